@@ -1,0 +1,22 @@
+# Only headers: libLLVM, BLAS and LAPACK are opened at run time.
+
+find_package(Threads REQUIRED)
+
+set(BITALE_LLVM_MAJOR 19)
+find_path(BITALE_LLVM_INCLUDE_DIR llvm-c/LLJIT.h
+  HINTS $ENV{LLVM_DIR}/include /usr/lib/llvm-${BITALE_LLVM_MAJOR}/include
+  DOC "The folder that holds llvm-c/" NO_CMAKE_SYSTEM_PATH)
+if(NOT BITALE_LLVM_INCLUDE_DIR)
+  message(FATAL_ERROR "LLVM ${BITALE_LLVM_MAJOR}'s C headers (llvm-c/) are missing. On Debian: apt-get install llvm-${BITALE_LLVM_MAJOR}-dev. "
+    "Elsewhere: -DBITALE_LLVM_INCLUDE_DIR=<folder that holds llvm-c/>.")
+endif()
+file(STRINGS ${BITALE_LLVM_INCLUDE_DIR}/llvm/Config/llvm-config.h llvm_version REGEX "LLVM_VERSION_STRING")
+if(NOT llvm_version MATCHES "\"${BITALE_LLVM_MAJOR}\\.1")
+  message(FATAL_ERROR "Bitale needs LLVM ${BITALE_LLVM_MAJOR}.1; ${BITALE_LLVM_INCLUDE_DIR} has: ${llvm_version}")
+endif()
+
+include(CheckIncludeFileCXX)
+check_include_file_cxx(boost/math/special_functions/digamma.hpp BITALE_HAVE_BOOST_MATH)
+if(NOT BITALE_HAVE_BOOST_MATH)
+  message(FATAL_ERROR "Boost.Math's headers are missing. On Debian: apt-get install libboost-math-dev.")
+endif()

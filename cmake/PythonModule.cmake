@@ -1,0 +1,22 @@
+# The extension module `bitale._core`: python/src/*.cpp over nanobind.
+#
+# In a developer's tree it stays in the build tree and `./dev python` links it into python/bitale/. In a wheel it lies in the
+# package, with the library beside it.
+
+find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
+execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_STRIP_TRAILING_WHITESPACE
+  OUTPUT_VARIABLE nanobind_ROOT COMMAND_ERROR_IS_FATAL ANY)
+find_package(nanobind CONFIG REQUIRED)
+
+file(GLOB python_sources CONFIGURE_DEPENDS python/src/*.cpp)
+nanobind_add_module(_core NB_STATIC NOMINSIZE NB_SUPPRESS_WARNINGS ${python_sources})
+bitale_target(_core)
+target_include_directories(_core PRIVATE python/src src)
+target_link_libraries(_core PRIVATE bitale)
+set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/python INSTALL_RPATH "$ORIGIN")
+
+nanobind_add_stub(_core_stub MODULE _core OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/python/_core.pyi
+  PYTHON_PATH $<TARGET_FILE_DIR:_core> DEPENDS _core)
+
+install(TARGETS _core bitale LIBRARY DESTINATION bitale COMPONENT python NAMELINK_SKIP)
+install(FILES ${CMAKE_CURRENT_BINARY_DIR}/python/_core.pyi DESTINATION bitale COMPONENT python)

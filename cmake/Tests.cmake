@@ -1,0 +1,41 @@
+# C++ tests: one executable, one ctest entry per file. Then the include layering, and a project that uses the installed library.
+
+find_package(doctest REQUIRED)
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+
+file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS tests/cpp/*_test.cpp)
+file(GLOB_RECURSE test_helpers CONFIGURE_DEPENDS tests/cpp/support/*.cpp)
+add_executable(bitale_tests tests/cpp/main.cpp ${test_helpers} ${test_sources})
+bitale_target(bitale_tests)
+target_include_directories(bitale_tests PRIVATE tests/cpp src)
+target_compile_definitions(bitale_tests PRIVATE DOCTEST_CONFIG_SUPER_FAST_ASSERTS)
+target_link_libraries(bitale_tests PRIVATE bitale doctest::doctest)
+target_precompile_headers(bitale_tests PRIVATE <doctest/doctest.h> <cmath> <functional> <memory> <optional> <span> <string> <vector>)
+set_source_files_properties(tests/cpp/main.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
+
+foreach(source ${test_sources})
+  cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/tests/cpp OUTPUT_VARIABLE file)
+  string(REGEX REPLACE "_test\\.cpp$" "" name ${file})
+  string(REPLACE "/" "." name ${name})
+  add_test(NAME cpp.${name} COMMAND bitale_tests "--source-file=*tests/cpp/${file}")
+  set_tests_properties(cpp.${name} PROPERTIES ENVIRONMENT "BITALE_TEST_DATA=${CMAKE_CURRENT_SOURCE_DIR}/examples/data")
+endforeach()
+
+add_test(NAME layering COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/layering/check.py ${CMAKE_CURRENT_SOURCE_DIR})
+add_test(NAME layering.self COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/layering/check_test.py)
+
+set(consumer_dir ${CMAKE_CURRENT_BINARY_DIR}/consumer)
+set(consumer_flags ${CMAKE_CXX_FLAGS})
+if(BITALE_SANITIZE)
+  string(APPEND consumer_flags " -fsanitize=${BITALE_SANITIZE}")
+endif()
+add_test(NAME consumer.install
+  COMMAND ${CMAKE_COMMAND} --install ${CMAKE_CURRENT_BINARY_DIR} --component library --prefix ${consumer_dir}/prefix)
+add_test(NAME consumer
+  COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test ${CMAKE_CURRENT_SOURCE_DIR}/tests/consumer ${consumer_dir}/build
+    --build-generator ${CMAKE_GENERATOR} --build-noclean
+    --build-options -DCMAKE_PREFIX_PATH=${consumer_dir}/prefix -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}
+      "-DCMAKE_CXX_FLAGS=${consumer_flags}" -DCMAKE_BUILD_TYPE=Debug
+    --test-command ${consumer_dir}/build/consumer)
+set_tests_properties(consumer.install PROPERTIES FIXTURES_SETUP installed_library)
+set_tests_properties(consumer PROPERTIES FIXTURES_REQUIRED installed_library)

@@ -1,0 +1,40 @@
+// Runs the tests. A filter that selects no test fails, so that a renamed file can't turn its ctest entry into a silent pass.
+#define DOCTEST_CONFIG_IMPLEMENT
+#include <doctest/doctest.h>
+
+#include <iostream>
+
+namespace {
+
+unsigned selected = 0;
+
+struct CountSelected : doctest::IReporter {
+  explicit CountSelected(const doctest::ContextOptions&) {}
+  void report_query(const doctest::QueryData&) override {}
+  void test_run_start() override {}
+  void test_run_end(const doctest::TestRunStats& stats) override { selected = stats.numTestCasesPassingFilters; }
+  void test_case_start(const doctest::TestCaseData&) override {}
+  void test_case_reenter(const doctest::TestCaseData&) override {}
+  void test_case_end(const doctest::CurrentTestCaseStats&) override {}
+  void test_case_exception(const doctest::TestCaseException&) override {}
+  void subcase_start(const doctest::SubcaseSignature&) override {}
+  void subcase_end() override {}
+  void log_assert(const doctest::AssertData&) override {}
+  void log_message(const doctest::MessageData&) override {}
+  void test_case_skipped(const doctest::TestCaseData&) override {}
+};
+
+REGISTER_LISTENER("count", 1, CountSelected);
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  doctest::Context context(argc, argv);
+  int failed = context.run();
+  if (context.shouldExit()) return failed;  // a query such as --list-test-cases
+  if (selected == 0) {
+    std::cerr << "no test selected\n";
+    return 1;
+  }
+  return failed;
+}

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Checks who includes whom: a part knows only itself and the parts above it; outside libraries stay where they belong.
+
+Usage: check.py CHECKOUT
+"""
+
+import re
+import sys
+from pathlib import Path
+
+# From the bottom of the house to its roof. A part may include itself and whatever stands before it.
+PARTS = ["core", "runtime", "graph", "program", "ops", "autodiff", "rewriting", "rules", "lowering", "codegen",
+         "printing", "link", "compile", "python", "cli"]
+
+# Parts that may know even less.
+ONLY = {
+    "program": {"core"},
+    "codegen": {"core", "runtime", "program"},
+}
+
+# Parts of one part that don't know each other.
+APART = [("src/codegen/llvm/", "codegen/c/"), ("src/codegen/c/", "codegen/llvm/")]
+
+# Outside headers, and the only folders that may include them.
+OUTSIDE = [
+    (r"llvm-c/|llvm/", "LLVM", ["src/codegen/llvm/"]),
+    (r"cblas|lapacke?\b|openblas", "BLAS and LAPACK", ["src/runtime/"]),
+    (r"boost/", "Boost", ["src/runtime/"]),
+    (r"nanobind/|pybind11/|Python\.h|numpy/", "Python", ["python/"]),
+    (r"iostream$", "iostream", ["src/", "python/"]),
+]
+
+UMBRELLA = "include/bitale/bitale.hpp"
+INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*([<"])([^>"]+)[>"]', re.M)
+SOURCES = {".cpp", ".hpp", ".h", ".inc"}
+
+
+def part_of_file(file):
+    """The part that a file of the checkout belongs to, or None for the umbrella header."""
+    folders = file.split("/")
+    if file == UMBRELLA:
+        return None
+    if file.startswith("include/bitale/"):
+        return folders[2] if len(folders) > 3 else ""
+    return folders[0] if folders[0] == "python" else folders[1] if len(folders) > 2 else ""
+
+
+def part_of_include(root, file, name, quoted):
+    """The part that an #include reaches into; None if it is not one of ours; "" if it should be but isn't found."""
+    if name.startswith("bitale/"):
+        if not (root / "include" / name).is_file():
+            return ""
+        return part_of_file("include/" + name) or "bitale.hpp"
+    if (root / "src" / name).is_file():
+        return name.split("/")[0]
+    if not quoted:
+        return None
+    beside = (root / file).parent / name
+    if ".." not in name and beside.is_file():
+        return part_of_file(file)
+    return ""
+
+
+def check_file(root, file):
+    mine = part_of_file(file)
+    public = file.startswith("include/")
+    if mine is not None and mine not in PARTS:
+        yield f"{file}: lies in no part (parts: {', '.join(PARTS)})"
+        return
+    text = (root / file).read_text(encoding="utf-8")
+    for match in INCLUDE.finditer(text):
+        name, quoted = match[2], match[1] == '"'
+        where = f"{file}:{text.count(chr(10), 0, match.start()) + 1}"
+        for pattern, what, folders in OUTSIDE:
+            if re.match(pattern, name) and not any(file.startswith(folder) for folder in folders):
+                yield f"{where}: <{name}>: {what} belongs in {' and '.join(folders)} only"
+        for folder, other in APART:
+            if file.startswith(folder) and name.startswith(other):
+                yield f"{where}: {folder} may not know {other}"
+        theirs = part_of_include(root, file, name, quoted)
+        if theirs is None:
+            continue
+        if theirs == "":
+            yield f'{where}: "{name}" is found neither in src/, include/ nor beside the file'
+        elif public and not name.startswith("bitale/"):
+            yield f"{where}: a public header includes the internal {name}"
+        elif theirs == "bitale.hpp":
+            if mine not in ("python", "cli"):
+                yield f"{where}: the umbrella header is for users; include the parts that are needed"
+        elif mine is not None and theirs != mine:
+            allowed = ONLY.get(mine, set(PARTS[:PARTS.index(mine)]))
+            if theirs not in allowed:
+                yield f"{where}: {mine} may not know {theirs} (it may know: {', '.join(p for p in PARTS if p in allowed)})"
+
+
+def check(root):
+    root = Path(root)
+    files = sorted(path.relative_to(root).as_posix() for top in ("include", "src", "python")
+                   for path in (root / top).rglob("*") if path.suffix in SOURCES)
+    return files, [complaint for file in files for complaint in check_file(root, file)]
+
+
+def main():
+    files, complaints = check(sys.argv[1] if len(sys.argv) > 1 else ".")
+    print(*complaints, sep="\n", end="\n" if complaints else "")
+    print(f"layering: {len(files)} files, {len(complaints)} violations")
+    return 1 if complaints else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

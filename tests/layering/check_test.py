@@ -1,0 +1,81 @@
+#!/usr/bin/env python3
+"""The layering check finds what it is there to find."""
+
+import tempfile
+import unittest
+from pathlib import Path
+
+from check import check
+
+HOUSE = {
+    "include/bitale/bitale.hpp": "#include <bitale/core/array.hpp>\n#include <bitale/compile/function.hpp>\n",
+    "include/bitale/core/array.hpp": "#include <vector>\n",
+    "include/bitale/compile/function.hpp": "#include <bitale/core/array.hpp>\n",
+    "src/core/array.cpp": '#include <bitale/core/array.hpp>\n#include "core/detail.hpp"\n#include "detail.hpp"\n',
+    "src/core/detail.hpp": "#include <string>\n",
+    "src/program/ir.hpp": '#include "core/detail.hpp"\n',
+    "src/graph/node.hpp": '#include "core/detail.hpp"\n',
+    "src/ops/add.cpp": '#include "graph/node.hpp"\n#include "program/ir.hpp"\n',
+    "src/codegen/llvm/emit.cpp": '#include <llvm-c/Core.h>\n#include "program/ir.hpp"\n',
+    "src/codegen/c/emit.hpp": '#include "program/ir.hpp"\n',
+    "src/runtime/special.cpp": "#include <boost/math/special_functions/gamma.hpp>\n",
+    "python/src/module.cpp": '#include <nanobind/nanobind.h>\n#include <bitale/bitale.hpp>\n',
+}
+
+
+def complaints(**changes):
+    with tempfile.TemporaryDirectory() as folder:
+        for file, text in {**HOUSE, **changes.get("files", {})}.items():
+            path = Path(folder, file)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return check(folder)[1]
+
+
+class Layering(unittest.TestCase):
+    def assert_refused(self, file, include, because):
+        found = complaints(files={file: f"// first line\n#include {include}\n"})
+        self.assertEqual(len(found), 1, found)
+        self.assertIn(file, found[0])
+        self.assertIn(because, found[0])
+
+    def test_a_sound_house_passes(self):
+        self.assertEqual(complaints(), [])
+
+    def test_looking_up(self):
+        self.assert_refused("src/core/bad.cpp", '"graph/node.hpp"', "core may not know graph")
+        self.assert_refused("include/bitale/core/bad.hpp", "<bitale/compile/function.hpp>", "core may not know compile")
+
+    def test_the_line_is_named(self):
+        self.assertIn("bad.cpp:2:", complaints(files={"src/core/bad.cpp": '\n#include "graph/node.hpp"\n'})[0])
+
+    def test_program_knows_core_only(self):
+        self.assert_refused("src/program/bad.cpp", '"graph/node.hpp"', "program may not know graph")
+
+    def test_code_generators_know_no_ops_and_not_each_other(self):
+        self.assert_refused("src/codegen/llvm/bad.cpp", '"graph/node.hpp"', "codegen may not know graph")
+        self.assert_refused("src/codegen/llvm/bad.cpp", '"codegen/c/emit.hpp"', "may not know codegen/c/")
+
+    def test_outside_libraries(self):
+        self.assert_refused("src/link/bad.cpp", "<llvm-c/Core.h>", "LLVM")
+        self.assert_refused("src/codegen/c/bad.cpp", "<llvm-c/Core.h>", "LLVM")
+        self.assert_refused("src/ops/bad.cpp", "<boost/math/tools/roots.hpp>", "Boost")
+        self.assert_refused("src/compile/bad.cpp", "<nanobind/nanobind.h>", "Python")
+        self.assert_refused("src/ops/bad.cpp", "<cblas.h>", "BLAS")
+
+    def test_public_headers_stay_light(self):
+        for header in ("<iostream>", "<llvm-c/Core.h>", "<cblas.h>", "<nanobind/nanobind.h>"):
+            self.assert_refused("include/bitale/core/bad.hpp", header, "only")
+        self.assert_refused("include/bitale/core/bad.hpp", '"core/detail.hpp"', "internal")
+
+    def test_umbrella_is_for_users(self):
+        self.assert_refused("src/compile/bad.cpp", "<bitale/bitale.hpp>", "umbrella")
+
+    def test_unknown_places(self):
+        self.assert_refused("src/attic/bad.cpp", "<vector>", "no part")
+        self.assert_refused("src/core/bad.cpp", '"core/missing.hpp"', "found neither")
+        self.assert_refused("src/core/bad.cpp", '"../graph/node.hpp"', "found neither")
+
+
+if __name__ == "__main__":
+    unittest.main()
