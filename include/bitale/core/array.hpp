@@ -1,0 +1,123 @@
+// Array: n-dimensional strided data, owning or borrowed. Copying an Array copies the handle, not the data; views share
+// the data of their base. Owned data is 64-byte aligned. Rows are the last dimension (C order), strides are in bytes.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bitale/core/dtype.hpp"
+#include "bitale/core/ref.hpp"
+#include "bitale/core/small_vector.hpp"
+
+namespace bitale {
+
+class Array {
+ public:
+  // A 0-d float64 zero.
+  Array();
+  template <Element T>
+  Array(T value) : Array(scalar(dtype_of<T>::value, &value)) {}
+  template <Element T>
+  Array(std::initializer_list<T> values)
+      : Array(from(values.begin(), dtype_of<T>::value, Dims{std::int64_t(values.size())})) {}
+  template <Element T>
+  Array(std::initializer_list<std::initializer_list<T>> rows);
+  template <Element T>
+    requires(!std::is_same_v<T, bool>)
+  explicit Array(const std::vector<T>& values)
+      : Array(from(values.data(), dtype_of<T>::value, Dims{std::int64_t(values.size())})) {}
+
+  // New contiguous data, uninitialised. ValueError for a negative length, OutOfMemoryError naming the size.
+  static Array empty(DType dtype, const Dims& shape);
+  static Array zeros(DType dtype, const Dims& shape);
+  static Array full(DType dtype, const Dims& shape, double value);
+  // Copies contiguous data.
+  static Array from(const void* data, DType dtype, const Dims& shape);
+  static Array scalar(DType dtype, const void* value);
+  // Uses somebody else's memory for as long as `keep_alive` lives.
+  static Array borrow(void* data, DType dtype, const Dims& shape, const Dims& strides,
+                      std::shared_ptr<void> keep_alive, bool writeable = true);
+
+  DType dtype() const noexcept { return dtype_; }
+  int ndim() const noexcept { return int(shape_.size()); }
+  const Dims& shape() const noexcept { return shape_; }
+  const Dims& strides() const noexcept { return strides_; }
+  std::int64_t shape(int axis) const noexcept { return shape_[std::size_t(axis)]; }
+  std::int64_t size() const noexcept;
+  std::int64_t nbytes() const noexcept { return size() * std::int64_t(itemsize(dtype_)); }
+  bool is_contiguous() const noexcept;
+  bool writeable() const noexcept { return writeable_; }
+
+  const void* data() const noexcept { return data_; }
+  void* mutable_data() const noexcept { return data_; }
+  // Typed access; TypeError when T is not the dtype.
+  template <Element T>
+  T* data_as() const {
+    require_dtype(dtype_of<T>::value);
+    return static_cast<T*>(data_);
+  }
+  // The only element of a size-1 array, converted. ValueError otherwise.
+  double item() const;
+  std::int64_t int_item() const;
+  // One element by position; IndexError when outside.
+  double at(std::span<const std::int64_t> position) const;
+  std::int64_t offset_of(std::span<const std::int64_t> position) const;   // bytes, unchecked
+
+  // Views.
+  Array transpose(std::span<const int> axes) const;
+  Array transpose() const;                                       // all axes reversed
+  // Elements start, start+step, ... (count of them) of one axis; start is already non-negative.
+  Array slice(int axis, std::int64_t start, std::int64_t count, std::int64_t step) const;
+  Array take_index(int axis, std::int64_t index) const;          // drops the axis
+  Array insert_axis(int axis, std::int64_t length = 1) const;    // stride 0
+  Array broadcast_to(const Dims& shape) const;                   // ShapeError when it can't
+  Array view(const Dims& shape, const Dims& strides, std::int64_t byte_offset) const;   // unchecked
+  Array read_only() const;
+
+  // Copies.
+  Array copy() const;                            // contiguous, owning
+  Array contiguous() const;                      // itself when contiguous
+  Array astype(DType dtype) const;               // C++ conversion; a copy only when the dtype differs
+  Array reshape(const Dims& shape) const;        // one -1 allowed; view when contiguous. ShapeError
+  void assign(const Array& source) const;        // writes source (same shape, converted) into this data
+
+  bool shares_memory_with(const Array& other) const noexcept;
+  // Owns its buffer alone: nobody else can see a write.
+  bool is_unique() const noexcept { return storage_ && storage_->use_count() == 1; }
+
+  std::string str() const;       // as numpy prints
+  std::string repr() const;      // "array([0., 2.])"
+
+ private:
+  void require_dtype(DType dtype) const;
+
+  Ref<RefCounted> storage_;   // a counted block that holds the data, or the keep-alive of borrowed memory
+  void* data_ = nullptr;
+  Dims shape_;
+  Dims strides_;
+  DType dtype_ = DType::Float64;
+  bool writeable_ = true;
+};
+
+Dims contiguous_strides(const Dims& shape, std::size_t itemsize);
+std::int64_t product(const Dims& shape);
+
+// Same dtype, shape and bits (nan equals nan, 0.0 differs from -0.0).
+bool identical(const Array& a, const Array& b);
+// numpy.allclose with equal_nan, any dtypes; false when shapes differ.
+bool allclose(const Array& a, const Array& b, double rtol = 1e-7, double atol = 0.0);
+
+template <Element T>
+Array::Array(std::initializer_list<std::initializer_list<T>> rows) {
+  std::vector<T> flat;
+  std::size_t width = rows.size() ? rows.begin()->size() : 0;
+  for (auto& row : rows) flat.insert(flat.end(), row.begin(), row.end());
+  // A ragged list does not fill rows x width: reshape refuses it.
+  *this = Array(flat).reshape(Dims{std::int64_t(rows.size()), std::int64_t(width)});
+}
+
+}  // namespace bitale

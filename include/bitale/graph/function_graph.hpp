@@ -1,0 +1,90 @@
+// FunctionGraph: a private copy of a graph that may be changed, with client lists and hooks (Features).
+// Equal nodes (equal op, same inputs) and equal constants are merged as they come in and after every change: merging
+// is an invariant. Replacement is a transaction: replace, validate, or roll back with the reason.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "bitale/graph/traversal.hpp"
+
+namespace bitale {
+
+class FunctionGraph;
+
+// A use of a variable: input `index` of `node`, or output `index` of the graph when node is null.
+struct Client {
+  ApplyNode* node = nullptr;
+  int index = 0;
+  bool operator==(const Client&) const = default;
+};
+
+// Hooks called as the graph changes. All default to nothing. on_validate throws InconsistencyError to refuse.
+class Feature {
+ public:
+  virtual ~Feature() = default;
+  virtual std::string name() const = 0;
+  virtual void on_attach(FunctionGraph&) {}
+  virtual void on_detach(FunctionGraph&) {}
+  virtual void on_import(FunctionGraph&, const Apply&, std::string_view /*reason*/) {}
+  virtual void on_prune(FunctionGraph&, const Apply&, std::string_view /*reason*/) {}
+  virtual void on_change_input(FunctionGraph&, const Client&, const Variable& /*before*/, const Variable& /*after*/,
+                               std::string_view /*reason*/) {}
+  virtual void on_validate(FunctionGraph&) {}
+  // Extra edges for the order: pairs (later, earlier).
+  virtual std::vector<std::pair<ApplyNode*, ApplyNode*>> orderings(FunctionGraph&) { return {}; }
+};
+
+class FunctionGraph {
+ public:
+  // Clones the graph. Inputs are found when none are given. MissingInputError when outputs need a leaf that is neither
+  // an input, a constant nor listed. Shared variables must be among `inputs` (function() lists them).
+  FunctionGraph(Variables inputs, Variables outputs, bool clone = true);
+  explicit FunctionGraph(Variables outputs);
+  ~FunctionGraph();
+  FunctionGraph(FunctionGraph&&) noexcept;
+  FunctionGraph& operator=(FunctionGraph&&) noexcept;
+
+  const Variables& inputs() const;
+  const Variables& outputs() const;
+  // The copies of the variables the graph was made from.
+  const VariableMap& originals() const;       // original -> own
+  std::size_t node_count() const;
+  bool contains(const Apply& node) const;
+  bool contains(const Variable& variable) const;
+  std::span<const Client> clients(const Variable& variable) const;
+  // Nodes in dependency order, stable between calls when nothing changed.
+  std::vector<Apply> toposort() const;
+
+  // Replaces every use of `before`. The replacement's type must be `before`'s or a sub-type (TypeError); unknown leaves
+  // raise MissingInputError. On any error the graph is as it was. A no-op when both are the same.
+  void replace(const Variable& before, const Variable& after, std::string_view reason);
+  // All or nothing.
+  void replace_all(std::span<const std::pair<Variable, Variable>> pairs, std::string_view reason);
+  void change_node_input(const Client& client, const Variable& after, std::string_view reason);
+  void add_output(const Variable& output);
+
+  void attach(std::shared_ptr<Feature> feature);   // refused (ValueError) when one of the same name is attached
+  void detach(const Feature& feature);
+  std::span<const std::shared_ptr<Feature>> features() const;
+  // The attached feature of that class, or nullptr.
+  template <class F>
+  F* feature() const {
+    for (auto& f : features())
+      if (auto* found = dynamic_cast<F*>(f.get())) return found;
+    return nullptr;
+  }
+
+  // InternalError when clients, merging or ownership are not as they should be. For tests.
+  void check_integrity() const;
+  FunctionGraph clone() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace bitale

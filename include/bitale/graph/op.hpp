@@ -1,0 +1,75 @@
+// Op: the definition of an operation, with all its duties side by side (one file per op). An Op is immutable and
+// shared; Apply nodes refer to it. Attributes are declared once and give equality, hash, printing and keywords.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "bitale/core/array.hpp"
+#include "bitale/graph/attributes.hpp"
+#include "bitale/graph/variable.hpp"
+
+namespace bitale {
+
+class Lowering;   // ops/lowering.hpp: what an op may say to the lowering
+
+// The lengths of one tensor: an int64 scalar per dimension.
+using Shape = Variables;
+
+class Op : public RefCounted {
+ public:
+  virtual std::string_view name() const = 0;                        // "CAReduce"
+  virtual Attributes attributes() const { return {}; }
+  // How dprint shows it: "Sum{axis=1}". Default: name and attributes.
+  virtual std::string label() const;
+  bool equals(const Op& other) const;
+  std::size_t hash() const;
+
+  // Checks the inputs and infers dtypes and static shapes. TypeError, ShapeError, ValueError.
+  virtual Apply make_node(std::span<const Variable> inputs) const = 0;
+  // Lengths of the outputs as expressions of the inputs' lengths (and values, where they decide).
+  // Default: no answer (an empty vector): lengths are then read off the computed value.
+  virtual std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const;
+
+  // Reference evaluation. out[i] is overwritten with the result (fresh, or a view of an input when view_map says so).
+  virtual void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const = 0;
+
+  // Native code: element rules, loops or runtime calls, said to `to`. False: none, the VM's perform is called back.
+  virtual bool emit(Lowering& to, const Apply& node) const;
+
+  // Reverse derivative: one cotangent per input, given one per output (some may be disconnected()).
+  // An input's answer may be disconnected() or undefined_gradient(why).
+  virtual Variables pullback(const Apply& node, std::span<const Variable> cotangents) const;
+  // Forward derivative: one tangent per output, given one per input (some may be disconnected()).
+  // Default: by transposing the pullback twice.
+  virtual Variables pushforward(const Apply& node, std::span<const Variable> tangents) const;
+  virtual bool has_pushforward() const { return false; }
+  // connection_pattern()[input][output]: whether the output's value depends differentiably on the input.
+  virtual std::vector<std::vector<bool>> connection_pattern(const Apply& node) const;
+
+  // The same operation when inputs have gained leading batch dimensions. batched[i] has batch_ndim(i) more dimensions than
+  // the original input i (0 or the same number for all). NotImplementedError naming the op by default.
+  virtual Apply vectorize(const Apply& node, std::span<const Variable> batched) const;
+
+  // Which inputs an output may be a view of, and which inputs it destroys; per output.
+  virtual std::vector<int> view_of(const Apply& node, int output) const;
+  virtual std::vector<int> destroys(const Apply& node, int output) const;
+  // May constant folding evaluate this node? (Alloc of a large shape says no.)
+  virtual bool may_fold(const Apply& node) const;
+
+  // Builds the node and returns its only output.
+  Variable operator()(std::span<const Variable> inputs) const;
+  Variable operator()(std::initializer_list<Variable> inputs) const;
+};
+
+// Base for ops with attributes: `static constexpr auto fields = attribute_list(attribute("axis", &Op::axis), ...)`.
+template <class Derived>
+class OpOf : public Op {
+ public:
+  Attributes attributes() const override { return collect_attributes(static_cast<const Derived&>(*this), Derived::fields); }
+};
+
+}  // namespace bitale

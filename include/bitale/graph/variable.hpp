@@ -1,0 +1,163 @@
+// Variables and Apply nodes: the bipartite graph of an expression. Both are cheap handles (one counted pointer).
+// Outputs live inside their Apply, and a handle to an output keeps the Apply alive, so there are no cycles;
+// releasing the last handle of a chain of a million nodes does not recurse.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bitale/core/location.hpp"
+#include "bitale/core/ref.hpp"
+#include "bitale/graph/type.hpp"
+
+namespace bitale {
+
+class Op;
+class Apply;
+class Variable;
+struct ApplyNode;
+using OpRef = Ref<const Op>;
+using Variables = std::vector<Variable>;
+
+// What a leaf may carry besides its type: a Constant's data, a shared variable's container.
+class LeafData : public RefCounted {};
+
+struct ConstantData final : LeafData {
+  explicit ConstantData(Array value) : value(std::move(value)) {}
+  const Array value;
+};
+
+// Where a node comes from: the user's line and, when a rewrite made it, the rule.
+struct Provenance {
+  Location where;
+  const char* rule = nullptr;
+};
+
+struct VariableNode {
+  std::atomic<std::uint32_t> count{0};   // of a leaf; an output counts on its Apply
+  std::uint32_t index = 0;               // owner->outputs[index] is this
+  ApplyNode* owner = nullptr;
+  Type type;
+  Ref<const LeafData> leaf;
+  std::string name;
+  Location where;                        // of a leaf; an output's is its Apply's
+};
+
+struct ApplyNode {
+  std::atomic<std::uint32_t> count{0};
+  std::uint32_t output_count = 0;
+  OpRef op;
+  Variables inputs;
+  std::unique_ptr<VariableNode[]> outputs;
+  Provenance provenance;
+};
+
+class Variable {
+ public:
+  Variable() noexcept = default;
+  // A new leaf.
+  explicit Variable(Type type, std::string name = {});
+  Variable(const Variable& other) noexcept;
+  Variable(Variable&& other) noexcept : node_(other.node_) { other.node_ = nullptr; }
+  Variable& operator=(Variable other) noexcept {
+    std::swap(node_, other.node_);
+    return *this;
+  }
+  ~Variable();
+  // A handle to an existing node.
+  static Variable of(VariableNode* node);
+
+  const Type& type() const { return node_->type; }
+  Apply owner() const;                       // null for a leaf
+  const Op* owner_op() const;                // nullptr for a leaf
+  bool has_owner() const { return node_->owner != nullptr; }
+  int index() const { return int(node_->index); }
+  const std::string& name() const { return node_->name; }
+  const Variable& set_name(std::string name) const;
+  Location where() const;
+
+  // Of tensors; TypeError for other types.
+  const TensorType& tensor() const;
+  DType dtype() const { return tensor().dtype; }
+  int ndim() const { return tensor().ndim(); }
+  const Dims& static_shape() const { return tensor().shape; }
+
+  bool is_constant() const { return constant() != nullptr; }
+  const Array* constant() const;             // a Constant's data, or nullptr
+  bool is_disconnected() const;
+  bool is_null() const;                      // of NullType
+  const std::string& why_null() const;
+
+  std::string str() const;                   // its name, constant value, or "Op.0"
+
+  VariableNode* node() const noexcept { return node_; }
+  explicit operator bool() const noexcept { return node_ != nullptr; }
+  // Identity, not a symbolic comparison (that is `eq`).
+  bool same_as(const Variable& other) const noexcept { return node_ == other.node_; }
+
+ private:
+  VariableNode* node_ = nullptr;
+};
+
+class Apply {
+ public:
+  Apply() noexcept = default;
+  // ValueError when an input is null.
+  Apply(OpRef op, Variables inputs, const std::vector<Type>& output_types);
+  Apply(const Apply& other) noexcept;
+  Apply(Apply&& other) noexcept : node_(other.node_) { other.node_ = nullptr; }
+  Apply& operator=(Apply other) noexcept {
+    std::swap(node_, other.node_);
+    return *this;
+  }
+  ~Apply();
+  static Apply of(ApplyNode* node);
+
+  const Op& op() const { return *node_->op; }
+  const OpRef& op_ref() const { return node_->op; }
+  const Variables& inputs() const { return node_->inputs; }
+  const Variable& input(int i) const { return node_->inputs[std::size_t(i)]; }
+  std::size_t output_count() const { return node_->output_count; }
+  Variable output(int i = 0) const { return Variable::of(&node_->outputs[std::size_t(i)]); }
+  Variables outputs() const;
+  const Provenance& provenance() const { return node_->provenance; }
+  // The same op on other inputs; types are inferred anew.
+  Apply with_inputs(Variables inputs) const;
+
+  ApplyNode* node() const noexcept { return node_; }
+  explicit operator bool() const noexcept { return node_ != nullptr; }
+  bool same_as(const Apply& other) const noexcept { return node_ == other.node_; }
+
+ private:
+  ApplyNode* node_ = nullptr;
+};
+
+Variable constant(const Array& value, std::string name = {});
+// The explicit non-gradients.
+Variable disconnected();
+Variable undefined_gradient(std::string why);
+
+struct VariableHash {
+  std::size_t operator()(const Variable& v) const noexcept { return std::hash<const void*>{}(v.node()); }
+};
+struct VariableEqual {
+  bool operator()(const Variable& a, const Variable& b) const noexcept { return a.same_as(b); }
+};
+
+// Rule name that nodes made now carry (thread-local), set by the rewriting engine.
+class RuleScope {
+ public:
+  explicit RuleScope(const char* rule);
+  ~RuleScope();
+  RuleScope(const RuleScope&) = delete;
+  RuleScope& operator=(const RuleScope&) = delete;
+
+ private:
+  const char* before_;
+};
+
+}  // namespace bitale

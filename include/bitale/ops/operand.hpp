@@ -1,0 +1,37 @@
+// Operand: what the functions of ops.hpp accept: a Variable, a number or an Array, together with the line of the
+// caller (captured as the argument converts), which the nodes then carry.
+#pragma once
+
+#include <source_location>
+
+#include "bitale/graph/variable.hpp"
+
+namespace bitale {
+
+class Operand {
+ public:
+  using Source = std::source_location;
+  Operand(const Variable& v, Source where = Source::current()) : variable(v), where(where) {}
+  Operand(const Array& v, Source where = Source::current()) : variable(constant(v)), where(where) {}
+  // Python-like scalar casting (PyTensor's "custom" policy): an int becomes the smallest signed integer that holds it, a
+  // float becomes float32 when that is exact and else float64 (floatX when that is float32).
+  template <Element T>
+  Operand(T value, Source where = Source::current()) : variable(number(value)), where(where) {}
+
+  Variable variable;
+  Location where;
+
+  DType dtype() const { return variable.dtype(); }
+  int ndim() const { return variable.ndim(); }
+
+  static Variable number(bool value);
+  static Variable number(std::int64_t value);
+  static Variable number(double value);
+  template <Element T>
+  static Variable number(T value) {
+    if constexpr (std::is_floating_point_v<T>) return number(double(value));
+    else return number(std::int64_t(value));
+  }
+};
+
+}  // namespace bitale

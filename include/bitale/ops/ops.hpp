@@ -1,0 +1,156 @@
+// The tensor functions. Names, arguments, dtype rules and broadcasting follow PyTensor; lengths broadcast only where
+// they are statically 1. Each function raises TypeError or ShapeError naming the op, what was expected and what came.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bitale/ops/operand.hpp"
+
+namespace bitale {
+
+using Axes = std::optional<std::vector<int>>;   // nullopt: all axes; negative axes count from the end
+inline constexpr std::nullopt_t all_axes = std::nullopt;
+
+// ---- leaves -------------------------------------------------------------------------------------------------------
+// dtype defaults to config.floatX.
+Variable tensor(std::string name, DType dtype, const Dims& shape);
+Variable scalar(std::string name = {}, std::optional<DType> dtype = {});
+Variable vector(std::string name = {}, std::optional<DType> dtype = {});
+Variable matrix(std::string name = {}, std::optional<DType> dtype = {});
+Variable tensor3(std::string name = {}, std::optional<DType> dtype = {});
+Variable tensor4(std::string name = {}, std::optional<DType> dtype = {});
+Variable row(std::string name = {}, std::optional<DType> dtype = {});
+Variable col(std::string name = {}, std::optional<DType> dtype = {});
+// int64 versions of the above, and named dtypes as PyTensor's lvector, dmatrix...: tensor() says any.
+Variable lscalar(std::string name = {});
+Variable lvector(std::string name = {});
+Variable lmatrix(std::string name = {});
+Variable dscalar(std::string name = {});
+Variable dvector(std::string name = {});
+Variable dmatrix(std::string name = {});
+Variable fscalar(std::string name = {});
+Variable fvector(std::string name = {});
+Variable fmatrix(std::string name = {});
+
+// ---- elementwise, one operand ---------------------------------------------------------------------------------------
+#define BITALE_UNARY_FUNCTIONS(X)                                                                                    \
+  X(neg) X(abs) X(sign) X(sqr) X(sqrt) X(reciprocal) X(exp) X(exp2) X(expm1) X(log) X(log2) X(log10) X(log1p)        \
+  X(sin) X(cos) X(tan) X(arcsin) X(arccos) X(arctan) X(sinh) X(cosh) X(tanh) X(arcsinh) X(arccosh) X(arctanh)        \
+  X(sigmoid) X(softplus) X(erf) X(erfc) X(gammaln) X(psi) X(tri_gamma) X(floor) X(ceil) X(round) X(trunc)            \
+  X(invert) X(isnan) X(isinf)
+#define X(name) Variable name(const Operand& x);
+BITALE_UNARY_FUNCTIONS(X)
+#undef X
+
+// ---- elementwise, two operands --------------------------------------------------------------------------------------
+#define BITALE_BINARY_FUNCTIONS(X)                                                                                   \
+  X(add) X(sub) X(mul) X(true_div) X(int_div) X(mod) X(pow) X(arctan2) X(maximum) X(minimum)                         \
+  X(eq) X(neq) X(lt) X(le) X(gt) X(ge) X(and_) X(or_) X(xor_) X(second)
+#define X(name) Variable name(const Operand& x, const Operand& y);
+BITALE_BINARY_FUNCTIONS(X)
+#undef X
+
+Variable switch_(const Operand& condition, const Operand& if_true, const Operand& if_false);
+inline Variable where(const Operand& condition, const Operand& if_true, const Operand& if_false) {
+  return switch_(condition, if_true, if_false);
+}
+Variable clip(const Operand& x, const Operand& low, const Operand& high);
+Variable cast(const Operand& x, DType dtype);   // itself when the dtype is the same
+Variable isfinite(const Operand& x);
+Variable logaddexp(const Operand& x, const Operand& y);
+
+Variable operator+(const Operand& x, const Operand& y);
+Variable operator-(const Operand& x, const Operand& y);
+Variable operator*(const Operand& x, const Operand& y);
+Variable operator/(const Operand& x, const Operand& y);
+Variable operator%(const Operand& x, const Operand& y);
+Variable operator-(const Operand& x);
+Variable operator<(const Operand& x, const Operand& y);
+Variable operator<=(const Operand& x, const Operand& y);
+Variable operator>(const Operand& x, const Operand& y);
+Variable operator>=(const Operand& x, const Operand& y);
+
+// ---- reductions -----------------------------------------------------------------------------------------------------
+Variable sum(const Operand& x, const Axes& axis = all_axes, bool keepdims = false, std::optional<DType> dtype = {});
+Variable prod(const Operand& x, const Axes& axis = all_axes, bool keepdims = false, std::optional<DType> dtype = {});
+Variable max(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
+Variable min(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
+Variable all(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
+Variable any(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
+Variable mean(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
+Variable var(const Operand& x, const Axes& axis = all_axes, int ddof = 0, bool keepdims = false);
+Variable std_(const Operand& x, const Axes& axis = all_axes, int ddof = 0, bool keepdims = false);
+Variable argmax(const Operand& x, std::optional<int> axis = {}, bool keepdims = false);   // nullopt: of the flattened x
+Variable argmin(const Operand& x, std::optional<int> axis = {}, bool keepdims = false);
+Variable logsumexp(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
+Variable softmax(const Operand& x, const Axes& axis = all_axes);
+Variable log_softmax(const Operand& x, const Axes& axis = all_axes);
+
+// ---- shape ----------------------------------------------------------------------------------------------------------
+// Entries of `order` are input dimensions or new_axis; input dimensions left out must have static length 1.
+inline constexpr int new_axis = -1;
+Variable dimshuffle(const Operand& x, const std::vector<int>& order);
+Variable transpose(const Operand& x, const std::optional<std::vector<int>>& axes = {});
+Variable expand_dims(const Operand& x, int axis);
+Variable squeeze(const Operand& x, const Axes& axis = all_axes);
+Variable shape(const Operand& x);                       // int64 vector
+Variable shape_i(const Operand& x, int axis);           // int64 scalar
+Variable size(const Operand& x);
+Variable reshape(const Operand& x, const Operand& new_shape, std::optional<int> ndim = {});   // one -1 allowed
+Variable reshape(const Operand& x, const Variables& new_shape);
+Variable flatten(const Operand& x, int ndim = 1);
+Variable specify_shape(const Operand& x, const std::vector<std::optional<Operand>>& lengths);
+Variable alloc(const Operand& value, const Variables& shape);
+Variable broadcast_to(const Operand& x, const Variables& shape);
+Variable zeros_like(const Operand& x, std::optional<DType> dtype = {});
+Variable ones_like(const Operand& x, std::optional<DType> dtype = {});
+Variable zeros(const Variables& shape, std::optional<DType> dtype = {});
+Variable ones(const Variables& shape, std::optional<DType> dtype = {});
+Variable make_vector(const Variables& scalars, std::optional<DType> dtype = {});
+Variable join(int axis, const Variables& tensors);
+Variable concatenate(const Variables& tensors, int axis = 0);
+Variable stack(const Variables& tensors, int axis = 0);
+Variable arange(const Operand& stop);
+Variable arange(const Operand& start, const Operand& stop, const Operand& step, std::optional<DType> dtype = {});
+
+// ---- indexing -------------------------------------------------------------------------------------------------------
+// x[start:stop:step] of one dimension; an absent entry is Python's None.
+struct Slice {
+  std::optional<Operand> start, stop, step;
+};
+struct NewAxis {};
+struct Ellipsis {};
+// An integer (symbolic or not) drops its dimension; a slice keeps it; an integer tensor gathers.
+class IndexItem {
+ public:
+  enum class Kind { Integer, Range, Tensor, NewAxis, Ellipsis };
+  IndexItem(const Operand& index);
+  IndexItem(int index, std::source_location where = std::source_location::current()) : IndexItem(Operand(index, where)) {}
+  IndexItem(Slice slice) : kind(Kind::Range), slice(std::move(slice)) {}
+  IndexItem(bitale::NewAxis) : kind(Kind::NewAxis) {}
+  IndexItem(bitale::Ellipsis) : kind(Kind::Ellipsis) {}
+  Kind kind;
+  Slice slice;
+  std::optional<Operand> index;
+};
+// x[items...] with NumPy's meaning for integers, slices, newaxis, Ellipsis and integer tensors.
+Variable subtensor(const Operand& x, const std::vector<IndexItem>& items);
+// A copy of x in which x[items...] is y (or has y added; repeated indices add up).
+Variable set_subtensor(const Operand& x, const std::vector<IndexItem>& items, const Operand& y);
+Variable inc_subtensor(const Operand& x, const std::vector<IndexItem>& items, const Operand& y);
+Variable take(const Operand& x, const Operand& indices, int axis = 0);
+
+// ---- products -------------------------------------------------------------------------------------------------------
+Variable dot(const Operand& x, const Operand& y);       // numpy.dot for up to 2 dimensions
+Variable matmul(const Operand& x, const Operand& y);    // numpy.matmul
+Variable outer(const Operand& x, const Operand& y);
+
+// ---- gradient control -------------------------------------------------------------------------------------------------
+Variable zero_grad(const Operand& x);           // x, with gradient zero
+Variable disconnected_grad(const Operand& x);   // x, with no connection
+
+}  // namespace bitale

@@ -1,0 +1,35 @@
+// Elemwise: a scalar op applied to every element of tensors of equal rank, broadcast where a length is statically 1.
+#pragma once
+
+#include "bitale/graph/op.hpp"
+#include "ops/scalar_op.hpp"
+
+namespace bitale {
+
+class Elemwise final : public Op {
+ public:
+  explicit Elemwise(const ScalarOp& scalar) : scalar(scalar) {}
+  const ScalarOp& scalar;
+
+  std::string_view name() const override { return "Elemwise"; }
+  Attributes attributes() const override;
+  std::string label() const override { return std::string(scalar.title); }
+  Apply make_node(std::span<const Variable> inputs) const override;
+  std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
+  void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
+  bool emit(Lowering& to, const Apply& node) const override;
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
+  Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
+  bool has_pushforward() const override { return true; }
+  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
+  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+};
+
+// The shared Elemwise instance of a record.
+const OpRef& elemwise(std::string_view scalar_name);
+// Applies it after padding ranks on the left with broadcastable dimensions.
+Variable apply_elemwise(std::string_view scalar_name, std::span<const Variable> inputs);
+// The record of an Elemwise node, or nullptr.
+const ScalarOp* scalar_op_of(const Variable& output);
+
+}  // namespace bitale

@@ -1,0 +1,80 @@
+// Lowering: what an op says about its native code. Lowering is functional first: an op's output is a rule from index to
+// value, and inlining the rule into a reader is fusion. The lowering (src/lowering) decides what is stored and
+// which loops are shared; ops never see loops.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "bitale/graph/op.hpp"
+#include "program/expr.hpp"
+
+namespace bitale {
+
+using program::Expr;
+using Index = std::span<const Expr>;                       // one int64 Expr per dimension
+using ElementRule = std::function<Expr(Index)>;            // the value at an index
+using TargetRule = std::function<std::vector<Expr>(Index)>;   // where an element of a piece goes
+
+// A region written into an output: for every index of `domain`, out[target(index)] = value(index), or (op)= with a combiner.
+struct Piece {
+  std::vector<Expr> domain;
+  TargetRule target;
+  ElementRule value;
+  std::optional<program::Combiner> combiner = {};          // absent: plain store
+};
+
+// An argument of a runtime call: a scalar, or the data of an input or output (contiguous).
+struct InputData { int input; };
+struct OutputData { int output; };
+using CallArgument = std::variant<Expr, InputData, OutputData>;
+
+// How a matrix input of a BLAS call lies: the data of `input`, or its transpose.
+struct MatrixLayout {
+  bool transposed;
+};
+
+class Lowering {
+ public:
+  virtual ~Lowering() = default;
+
+  virtual program::ExprPool& pool() = 0;
+
+  // ---- reading (inside rules, or at once for scalars) ----
+  virtual Expr in(int input, Index at) = 0;
+  Expr in(int input) { return in(input, {}); }             // of a 0-d input
+  virtual std::span<const Expr> shape_in(int input) = 0;   // int64 lengths
+  virtual std::span<const Expr> shape_out(int output) = 0;
+
+  // ---- saying what an output is: exactly one of these per output ----
+  // A rule from index to value. `cost` is about how many simple operations recomputing it takes.
+  virtual void element(int output, ElementRule rule, int cost = 1) = 0;
+  // The output is input `input` with its dimensions reordered; entries -1 are new axes of length 1.
+  virtual void permute(int output, int input, std::span<const int> order) = 0;
+  // The output reduces `value` over `domain`; reduced[k] says whether domain axis k is summed away. dtype: of the accumulator.
+  virtual void reduce(int output, program::Combiner combiner, std::vector<Expr> domain, std::vector<bool> reduced,
+                      DType dtype, ElementRule value) = 0;
+  // The output is a copy of input `base` (or undefined where no piece writes) with pieces written in order.
+  virtual void assemble(int output, std::optional<int> base, std::vector<Piece> pieces) = 0;
+  // A runtime function (runtime/symbols.hpp) writes the outputs; array arguments are materialised, contiguous.
+  virtual void call(std::string_view function, std::vector<CallArgument> arguments) = 0;
+  // For `call`: whether input's data can be passed untransposed from the array it is the transpose of.
+  virtual MatrixLayout matrix(int input) = 0;
+
+  // ---- run-time checks ----
+  // The call fails with `message` (a ShapeError, or IndexError) unless the condition holds at entry.
+  virtual void require(Expr condition, std::string message) = 0;
+  // Every element of integer input `input` must lie in [-length, length).
+  virtual void require_in_range(int input, Expr length, std::string message) = 0;
+};
+
+// A possibly negative, already checked index, made non-negative.
+inline Expr wrap_index(Expr index, Expr length) {
+  return select(index < 0, index + length, index);
+}
+
+}  // namespace bitale

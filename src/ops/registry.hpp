@@ -1,0 +1,34 @@
+// The op registry: every op class with its documentation and samples. Generic tests, docs and Python loop over it.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bitale/graph/op.hpp"
+
+namespace bitale {
+
+// One concrete application for the generic tests: a node and values for its non-constant inputs, in order.
+struct Sample {
+  Apply node;
+  std::vector<Array> values;
+  double tolerance = 1e-6;        // relative, of the compiled value against perform (float64; float32 uses 1e3 eps)
+  bool smooth = true;             // gradient may be checked by finite differences at this point
+  std::string note = {};
+};
+
+struct OpEntry {
+  std::string name;               // Op::name()
+  std::string doc;
+  std::vector<Sample> (*samples)();
+};
+
+struct RegisterOp {
+  RegisterOp(std::string name, std::string doc, std::vector<Sample> (*samples)());
+};
+const std::vector<OpEntry>& op_registry();   // by name
+
+#define REGISTER_OP(Class, doc, samples) static const ::bitale::RegisterOp register_##Class(#Class, doc, samples)
+
+}  // namespace bitale

@@ -1,0 +1,81 @@
+// ScalarOp: one record per elementwise operation, with every duty: dtype rule, evaluation, native expansion,
+// derivatives, traits, samples. Elemwise (elemwise.hpp) applies a record to whole tensors. Rewrites ask for
+// traits, not names.
+#pragma once
+
+#include <array>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "bitale/core/dtype.hpp"
+#include "bitale/graph/variable.hpp"
+#include "program/expr.hpp"
+
+namespace bitale {
+
+// What inputs are converted to before evaluation, and what comes out. (A condition of `switch` stays bool.)
+struct ScalarTypes {
+  DType compute;
+  DType out;
+};
+
+enum Trait : std::uint32_t {
+  commutative = 1u << 0,
+  associative = 1u << 1,
+  odd = 1u << 2,               // f(-x) = -f(x)
+  even = 1u << 3,
+  increasing = 1u << 4,        // monotone
+  decreasing = 1u << 5,
+  keeps_zero = 1u << 6,        // f(0) = 0
+  idempotent = 1u << 7,        // f(f(x)) = f(x) for unary, f(x, x) = x for binary
+  involution = 1u << 8,        // f(f(x)) = x
+  comparison = 1u << 9,
+  cheap = 1u << 10,            // costs no more than a load to recompute
+  discrete_output = 1u << 11,  // piecewise constant: derivative zero, output disconnected
+};
+
+// Evaluates n elements: strides in bytes, one pointer per input, dtype is the compute dtype.
+using ScalarLoop = void (*)(std::int64_t n, const char* const* in, const std::int64_t* in_strides, char* out,
+                            std::int64_t out_stride);
+
+// Where a sample's inputs lie, and special values to try. Integer dtypes round the interval inwards.
+struct Interval {
+  double low, high;
+};
+
+struct ScalarOp {
+  std::string_view name;         // "true_div"; the function's name
+  std::string_view title;        // "TrueDiv": how dprint shows it
+  std::string_view doc;          // one sentence, with the source of a formula
+  std::string_view symbol = {};  // infix or function text of pprint: "/", "sqrt"
+  int precedence = 0;            // of the infix symbol; 0: written as a function
+  int arity = 1;
+  ScalarTypes (*dtypes)(std::span<const DType> in) = nullptr;          // TypeError when not allowed
+  std::array<ScalarLoop, dtype_count> loops = {};                       // by compute dtype; null where not defined
+  // The value as a Program expression; arguments already have the compute dtype.
+  program::Expr (*expand)(std::span<const program::Expr> in, DType compute) = nullptr;
+  // d out / d in[i], as graph expressions; nullptr for discrete outputs.
+  Variables (*partials)(std::span<const Variable> in, const Variable& out) = nullptr;
+  std::uint32_t traits = 0;
+  std::vector<Interval> domain = {};     // per input
+  std::vector<double> edges = {};        // special values that evaluation must get right
+  double identity = 0;                   // neutral element, when has_identity
+  bool has_identity = false;
+
+  bool has(Trait trait) const { return (traits & trait) != 0; }
+};
+
+// Registration at load time; names are unique (InternalError otherwise).
+struct RegisterScalarOp {
+  explicit RegisterScalarOp(ScalarOp op);
+};
+// KeyError with a suggestion for an unknown name. The record lives for ever.
+const ScalarOp& scalar_op(std::string_view name);
+std::vector<const ScalarOp*> scalar_ops();   // by name
+
+#define BITALE_CONCAT_(a, b) a##b
+#define BITALE_CONCAT(a, b) BITALE_CONCAT_(a, b)
+#define SCALAR_OP(...) static const ::bitale::RegisterScalarOp BITALE_CONCAT(scalar_op_, __COUNTER__)(::bitale::ScalarOp __VA_ARGS__)
+
+}  // namespace bitale
