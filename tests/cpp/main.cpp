@@ -1,4 +1,5 @@
-// Runs the tests. A filter that selects no test fails, so that a renamed file can't turn its ctest entry into a silent pass.
+// Runs the tests. A filter that selects none fails, so that a renamed file does not make its ctest entry a silent pass.
+// pass.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
