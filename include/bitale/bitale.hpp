@@ -1,0 +1,12 @@
+// Everything a user of Bitale needs.
+#pragma once
+
+#include "bitale/autodiff/gradient.hpp"
+#include "bitale/compile/function.hpp"
+#include "bitale/core/array.hpp"
+#include "bitale/core/config.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/graph/traversal.hpp"
+#include "bitale/ops/ops.hpp"
+#include "bitale/printing/printing.hpp"
+#include "bitale/rewriting/rewriting.hpp"

@@ -1,0 +1,95 @@
+// function(): from a graph to a native callable. A Function is immutable code plus the containers of the shared variables
+// it reads and updates; calls are re-entrant and may come from many threads.
+#pragma once
+
+#include <initializer_list>
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bitale/compile/mode.hpp"
+#include "bitale/compile/shared.hpp"
+#include "bitale/graph/function_graph.hpp"
+#include "bitale/graph/traversal.hpp"
+
+namespace bitale {
+
+struct FunctionOptions {
+  Replacements updates = {};      // shared variable -> expression; all computed first, stored after the outputs, together
+  Replacements givens = {};       // variable -> what to use instead
+  std::optional<Mode> mode = {};  // default: config.mode
+  std::string name = {};
+  std::string on_unused_input = {};                          // raise, warn, ignore; default: config
+  Downcast allow_input_downcast = Downcast::FloatLiteral;    // PyTensor's None
+};
+
+// The results of a call, in order. One result also converts to an Array.
+class Results {
+ public:
+  explicit Results(std::vector<Array> values) : values_(std::move(values)) {}
+  std::size_t size() const { return values_.size(); }
+  const Array& operator[](std::size_t i) const { return values_[i]; }
+  auto begin() const { return values_.begin(); }
+  auto end() const { return values_.end(); }
+  operator Array() const { return single(); }
+  const Array& single() const;      // ValueError unless there is exactly one
+  double item() const { return single().item(); }
+  std::vector<Array> take() && { return std::move(values_); }
+
+ private:
+  std::vector<Array> values_;
+};
+std::ostream& operator<<(std::ostream& stream, const Results& results);
+
+// Milliseconds spent in the phases of function().
+struct CompileTimes {
+  double rewrite = 0, lower = 0, codegen = 0, total = 0;
+};
+
+class Function {
+ public:
+  // TypeError (count, rank, dtype, static shape; names the input), and whatever the computation raises.
+  // Shared variables change only when the whole call succeeded.
+  Results operator()(std::initializer_list<Array> inputs) const { return call({inputs.begin(), inputs.size()}); }
+  Results operator()(std::span<const Array> inputs) const { return call(inputs); }
+  Results operator()() const { return call({}); }
+  Results call(std::span<const Array> inputs) const;
+  // By name for some of the inputs, after the positional ones.
+  Results call(std::span<const Array> inputs, std::span<const std::pair<std::string, Array>> named) const;
+
+  // A call of scalars: `n` float64 values in, one float64 out, without building Arrays.
+  // TypeError unless every input is a float64 scalar and the only output is one.
+  using ScalarFunction = double (*)(const void* context, const double* inputs);
+  double call_scalars(std::span<const double> inputs) const;
+
+  const std::string& name() const;
+  const Variables& inputs() const;                 // as the user gave them
+  std::size_t output_count() const;
+  const FunctionGraph& graph() const;              // after rewriting; update expressions follow the outputs
+  std::vector<Variable> shared_variables() const;
+  const Mode& mode() const;
+  const CompileTimes& times() const;
+  // The graph after rewriting; nodes that run through `perform` inside native code say so. stage="program" shows the loops,
+  // "llvm" the machine-independent code; ValueError for other stages or a linker that has none.
+  std::string dprint(std::string_view stage = "graph") const;
+
+ private:
+  struct Impl;
+  std::shared_ptr<const Impl> impl_;
+  friend Function function(const Variables&, const Variables&, const FunctionOptions&);
+};
+
+// ValueError / UnusedInputError / MissingInputError / TypeError for what can't be compiled, naming the variable.
+Function function(const Variables& inputs, const Variables& outputs, const FunctionOptions& options = {});
+inline Function function(const Variables& inputs, const Variable& output, const FunctionOptions& options = {}) {
+  return function(inputs, Variables{output}, options);
+}
+
+// Evaluates an expression by compiling it for these inputs.
+Array eval(const Variable& expression, const std::vector<std::pair<Variable, Array>>& inputs = {});
+
+}  // namespace bitale

@@ -1,0 +1,35 @@
+// Mode: how to compile: which rewrites (a query on optdb) and which linker.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace bitale {
+
+class Mode {
+ public:
+  // ValueError with a suggestion for an unknown linker or optimizer name.
+  Mode(std::string linker, std::string optimizer);
+  const std::string& linker() const { return linker_; }          // "jit" or "vm"
+  const std::string& optimizer() const { return optimizer_; }    // "fast_run", "fast_compile", "None", ...
+  const std::vector<std::string>& included() const { return included_; }
+  const std::vector<std::string>& excluded() const { return excluded_; }
+  const std::vector<std::string>& required() const { return required_; }
+  // The same mode with rewrites of these tags or names added, removed, or required.
+  Mode including(std::vector<std::string> tags) const;
+  Mode excluding(std::vector<std::string> tags) const;
+  Mode requiring(std::vector<std::string> tags) const;
+  std::string str() const;
+
+ private:
+  std::string linker_, optimizer_;
+  std::vector<std::string> included_, excluded_, required_;
+};
+
+// FAST_RUN, FAST_COMPILE, or "Mode" (as the config says); ValueError with a suggestion otherwise.
+Mode get_mode(const std::string& name);
+// config.mode.
+Mode get_default_mode();
+std::vector<std::string> mode_names();
+
+}  // namespace bitale
