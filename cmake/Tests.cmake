@@ -36,6 +36,6 @@ add_test(NAME consumer
     --build-generator ${CMAKE_GENERATOR} --build-noclean
     --build-options -DCMAKE_PREFIX_PATH=${consumer_dir}/prefix -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}
       "-DCMAKE_CXX_FLAGS=${consumer_flags}" -DCMAKE_BUILD_TYPE=Debug
-    --test-command ${consumer_dir}/build/consumer)
+    --test-command ${CMAKE_CTEST_COMMAND} --output-on-failure)
 set_tests_properties(consumer.install PROPERTIES FIXTURES_SETUP installed_library)
 set_tests_properties(consumer PROPERTIES FIXTURES_REQUIRED installed_library)

@@ -1,5 +1,4 @@
 // Runs the tests. A filter that selects none fails, so that a renamed file does not make its ctest entry a silent pass.
-// pass.
 #define DOCTEST_CONFIG_IMPLEMENT
 #include <doctest/doctest.h>
 
