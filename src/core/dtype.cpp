@@ -1,6 +1,7 @@
 // The table of element types and NumPy's promotion rules.
 #include "bitale/core/dtype.hpp"
 
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -100,17 +101,23 @@ DType promote(DType a, DType b) {
 
 DType promote(std::span<const DType> dtypes) {
   if (dtypes.empty()) throw ValueError("promote: expected at least one dtype, got none");
-  // Integers first: int8, uint8, float16 in any order must not depend on the order ((i8, u8) is i16, with f16 f32).
-  DType result = dtypes[0];
-  for (DType dtype : dtypes.subspan(1)) result = promote(result, dtype);
+  // Pairwise promotion depends on the order: int16 with uint16 is int32, with float32 float64. NumPy's answer is
+  // float32: each integer meets the floats by itself.
+  auto first = std::find_if(dtypes.begin(), dtypes.end(), is_continuous);
+  if (first == dtypes.end()) first = dtypes.begin();
+  DType result = *first;
+  for (DType dtype : dtypes)
+    if (is_continuous(dtype)) result = promote(result, dtype);
+  for (DType dtype : dtypes)
+    if (is_discrete(dtype)) result = promote(result, dtype);
   return result;
 }
 
 bool can_cast_safely(DType from, DType to) { return promote(from, to) == to; }
 
 std::span<const DType> supported_dtypes() {
-  static const std::array<DType, 11> dtypes{DType::Bool,   DType::Int8,   DType::Int16,  DType::Int32,
-                                            DType::Int64,  DType::UInt8,  DType::UInt16, DType::UInt32,
+  static const std::array<DType, 11> dtypes{DType::Bool,   DType::Int8,    DType::Int16,  DType::Int32,
+                                            DType::Int64,  DType::UInt8,   DType::UInt16, DType::UInt32,
                                             DType::UInt64, DType::Float32, DType::Float64};
   return dtypes;
 }

@@ -27,8 +27,7 @@ class Array {
   template <Element T>
   Array(std::initializer_list<std::initializer_list<T>> rows);
   template <Element T>
-    requires(!std::is_same_v<T, bool>)
-  explicit Array(const std::vector<T>& values)
+  requires(!std::is_same_v<T, bool>) explicit Array(const std::vector<T>& values)
       : Array(from(values.data(), dtype_of<T>::value, Dims{std::int64_t(values.size())})) {}
 
   // New contiguous data, uninitialised. ValueError for a negative length, OutOfMemoryError naming the size.
@@ -39,8 +38,8 @@ class Array {
   static Array from(const void* data, DType dtype, const Dims& shape);
   static Array scalar(DType dtype, const void* value);
   // Uses somebody else's memory for as long as `keep_alive` lives.
-  static Array borrow(void* data, DType dtype, const Dims& shape, const Dims& strides,
-                      std::shared_ptr<void> keep_alive, bool writeable = true);
+  static Array borrow(void* data, DType dtype, const Dims& shape, const Dims& strides, std::shared_ptr<void> keep_alive,
+                      bool writeable = true);
 
   DType dtype() const noexcept { return dtype_; }
   int ndim() const noexcept { return int(shape_.size()); }
@@ -65,42 +64,45 @@ class Array {
   std::int64_t int_item() const;
   // One element by position; IndexError when outside.
   double at(std::span<const std::int64_t> position) const;
-  std::int64_t offset_of(std::span<const std::int64_t> position) const;   // bytes, unchecked
+  std::int64_t offset_of(std::span<const std::int64_t> position) const;  // bytes, unchecked
 
   // Views.
   Array transpose(std::span<const int> axes) const;
-  Array transpose() const;                                       // all axes reversed
+  Array transpose() const;  // all axes reversed
   // Elements start, start+step, ... (count of them) of one axis; start is already non-negative.
   Array slice(int axis, std::int64_t start, std::int64_t count, std::int64_t step) const;
-  Array take_index(int axis, std::int64_t index) const;          // drops the axis
-  Array insert_axis(int axis, std::int64_t length = 1) const;    // stride 0
-  Array broadcast_to(const Dims& shape) const;                   // ShapeError when it can't
-  Array view(const Dims& shape, const Dims& strides, std::int64_t byte_offset) const;   // unchecked
+  Array take_index(int axis, std::int64_t index) const;                                // drops the axis
+  Array insert_axis(int axis, std::int64_t length = 1) const;                          // stride 0
+  Array broadcast_to(const Dims& shape) const;                                         // ShapeError when it can't
+  Array view(const Dims& shape, const Dims& strides, std::int64_t byte_offset) const;  // unchecked
   Array read_only() const;
 
   // Copies.
-  Array copy() const;                            // contiguous, owning
-  Array contiguous() const;                      // itself when contiguous
-  Array astype(DType dtype) const;               // C++ conversion; a copy only when the dtype differs
-  Array reshape(const Dims& shape) const;        // one -1 allowed; view when contiguous. ShapeError
-  void assign(const Array& source) const;        // writes source (same shape, converted) into this data
+  Array copy() const;                      // contiguous, owning
+  Array contiguous() const;                // itself when contiguous
+  Array astype(DType dtype) const;         // C++ conversion; a copy only when the dtype differs
+  Array reshape(const Dims& shape) const;  // one -1 allowed; view when contiguous. ShapeError
+  void assign(const Array& source) const;  // writes source (same shape, converted) into this data
 
   bool shares_memory_with(const Array& other) const noexcept;
-  // Owns its buffer alone: nobody else can see a write.
-  bool is_unique() const noexcept { return storage_ && storage_->use_count() == 1; }
+  // Owns its buffer alone: nobody else can see a write. Never true of borrowed memory.
+  bool is_unique() const noexcept { return owns_data_ && storage_->use_count() == 1; }
 
-  std::string str() const;       // as numpy prints
-  std::string repr() const;      // "array([0., 2.])"
+  std::string str() const;   // as numpy prints
+  std::string repr() const;  // "array([0., 2.])"
 
  private:
+  struct NoData {};
+  explicit Array(NoData) noexcept {}
   void require_dtype(DType dtype) const;
 
-  Ref<RefCounted> storage_;   // a counted block that holds the data, or the keep-alive of borrowed memory
+  Ref<RefCounted> storage_;  // a counted block that holds the data, or the keep-alive of borrowed memory
   void* data_ = nullptr;
   Dims shape_;
   Dims strides_;
   DType dtype_ = DType::Float64;
   bool writeable_ = true;
+  bool owns_data_ = false;  // storage_ is a block of our own
 };
 
 Dims contiguous_strides(const Dims& shape, std::size_t itemsize);

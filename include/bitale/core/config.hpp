@@ -15,21 +15,23 @@ namespace bitale::config {
 
 struct Flag {
   std::string name;
-  std::string type;                    // "enum", "str", "int", "float", "bool"
-  std::vector<std::string> choices;    // of an enum
+  std::string type;                  // "enum", "str", "int", "float", "bool"
+  std::vector<std::string> choices;  // of an enum
   std::string default_value;
   std::string doc;
-  bool is_mutable = true;              // may change at run time
-  std::string value;
-  std::string source;                  // "default", "BITALE_FLAGS", the file's name, "set"
+  bool is_mutable = true;  // may change at run time
+  std::string value = {};
+  std::string source = {};  // "default", "BITALE_FLAGS", the file's name, "set"
 };
 
 // All flags with their present values, in order of name.
 std::vector<Flag> flags();
-// KeyError with a suggestion for an unknown flag.
+// KeyError with a suggestion for an unknown flag, ValueError when BITALE_FLAGS or a file gave a value that is not
+// allowed.
 std::string get(std::string_view name);
 bool get_bool(std::string_view name);
 std::int64_t get_int(std::string_view name);
+double get_float(std::string_view name);
 // KeyError for an unknown flag, ValueError for a value that is not allowed, TypeError for an immutable flag.
 void set(std::string_view name, std::string_view value);
 // Text of all flags with documentation, as `print(config)` shows it.

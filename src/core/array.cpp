@@ -1,0 +1,487 @@
+// Array: allocation, views, copies and comparison. Data and its reference count share one 64-byte aligned block.
+#include "bitale/core/array.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+#include <optional>
+
+#include "bitale/core/convert.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "core/strided.hpp"
+
+namespace bitale {
+
+namespace {
+
+constexpr std::size_t alignment = 64;
+
+// The head of a block whose data begins one alignment unit later.
+class Block final : public RefCounted {
+ public:
+  // Null when there is no memory.
+  static Block* allocate(std::size_t bytes) {
+    const std::size_t total = alignment + (bytes + alignment - 1) / alignment * alignment;
+    void* memory = std::aligned_alloc(alignment, total);
+    return memory ? ::new (memory) Block : nullptr;
+  }
+  static void operator delete(void* memory) { std::free(memory); }
+
+  void* data() { return reinterpret_cast<char*>(this) + alignment; }
+};
+static_assert(sizeof(Block) <= alignment);
+
+class Borrowed final : public RefCounted {
+ public:
+  explicit Borrowed(std::shared_ptr<void> keep_alive) : keep_alive_(std::move(keep_alive)) {}
+
+ private:
+  std::shared_ptr<void> keep_alive_;
+};
+
+// The product, or nothing when it exceeds `limit`. Zeros are left out: (0, 2**62, 2**62) is too large as well.
+std::optional<std::int64_t> bounded_product(const Dims& shape, std::int64_t limit) {
+  std::int64_t total = 1;
+  for (std::int64_t length : shape) {
+    if (length == 0) continue;
+    if (total > limit / length) return {};
+    total *= length;
+  }
+  return total;
+}
+
+void require_lengths(const Dims& shape) {
+  for (std::int64_t length : shape)
+    if (length < 0) throw ValueError(cat("negative length in the shape ", tuple_text(shape)));
+}
+
+// More than any machine can address; larger requests need not be tried.
+constexpr std::int64_t most_bytes = std::int64_t(1) << 47;
+
+std::string size_text(const Dims& shape, DType dtype) {
+  double bytes = double(itemsize(dtype));
+  for (std::int64_t length : shape) bytes *= double(std::max<std::int64_t>(length, 1));
+  static const char* const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
+  std::size_t unit = 0;
+  for (; bytes >= 1024 && unit + 1 < std::size(units); ++unit) bytes /= 1024;
+  char number[32];
+  std::snprintf(number, sizeof number, bytes < 1e6 ? "%.4g" : "%.3e", bytes);
+  return cat(number, " ", units[unit], " for an array of shape ", tuple_text(shape), " and dtype ", dtype_name(dtype));
+}
+
+void require_axis(const Array& array, int axis, int end) {
+  if (axis < 0 || axis >= end)
+    throw IndexError(cat("axis ", axis, " is out of bounds for an array of dimension ", array.ndim()));
+}
+
+// The bytes from the first to after the last element, whatever the signs of the strides.
+struct Extent {
+  const char* begin;
+  const char* end;
+};
+Extent extent_of(const Array& array) {
+  auto data = static_cast<const char*>(array.data());
+  Extent extent{data, data};
+  if (array.size() == 0) return extent;
+  for (int axis = 0; axis < array.ndim(); ++axis) {
+    const std::int64_t reach = (array.shape(axis) - 1) * array.strides()[std::size_t(axis)];
+    (reach < 0 ? extent.begin : extent.end) += reach;
+  }
+  extent.end += itemsize(array.dtype());
+  return extent;
+}
+
+template <class From, class To>
+void convert_run(std::int64_t n, char* to, std::int64_t to_stride, const char* from, std::int64_t from_stride) {
+  if (to_stride == sizeof(To) && from_stride == sizeof(From)) {
+    auto source = reinterpret_cast<const From*>(from);
+    auto target = reinterpret_cast<To*>(to);
+    for (std::int64_t i = 0; i < n; ++i) target[i] = convert_element<To>(source[i]);
+    return;
+  }
+  for (std::int64_t i = 0; i < n; ++i)
+    *reinterpret_cast<To*>(to + i * to_stride) =
+        convert_element<To>(*reinterpret_cast<const From*>(from + i * from_stride));
+}
+
+template <std::size_t size>
+void copy_run(std::int64_t n, char* to, std::int64_t to_stride, const char* from, std::int64_t from_stride) {
+  if (to_stride == size && from_stride == size) {
+    std::memcpy(to, from, std::size_t(n) * size);
+    return;
+  }
+  for (std::int64_t i = 0; i < n; ++i) std::memcpy(to + i * to_stride, from + i * from_stride, size);
+}
+
+using RunFunction = void (*)(std::int64_t, char*, std::int64_t, const char*, std::int64_t);
+
+RunFunction copy_function(std::size_t size) {
+  switch (size) {
+    case 1: return copy_run<1>;
+    case 2: return copy_run<2>;
+    case 4: return copy_run<4>;
+    default: return copy_run<8>;
+  }
+}
+
+RunFunction convert_function(DType from, DType to) {
+  return visit_dtype(from, [&]<class From>() {
+    return visit_dtype(to, [&]<class To>() -> RunFunction { return convert_run<From, To>; });
+  });
+}
+
+// Elements of `source` into `target`: same shape, no overlap.
+void write(const Array& target, const Array& source) {
+  const bool same = target.dtype() == source.dtype();
+  const RunFunction run =
+      same ? copy_function(itemsize(target.dtype())) : convert_function(source.dtype(), target.dtype());
+  char* to = static_cast<char*>(target.mutable_data());
+  const char* from = static_cast<const char*>(source.data());
+  StridedWalk(target.shape(), target.strides(), source.strides())
+      .for_each_run([&](std::int64_t n, std::int64_t a, std::int64_t a_stride, std::int64_t b, std::int64_t b_stride) {
+        run(n, to + a, a_stride, from + b, b_stride);
+      });
+}
+
+}  // namespace
+
+// ---- making --------------------------------------------------------------------------------------------------------
+
+Array::Array() : Array(zeros(DType::Float64, Dims{})) {}
+
+Array Array::empty(DType dtype, const Dims& shape) {
+  require_supported(dtype);
+  require_lengths(shape);
+  const auto count = bounded_product(shape, most_bytes / std::int64_t(itemsize(dtype)));
+  const bool is_empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
+  const std::size_t bytes = is_empty || !count ? 0 : std::size_t(*count) * itemsize(dtype);
+  Block* block = count ? Block::allocate(bytes) : nullptr;
+  if (!block) throw OutOfMemoryError(cat("no memory: ", size_text(shape, dtype)));
+
+  // Filled in place, member by member: a call of a small function makes several of these.
+  Array array{NoData{}};
+  array.storage_ = Ref<RefCounted>(block);
+  array.data_ = block->data();
+  array.shape_ = shape;
+  array.strides_ = contiguous_strides(shape, bitale::itemsize(dtype));
+  array.dtype_ = dtype;
+  array.owns_data_ = true;
+  return array;
+}
+
+Array Array::zeros(DType dtype, const Dims& shape) {
+  Array array = empty(dtype, shape);
+  std::memset(array.data_, 0, std::size_t(array.nbytes()));
+  return array;
+}
+
+Array Array::full(DType dtype, const Dims& shape, double value) {
+  Array array = empty(dtype, shape);
+  visit_dtype(dtype,
+              [&]<class T>() { std::fill_n(static_cast<T*>(array.data_), array.size(), convert_element<T>(value)); });
+  return array;
+}
+
+Array Array::from(const void* data, DType dtype, const Dims& shape) {
+  Array array = empty(dtype, shape);
+  if (const auto bytes = std::size_t(array.nbytes())) std::memcpy(array.data_, data, bytes);
+  return array;
+}
+
+Array Array::scalar(DType dtype, const void* value) { return from(value, dtype, Dims{}); }
+
+Array Array::borrow(void* data, DType dtype, const Dims& shape, const Dims& strides, std::shared_ptr<void> keep_alive,
+                    bool writeable) {
+  require_supported(dtype);
+  require_lengths(shape);
+  if (shape.size() != strides.size())
+    throw ValueError(cat("borrow: a shape of ", shape.size(), " dimensions with ", strides.size(), " strides"));
+  if (!bounded_product(shape, std::numeric_limits<std::int64_t>::max() / std::int64_t(itemsize(dtype))))
+    throw ValueError(cat("borrow: too large: ", size_text(shape, dtype)));
+  Array array{NoData{}};
+  if (keep_alive) array.storage_ = make_ref<Borrowed>(std::move(keep_alive));
+  array.data_ = data;
+  array.shape_ = shape;
+  array.strides_ = strides;
+  array.dtype_ = dtype;
+  array.writeable_ = writeable;
+  return array;
+}
+
+// ---- asking --------------------------------------------------------------------------------------------------------
+
+std::int64_t Array::size() const noexcept {
+  std::int64_t total = 1;
+  for (std::int64_t length : shape_) {
+    if (length == 0) return 0;
+    total *= length;
+  }
+  return total;
+}
+
+bool Array::is_contiguous() const noexcept {
+  auto expected = std::int64_t(itemsize(dtype_));
+  bool contiguous = true;
+  for (std::size_t axis = shape_.size(); axis-- > 0;) {
+    if (shape_[axis] == 0) return true;
+    if (shape_[axis] == 1) continue;
+    contiguous = contiguous && strides_[axis] == expected;
+    if (contiguous) expected *= shape_[axis];
+  }
+  return contiguous;
+}
+
+void Array::require_dtype(DType dtype) const {
+  if (dtype != dtype_)
+    throw TypeError(cat("expected an array of dtype ", dtype_name(dtype), ", got ", dtype_name(dtype_)));
+}
+
+double Array::item() const {
+  if (size() != 1) throw ValueError(cat("expected an array with one element, got the shape ", tuple_text(shape_)));
+  return visit_dtype(dtype_, [&]<class T>() { return convert_element<double>(*static_cast<const T*>(data_)); });
+}
+
+std::int64_t Array::int_item() const {
+  if (size() != 1) throw ValueError(cat("expected an array with one element, got the shape ", tuple_text(shape_)));
+  return visit_dtype(dtype_, [&]<class T>() { return convert_element<std::int64_t>(*static_cast<const T*>(data_)); });
+}
+
+double Array::at(std::span<const std::int64_t> position) const {
+  if (position.size() != shape_.size())
+    throw IndexError(cat("expected ", shape_.size(), " indices, got ", tuple_text(position)));
+  for (std::size_t axis = 0; axis < position.size(); ++axis)
+    if (position[axis] < 0 || position[axis] >= shape_[axis])
+      throw IndexError(cat("position ", tuple_text(position), " is outside the shape ", tuple_text(shape_)));
+  const char* element = static_cast<const char*>(data_) + offset_of(position);
+  return visit_dtype(dtype_, [&]<class T>() { return convert_element<double>(*reinterpret_cast<const T*>(element)); });
+}
+
+std::int64_t Array::offset_of(std::span<const std::int64_t> position) const {
+  std::int64_t offset = 0;
+  for (std::size_t axis = 0; axis < position.size(); ++axis) offset += position[axis] * strides_[axis];
+  return offset;
+}
+
+bool Array::shares_memory_with(const Array& other) const noexcept {
+  const Extent mine = extent_of(*this), its = extent_of(other);
+  return mine.begin < its.end && its.begin < mine.end;
+}
+
+// ---- views ---------------------------------------------------------------------------------------------------------
+
+Array Array::transpose(std::span<const int> axes) const {
+  if (axes.size() != shape_.size())
+    throw ValueError(cat("transpose: ", axes.size(), " axes for an array of dimension ", ndim()));
+  Array out = *this;
+  std::vector<bool> seen(axes.size());
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    require_axis(*this, axes[i], ndim());
+    const auto from = std::size_t(axes[i]);
+    if (seen[from]) throw ValueError(cat("transpose: axis ", axes[i], " is given twice"));
+    seen[from] = true;
+    out.shape_[i] = shape_[from];
+    out.strides_[i] = strides_[from];
+  }
+  return out;
+}
+
+Array Array::transpose() const {
+  Array out = *this;
+  std::reverse(out.shape_.begin(), out.shape_.end());
+  std::reverse(out.strides_.begin(), out.strides_.end());
+  return out;
+}
+
+Array Array::slice(int axis, std::int64_t start, std::int64_t count, std::int64_t step) const {
+  require_axis(*this, axis, ndim());
+  if (count < 0) throw ValueError(cat("slice: negative count ", count));
+  const std::int64_t length = shape(axis);
+  Array out = *this;
+  out.shape_[std::size_t(axis)] = count;
+  if (count == 0) return out;
+  // The last position without overflow: (count - 1) steps must fit between start and the end they move towards.
+  const bool starts_inside = start >= 0 && start < length;
+  const bool ends_inside = count == 1 || step == 0 ||
+                           (step > 0 ? (count - 1) <= (length - 1 - start) / step
+                                     : step != std::numeric_limits<std::int64_t>::min() && count - 1 <= start / -step);
+  if (!starts_inside || !ends_inside)
+    throw IndexError(
+        cat("slice: ", count, " elements from ", start, " by ", step, " leave axis ", axis, " of length ", length));
+  const std::int64_t stride = strides_[std::size_t(axis)];
+  out.data_ = static_cast<char*>(data_) + start * stride;
+  out.strides_[std::size_t(axis)] = count == 1 ? stride : stride * step;
+  return out;
+}
+
+Array Array::take_index(int axis, std::int64_t index) const {
+  require_axis(*this, axis, ndim());
+  if (index < 0 || index >= shape(axis))
+    throw IndexError(cat("index ", index, " is out of bounds for axis ", axis, " with length ", shape(axis)));
+  Array out = *this;
+  out.data_ = static_cast<char*>(data_) + index * strides_[std::size_t(axis)];
+  out.shape_.erase(std::size_t(axis));
+  out.strides_.erase(std::size_t(axis));
+  return out;
+}
+
+Array Array::insert_axis(int axis, std::int64_t length) const {
+  require_axis(*this, axis, ndim() + 1);
+  Dims shape = shape_;
+  shape.insert(std::size_t(axis), length);
+  product(shape);  // refuses what can't be counted
+  Array out = *this;
+  out.shape_ = shape;
+  out.strides_.insert(std::size_t(axis), 0);
+  return out;
+}
+
+Array Array::broadcast_to(const Dims& shape) const {
+  if (shape.size() < shape_.size())
+    throw ShapeError(cat("can't broadcast the shape ", tuple_text(shape_), " to ", tuple_text(shape),
+                         ", which has fewer dimensions"));
+  product(shape);
+  const std::size_t added = shape.size() - shape_.size();
+  Dims strides(shape.size(), 0);
+  for (std::size_t axis = 0; axis < shape_.size(); ++axis) {
+    const std::int64_t have = shape_[axis], want = shape[added + axis];
+    if (have == want)
+      strides[added + axis] = strides_[axis];
+    else if (have != 1)
+      throw ShapeError(cat("can't broadcast the shape ", tuple_text(shape_), " to ", tuple_text(shape), ": dimension ",
+                           axis, " has length ", have, ", not ", want, " or 1"));
+  }
+  return view(shape, strides, 0);
+}
+
+Array Array::view(const Dims& shape, const Dims& strides, std::int64_t byte_offset) const {
+  Array out = *this;
+  out.shape_ = shape;
+  out.strides_ = strides;
+  out.data_ = static_cast<char*>(data_) + byte_offset;
+  return out;
+}
+
+Array Array::read_only() const {
+  Array out = *this;
+  out.writeable_ = false;
+  return out;
+}
+
+// ---- copies --------------------------------------------------------------------------------------------------------
+
+Array Array::copy() const {
+  Array out = empty(dtype_, shape_);
+  write(out, *this);
+  return out;
+}
+
+Array Array::contiguous() const { return is_contiguous() ? *this : copy(); }
+
+Array Array::astype(DType dtype) const {
+  if (dtype == dtype_) return *this;
+  Array out = empty(dtype, shape_);
+  write(out, *this);
+  return out;
+}
+
+Array Array::reshape(const Dims& shape) const {
+  Dims resolved = shape;
+  std::optional<std::size_t> free_axis;
+  std::int64_t known = 1;
+  auto refuse = [&](const char* why) {
+    throw ShapeError(cat("can't reshape ", tuple_text(shape_), " to ", tuple_text(shape), why));
+  };
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) {
+    if (shape[axis] == -1) {
+      if (free_axis) refuse(": only one length may be -1");
+      free_axis = axis;
+    } else if (shape[axis] < 0) {
+      refuse(": negative length");
+    } else if (__builtin_mul_overflow(known, shape[axis], &known)) {
+      refuse(": the sizes differ");
+    }
+  }
+  if (free_axis) {
+    if (known == 0 || size() % known != 0) refuse(": no length fits for -1");
+    resolved[*free_axis] = size() / known;
+    known *= resolved[*free_axis];
+  }
+  if (known != size()) refuse(": the sizes differ");
+  Array base = contiguous();
+  return base.view(resolved, contiguous_strides(resolved, itemsize(dtype_)), 0);
+}
+
+void Array::assign(const Array& source) const {
+  if (!writeable_) throw ValueError("the array is read-only");
+  if (!(source.shape_ == shape_))
+    throw ShapeError(cat("can't assign the shape ", tuple_text(source.shape_), " to the shape ", tuple_text(shape_)));
+  if (shares_memory_with(source)) {
+    const bool itself = data_ == source.data_ && strides_ == source.strides_ && dtype_ == source.dtype_;
+    if (!itself) write(*this, source.copy());
+  } else {
+    write(*this, source);
+  }
+}
+
+// ---- free functions ------------------------------------------------------------------------------------------------
+
+Dims contiguous_strides(const Dims& shape, std::size_t itemsize) {
+  Dims strides(shape.size());
+  auto stride = std::int64_t(itemsize);
+  for (std::size_t axis = shape.size(); axis-- > 0;) {
+    strides[axis] = stride;
+    // An empty array has no second element: its strides only have to be representable.
+    if (__builtin_mul_overflow(stride, std::max<std::int64_t>(shape[axis], 1), &stride)) stride = 0;
+  }
+  return strides;
+}
+
+std::int64_t product(const Dims& shape) {
+  require_lengths(shape);
+  const auto total = bounded_product(shape, std::numeric_limits<std::int64_t>::max());
+  if (!total) throw ValueError(cat("the shape ", tuple_text(shape), " has too many elements to count"));
+  return std::find(shape.begin(), shape.end(), 0) != shape.end() ? 0 : *total;
+}
+
+namespace {
+
+template <class T>
+bool same_value(T a, T b) {
+  if constexpr (std::is_floating_point_v<T>) {
+    if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+    return a == b && std::signbit(a) == std::signbit(b);
+  } else {
+    return a == b;
+  }
+}
+
+template <class T, class Compare>
+bool all_elements(const Array& a, const Array& b, Compare compare) {
+  const Array left = a.contiguous(), right = b.contiguous();
+  auto x = static_cast<const T*>(left.data()), y = static_cast<const T*>(right.data());
+  for (std::int64_t i = 0, n = a.size(); i < n; ++i)
+    if (!compare(x[i], y[i])) return false;
+  return true;
+}
+
+}  // namespace
+
+bool identical(const Array& a, const Array& b) {
+  if (a.dtype() != b.dtype() || !(a.shape() == b.shape())) return false;
+  return visit_dtype(a.dtype(), [&]<class T>() { return all_elements<T>(a, b, same_value<T>); });
+}
+
+bool allclose(const Array& a, const Array& b, double rtol, double atol) {
+  if (!(a.shape() == b.shape())) return false;
+  return all_elements<double>(a.astype(DType::Float64), b.astype(DType::Float64), [&](double x, double y) {
+    if (x == y) return true;
+    if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);
+    if (std::isinf(x) || std::isinf(y)) return false;
+    return std::abs(x - y) <= atol + rtol * std::abs(y);
+  });
+}
+
+}  // namespace bitale

@@ -1,0 +1,127 @@
+// The process's configuration: one locked table, filled from the configuration files and BITALE_FLAGS when first used.
+#include "bitale/core/config.hpp"
+
+#include <charconv>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <mutex>
+#include <sstream>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "core/config_table.hpp"
+
+namespace bitale::config {
+
+namespace {
+
+void warn(const std::vector<std::string>& warnings) {
+  for (auto& warning : warnings) std::fprintf(stderr, "bitale: warning: %s\n", warning.c_str());
+}
+
+void apply_file(Table& table, const std::string& path) {
+  std::ifstream file(path);
+  if (!file) return;
+  std::ostringstream text;
+  text << file.rdbuf();
+  warn(table.apply(parse_ini(text.str()), path));
+}
+
+// BITALERC is a list of files of which later ones win; without it, ~/.bitalerc.
+void apply_files(Table& table) {
+  const char* list = std::getenv("BITALERC");
+  const char* home = std::getenv("HOME");
+  if (!list) {
+    if (home) apply_file(table, std::string(home) + "/.bitalerc");
+    return;
+  }
+  std::istringstream paths{std::string(list)};
+  for (std::string path; std::getline(paths, path, ':');) {
+    if (home && path.starts_with("~/")) path = home + path.substr(1);
+    if (!path.empty()) apply_file(table, path);
+  }
+}
+
+struct Shared {
+  Shared() {
+    apply_files(table);
+    if (const char* flags = std::getenv("BITALE_FLAGS")) warn(table.apply(parse_flags_text(flags), "BITALE_FLAGS"));
+  }
+  std::mutex mutex;
+  Table table;
+};
+
+// Never destroyed: flags may be read while static variables are.
+Shared& shared() {
+  static auto& state = *new Shared;
+  return state;
+}
+
+}  // namespace
+
+std::vector<Flag> flags() {
+  std::lock_guard lock(shared().mutex);
+  return shared().table.flags();
+}
+
+std::string get(std::string_view name) {
+  std::lock_guard lock(shared().mutex);
+  return shared().table.get(name);
+}
+
+namespace {
+
+std::string get_typed(std::string_view name, std::string_view type) {
+  std::lock_guard lock(shared().mutex);
+  const std::string& actual = shared().table.type_of(name);
+  if (actual != type) throw TypeError(cat("the configuration flag ", name, " is of type ", actual, ", not ", type));
+  return shared().table.get(name);
+}
+
+template <class T>
+T number(const std::string& text) {
+  T value{};
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+}  // namespace
+
+bool get_bool(std::string_view name) { return get_typed(name, "bool") == "True"; }
+std::int64_t get_int(std::string_view name) { return number<std::int64_t>(get_typed(name, "int")); }
+double get_float(std::string_view name) { return number<double>(get_typed(name, "float")); }
+
+void set(std::string_view name, std::string_view value) {
+  std::lock_guard lock(shared().mutex);
+  shared().table.set(name, value);
+}
+
+std::string describe() {
+  std::string out;
+  for (auto& flag : flags()) {
+    const std::string kind = flag.type == "enum" ? cat("{", join(flag.choices, ", "), "}") : flag.type;
+    out += cat(flag.name, " (", kind, ")\n    Doc:    ", flag.doc, "\n    Value:  ", flag.value);
+    if (flag.source != "default") out += cat("  (from ", flag.source, ", default ", flag.default_value, ")");
+    out += "\n\n";
+  }
+  return out;
+}
+
+DType float_x() {
+  const DType dtype = parse_dtype(get("floatX"));
+  require_supported(dtype);
+  return dtype;
+}
+
+Change::Change(std::string_view name, std::string_view value) : name_(name), before_(get(name)) { set(name, value); }
+
+Change::~Change() {
+  try {
+    set(name_, before_);
+  } catch (const Error&) {
+    // Unreachable: the value was allowed when it was read. A destructor must not throw.
+  }
+}
+
+}  // namespace bitale::config

@@ -1,0 +1,285 @@
+// Declaration of every flag, and the rules for reading values.
+#include "core/config_table.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <charconv>
+#include <cstdlib>
+#include <filesystem>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+
+namespace bitale::config {
+
+namespace {
+
+std::string environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+std::string first_compiler() {
+  std::string path = environment("PATH");
+  for (const char* name : {"g++", "c++", "clang++"}) {
+    for (std::size_t begin = 0; begin <= path.size();) {
+      const std::size_t end = std::min(path.find(':', begin), path.size());
+      std::error_code ignored;
+      if (end > begin && std::filesystem::exists(path.substr(begin, end - begin) + "/" + name, ignored)) return name;
+      begin = end + 1;
+    }
+  }
+  return "";
+}
+
+constexpr bool start_only = false;
+
+// name, type, choices, default, meaning, whether it may change at run time
+const std::vector<Flag>& declarations() {
+  static const std::vector<Flag> flags{
+      {"floatX",
+       "enum",
+       {"float64", "float32", "float16"},
+       "float64",
+       "Dtype of variables made without one. float16 is declared but not supported yet."},
+      {"cast_policy",
+       "enum",
+       {"custom"},
+       "custom",
+       "How Python numbers get a dtype: custom takes the smallest integer that holds an int and the smallest float, up "
+       "to "
+       "floatX, that holds a float exactly."},
+
+      {"mode", "enum", {"FAST_RUN", "FAST_COMPILE"}, "FAST_RUN", "How function() compiles when no mode is given."},
+      {"linker",
+       "enum",
+       {"auto", "jit", "vm"},
+       "auto",
+       "What runs a compiled graph: native code (jit) or each op's perform (vm). auto leaves the choice to the mode."},
+      {"optimizer",
+       "enum",
+       {"o4", "o3", "o2", "o1", "unsafe", "fast_run", "fast_compile", "merge", "None"},
+       "o4",
+       "Which rewrites the default modes apply."},
+      {"optimizer_including", "str", {}, "", "Tags of rewrites to add, separated by colons."},
+      {"optimizer_excluding", "str", {}, "", "Tags or names of rewrites to leave out, separated by colons."},
+      {"optimizer_requiring", "str", {}, "", "Tags that every applied rewrite must have, separated by colons."},
+      {"optimizer_verbose", "bool", {}, "False", "Print each rewrite as it is applied."},
+      {"optdb__max_use_ratio", "float", {}, "8.0", "A rewrite applies at most this many times the size of the graph."},
+      {"on_opt_error", "enum", {"warn", "raise", "ignore"}, "warn", "What to do when a rewrite fails."},
+      {"on_unused_input",
+       "enum",
+       {"raise", "warn", "ignore"},
+       "raise",
+       "What function() does with an input that no output depends on."},
+
+      {"base_compiledir", "str", {}, "~/.bitale", "Directory that holds the compile directories.", start_only},
+      {"compiledir", "str", {}, "", "Directory of cached native code. Default: base_compiledir/compiledir_<platform>."},
+      {"cxx",
+       "str",
+       {},
+       "",
+       "The C++ compiler of the C linker. Default: the first of g++, c++ and clang++ found in PATH."},
+      {"num_threads", "int", {}, "1", "Threads that one call of a function may use; 0 means one per processor core."},
+      {"allow_gc", "bool", {}, "True", "Free intermediate values during a call, not only at its end."},
+
+      {"exception_verbosity",
+       "enum",
+       {"low", "medium", "high"},
+       "low",
+       "How much an error of a running function tells."},
+      {"traceback__limit", "int", {}, "8", "Number of frames kept to say where a variable was made; -1 keeps all."},
+      {"profile", "bool", {}, "False", "Measure the time of calls and nodes, and print it at exit."},
+      {"dump", "str", {}, "", "Stages of compilation to print, separated by colons, such as rewriting or lowering."},
+  };
+  return flags;
+}
+
+std::string platform() {
+#if defined(__x86_64__)
+  return "linux-x86_64";
+#elif defined(__aarch64__)
+  return "linux-aarch64";
+#else
+  return "other";
+#endif
+}
+
+// Flags that name a file or directory may start with "~/".
+std::string expanded(std::string_view name, std::string value) {
+  const bool is_path = name.ends_with("compiledir");
+  if (is_path && (value == "~" || value.starts_with("~/"))) {
+    const std::string home = environment("HOME");
+    value = (home.empty() ? "." : home) + value.substr(1);
+  }
+  return value;
+}
+
+std::string lowered(std::string_view text) {
+  std::string out(text);
+  for (char& c : out) c = char(std::tolower(static_cast<unsigned char>(c)));
+  return out;
+}
+
+bool is_one_of(const std::string& text, std::initializer_list<const char*> words) {
+  return std::find(words.begin(), words.end(), text) != words.end();
+}
+
+template <class T>
+bool parses_as(std::string_view text) {
+  T value;
+  auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return failure == std::errc() && end == text.data() + text.size();
+}
+
+// The value in its usual form. ValueError saying what is allowed.
+std::string normalized(const Flag& flag, std::string_view value) {
+  auto refuse = [&](std::string_view expected) {
+    throw ValueError(
+        cat("invalid value \"", value, "\" for the configuration flag ", flag.name, ": expected ", expected));
+  };
+  if (flag.type == "enum" && std::find(flag.choices.begin(), flag.choices.end(), value) == flag.choices.end()) {
+    const std::string near = closest(value, flag.choices);
+    refuse(cat("one of ", join(flag.choices, ", "), near.empty() ? "" : cat("; did you mean \"", near, "\"?")));
+  }
+  if (flag.type == "int" && !parses_as<std::int64_t>(value)) refuse("an integer");
+  if (flag.type == "float" && !parses_as<double>(value)) refuse("a number");
+  if (flag.type == "bool") {
+    const std::string word = lowered(value);
+    if (is_one_of(word, {"true", "1", "yes", "on"})) return "True";
+    if (is_one_of(word, {"false", "0", "no", "off"})) return "False";
+    refuse("True or False");
+  }
+  return expanded(flag.name, std::string(value));
+}
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.front()))) text.remove_prefix(1);
+  while (!text.empty() && std::isspace(static_cast<unsigned char>(text.back()))) text.remove_suffix(1);
+  return text;
+}
+
+std::string_view unquoted(std::string_view text) {
+  const bool quoted = text.size() >= 2 && (text.front() == '"' || text.front() == '\'') && text.back() == text.front();
+  return quoted ? text.substr(1, text.size() - 2) : text;
+}
+
+// "key = value". A key alone gets an empty value, which only "str" flags accept.
+void add_setting(Settings& out, std::string_view text, std::string_view section = {}) {
+  const std::size_t equals = text.find('=');
+  const std::string_view key = trimmed(text.substr(0, equals));
+  const std::string_view value = equals == text.npos ? std::string_view() : unquoted(trimmed(text.substr(equals + 1)));
+  if (key.empty() && value.empty()) return;
+  out.emplace_back(section.empty() ? std::string(key) : cat(section, "__", key), std::string(value));
+}
+
+}  // namespace
+
+Settings parse_flags_text(std::string_view text) {
+  Settings out;
+  std::size_t begin = 0;
+  char quote = 0;
+  for (std::size_t i = 0; i <= text.size(); ++i) {
+    const char c = i < text.size() ? text[i] : ',';
+    if (i < text.size() && quote) {
+      if (c == quote) quote = 0;
+    } else if (c == '\'' || c == '"') {
+      quote = c;
+    } else if (c == ',') {
+      add_setting(out, text.substr(begin, i - begin));
+      begin = i + 1;
+    }
+  }
+  return out;
+}
+
+Settings parse_ini(std::string_view text) {
+  Settings out;
+  std::string section;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    const std::string_view line = trimmed(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+    if (line.empty() || line.front() == '#' || line.front() == ';') continue;
+    if (line.front() == '[' && line.back() == ']') {
+      section = trimmed(line.substr(1, line.size() - 2));
+      if (section == "global") section.clear();
+    } else {
+      add_setting(out, line, section);
+    }
+  }
+  return out;
+}
+
+Table::Table() {
+  for (Flag flag : declarations()) {
+    if (flag.name == "cxx") flag.default_value = first_compiler();
+    flag.default_value = expanded(flag.name, flag.default_value);
+    flag.value = flag.default_value;
+    flag.source = "default";
+    entries_.emplace(flag.name, Entry{flag, {}});
+  }
+}
+
+std::vector<std::string> Table::apply(const Settings& settings, const std::string& source) {
+  std::vector<std::string> warnings;
+  for (auto& [key, value] : settings) {
+    auto found = entries_.find(key);
+    if (found == entries_.end()) {
+      warnings.push_back(cat(source, ": ", unknown(key)));
+      continue;
+    }
+    Entry& entry = found->second;
+    entry.flag.source = source;
+    entry.flag.value = value;
+    entry.error.clear();
+    try {
+      entry.flag.value = normalized(entry.flag, value);
+    } catch (const ValueError& error) {
+      entry.error = cat(error.what(), " (from ", source, ")");
+    }
+  }
+  return warnings;
+}
+
+std::string Table::unknown(std::string_view name) const {
+  std::vector<std::string> names;
+  for (auto& [known, entry] : entries_) names.push_back(known);
+  const std::string near = closest(name, names);
+  return cat("unknown configuration flag \"", name, "\"", near.empty() ? "" : cat("; did you mean \"", near, "\"?"));
+}
+
+const Table::Entry& Table::at(std::string_view name) const {
+  auto found = entries_.find(name);
+  if (found == entries_.end()) throw KeyError(unknown(name));
+  return found->second;
+}
+
+std::string Table::get(std::string_view name) const {
+  const Entry& entry = at(name);
+  if (!entry.error.empty()) throw ValueError(entry.error);
+  // Depends on another flag, so it is worked out when asked for.
+  if (name == "compiledir" && entry.flag.value.empty()) return get("base_compiledir") + "/compiledir_" + platform();
+  return entry.flag.value;
+}
+
+void Table::set(std::string_view name, std::string_view value) {
+  auto& entry = const_cast<Entry&>(at(name));
+  if (!entry.flag.is_mutable)
+    throw TypeError(
+        cat("the configuration flag ", name, " can't change while the process runs; set it in BITALE_FLAGS"));
+  entry.flag.value = normalized(entry.flag, value);
+  entry.flag.source = "set";
+  entry.error.clear();
+}
+
+std::vector<Flag> Table::flags() const {
+  std::vector<Flag> out;
+  for (auto& [name, entry] : entries_) {
+    out.push_back(entry.flag);
+    if (entry.error.empty()) out.back().value = get(name);
+  }
+  return out;
+}
+
+}  // namespace bitale::config
