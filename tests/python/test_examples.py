@@ -1,0 +1,17 @@
+"""Every Python example runs, for a few steps."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "python"
+
+
+@pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("*.py")))
+def test_example(name):
+    run = subprocess.run([sys.executable, EXAMPLES / f"{name}.py"], env={**os.environ, "BITALE_EXAMPLE_QUICK": "1"},
+                         capture_output=True, text=True, timeout=300)
+    assert run.returncode == 0, run.stdout + run.stderr
