@@ -105,12 +105,10 @@ class FloatFormat {
   std::string operator()(const char* element) const {
     const T value = *reinterpret_cast<const T*>(element);
     if (!std::isfinite(value)) return padded_left(number_text(double(value)), whole_ + after_point() + 1);
-    Parts parts = number_parts(value, scientific_);
-    std::string text = padded_left(parts.whole, whole_) + "." + parts.fraction;
-    text.append(fraction_ - parts.fraction.size(), scientific_ ? '0' : ' ');
-    if (!scientific_) return text;
-    const std::string digits = parts.exponent.substr(1);
-    return text + "e" + parts.exponent[0] + std::string(exponent_ - digits.size(), '0') + digits;
+    if (scientific_) return scientific_text(double(value));
+    Parts parts = number_parts(value, false);
+    return padded_left(parts.whole, whole_) + "." + parts.fraction +
+           std::string(fraction_ - parts.fraction.size(), ' ');
   }
 
  private:
@@ -123,6 +121,15 @@ class FloatFormat {
       fraction_ = std::max(fraction_, parts.fraction.size());
       if (scientific_) exponent_ = std::max(exponent_, parts.exponent.size() - 1);
     }
+  }
+  // All mantissas have the same number of digits: those of the longest.
+  std::string scientific_text(double value) const {
+    char buffer[64];
+    auto end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific, int(fraction_)).ptr;
+    const Parts parts = split({buffer, std::size_t(end - buffer)});
+    const std::string digits = parts.exponent.substr(1);
+    return padded_left(parts.whole, whole_) + "." + parts.fraction + "e" + parts.exponent[0] +
+           std::string(exponent_ - std::min(exponent_, digits.size()), '0') + digits;
   }
   std::size_t after_point() const { return scientific_ ? fraction_ + 2 + exponent_ : fraction_; }
 
@@ -232,18 +239,21 @@ std::string nested_text(const Array& array, const char* separator, std::size_t p
   return Layout(array, separator).text(0, static_cast<const char*>(array.data()), std::string(prefix + 1, ' '), width);
 }
 
-// A single number as Python prints it. A float32 has the digits that tell it from other float32s.
+// A single float32: the digits that tell it from other float32s, scientific outside [0.0001, 1e6).
+std::string float32_text(float value) {
+  if (!std::isfinite(value)) return number_text(double(value));
+  const float magnitude = std::abs(value);
+  const bool scientific = value != 0 && (magnitude < 1e-4 || magnitude >= 1e6f);
+  char buffer[64];
+  auto format = scientific ? std::chars_format::scientific : std::chars_format::fixed;
+  std::string text(buffer, std::to_chars(buffer, buffer + sizeof buffer, value, format).ptr);
+  return scientific || text.find('.') != text.npos ? text : text + ".0";
+}
+
+// A single number as Python prints it.
 std::string scalar_text(const Array& array) {
   if (array.dtype() == DType::Float64) return number_text(array.item());
-  if (array.dtype() == DType::Float32) {
-    const float value = *array.data_as<float>();
-    if (!std::isfinite(value)) return number_text(double(value));
-    char buffer[64];
-    auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
-    double as_double = 0;
-    std::from_chars(buffer, end, as_double);
-    return number_text(as_double);
-  }
+  if (array.dtype() == DType::Float32) return float32_text(*array.data_as<float>());
   return nested_text(array, " ", 0, line_width);
 }
 

@@ -1,0 +1,255 @@
+#include "bitale/core/array.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+#include "bitale/core/error.hpp"
+
+using namespace bitale;
+
+namespace {
+
+Array counting(const Dims& shape) {
+  Array out = Array::empty(DType::Float64, shape);
+  std::iota(out.data_as<double>(), out.data_as<double>() + out.size(), 0.0);
+  return out;
+}
+
+double at(const Array& a, std::initializer_list<std::int64_t> position) {
+  return a.at({position.begin(), position.size()});
+}
+
+}  // namespace
+
+TEST_CASE("making arrays") {
+  Array zero;
+  CHECK(zero.ndim() == 0);
+  CHECK(zero.item() == 0);
+  CHECK(zero.dtype() == DType::Float64);
+  CHECK(Array(3).dtype() == DType::Int32);
+  CHECK(Array(true).dtype() == DType::Bool);
+  CHECK(Array{1.f, 2.f}.dtype() == DType::Float32);
+  Array matrix{{1., 2., 3.}, {4., 5., 6.}};
+  CHECK(matrix.shape() == Dims{2, 3});
+  CHECK(matrix.strides() == Dims{24, 8});
+  CHECK(at(matrix, {1, 0}) == 4);
+  CHECK(at(Array(std::vector<std::int64_t>{1, 2}), {1}) == 2);
+}
+
+TEST_CASE("a ragged list is refused") {
+  auto make = [] { return Array{{1., 2.}, {3.}}; };
+  CHECK_THROWS_AS(make(), ShapeError);
+}
+
+TEST_CASE("data is aligned to 64 bytes") {
+  for (std::int64_t n : {0, 1, 7, 8, 9, 1000})
+    CHECK(reinterpret_cast<std::uintptr_t>(Array::empty(DType::Int8, Dims{n}).data()) % 64 == 0);
+}
+
+TEST_CASE("bad sizes are refused and named") {
+  CHECK_THROWS_WITH_AS(Array::empty(DType::Float64, Dims{2, -1}), doctest::Contains("(2, -1)"), ValueError);
+  CHECK_THROWS_WITH_AS(Array::empty(DType::Float64, Dims{std::int64_t(1) << 60}), doctest::Contains("8 EiB"),
+                       OutOfMemoryError);
+  CHECK_THROWS_AS(Array::zeros(DType::Float64, Dims{std::int64_t(1) << 40, std::int64_t(1) << 40}), OutOfMemoryError);
+  CHECK_THROWS_AS(Array::empty(DType::Int8, Dims{0, std::int64_t(1) << 62, std::int64_t(1) << 62}), OutOfMemoryError);
+  CHECK_THROWS_AS(Array::empty(DType::Float16, Dims{1}), NotImplementedError);
+  CHECK_THROWS_AS(product(Dims{std::int64_t(1) << 40, std::int64_t(1) << 40}), ValueError);
+  CHECK_THROWS_AS(Array(1.).broadcast_to(Dims{std::int64_t(1) << 40, std::int64_t(1) << 40}), ValueError);
+}
+
+TEST_CASE("arrays without elements") {
+  Array empty = Array::zeros(DType::Float64, Dims{0, 3});
+  CHECK(empty.size() == 0);
+  CHECK(empty.is_contiguous());
+  CHECK(empty.copy().shape() == Dims{0, 3});
+  CHECK(empty.astype(DType::Int8).dtype() == DType::Int8);
+  CHECK(empty.transpose().shape() == Dims{3, 0});
+  CHECK(empty.transpose().contiguous().size() == 0);
+  CHECK(empty.reshape(Dims{3, 0, 2}).shape() == Dims{3, 0, 2});
+  CHECK(empty.reshape(Dims{-1, 7}).shape() == Dims{0, 7});
+  CHECK_THROWS_AS(empty.reshape(Dims{0, -1}), ShapeError);
+  CHECK(empty.slice(0, 0, 0, -1).size() == 0);
+  CHECK(identical(empty, empty.copy()));
+  CHECK_THROWS_AS(empty.item(), ValueError);
+  empty.assign(empty.copy());
+}
+
+TEST_CASE("typed access checks the dtype") {
+  CHECK_THROWS_WITH_AS(Array{1.}.data_as<float>(), doctest::Contains("expected an array of dtype float32, got float64"),
+                       TypeError);
+  CHECK_THROWS_AS((Array{1., 2.}.item()), ValueError);
+  CHECK(Array(std::numeric_limits<std::int64_t>::max()).int_item() == std::numeric_limits<std::int64_t>::max());
+  CHECK_THROWS_AS(at(Array{1., 2.}, {2}), IndexError);
+  CHECK_THROWS_AS(at(Array{1., 2.}, {-1}), IndexError);
+  CHECK_THROWS_AS(at(Array{1., 2.}, {0, 0}), IndexError);
+}
+
+TEST_CASE("views share data") {
+  Array x = counting(Dims{2, 3, 4});
+  Array t = x.transpose();
+  CHECK(t.shape() == Dims{4, 3, 2});
+  CHECK(at(t, {3, 2, 1}) == 23);
+  const int order[] = {1, 0, 2};
+  CHECK(at(x.transpose(order), {2, 1, 3}) == 23);
+  const int twice[] = {1, 1, 2}, outside[] = {0, 1, 3};
+  CHECK_THROWS_AS(x.transpose(twice), ValueError);
+  CHECK_THROWS_AS(x.transpose(outside), IndexError);
+
+  Array reversed = x.slice(2, 3, 4, -1);
+  CHECK(at(reversed, {0, 0, 0}) == 3);
+  CHECK(at(reversed, {0, 0, 3}) == 0);
+  CHECK(at(x.slice(1, 0, 2, 2), {0, 1, 0}) == 8);
+  CHECK_THROWS_AS(x.slice(2, 0, 5, 1), IndexError);
+  CHECK_THROWS_AS(x.slice(2, 3, 5, -1), IndexError);
+  CHECK_THROWS_AS(x.slice(2, 4, 1, 1), IndexError);
+  CHECK_THROWS_AS(x.slice(2, 0, 2, std::numeric_limits<std::int64_t>::min()), IndexError);
+  CHECK_THROWS_AS(x.slice(3, 0, 1, 1), IndexError);
+
+  CHECK(x.take_index(0, 1).shape() == Dims{3, 4});
+  CHECK(at(x.take_index(0, 1), {0, 0}) == 12);
+  CHECK_THROWS_WITH_AS(x.take_index(0, 2), doctest::Contains("index 2 is out of bounds for axis 0 with length 2"),
+                       IndexError);
+  CHECK(at(x.insert_axis(3, 5), {1, 2, 3, 4}) == 23);
+
+  CHECK(x.shares_memory_with(t));
+  CHECK(x.shares_memory_with(reversed));
+  CHECK(!x.shares_memory_with(x.copy()));
+  CHECK(!x.take_index(0, 0).shares_memory_with(x.take_index(0, 1)));
+  reversed.assign(Array::full(DType::Float64, Dims{2, 3, 4}, 7));
+  CHECK(at(x, {1, 1, 1}) == 7);
+}
+
+TEST_CASE("broadcasting") {
+  Array row{{1., 2., 3.}};
+  Array wide = row.broadcast_to(Dims{4, 2, 3});
+  CHECK(at(wide, {3, 1, 2}) == 3);
+  CHECK(wide.contiguous().strides() == Dims{48, 24, 8});
+  CHECK(at(wide.contiguous(), {3, 1, 2}) == 3);
+  CHECK_THROWS_WITH_AS(row.broadcast_to(Dims{1, 4}), doctest::Contains("dimension 1 has length 3, not 4 or 1"),
+                       ShapeError);
+  CHECK_THROWS_AS(row.broadcast_to(Dims{3}), ShapeError);
+  CHECK(row.broadcast_to(Dims{0, 3}).size() == 0);
+}
+
+TEST_CASE("reshape") {
+  Array x = counting(Dims{2, 6});
+  CHECK(x.reshape(Dims{-1, 4}).shape() == Dims{3, 4});
+  CHECK(x.reshape(Dims{12}).data() == x.data());
+  Array columns = x.transpose().reshape(Dims{12});
+  CHECK(columns.data() != x.data());
+  CHECK(at(columns, {1}) == 6);
+  CHECK_THROWS_WITH_AS(x.reshape(Dims{5}), doctest::Contains("can't reshape (2, 6) to (5,)"), ShapeError);
+  CHECK_THROWS_AS(x.reshape(Dims{-1, -1}), ShapeError);
+  CHECK_THROWS_AS(x.reshape(Dims{-1, 5}), ShapeError);
+  CHECK_THROWS_AS(x.reshape(Dims{-2, 6}), ShapeError);
+  CHECK_THROWS_AS(x.reshape(Dims{std::int64_t(1) << 40, std::int64_t(1) << 40}), ShapeError);
+}
+
+TEST_CASE("astype converts every pair of dtypes") {
+  const Array ints{std::int64_t(0), std::int64_t(1), std::int64_t(100)};
+  for (DType from : supported_dtypes())
+    for (DType to : supported_dtypes()) {
+      CAPTURE(dtype_name(from));
+      CAPTURE(dtype_name(to));
+      Array converted = ints.astype(from).astype(to);
+      const bool cut = from == DType::Bool || to == DType::Bool;
+      CHECK(identical(converted.astype(DType::Int64), cut ? Array{0L, 1L, 1L} : ints));
+      Array strided = counting(Dims{4, 3}).astype(from).transpose().slice(1, 3, 2, -2).astype(to);
+      CHECK(at(strided, {2, 0}) == (cut ? 1 : 11));
+      CHECK(at(strided, {0, 1}) == (cut ? 1 : 3));
+    }
+  Array same = ints.astype(DType::Int64);
+  CHECK(same.data() == ints.data());
+}
+
+TEST_CASE("assign") {
+  Array x = counting(Dims{3, 4});
+  SUBCASE("converts and respects strides") {
+    x.transpose().assign(Array::full(DType::Int32, Dims{4, 3}, 5));
+    CHECK(identical(x, Array::full(DType::Float64, Dims{3, 4}, 5)));
+  }
+  SUBCASE("overlapping memory") {
+    Array line = counting(Dims{10});
+    line.slice(0, 1, 9, 1).assign(line.slice(0, 0, 9, 1));
+    CHECK(identical(line, Array{0., 0., 1., 2., 3., 4., 5., 6., 7., 8.}));
+    line = counting(Dims{10});
+    line.slice(0, 9, 10, -1).assign(line);
+    CHECK(identical(line, Array{9., 8., 7., 6., 5., 4., 3., 2., 1., 0.}));
+    Array square = counting(Dims{3, 3}), flipped = square.transpose().copy();
+    square.assign(square.transpose());
+    CHECK(identical(square, flipped));
+    line.assign(line);
+    CHECK(at(line, {0}) == 9);
+  }
+  SUBCASE("refuses another shape and read-only data") {
+    CHECK_THROWS_WITH_AS(x.assign(Array{1., 2.}), doctest::Contains("shape (2,) to the shape (3, 4)"), ShapeError);
+    CHECK_THROWS_AS(x.read_only().assign(x.copy()), ValueError);
+    CHECK(x.writeable());
+  }
+  SUBCASE("five dimensions in mixed order") {
+    Array source = counting(Dims{2, 3, 1, 4, 2});
+    const int order[] = {3, 0, 4, 2, 1};
+    Array target = Array::zeros(DType::Float32, Dims{4, 2, 2, 1, 3});
+    target.assign(source.transpose(order));
+    CHECK(at(target, {3, 1, 0, 0, 2}) == at(source, {1, 2, 0, 3, 0}));
+    CHECK(at(target, {0, 0, 1, 0, 1}) == at(source, {0, 1, 0, 0, 1}));
+  }
+}
+
+TEST_CASE("borrowed memory lives as long as the array") {
+  auto owner = std::make_shared<std::vector<double>>(6, 1.5);
+  std::weak_ptr<std::vector<double>> watch = owner;
+  double* data = owner->data();
+  {
+    Array x = Array::borrow(data, DType::Float64, Dims{2, 3}, Dims{24, 8}, owner);
+    owner.reset();
+    CHECK(!watch.expired());
+    CHECK(!x.is_unique());
+    Array part = x.take_index(0, 1);
+    x = Array();
+    CHECK(!watch.expired());
+    CHECK(at(part, {2}) == 1.5);
+  }
+  CHECK(watch.expired());
+  CHECK_THROWS_AS(Array::borrow(nullptr, DType::Float64, Dims{2, 3}, Dims{8}, nullptr), ValueError);
+  double value = 1;
+  CHECK(!Array::borrow(&value, DType::Float64, Dims{}, Dims{}, nullptr, false).writeable());
+}
+
+TEST_CASE("is_unique sees other handles") {
+  Array x{1., 2.};
+  CHECK(x.is_unique());
+  {
+    Array y = x.slice(0, 0, 1, 1);
+    CHECK(!x.is_unique());
+  }
+  CHECK(x.is_unique());
+}
+
+TEST_CASE("contiguity ignores dimensions of length 1") {
+  CHECK(counting(Dims{3, 1, 2}).is_contiguous());
+  CHECK(counting(Dims{3, 2}).slice(0, 1, 1, 1).is_contiguous());
+  CHECK(!counting(Dims{3, 2}).slice(1, 1, 1, 1).is_contiguous());
+  CHECK(counting(Dims{3, 1}).transpose().is_contiguous());
+  CHECK(!counting(Dims{3, 2}).transpose().is_contiguous());
+}
+
+TEST_CASE("identical and allclose") {
+  const double nan = std::nan("");
+  CHECK(identical(Array{1., nan}, Array{1., -nan}));
+  CHECK(!identical(Array{0.}, Array{-0.}));
+  CHECK(!identical(Array{1.}, Array{1.f}));
+  CHECK(!identical(Array{1.}, Array{1., 1.}));
+  CHECK(allclose(Array{1., nan}, Array{1. + 1e-9, nan}));
+  CHECK(!allclose(Array{1.}, Array{1.001}));
+  CHECK(allclose(Array{1.}, Array{1.001}, 0, 0.01));
+  CHECK(allclose(Array{INFINITY}, Array{INFINITY}));
+  CHECK(!allclose(Array{INFINITY}, Array{-INFINITY}));
+  CHECK(!allclose(Array{double(INFINITY)}, Array{1.}));
+  CHECK(!allclose(Array{1.}, Array{nan}));
+  CHECK(allclose(Array{2}, Array{2.}));
+}
