@@ -2,6 +2,8 @@
 // shared; Apply nodes refer to it. Attributes are declared once and give equality, hash, printing and keywords.
 #pragma once
 
+#include <atomic>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -26,7 +28,7 @@ class Op : public RefCounted {
   // How dprint shows it: "Sum{axis=1}". Default: name and attributes.
   virtual std::string label() const;
   bool equals(const Op& other) const;
-  std::size_t hash() const;
+  std::size_t hash() const;                                         // computed once
 
   // Checks the inputs and infers dtypes and static shapes. TypeError, ShapeError, ValueError.
   virtual Apply make_node(std::span<const Variable> inputs) const = 0;
@@ -63,6 +65,16 @@ class Op : public RefCounted {
   // Builds the node and returns its only output.
   Variable operator()(std::span<const Variable> inputs) const;
   Variable operator()(std::initializer_list<Variable> inputs) const;
+
+ private:
+  // A copy may be given other attributes, so it starts without the hash.
+  struct CachedHash {
+    CachedHash() = default;
+    CachedHash(const CachedHash&) {}
+    CachedHash& operator=(const CachedHash&) { return value = 0, *this; }
+    std::atomic<std::size_t> value{0};
+  };
+  mutable CachedHash hash_;
 };
 
 // Base for ops with attributes: `static constexpr auto fields = attribute_list(attribute("axis", &Op::axis), ...)`.

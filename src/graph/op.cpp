@@ -1,0 +1,76 @@
+// What an Op does when it says nothing itself. Every default is either harmless or an explicit "not available".
+#include "bitale/graph/op.hpp"
+
+#include <functional>
+#include <typeinfo>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "graph/hash.hpp"
+
+namespace bitale {
+
+std::string Op::label() const {
+  std::vector<std::string> parts;
+  for (auto& attribute : attributes()) parts.push_back(cat(attribute.name, "=", attribute_text(attribute.value)));
+  return parts.empty() ? std::string(name()) : cat(name(), "{", join(parts, ", "), "}");
+}
+
+bool Op::equals(const Op& other) const {
+  if (this == &other) return true;
+  return hash() == other.hash() && typeid(*this) == typeid(other) && name() == other.name() &&
+         attributes() == other.attributes();
+}
+
+std::size_t Op::hash() const {
+  std::size_t known = hash_.value.load(std::memory_order_relaxed);
+  if (known) return known;
+  std::size_t seed = std::hash<std::string_view>{}(name());
+  for (auto& attribute : attributes()) {
+    seed = hash_mix(seed, std::hash<std::string_view>{}(attribute.name));
+    seed = hash_mix(seed, attribute_hash(attribute.value));
+  }
+  if (!seed) seed = 1;  // zero means not yet known
+  hash_.value.store(seed, std::memory_order_relaxed);
+  return seed;
+}
+
+std::vector<Shape> Op::infer_shape(const Apply&, std::span<const Shape>) const { return {}; }
+
+bool Op::emit(Lowering&, const Apply&) const { return false; }
+
+Variables Op::pullback(const Apply& node, std::span<const Variable>) const {
+  Variables out;
+  for (std::size_t i = 0; i < node.inputs().size(); ++i)
+    out.push_back(undefined_gradient(cat(label(), " has no pullback")));
+  return out;
+}
+
+Variables Op::pushforward(const Apply&, std::span<const Variable>) const {
+  throw NotImplementedError(cat(label(), " has no pushforward"));
+}
+
+std::vector<std::vector<bool>> Op::connection_pattern(const Apply& node) const {
+  return std::vector(node.inputs().size(), std::vector(node.output_count(), true));
+}
+
+Apply Op::vectorize(const Apply&, std::span<const Variable>) const {
+  throw NotImplementedError(cat(label(), " has no vectorize: it can't take batches of inputs"));
+}
+
+std::vector<int> Op::view_of(const Apply&, int) const { return {}; }
+std::vector<int> Op::destroys(const Apply&, int) const { return {}; }
+bool Op::may_fold(const Apply&) const { return true; }
+
+Variable Op::operator()(std::span<const Variable> inputs) const {
+  Apply node = make_node(inputs);
+  if (node.output_count() != 1)
+    throw InternalError(cat(label(), ": a call wants one output, the node has ", node.output_count()));
+  return node.output();
+}
+
+Variable Op::operator()(std::initializer_list<Variable> inputs) const {
+  return (*this)(std::span<const Variable>(inputs.begin(), inputs.size()));
+}
+
+}  // namespace bitale

@@ -1,0 +1,171 @@
+// Types of variables, and how a value becomes a value of a type: PyTensor's rules for input conversion.
+#include "bitale/graph/type.hpp"
+
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "bitale/core/config.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+
+namespace bitale {
+
+namespace {
+
+std::string shape_text(const Dims& shape, std::string_view unknown) {
+  std::vector<std::string> parts;
+  for (std::int64_t length : shape)
+    parts.push_back(length == unknown_length ? std::string(unknown) : std::to_string(length));
+  return cat("(", join(parts, ", "), shape.size() == 1 ? ",)" : ")");
+}
+
+}  // namespace
+
+// ---- the types -----------------------------------------------------------------------------------------------------
+
+bool TensorType::equals(const TypeBase& other) const {
+  auto* tensor = dynamic_cast<const TensorType*>(&other);
+  return tensor && tensor->dtype == dtype && tensor->shape == shape;
+}
+
+bool TensorType::is_super(const TypeBase& other) const {
+  auto* tensor = dynamic_cast<const TensorType*>(&other);
+  if (!tensor || tensor->dtype != dtype || tensor->ndim() != ndim()) return false;
+  for (std::size_t d = 0; d < shape.size(); ++d)
+    if (shape[d] != unknown_length && shape[d] != tensor->shape[d]) return false;
+  return true;
+}
+
+std::string TensorType::str() const {
+  return cat("TensorType(", dtype_name(dtype), ", shape=", shape_text(shape, "None"), ")");
+}
+
+std::string TensorType::short_str() const {
+  static constexpr std::string_view names[] = {"Scalar", "Vector", "Matrix"};
+  std::string name = ndim() <= 2 ? std::string(names[ndim()]) : cat("Tensor", ndim());
+  return cat(name, "(", dtype_name(dtype), ", shape=", shape_text(shape, "?"), ")");
+}
+
+bool DisconnectedType::equals(const TypeBase& other) const {
+  return dynamic_cast<const DisconnectedType*>(&other) != nullptr;
+}
+
+bool NullType::equals(const TypeBase& other) const { return dynamic_cast<const NullType*>(&other) != nullptr; }
+
+Type tensor_type(DType dtype, const Dims& shape) {
+  require_supported(dtype);
+  for (std::int64_t length : shape)
+    if (length < 0 && length != unknown_length)
+      throw ValueError(cat("tensor type: a static length must be at least 0 (or unknown), got ", length, " in ",
+                           shape_text(shape, "None")));
+  return make_ref<const TensorType>(dtype, shape);
+}
+
+Type tensor_type(DType dtype, int ndim) {
+  if (ndim < 0) throw ValueError(cat("tensor type: the number of dimensions must be at least 0, got ", ndim));
+  return tensor_type(dtype, Dims(std::size_t(ndim), unknown_length));
+}
+
+const TensorType* as_tensor(const Type& type) { return dynamic_cast<const TensorType*>(type.get()); }
+
+Dims broadcast_static_shapes(const Dims& a, const Dims& b) {
+  const Dims& longer = a.size() >= b.size() ? a : b;
+  const Dims& shorter = a.size() >= b.size() ? b : a;
+  Dims out = longer;
+  std::size_t offset = longer.size() - shorter.size();
+  for (std::size_t d = 0; d < shorter.size(); ++d) {
+    std::int64_t& length = out[offset + d];
+    std::int64_t other = shorter[d];
+    if (length == other || other == 1 || (other == unknown_length && length != 1)) continue;
+    if (length != 1 && length != unknown_length)
+      throw ShapeError(cat("lengths ", a.size() >= b.size() ? length : other, " and ",
+                           a.size() >= b.size() ? other : length, " can't broadcast in dimension ", offset + d, " of ",
+                           shape_text(a, "None"), " and ", shape_text(b, "None")));
+    length = other;
+  }
+  return out;
+}
+
+// ---- filter: a value as a value of a type --------------------------------------------------------------------------
+
+namespace {
+
+// Whether a C++ conversion to the integer type keeps the meaning (fractions are cut off, which downcasting allows).
+template <class To, class From>
+bool fits_integer(From value) {
+  if constexpr (std::is_floating_point_v<From>) {
+    // The bounds are exact in floating point: 2^n, and -2^n or -1 (exclusive).
+    constexpr From above = From(std::numeric_limits<To>::max() / 2 + 1) * From(2);
+    constexpr From below = std::is_signed_v<To> ? -above : From(0);
+    From whole = std::trunc(value);
+    return whole >= below && whole < above;  // false for nan
+  } else if constexpr (std::is_same_v<From, bool>) {
+    return true;
+  } else {
+    return std::in_range<To>(value);
+  }
+}
+
+// Refuses values that an integer dtype can't say, which a plain conversion would turn into anything.
+void require_integer_values(const Array& value, DType to) {
+  Array flat = value.contiguous();
+  visit_dtype(to, [&]<class To>() {
+    if constexpr (!std::is_same_v<To, bool> && std::is_integral_v<To>) {
+      visit_dtype(flat.dtype(), [&]<class From>() {
+        auto* data = static_cast<const From*>(flat.data());
+        for (std::int64_t i = 0, n = flat.size(); i < n; ++i)
+          if (!fits_integer<To>(data[i])) {
+            std::string text = [&] {
+              if constexpr (std::is_floating_point_v<From>)
+                return number_text(double(data[i]));
+              else
+                return std::to_string(data[i]);
+            }();
+            throw ValueError(cat("cannot convert ", text, " (", dtype_name(flat.dtype()), ") to ", dtype_name(to)));
+          }
+      });
+    }
+  });
+}
+
+std::string value_text(const Array& value) {
+  return cat("an array of dtype ", dtype_name(value.dtype()), " and shape ", tuple_text(value.shape()));
+}
+
+// The exception that lets a Python float be a float32 input when floatX is float32.
+bool is_float_literal(const TensorType& type, const Array& value) {
+  return value.ndim() == 0 && value.dtype() == DType::Float64 && type.dtype == config::float_x();
+}
+
+Array convert(const TensorType& type, const Array& value, bool strict, Downcast downcast) {
+  if (value.dtype() == type.dtype) return value;
+  if (strict)
+    throw TypeError(cat("expected dtype ", dtype_name(type.dtype), " exactly (strict), got ", value_text(value)));
+  if (downcast == Downcast::Always) {
+    require_integer_values(value, type.dtype);
+    return value.astype(type.dtype);
+  }
+  if (can_cast_safely(value.dtype(), type.dtype)) return value.astype(type.dtype);
+  if (downcast == Downcast::FloatLiteral && is_float_literal(type, value)) return value.astype(type.dtype);
+  throw TypeError(cat("expected ", type.str(), ", got ", value_text(value), ": ", dtype_name(value.dtype()),
+                      " can't be converted to ", dtype_name(type.dtype),
+                      " without risk of loss; cast it, or allow it with allow_input_downcast=True"));
+}
+
+}  // namespace
+
+Array filter(const TensorType& type, const Array& value, bool strict, Downcast downcast) {
+  if (value.ndim() != type.ndim())
+    throw TypeError(cat("wrong number of dimensions: expected ", type.ndim(), " (", type.str(), "), got ", value.ndim(),
+                        " (", value_text(value), ")"));
+  for (int d = 0; d < type.ndim(); ++d) {
+    std::int64_t length = type.shape[std::size_t(d)];
+    if (length != unknown_length && length != value.shape(d))
+      throw TypeError(cat("wrong length of dimension ", d, ": expected ", length, " (", type.str(), "), got ",
+                          value.shape(d), " (", value_text(value), ")"));
+  }
+  return convert(type, value, strict, downcast);
+}
+
+}  // namespace bitale

@@ -1,0 +1,189 @@
+// Reference counting of variables and nodes, and what can be asked of a variable.
+#include "bitale/graph/variable.hpp"
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/graph/op.hpp"
+
+namespace bitale {
+
+namespace {
+
+thread_local const char* current_rule = nullptr;
+
+// Nodes that died while another one was being deleted wait here, so that the death of a long chain is a loop.
+using Pending = SmallVector<ApplyNode*, 64>;
+thread_local Pending* pending = nullptr;
+
+void delete_all(ApplyNode* first) noexcept {
+  Pending dead{first};
+  pending = &dead;
+  while (!dead.empty()) {
+    ApplyNode* node = dead.back();
+    dead.resize(dead.size() - 1);
+    delete node;
+  }
+  pending = nullptr;
+}
+
+void retain(ApplyNode* node) noexcept { node->count.fetch_add(1, std::memory_order_relaxed); }
+
+void release(ApplyNode* node) noexcept {
+  if (node->count.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
+  if (pending)
+    pending->push_back(node);
+  else
+    delete_all(node);
+}
+
+void retain(VariableNode* node) noexcept {
+  if (node->owner)
+    retain(node->owner);
+  else
+    node->count.fetch_add(1, std::memory_order_relaxed);
+}
+
+void release(VariableNode* node) noexcept {
+  if (node->owner)
+    release(node->owner);
+  else if (node->count.fetch_sub(1, std::memory_order_acq_rel) == 1)
+    delete node;
+}
+
+}  // namespace
+
+// ---- Variable ------------------------------------------------------------------------------------------------------
+
+Variable::Variable(Type type, std::string name) {
+  if (!type) throw ValueError("Variable: a type is needed, got none");
+  auto node = std::make_unique<VariableNode>();
+  node->type = std::move(type);
+  node->name = std::move(name);
+  node->where = current_location();
+  node_ = node.release();
+  retain(node_);
+}
+
+Variable::Variable(const Variable& other) noexcept : node_(other.node_) {
+  if (node_) retain(node_);
+}
+
+Variable::~Variable() {
+  if (node_) release(node_);
+}
+
+Variable Variable::of(VariableNode* node) {
+  Variable out;
+  out.node_ = node;
+  if (node) retain(node);
+  return out;
+}
+
+Apply Variable::owner() const { return Apply::of(node_->owner); }
+
+const Op* Variable::owner_op() const { return node_->owner ? node_->owner->op.get() : nullptr; }
+
+const Variable& Variable::set_name(std::string name) const {
+  node_->name = std::move(name);
+  return *this;
+}
+
+Location Variable::where() const { return node_->owner ? node_->owner->provenance.where : node_->where; }
+
+const TensorType& Variable::tensor() const {
+  if (auto* tensor = as_tensor(node_->type)) return *tensor;
+  throw TypeError(cat("expected a tensor, got `", str(), "` of type ", node_->type->str()));
+}
+
+const Array* Variable::constant() const {
+  auto* data = dynamic_cast<const ConstantData*>(node_->leaf.get());
+  return data ? &data->value : nullptr;
+}
+
+bool Variable::is_disconnected() const { return dynamic_cast<const DisconnectedType*>(node_->type.get()) != nullptr; }
+
+bool Variable::is_null() const { return dynamic_cast<const NullType*>(node_->type.get()) != nullptr; }
+
+const std::string& Variable::why_null() const {
+  auto* null = dynamic_cast<const NullType*>(node_->type.get());
+  if (!null) throw InternalError(cat("why_null: `", str(), "` has type ", node_->type->str()));
+  return null->why;
+}
+
+std::string Variable::str() const {
+  if (!node_) return "<no variable>";
+  if (!node_->name.empty()) return node_->name;
+  if (node_->owner) return cat(node_->owner->op->label(), ".", node_->index);
+  if (const Array* value = constant())
+    return value->size() <= 16 ? value->str() : cat("<constant ", node_->type->str(), ">");
+  return cat("<", node_->type->str(), ">");
+}
+
+Variable constant(const Array& value, std::string name) {
+  Variable out(tensor_type(value.dtype(), value.shape()), std::move(name));
+  // A copy: nobody else can change it.
+  out.node()->leaf = make_ref<const ConstantData>(value.copy().read_only());
+  return out;
+}
+
+Variable disconnected() { return Variable(make_ref<const DisconnectedType>()); }
+
+Variable undefined_gradient(std::string why) { return Variable(make_ref<const NullType>(std::move(why))); }
+
+// ---- Apply ---------------------------------------------------------------------------------------------------------
+
+Apply::Apply(OpRef op, Variables inputs, const std::vector<Type>& output_types) {
+  if (!op) throw ValueError("Apply: an op is needed, got none");
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (!inputs[i]) throw ValueError(cat(op->label(), ": input ", i, " is no variable"));
+  auto node = std::make_unique<ApplyNode>();
+  node->output_count = std::uint32_t(output_types.size());
+  node->outputs = std::make_unique<VariableNode[]>(output_types.size());
+  for (std::uint32_t i = 0; i < node->output_count; ++i) {
+    node->outputs[i].index = i;
+    node->outputs[i].owner = node.get();
+    node->outputs[i].type = output_types[i];
+  }
+  node->op = std::move(op);
+  node->inputs = std::move(inputs);
+  // What a rule builds was not written by the user at the rule's line: the rule's name says where it comes from.
+  node->provenance.rule = current_rule;
+  if (!current_rule) node->provenance.where = current_location();
+  node_ = node.release();
+  retain(node_);
+}
+
+Apply::Apply(const Apply& other) noexcept : node_(other.node_) {
+  if (node_) retain(node_);
+}
+
+Apply::~Apply() {
+  if (node_) release(node_);
+}
+
+Apply Apply::of(ApplyNode* node) {
+  Apply out;
+  out.node_ = node;
+  if (node) retain(node);
+  return out;
+}
+
+Variables Apply::outputs() const {
+  Variables out;
+  out.reserve(output_count());
+  for (std::size_t i = 0; i < output_count(); ++i) out.push_back(output(int(i)));
+  return out;
+}
+
+Apply Apply::with_inputs(Variables inputs) const {
+  Apply out = node_->op->make_node(inputs);
+  Provenance& provenance = out.node_->provenance;
+  provenance.where = node_->provenance.where;
+  if (!provenance.rule) provenance.rule = node_->provenance.rule;
+  return out;
+}
+
+RuleScope::RuleScope(const char* rule) : before_(current_rule) { current_rule = rule; }
+RuleScope::~RuleScope() { current_rule = before_; }
+
+}  // namespace bitale
