@@ -27,7 +27,9 @@ class Elemwise final : public Op {
 
 // The shared Elemwise instance of a record.
 const OpRef& elemwise(std::string_view scalar_name);
-// Applies it after padding ranks on the left with broadcastable dimensions.
+// The inputs with dimensions of length 1 put in front of those of lower rank.
+Variables pad_ranks(std::span<const Variable> inputs);
+// Applies it after padding ranks.
 Variable apply_elemwise(std::string_view scalar_name, std::span<const Variable> inputs);
 // The record of an Elemwise node, or nullptr.
 const ScalarOp* scalar_op_of(const Variable& output);

@@ -14,7 +14,7 @@
 
 namespace bitale {
 
-// What inputs are converted to before evaluation, and what comes out. (A condition of `switch` stays bool.)
+// What inputs are converted to before evaluation, and what comes out. A condition (of `switch`) is converted to bool.
 struct ScalarTypes {
   DType compute;
   DType out;
@@ -23,21 +23,41 @@ struct ScalarTypes {
 enum Trait : std::uint32_t {
   commutative = 1u << 0,
   associative = 1u << 1,
-  odd = 1u << 2,               // f(-x) = -f(x)
+  odd = 1u << 2,  // f(-x) = -f(x)
   even = 1u << 3,
-  increasing = 1u << 4,        // monotone
+  increasing = 1u << 4,  // monotone
   decreasing = 1u << 5,
-  keeps_zero = 1u << 6,        // f(0) = 0
-  idempotent = 1u << 7,        // f(f(x)) = f(x) for unary, f(x, x) = x for binary
-  involution = 1u << 8,        // f(f(x)) = x
+  keeps_zero = 1u << 6,  // f(0) = 0
+  idempotent = 1u << 7,  // f(f(x)) = f(x) for unary, f(x, x) = x for binary
+  involution = 1u << 8,  // f(f(x)) = x
   comparison = 1u << 9,
   cheap = 1u << 10,            // costs no more than a load to recompute
-  discrete_output = 1u << 11,  // piecewise constant: derivative zero, output disconnected
+  discrete_output = 1u << 11,  // piecewise constant: the derivative is zero wherever there is one
 };
 
 // Evaluates n elements: strides in bytes, one pointer per input, dtype is the compute dtype.
 using ScalarLoop = void (*)(std::int64_t n, const char* const* in, const std::int64_t* in_strides, char* out,
                             std::int64_t out_stride);
+
+// The reference evaluation, by compute dtype: null where not defined. `out` is what a loop writes: the compute dtype,
+// or bool for predicates.
+struct ScalarLoops {
+  std::array<ScalarLoop, dtype_count> run = {};
+  std::array<DType, dtype_count> out = {};
+};
+
+// Where a derivative is taken: the inputs, the output, and the factor g that the chain rule brings (a cotangent or a
+// tangent). All have the rank of the output.
+struct ChainPoint {
+  Variable g = {}, x = {}, y = {}, z = {}, out = {};
+};
+// g times d out / d one input, as a graph expression. The factor comes along so that a rule can say what
+// multiplying can't: g / y rather than g * (1 / y), and zero (not 0 * inf) in the branch that was not taken.
+using ChainRule = Variable (*)(const ChainPoint& at);
+// The derivative is zero: between the steps of a piecewise constant function.
+Variable zero_derivative(const ChainPoint& at);
+// The output's value does not depend on the input (a condition, the shape-giver of `second`).
+inline constexpr ChainRule not_connected = nullptr;
 
 // Where a sample's inputs lie, and special values to try. Integer dtypes round the interval inwards.
 struct Interval {
@@ -46,24 +66,25 @@ struct Interval {
 
 struct ScalarOp {
   std::string_view name;         // "true_div"; the function's name
-  std::string_view title;        // "TrueDiv": how dprint shows it
+  std::string_view title;        // "True_div": how dprint shows it
   std::string_view doc;          // one sentence, with the source of a formula
   std::string_view symbol = {};  // infix or function text of pprint: "/", "sqrt"
   int precedence = 0;            // of the infix symbol; 0: written as a function
   int arity = 1;
-  ScalarTypes (*dtypes)(std::span<const DType> in) = nullptr;          // TypeError when not allowed
-  std::array<ScalarLoop, dtype_count> loops = {};                       // by compute dtype; null where not defined
+  bool has_condition = false;  // the first input is a condition: bool, whatever the compute dtype
+  ScalarTypes (*dtypes)(std::span<const DType> in) = nullptr;  // TypeError when not allowed
+  ScalarLoops loops = {};
   // The value as a Program expression; arguments already have the compute dtype.
   program::Expr (*expand)(std::span<const program::Expr> in, DType compute) = nullptr;
-  // d out / d in[i], as graph expressions; nullptr for discrete outputs.
-  Variables (*partials)(std::span<const Variable> in, const Variable& out) = nullptr;
+  std::vector<ChainRule> partials = {};  // one per input; none for discrete outputs
   std::uint32_t traits = 0;
-  std::vector<Interval> domain = {};     // per input
-  std::vector<double> edges = {};        // special values that evaluation must get right
-  double identity = 0;                   // neutral element, when has_identity
+  std::vector<Interval> domain = {};  // per input
+  std::vector<double> edges = {};     // special values that evaluation must get right
+  double identity = 0;                // neutral element, when has_identity
   bool has_identity = false;
 
   bool has(Trait trait) const { return (traits & trait) != 0; }
+  DType input_dtype(int input, DType compute) const { return has_condition && input == 0 ? DType::Bool : compute; }
 };
 
 // Registration at load time; names are unique (InternalError otherwise).
@@ -72,10 +93,11 @@ struct RegisterScalarOp {
 };
 // KeyError with a suggestion for an unknown name. The record lives for ever.
 const ScalarOp& scalar_op(std::string_view name);
-std::vector<const ScalarOp*> scalar_ops();   // by name
+std::vector<const ScalarOp*> scalar_ops();  // by name
 
 #define BITALE_CONCAT_(a, b) a##b
 #define BITALE_CONCAT(a, b) BITALE_CONCAT_(a, b)
-#define SCALAR_OP(...) static const ::bitale::RegisterScalarOp BITALE_CONCAT(scalar_op_, __COUNTER__)(::bitale::ScalarOp __VA_ARGS__)
+#define SCALAR_OP(...) \
+  static const ::bitale::RegisterScalarOp BITALE_CONCAT(scalar_op_, __COUNTER__)(::bitale::ScalarOp __VA_ARGS__)
 
 }  // namespace bitale

@@ -14,7 +14,7 @@ class Operand {
   Operand(const Variable& v, Source where = Source::current()) : variable(v), where(where) {}
   Operand(const Array& v, Source where = Source::current()) : variable(constant(v)), where(where) {}
   // Python-like scalar casting (PyTensor's "custom" policy): an int becomes the smallest signed integer that holds it, a
-  // float becomes float32 when that is exact and else float64 (floatX when that is float32).
+  // float becomes float32 when that is exact (nan is) and else float64; always float32 when floatX is.
   template <Element T>
   Operand(T value, Source where = Source::current()) : variable(number(value)), where(where) {}
 
@@ -26,10 +26,12 @@ class Operand {
 
   static Variable number(bool value);
   static Variable number(std::int64_t value);
+  static Variable number(std::uint64_t value);   // uint64 when no signed integer holds it
   static Variable number(double value);
   template <Element T>
   static Variable number(T value) {
     if constexpr (std::is_floating_point_v<T>) return number(double(value));
+    else if constexpr (std::is_unsigned_v<T>) return number(std::uint64_t(value));
     else return number(std::int64_t(value));
   }
 };

@@ -1,0 +1,353 @@
+// Elemwise: one op class for every scalar record. All its duties follow from the record: broadcasting, evaluation by
+// strided loops, the element rule that fuses, and both derivatives by the chain rule.
+#include "ops/elemwise.hpp"
+
+#include <algorithm>
+#include <map>
+#include <mutex>
+#include <string>
+
+#include "bitale/core/config.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/ops/ops.hpp"
+#include "ops/lowering.hpp"
+
+namespace bitale {
+
+namespace {
+
+// ---- what errors show ----------------------------------------
+
+std::string length_text(std::int64_t length) { return length == unknown_length ? "?" : std::to_string(length); }
+
+// "x: f64[3, ?]"
+std::string operand_text(const Variable& v) {
+  std::vector<std::string> lengths;
+  for (std::int64_t length : v.static_shape()) lengths.push_back(length_text(length));
+  return cat(v.str(), ": ", dtype_short_name(v.dtype()), "[", join(lengths, ", "), "]");
+}
+
+std::string operands_text(std::span<const Variable> inputs) {
+  std::vector<std::string> texts;
+  for (auto& input : inputs) texts.push_back(operand_text(input));
+  return join(texts, ", ");
+}
+
+[[noreturn]] void refuse_lengths(std::string_view op, int axis, std::int64_t a, std::int64_t b, bool at_run_time) {
+  ShapeError error(cat(op, ": lengths ", a, " and ", b, " can't broadcast in dimension ", axis));
+  if (at_run_time && (a == 1 || b == 1))
+    error.add("hint",
+              "a length of 1 broadcasts only where the type says so: declare it (shape=(1, ...)) or use specify_shape");
+  throw error;
+}
+
+// ---- shapes ----------------------------------------
+
+Dims output_static_shape(std::string_view op, std::span<const Variable> inputs) {
+  Dims out = inputs[0].static_shape();
+  for (auto& input : inputs.subspan(1)) {
+    for (std::size_t axis = 0; axis < out.size(); ++axis) {
+      const std::int64_t length = input.static_shape()[axis];
+      if (length == out[axis] || length == 1) continue;
+      if (out[axis] == 1 || out[axis] == unknown_length) {
+        // Nothing is known when an unknown length meets a 1; a known one settles an unknown one.
+        out[axis] = length == unknown_length ? unknown_length : length;
+      } else if (length != unknown_length) {
+        refuse_lengths(op, int(axis), out[axis], length, false);
+      }
+    }
+  }
+  return out;
+}
+
+bool broadcasts(const Variable& input, std::size_t axis) { return input.static_shape()[axis] == 1; }
+
+Dims run_time_shape(const Apply& node, std::string_view op, std::span<const Array> in) {
+  Dims out(std::size_t(in[0].ndim()), 1);
+  std::vector<bool> decided(out.size(), false);
+  for (std::size_t i = 0; i < in.size(); ++i)
+    for (std::size_t axis = 0; axis < out.size(); ++axis) {
+      if (broadcasts(node.inputs()[i], axis)) continue;
+      const std::int64_t length = in[i].shape()[axis];
+      if (!decided[axis])
+        out[axis] = length;
+      else if (length != out[axis])
+        refuse_lengths(op, int(axis), out[axis], length, true);
+      decided[axis] = true;
+    }
+  return out;
+}
+
+// ---- loops ----------------------------------------
+
+// Loops over several arrays at once; neighbouring dimensions that are evenly spaced in all of them become one.
+struct LoopNest {
+  Dims lengths;
+  std::vector<Dims> strides;  // per array, like `lengths`
+
+  void add_axis(std::int64_t length, std::span<const std::int64_t> steps) {
+    if (length == 1) return;
+    bool continues = !lengths.empty();
+    for (std::size_t i = 0; i < steps.size() && continues; ++i) continues = strides[i].back() == steps[i] * length;
+    if (continues)
+      lengths.back() *= length;
+    else
+      lengths.push_back(length);
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      if (continues)
+        strides[i].back() = steps[i];
+      else
+        strides[i].push_back(steps[i]);
+    }
+  }
+};
+
+LoopNest loop_nest(std::span<const Array> in, const Array& out) {
+  LoopNest nest;
+  nest.strides.resize(in.size() + 1);
+  std::vector<std::int64_t> steps(in.size() + 1);
+  for (int axis = 0; axis < out.ndim(); ++axis) {
+    for (std::size_t i = 0; i < in.size(); ++i)
+      steps[i] = in[i].shape(axis) == 1 ? 0 : in[i].strides()[std::size_t(axis)];
+    steps[in.size()] = out.strides()[std::size_t(axis)];
+    nest.add_axis(out.shape(axis), steps);
+  }
+  return nest;
+}
+
+void run_loops(ScalarLoop loop, std::span<const Array> in, const Array& out) {
+  if (out.size() == 0) return;
+  const LoopNest nest = loop_nest(in, out);
+  const std::size_t arrays = in.size() + 1, outer = nest.lengths.empty() ? 0 : nest.lengths.size() - 1;
+  std::vector<const char*> at(arrays);
+  std::vector<std::int64_t> inner(arrays, 0);
+  for (std::size_t i = 0; i < arrays; ++i) {
+    at[i] = static_cast<const char*>(i < in.size() ? in[i].data() : out.data());
+    if (!nest.lengths.empty()) inner[i] = nest.strides[i].back();
+  }
+  const std::int64_t count = nest.lengths.empty() ? 1 : nest.lengths.back();
+  Dims position(outer, 0);
+  while (true) {
+    loop(count, at.data(), inner.data(), const_cast<char*>(at[in.size()]), inner[in.size()]);
+    std::size_t axis = outer;
+    while (axis-- > 0) {
+      const bool wraps = ++position[axis] == nest.lengths[axis];
+      const std::int64_t steps = wraps ? 1 - nest.lengths[axis] : 1;
+      for (std::size_t i = 0; i < arrays; ++i) at[i] += steps * nest.strides[i][axis];
+      if (!wraps) break;
+      position[axis] = 0;
+    }
+    if (axis == std::size_t(-1)) return;
+  }
+}
+
+// ---- the types of a node ----------------------------------------
+
+ScalarTypes types_of(const ScalarOp& scalar, std::span<const Variable> inputs) {
+  SmallVector<DType, 4> dtypes;
+  for (auto& input : inputs) dtypes.push_back(input.dtype());
+  return scalar.dtypes(std::span<const DType>(dtypes.data(), dtypes.size()));
+}
+
+void check_inputs(const ScalarOp& scalar, std::span<const Variable> inputs) {
+  if (int(inputs.size()) != scalar.arity)
+    throw TypeError(cat(scalar.name, ": expected ", scalar.arity, " operands, got ", inputs.size()));
+  for (auto& input : inputs) {
+    require_supported(input.dtype());
+    if (input.ndim() != inputs[0].ndim())
+      throw TypeError(
+          cat(scalar.name, ": expected operands of equal rank, got ", inputs[0].ndim(), " and ", input.ndim()))
+          .add("inputs", operands_text(inputs));
+  }
+}
+
+// ---- derivatives ----------------------------------------
+
+ChainPoint chain_point(const Apply& node, const Variable& g) {
+  ChainPoint at{.g = g, .out = node.output()};
+  Variable* const names[] = {&at.x, &at.y, &at.z};
+  for (std::size_t i = 0; i < node.inputs().size(); ++i) *names[i] = node.inputs()[i];
+  return at;
+}
+
+// Sums over the dimensions along which `input` was repeated.
+Variable sum_to(const Variable& value, const Variable& input) {
+  std::vector<int> repeated;
+  for (std::size_t axis = 0; axis < input.static_shape().size(); ++axis)
+    if (broadcasts(input, axis) && !broadcasts(value, axis)) repeated.push_back(int(axis));
+  return repeated.empty() ? value : sum(value, repeated, true);
+}
+
+Variable zeros_for(const Variable& input) {
+  return zeros_like(input, is_discrete(input.dtype()) ? config::float_x() : input.dtype());
+}
+
+bool is_connected(const ScalarOp& scalar, const Apply& node, std::size_t input) {
+  return !is_discrete(node.output().dtype()) && !scalar.partials.empty() && scalar.partials[input] != not_connected;
+}
+
+bool is_zero(const ScalarOp& scalar, const Apply& node, std::size_t input) {
+  return scalar.partials[input] == &zero_derivative || is_discrete(node.inputs()[input].dtype());
+}
+
+// Instances by record name.
+struct Instances {
+  std::mutex mutex;
+  std::map<std::string_view, OpRef> ops;
+};
+
+}  // namespace
+
+Variable zero_derivative(const ChainPoint& at) { return zeros_like(at.g); }
+
+Attributes Elemwise::attributes() const { return {{"scalar_op", std::string(scalar.name)}}; }
+
+Apply Elemwise::make_node(std::span<const Variable> inputs) const {
+  check_inputs(scalar, inputs);
+  try {
+    const Dims shape = output_static_shape(scalar.name, inputs);
+    DType out;
+    try {
+      out = types_of(scalar, inputs).out;
+    } catch (const TypeError& error) {
+      throw TypeError(cat(scalar.name, ": ", error.what()));
+    }
+    return Apply(OpRef(this), Variables(inputs.begin(), inputs.end()), {tensor_type(out, shape)});
+  } catch (Error& error) {
+    error.add("inputs", operands_text(inputs));
+    throw;
+  }
+}
+
+std::vector<Shape> Elemwise::infer_shape(const Apply& node, std::span<const Shape> inputs) const {
+  Shape out;
+  const Dims& known = node.output().static_shape();
+  for (std::size_t axis = 0; axis < known.size(); ++axis) {
+    if (known[axis] != unknown_length) {
+      out.push_back(constant(Array(known[axis])));
+      continue;
+    }
+    std::size_t i = 0;
+    while (broadcasts(node.inputs()[i], axis)) ++i;
+    out.push_back(inputs[i][axis]);
+  }
+  return {out};
+}
+
+void Elemwise::perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const {
+  const Dims shape = run_time_shape(node, scalar.name, in);
+  const ScalarTypes types = types_of(scalar, node.inputs());
+  const auto slot = std::size_t(types.compute);
+  const ScalarLoop loop = scalar.loops.run[slot];
+  if (!loop) throw NotImplementedError(cat(scalar.name, " is not implemented for ", dtype_name(types.compute)));
+  std::vector<Array> converted;
+  for (std::size_t i = 0; i < in.size(); ++i)
+    converted.push_back(in[i].astype(scalar.input_dtype(int(i), types.compute)));
+  const Array result = Array::empty(scalar.loops.out[slot], shape);
+  run_loops(loop, converted, result);
+  out[0] = result.astype(types.out);
+}
+
+bool Elemwise::emit(Lowering& to, const Apply& node) const {
+  const Dims& known = node.output().static_shape();
+  for (std::size_t axis = 0; axis < known.size(); ++axis) {
+    std::optional<Expr> length;
+    for (std::size_t i = 0; i < node.inputs().size(); ++i) {
+      if (broadcasts(node.inputs()[i], axis)) continue;
+      const Expr own = to.shape_in(int(i))[axis];
+      if (!length)
+        length = own;
+      else if (!(*length == own))
+        to.require(program::equal(*length, own), cat(scalar.name, ": lengths can't broadcast in dimension ", axis));
+    }
+  }
+  const ScalarTypes types = types_of(scalar, node.inputs());
+  auto rule = [&to, node, types, &scalar = scalar](Index at) {
+    std::vector<Expr> values;
+    for (std::size_t i = 0; i < node.inputs().size(); ++i) {
+      std::vector<Expr> own(at.begin(), at.end());
+      for (std::size_t axis = 0; axis < own.size(); ++axis)
+        if (broadcasts(node.inputs()[i], axis)) own[axis] = to.pool().integer(0);
+      values.push_back(program::cast(to.in(int(i), own), scalar.input_dtype(int(i), types.compute)));
+    }
+    return program::cast(scalar.expand(values, types.compute), types.out);
+  };
+  to.element(0, rule, scalar.has(cheap) ? 1 : 20);
+  return true;
+}
+
+Variables Elemwise::pullback(const Apply& node, std::span<const Variable> cotangents) const {
+  Variables out(node.inputs().size(), disconnected());
+  if (cotangents[0].is_disconnected()) return out;
+  const ChainPoint at = chain_point(node, cotangents[0]);
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const Variable& input = node.inputs()[i];
+    if (!is_connected(scalar, node, i)) continue;
+    if (is_zero(scalar, node, i))
+      out[i] = zeros_for(input);
+    else
+      out[i] = cast(sum_to(scalar.partials[i](at), input), input.dtype());
+  }
+  return out;
+}
+
+Variables Elemwise::pushforward(const Apply& node, std::span<const Variable> tangents) const {
+  const Variable output = node.output();
+  Variable total;
+  bool connected = false;
+  for (std::size_t i = 0; i < tangents.size(); ++i) {
+    if (tangents[i].is_disconnected() || !is_connected(scalar, node, i)) continue;
+    connected = true;
+    if (is_zero(scalar, node, i)) continue;
+    const Variable part = scalar.partials[i](chain_point(node, tangents[i]));
+    total = total ? add(total, part) : part;
+  }
+  if (!connected) return {disconnected()};
+  if (!total) return {zeros_like(output)};
+  for (std::size_t axis = 0; axis < output.static_shape().size(); ++axis)
+    if (broadcasts(total, axis) && !broadcasts(output, axis)) return {second(output, cast(total, output.dtype()))};
+  return {cast(total, output.dtype())};
+}
+
+std::vector<std::vector<bool>> Elemwise::connection_pattern(const Apply& node) const {
+  std::vector<std::vector<bool>> out;
+  for (std::size_t i = 0; i < node.inputs().size(); ++i) out.push_back({is_connected(scalar, node, i)});
+  return out;
+}
+
+Apply Elemwise::vectorize(const Apply&, std::span<const Variable> batched) const {
+  // Unbatched inputs are repeated over the batch by broadcasting.
+  return make_node(pad_ranks(batched));
+}
+
+const OpRef& elemwise(std::string_view scalar_name) {
+  static Instances* const instances = new Instances;
+  const std::lock_guard lock(instances->mutex);
+  if (auto found = instances->ops.find(scalar_name); found != instances->ops.end()) return found->second;
+  const ScalarOp& record = scalar_op(scalar_name);
+  return instances->ops.emplace(record.name, OpRef(new Elemwise(record))).first->second;
+}
+
+Variables pad_ranks(std::span<const Variable> inputs) {
+  int rank = 0;
+  for (auto& input : inputs) rank = std::max(rank, input.ndim());
+  Variables out;
+  for (auto& input : inputs) {
+    std::vector<int> order(std::size_t(rank - input.ndim()), new_axis);
+    for (int axis = 0; axis < input.ndim(); ++axis) order.push_back(axis);
+    out.push_back(input.ndim() == rank ? input : dimshuffle(input, order));
+  }
+  return out;
+}
+
+Variable apply_elemwise(std::string_view scalar_name, std::span<const Variable> inputs) {
+  return (*elemwise(scalar_name))(pad_ranks(inputs));
+}
+
+const ScalarOp* scalar_op_of(const Variable& output) {
+  const auto* op = dynamic_cast<const Elemwise*>(output.owner_op());
+  return op ? &op->scalar : nullptr;
+}
+
+}  // namespace bitale

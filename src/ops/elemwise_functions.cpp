@@ -1,0 +1,71 @@
+// The public elementwise functions: one line per record, and the few that are composed of others.
+#include "bitale/core/text.hpp"
+#include "bitale/ops/ops.hpp"
+#include "ops/elemwise.hpp"
+
+namespace bitale {
+
+namespace {
+
+// C++ reserves some names: and_ is the record "and".
+constexpr std::string_view record_name(std::string_view function) {
+  if (function.back() == '_') function.remove_suffix(1);
+  return function;
+}
+
+Variable apply(const OpRef& op, std::span<const Variable> inputs) { return (*op)(pad_ranks(inputs)); }
+
+}  // namespace
+
+#define X(name)                                            \
+  Variable name(const Operand& x) {                        \
+    static const OpRef& op = elemwise(record_name(#name)); \
+    const LocationScope here(x.where);                     \
+    return (*op)({x.variable});                            \
+  }
+BITALE_UNARY_FUNCTIONS(X)
+#undef X
+
+#define X(name)                                            \
+  Variable name(const Operand& x, const Operand& y) {      \
+    static const OpRef& op = elemwise(record_name(#name)); \
+    const LocationScope here(x.where);                     \
+    const Variable inputs[] = {x.variable, y.variable};    \
+    return apply(op, inputs);                              \
+  }
+BITALE_BINARY_FUNCTIONS(X)
+#undef X
+
+Variable switch_(const Operand& condition, const Operand& if_true, const Operand& if_false) {
+  const LocationScope here(condition.where);
+  const Variable inputs[] = {condition.variable, if_true.variable, if_false.variable};
+  return apply_elemwise("switch", inputs);
+}
+
+Variable clip(const Operand& x, const Operand& low, const Operand& high) {
+  const LocationScope here(x.where);
+  const Variable inputs[] = {x.variable, low.variable, high.variable};
+  return apply_elemwise("clip", inputs);
+}
+
+Variable cast(const Operand& x, DType dtype) {
+  require_supported(dtype);
+  if (x.dtype() == dtype) return x.variable;
+  const LocationScope here(x.where);
+  return apply_elemwise(cat("cast_", dtype_name(dtype)), {&x.variable, 1});
+}
+
+Variable isfinite(const Operand& x) {
+  const LocationScope here(x.where);
+  return and_(invert(isnan(x)), invert(isinf(x)));
+}
+
+Variable logaddexp(const Operand& x, const Operand& y) {
+  const LocationScope here(x.where);
+  // larger + log1p(exp(smaller - larger)). Of equal operands x counts as the larger and y as the smaller one, so that
+  // each has its half of the gradient. Infinities of one sign have no difference: they decide alone.
+  const Variable high = maximum(x, y), low = minimum(y, x);
+  return high + softplus(switch_(isinf(high), switch_(eq(low, high), 0, -INFINITY), low - high));
+}
+
+}  // namespace bitale

@@ -1,0 +1,37 @@
+// The op registry, filled as op files are loaded.
+#include "ops/registry.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+
+namespace bitale {
+
+namespace {
+
+struct Registry {
+  std::mutex mutex;
+  std::vector<OpEntry> entries;
+};
+
+Registry& registry() {
+  static Registry* const it = new Registry;
+  return *it;
+}
+
+}  // namespace
+
+RegisterOp::RegisterOp(std::string name, std::string doc, std::vector<Sample> (*samples)()) {
+  const std::lock_guard lock(registry().mutex);
+  auto& entries = registry().entries;
+  const auto by_name = [](const OpEntry& entry, const std::string& key) { return entry.name < key; };
+  const auto place = std::lower_bound(entries.begin(), entries.end(), name, by_name);
+  if (place != entries.end() && place->name == name) throw InternalError(cat("two ops are called ", name));
+  entries.insert(place, OpEntry{std::move(name), std::move(doc), samples});
+}
+
+const std::vector<OpEntry>& op_registry() { return registry().entries; }
+
+}  // namespace bitale

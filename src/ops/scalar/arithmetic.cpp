@@ -1,0 +1,482 @@
+// Arithmetic: sums, products, quotients, powers. Division and remainder follow Python (towards minus infinity);
+// integers wrap, and dividing an integer by zero gives 0, as NumPy.
+#include "ops/scalar/record.hpp"
+#include "runtime/special.hpp"
+
+namespace bitale::records {
+
+namespace {
+
+// ---- Python's quotient and remainder ----------------------------------------
+
+template <class T>
+T floor_mod(T x, T y) {
+  if constexpr (is_real<T>) {
+    T r = std::fmod(x, y);
+    if (y == 0) return r;  // nan
+    if (r == 0) return std::copysign(T(0), y);
+    return (r < 0) != (y < 0) ? r + y : r;
+  } else if constexpr (std::is_signed_v<T>) {
+    if (y == 0 || y == -1) return 0;
+    const T r = T(x % y);
+    return r != 0 && (r < 0) != (y < 0) ? T(r + y) : r;
+  } else {
+    return y == 0 ? T(0) : T(x % y);
+  }
+}
+
+template <class T>
+T floor_div(T x, T y) {
+  if constexpr (is_real<T>) {
+    if (y == 0) return x / y;
+    // x - x mod y is a multiple of y up to rounding: the division lands next to the whole number that is meant.
+    const T r = std::fmod(x, y);
+    T q = (x - r) / y;
+    if (r != 0 && (r < 0) != (y < 0)) q -= 1;
+    if (q == 0) return std::copysign(T(0), x / y);
+    const T whole = std::floor(q);
+    return q - whole > T(0.5) ? whole + 1 : whole;
+  } else if constexpr (std::is_signed_v<T>) {
+    if (y == 0) return 0;
+    if (y == -1) return sub_values(T(0), x);  // the smallest value stays itself
+    const T q = T(x / y), r = T(x % y);
+    return r != 0 && (r < 0) != (y < 0) ? T(q - 1) : q;
+  } else {
+    return y == 0 ? T(0) : T(x / y);
+  }
+}
+
+// A divisor that no hardware traps on.
+Expr harmless(Expr y) {
+  Expr bad = equal(y, 0);
+  if (is_signed_int(y.dtype())) bad = bad | equal(y, -1);
+  return select(bad, 1.0, y);
+}
+
+Expr expand_mod(Args in, DType dtype) {
+  const Expr x = in[0], y = in[1];
+  if (is_float(dtype)) {
+    const Expr r = math_call("fmod", {x, y});
+    const Expr shifted = select(not_equal(r < 0, y < 0), r + y, r);
+    return select(equal(r, 0), copysign(r, y), shifted);  // nan passes: no comparison holds
+  }
+  const Expr r = rem(x, harmless(y));
+  if (!is_signed_int(dtype)) return select(equal(y, 0), 0.0, r);
+  const Expr wrong_sign = not_equal(r, 0) & not_equal(r < 0, y < 0);
+  return select(equal(y, 0), 0.0, select(wrong_sign, r + y, r));
+}
+
+Expr expand_int_div(Args in, DType dtype) {
+  const Expr x = in[0], y = in[1];
+  if (is_float(dtype)) {
+    const Expr r = math_call("fmod", {x, y}), exact = (x - r) / y;
+    const Expr q = select(not_equal(r, 0) & not_equal(r < 0, y < 0), exact - 1.0, exact);
+    const Expr whole = floor(q);
+    const Expr rounded = select(q - whole > 0.5, whole + 1.0, whole);
+    return select(equal(y, 0), x / y, select(equal(q, 0), copysign(q, x / y), rounded));
+  }
+  const Expr divisor = harmless(y), q = x / divisor;
+  if (!is_signed_int(dtype)) return select(equal(y, 0), 0.0, q);
+  const Expr r = rem(x, divisor);
+  const Expr floored = select(not_equal(r, 0) & not_equal(r < 0, y < 0), q - 1, q);
+  return select(equal(y, 0), 0.0, select(equal(y, -1), x.pool().integer(0, dtype) - x, floored));
+}
+
+// ---- powers ----------------------------------------
+
+template <class T>
+T power(T x, T y) {
+  if constexpr (is_real<T>)
+    return std::pow(x, y);
+  else if constexpr (std::is_signed_v<T>)
+    return T(bt_pow_i64(x, y));
+  else
+    return T(bt_pow_u64(x, y));
+}
+
+Expr expand_pow(Args in, DType dtype) {
+  if (is_float(dtype)) return math_call("pow", {in[0], in[1]});
+  // Wrapping commutes with widening, so that one function serves all widths.
+  const bool with_sign = is_signed_int(dtype);
+  const DType wide = with_sign ? DType::Int64 : DType::UInt64;
+  const Expr arguments[] = {cast(in[0], wide), cast(in[1], wide)};
+  return cast(in[0].pool().call(with_sign ? "bt_pow_i64" : "bt_pow_u64", wide, arguments), dtype);
+}
+
+// y - 1 for an exponent of any dtype, without wrapping.
+Variable one_less(const Variable& y) {
+  const bool narrow = is_discrete(y.dtype()) && itemsize(y.dtype()) < 8;
+  return (narrow && !y.is_constant() ? cast(y, DType::Int64) : y) - 1;
+}
+
+bool is_nonzero_constant(const Variable& y) {
+  const Array* value = y.constant();
+  return value && value->size() == 1 && value->item() != 0;
+}
+
+Variable pow_by_base(At a) {
+  const Variable slope = a.g * a.y * pow(a.x, one_less(a.y));
+  // x**0 is 1 for every x; the formula has 0 * inf at x = 0.
+  return is_nonzero_constant(a.y) ? slope : switch_(eq(a.y, 0), 0, slope);
+}
+
+Variable pow_by_exponent(At a) {
+  // PyTensor's convention at 0: the power is constant there for every positive exponent.
+  return switch_(eq(a.x, 0), 0, a.g * log(a.x) * a.out);
+}
+
+// ---- signs and extremes ----------------------------------------
+
+template <class T>
+T absolute(T x) {
+  if constexpr (is_real<T>)
+    return std::fabs(x);
+  else if constexpr (std::is_signed_v<T>)
+    return x < 0 ? sub_values(T(0), x) : x;
+  else
+    return x;
+}
+
+template <class T>
+T sign_of(T x) {
+  if constexpr (is_real<T>)
+    return x > 0 ? T(1) : x < 0 ? T(-1) : x == 0 ? T(0) : x;
+  else if constexpr (std::is_signed_v<T>)
+    return T((x > 0) - (x < 0));
+  else
+    return x != 0;
+}
+
+Expr expand_sign(Args in, DType dtype) {
+  const Expr x = in[0];
+  if (dtype == DType::Bool) return x;
+  if (!is_float(dtype) && !is_signed_int(dtype)) return min(x, 1);
+  const Expr negative_or_not = select(x < 0, -1.0, select(equal(x, 0), 0.0, x));
+  return select(x > 0, 1.0, negative_or_not);
+}
+
+template <class T>
+T larger(T x, T y) {
+  if constexpr (is_real<T>)
+    return x >= y || x != x ? x : y;
+  else
+    return x >= y ? x : y;
+}
+template <class T>
+T smaller(T x, T y) {
+  if constexpr (is_real<T>)
+    return x <= y || x != x ? x : y;
+  else
+    return x <= y ? x : y;
+}
+
+Expr expand_maximum(Args in, DType dtype) {
+  return dtype == DType::Bool ? in[0] | in[1] : combine(program::Combiner::max, in[0], in[1]);
+}
+Expr expand_minimum(Args in, DType dtype) {
+  return dtype == DType::Bool ? in[0] & in[1] : combine(program::Combiner::min, in[0], in[1]);
+}
+Expr expand_clip(Args in, DType dtype) {
+  const Expr raised[] = {expand_maximum(in, dtype), in[2]};
+  return expand_minimum(raised, dtype);
+}
+
+// The gradient goes to the first operand where it gives the value (also when both do), else to the second.
+Variable to_first(At a) { return switch_(eq(a.out, a.x), a.g, 0); }
+Variable to_second(At a) { return switch_(eq(a.out, a.x), 0, a.g); }
+
+Expr expand_add(Args in, DType dtype) { return dtype == DType::Bool ? in[0] | in[1] : in[0] + in[1]; }
+Expr expand_mul(Args in, DType dtype) { return dtype == DType::Bool ? in[0] & in[1] : in[0] * in[1]; }
+
+// `switch` computes in the dtype of its branches.
+ScalarTypes branches_upcast(std::span<const DType> in) { return upcast_out(in.subspan(1)); }
+ScalarTypes second_dtype(std::span<const DType> in) { return {in[1], in[1]}; }
+
+}  // namespace
+
+SCALAR_OP({
+    .name = "add",
+    .title = "Add",
+    .doc = "x + y; of bools: or.",
+    .symbol = "+",
+    .precedence = 5,
+    .arity = 2,
+    .dtypes = upcast_out,
+    .loops = loops<2>(all_types, [](auto x, auto y) { return add_values(x, y); }),
+    .expand = expand_add,
+    .partials = {[](At a) { return a.g; }, [](At a) { return a.g; }},
+    .traits = commutative | associative | cheap,
+    .domain = {{-5, 5}, {-5, 5}},
+    .edges = {0.0, -0.0, inf, -inf, nan},
+    .identity = 0,
+    .has_identity = true,
+});
+
+SCALAR_OP({
+    .name = "sub",
+    .title = "Sub",
+    .doc = "x - y; not defined for two bools.",
+    .symbol = "-",
+    .precedence = 5,
+    .arity = 2,
+    .dtypes = upcast_out_nobool,
+    .loops = loops<2>(number_types, [](auto x, auto y) { return sub_values(x, y); }),
+    .expand = [](Args in, DType) { return in[0] - in[1]; },
+    .partials = {[](At a) { return a.g; }, [](At a) { return -a.g; }},
+    .traits = cheap,
+    .domain = {{-5, 5}, {-5, 5}},
+    .edges = {0.0, -0.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "mul",
+    .title = "Mul",
+    .doc = "x * y; of bools: and.",
+    .symbol = "*",
+    .precedence = 6,
+    .arity = 2,
+    .dtypes = upcast_out,
+    .loops = loops<2>(all_types, [](auto x, auto y) { return mul_values(x, y); }),
+    .expand = expand_mul,
+    .partials = {[](At a) { return a.g * a.y; }, [](At a) { return a.g * a.x; }},
+    .traits = commutative | associative | cheap,
+    .domain = {{-5, 5}, {-5, 5}},
+    .edges = {0.0, -0.0, inf, -inf, nan},
+    .identity = 1,
+    .has_identity = true,
+});
+
+SCALAR_OP({
+    .name = "true_div",
+    .title = "True_div",
+    .doc = "x / y; of integers: in floatX.",
+    .symbol = "/",
+    .precedence = 6,
+    .arity = 2,
+    .dtypes = float_quotient,
+    .loops = loops<2>(float_types, [](auto x, auto y) { return x / y; }),
+    .expand = [](Args in, DType) { return in[0] / in[1]; },
+    .partials = {[](At a) { return a.g / a.y; }, [](At a) { return -(a.g * a.out) / a.y; }},
+    .traits = cheap,
+    .domain = {{-5, 5}, {0.5, 5}},
+    .edges = {0.0, -0.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "int_div",
+    .title = "Int_div",
+    .doc = "floor(x / y), as Python's //; integers divided by 0 give 0.",
+    .symbol = "//",
+    .precedence = 6,
+    .arity = 2,
+    .dtypes = upcast_out_min8,
+    .loops = loops<2>(number_types, [](auto x, auto y) { return floor_div(x, y); }),
+    .expand = expand_int_div,
+    .partials = {zero_derivative, zero_derivative},
+    .traits = discrete_output,
+    .domain = {{-20, 20}, {1, 6}},
+    .edges = {0.0, -0.0, 1.0, -1.0, 0.1, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "mod",
+    .title = "Mod",
+    .doc = "x - y * floor(x / y), as Python's %: it has the sign of y; integers modulo 0 give 0.",
+    .symbol = "%",
+    .precedence = 6,
+    .arity = 2,
+    .dtypes = upcast_out_min8,
+    .loops = loops<2>(number_types, [](auto x, auto y) { return floor_mod(x, y); }),
+    .expand = expand_mod,
+    .partials = {[](At a) { return a.g; }, [](At a) { return -(a.g * int_div(a.x, a.y)); }},
+    .domain = {{-20, 20}, {1, 6}},
+    .edges = {0.0, -0.0, 1.0, -1.0, 0.1, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "pow",
+    .title = "Pow",
+    .doc = "x ** y. Integers wrap, and with a negative exponent give the whole part of 1 / x ** -y (0 for x = 0).",
+    .symbol = "**",
+    .precedence = 8,
+    .arity = 2,
+    .dtypes = upcast_out_min8,
+    .loops = loops<2>(number_types, [](auto x, auto y) { return power(x, y); }),
+    .expand = expand_pow,
+    .partials = {pow_by_base, pow_by_exponent},
+    .domain = {{0.2, 4}, {0, 4}},
+    .edges = {0.0, -0.0, 1.0, -1.0, 2.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "neg",
+    .title = "Neg",
+    .doc = "-x; not defined for bool.",
+    .symbol = "-",
+    .precedence = 7,
+    .dtypes = upcast_out_nobool,
+    .loops = loops<1>(number_types,
+                      [](auto x) {
+                        if constexpr (is_real<decltype(x)>)
+                          return -x;
+                        else
+                          return sub_values(decltype(x)(0), x);
+                      }),
+    .expand = [](Args in, DType) { return -in[0]; },
+    .partials = {[](At a) { return -a.g; }},
+    .traits = odd | decreasing | keeps_zero | involution | cheap,
+    .domain = {{-5, 5}},
+    .edges = {0.0, -0.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "abs",
+    .title = "Abs",
+    .doc = "|x|.",
+    .symbol = "abs",
+    .dtypes = upcast_out,
+    .loops = loops<1>(all_types, [](auto x) { return absolute(x); }),
+    .expand = [](Args in,
+                 DType dtype) { return is_float(dtype) || is_signed_int(dtype) ? program::abs(in[0]) : in[0]; },
+    .partials = {[](At a) { return a.g * sign(a.x); }},
+    .traits = even | keeps_zero | idempotent | cheap,
+    .domain = {{-5, 5}},
+    .edges = {0.0, -0.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "sign",
+    .title = "Sign",
+    .doc = "-1, 0 or 1; nan stays nan.",
+    .symbol = "sgn",
+    .dtypes = upcast_out,
+    .loops = loops<1>(all_types, [](auto x) { return sign_of(x); }),
+    .expand = expand_sign,
+    .partials = {zero_derivative},
+    .traits = odd | increasing | keeps_zero | idempotent | cheap | discrete_output,
+    .domain = {{-5, 5}},
+    .edges = {0.0, -0.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "sqr",
+    .title = "Sqr",
+    .doc = "x * x.",
+    .symbol = "sqr",
+    .dtypes = upcast_out,
+    .loops = loops<1>(all_types, [](auto x) { return mul_values(x, x); }),
+    .expand = [](Args in, DType dtype) { return dtype == DType::Bool ? in[0] : in[0] * in[0]; },
+    .partials = {[](At a) { return a.g * a.x * 2; }},
+    .traits = even | keeps_zero | cheap,
+    .domain = {{-5, 5}},
+    .edges = {0.0, -0.0, inf, -inf, nan, 1e200, 1e-200},
+});
+
+SCALAR_OP({
+    .name = "sqrt",
+    .title = "Sqrt",
+    .doc = "The square root.",
+    .symbol = "sqrt",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return std::sqrt(x); }),
+    .expand = [](Args in, DType) { return program::sqrt(in[0]); },
+    .partials = {[](At a) { return a.g * 0.5 / a.out; }},
+    .traits = increasing | keeps_zero,
+    .domain = {{0.1, 9}},
+    .edges = {0.0, -0.0, -1.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "reciprocal",
+    .title = "Reciprocal",
+    .doc = "1 / x.",
+    .symbol = "1/",
+    .precedence = 6,
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return 1 / x; }),
+    .expand = [](Args in, DType) { return 1.0 / in[0]; },
+    .partials = {[](At a) { return -(a.g * a.out) * a.out; }},
+    .traits = odd | involution,
+    .domain = {{0.2, 5}},
+    .edges = {0.0, -0.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "maximum",
+    .title = "Maximum",
+    .doc = "The larger of x and y; nan if either is.",
+    .symbol = "maximum",
+    .arity = 2,
+    .dtypes = upcast_out,
+    .loops = loops<2>(all_types, [](auto x, auto y) { return larger(x, y); }),
+    .expand = expand_maximum,
+    .partials = {to_first, to_second},
+    .traits = commutative | associative | idempotent | cheap,
+    .domain = {{-5, 5}, {-5, 5}},
+    .edges = {0.0, 1.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "minimum",
+    .title = "Minimum",
+    .doc = "The smaller of x and y; nan if either is.",
+    .symbol = "minimum",
+    .arity = 2,
+    .dtypes = upcast_out,
+    .loops = loops<2>(all_types, [](auto x, auto y) { return smaller(x, y); }),
+    .expand = expand_minimum,
+    .partials = {to_first, to_second},
+    .traits = commutative | associative | idempotent | cheap,
+    .domain = {{-5, 5}, {-5, 5}},
+    .edges = {0.0, 1.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "clip",
+    .title = "Clip",
+    .doc = "minimum(maximum(x, low), high).",
+    .symbol = "clip",
+    .arity = 3,
+    .dtypes = upcast_out,
+    .loops = loops<3>(all_types, [](auto x, auto low, auto high) { return smaller(larger(x, low), high); }),
+    .expand = expand_clip,
+    .partials = {[](At a) { return switch_(and_(ge(a.x, a.y), le(a.x, a.z)), a.g, 0); },
+                 [](At a) { return switch_(and_(lt(a.x, a.y), le(a.y, a.z)), a.g, 0); },
+                 [](At a) { return switch_(gt(maximum(a.x, a.y), a.z), a.g, 0); }},
+    .traits = cheap,
+    .domain = {{-5, 5}, {-3, -1}, {1, 3}},
+    .edges = {0.0, 1.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "switch",
+    .title = "Switch",
+    .doc = "y where the condition x is not zero, else z.",
+    .symbol = "switch",
+    .arity = 3,
+    .has_condition = true,
+    .dtypes = branches_upcast,
+    .loops = loops<3, true>(all_types, [](bool condition, auto y, auto z) { return condition ? y : z; }),
+    .expand = [](Args in, DType) { return select(in[0], in[1], in[2]); },
+    .partials = {not_connected, [](At a) { return switch_(a.x, a.g, 0); }, [](At a) { return switch_(a.x, 0, a.g); }},
+    .traits = cheap,
+    .domain = {{0, 1}, {-5, 5}, {-5, 5}},
+    .edges = {0.0, 1.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "second",
+    .title = "Second",
+    .doc = "y, broadcast to the shape of x.",
+    .symbol = "fill",
+    .arity = 2,
+    .dtypes = second_dtype,
+    .loops = loops<2>(all_types, [](auto, auto y) { return y; }),
+    .expand = [](Args in, DType) { return in[1]; },
+    .partials = {not_connected, [](At a) { return a.g; }},
+    .traits = associative | idempotent | cheap,
+    .domain = {{-5, 5}, {-5, 5}},
+    .edges = {0.0, 1.0, inf, -inf, nan},
+});
+
+}  // namespace bitale::records

@@ -1,0 +1,145 @@
+// Comparisons and predicates: bool, without derivative.
+#include "ops/scalar/record.hpp"
+
+namespace bitale::records {
+
+namespace {
+
+ScalarTypes own_dtype(std::span<const DType> in) { return {in[0], DType::Bool}; }
+
+// Orders bools as 0 < 1 without asking the target to.
+template <auto compare, auto compare_bools>
+Expr expand_comparison(Args in, DType dtype) {
+  return dtype == DType::Bool ? compare_bools(in[0], in[1]) : compare(in[0], in[1]);
+}
+
+}  // namespace
+
+SCALAR_OP({
+    .name = "eq",
+    .title = "Eq",
+    .doc = "x == y.",
+    .symbol = "==",
+    .precedence = 1,
+    .arity = 2,
+    .dtypes = compared,
+    .loops = loops<2>(all_types, [](auto x, auto y) { return x == y; }),
+    .expand =
+        expand_comparison<[](Expr x, Expr y) { return (equal(x, y)); }, [](Expr x, Expr y) { return (~(x ^ y)); }>,
+    .traits = commutative | comparison | cheap | discrete_output,
+    .domain = {{-2, 2}, {-2, 2}},
+    .edges = {0.0, -0.0, 1.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "neq",
+    .title = "Neq",
+    .doc = "x != y; true when either is nan.",
+    .symbol = "!=",
+    .precedence = 1,
+    .arity = 2,
+    .dtypes = compared,
+    .loops = loops<2>(all_types, [](auto x, auto y) { return x != y; }),
+    .expand =
+        expand_comparison<[](Expr x, Expr y) { return (not_equal(x, y)); }, [](Expr x, Expr y) { return (x ^ y); }>,
+    .traits = commutative | comparison | cheap | discrete_output,
+    .domain = {{-2, 2}, {-2, 2}},
+    .edges = {0.0, -0.0, 1.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "lt",
+    .title = "Lt",
+    .doc = "x < y.",
+    .symbol = "<",
+    .precedence = 1,
+    .arity = 2,
+    .dtypes = compared,
+    .loops = loops<2>(all_types, [](auto x, auto y) { return x < y; }),
+    .expand = expand_comparison<[](Expr x, Expr y) { return (x < y); }, [](Expr x, Expr y) { return (~x & y); }>,
+    .traits = comparison | cheap | discrete_output,
+    .domain = {{-2, 2}, {-2, 2}},
+    .edges = {0.0, -0.0, 1.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "le",
+    .title = "Le",
+    .doc = "x <= y.",
+    .symbol = "<=",
+    .precedence = 1,
+    .arity = 2,
+    .dtypes = compared,
+    .loops = loops<2>(all_types, [](auto x, auto y) { return x <= y; }),
+    .expand = expand_comparison<[](Expr x, Expr y) { return (x <= y); }, [](Expr x, Expr y) { return (~x | y); }>,
+    .traits = comparison | cheap | discrete_output,
+    .domain = {{-2, 2}, {-2, 2}},
+    .edges = {0.0, -0.0, 1.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "gt",
+    .title = "Gt",
+    .doc = "x > y.",
+    .symbol = ">",
+    .precedence = 1,
+    .arity = 2,
+    .dtypes = compared,
+    .loops = loops<2>(all_types, [](auto x, auto y) { return x > y; }),
+    .expand = expand_comparison<[](Expr x, Expr y) { return (x > y); }, [](Expr x, Expr y) { return (x & ~y); }>,
+    .traits = comparison | cheap | discrete_output,
+    .domain = {{-2, 2}, {-2, 2}},
+    .edges = {0.0, -0.0, 1.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "ge",
+    .title = "Ge",
+    .doc = "x >= y.",
+    .symbol = ">=",
+    .precedence = 1,
+    .arity = 2,
+    .dtypes = compared,
+    .loops = loops<2>(all_types, [](auto x, auto y) { return x >= y; }),
+    .expand = expand_comparison<[](Expr x, Expr y) { return (x >= y); }, [](Expr x, Expr y) { return (x | ~y); }>,
+    .traits = comparison | cheap | discrete_output,
+    .domain = {{-2, 2}, {-2, 2}},
+    .edges = {0.0, -0.0, 1.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "isnan",
+    .title = "Isnan",
+    .doc = "Whether x is not a number; never for integers.",
+    .symbol = "isnan",
+    .dtypes = own_dtype,
+    .loops = loops<1>(all_types, [](auto x) { return x != x; }),
+    .expand = [](Args in, DType) { return is_nan(in[0]); },
+    .traits = cheap | discrete_output,
+    .domain = {{-2, 2}},
+    .edges = {0.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "isinf",
+    .title = "Isinf",
+    .doc = "Whether x is plus or minus infinity; never for integers.",
+    .symbol = "isinf",
+    .dtypes = own_dtype,
+    .loops = loops<1>(all_types,
+                      [](auto x) {
+                        if constexpr (is_real<decltype(x)>)
+                          return std::isinf(x);
+                        else
+                          return false;
+                      }),
+    .expand =
+        [](Args in, DType dtype) {
+          return is_float(dtype) ? equal(program::abs(in[0]), inf) : in[0].pool().boolean(false);
+        },
+    .traits = cheap | discrete_output,
+    .domain = {{-2, 2}},
+    .edges = {0.0, inf, -inf, nan},
+});
+
+}  // namespace bitale::records

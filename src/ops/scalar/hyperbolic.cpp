@@ -1,0 +1,91 @@
+// Hyperbolic functions and their inverses.
+#include "ops/scalar/record.hpp"
+
+namespace bitale::records {
+
+SCALAR_OP({
+    .name = "sinh",
+    .title = "Sinh",
+    .doc = "The hyperbolic sine.",
+    .symbol = "sinh",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return std::sinh(x); }),
+    .expand = [](Args in, DType) { return math::sinh(in[0]); },
+    .partials = {[](At a) { return a.g * cosh(a.x); }},
+    .traits = odd | increasing | keeps_zero,
+    .domain = {{-3, 3}},
+    .edges = {0.0, -0.0, 1e-20, 709.0, 710.0, 711.0, -711.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "cosh",
+    .title = "Cosh",
+    .doc = "The hyperbolic cosine.",
+    .symbol = "cosh",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return std::cosh(x); }),
+    .expand = [](Args in, DType) { return math::cosh(in[0]); },
+    .partials = {[](At a) { return a.g * sinh(a.x); }},
+    .traits = even,
+    .domain = {{-3, 3}},
+    .edges = {0.0, -0.0, 709.0, 710.0, 711.0, -711.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "tanh",
+    .title = "Tanh",
+    .doc = "The hyperbolic tangent.",
+    .symbol = "tanh",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return std::tanh(x); }),
+    .expand = [](Args in, DType) { return math::tanh(in[0]); },
+    .partials = {[](At a) { return a.g * (1 - sqr(a.out)); }},
+    .traits = odd | increasing | keeps_zero,
+    .domain = {{-3, 3}},
+    .edges = {0.0, -0.0, 1e-20, 30.0, -30.0, 1000.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "arcsinh",
+    .title = "Arcsinh",
+    .doc = "The inverse of sinh.",
+    .symbol = "arcsinh",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return std::asinh(x); }),
+    .expand = [](Args in, DType) { return math_call("asinh", {in[0]}); },
+    .partials = {[](At a) { return a.g / sqrt(1 + sqr(a.x)); }},
+    .traits = odd | increasing | keeps_zero,
+    .domain = {{-5, 5}},
+    .edges = {0.0, -0.0, 1e300, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "arccosh",
+    .title = "Arccosh",
+    .doc = "The non-negative inverse of cosh.",
+    .symbol = "arccosh",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return std::acosh(x); }),
+    .expand = [](Args in, DType) { return math_call("acosh", {in[0]}); },
+    // sqrt(x - 1) * sqrt(x + 1) keeps its digits where x * x - 1 cancels.
+    .partials = {[](At a) { return a.g / (sqrt(a.x - 1) * sqrt(a.x + 1)); }},
+    .traits = increasing,
+    .domain = {{1.5, 9}},
+    .edges = {1.0, 0.5, 1e300, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "arctanh",
+    .title = "Arctanh",
+    .doc = "The inverse of tanh.",
+    .symbol = "arctanh",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return std::atanh(x); }),
+    .expand = [](Args in, DType) { return math_call("atanh", {in[0]}); },
+    .partials = {[](At a) { return a.g / (1 - sqr(a.x)); }},
+    .traits = odd | increasing | keeps_zero,
+    .domain = {{-0.9, 0.9}},
+    .edges = {0.0, -0.0, 1.0, -1.0, 2.0, inf, nan},
+});
+
+}  // namespace bitale::records

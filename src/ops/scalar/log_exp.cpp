@@ -1,0 +1,150 @@
+// Exponentials and logarithms, and the two functions of statistics that are stable only as one: sigmoid and softplus.
+#include "ops/scalar/record.hpp"
+
+namespace bitale::records {
+
+namespace {
+
+inline constexpr double log_2 = 0.693147180559945309417, log_10 = 2.30258509299404568402;
+
+template <class T>
+T sigmoid_of(T x) {
+  const T small = std::exp(-std::fabs(x));  // never overflows
+  return (x >= 0 ? T(1) : small) / (1 + small);
+}
+
+template <class T>
+T softplus_of(T x) {
+  return std::log1p(std::exp(-std::fabs(x))) + (x > 0 || x != x ? x : T(0));
+}
+
+}  // namespace
+
+SCALAR_OP({
+    .name = "exp",
+    .title = "Exp",
+    .doc = "e ** x.",
+    .symbol = "exp",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return std::exp(x); }),
+    .expand = [](Args in, DType) { return math::exp(in[0]); },
+    .partials = {[](At a) { return a.g * a.out; }},
+    .traits = increasing,
+    .domain = {{-3, 3}},
+    .edges = {0.0, -0.0, 1.0, 709.0, 710.0, -745.0, -746.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "exp2",
+    .title = "Exp2",
+    .doc = "2 ** x.",
+    .symbol = "exp2",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return std::exp2(x); }),
+    .expand = [](Args in, DType) { return math::exp2(in[0]); },
+    .partials = {[](At a) { return a.g * a.out * log_2; }},
+    .traits = increasing,
+    .domain = {{-3, 3}},
+    .edges = {0.0, -0.0, 1.0, 1023.0, 1024.0, -1074.0, -1080.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "expm1",
+    .title = "Expm1",
+    .doc = "e ** x - 1, accurate near zero.",
+    .symbol = "expm1",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return std::expm1(x); }),
+    .expand = [](Args in, DType) { return math::expm1(in[0]); },
+    .partials = {[](At a) { return a.g * (a.out + 1); }},
+    .traits = increasing | keeps_zero,
+    .domain = {{-3, 3}},
+    .edges = {0.0, -0.0, 1e-20, 709.0, 710.0, -40.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "log",
+    .title = "Log",
+    .doc = "The natural logarithm.",
+    .symbol = "log",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return std::log(x); }),
+    .expand = [](Args in, DType) { return math::log(in[0]); },
+    .partials = {[](At a) { return a.g / a.x; }},
+    .traits = increasing,
+    .domain = {{0.2, 9}},
+    .edges = {0.0, -0.0, 1.0, -1.0, 5e-324, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "log2",
+    .title = "Log2",
+    .doc = "The logarithm to base 2.",
+    .symbol = "log2",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return std::log2(x); }),
+    .expand = [](Args in, DType) { return math::log2(in[0]); },
+    .partials = {[](At a) { return a.g / (a.x * log_2); }},
+    .traits = increasing,
+    .domain = {{0.2, 9}},
+    .edges = {0.0, -0.0, 1.0, 8.0, -1.0, 5e-324, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "log10",
+    .title = "Log10",
+    .doc = "The logarithm to base 10.",
+    .symbol = "log10",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return std::log10(x); }),
+    .expand = [](Args in, DType) { return math::log10(in[0]); },
+    .partials = {[](At a) { return a.g / (a.x * log_10); }},
+    .traits = increasing,
+    .domain = {{0.2, 9}},
+    .edges = {0.0, -0.0, 1.0, 1000.0, -1.0, 5e-324, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "log1p",
+    .title = "Log1p",
+    .doc = "log(1 + x), accurate near zero.",
+    .symbol = "log1p",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return std::log1p(x); }),
+    .expand = [](Args in, DType) { return math::log1p(in[0]); },
+    .partials = {[](At a) { return a.g / (1 + a.x); }},
+    .traits = increasing | keeps_zero,
+    .domain = {{-0.9, 9}},
+    .edges = {0.0, -0.0, 1e-20, -1.0, -2.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "sigmoid",
+    .title = "Sigmoid",
+    .doc = "1 / (1 + exp(-x)), without overflow.",
+    .symbol = "sigmoid",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return sigmoid_of(x); }),
+    .expand = [](Args in, DType) { return math::sigmoid(in[0]); },
+    // 1 - out cancels where out is near 1; sigmoid(-x) does not.
+    .partials = {[](At a) { return a.g * a.out * sigmoid(-a.x); }},
+    .traits = increasing,
+    .domain = {{-5, 5}},
+    .edges = {0.0, -0.0, 40.0, -40.0, 800.0, -800.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "softplus",
+    .title = "Softplus",
+    .doc = "log(1 + exp(x)), without overflow: max(x, 0) + log1p(exp(-|x|)).",
+    .symbol = "softplus",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return softplus_of(x); }),
+    .expand = [](Args in, DType) { return math::softplus(in[0]); },
+    .partials = {[](At a) { return a.g * sigmoid(a.x); }},
+    .traits = increasing,
+    .domain = {{-5, 5}},
+    .edges = {0.0, -0.0, 40.0, -40.0, 800.0, -800.0, inf, -inf, nan},
+});
+
+}  // namespace bitale::records

@@ -1,0 +1,73 @@
+// Bitwise logic of integers, which is logic of bools.
+#include "ops/scalar/record.hpp"
+
+namespace bitale::records {
+
+SCALAR_OP({
+    .name = "and",
+    .title = "And",
+    .doc = "x & y, bit by bit.",
+    .symbol = "&",
+    .precedence = 4,
+    .arity = 2,
+    .dtypes = discrete_upcast,
+    .loops = loops<2>(discrete_types, [](auto x, auto y) { return decltype(x)(x & y); }),
+    .expand = [](Args in, DType) { return in[0] & in[1]; },
+    .traits = commutative | associative | idempotent | cheap | discrete_output,
+    .domain = {{-9, 9}, {-9, 9}},
+    .identity = -1,  // all bits set: true for bool
+    .has_identity = true,
+});
+
+SCALAR_OP({
+    .name = "or",
+    .title = "Or",
+    .doc = "x | y, bit by bit.",
+    .symbol = "|",
+    .precedence = 2,
+    .arity = 2,
+    .dtypes = discrete_upcast,
+    .loops = loops<2>(discrete_types, [](auto x, auto y) { return decltype(x)(x | y); }),
+    .expand = [](Args in, DType) { return in[0] | in[1]; },
+    .traits = commutative | associative | idempotent | cheap | discrete_output,
+    .domain = {{-9, 9}, {-9, 9}},
+    .identity = 0,
+    .has_identity = true,
+});
+
+SCALAR_OP({
+    .name = "xor",
+    .title = "Xor",
+    .doc = "x ^ y, bit by bit.",
+    .symbol = "^",
+    .precedence = 3,
+    .arity = 2,
+    .dtypes = discrete_upcast,
+    .loops = loops<2>(discrete_types, [](auto x, auto y) { return decltype(x)(x ^ y); }),
+    .expand = [](Args in, DType) { return in[0] ^ in[1]; },
+    .traits = commutative | associative | cheap | discrete_output,
+    .domain = {{-9, 9}, {-9, 9}},
+    .identity = 0,
+    .has_identity = true,
+});
+
+SCALAR_OP({
+    .name = "invert",
+    .title = "Invert",
+    .doc = "~x: every bit flipped; of bool: not x.",
+    .symbol = "~",
+    .precedence = 7,
+    .dtypes = discrete_upcast,
+    .loops = loops<1>(discrete_types,
+                      [](auto x) {
+                        if constexpr (is_bool<decltype(x)>)
+                          return !x;
+                        else
+                          return decltype(x)(~x);
+                      }),
+    .expand = [](Args in, DType) { return ~in[0]; },
+    .traits = involution | cheap | discrete_output,
+    .domain = {{-9, 9}},
+});
+
+}  // namespace bitale::records

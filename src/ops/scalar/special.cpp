@@ -1,0 +1,102 @@
+// Special functions: error function, log-gamma and its derivatives.
+#include "runtime/special.hpp"
+#include "ops/scalar/record.hpp"
+
+namespace bitale::records {
+
+namespace {
+
+inline constexpr double two_over_sqrt_pi = 1.12837916709551257390;
+
+template <class T, class F>
+T through_double(F f, T x) {
+  return T(f(double(x)));
+}
+
+}  // namespace
+
+SCALAR_OP({
+    .name = "erf",
+    .title = "Erf",
+    .doc = "The error function, 2 / sqrt(pi) times the integral of exp(-t**2) from 0 to x.",
+    .symbol = "erf",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return std::erf(x); }),
+    .expand = [](Args in, DType) { return math_call("erf", {in[0]}); },
+    .partials = {[](At a) { return a.g * two_over_sqrt_pi * exp(-sqr(a.x)); }},
+    .traits = odd | increasing | keeps_zero,
+    .domain = {{-2, 2}},
+    .edges = {0.0, -0.0, 30.0, -30.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "erfc",
+    .title = "Erfc",
+    .doc = "1 - erf(x), accurate where erf is near 1.",
+    .symbol = "erfc",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return std::erfc(x); }),
+    .expand = [](Args in, DType) { return math_call("erfc", {in[0]}); },
+    .partials = {[](At a) { return -(a.g * two_over_sqrt_pi * exp(-sqr(a.x))); }},
+    .traits = decreasing,
+    .domain = {{-2, 2}},
+    .edges = {0.0, -0.0, 25.0, 30.0, -30.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "gammaln",
+    .title = "Gammaln",
+    .doc = "log |Gamma(x)|; inf at the poles.",
+    .symbol = "gammaln",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return through_double(bt_lgamma, x); }),
+    .expand = [](Args in, DType) { return math_call("bt_lgamma", {in[0]}); },
+    .partials = {[](At a) { return a.g * psi(a.x); }},
+    .domain = {{0.3, 9}},
+    .edges = {0.0, -0.0, 1.0, 2.0, -1.0, -1.5, 1e300, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "psi",
+    .title = "Psi",
+    .doc = "The digamma function, the derivative of gammaln; nan at negative integers, -inf at 0.",
+    .symbol = "psi",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return through_double(bt_digamma, x); }),
+    .expand = [](Args in, DType) { return math_call("bt_digamma", {in[0]}); },
+    .partials = {[](At a) { return a.g * tri_gamma(a.x); }},
+    .domain = {{0.5, 9}},
+    .edges = {0.0, -0.0, 1.0, -1.0, -1.5, 1e300, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "tri_gamma",
+    .title = "Tri_gamma",
+    .doc = "The trigamma function, the derivative of psi; inf at the poles.",
+    .symbol = "tri_gamma",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return through_double(bt_trigamma, x); }),
+    .expand = [](Args in, DType) { return math_call("bt_trigamma", {in[0]}); },
+    .partials = {[](At a) { return a.g * polygamma(2, a.x); }},
+    .domain = {{0.5, 9}},
+    .edges = {0.0, -0.0, 1.0, -1.0, -1.5, 1e300, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "polygamma",
+    .title = "Polygamma",
+    .doc = "The derivative of order x of psi at y; nan where x is not a non-negative integer.",
+    .symbol = "polygamma",
+    .arity = 2,
+    .dtypes = upgrade_to_float,
+    .loops = loops<2>(float_types, [](auto x, auto y) { return decltype(x)(bt_polygamma(double(x), double(y))); }),
+    .expand =
+        [](Args in, DType) {
+          return math_call("bt_polygamma", {in[0], in[1]});
+        },
+    .partials = {not_connected, [](At a) { return a.g * polygamma(a.x + 1, a.y); }},
+    .domain = {{1, 1}, {0.5, 9}},
+    .edges = {0.0, 1.0, 2.0, 3.0, 2.5, inf, nan},
+});
+
+}  // namespace bitale::records

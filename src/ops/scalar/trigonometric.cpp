@@ -1,0 +1,109 @@
+// Trigonometric functions and their inverses. They expand to calls: reducing large angles needs more than a few
+// operations.
+#include "ops/scalar/record.hpp"
+
+namespace bitale::records {
+
+SCALAR_OP({
+    .name = "sin",
+    .title = "Sin",
+    .doc = "The sine.",
+    .symbol = "sin",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return std::sin(x); }),
+    .expand = [](Args in, DType) { return math_call("sin", {in[0]}); },
+    .partials = {[](At a) { return a.g * cos(a.x); }},
+    .traits = odd | keeps_zero,
+    .domain = {{-5, 5}},
+    .edges = {0.0, -0.0, 1e10, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "cos",
+    .title = "Cos",
+    .doc = "The cosine.",
+    .symbol = "cos",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return std::cos(x); }),
+    .expand = [](Args in, DType) { return math_call("cos", {in[0]}); },
+    .partials = {[](At a) { return -(a.g * sin(a.x)); }},
+    .traits = even,
+    .domain = {{-5, 5}},
+    .edges = {0.0, -0.0, 1e10, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "tan",
+    .title = "Tan",
+    .doc = "The tangent.",
+    .symbol = "tan",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return std::tan(x); }),
+    .expand = [](Args in, DType) { return math_call("tan", {in[0]}); },
+    .partials = {[](At a) { return a.g * (1 + sqr(a.out)); }},
+    .traits = odd | keeps_zero,
+    .domain = {{-1.2, 1.2}},
+    .edges = {0.0, -0.0, 1e10, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "arcsin",
+    .title = "Arcsin",
+    .doc = "The angle in [-pi/2, pi/2] whose sine is x.",
+    .symbol = "arcsin",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return std::asin(x); }),
+    .expand = [](Args in, DType) { return math_call("asin", {in[0]}); },
+    .partials = {[](At a) { return a.g / sqrt(1 - sqr(a.x)); }},
+    .traits = odd | increasing | keeps_zero,
+    .domain = {{-0.9, 0.9}},
+    .edges = {0.0, -0.0, 1.0, -1.0, 2.0, inf, nan},
+});
+
+SCALAR_OP({
+    .name = "arccos",
+    .title = "Arccos",
+    .doc = "The angle in [0, pi] whose cosine is x.",
+    .symbol = "arccos",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return std::acos(x); }),
+    .expand = [](Args in, DType) { return math_call("acos", {in[0]}); },
+    .partials = {[](At a) { return -(a.g / sqrt(1 - sqr(a.x))); }},
+    .traits = decreasing,
+    .domain = {{-0.9, 0.9}},
+    .edges = {0.0, -0.0, 1.0, -1.0, 2.0, inf, nan},
+});
+
+SCALAR_OP({
+    .name = "arctan",
+    .title = "Arctan",
+    .doc = "The angle in [-pi/2, pi/2] whose tangent is x.",
+    .symbol = "arctan",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return std::atan(x); }),
+    .expand = [](Args in, DType) { return math_call("atan", {in[0]}); },
+    .partials = {[](At a) { return a.g / (1 + sqr(a.x)); }},
+    .traits = odd | increasing | keeps_zero,
+    .domain = {{-5, 5}},
+    .edges = {0.0, -0.0, 1e300, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "arctan2",
+    .title = "Arctan2",
+    .doc = "The angle of the point (y, x): arctan(x / y) in the right quadrant (x is the ordinate, as numpy.arctan2).",
+    .symbol = "arctan2",
+    .arity = 2,
+    .dtypes = upgrade_to_float,
+    .loops = loops<2>(float_types, [](auto x, auto y) { return std::atan2(x, y); }),
+    .expand =
+        [](Args in, DType) {
+          return math_call("atan2", {in[0], in[1]});
+        },
+    .partials = {[](At a) { return a.g * a.y / (sqr(a.x) + sqr(a.y)); },
+                 [](At a) { return -(a.g * a.x) / (sqr(a.x) + sqr(a.y)); }},
+    .domain = {{-5, 5}, {0.5, 5}},
+    .edges = {0.0, -0.0, 1.0, -1.0, inf, -inf, nan},
+});
+
+}  // namespace bitale::records

@@ -1,0 +1,23 @@
+// Elementary functions as short branch-free expressions: the same few dozen operations at every vector width and on
+// every target, so that a fused loop never leaves registers to call a library. float32 and float64. Each is right at
+// +-0, infinities, nan and subnormals, and within a few units in the last place elsewhere (each file says its method).
+#pragma once
+
+#include "program/expr.hpp"
+
+namespace bitale::program::math {
+
+Expr exp(Expr x);
+Expr exp2(Expr x);
+Expr expm1(Expr x);
+Expr log(Expr x);
+Expr log2(Expr x);
+Expr log10(Expr x);
+Expr log1p(Expr x);
+Expr sigmoid(Expr x);   // 1 / (1 + exp(-x))
+Expr softplus(Expr x);  // log(1 + exp(x))
+Expr tanh(Expr x);
+Expr sinh(Expr x);
+Expr cosh(Expr x);
+
+}  // namespace bitale::program::math

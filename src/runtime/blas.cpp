@@ -1,0 +1,194 @@
+// The CBLAS library is opened once, by the first product that needs it. Its integers are 32 bits wide, so larger
+// matrices take the plain loops.
+#include "runtime/blas.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <limits>
+
+namespace bitale::runtime {
+namespace {
+
+// From the CBLAS standard.
+enum CblasOrder { CblasRowMajor = 101 };
+enum CblasTranspose { CblasNoTrans = 111, CblasTrans = 112 };
+
+template <class T>
+using Gemm = void (*)(CblasOrder, CblasTranspose, CblasTranspose, int m, int n, int k, T alpha, const T* a, int lda,
+                      const T* b, int ldb, T beta, T* c, int ldc);
+template <class T>
+using Gemv = void (*)(CblasOrder, CblasTranspose, int rows, int columns, T alpha, const T* a, int lda, const T* x,
+                      int incx, T beta, T* y, int incy);
+
+struct Blas {
+  std::string file;
+  Gemm<double> dgemm = nullptr;
+  Gemm<float> sgemm = nullptr;
+  Gemv<double> dgemv = nullptr;
+  Gemv<float> sgemv = nullptr;
+
+  template <class T>
+  Gemm<T> gemm() const {
+    if constexpr (std::is_same_v<T, double>)
+      return dgemm;
+    else
+      return sgemm;
+  }
+  template <class T>
+  Gemv<T> gemv() const {
+    if constexpr (std::is_same_v<T, double>)
+      return dgemv;
+    else
+      return sgemv;
+  }
+};
+
+template <class F>
+bool find(void* library, const char* name, F& function) {
+  function = reinterpret_cast<F>(dlsym(library, name));
+  return function != nullptr;
+}
+
+bool open(const char* file, Blas& blas) {
+  void* library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
+  if (!library) return false;
+  Blas found;
+  if (!find(library, "cblas_dgemm", found.dgemm) || !find(library, "cblas_sgemm", found.sgemm) ||
+      !find(library, "cblas_dgemv", found.dgemv) || !find(library, "cblas_sgemv", found.sgemv)) {
+    dlclose(library);
+    return false;
+  }
+  void (*set_threads)(int) = nullptr;
+  if (find(library, "openblas_set_num_threads", set_threads)) set_threads(1);
+  found.file = file;
+  blas = std::move(found);
+  return true;
+}
+
+Blas choose() {
+  Blas blas;
+  const char* wanted = std::getenv("BITALE_BLAS_LIBRARY");
+  if (wanted && *wanted) {
+    if (std::string(wanted) != "none") open(wanted, blas);
+    return blas;
+  }
+  for (const char* file : {"libopenblas.so.0", "libopenblas.so", "libcblas.so.3", "libblas.so.3", "libblas.so"})
+    if (open(file, blas)) break;
+  return blas;
+}
+
+// Never destroyed: threads may still multiply while the process ends.
+const Blas& blas() {
+  static const Blas& instance = *new Blas(choose());
+  return instance;
+}
+
+template <class... Lengths>
+bool fit_int(Lengths... lengths) {
+  return ((lengths <= std::numeric_limits<int>::max()) && ...);
+}
+
+// Row-major C += A row by row, in blocks of k that keep B's rows in cache; op(A) and op(B) are read through strides.
+template <class T>
+void plain_product(std::int64_t m, std::int64_t n, std::int64_t k, bool transA, bool transB, const T* A,
+                   std::int64_t lda, const T* B, std::int64_t ldb, T* C) {
+  constexpr std::int64_t block = 64;
+  const std::int64_t a_row = transA ? 1 : lda, a_column = transA ? lda : 1;
+  std::fill(C, C + m * n, T(0));
+  for (std::int64_t start = 0; start < k; start += block) {
+    const std::int64_t end = std::min(k, start + block);
+    for (std::int64_t i = 0; i < m; ++i) {
+      T* c = C + i * n;
+      if (transB) {  // rows of the stored B are the columns of op(B): dot products
+        for (std::int64_t j = 0; j < n; ++j) {
+          T total = c[j];
+          for (std::int64_t l = start; l < end; ++l) total += A[i * a_row + l * a_column] * B[j * ldb + l];
+          c[j] = total;
+        }
+      } else {
+        for (std::int64_t l = start; l < end; ++l) {
+          const T a = A[i * a_row + l * a_column];
+          const T* b = B + l * ldb;
+          for (std::int64_t j = 0; j < n; ++j) c[j] += a * b[j];
+        }
+      }
+    }
+  }
+}
+
+CblasTranspose flag(bool transposed) { return transposed ? CblasTrans : CblasNoTrans; }
+
+// CBLAS refuses a leading dimension of 0, even where no row is read.
+int leading(std::int64_t distance, std::int64_t row_length) {
+  return int(std::max<std::int64_t>({distance, row_length, 1}));
+}
+
+template <class T>
+void gemm(std::int64_t m, std::int64_t n, std::int64_t k, bool transA, bool transB, const T* A, std::int64_t lda,
+          const T* B, std::int64_t ldb, T* C) {
+  if (m <= 0 || n <= 0) return;
+  if (k <= 0) {
+    std::fill(C, C + m * n, T(0));
+    return;
+  }
+  const auto function = blas().gemm<T>();
+  if (!function || !fit_int(m, n, k, lda, ldb)) return plain_product(m, n, k, transA, transB, A, lda, B, ldb, C);
+  function(CblasRowMajor, flag(transA), flag(transB), int(m), int(n), int(k), T(1), A, leading(lda, transA ? m : k), B,
+           leading(ldb, transB ? k : n), T(0), C, int(n));
+}
+
+template <class T>
+void gemv(std::int64_t m, std::int64_t k, bool transA, const T* A, std::int64_t lda, const T* x, T* y) {
+  if (m <= 0) return;
+  if (k <= 0) {
+    std::fill(y, y + m, T(0));
+    return;
+  }
+  const auto function = blas().gemv<T>();
+  if (!function || !fit_int(m, k, lda)) return plain_product(m, std::int64_t(1), k, transA, false, A, lda, x, 1, y);
+  const std::int64_t rows = transA ? k : m, columns = transA ? m : k;  // as stored
+  function(CblasRowMajor, flag(transA), int(rows), int(columns), T(1), A, leading(lda, columns), x, 1, T(0), y, 1);
+}
+
+template <class T>
+void batched_gemm(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k, const T* A, std::int64_t strideA,
+                  const T* B, std::int64_t strideB, T* C) {
+  for (std::int64_t i = 0; i < batch; ++i)
+    gemm(m, n, k, false, false, A + i * strideA, k, B + i * strideB, n, C + i * m * n);
+}
+
+}  // namespace
+
+const std::string& blas_library() { return blas().file; }
+
+void plain_gemm(std::int64_t m, std::int64_t n, std::int64_t k, bool transA, bool transB, const double* A,
+                std::int64_t lda, const double* B, std::int64_t ldb, double* C) {
+  plain_product(m, n, k, transA, transB, A, lda, B, ldb, C);
+}
+void plain_gemm(std::int64_t m, std::int64_t n, std::int64_t k, bool transA, bool transB, const float* A,
+                std::int64_t lda, const float* B, std::int64_t ldb, float* C) {
+  plain_product(m, n, k, transA, transB, A, lda, B, ldb, C);
+}
+
+}  // namespace bitale::runtime
+
+#define BITALE_BLAS(suffix, T)                                                                                         \
+  void bt_gemm_##suffix(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t transA, std::int64_t transB,      \
+                        const T* A, std::int64_t lda, const T* B, std::int64_t ldb, T* C) {                            \
+    bitale::runtime::gemm(m, n, k, transA != 0, transB != 0, A, lda, B, ldb, C);                                       \
+  }                                                                                                                    \
+  void bt_gemv_##suffix(std::int64_t m, std::int64_t k, std::int64_t transA, const T* A, std::int64_t lda, const T* x, \
+                        T* y) {                                                                                        \
+    bitale::runtime::gemv(m, k, transA != 0, A, lda, x, y);                                                            \
+  }                                                                                                                    \
+  void bt_batched_gemm_##suffix(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k, const T* A,        \
+                                std::int64_t strideA, const T* B, std::int64_t strideB, T* C) {                        \
+    bitale::runtime::batched_gemm(batch, m, n, k, A, strideA, B, strideB, C);                                          \
+  }
+
+extern "C" {
+BITALE_BLAS(f64, double)
+BITALE_BLAS(f32, float)
+}

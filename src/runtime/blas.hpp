@@ -1,0 +1,44 @@
+// Matrix products for generated code and for `perform`: plain C functions over row-major data. They call a CBLAS
+// library that is opened when first needed (libopenblas, else libcblas or libblas with the cblas_ interface; the
+// environment variable BITALE_BLAS_LIBRARY names another file, or "none"). Without one, plain blocked loops do the
+// work: slower, never an error. The library is told to use one thread: who calls decides about threads.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+extern "C" {
+
+// C[m, n] = op(A)[m, k] · op(B)[k, n], C contiguous. transA: A is stored as [k, m] and its transpose is meant; lda is
+// the distance of A's stored rows in elements. k = 0 gives zeros.
+void bt_gemm_f64(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t transA, std::int64_t transB,
+                 const double* A, std::int64_t lda, const double* B, std::int64_t ldb, double* C);
+void bt_gemm_f32(std::int64_t m, std::int64_t n, std::int64_t k, std::int64_t transA, std::int64_t transB,
+                 const float* A, std::int64_t lda, const float* B, std::int64_t ldb, float* C);
+
+// y[m] = op(A)[m, k] · x[k]; x and y contiguous.
+void bt_gemv_f64(std::int64_t m, std::int64_t k, std::int64_t transA, const double* A, std::int64_t lda,
+                 const double* x, double* y);
+void bt_gemv_f32(std::int64_t m, std::int64_t k, std::int64_t transA, const float* A, std::int64_t lda, const float* x,
+                 float* y);
+
+// `batch` products of contiguous matrices; strides are the distances of consecutive matrices in elements (0: the same
+// matrix each time). C's matrices follow one another.
+void bt_batched_gemm_f64(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k, const double* A,
+                         std::int64_t strideA, const double* B, std::int64_t strideB, double* C);
+void bt_batched_gemm_f32(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k, const float* A,
+                         std::int64_t strideA, const float* B, std::int64_t strideB, float* C);
+}
+
+namespace bitale::runtime {
+
+// The file of the CBLAS library in use, or "" when the plain loops are.
+const std::string& blas_library();
+
+// The plain loops, callable whatever library there is.
+void plain_gemm(std::int64_t m, std::int64_t n, std::int64_t k, bool transA, bool transB, const double* A,
+                std::int64_t lda, const double* B, std::int64_t ldb, double* C);
+void plain_gemm(std::int64_t m, std::int64_t n, std::int64_t k, bool transA, bool transB, const float* A,
+                std::int64_t lda, const float* B, std::int64_t ldb, float* C);
+
+}  // namespace bitale::runtime

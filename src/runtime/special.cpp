@@ -1,0 +1,83 @@
+// Special functions over Boost.Math, with its exceptions turned into the values IEEE and SciPy give at poles.
+#include "runtime/special.hpp"
+
+#include <math.h>
+
+#include <boost/math/policies/policy.hpp>
+#include <boost/math/special_functions/digamma.hpp>
+#include <boost/math/special_functions/polygamma.hpp>
+#include <boost/math/special_functions/trigamma.hpp>
+#include <cmath>
+#include <limits>
+
+namespace {
+
+namespace policies = boost::math::policies;
+using Quiet =
+    policies::policy<policies::domain_error<policies::ignore_error>, policies::pole_error<policies::ignore_error>,
+                     policies::overflow_error<policies::ignore_error>,
+                     policies::evaluation_error<policies::ignore_error>, policies::promote_double<false>>;
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+bool is_whole(double x) { return x == std::floor(x); }
+
+// Below this a double has no fraction left to tell where between two poles it is.
+constexpr double no_fraction_left = -4503599627370496.0;
+
+}  // namespace
+
+extern "C" {
+
+double bt_lgamma(double x) {
+  int sign;
+  return lgamma_r(x, &sign);
+}
+
+double bt_digamma(double x) {
+  if (std::isnan(x) || x == inf) return x;
+  if (x == 0) return std::signbit(x) ? inf : -inf;
+  if (x < 0 && (x < no_fraction_left || is_whole(x))) return not_a_number;
+  return boost::math::digamma(x, Quiet());
+}
+
+double bt_trigamma(double x) {
+  if (std::isnan(x)) return x;
+  if (x == inf) return 0;
+  if (x == -inf) return not_a_number;
+  if (x <= 0 && is_whole(x)) return inf;
+  return boost::math::trigamma(x, Quiet());
+}
+
+double bt_polygamma(double order, double x) {
+  if (std::isnan(order) || std::isnan(x) || order < 0 || !is_whole(order) || order > 1e6) return not_a_number;
+  if (order == 0) return bt_digamma(x);
+  if (order == 1) return bt_trigamma(x);
+  if (x == inf) return 0;
+  if (x == -inf) return not_a_number;
+  const bool odd = std::fmod(order, 2) == 1;
+  if (x <= 0 && is_whole(x)) return odd ? inf : not_a_number;  // even orders change sign at their poles
+  return boost::math::polygamma(int(order), x, Quiet());
+}
+
+float bt_lgammaf(float x) { return float(bt_lgamma(x)); }
+float bt_digammaf(float x) { return float(bt_digamma(x)); }
+float bt_trigammaf(float x) { return float(bt_trigamma(x)); }
+float bt_polygammaf(float order, float x) { return float(bt_polygamma(order, x)); }
+
+std::uint64_t bt_pow_u64(std::uint64_t x, std::uint64_t n) {
+  std::uint64_t power = 1;
+  for (; n; n >>= 1, x *= x)
+    if (n & 1) power *= x;
+  return power;
+}
+
+std::int64_t bt_pow_i64(std::int64_t x, std::int64_t n) {
+  if (n >= 0) return std::int64_t(bt_pow_u64(std::uint64_t(x), std::uint64_t(n)));
+  if (x == 1) return 1;
+  if (x == -1) return n & 1 ? -1 : 1;
+  return 0;
+}
+
+}  // extern "C"

@@ -1,0 +1,19 @@
+// Special functions that the C library lacks or that it does not give thread-safely, as plain C functions.
+#pragma once
+
+#include <cstdint>
+
+extern "C" {
+double bt_lgamma(double x);                   // log |Gamma(x)|, without the global signgam
+double bt_digamma(double x);                  // -inf at +0, nan at negative integers (as scipy.special.psi)
+double bt_trigamma(double x);                 // inf at the poles
+double bt_polygamma(double order, double x);  // nan where order is not a non-negative integer
+float bt_lgammaf(float x);
+float bt_digammaf(float x);
+float bt_trigammaf(float x);
+float bt_polygammaf(float order, float x);
+
+// x ** n, wrapping. Of a negative n: 1 / x ** -n without its fraction, and 0 for x = 0.
+std::int64_t bt_pow_i64(std::int64_t x, std::int64_t n);
+std::uint64_t bt_pow_u64(std::uint64_t x, std::uint64_t n);
+}
