@@ -1,0 +1,170 @@
+// Choice: which values are stored. All others are inlined into their readers, which is fusion. A value is stored when
+// somebody needs it in memory, or when it is dear and would be computed more often than once; values that end up
+// stored and read in one loop cost nothing (forward.cpp), so the choice may be generous.
+#include <algorithm>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "lowering/plan.hpp"
+
+namespace bitale::lowering {
+
+namespace {
+constexpr int dear = 16;            // an element that costs this much is worth a store and a load
+constexpr int deepest = 60;         // inlining deeper than this makes loops too big
+constexpr int cost_limit = 1 << 20;
+}  // namespace
+
+void Plan::choose_stores() {
+  // Readers, seen through permutations: from the outputs back.
+  for (auto node = nodes_.rbegin(); node != nodes_.rend(); ++node) {
+    for (auto& output : node->outputs()) {
+      Value& value = values_[output.node()];
+      for (auto& client : graph_.clients(output)) {
+        if (!client.node) {
+          value.wanted = true;
+          continue;
+        }
+        const Value& reader = values_[&client.node->outputs[0]];
+        if (!reader.permuted_from) {
+          ++value.uses;
+          continue;
+        }
+        value.uses += reader.uses;
+        const bool adds_axis = std::find(reader.order.begin(), reader.order.end(), -1) != reader.order.end();
+        value.expanded |= reader.expanded || adds_axis;
+      }
+    }
+  }
+  for (auto& node : nodes_)
+    for (auto& output : node.outputs()) choose(output);
+}
+
+void Plan::choose(const Variable& variable) {
+  Value& value = values_[variable.node()];
+  if (!value.rule) return;
+  value.cost = value.own_cost;
+  for (auto& input : variable.owner().inputs()) {
+    const Value& source = value_of(input);
+    const bool inlined = source.rule && source.buffer < 0 && !source.scalar;
+    if (!inlined) continue;
+    value.cost = std::min(cost_limit, value.cost + source.cost);
+    value.depth = std::max(value.depth, source.depth + 1);
+  }
+  if (variable.ndim() == 0) {
+    // Scalars are computed once by construction; a long chain of them is cut by a named variable.
+    if (value.depth < deepest) return;
+    const Expr var = pool().var(next_var_++, variable.dtype());
+    builders_[variable.owner().node()].push_back([this, var, rule = value.rule] {
+      Root root;
+      root.kind = Root::Kind::scalar;
+      root.var = var;
+      add_root(std::move(root), rule, nullptr);
+    });
+    value.scalar = var;
+    return;
+  }
+  const bool recomputed = value.uses > 1 || value.expanded;
+  const bool is_view = bool(value.permuted_from);
+  if (!value.wanted && value.depth < deepest && (is_view || value.cost < dear || !recomputed)) return;
+  value.buffer = result_buffer(variable);
+  builders_[variable.owner().node()].push_back([this, buffer = value.buffer, rule = value.rule, shape = value.shape] {
+    Root root;
+    root.buffer = buffer;
+    root.domain = shape;
+    add_root(std::move(root), rule, [](Index at) { return std::vector<Expr>(at.begin(), at.end()); });
+  });
+}
+
+// ---- reading and building -------------------------------------------------------------------------------------------
+
+Expr Plan::read(const Variable& variable, Index at) {
+  Value& value = value_of(variable);
+  if (value.scalar) return value.scalar;
+  if (value.buffer >= 0 && !(value.rule && variable.ndim() == 0))
+    return pool().load(value.buffer, variable.dtype(), at);
+  MemoKey key{variable.node(), {}};
+  for (auto& index : at) key.at.push_back(index.id());
+  if (auto found = memo_.find(key); found != memo_.end()) return found->second;
+  if (!value.rule) throw InternalError(cat("lowering: ", variable.str(), " has no value yet"));
+  touched_checks_.insert(touched_checks_.end(), value.checks.begin(), value.checks.end());
+  const Expr result = value.rule(at);
+  if (result.dtype() != variable.dtype())
+    throw InternalError(cat("lowering: the rule of ", variable.str(), " gives ", dtype_name(result.dtype()), ", not ",
+                            dtype_name(variable.dtype())));
+  memo_[std::move(key)] = result;
+  return result;
+}
+
+std::vector<Expr> Plan::indices_of(std::span<const Expr> domain) {
+  static constexpr std::string_view letters = "ijklmnpqrs";
+  std::vector<Expr> indices;
+  for (std::size_t depth = 0; depth < domain.size(); ++depth) {
+    if (domain[depth].is_constant(1)) {
+      indices.push_back(pool().integer(0));
+      continue;
+    }
+    auto [it, is_new] = index_table_.try_emplace(std::uint64_t(depth) << 32 | domain[depth].id());
+    if (is_new) {
+      const auto id = std::int64_t(program.index_names.size());
+      it->second = pool().index(id);
+      std::string name(1, letters[std::min(depth, letters.size() - 1)]);
+      if (std::find(program.index_names.begin(), program.index_names.end(), name) != program.index_names.end())
+        name += std::to_string(id);
+      program.index_names.push_back(std::move(name));
+    }
+    indices.push_back(it->second);
+  }
+  return indices;
+}
+
+Root& Plan::add_root(Root root, const ElementRule& value, const TargetRule& target) {
+  root.domain = canonical(root.domain);
+  root.indices = indices_of(root.domain);
+  memo_.clear();
+  touched_checks_.clear();
+  root.value = value(root.indices);
+  if (target) root.at = target(root.indices);
+  std::sort(touched_checks_.begin(), touched_checks_.end());
+  touched_checks_.erase(std::unique(touched_checks_.begin(), touched_checks_.end()), touched_checks_.end());
+  root.checks = touched_checks_;
+  roots.push_back(std::move(root));
+  return roots.back();
+}
+
+void Plan::add_copy(const Variable& source, std::int64_t buffer) {
+  Root root;
+  root.buffer = buffer;
+  root.domain = value_of(source).shape;
+  add_root(
+      std::move(root), [&](Index at) { return read(source, at); },
+      [](Index at) { return std::vector<Expr>(at.begin(), at.end()); });
+}
+
+std::int64_t Plan::in_memory(const Variable& variable) {
+  Value& value = value_of(variable);
+  if (value.buffer >= 0) return value.buffer;
+  if (variable.is_constant()) {
+    value.buffer = add_buffer(variable, program::Role::constant);
+    program.buffers.back().value = variable.constant()->contiguous();
+    return value.buffer;
+  }
+  const auto buffer = result_buffer(variable);
+  add_copy(variable, buffer);
+  return values_[variable.node()].buffer = buffer;
+}
+
+void Plan::build_roots() {
+  for (ApplyNode* node : definition_order_) {
+    NodeScope scope(*this, node);
+    if (auto found = builders_.find(node); found != builders_.end())
+      for (auto& action : found->second) action();
+  }
+  // Outputs without a buffer of their own: scalars, views, inputs, constants, and repeated ones.
+  for (auto& output : graph_.outputs()) {
+    auto& slots = output_slots_[output.node()];
+    while (!slots.empty()) add_copy(output, result_buffer(output));
+  }
+}
+
+}  // namespace bitale::lowering

@@ -1,0 +1,198 @@
+// Forwarding: a value stored and later read at the same place of the same loop is used directly, and a temporary that
+// nobody reads any more is not stored at all.
+#include <functional>
+#include <unordered_map>
+
+#include "lowering/plan.hpp"
+
+namespace bitale::lowering {
+
+namespace {
+
+using program::Code;
+using program::Step;
+using program::Steps;
+
+template <class... Fs>
+struct Overloaded : Fs... {
+  using Fs::operator()...;
+};
+
+// Load expression -> what was stored there.
+using Stored = std::unordered_map<std::uint32_t, Expr>;
+
+Expr rebuilt(Expr expr, std::span<const Expr> arguments) {
+  ExprPool& pool = expr.pool();
+  if (expr.code() == Code::select) return program::select(arguments[0], arguments[1], arguments[2]);
+  if (expr.code() == Code::cast) return program::cast(arguments[0], expr.dtype());
+  return pool.make(expr.code(), expr.dtype(), arguments, expr.payload());
+}
+
+Expr substitute(Expr root, const Stored& stored) {
+  std::unordered_map<std::uint32_t, Expr> done;
+  std::vector<Expr> stack{root};
+  while (!stack.empty()) {
+    const Expr expr = stack.back();
+    if (done.count(expr.id())) {
+      stack.pop_back();
+      continue;
+    }
+    if (auto found = stored.find(expr.id()); found != stored.end()) {
+      done[expr.id()] = found->second;
+      stack.pop_back();
+      continue;
+    }
+    std::vector<Expr> arguments;
+    bool ready = true, changed = false;
+    for (std::size_t i = 0; i < expr.argument_count(); ++i) {
+      const Expr argument = expr.argument(i);
+      auto found = done.find(argument.id());
+      if (found == done.end()) {
+        stack.push_back(argument);
+        ready = false;
+      } else {
+        arguments.push_back(found->second);
+        changed |= !(found->second == argument);
+      }
+    }
+    if (!ready) continue;
+    done[expr.id()] = changed ? rebuilt(expr, arguments) : expr;
+    stack.pop_back();
+  }
+  return done[root.id()];
+}
+
+class Forwarder {
+ public:
+  explicit Forwarder(Program& program) : program_(program), writes_(program.buffers.size(), 0) {}
+
+  void run() {
+    count_writes(program_.steps);
+    forward(program_.steps, {});
+    remove_unread();
+  }
+
+ private:
+  void count_writes(Steps& steps) {
+    for (auto& step : steps) {
+      if (auto* loop = std::get_if<program::Loop>(&step.what)) count_writes(loop->body);
+      if (auto* store = std::get_if<program::Store>(&step.what)) ++writes_[std::size_t(store->buffer)];
+      if (auto* accumulate = std::get_if<program::Accumulate>(&step.what))
+        writes_[std::size_t(accumulate->buffer)] += 2;
+    }
+  }
+
+  // `stored`: what enclosing bodies stored before. Stores of a finished loop are not seen outside it.
+  void forward(Steps& steps, Stored stored) {
+    for (auto& step : steps) {
+      for_each_expr(step, [&](Expr& expr) { expr = substitute(expr, stored); });
+      if (auto* loop = std::get_if<program::Loop>(&step.what)) forward(loop->body, stored);
+      if (auto* store = std::get_if<program::Store>(&step.what); store && writes_[std::size_t(store->buffer)] == 1) {
+        const program::Buffer& buffer = program_.buffers[std::size_t(store->buffer)];
+        stored[program_.pool->load(store->buffer, buffer.dtype, store->at).id()] = store->value;
+      }
+    }
+  }
+
+  void count_reads(Steps& steps, std::vector<int>& reads) {
+    std::unordered_set<std::uint32_t> seen;
+    std::function<void(Steps&)> walk = [&](Steps& list) {
+      for (auto& step : list) {
+        for_each_expr(step, [&](Expr& root) {
+          std::vector<Expr> stack{root};
+          while (!stack.empty()) {
+            const Expr expr = stack.back();
+            stack.pop_back();
+            if (!seen.insert(expr.id()).second) continue;
+            if (expr.code() == Code::load) ++reads[std::size_t(expr.payload())];
+            for (std::size_t i = 0; i < expr.argument_count(); ++i) stack.push_back(expr.argument(i));
+          }
+        });
+        std::visit(Overloaded{
+                       [&](program::Loop& s) { walk(s.body); },
+                       [&](program::Call& s) {
+                         for (auto& argument : s.arguments)
+                           if (auto* buffer = std::get_if<program::BufferArgument>(&argument))
+                             ++reads[std::size_t(buffer->buffer)];
+                       },
+                       [&](program::HostCall& s) {
+                         for (auto buffer : s.inputs) ++reads[std::size_t(buffer)];
+                         for (auto buffer : s.outputs) ++reads[std::size_t(buffer)];
+                       },
+                       [](auto&) {},
+                   },
+                   step.what);
+      }
+    };
+    walk(steps);
+  }
+
+  void remove_unread() {
+    for (bool changed = true; changed;) {
+      std::vector<int> reads(program_.buffers.size(), 0);
+      count_reads(program_.steps, reads);
+      changed = remove(program_.steps, reads);
+    }
+  }
+
+  bool remove(Steps& steps, const std::vector<int>& reads) {
+    const auto unread = [&](std::int64_t buffer) {
+      return program_.buffers[std::size_t(buffer)].role == program::Role::temporary && reads[std::size_t(buffer)] == 0;
+    };
+    bool changed = false;
+    Steps kept;
+    for (auto& step : steps) {
+      bool dead = false;
+      if (auto* store = std::get_if<program::Store>(&step.what)) dead = unread(store->buffer);
+      if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) dead = unread(accumulate->buffer);
+      if (auto* fill = std::get_if<program::Fill>(&step.what)) dead = unread(fill->buffer);
+      if (auto* loop = std::get_if<program::Loop>(&step.what)) {
+        changed |= remove(loop->body, reads);
+        dead = loop->body.empty() && loop->carries.empty();
+      }
+      changed |= dead;
+      if (!dead) kept.push_back(std::move(step));
+    }
+    steps = std::move(kept);
+    return changed;
+  }
+
+  Program& program_;
+  std::vector<int> writes_;
+};
+
+}  // namespace
+
+void for_each_expr(Step& step, const std::function<void(Expr&)>& visit) {
+  const auto visit_all = [&](std::vector<Expr>& exprs) {
+    for (auto& expr : exprs) visit(expr);
+  };
+  std::visit(Overloaded{
+                 [&](program::Store& s) {
+                   visit_all(s.at);
+                   visit(s.value);
+                 },
+                 [&](program::Accumulate& s) {
+                   visit_all(s.at);
+                   visit(s.value);
+                 },
+                 [&](program::Let& s) { visit(s.value); },
+                 [&](program::Update& s) { visit(s.value); },
+                 [&](program::Loop& s) { visit(s.extent); },
+                 [&](program::Fill& s) { visit(s.value); },
+                 [&](program::Call& s) {
+                   for (auto& argument : s.arguments)
+                     if (auto* expr = std::get_if<Expr>(&argument)) visit(*expr);
+                 },
+                 [&](program::Check& s) { visit(s.condition); },
+                 [](program::Allocate&) {},
+                 [](program::HostCall&) {},
+             },
+             step.what);
+}
+
+void forward_stores(Program& program) {
+  Forwarder(program).run();
+}
+
+}  // namespace bitale::lowering

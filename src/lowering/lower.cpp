@@ -1,0 +1,21 @@
+// The whole road from graph to program, in the order it is travelled.
+#include "lowering/lower.hpp"
+
+#include "lowering/plan.hpp"
+
+namespace bitale::lowering {
+
+Lowered lower(const FunctionGraph& graph) {
+  Plan plan(graph);
+  plan.define_all();       // what every variable is
+  plan.choose_stores();    // what is stored; all else is inlined into its readers
+  plan.build_roots();      // the expressions of what is stored
+  build_nests(plan);       // what shares a loop
+  forward_stores(plan.program);
+  plan_memory(plan.program);
+  vectorize(plan.program);
+  program::verify(plan.program);
+  return {std::move(plan.program), std::move(plan.callbacks), std::move(plan.check_nodes)};
+}
+
+}  // namespace bitale::lowering

@@ -1,0 +1,113 @@
+// Memory: every buffer is allocated just before the top-level step that first writes it, and temporaries whose lives do
+// not overlap share a place in the workspace.
+#include <algorithm>
+#include <functional>
+
+#include "lowering/plan.hpp"
+
+namespace bitale::lowering {
+
+namespace {
+
+using program::Step;
+using program::Steps;
+
+constexpr int never = -1;
+
+struct Life {
+  int first = never, last = never;
+  bool by_host = false;   // the host brings the memory
+};
+
+class MemoryPlanner {
+ public:
+  explicit MemoryPlanner(Program& program) : program_(program), lives_(program.buffers.size()) {}
+
+  void run() {
+    for (int at = 0; at < int(program_.steps.size()); ++at) note(program_.steps[std::size_t(at)], at);
+    insert_allocations();
+    assign_slots();
+  }
+
+ private:
+  void touch(std::int64_t buffer, int at) {
+    Life& life = lives_[std::size_t(buffer)];
+    if (life.first == never) life.first = at;
+    life.last = at;
+  }
+
+  void note(Step& step, int at) {
+    for_each_expr(step, [&](Expr& root) {
+      std::vector<Expr> stack{root};
+      std::unordered_set<std::uint32_t> seen;
+      while (!stack.empty()) {
+        const Expr expr = stack.back();
+        stack.pop_back();
+        if (!seen.insert(expr.id()).second) continue;
+        if (expr.code() == program::Code::load) touch(expr.payload(), at);
+        for (std::size_t i = 0; i < expr.argument_count(); ++i) stack.push_back(expr.argument(i));
+      }
+    });
+    if (auto* loop = std::get_if<program::Loop>(&step.what))
+      for (auto& inner : loop->body) note(inner, at);
+    if (auto* store = std::get_if<program::Store>(&step.what)) touch(store->buffer, at);
+    if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) touch(accumulate->buffer, at);
+    if (auto* fill = std::get_if<program::Fill>(&step.what)) touch(fill->buffer, at);
+    if (auto* call = std::get_if<program::Call>(&step.what))
+      for (auto& argument : call->arguments)
+        if (auto* buffer = std::get_if<program::BufferArgument>(&argument)) touch(buffer->buffer, at);
+    if (auto* host = std::get_if<program::HostCall>(&step.what)) {
+      for (auto buffer : host->inputs) touch(buffer, at);
+      for (auto buffer : host->outputs) {
+        touch(buffer, at);
+        lives_[std::size_t(buffer)].by_host = true;
+      }
+    }
+  }
+
+  bool allocated(std::size_t buffer) const {
+    const auto role = program_.buffers[buffer].role;
+    const bool ours = role == program::Role::output || role == program::Role::temporary;
+    return ours && !lives_[buffer].by_host && lives_[buffer].first != never;
+  }
+
+  void insert_allocations() {
+    std::vector<std::vector<std::int64_t>> starting(program_.steps.size());
+    for (std::size_t b = 0; b < lives_.size(); ++b)
+      if (allocated(b)) starting[std::size_t(lives_[b].first)].push_back(std::int64_t(b));
+    Steps steps;
+    for (std::size_t at = 0; at < program_.steps.size(); ++at) {
+      for (auto buffer : starting[at]) steps.push_back({program::Allocate{buffer}});
+      steps.push_back(std::move(program_.steps[at]));
+    }
+    program_.steps = std::move(steps);
+  }
+
+  void assign_slots() {
+    std::vector<std::size_t> order;
+    for (std::size_t b = 0; b < lives_.size(); ++b)
+      if (allocated(b) && program_.buffers[b].role == program::Role::temporary) order.push_back(b);
+    std::stable_sort(order.begin(), order.end(),
+                     [&](std::size_t a, std::size_t b) { return lives_[a].first < lives_[b].first; });
+    std::vector<int> free_from;   // per slot: the step after which it is free
+    for (auto b : order) {
+      int slot = 0;
+      while (slot < int(free_from.size()) && free_from[std::size_t(slot)] >= lives_[b].first) ++slot;
+      if (slot == int(free_from.size())) free_from.push_back(0);
+      free_from[std::size_t(slot)] = lives_[b].last;
+      program_.buffers[b].slot = slot;
+    }
+    program_.workspace_slots = int(free_from.size());
+  }
+
+  Program& program_;
+  std::vector<Life> lives_;
+};
+
+}  // namespace
+
+void plan_memory(Program& program) {
+  MemoryPlanner(program).run();
+}
+
+}  // namespace bitale::lowering

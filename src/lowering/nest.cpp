@@ -1,0 +1,232 @@
+// Nests: roots become loops. A root joins an existing loop when it runs over the same extent, everything it needs is
+// computed before that loop, and what it needs from inside the loop is needed at the same index. Row by row this gives
+// a softmax one row loop, and a value with its gradients one loop over the data.
+#include <algorithm>
+#include <memory>
+
+#include "lowering/plan.hpp"
+
+namespace bitale::lowering {
+
+namespace {
+
+using program::Step;
+using program::Steps;
+
+constexpr std::size_t largest_nest = 4000;   // expressions in one nest: beyond, LLVM's time grows faster than the gain
+constexpr std::size_t look_back = 64;        // how many items are tried before a new loop is opened
+
+struct Nest;
+struct Item {
+  std::unique_ptr<Nest> nest;   // or:
+  Steps leaf;
+  std::vector<int> roots;       // computed here
+};
+struct Nest {
+  Expr index, extent;
+  std::vector<program::Carry> carries;
+  std::vector<Item> items;
+  std::size_t size = 0;
+  bool solo = false;
+};
+
+// Loops of a root: domain axes whose extent is not 1.
+struct Axis {
+  Expr index, extent;
+  bool reduced;
+};
+
+class NestBuilder {
+ public:
+  explicit NestBuilder(Plan& plan) : plan_(plan), writers_(plan.program.buffers.size()) {}
+
+  void run() {
+    for (int id = 0; id < int(plan_.roots.size()); ++id) {
+      const Root& root = plan_.roots[std::size_t(id)];
+      find_dependencies(root);
+      insert(root, id);
+      for (auto buffer : root.writes) writers_[std::size_t(buffer)].push_back(id);
+      if (root.buffer >= 0) writers_[std::size_t(root.buffer)].push_back(id);
+      if (root.var) producers_[root.var.payload()] = id;
+      for (int dependency : touched_) depends_[std::size_t(dependency)] = false;
+    }
+    Steps& steps = plan_.program.steps;
+    steps = std::move(plan_.entry_checks);
+    for (auto& item : top_) append(steps, item);
+  }
+
+ private:
+  void depend_on(int id) {
+    if (id < 0 || depends_[std::size_t(id)]) return;
+    depends_[std::size_t(id)] = true;
+    touched_.push_back(id);
+  }
+  void depend_on_writers(std::int64_t buffer) {
+    for (int id : writers_[std::size_t(buffer)]) depend_on(id);
+  }
+
+  // Loads, lengths and variables in the root's expressions say which roots come before it.
+  void find_dependencies(const Root& root) {
+    depends_.resize(plan_.roots.size(), false);
+    touched_.clear();
+    loads_.clear();
+    size_ = 0;
+    std::vector<Expr> stack;
+    const auto push = [&](std::span<const Expr> exprs) { stack.insert(stack.end(), exprs.begin(), exprs.end()); };
+    push(root.domain);
+    push(root.at);
+    if (root.value) stack.push_back(root.value);
+    if (root.step)
+      if (auto* call = std::get_if<program::Call>(&root.step->what))
+        for (auto& argument : call->arguments)
+          if (auto* expr = std::get_if<Expr>(&argument)) stack.push_back(*expr);
+    std::unordered_set<std::uint32_t> seen;
+    while (!stack.empty()) {
+      const Expr expr = stack.back();
+      stack.pop_back();
+      if (!seen.insert(expr.id()).second) continue;
+      ++size_;
+      switch (expr.code()) {
+        case program::Code::load:
+          loads_.push_back(expr);
+          depend_on_writers(expr.payload());
+          break;
+        case program::Code::dim: depend_on_writers(expr.payload() >> 8); break;
+        case program::Code::var:
+          if (auto found = producers_.find(expr.payload()); found != producers_.end()) depend_on(found->second);
+          break;
+        default: break;
+      }
+      for (std::size_t i = 0; i < expr.argument_count(); ++i) stack.push_back(expr.argument(i));
+    }
+    for (auto buffer : root.reads) depend_on_writers(buffer);
+    if (root.buffer >= 0) depend_on_writers(root.buffer);
+    for (int token : root.checks) depend_on(plan_.check_roots[std::size_t(token)]);
+  }
+
+  // The present root reads what `other` writes only at the index of this loop.
+  bool same_place(int other_id, Expr index) const {
+    const Root& other = plan_.roots[std::size_t(other_id)];
+    if (other.buffer < 0 || (other.kind == Root::Kind::store && other.combiner)) return false;
+    const auto place = std::find(other.at.begin(), other.at.end(), index);
+    if (place == other.at.end()) return false;
+    const auto position = std::size_t(place - other.at.begin());
+    return std::all_of(loads_.begin(), loads_.end(), [&](Expr load) {
+      return load.payload() != other.buffer || load.argument(position) == index;
+    });
+  }
+
+  bool needs(const Item& item) const {
+    return std::any_of(item.roots.begin(), item.roots.end(), [&](int id) { return depends_[std::size_t(id)]; });
+  }
+
+  bool can_join(const Item& item, const Root& root, const Axis& axis) const {
+    if (!item.nest || item.nest->solo || root.solo) return false;
+    if (!(item.nest->extent == axis.extent) || !(item.nest->index == axis.index)) return false;
+    if (item.nest->size + size_ > largest_nest) return false;
+    return std::all_of(item.roots.begin(), item.roots.end(),
+                       [&](int id) { return !depends_[std::size_t(id)] || same_place(id, axis.index); });
+  }
+
+  // The position in `list` of the loop that the root shares, or of a new one at the end.
+  std::size_t place(std::vector<Item>& list, const Root& root, const Axis& axis) {
+    for (std::size_t i = list.size(), tried = 0; i-- > 0 && tried < look_back; ++tried) {
+      if (can_join(list[i], root, axis)) return i;
+      if (needs(list[i])) break;
+    }
+    Item item;
+    item.nest = std::make_unique<Nest>();
+    item.nest->index = axis.index;
+    item.nest->extent = axis.extent;
+    item.nest->solo = root.solo;
+    list.push_back(std::move(item));
+    return list.size() - 1;
+  }
+
+  static void add_leaf(std::vector<Item>& list, Step step, int id) {
+    Item item;
+    item.leaf.push_back(std::move(step));
+    item.roots.push_back(id);
+    list.push_back(std::move(item));
+  }
+
+  void insert(const Root& root, int id) {
+    if (root.kind == Root::Kind::step) return add_leaf(top_, *root.step, id);
+    std::vector<Axis> axes;
+    for (std::size_t k = 0; k < root.domain.size(); ++k)
+      if (!root.domain[k].is_constant(1))
+        axes.push_back({root.indices[k], root.domain[k], root.kind == Root::Kind::reduce && root.reduced[k]});
+    // Trailing reduced axes accumulate in a register; reduced axes before them in memory.
+    std::size_t suffix = axes.size();
+    while (suffix > 0 && axes[suffix - 1].reduced) --suffix;
+    const bool in_register = suffix < axes.size();
+    const bool in_memory =
+        std::any_of(axes.begin(), axes.begin() + std::ptrdiff_t(suffix), [](const Axis& a) { return a.reduced; });
+
+    std::vector<Item>* list = &top_;
+    std::vector<Item>* finish_list = nullptr;
+    for (std::size_t depth = 0; depth < axes.size(); ++depth) {
+      if (depth == suffix) finish_list = list;
+      std::size_t position = place(*list, root, axes[depth]);
+      if (in_memory && depth == 0) {
+        Item fill;   // before the loop it accumulates in, which may be an older one
+        const Expr start = program::identity(*root.combiner, *plan_.program.pool, buffer_dtype(root));
+        fill.leaf.push_back(Step{program::Fill{root.buffer, start}});
+        list->insert(list->begin() + std::ptrdiff_t(position++), std::move(fill));
+      }
+      Item& item = (*list)[position];
+      item.roots.push_back(id);
+      item.nest->size += size_;
+      if (in_register && depth == suffix) item.nest->carries.push_back({root.var, *root.combiner});
+      list = &item.nest->items;
+    }
+    if (in_register) add_leaf(*list, Step{program::Update{root.var, *root.combiner, root.value}}, id);
+    add_finish(in_register ? *finish_list : *list, root, id, in_register, in_memory);
+  }
+
+  void add_finish(std::vector<Item>& list, const Root& root, int id, bool in_register, bool in_memory) const {
+    const bool is_reduce = root.kind == Root::Kind::reduce;
+    const Expr result = in_register ? root.var : root.value;
+    if (in_memory)
+      return add_leaf(list, Step{program::Accumulate{root.buffer, root.at, *root.combiner,
+                                                     program::cast(result, buffer_dtype(root))}}, id);
+    if (root.buffer < 0) {
+      if (!in_register) add_leaf(list, Step{program::Let{root.var, root.value}}, id);
+      return;
+    }
+    if (root.combiner && !is_reduce)
+      return add_leaf(list, Step{program::Accumulate{root.buffer, root.at, *root.combiner, root.value}}, id);
+    add_leaf(list, Step{program::Store{root.buffer, root.at, program::cast(result, buffer_dtype(root))}}, id);
+  }
+
+  DType buffer_dtype(const Root& root) const { return plan_.program.buffers[std::size_t(root.buffer)].dtype; }
+
+  // Nesting is as deep as arrays have dimensions.
+  static void append(Steps& steps, Item& item) {
+    if (!item.nest) {
+      for (auto& step : item.leaf) steps.push_back(std::move(step));
+      return;
+    }
+    program::Loop loop{item.nest->index, item.nest->extent, std::move(item.nest->carries), {}, false};
+    for (auto& inner : item.nest->items) append(loop.body, inner);
+    steps.push_back({std::move(loop)});
+  }
+
+  Plan& plan_;
+  std::vector<Item> top_;
+  std::vector<std::vector<int>> writers_;                   // buffer -> roots
+  std::unordered_map<std::int64_t, int> producers_;         // var -> root
+  // Of the root being inserted:
+  std::vector<bool> depends_;
+  std::vector<int> touched_;
+  std::vector<Expr> loads_;
+  std::size_t size_ = 0;
+};
+
+}  // namespace
+
+void build_nests(Plan& plan) {
+  NestBuilder(plan).run();
+}
+
+}  // namespace bitale::lowering

@@ -1,0 +1,462 @@
+// Definition: every op says what its outputs are; lengths become int64 expressions on the way.
+#include "lowering/plan.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+
+namespace bitale::lowering {
+
+std::size_t Plan::MemoHash::operator()(const MemoKey& key) const {
+  std::size_t hash = std::hash<const void*>{}(key.variable);
+  for (auto id : key.at) hash = hash * 1000003 + id;
+  return hash;
+}
+
+Plan::Plan(const FunctionGraph& graph) : graph_(graph) {}
+
+void Plan::define_all() {
+  program.input_count = int(graph_.inputs().size());
+  program.output_count = int(graph_.outputs().size());
+  for (std::size_t i = 0; i < graph_.outputs().size(); ++i)
+    output_slots_[graph_.outputs()[i].node()].push_back(int(i));
+  for (std::size_t i = 0; i < graph_.inputs().size(); ++i) define_input(graph_.inputs()[i], int(i));
+  nodes_ = graph_.toposort();
+  for (auto& node : nodes_) define(node);
+}
+
+// ---- leaves ---------------------------------------------------------------------------------------------------------
+
+void Plan::define_input(const Variable& variable, int slot) {
+  Value& value = values_[variable.node()];
+  const auto buffer = std::int64_t(program.buffers.size());
+  for (int axis = 0; axis < variable.ndim(); ++axis) {
+    const std::int64_t length = variable.static_shape()[std::size_t(axis)];
+    value.shape.push_back(length == unknown_length ? pool().dim(buffer, axis) : pool().integer(length));
+  }
+  value.buffer = add_buffer(variable, program::Role::input);
+  program.buffers.back().slot = slot;
+}
+
+namespace {
+
+// All elements are bit for bit the same: then the array is a scalar, whatever its shape.
+bool is_uniform(const Array& array) {
+  const auto size = array.size();
+  if (size == 0) return false;
+  const auto* bytes = static_cast<const char*>(array.data());
+  const std::size_t width = itemsize(array.dtype());
+  for (std::int64_t i = 1; i < size; ++i)
+    if (std::memcmp(bytes, bytes + std::size_t(i) * width, width) != 0) return false;
+  return true;
+}
+
+Expr constant_expr(ExprPool& pool, const Array& array) {
+  const Dims origin(std::size_t(array.ndim()), 0);
+  if (is_float(array.dtype())) return pool.number(array.at(origin), array.dtype());
+  return visit_dtype(array.dtype(), [&]<class T>() {
+    return pool.integer(std::int64_t(*static_cast<const T*>(array.data())), array.dtype());
+  });
+}
+
+}  // namespace
+
+void Plan::define_constant(const Variable& variable, Value& value) {
+  const Array array = variable.constant()->contiguous();
+  for (auto length : array.shape()) value.shape.push_back(pool().integer(length));
+  if (is_uniform(array)) {
+    value.scalar = constant_expr(pool(), array);
+    return;
+  }
+  value.buffer = add_buffer(variable, program::Role::constant);
+  program.buffers.back().value = array;
+}
+
+Value& Plan::value_of(const Variable& variable) {
+  auto [it, is_new] = values_.try_emplace(variable.node());
+  if (is_new) {
+    if (!variable.is_constant())
+      throw InternalError(cat("lowering: ", variable.str(), " is used before it is defined"));
+    Value value;
+    kept_leaves_.push_back(variable);
+    define_constant(variable, value);
+    return values_[variable.node()] = std::move(value);
+  }
+  return it->second;
+}
+
+std::int64_t Plan::add_buffer(const Variable& variable, program::Role role) {
+  program::Buffer buffer;
+  const auto id = std::int64_t(program.buffers.size());
+  buffer.name = variable.name().empty() ? cat(role == program::Role::input ? "in" : "b", id) : variable.name();
+  for (auto& other : program.buffers)
+    if (other.name == buffer.name) {
+      buffer.name += cat("_", id);
+      break;
+    }
+  buffer.dtype = variable.dtype();
+  buffer.role = role;
+  if (auto found = values_.find(variable.node()); found != values_.end()) buffer.shape = found->second.shape;
+  program.buffers.push_back(std::move(buffer));
+  return id;
+}
+
+std::int64_t Plan::result_buffer(const Variable& variable) {
+  auto found = output_slots_.find(variable.node());
+  const bool is_output = found != output_slots_.end() && !found->second.empty();
+  const auto id = add_buffer(variable, is_output ? program::Role::output : program::Role::temporary);
+  if (is_output) {
+    program.buffers.back().slot = found->second.front();
+    found->second.erase(found->second.begin());
+  }
+  return id;
+}
+
+// ---- lengths --------------------------------------------------------------------------------------------------------
+
+const Variables& Plan::shape_variables(const Variable& variable) {
+  Value& value = value_of(variable);
+  if (value.shape_variables.size() == value.shape.size()) return value.shape_variables;
+  static const Type length_type = tensor_type(DType::Int64, 0);
+  Variables leaves;
+  for (auto& length : value.shape) {
+    if (length.is_constant()) {
+      leaves.push_back(constant(Array(std::int64_t(length.payload()))));
+      continue;
+    }
+    leaves.push_back(Variable(length_type));
+    kept_leaves_.push_back(leaves.back());
+    values_[leaves.back().node()].scalar = length;
+  }
+  return values_[variable.node()].shape_variables = std::move(leaves);
+}
+
+Expr Plan::scalar_of(const Variable& variable) {
+  const auto is_known = [&](const Variable& v) { return values_.count(v.node()) != 0; };
+  if (variable.has_owner() && !is_known(variable)) {
+    // Walk only what is new: nodes whose outputs have no value yet.
+    std::vector<Apply> stack{variable.owner()};
+    while (!stack.empty()) {
+      const Apply node = stack.back();
+      if (is_known(node.output())) {
+        stack.pop_back();
+        continue;
+      }
+      const std::size_t before = stack.size();
+      for (auto& input : node.inputs())
+        if (input.has_owner() && !is_known(input)) stack.push_back(input.owner());
+      if (stack.size() != before) continue;
+      kept_.push_back(node);
+      define(node);
+      stack.pop_back();
+    }
+  }
+  return program::cast(read(variable, {}), DType::Int64);
+}
+
+bool Plan::infer_shapes(const Apply& node) {
+  std::vector<Shape> inferred;
+  for (std::size_t k = 0; k < node.output_count(); ++k) {
+    const Variable output = node.output(int(k));
+    const Dims& known = output.static_shape();
+    std::vector<Expr> lengths;
+    for (std::size_t axis = 0; axis < known.size(); ++axis) {
+      if (known[axis] != unknown_length) {
+        lengths.push_back(pool().integer(known[axis]));
+        continue;
+      }
+      if (inferred.empty()) {
+        std::vector<Shape> inputs;
+        for (auto& input : node.inputs()) inputs.push_back(shape_variables(input));
+        inferred = node.op().infer_shape(node, inputs);
+        if (inferred.empty()) return false;
+      }
+      lengths.push_back(canonical(scalar_of(inferred[k][axis])));
+    }
+    values_[output.node()].shape = std::move(lengths);
+  }
+  return true;
+}
+
+Expr Plan::canonical(Expr length) const {
+  for (auto it = equal_lengths_.find(length.id()); it != equal_lengths_.end(); it = equal_lengths_.find(length.id()))
+    length = it->second;
+  return length;
+}
+
+std::vector<Expr> Plan::canonical(std::span<const Expr> lengths) const {
+  std::vector<Expr> out;
+  for (auto& length : lengths) out.push_back(canonical(length));
+  return out;
+}
+
+bool Plan::known_at_entry(Expr root) const {
+  std::vector<Expr> stack{root};
+  while (!stack.empty()) {
+    const Expr expr = stack.back();
+    stack.pop_back();
+    switch (expr.code()) {
+      case program::Code::index:
+      case program::Code::var: return false;
+      case program::Code::dim:
+        if (program.buffers[std::size_t(expr.payload() >> 8)].role != program::Role::input) return false;
+        break;
+      case program::Code::load: {
+        const auto role = program.buffers[std::size_t(expr.payload())].role;
+        if (role != program::Role::input && role != program::Role::constant) return false;
+        break;
+      }
+      default: break;
+    }
+    for (std::size_t i = 0; i < expr.argument_count(); ++i) stack.push_back(expr.argument(i));
+  }
+  return true;
+}
+
+// ---- what ops say ---------------------------------------------------------------------------------------------------
+
+void Plan::define(const Apply& node) {
+  NodeScope scope(*this, node.node());
+  const bool shapes_known = infer_shapes(node);
+  if (!shapes_known || !node.op().emit(*this, node)) define_host_call(node);
+  definition_order_.push_back(node.node());
+}
+
+Expr Plan::in(int input, Index at) {
+  return read(node_->inputs[std::size_t(input)], at);
+}
+std::span<const Expr> Plan::shape_in(int input) {
+  return value_of(node_->inputs[std::size_t(input)]).shape;
+}
+std::span<const Expr> Plan::shape_out(int output) {
+  return values_[&node_->outputs[std::size_t(output)]].shape;
+}
+
+ElementRule Plan::bound(ElementRule rule) {
+  return [this, node = node_, rule = std::move(rule)](Index at) {
+    NodeScope scope(*this, node);
+    return rule(at);
+  };
+}
+
+void Plan::element(int output, ElementRule rule, int cost) {
+  Value& value = values_[&node_->outputs[std::size_t(output)]];
+  value.rule = bound(std::move(rule));
+  value.own_cost = cost;
+}
+
+void Plan::permute(int output, int input, std::span<const int> order) {
+  Value& value = values_[&node_->outputs[std::size_t(output)]];
+  value.permuted_from = node_->inputs[std::size_t(input)];
+  value.order.assign(order.begin(), order.end());
+  value.own_cost = 0;
+  const int input_ndim = value.permuted_from.ndim();
+  value.rule = bound([this, input, input_ndim, order = value.order](Index at) {
+    std::vector<Expr> source(std::size_t(input_ndim), pool().integer(0));
+    for (std::size_t k = 0; k < order.size(); ++k)
+      if (order[k] >= 0) source[std::size_t(order[k])] = at[k];
+    return in(input, source);
+  });
+}
+
+void Plan::reduce(int output, Combiner combiner, std::vector<Expr> domain, std::vector<bool> reduced, DType dtype,
+                  ElementRule rule) {
+  const Variable variable = Variable::of(&node_->outputs[std::size_t(output)]);
+  Value& value = values_[variable.node()];
+  const bool is_scalar = variable.ndim() == 0;
+  const Expr var = pool().var(next_var_++, dtype);
+  if (is_scalar) value.scalar = program::cast(var, variable.dtype());
+  else value.buffer = result_buffer(variable);
+  builders_[node_].push_back([=, this, rule = bound(std::move(rule)), buffer = value.buffer] {
+    Root root;
+    root.kind = Root::Kind::reduce;
+    root.buffer = buffer;
+    root.domain = domain;
+    root.reduced = reduced;
+    root.combiner = combiner;
+    root.var = var;
+    Root& added = add_root(std::move(root), rule, [&](Index at) {
+      std::vector<Expr> kept;
+      for (std::size_t k = 0; k < at.size(); ++k)
+        if (!reduced[k]) kept.push_back(at[k]);
+      // keepdims is a permutation made elsewhere: the output has exactly the kept axes.
+      return kept;
+    });
+    added.value = program::cast(added.value, dtype);
+  });
+}
+
+void Plan::assemble(int output, std::optional<int> base, std::vector<Piece> pieces) {
+  const Variable variable = Variable::of(&node_->outputs[std::size_t(output)]);
+  const std::int64_t buffer = values_[variable.node()].buffer = result_buffer(variable);
+  for (auto& piece : pieces) {
+    piece.value = bound(std::move(piece.value));
+    piece.target = [this, node = node_, target = std::move(piece.target)](Index at) {
+      NodeScope scope(*this, node);
+      return target(at);
+    };
+  }
+  std::optional<Variable> source;
+  if (base) source = node_->inputs[std::size_t(*base)];
+  builders_[node_].push_back([this, buffer, source, pieces = std::move(pieces)] {
+    if (source) add_copy(*source, buffer);
+    for (auto& piece : pieces) {
+      Root root;
+      root.buffer = buffer;
+      root.domain = piece.domain;
+      root.combiner = piece.combiner;
+      root.solo = true;
+      add_root(std::move(root), piece.value, piece.target);
+    }
+  });
+}
+
+void Plan::want(const Variable& variable) {
+  value_of(variable).wanted = true;
+}
+
+MatrixLayout Plan::matrix(int input) {
+  const Variable& variable = node_->inputs[std::size_t(input)];
+  const Value& value = value_of(variable);
+  const bool transposed = value.permuted_from && value.order == std::vector<int>{1, 0};
+  const Variable source = transposed ? value.permuted_from : variable;
+  want(source);
+  matrix_sources_[node_][input] = source;
+  return {transposed};
+}
+
+void Plan::call(std::string_view function, std::vector<CallArgument> arguments) {
+  auto& sources = matrix_sources_[node_];
+  for (auto& argument : arguments) {
+    if (auto* data = std::get_if<InputData>(&argument))
+      want(sources.try_emplace(data->input, node_->inputs[std::size_t(data->input)]).first->second);
+    if (auto* data = std::get_if<OutputData>(&argument)) {
+      const Variable variable = Variable::of(&node_->outputs[std::size_t(data->output)]);
+      values_[variable.node()].buffer = result_buffer(variable);
+    }
+  }
+  builders_[node_].push_back([this, node = node_, function = std::string(function), arguments = std::move(arguments)] {
+    Root root;
+    root.kind = Root::Kind::step;
+    program::Call call{function, {}};
+    for (auto& argument : arguments) {
+      if (auto* expr = std::get_if<Expr>(&argument)) {
+        call.arguments.push_back(*expr);
+      } else if (auto* in = std::get_if<InputData>(&argument)) {
+        root.reads.push_back(in_memory(matrix_sources_[node][in->input]));
+        call.arguments.push_back(program::BufferArgument{root.reads.back()});
+      } else {
+        const int output = std::get<OutputData>(argument).output;
+        root.writes.push_back(values_[&node->outputs[std::size_t(output)]].buffer);
+        call.arguments.push_back(program::BufferArgument{root.writes.back()});
+      }
+    }
+    root.step = program::Step{std::move(call)};
+    roots.push_back(std::move(root));
+  });
+}
+
+void Plan::define_host_call(const Apply& node) {
+  for (auto& input : node.inputs()) want(input);
+  for (std::size_t k = 0; k < node.output_count(); ++k) {
+    const Variable output = node.output(int(k));
+    Value& value = values_[output.node()];
+    // The host says the lengths: they are known after the call, whatever infer_shape promises.
+    value.shape.clear();
+    const std::int64_t buffer = result_buffer(output);
+    for (int axis = 0; axis < output.ndim(); ++axis) {
+      const std::int64_t length = output.static_shape()[std::size_t(axis)];
+      value.shape.push_back(length == unknown_length ? pool().dim(buffer, axis) : pool().integer(length));
+    }
+    program.buffers[std::size_t(buffer)].shape = value.shape;
+    value.buffer = buffer;
+  }
+  const int callback = int(callbacks.size());
+  callbacks.push_back(node);
+  program.callbacks.push_back(node.op().label());
+  builders_[node_].push_back([this, node, callback] {
+    Root root;
+    root.kind = Root::Kind::step;
+    for (auto& input : node.inputs()) root.reads.push_back(in_memory(input));
+    for (std::size_t k = 0; k < node.output_count(); ++k)
+      root.writes.push_back(values_[node.output(int(k)).node()].buffer);
+    root.step = program::Step{program::HostCall{callback, root.reads, root.writes}};
+    roots.push_back(std::move(root));
+  });
+}
+
+// ---- checks ---------------------------------------------------------------------------------------------------------
+
+int Plan::add_check(Expr condition, std::string message) {
+  const int id = int(program.checks.size());
+  program.checks.push_back(std::move(message));
+  check_nodes.push_back(Apply::of(node_));
+  check_roots.push_back(-1);
+  if (known_at_entry(condition)) {
+    entry_checks.push_back({program::Check{condition, id}});
+    return id;
+  }
+  builders_[node_].push_back([this, condition, id] {
+    Root root;
+    root.kind = Root::Kind::step;
+    root.value = condition;
+    root.step = program::Step{program::Check{condition, id}};
+    check_roots[std::size_t(id)] = int(roots.size());
+    roots.push_back(std::move(root));
+  });
+  return id;
+}
+
+void Plan::require(Expr condition, std::string message) {
+  if (condition.is_constant(1)) return;
+  if (condition.code() == program::Code::eq && known_at_entry(condition)) {
+    Expr a = canonical(condition.argument(0)), b = canonical(condition.argument(1));
+    if (a == b) return;
+    condition = equal(a, b);
+    if (b.is_constant()) std::swap(a, b);
+    if (!b.is_constant()) equal_lengths_[b.id()] = a;   // two different constants never meet: the check says so
+  }
+  const int token = add_check(condition, std::move(message));
+  for (std::uint32_t k = 0; k < node_->output_count; ++k) values_[&node_->outputs[k]].checks.push_back(token);
+}
+
+void Plan::require_in_range(int input, Expr length, std::string message) {
+  const Variable variable = node_->inputs[std::size_t(input)];
+  if (variable.ndim() == 0) {
+    const Expr index = program::cast(in(input, {}), DType::Int64);
+    require((index >= -length) & (index < length), std::move(message));
+    return;
+  }
+  length = canonical(length);
+  const int token = int(program.checks.size());
+  program.checks.push_back(std::move(message));
+  check_nodes.push_back(Apply::of(node_));
+  check_roots.push_back(-1);
+  for (std::uint32_t k = 0; k < node_->output_count; ++k) values_[&node_->outputs[k]].checks.push_back(token);
+  const Expr var = pool().var(next_var_++, DType::Bool);
+  builders_[node_].push_back([this, variable, length, token, var] {
+    Root scan;
+    scan.kind = Root::Kind::reduce;
+    scan.domain = value_of(variable).shape;
+    scan.reduced.assign(scan.domain.size(), true);
+    scan.combiner = Combiner::bit_and;
+    scan.var = var;
+    const std::vector<Expr> domain = canonical(scan.domain);
+    const std::vector<Expr> indices = indices_of(domain);
+    memo_.clear();
+    const Expr index = program::cast(read(variable, indices), DType::Int64);
+    for (std::size_t k = 0; k < indices.size(); ++k)
+      if (index == indices[k] && domain[k] == length) return;   // an iota over the very axis: always in range
+    add_root(std::move(scan), [&](Index) { return (index >= -length) & (index < length); }, nullptr);
+    Root check;
+    check.kind = Root::Kind::step;
+    check.value = var;
+    check.step = program::Step{program::Check{var, token}};
+    check_roots[std::size_t(token)] = int(roots.size());
+    roots.push_back(std::move(check));
+  });
+}
+
+}  // namespace bitale::lowering

@@ -1,0 +1,161 @@
+// Plan: what is known about each variable of a graph on its way to loops. Implements Lowering, through which ops
+// speak. A variable is a known scalar, the contents of a buffer, or a rule from index to value.
+#pragma once
+
+#include <deque>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "lowering/lower.hpp"
+#include "ops/lowering.hpp"
+
+namespace bitale::lowering {
+
+using program::Combiner;
+using program::ExprPool;
+using program::Program;
+
+// One thing to be computed and stored: the unit that nests are built of.
+struct Root {
+  enum class Kind { store, reduce, scalar, step };
+  Kind kind = Kind::store;
+  std::int64_t buffer = -1;              // what it writes; -1: a scalar variable or nothing
+  std::vector<Expr> domain;              // loop extents, outermost first
+  std::vector<Expr> indices;             // of the loops: index expressions, or the constant 0 where the extent is 1
+  std::vector<bool> reduced;             // per domain axis (reduce)
+  std::vector<Expr> at;                  // where the value goes
+  Expr value;
+  Expr var;                              // reduce: the accumulator; scalar: the variable
+  std::optional<Combiner> combiner;      // reduce, or a store that accumulates
+  bool solo = false;                     // shares no loop: its writes may collide
+  std::optional<program::Step> step;     // kind step: a call, a host call or a check
+  std::vector<std::int64_t> reads, writes;   // buffers of a step
+  std::vector<int> checks;               // tokens of the checks that guard its reads
+};
+
+struct Value {
+  std::vector<Expr> shape;
+  Variables shape_variables;             // leaves that stand for `shape` in infer_shape
+  Expr scalar;                           // a known scalar: constant, or a variable of the program
+  ElementRule rule;
+  std::int64_t buffer = -1;
+  int own_cost = 1;
+  int cost = 1;                          // of an element, inlined inputs included
+  int depth = 0;                         // of inlining
+  int uses = 0;                          // readers, seen through permutations
+  bool expanded = false;                 // some reader repeats its elements along a new axis
+  bool wanted = false;                   // some reader needs it in memory
+  Variable permuted_from;                // with `order`: this is a transposed view of that
+  std::vector<int> order;
+  std::vector<int> checks;               // tokens of the checks that guard the rule
+};
+
+class Plan final : public Lowering {
+ public:
+  explicit Plan(const FunctionGraph& graph);
+
+  // The stages, in order.
+  void define_all();
+  void choose_stores();
+  void build_roots();
+
+  Program program;
+  std::vector<Root> roots;
+  std::vector<int> check_roots;          // token -> root, or -1 for a check made at entry
+  std::vector<Apply> callbacks, check_nodes;
+  program::Steps entry_checks;
+
+  // Lowering.
+  ExprPool& pool() override { return *program.pool; }
+  Expr in(int input, Index at) override;
+  std::span<const Expr> shape_in(int input) override;
+  std::span<const Expr> shape_out(int output) override;
+  void element(int output, ElementRule rule, int cost) override;
+  void permute(int output, int input, std::span<const int> order) override;
+  void reduce(int output, Combiner combiner, std::vector<Expr> domain, std::vector<bool> reduced, DType dtype,
+              ElementRule value) override;
+  void assemble(int output, std::optional<int> base, std::vector<Piece> pieces) override;
+  void call(std::string_view function, std::vector<CallArgument> arguments) override;
+  MatrixLayout matrix(int input) override;
+  void require(Expr condition, std::string message) override;
+  void require_in_range(int input, Expr length, std::string message) override;
+
+ private:
+  using BuildRoots = std::function<void()>;   // what a definition does when roots are built
+  struct MemoKey {
+    VariableNode* variable;
+    std::vector<std::uint32_t> at;
+    bool operator==(const MemoKey&) const = default;
+  };
+  struct MemoHash {
+    std::size_t operator()(const MemoKey& key) const;
+  };
+  // Rules are evaluated long after their node was defined: `in` must then mean that node's inputs.
+  class NodeScope {
+   public:
+    NodeScope(Plan& plan, ApplyNode* node) : plan_(plan), before_(plan.node_) { plan.node_ = node; }
+    ~NodeScope() { plan_.node_ = before_; }
+
+   private:
+    Plan& plan_;
+    ApplyNode* before_;
+  };
+
+  Value& value_of(const Variable& variable);
+  void define_input(const Variable& variable, int slot);
+  void define_constant(const Variable& variable, Value& value);
+  void define(const Apply& node);
+  void define_host_call(const Apply& node);
+  bool infer_shapes(const Apply& node);
+  const Variables& shape_variables(const Variable& variable);
+  Expr scalar_of(const Variable& variable);          // the int64 value of a 0-d integer expression
+  Expr canonical(Expr length) const;                 // lengths required to be equal are one
+  std::vector<Expr> canonical(std::span<const Expr> lengths) const;
+  bool known_at_entry(Expr expr) const;
+  Expr read(const Variable& variable, Index at);
+  ElementRule bound(ElementRule rule);               // evaluated later, as of the node now being defined
+  void want(const Variable& variable);
+  std::int64_t add_buffer(const Variable& variable, program::Role role);
+  std::int64_t result_buffer(const Variable& variable);    // of role output where the variable is one
+  std::int64_t in_memory(const Variable& variable);
+  std::vector<Expr> indices_of(std::span<const Expr> domain);
+  int add_check(Expr condition, std::string message);
+  void choose(const Variable& variable);
+  // Adds a root whose value, and place, are said by rules; touched checks are recorded.
+  Root& add_root(Root root, const ElementRule& value, const TargetRule& target);
+  void add_copy(const Variable& source, std::int64_t buffer);
+
+  const FunctionGraph& graph_;
+  std::unordered_map<VariableNode*, Value> values_;
+  std::unordered_map<VariableNode*, std::vector<int>> output_slots_;
+  std::vector<Apply> kept_;                           // nodes of length expressions: alive while planning
+  Variables kept_leaves_;
+  std::vector<Apply> nodes_;
+  std::vector<ApplyNode*> definition_order_;          // nodes of the graph and of length expressions
+  std::unordered_map<ApplyNode*, std::vector<BuildRoots>> builders_;
+  std::unordered_map<std::uint32_t, Expr> equal_lengths_;
+  std::unordered_map<std::uint64_t, Expr> index_table_;
+  std::unordered_map<MemoKey, Expr, MemoHash> memo_;
+  std::vector<int> touched_checks_;                   // of the root being built
+  std::unordered_map<std::uint64_t, int> range_checks_;
+  std::unordered_map<ApplyNode*, std::unordered_map<int, Variable>> matrix_sources_;
+  ApplyNode* node_ = nullptr;                         // being defined, or whose rule is being evaluated
+  std::int64_t next_var_ = 0;
+};
+
+// Orders roots, shares loops and writes the program's steps.
+void build_nests(Plan& plan);
+// Every expression of a step, for passes that count or rewrite them.
+void for_each_expr(program::Step& step, const std::function<void(program::Expr&)>& visit);
+// Values stored and read in the same place stay scalars; unread temporaries vanish.
+void forward_stores(Program& program);
+// Places for temporaries in the workspace.
+void plan_memory(Program& program);
+// Marks innermost loops whose iterations may run as vector lanes.
+void vectorize(Program& program);
+
+}  // namespace bitale::lowering

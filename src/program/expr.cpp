@@ -1,0 +1,374 @@
+#include "program/expr.hpp"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+
+namespace bitale::program {
+
+namespace {
+
+struct CodeInfo {
+  std::string_view name;
+  int arity;
+  std::string_view text;
+};
+constexpr CodeInfo code_table[] = {
+#define X(name, arity, text) {#name, arity, text},
+    BITALE_PROGRAM_CODES(X)
+#undef X
+};
+
+std::size_t mix(std::size_t seed, std::size_t value) {
+  return seed ^ (value + 0x9e3779b97f4a7c15ull + (seed << 6) + (seed >> 2));
+}
+
+// An integer as a value of its dtype: wraps as hardware does.
+std::int64_t wrapped(std::int64_t value, DType dtype) {
+  if (dtype == DType::Bool) return value != 0;
+  return visit_dtype(dtype, [&]<class T>() { return std::int64_t(T(value)); });
+}
+
+bool is_integer_code_dtype(DType dtype) {
+  return is_discrete(dtype);
+}
+
+void check_same(Code code, Expr a, Expr b) {
+  if (a.dtype() == b.dtype()) return;
+  throw InternalError(cat("program: ", code_name(code), " of ", dtype_short_name(a.dtype()), " and ",
+                          dtype_short_name(b.dtype())));
+}
+
+Expr binary(Code code, Expr a, Expr b, DType out) {
+  check_same(code, a, b);
+  const Expr arguments[] = {a, b};
+  return a.pool().make(code, out, arguments);
+}
+Expr binary(Code code, Expr a, Expr b) {
+  return binary(code, a, b, a.dtype());
+}
+Expr unary(Code code, Expr a) {
+  return a.pool().make(code, a.dtype(), {&a, 1});
+}
+
+// Both arguments are integer constants: what the operation gives.
+std::optional<std::int64_t> fold_integers(Code code, std::int64_t a, std::int64_t b) {
+  const auto ua = std::uint64_t(a), ub = std::uint64_t(b);
+  switch (code) {
+    case Code::add: return std::int64_t(ua + ub);
+    case Code::sub: return std::int64_t(ua - ub);
+    case Code::mul: return std::int64_t(ua * ub);
+    case Code::min: return a < b ? a : b;
+    case Code::max: return a > b ? a : b;
+    case Code::bit_and: return a & b;
+    case Code::bit_or: return a | b;
+    case Code::bit_xor: return a ^ b;
+    case Code::div: return b == 0 || (b == -1 && a == std::numeric_limits<std::int64_t>::min())
+                               ? std::nullopt : std::optional(a / b);
+    case Code::rem: return b == 0 || b == -1 ? std::nullopt : std::optional(a % b);
+    case Code::eq: return a == b;
+    case Code::ne: return a != b;
+    case Code::lt: return a < b;
+    case Code::le: return a <= b;
+    case Code::gt: return a > b;
+    case Code::ge: return a >= b;
+    default: return std::nullopt;
+  }
+}
+
+std::optional<Expr> fold_binary(Code code, Expr a, Expr b, DType out) {
+  // Only signed integers and bools: their payload orders as the value does.
+  if (a.dtype() != DType::Bool && !is_signed_int(a.dtype())) return {};
+  if (a.is_constant() && b.is_constant())
+    if (auto folded = fold_integers(code, a.payload(), b.payload())) return a.pool().integer(*folded, out);
+  switch (code) {
+    case Code::add:
+    case Code::bit_or:
+    case Code::bit_xor:
+      if (a.is_constant(0)) return b;
+      if (b.is_constant(0)) return a;
+      break;
+    case Code::sub:
+      if (b.is_constant(0)) return a;
+      if (a == b) return a.pool().integer(0, out);
+      break;
+    case Code::mul:
+      if (a.is_constant(1) || b.is_constant(0)) return b;
+      if (b.is_constant(1) || a.is_constant(0)) return a;
+      break;
+    case Code::div:
+      if (b.is_constant(1)) return a;
+      break;
+    case Code::rem:
+      if (b.is_constant(1)) return a.pool().integer(0, out);
+      break;
+    case Code::min:
+    case Code::max:
+      if (a == b) return a;
+      break;
+    case Code::bit_and:
+      if (a == b) return a;
+      if (a.dtype() == DType::Bool && a.is_constant(1)) return b;
+      if (a.dtype() == DType::Bool && b.is_constant(1)) return a;
+      break;
+    case Code::eq:
+    case Code::le:
+    case Code::ge:
+      if (a == b) return a.pool().boolean(true);
+      break;
+    case Code::ne:
+    case Code::lt:
+    case Code::gt:
+      if (a == b) return a.pool().boolean(false);
+      break;
+    default: break;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string_view code_name(Code code) {
+  return code_table[int(code)].name;
+}
+std::string_view code_text(Code code) {
+  return code_table[int(code)].text;
+}
+
+bool Expr::is_constant(std::int64_t value) const {
+  return code() == Code::constant && is_integer_code_dtype(dtype()) && payload() == value;
+}
+
+Expr ExprPool::make(Code code, DType dtype, std::span<const Expr> arguments, std::int64_t payload) {
+  if (arguments.size() == 2)
+    if (auto folded = fold_binary(code, arguments[0], arguments[1], dtype)) return *folded;
+  std::size_t hash = mix(mix(std::size_t(code), std::size_t(dtype)), std::size_t(payload));
+  for (auto& argument : arguments) hash = mix(hash, argument.id());
+  for (auto [it, end] = table_.equal_range(hash); it != end; ++it) {
+    const ExprNode& node = nodes_[it->second];
+    if (node.code != code || node.dtype != dtype || node.payload != payload ||
+        node.argument_count != arguments.size())
+      continue;
+    bool same = true;
+    for (std::size_t i = 0; i < arguments.size() && same; ++i)
+      same = arguments_[node.first_argument + i] == arguments[i].id();
+    if (same) return Expr(this, it->second);
+  }
+  const auto id = std::uint32_t(nodes_.size());
+  nodes_.push_back({code, dtype, std::uint32_t(arguments_.size()), std::uint32_t(arguments.size()), payload});
+  for (auto& argument : arguments) arguments_.push_back(argument.id());
+  table_.emplace(hash, id);
+  return Expr(this, id);
+}
+
+Expr ExprPool::integer(std::int64_t value, DType dtype) {
+  return make(Code::constant, dtype, {}, wrapped(value, dtype));
+}
+
+Expr ExprPool::number(double value, DType dtype) {
+  if (dtype == DType::Float64) return make(Code::constant, dtype, {}, std::bit_cast<std::int64_t>(value));
+  if (dtype == DType::Float32)
+    return make(Code::constant, dtype, {}, std::int64_t(std::bit_cast<std::uint32_t>(float(value))));
+  return integer(std::int64_t(value), dtype);
+}
+
+Expr ExprPool::call(std::string_view function, DType dtype, std::span<const Expr> arguments) {
+  std::size_t id = 0;
+  while (id < functions_.size() && functions_[id] != function) ++id;
+  if (id == functions_.size()) functions_.emplace_back(function);
+  return make(Code::call, dtype, arguments, std::int64_t(id));
+}
+
+Expr operator+(Expr a, Expr b) { return binary(Code::add, a, b); }
+Expr operator-(Expr a, Expr b) { return binary(Code::sub, a, b); }
+Expr operator*(Expr a, Expr b) { return binary(Code::mul, a, b); }
+Expr operator/(Expr a, Expr b) { return binary(Code::div, a, b); }
+Expr rem(Expr a, Expr b) { return binary(Code::rem, a, b); }
+Expr min(Expr a, Expr b) { return binary(Code::min, a, b); }
+Expr max(Expr a, Expr b) { return binary(Code::max, a, b); }
+Expr copysign(Expr a, Expr b) { return binary(Code::copysign, a, b); }
+Expr operator<(Expr a, Expr b) { return binary(Code::lt, a, b, DType::Bool); }
+Expr operator<=(Expr a, Expr b) { return binary(Code::le, a, b, DType::Bool); }
+Expr operator>(Expr a, Expr b) { return binary(Code::gt, a, b, DType::Bool); }
+Expr operator>=(Expr a, Expr b) { return binary(Code::ge, a, b, DType::Bool); }
+Expr equal(Expr a, Expr b) { return binary(Code::eq, a, b, DType::Bool); }
+Expr not_equal(Expr a, Expr b) { return binary(Code::ne, a, b, DType::Bool); }
+Expr operator&(Expr a, Expr b) { return binary(Code::bit_and, a, b); }
+Expr operator|(Expr a, Expr b) { return binary(Code::bit_or, a, b); }
+Expr operator^(Expr a, Expr b) { return binary(Code::bit_xor, a, b); }
+Expr operator<<(Expr a, Expr b) { return binary(Code::shl, a, b); }
+Expr operator>>(Expr a, Expr b) { return binary(Code::shr, a, b); }
+Expr operator-(Expr a) { return unary(Code::neg, a); }
+Expr operator~(Expr a) { return unary(Code::bit_not, a); }
+Expr abs(Expr a) { return unary(Code::abs, a); }
+Expr sqrt(Expr a) { return unary(Code::sqrt, a); }
+Expr floor(Expr a) { return unary(Code::floor, a); }
+Expr ceil(Expr a) { return unary(Code::ceil, a); }
+Expr trunc(Expr a) { return unary(Code::trunc, a); }
+Expr rint(Expr a) { return unary(Code::rint, a); }
+
+Expr fma(Expr a, Expr b, Expr c) {
+  check_same(Code::fma, a, b);
+  check_same(Code::fma, a, c);
+  const Expr arguments[] = {a, b, c};
+  return a.pool().make(Code::fma, a.dtype(), arguments);
+}
+
+Expr is_nan(Expr a) {
+  return is_float(a.dtype()) ? not_equal(a, a) : a.pool().boolean(false);
+}
+
+Expr select(Expr condition, Expr if_true, Expr if_false) {
+  check_same(Code::select, if_true, if_false);
+  if (condition.is_constant()) return condition.payload() ? if_true : if_false;
+  if (if_true == if_false) return if_true;
+  const Expr arguments[] = {condition, if_true, if_false};
+  return condition.pool().make(Code::select, if_true.dtype(), arguments);
+}
+Expr select(Expr condition, Expr if_true, double if_false) {
+  return select(condition, if_true, if_true.pool().number(if_false, if_true.dtype()));
+}
+Expr select(Expr condition, double if_true, Expr if_false) {
+  return select(condition, if_false.pool().number(if_true, if_false.dtype()), if_false);
+}
+
+Expr cast(Expr a, DType dtype) {
+  if (a.dtype() == dtype) return a;
+  ExprPool& pool = a.pool();
+  if (a.is_constant() && is_discrete(a.dtype()) && a.dtype() != DType::UInt64) {
+    return is_discrete(dtype) ? pool.integer(a.payload(), dtype) : pool.number(double(a.payload()), dtype);
+  }
+  if (a.is_constant() && a.dtype() == DType::Float64 && dtype == DType::Float32)
+    return pool.number(std::bit_cast<double>(a.payload()), dtype);
+  if (a.is_constant() && a.dtype() == DType::Float32 && dtype == DType::Float64)
+    return pool.number(double(std::bit_cast<float>(std::uint32_t(a.payload()))), dtype);
+  return pool.make(Code::cast, dtype, {&a, 1});
+}
+
+Expr bitcast(Expr a, DType dtype) {
+  if (a.dtype() == dtype) return a;
+  if (itemsize(a.dtype()) != itemsize(dtype)) throw InternalError("program: bitcast between different sizes");
+  return a.pool().make(Code::bitcast, dtype, {&a, 1});
+}
+
+Expr polynomial(Expr x, std::initializer_list<double> coefficients) {
+  const std::span<const double> c(coefficients.begin(), coefficients.size());
+  Expr sum = x.pool().number(c.back(), x.dtype());
+  for (std::size_t i = c.size() - 1; i-- > 0;) sum = fma(sum, x, x.pool().number(c[i], x.dtype()));
+  return sum;
+}
+
+Expr math_call(std::string_view function, std::initializer_list<Expr> arguments) {
+  const Expr& first = *arguments.begin();
+  const std::string name = first.dtype() == DType::Float32 ? std::string(function) + "f" : std::string(function);
+  return first.pool().call(name, first.dtype(), {arguments.begin(), arguments.size()});
+}
+
+Expr combine(Combiner combiner, Expr a, Expr b) {
+  switch (combiner) {
+    case Combiner::add: return a + b;
+    case Combiner::mul: return a * b;
+    case Combiner::min: return is_float(a.dtype()) ? select(is_nan(a), a, select(b >= a, a, b)) : min(a, b);
+    case Combiner::max: return is_float(a.dtype()) ? select(is_nan(a), a, select(b <= a, a, b)) : max(a, b);
+    case Combiner::bit_and: return a & b;
+    case Combiner::bit_or: return a | b;
+  }
+  throw InternalError("program: unknown combiner");
+}
+
+Expr identity(Combiner combiner, ExprPool& pool, DType dtype) {
+  const bool low = combiner == Combiner::max;
+  switch (combiner) {
+    case Combiner::add:
+    case Combiner::bit_or: return pool.number(0, dtype);
+    case Combiner::mul: return pool.number(1, dtype);
+    case Combiner::bit_and: return dtype == DType::Bool ? pool.boolean(true) : pool.integer(-1, dtype);
+    case Combiner::min:
+    case Combiner::max:
+      if (is_float(dtype)) return pool.number(low ? -INFINITY : INFINITY, dtype);
+      if (dtype == DType::Bool) return pool.boolean(!low);
+      return visit_dtype(dtype, [&]<class T>() {
+        return pool.integer(std::int64_t(low ? std::numeric_limits<T>::min() : std::numeric_limits<T>::max()), dtype);
+      });
+  }
+  throw InternalError("program: unknown combiner");
+}
+
+std::string_view combiner_name(Combiner combiner) {
+  constexpr std::string_view names[] = {"sum", "prod", "min", "max", "all", "any"};
+  return names[int(combiner)];
+}
+
+namespace {
+
+std::string constant_text(Expr expr) {
+  const std::int64_t bits = expr.payload();
+  switch (expr.dtype()) {
+    case DType::Float64: return number_text(std::bit_cast<double>(bits));
+    case DType::Float32: return number_text(std::bit_cast<float>(std::uint32_t(bits)));
+    case DType::Bool: return bits ? "true" : "false";
+    default: return std::to_string(bits);
+  }
+}
+
+std::string named(std::span<const std::string> names, std::int64_t id, std::string_view prefix) {
+  if (id >= 0 && std::size_t(id) < names.size() && !names[std::size_t(id)].empty()) return names[std::size_t(id)];
+  return cat(prefix, id);
+}
+
+// Texts of the arguments are known: the text of the node.
+std::string node_text(Expr expr, std::span<const std::string> arguments, const ExprNames& names) {
+  switch (expr.code()) {
+    case Code::constant: return constant_text(expr);
+    case Code::index: return named(names.indices, expr.payload(), "i");
+    case Code::var: return cat("v", expr.payload());
+    case Code::dim: return cat("len(", named(names.buffers, expr.payload() >> 8, "b"), ", ", expr.payload() & 0xff, ")");
+    case Code::load: {
+      const std::string buffer = named(names.buffers, expr.payload(), "b");
+      return arguments.empty() ? buffer : cat(buffer, "[", join(arguments, ", "), "]");
+    }
+    case Code::call: return cat(expr.pool().function_name(expr.payload()), "(", join(arguments, ", "), ")");
+    case Code::cast: return cat(dtype_short_name(expr.dtype()), "(", arguments[0], ")");
+    case Code::neg:
+    case Code::bit_not: return cat(code_text(expr.code()), arguments[0]);
+    default: break;
+  }
+  const std::string_view text = code_text(expr.code());
+  const bool infix = arguments.size() == 2 && !(text[0] >= 'a' && text[0] <= 'z');
+  if (infix) return cat("(", arguments[0], " ", text, " ", arguments[1], ")");
+  return cat(text, "(", join(arguments, ", "), ")");
+}
+
+}  // namespace
+
+std::string to_string(Expr root, const ExprNames& names) {
+  std::unordered_map<std::uint32_t, std::string> texts;
+  std::vector<Expr> stack{root};
+  constexpr std::size_t longest = 400;   // a shared sub-expression can make the text exponentially long
+  while (!stack.empty()) {
+    const Expr expr = stack.back();
+    if (texts.count(expr.id())) {
+      stack.pop_back();
+      continue;
+    }
+    const std::size_t before = stack.size();
+    std::vector<std::string> arguments;
+    for (std::size_t i = 0; i < expr.argument_count(); ++i) {
+      const Expr argument = expr.argument(i);
+      if (auto found = texts.find(argument.id()); found != texts.end()) arguments.push_back(found->second);
+      else stack.push_back(argument);
+    }
+    if (stack.size() != before) continue;
+    std::string text = node_text(expr, arguments, names);
+    if (text.size() > longest) text = text.substr(0, longest) + "…";
+    texts[expr.id()] = std::move(text);
+    stack.pop_back();
+  }
+  return texts[root.id()];
+}
+
+}  // namespace bitale::program

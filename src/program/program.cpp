@@ -1,0 +1,115 @@
+#include "program/program.hpp"
+
+#include "bitale/core/text.hpp"
+
+namespace bitale::program {
+
+namespace {
+
+template <class... Fs>
+struct Overloaded : Fs... {
+  using Fs::operator()...;
+};
+
+class Printer {
+ public:
+  explicit Printer(const Program& program) : program_(program) {
+    for (auto& buffer : program.buffers) names_.push_back(buffer.name);
+    expr_names_ = {names_, program.index_names};
+  }
+
+  std::string print() {
+    out_ = cat("program ", program_.name, "(", signature(Role::input), ") -> ", signature(Role::output), "\n");
+    steps(program_.steps, 1);
+    return out_;
+  }
+
+ private:
+  std::string text(Expr expr) const { return to_string(expr, expr_names_); }
+  std::string texts(std::span<const Expr> exprs) const {
+    std::vector<std::string> parts;
+    for (auto& expr : exprs) parts.push_back(text(expr));
+    return join(parts, ", ");
+  }
+  const std::string& name(std::int64_t buffer) const { return names_[std::size_t(buffer)]; }
+  std::string element(std::int64_t buffer, std::span<const Expr> at) const {
+    return at.empty() ? name(buffer) : cat(name(buffer), "[", texts(at), "]");
+  }
+  std::string declaration(std::int64_t id) const {
+    const Buffer& buffer = program_.buffers[std::size_t(id)];
+    std::vector<std::string> lengths(std::size_t(buffer.ndim()), "?");
+    if (buffer.role != Role::input)
+      for (std::size_t i = 0; i < lengths.size(); ++i) lengths[i] = text(buffer.shape[i]);
+    const std::string shape = lengths.empty() ? "" : cat("[", join(lengths, ", "), "]");
+    return cat(buffer.name, ": ", dtype_short_name(buffer.dtype), shape);
+  }
+  std::string signature(Role role) const {
+    std::vector<std::string> parts;
+    for (std::size_t i = 0; i < program_.buffers.size(); ++i)
+      if (program_.buffers[i].role == role) parts.push_back(declaration(std::int64_t(i)));
+    return join(parts, ", ");
+  }
+
+  void line(int depth, std::string text) { out_ += std::string(std::size_t(2 * depth), ' ') + std::move(text) + "\n"; }
+
+  void steps(const Steps& list, int depth) {
+    for (auto& step : list) print(step, depth);
+  }
+
+  void print(const Step& step, int depth) {
+    std::visit(Overloaded{
+                   [&](const Store& s) { line(depth, cat(element(s.buffer, s.at), " = ", text(s.value))); },
+                   [&](const Accumulate& s) {
+                     line(depth, cat(element(s.buffer, s.at), " ", combiner_name(s.combiner), "= ", text(s.value)));
+                   },
+                   [&](const Let& s) { line(depth, cat(text(s.var), " = ", text(s.value))); },
+                   [&](const Update& s) {
+                     line(depth, cat(text(s.var), " ", combiner_name(s.combiner), "= ", text(s.value)));
+                   },
+                   [&](const Loop& s) {
+                     std::string head = cat("for ", text(s.index), " in ", text(s.extent));
+                     if (s.vector) head += ", vector";
+                     for (auto& carry : s.carries) head += cat(", ", combiner_name(carry.combiner), " ", text(carry.var));
+                     line(depth, head + ":");
+                     steps(s.body, depth + 1);
+                   },
+                   [&](const Allocate& s) {
+                     const Buffer& buffer = program_.buffers[std::size_t(s.buffer)];
+                     line(depth, cat(buffer.role == Role::output ? "output " : "temporary ", declaration(s.buffer)));
+                   },
+                   [&](const Fill& s) { line(depth, cat("fill ", name(s.buffer), " ", text(s.value))); },
+                   [&](const Call& s) {
+                     std::vector<std::string> parts;
+                     for (auto& argument : s.arguments) {
+                       const auto* expr = std::get_if<Expr>(&argument);
+                       parts.push_back(expr ? text(*expr) : name(std::get<BufferArgument>(argument).buffer));
+                     }
+                     line(depth, cat("call ", s.function, "(", join(parts, ", "), ")"));
+                   },
+                   [&](const Check& s) {
+                     line(depth, cat("require ", text(s.condition)));
+                   },
+                   [&](const HostCall& s) {
+                     std::vector<std::string> in, out;
+                     for (auto b : s.inputs) in.push_back(name(b));
+                     for (auto b : s.outputs) out.push_back(name(b));
+                     line(depth, cat(join(out, ", "), " = perform ", program_.callbacks[std::size_t(s.callback)], "(",
+                                     join(in, ", "), ")"));
+                   },
+               },
+               step.what);
+  }
+
+  const Program& program_;
+  std::vector<std::string> names_;
+  ExprNames expr_names_;
+  std::string out_;
+};
+
+}  // namespace
+
+std::string to_string(const Program& program) {
+  return Printer(program).print();
+}
+
+}  // namespace bitale::program

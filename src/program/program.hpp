@@ -1,0 +1,115 @@
+// Program: the loop-level IR, the one meeting point of all code generators: buffers and a tree of steps over scalar
+// expressions. Steps run in order; loops contain steps. Scalars live in `var`s, arrays in buffers.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "bitale/core/array.hpp"
+#include "program/expr.hpp"
+
+namespace bitale::program {
+
+enum class Role : std::uint8_t { input, output, constant, temporary };
+
+struct Buffer {
+  std::string name;
+  DType dtype = DType::Float64;
+  Role role = Role::temporary;
+  std::vector<Expr> shape;    // of temporaries and outputs; of inputs: dim expressions
+  int slot = -1;              // which input or output of the function; of a temporary: its place in the workspace
+  Array value;                // of a constant
+  int ndim() const { return int(shape.size()); }
+};
+
+struct Step;
+using Steps = std::vector<Step>;
+
+// buffer[at] = value.
+struct Store {
+  std::int64_t buffer;
+  std::vector<Expr> at;
+  Expr value;
+};
+// buffer[at] = combine(buffer[at], value).
+struct Accumulate {
+  std::int64_t buffer;
+  std::vector<Expr> at;
+  Combiner combiner;
+  Expr value;
+};
+// var = value, or for a carried var of an enclosing loop: var = combine(var, value).
+struct Let {
+  Expr var;
+  Expr value;
+};
+struct Update {
+  Expr var;
+  Combiner combiner;
+  Expr value;
+};
+// A scalar carried around a loop: starts as the combiner's identity, final value readable after the loop.
+struct Carry {
+  Expr var;
+  Combiner combiner;
+};
+struct Loop {
+  Expr index;
+  Expr extent;
+  std::vector<Carry> carries;
+  Steps body;
+  bool vector = false;        // iterations are independent but for carries: lanes may run together
+};
+// Memory for a buffer of this shape: from here on its data may be used.
+struct Allocate {
+  std::int64_t buffer;
+};
+// All elements become the value.
+struct Fill {
+  std::int64_t buffer;
+  Expr value;
+};
+struct BufferArgument {
+  std::int64_t buffer;
+};
+// A runtime function of int64, float64 and data pointers.
+struct Call {
+  std::string function;
+  std::vector<std::variant<Expr, BufferArgument>> arguments;
+};
+// The call fails, with the message of `check`, unless the condition holds.
+struct Check {
+  Expr condition;
+  int check;
+};
+// Runs an op's perform: node `callback` of the Program, arrays in and out by buffer. Output lengths become known here.
+struct HostCall {
+  int callback;
+  std::vector<std::int64_t> inputs, outputs;
+};
+struct Step {
+  std::variant<Store, Accumulate, Let, Update, Loop, Allocate, Fill, Call, Check, HostCall> what;
+};
+
+struct Program {
+  std::shared_ptr<ExprPool> pool = std::make_shared<ExprPool>();
+  std::vector<Buffer> buffers;
+  std::vector<std::string> index_names;
+  std::vector<std::string> checks;        // what each Check says when it fails
+  std::vector<std::string> callbacks;     // what each HostCall runs, for printing
+  std::string name = "program";
+  Steps steps;
+  int input_count = 0, output_count = 0;
+  int workspace_slots = 0;
+};
+
+// Readable pseudo-code.
+std::string to_string(const Program& program);
+// InternalError naming the step when the program breaks a rule of the IR: unknown buffers, use before allocation,
+// wrong ranks or dtypes, variables and indices out of scope, updates of variables that no loop carries.
+void verify(const Program& program);
+
+}  // namespace bitale::program

@@ -1,0 +1,134 @@
+// The verifier: what every pass may rely on and must keep.
+#include <unordered_set>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "program/program.hpp"
+
+namespace bitale::program {
+
+namespace {
+
+template <class... Fs>
+struct Overloaded : Fs... {
+  using Fs::operator()...;
+};
+
+class Verifier {
+ public:
+  explicit Verifier(const Program& program) : program_(program), ready_(program.buffers.size(), false) {
+    for (std::size_t b = 0; b < program.buffers.size(); ++b) {
+      const Role role = program.buffers[b].role;
+      ready_[b] = role == Role::input || role == Role::constant;
+    }
+  }
+
+  void run() { steps(program_.steps); }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const {
+    throw InternalError(cat("program: ", what, "\n", to_string(program_)));
+  }
+
+  const Buffer& buffer(std::int64_t id) const {
+    if (id < 0 || std::size_t(id) >= program_.buffers.size()) fail(cat("unknown buffer ", id));
+    if (!ready_[std::size_t(id)]) fail(cat("buffer ", program_.buffers[std::size_t(id)].name, " is used before it exists"));
+    return program_.buffers[std::size_t(id)];
+  }
+
+  void check(Expr root) {
+    std::vector<Expr> stack{root};
+    std::unordered_set<std::uint32_t> seen;
+    while (!stack.empty()) {
+      const Expr expr = stack.back();
+      stack.pop_back();
+      if (!seen.insert(expr.id()).second) continue;
+      switch (expr.code()) {
+        case Code::index:
+          if (!indices_.count(expr.payload())) fail(cat("index ", expr.payload(), " is out of scope"));
+          break;
+        case Code::var:
+          if (!variables_.count(expr.payload())) fail(cat("v", expr.payload(), " is read before it is known"));
+          break;
+        case Code::load: {
+          const Buffer& from = buffer(expr.payload());
+          if (from.dtype != expr.dtype()) fail(cat("load of ", from.name, " as ", dtype_name(expr.dtype())));
+          if (std::size_t(from.ndim()) != expr.argument_count()) fail(cat("load of ", from.name, " at a wrong rank"));
+          break;
+        }
+        default: break;
+      }
+      for (std::size_t i = 0; i < expr.argument_count(); ++i) stack.push_back(expr.argument(i));
+    }
+  }
+
+  void write(std::int64_t id, std::span<const Expr> at, Expr value) {
+    const Buffer& to = buffer(id);
+    if (at.size() != to.shape.size()) fail(cat("store to ", to.name, " at a wrong rank"));
+    if (value.dtype() != to.dtype) fail(cat("store of ", dtype_name(value.dtype()), " to ", to.name));
+    for (auto& place : at) check(place);
+    check(value);
+  }
+
+  void steps(const Steps& list) {
+    for (auto& step : list) std::visit([&](auto& s) { verify(s); }, step.what);
+  }
+
+  void verify(const Store& s) { write(s.buffer, s.at, s.value); }
+  void verify(const Accumulate& s) { write(s.buffer, s.at, s.value); }
+  void verify(const Let& s) {
+    check(s.value);
+    if (s.value.dtype() != s.var.dtype()) fail("a named value of the wrong dtype");
+    variables_.insert(s.var.payload());
+  }
+  void verify(const Update& s) {
+    if (!carried_.count(s.var.payload())) fail(cat("v", s.var.payload(), " is updated but no loop carries it"));
+    if (s.value.dtype() != s.var.dtype()) fail("an update of the wrong dtype");
+    check(s.value);
+  }
+  void verify(const Loop& s) {
+    check(s.extent);
+    for (auto& carry : s.carries) carried_.insert(carry.var.payload());
+    indices_.insert(s.index.payload());
+    steps(s.body);
+    indices_.erase(s.index.payload());
+    for (auto& carry : s.carries) {
+      carried_.erase(carry.var.payload());
+      variables_.insert(carry.var.payload());
+    }
+  }
+  void verify(const Allocate& s) {
+    if (ready_[std::size_t(s.buffer)]) fail(cat("buffer ", program_.buffers[std::size_t(s.buffer)].name, " exists twice"));
+    for (auto& length : program_.buffers[std::size_t(s.buffer)].shape) check(length);
+    ready_[std::size_t(s.buffer)] = true;
+  }
+  void verify(const Fill& s) {
+    if (buffer(s.buffer).dtype != s.value.dtype()) fail("a fill of the wrong dtype");
+    check(s.value);
+  }
+  void verify(const Call& s) {
+    for (auto& argument : s.arguments)
+      std::visit(Overloaded{[&](const Expr& e) { check(e); }, [&](const BufferArgument& b) { buffer(b.buffer); }},
+                 argument);
+  }
+  void verify(const Check& s) {
+    if (s.condition.dtype() != DType::Bool) fail("a check of something that is not bool");
+    check(s.condition);
+  }
+  void verify(const HostCall& s) {
+    for (auto b : s.inputs) buffer(b);
+    for (auto b : s.outputs) ready_[std::size_t(b)] = true;
+  }
+
+  const Program& program_;
+  std::vector<bool> ready_;
+  std::unordered_set<std::int64_t> indices_, variables_, carried_;
+};
+
+}  // namespace
+
+void verify(const Program& program) {
+  Verifier(program).run();
+}
+
+}  // namespace bitale::program
