@@ -71,6 +71,17 @@ std::string tuple_text(std::span<const std::int64_t> values) {
   return out + ")";
 }
 
+std::string atom_text(std::string text) {
+  int depth = 0;
+  bool is_atom = !text.starts_with('-') && !text.starts_with('~');
+  for (char c : text) {
+    if (c == '(' || c == '[' || c == '{' || c == '<') ++depth;
+    if (c == ')' || c == ']' || c == '}' || c == '>') --depth;
+    if (c == ' ' && depth <= 0) is_atom = false;  // operators stand between spaces
+  }
+  return is_atom ? text : cat("(", text, ")");
+}
+
 namespace {
 
 char lower(char c) { return char(std::tolower(static_cast<unsigned char>(c))); }

@@ -27,6 +27,9 @@ class Op : public RefCounted {
   virtual Attributes attributes() const { return {}; }
   // How dprint shows it: "Sum{axis=1}". Default: name and attributes.
   virtual std::string label() const;
+  // How pprint shows it, given its inputs' texts: "x[0:3]"; atom_text (core/text.hpp) brackets an input where that is needed.
+  // Default, an empty text: as a function, "name(inputs, attributes)".
+  virtual std::string pprint_text(std::span<const std::string> /*inputs*/) const { return {}; }
   bool equals(const Op& other) const;
   std::size_t hash() const;                                         // computed once
 

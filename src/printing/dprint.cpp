@@ -1,0 +1,215 @@
+// dprint: the tree of nodes below a variable, one line each, depth first. A node met again shows "···" instead of its
+// inputs. The walk keeps its own stack, and one indentation string that grows and shrinks with it.
+#include <ostream>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/printing/printing.hpp"
+#include "graph/pointer_map.hpp"
+#include "printing/leaf_text.hpp"
+
+namespace bitale {
+
+struct PrintedNodes::State {
+  PointerMap<std::size_t> ids;  // of nodes and leaves, in order of appearance
+  PointerSet expanded;          // nodes whose inputs were printed
+  Variables alive;              // keeps addresses from being used again
+};
+
+PrintedNodes::PrintedNodes() : state_(std::make_unique<State>()) {}
+PrintedNodes::~PrintedNodes() = default;
+
+namespace {
+
+// 0: A ... 25: Z, 26: BA: base 26.
+std::string letters(std::size_t number) {
+  std::string out;
+  do {
+    out.insert(out.begin(), char('A' + number % 26));
+    number /= 26;
+  } while (number);
+  return out;
+}
+
+// "{0: [1]}", or nothing when no output has entries.
+template <class InputsOf>
+std::string map_text(const Apply& node, InputsOf inputs_of) {
+  std::vector<std::string> entries;
+  for (int output = 0; output < int(node.output_count()); ++output) {
+    std::vector<std::string> inputs;
+    for (int input : inputs_of(output)) inputs.push_back(std::to_string(input));
+    if (!inputs.empty()) entries.push_back(cat(output, ": [", join(inputs, ", "), "]"));
+  }
+  return entries.empty() ? std::string() : cat("{", join(entries, ", "), "}");
+}
+
+}  // namespace
+
+class TreePrinter {
+ public:
+  explicit TreePrinter(const DprintOptions& options)
+      : options_(options), printed_(*(options.printed ? options.printed : &own_)->state_) {
+    if (options.id_type != "CHAR" && options.id_type != "int" && !options.id_type.empty())
+      throw ValueError(cat("dprint: id_type must be \"CHAR\", \"int\" or \"\", not \"", options.id_type, "\""));
+  }
+
+  void set_order(const std::vector<Apply>& order) {
+    for (std::size_t i = 0; i < order.size(); ++i) positions_.insert(order[i].node(), i);
+  }
+
+  void print_input(const Variable& variable) {
+    indent_ = "→ ";
+    line("", leaf_line(variable));
+    indent_.clear();
+  }
+
+  void print_root(const Variable& root, const std::string& remark) {
+    if (!root) throw ValueError("dprint: expected a variable, got none");
+    if (options_.depth == 0) return;
+    print(root, "", remark);
+    while (!open_.empty() && !full_) {
+      Frame& frame = open_.back();
+      const Variables& inputs = frame.node->inputs;
+      if (frame.next == inputs.size()) {
+        indent_.resize(frame.outer_indent);
+        open_.pop_back();
+        continue;
+      }
+      const Variable& input = inputs[frame.next++];
+      const bool last = frame.next == inputs.size();
+      print(input, last ? " └─ " : " ├─ ", {}, last ? "   " : " │ ");
+    }
+    open_.clear();
+    indent_.clear();
+  }
+
+  std::string take() && { return std::move(out_); }
+
+ private:
+  // A node whose inputs are being printed.
+  struct Frame {
+    const ApplyNode* node;
+    std::size_t next;
+    std::size_t outer_indent;  // length to return to
+  };
+
+  // Prints one variable's line; its inputs follow when they are neither too deep nor printed already. `bar` is what
+  // lines below it begin with.
+  void print(const Variable& variable, const char* connector, const std::string& remark, const char* bar = "") {
+    if (!variable.has_owner()) {
+      line(connector, leaf_line(variable) + (remark.empty() ? "" : cat(" (", remark, ")")));
+      return;
+    }
+    const Apply node = variable.owner();
+    line(connector, node_line(variable, node) + (remark.empty() ? "" : cat(" (", remark, ")")));
+    const bool repeated = !printed_.expanded.insert(node.node());
+    const std::size_t outer = indent_.size();
+    if (repeated || (options_.stop_on_name && !variable.name().empty())) {
+      indent_ += bar;
+      line(" └─ ", "···");
+      indent_.resize(outer);
+      return;
+    }
+    if (options_.depth >= 0 && open_.size() + 1 >= std::size_t(options_.depth)) return;
+    indent_ += bar;
+    open_.push_back({node.node(), 0, outer});
+  }
+
+  void line(const char* connector, const std::string& text) {
+    if (full_) return;
+    if (out_.size() + indent_.size() + text.size() > options_.max_bytes) {
+      full_ = true;
+      out_ += cat("··· longer than ", options_.max_bytes, " bytes: print less with `depth`, or raise `max_bytes`\n");
+      return;
+    }
+    out_.append(indent_).append(connector).append(text).append("\n");
+  }
+
+  // " [id A]" of a node or leaf.
+  std::string id(const void* key, const Variable& variable) {
+    auto [number, is_new] = printed_.ids.insert(key, printed_.ids.size());
+    if (is_new) printed_.alive.push_back(variable);
+    if (options_.id_type.empty()) return {};
+    return cat(" [id ", options_.id_type == "int" ? std::to_string(*number) : letters(*number), "]");
+  }
+
+  std::string type_and_shape(const Variable& variable) const {
+    std::string out;
+    if (options_.print_type) out += cat(" <", short_type_text(variable.type()), ">");
+    const TensorType* tensor = options_.print_shape ? as_tensor(variable.type()) : nullptr;
+    if (tensor) {
+      std::vector<std::string> lengths;
+      for (auto length : tensor->shape) lengths.push_back(length == unknown_length ? "?" : std::to_string(length));
+      out += cat(" shape=(", join(lengths, ", "), lengths.size() == 1 ? ",)" : ")");
+    }
+    return out;
+  }
+
+  std::string leaf_line(const Variable& leaf) {
+    return cat(leaf_text(leaf), id(leaf.node(), leaf), type_and_shape(leaf));
+  }
+
+  std::string node_line(const Variable& variable, const Apply& node) {
+    std::string out = node.op().label();
+    if (node.output_count() > 1) out += cat(".", variable.index());
+    out += id(node.node(), variable);
+    out += type_and_shape(variable);
+    if (!variable.name().empty()) out += cat(" '", variable.name(), "'");
+    if (options_.print_destroy_map) {
+      const auto text = map_text(node, [&](int output) { return node.op().destroys(node, output); });
+      if (!text.empty()) out += " d=" + text;
+    }
+    if (options_.print_view_map) {
+      const auto text = map_text(node, [&](int output) { return node.op().view_of(node, output); });
+      if (!text.empty()) out += " v=" + text;
+    }
+    if (auto* position = positions_.find(node.node())) out += cat(" ", *position);
+    if (options_.note)
+      if (const std::string note = options_.note(node); !note.empty()) out += cat(" (", note, ")");
+    return out;
+  }
+
+  const DprintOptions& options_;
+  PrintedNodes own_;
+  PrintedNodes::State& printed_;
+  PointerMap<std::size_t> positions_;
+  std::vector<Frame> open_;
+  std::string indent_;
+  std::string out_;
+  bool full_ = false;
+};
+
+namespace {
+
+std::string print_roots(TreePrinter& printer, std::span<const Variable> roots, const DprintOptions& options) {
+  for (std::size_t i = 0; i < roots.size(); ++i)
+    printer.print_root(roots[i], i < options.outputs.size() ? options.outputs[i] : std::string());
+  return std::move(printer).take();
+}
+
+}  // namespace
+
+std::string dprint(std::span<const Variable> variables, const DprintOptions& options) {
+  TreePrinter printer(options);
+  return print_roots(printer, variables, options);
+}
+
+std::string dprint(const Variable& variable, const DprintOptions& options) {
+  return dprint(std::span(&variable, 1), options);
+}
+
+std::string dprint(const Apply& node, const DprintOptions& options) { return dprint(node.outputs(), options); }
+
+std::string dprint(const FunctionGraph& graph, const DprintOptions& options) {
+  TreePrinter printer(options);
+  printer.set_order(graph.toposort());
+  if (options.print_fgraph_inputs)
+    for (auto& input : graph.inputs()) printer.print_input(input);
+  return print_roots(printer, graph.outputs(), options);
+}
+
+std::ostream& operator<<(std::ostream& stream, const Variable& variable) { return stream << variable.str(); }
+std::ostream& operator<<(std::ostream& stream, const Array& array) { return stream << array.str(); }
+std::ostream& operator<<(std::ostream& stream, const FunctionGraph& graph) { return stream << dprint(graph); }
+
+}  // namespace bitale

@@ -1,0 +1,194 @@
+// pprint: an expression as one would write it. Every node's text is made once from its inputs' texts, the nodes nearest
+// to the root only, and parentheses are put where reading the text back would give another expression.
+#include <cctype>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/printing/printing.hpp"
+#include "graph/pointer_map.hpp"
+#include "ops/elemwise.hpp"
+#include "printing/leaf_text.hpp"
+
+namespace bitale {
+
+namespace {
+
+constexpr std::string_view left_out = "…";
+
+// Binding strengths besides those of ScalarOp::precedence (which are Python's, from 1 up).
+constexpr int loosest = 0, of_sign = 7, of_atom = 1000;
+
+struct Piece {
+  std::string text = std::string(left_out);
+  int precedence = of_atom;
+};
+
+std::string wrapped_if(bool needed, const Piece& piece) { return needed ? cat("(", piece.text, ")") : piece.text; }
+
+// "sum" and {"axis=1"} of "Sum{axis=1}".
+struct LabelParts {
+  std::string function;
+  std::vector<std::string> settings;
+};
+
+LabelParts split_label(const std::string& label) {
+  LabelParts parts;
+  const std::size_t brace = label.find('{');
+  for (char c : label.substr(0, brace)) parts.function += char(std::tolower(static_cast<unsigned char>(c)));
+  if (brace == label.npos || label.back() != '}') return parts;
+  const std::string inside = label.substr(brace + 1, label.size() - brace - 2);
+  int depth = 0;
+  std::string setting;
+  for (std::size_t i = 0; i <= inside.size(); ++i) {
+    const char c = i < inside.size() ? inside[i] : ',';
+    if (c == '(' || c == '[' || c == '{') ++depth;
+    if (c == ')' || c == ']' || c == '}') --depth;
+    if (c == ',' && (depth == 0 || i == inside.size())) {
+      if (setting.find('=') == setting.npos) {
+        // Not a keyword: part of the name, as in "cast{float64}".
+        parts.function += cat("{", inside, "}");
+        parts.settings.clear();
+        return parts;
+      }
+      // None is what a function takes when nothing is said.
+      if (!setting.ends_with("=None")) parts.settings.push_back(setting);
+      setting.clear();
+    } else if (c != ' ' || !setting.empty()) {
+      setting += c;
+    }
+  }
+  for (auto& text : parts.settings)
+    if (text.starts_with("axes=")) text = "axis" + text.substr(4);  // the functions' keyword
+  return parts;
+}
+
+Piece function_piece(const std::string& function, std::vector<std::string> arguments) {
+  return {cat(function, "(", join(arguments, ", "), ")"), of_atom};
+}
+
+Piece infix_piece(const ScalarOp& op, std::span<const Piece> inputs) {
+  const int mine = op.precedence;
+  if (inputs.size() == 1) return {cat(op.symbol, wrapped_if(inputs[0].precedence <= mine, inputs[0])), mine};
+  // x ** y ** z is x ** (y ** z); everything else groups to the left, and comparisons not at all.
+  const bool to_the_right = op.symbol == "**", alone = op.has(comparison);
+  Piece out{{}, mine};
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const bool keeps_equal = !alone && (to_the_right ? i + 1 == inputs.size() : i == 0);
+    const int theirs = inputs[i].precedence;
+    if (i) out.text += cat(" ", op.symbol, " ");
+    out.text += wrapped_if(theirs < mine || (theirs == mine && !keeps_equal), inputs[i]);
+  }
+  return out;
+}
+
+// What an op said itself. Its text may be that of an input (an op that only changes the layout shows nothing).
+Piece own_piece(std::string text, std::span<const Piece> inputs) {
+  for (auto& input : inputs)
+    if (input.text == text) return input;
+  const bool is_atom = atom_text(text) == text;
+  return {std::move(text), is_atom ? of_atom : loosest};
+}
+
+Piece node_piece(const Apply& node, std::span<const Piece> inputs) {
+  std::vector<std::string> texts;
+  for (auto& input : inputs) texts.push_back(input.text);
+  if (std::string text = node.op().pprint_text(texts); !text.empty()) return own_piece(std::move(text), inputs);
+  if (const ScalarOp* op = node.output_count() == 1 ? scalar_op_of(node.output()) : nullptr) {
+    if (op->precedence > 0) return infix_piece(*op, inputs);
+    return function_piece(std::string(op->symbol.empty() ? op->name : op->symbol), texts);
+  }
+  LabelParts parts = split_label(node.op().label());
+  texts.insert(texts.end(), parts.settings.begin(), parts.settings.end());
+  return function_piece(parts.function, std::move(texts));
+}
+
+Piece leaf_piece(const Variable& leaf) {
+  std::string text = leaf_text(leaf);
+  const bool signed_number = leaf.constant() && text.starts_with('-');
+  return {std::move(text), signed_number ? of_sign : of_atom};
+}
+
+class Writer {
+ public:
+  explicit Writer(const PprintOptions& options) : options_(options) {}
+
+  std::string write(const Variable& root) {
+    if (!root.has_owner()) return leaf_text(root);
+    choose(root.node()->owner);
+    write_chosen(root.node()->owner);
+    return piece_of(root).text;
+  }
+
+ private:
+  // Texts are bounded one by one, so their number must be bounded too.
+  static constexpr std::size_t most_nodes = 10000;
+
+  // The nodes nearest to the root, level by level.
+  void choose(const ApplyNode* root) {
+    std::vector<const ApplyNode*> level;
+    if (options_.depth != 0) level.push_back(root);
+    for (int depth = 0; !level.empty() && depth != options_.depth; ++depth) {
+      std::vector<const ApplyNode*> below;
+      for (auto* node : level) {
+        if (chosen_.size() >= most_nodes) return;
+        if (!chosen_.insert(node)) continue;
+        for (auto& input : node->inputs)
+          if (input.has_owner() && !chosen_.contains(input.node()->owner)) below.push_back(input.node()->owner);
+      }
+      level = std::move(below);
+    }
+  }
+
+  // Depth first, inputs before their node.
+  void write_chosen(const ApplyNode* root) {
+    if (!chosen_.contains(root)) return;
+    struct Frame {
+      const ApplyNode* node;
+      std::size_t next;
+    };
+    std::vector<Frame> open{{root, 0}};
+    while (!open.empty()) {
+      auto& [node, next] = open.back();
+      if (next == node->inputs.size()) {
+        finish(node, node == root);
+        open.pop_back();
+        continue;
+      }
+      const ApplyNode* input = node->inputs[next++].node()->owner;
+      if (input && chosen_.contains(input) && !places_.contains(input)) open.push_back({input, 0});
+    }
+  }
+
+  void finish(const ApplyNode* node, bool is_root) {
+    std::vector<Piece> inputs;
+    for (auto& input : node->inputs) inputs.push_back(piece_of(input));
+    Piece piece = node_piece(Apply::of(const_cast<ApplyNode*>(node)), inputs);
+    if (piece.text.size() > options_.max_length && !is_root) piece = Piece();
+    places_.insert(node, pieces_.size());
+    pieces_.push_back(std::move(piece));
+  }
+
+  Piece piece_of(const Variable& variable) const {
+    const ApplyNode* owner = variable.node()->owner;
+    if (!owner) return leaf_piece(variable);
+    const std::size_t* place = places_.find(owner);
+    if (!place) return {};
+    const Piece& piece = pieces_[*place];
+    if (owner->output_count == 1 || piece.text == left_out) return piece;
+    return {cat(atom_text(piece.text), ".", variable.index()), of_atom};
+  }
+
+  const PprintOptions& options_;
+  PointerSet chosen_;
+  PointerMap<std::size_t> places_;
+  std::vector<Piece> pieces_;
+};
+
+}  // namespace
+
+std::string pprint(const Variable& variable, const PprintOptions& options) {
+  if (!variable) throw ValueError("pprint: expected a variable, got none");
+  return Writer(options).write(variable);
+}
+
+}  // namespace bitale
