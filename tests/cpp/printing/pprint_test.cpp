@@ -1,0 +1,76 @@
+#include <doctest/doctest.h>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/ops/ops.hpp"
+#include "bitale/printing/printing.hpp"
+
+using namespace bitale;
+
+TEST_CASE("parentheses only where they are needed") {
+  Variable a = dvector("a"), b = dvector("b"), c = dvector("c");
+  CHECK(pprint(a) == "a");
+  CHECK(pprint(a + pow(a, 10)) == "a + a ** 10");
+  CHECK(pprint((a + b) * c) == "(a + b) * c");
+  CHECK(pprint(a + b * c) == "a + b * c");
+  CHECK(pprint(a - b - c) == "a - b - c");
+  CHECK(pprint(a - (b - c)) == "a - (b - c)");
+  CHECK(pprint(a + (b + c)) == "a + (b + c)");
+  CHECK(pprint(a / (b * c)) == "a / (b * c)");
+  CHECK(pprint(a * b / c) == "a * b / c");
+  CHECK(pprint(pow(pow(a, b), c)) == "(a ** b) ** c");
+  CHECK(pprint(pow(a, pow(b, c))) == "a ** b ** c");
+  CHECK(pprint(-pow(a, b)) == "-a ** b");
+  CHECK(pprint(pow(-a, b)) == "(-a) ** b");
+  CHECK(pprint(pow(a, -b)) == "a ** (-b)");
+  CHECK(pprint(-(a * b)) == "-(a * b)");
+  CHECK(pprint(-a * b) == "-a * b");
+  CHECK(pprint(-(-a)) == "-(-a)");
+  CHECK(pprint(pow(a, -2)) == "a ** (-2)");
+  CHECK(pprint(a < (b < c)) == "a < (b < c)");
+  CHECK(pprint((a < b) < c) == "(a < b) < c");
+}
+
+TEST_CASE("functions") {
+  Variable a = dvector("a"), x = dmatrix("x");
+  CHECK(pprint(exp(-sqr(a)) / (1 + exp(a))) == "exp(-sqr(a)) / (1 + exp(a))");
+  CHECK(pprint(maximum(a, 0.5)) == "maximum(a, 0.5)");
+  CHECK(pprint(switch_(a > 0, a, -a)) == "switch(a > 0, a, -a)");
+  CHECK(pprint(cast(a, DType::Float32)) == "float32(a)");
+  CHECK(pprint(sum(x)) == "sum(x)");
+  CHECK(pprint(sum(x, Axes{{1}})) == "sum(x, axis=1)");
+  CHECK(pprint(sum(a + sum(x))) == "sum(a + sum(x))");
+}
+
+TEST_CASE("layout and indices") {
+  Variable a = dvector("a"), x = dmatrix("x");
+  CHECK(pprint(x + a) == "x + a");
+  CHECK(pprint(transpose(x)) == "x.T");
+  CHECK(pprint(transpose(x + a)) == "(x + a).T");
+  CHECK(pprint(subtensor(a, {Slice{0, 3, {}}})) == "a[0:3]");
+  CHECK(pprint(subtensor(x + a, {Slice{{}, {}, 2}, 0})) == "(x + a)[::2, 0]");
+}
+
+TEST_CASE("large expressions are cut") {
+  Variable a = dvector("a"), x = a;
+  for (int i = 0; i < 6; ++i) x = x + a;
+  CHECK(pprint(x, {.depth = 2}) == "… + a + a");
+  CHECK(pprint(x, {.depth = 0}) == "…");
+  CHECK(pprint(x, {.max_length = 10}) == "… + a + a + a");
+  // Shared sub-expressions double the text at every level.
+  for (int i = 0; i < 60; ++i) x = x * x;
+  CHECK(pprint(x).size() < 20000);
+  Variable deep = a;
+  for (int i = 0; i < 100000; ++i) deep = exp(deep);
+  CHECK(pprint(deep, {.depth = 3}) == "exp(exp(exp(…)))");
+  CHECK(pprint(deep).find("…") != std::string::npos);
+  CHECK_THROWS_AS(pprint(Variable()), ValueError);
+}
+
+TEST_CASE("what may stand before an index") {
+  CHECK(atom_text("x") == "x");
+  CHECK(atom_text("f(a, b)[0]") == "f(a, b)[0]");
+  CHECK(atom_text("a + b") == "(a + b)");
+  CHECK(atom_text("-a") == "(-a)");
+  CHECK(atom_text("<Vector(float64, shape=(?,))>") == "<Vector(float64, shape=(?,))>");
+}
