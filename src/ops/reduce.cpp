@@ -1,0 +1,519 @@
+// Reductions. Sums of floats are pairwise and accumulate in float64; the lengths, dtypes and the treatment of
+// nan and of empty axes are NumPy's.
+#include "ops/reduce.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+
+#include "bitale/core/config.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/ops/ops.hpp"
+#include "ops/elemwise.hpp"
+#include "ops/lowering.hpp"
+
+namespace bitale {
+
+using program::Combiner;
+
+namespace {
+
+constexpr Reduction reductions[] = {
+    {"sum", "Sum", "add", Combiner::add, true},
+    {"prod", "Prod", "mul", Combiner::mul, true},
+    {"max", "Max", "maximum", Combiner::max, false, false},
+    {"min", "Min", "minimum", Combiner::min, false, false},
+    {"all", "All", "and", Combiner::bit_and},
+    {"any", "Any", "or", Combiner::bit_or},
+};
+
+// ---- evaluation ----------------------------------------
+
+// Dimensions of one side (kept or reduced) with their byte strides.
+struct Region {
+  Dims lengths, strides;
+
+  void add_axis(std::int64_t length, std::int64_t stride) {
+    if (length == 1) return;
+    if (!lengths.empty() && strides.back() == stride * length) {
+      lengths.back() *= length;
+      strides.back() = stride;
+    } else {
+      lengths.push_back(length);
+      strides.push_back(stride);
+    }
+  }
+};
+
+struct Regions {
+  Region kept, reduced;
+};
+
+Regions split(const CAReduce& op, const Array& x) {
+  Regions out;
+  for (int axis = 0; axis < x.ndim(); ++axis)
+    (op.reduces(axis) ? out.reduced : out.kept).add_axis(x.shape(axis), x.strides()[std::size_t(axis)]);
+  return out;
+}
+
+template <Combiner combiner, class Acc>
+Acc combine_values(Acc a, Acc b) {
+  if constexpr (combiner == Combiner::add) {
+    if constexpr (std::is_floating_point_v<Acc>)
+      return a + b;
+    else
+      return Acc(std::uint64_t(a) + std::uint64_t(b));
+  } else if constexpr (combiner == Combiner::mul) {
+    if constexpr (std::is_floating_point_v<Acc>)
+      return a * b;
+    else
+      return Acc(std::uint64_t(a) * std::uint64_t(b));
+  } else if constexpr (combiner == Combiner::max) {
+    return a >= b || a != a ? a : b;  // nan on either side wins
+  } else if constexpr (combiner == Combiner::min) {
+    return a <= b || a != a ? a : b;
+  } else if constexpr (combiner == Combiner::bit_and) {
+    return a && b;
+  } else {
+    return a || b;
+  }
+}
+
+// Reduces a region, at least one element, by halving: rounding errors grow with the logarithm of the length.
+template <Combiner combiner, class T, class Acc>
+struct Reducer {
+  const Region& region;
+
+  static Acc run(const char* at, std::int64_t count, std::int64_t stride) {
+    constexpr std::int64_t lanes = 8, block = 128;
+    if (count > block) {
+      const std::int64_t half = count / 2 / lanes * lanes;
+      return combine_values<combiner>(run(at, half, stride), run(at + half * stride, count - half, stride));
+    }
+    auto element = [&](std::int64_t i) { return Acc(*reinterpret_cast<const T*>(at + i * stride)); };
+    if (count < 2 * lanes) {
+      Acc total = element(0);
+      for (std::int64_t i = 1; i < count; ++i) total = combine_values<combiner>(total, element(i));
+      return total;
+    }
+    Acc part[lanes];
+    for (std::int64_t k = 0; k < lanes; ++k) part[k] = element(k);
+    std::int64_t i = lanes;
+    for (; i + lanes <= count; i += lanes)
+      for (std::int64_t k = 0; k < lanes; ++k) part[k] = combine_values<combiner>(part[k], element(i + k));
+    for (; i < count; ++i) part[i % lanes] = combine_values<combiner>(part[i % lanes], element(i));
+    for (std::int64_t width = lanes / 2; width; width /= 2)
+      for (std::int64_t k = 0; k < width; ++k) part[k] = combine_values<combiner>(part[k], part[k + width]);
+    return part[0];
+  }
+
+  Acc all(const char* at, std::size_t axis = 0) const {
+    if (region.lengths.empty()) return Acc(*reinterpret_cast<const T*>(at));
+    if (axis + 1 == region.lengths.size()) return run(at, region.lengths[axis], region.strides[axis]);
+    return slices(at, axis, region.lengths[axis]);
+  }
+
+  Acc slices(const char* at, std::size_t axis, std::int64_t count) const {
+    if (count == 1) return all(at, axis + 1);
+    const std::int64_t half = count / 2;
+    return combine_values<combiner>(slices(at, axis, half),
+                                    slices(at + half * region.strides[axis], axis, count - half));
+  }
+};
+
+// Calls visit(input offset) for every kept position, in C order.
+template <class Visit>
+void for_each_kept(const Region& kept, Visit&& visit) {
+  Dims position(kept.lengths.size(), 0);
+  std::int64_t offset = 0;
+  while (true) {
+    visit(offset);
+    std::size_t axis = kept.lengths.size();
+    while (axis-- > 0) {
+      offset += kept.strides[axis];
+      if (++position[axis] < kept.lengths[axis]) break;
+      offset -= kept.strides[axis] * kept.lengths[axis];
+      position[axis] = 0;
+    }
+    if (axis == std::size_t(-1)) return;
+  }
+}
+
+template <Combiner combiner, class T, class Acc>
+void reduce_into(const CAReduce& op, const Array& x, const Array& out) {
+  const Regions regions = split(op, x);
+  const Reducer<combiner, T, Acc> reducer{regions.reduced};
+  const char* const data = static_cast<const char*>(x.data());
+  Acc* to = out.data_as<Acc>();
+  for_each_kept(regions.kept, [&](std::int64_t offset) { *to++ = reducer.all(data + offset); });
+}
+
+template <Combiner combiner, class T>
+void reduce_into(const CAReduce& op, const Array& x, const Array& out) {
+  if constexpr (combiner == Combiner::add || combiner == Combiner::mul) {
+    if (out.dtype() == DType::Float64) return reduce_into<combiner, T, double>(op, x, out);
+    if (out.dtype() == DType::UInt64) return reduce_into<combiner, T, std::uint64_t>(op, x, out);
+    if constexpr (!std::is_floating_point_v<T>) reduce_into<combiner, T, std::int64_t>(op, x, out);
+  } else {
+    reduce_into<combiner, T, T>(op, x, out);
+  }
+}
+
+template <class T>
+void reduce_into(const CAReduce& op, const Array& x, const Array& out) {
+  switch (op.kind.combiner) {
+    case Combiner::add: return reduce_into<Combiner::add, T>(op, x, out);
+    case Combiner::mul: return reduce_into<Combiner::mul, T>(op, x, out);
+    case Combiner::max: return reduce_into<Combiner::max, T>(op, x, out);
+    case Combiner::min: return reduce_into<Combiner::min, T>(op, x, out);
+    case Combiner::bit_and: return reduce_into<Combiner::bit_and, T>(op, x, out);
+    case Combiner::bit_or: return reduce_into<Combiner::bit_or, T>(op, x, out);
+  }
+}
+
+double identity_value(Combiner combiner) { return combiner == Combiner::mul || combiner == Combiner::bit_and ? 1 : 0; }
+
+std::string empty_message(std::string_view op) {
+  return cat(op, ": an axis of length 0 has no ", op.substr(op.size() - 3) == "max" ? "largest" : "smallest",
+             " element");
+}
+
+std::string axes_label(std::string_view title, const std::optional<std::vector<int>>& axes) {
+  if (!axes) return cat(title, "{axes=None}");
+  if (axes->size() == 1) return cat(title, "{axis=", axes->front(), "}");
+  return cat(title, "{axes=", attribute_text(to_attribute(*axes)), "}");
+}
+
+const Variable& single_input(std::string_view op, std::span<const Variable> inputs) {
+  if (inputs.size() != 1) throw TypeError(cat(op, ": expected 1 operand, got ", inputs.size()));
+  require_supported(inputs[0].dtype());
+  return inputs[0];
+}
+
+// d prod / d x, elementwise: the product of the other elements, also where there are zeros.
+Variable product_of_others(const CAReduce& op, const Variable& x) {
+  const std::vector<int> axes = axes_or_all(op.kind.name, op.axes, x.ndim());
+  const Variable is_zero = eq(x, 0), zeros_there = sum(is_zero, axes, true);
+  const Variable nonzero = switch_(is_zero, ones_like(x), x), product = prod(nonzero, axes, true);
+  return switch_(eq(zeros_there, 0), product / nonzero, switch_(and_(eq(zeros_there, 1), is_zero), product, 0));
+}
+
+}  // namespace
+
+const Reduction& reduction(std::string_view name) {
+  for (auto& kind : reductions)
+    if (kind.name == name) return kind;
+  throw KeyError(cat("no reduction is called \"", name, "\""));
+}
+
+// ---- axes ----------------------------------------
+
+std::vector<int> normalized_axes(std::string_view op, std::span<const int> axes, int rank) {
+  std::vector<int> out;
+  for (int axis : axes) {
+    if (axis < -rank || axis >= rank)
+      throw ValueError(cat(op, ": axis ", axis, " is out of range for a tensor of rank ", rank));
+    out.push_back(axis < 0 ? axis + rank : axis);
+  }
+  std::sort(out.begin(), out.end());
+  if (auto twice = std::adjacent_find(out.begin(), out.end()); twice != out.end())
+    throw ValueError(cat(op, ": axis ", *twice, " is given twice"));
+  return out;
+}
+
+std::vector<int> axes_or_all(std::string_view op, const std::optional<std::vector<int>>& axes, int rank) {
+  if (axes) return normalized_axes(op, *axes, rank);
+  std::vector<int> all(static_cast<std::size_t>(rank));
+  std::iota(all.begin(), all.end(), 0);
+  return all;
+}
+
+Variable keep_dimensions(const Variable& y, std::span<const int> axes, int rank) {
+  if (axes.empty()) return y;
+  std::vector<int> order;
+  int next = 0;
+  for (int axis = 0; axis < rank; ++axis)
+    order.push_back(std::find(axes.begin(), axes.end(), axis) == axes.end() ? next++ : new_axis);
+  return dimshuffle(y, order);
+}
+
+// ---- CAReduce ----------------------------------------
+
+bool CAReduce::reduces(int axis) const { return !axes || std::find(axes->begin(), axes->end(), axis) != axes->end(); }
+
+DType CAReduce::accumulator(DType input) const {
+  if (!kind.widens) return input;
+  if (is_float(input) || is_float(*dtype)) return DType::Float64;
+  return bitale::kind(input) == DTypeKind::UInt ? DType::UInt64 : DType::Int64;
+}
+
+Attributes CAReduce::attributes() const {
+  Attributes out{{"scalar_op", std::string(kind.scalar_name)}, {"name", std::string(kind.name)}};
+  if (axes) out.push_back({"axis", to_attribute(*axes)});
+  if (dtype) out.push_back({"dtype", *dtype});
+  return out;
+}
+
+std::string CAReduce::label() const { return axes_label(kind.title, axes); }
+
+Apply CAReduce::make_node(std::span<const Variable> inputs) const {
+  const Variable& x = single_input(kind.name, inputs);
+  const bool logical = kind.combiner == Combiner::bit_and || kind.combiner == Combiner::bit_or;
+  if (logical && x.dtype() != DType::Bool)
+    throw TypeError(cat(kind.name, ": expected bool, got ", dtype_name(x.dtype())));
+  if (kind.widens && !dtype) throw InternalError(cat(kind.name, ": no output dtype given"));
+  if (dtype && is_discrete(*dtype) && !is_discrete(x.dtype()))
+    throw TypeError(cat(kind.name, ": can't reduce ", dtype_name(x.dtype()), " in dtype ", dtype_name(*dtype),
+                        ": precision would be lost"));
+  if (axes && !axes->empty() && axes->back() >= x.ndim())
+    throw ValueError(cat(kind.name, ": axis ", axes->back(), " is out of range for a tensor of rank ", x.ndim()));
+  Dims shape;
+  bool known_empty = false;
+  for (int axis = 0; axis < x.ndim(); ++axis) {
+    if (!reduces(axis))
+      shape.push_back(x.static_shape()[std::size_t(axis)]);
+    else
+      known_empty |= x.static_shape()[std::size_t(axis)] == 0;
+  }
+  if (known_empty && !kind.has_identity && shape.empty()) throw ValueError(empty_message(kind.name));
+  return Apply(OpRef(this), {x}, {tensor_type(dtype.value_or(x.dtype()), shape)});
+}
+
+std::vector<Shape> CAReduce::infer_shape(const Apply&, std::span<const Shape> inputs) const {
+  Shape out;
+  for (std::size_t axis = 0; axis < inputs[0].size(); ++axis)
+    if (!reduces(int(axis))) out.push_back(inputs[0][axis]);
+  return {out};
+}
+
+void CAReduce::perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const {
+  const Array& x = in[0];
+  Dims shape;
+  bool empty = false;
+  for (int axis = 0; axis < x.ndim(); ++axis) {
+    if (!reduces(axis))
+      shape.push_back(x.shape(axis));
+    else
+      empty |= x.shape(axis) == 0;
+  }
+  const DType acc = accumulator(x.dtype());
+  Array result;
+  if (empty) {
+    if (!kind.has_identity && product(shape) != 0) throw ValueError(empty_message(kind.name));
+    result = Array::full(acc, shape, identity_value(kind.combiner));
+  } else {
+    result = Array::empty(acc, shape);
+    if (result.size() != 0) visit_dtype(x.dtype(), [&]<class T>() { reduce_into<T>(*this, x, result); });
+  }
+  out[0] = result.astype(node.output().dtype());
+}
+
+bool CAReduce::emit(Lowering& to, const Apply& node) const {
+  const Variable& x = node.input(0);
+  const std::span<const Expr> lengths = to.shape_in(0);
+  std::vector<bool> reduced;
+  Expr something = to.pool().boolean(true), no_output = to.pool().boolean(false);
+  for (int axis = 0; axis < x.ndim(); ++axis) {
+    const Expr length = lengths[std::size_t(axis)];
+    reduced.push_back(reduces(axis));
+    if (reduces(axis))
+      something = something & (length > 0);
+    else
+      no_output = no_output | program::equal(length, 0);
+  }
+  if (!kind.has_identity) to.require(something | no_output, empty_message(kind.name));
+  const DType acc = accumulator(x.dtype());
+  Combiner combiner = kind.combiner;
+  if (acc == DType::Bool && combiner == Combiner::max) combiner = Combiner::bit_or;
+  if (acc == DType::Bool && combiner == Combiner::min) combiner = Combiner::bit_and;
+  to.reduce(0, combiner, std::vector<Expr>(lengths.begin(), lengths.end()), reduced, acc,
+            [&to, acc](Index at) { return program::cast(to.in(0, at), acc); });
+  return true;
+}
+
+std::vector<std::vector<bool>> CAReduce::connection_pattern(const Apply& node) const {
+  return {{!is_discrete(node.output().dtype())}};
+}
+
+Variables CAReduce::pullback(const Apply& node, std::span<const Variable> cotangents) const {
+  const Variable& x = node.input(0);
+  if (cotangents[0].is_disconnected() || is_discrete(node.output().dtype())) return {disconnected()};
+  if (is_discrete(x.dtype())) return {zeros_like(x, config::float_x())};
+  const std::vector<int> over = axes_or_all(kind.name, axes, x.ndim());
+  const Variable g = keep_dimensions(cotangents[0], over, x.ndim());
+  if (kind.combiner == Combiner::add) return {cast(second(x, g), x.dtype())};
+  if (kind.combiner == Combiner::mul) return {cast(g * product_of_others(*this, x), x.dtype())};
+  // Every element that is the extreme value has the whole gradient.
+  const Variable extreme = keep_dimensions(node.output(), over, x.ndim());
+  return {cast(switch_(eq(x, extreme), g, 0), x.dtype())};
+}
+
+Variables CAReduce::pushforward(const Apply& node, std::span<const Variable> tangents) const {
+  const Variable &x = node.input(0), &t = tangents[0];
+  const DType out = node.output().dtype();
+  if (t.is_disconnected() || is_discrete(out)) return {disconnected()};
+  if (is_discrete(x.dtype())) return {zeros_like(node.output())};
+  const std::vector<int> over = axes_or_all(kind.name, axes, x.ndim());
+  if (kind.combiner == Combiner::add) return {cast(sum(t, over), out)};
+  if (kind.combiner == Combiner::mul) return {cast(sum(t * product_of_others(*this, x), over), out)};
+  const Variable extreme = keep_dimensions(node.output(), over, x.ndim());
+  return {cast(sum(switch_(eq(x, extreme), t, 0), over), out)};
+}
+
+Apply CAReduce::vectorize(const Apply& node, std::span<const Variable> batched) const {
+  const int core = node.input(0).ndim(), batch = batched[0].ndim() - core;
+  if (batch == 0) return make_node(batched);
+  std::vector<int> moved = axes_or_all(kind.name, axes, core);
+  for (int& axis : moved) axis += batch;
+  return OpRef(new CAReduce(kind, moved, dtype))->make_node(batched);
+}
+
+// ---- Argmax ----------------------------------------
+
+namespace {
+
+template <class T>
+std::int64_t extreme_position(const char* at, std::int64_t count, std::int64_t stride, bool smallest) {
+  std::int64_t best = 0;
+  T value = *reinterpret_cast<const T*>(at);
+  for (std::int64_t i = 1; i < count && value == value; ++i) {  // the first nan wins
+    const T other = *reinterpret_cast<const T*>(at + i * stride);
+    if (other != other || (smallest ? other < value : other > value)) {
+      best = i;
+      value = other;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+Attributes Argmax::attributes() const {
+  Attributes out{{"smallest", smallest}};
+  if (axis) out.push_back({"axis", to_attribute(*axis)});
+  return out;
+}
+
+std::string Argmax::label() const {
+  return axes_label(smallest ? "Argmin" : "Argmax", axis ? std::optional(std::vector<int>{*axis}) : std::nullopt);
+}
+
+Apply Argmax::make_node(std::span<const Variable> inputs) const {
+  const Variable& x = single_input(smallest ? "argmin" : "argmax", inputs);
+  Dims shape;
+  if (axis) {
+    normalized_axes(smallest ? "argmin" : "argmax", {&*axis, 1}, x.ndim());
+    shape = x.static_shape();
+    shape.erase(std::size_t(*axis));
+  }
+  return Apply(OpRef(this), {x}, {tensor_type(DType::Int64, shape)});
+}
+
+std::vector<Shape> Argmax::infer_shape(const Apply&, std::span<const Shape> inputs) const {
+  if (!axis) return {Shape{}};
+  Shape out = inputs[0];
+  out.erase(out.begin() + *axis);
+  return {out};
+}
+
+void Argmax::perform(const Apply&, std::span<const Array> in, std::span<Array> out) const {
+  const Array x = axis ? in[0] : in[0].reshape({in[0].size()});
+  const int along = axis.value_or(0);
+  Dims shape = x.shape();
+  shape.erase(std::size_t(along));
+  const Array result = Array::empty(DType::Int64, shape);
+  out[0] = result;
+  const std::int64_t count = x.shape(along), stride = x.strides()[std::size_t(along)];
+  if (result.size() == 0) return;
+  if (count == 0) throw ValueError(empty_message(smallest ? "argmin" : "argmax"));
+  Region kept;
+  for (int other = 0; other < x.ndim(); ++other)
+    if (other != along) kept.add_axis(x.shape(other), x.strides()[std::size_t(other)]);
+  std::int64_t* to = result.data_as<std::int64_t>();
+  const char* const data = static_cast<const char*>(x.data());
+  visit_dtype(x.dtype(), [&]<class T>() {
+    for_each_kept(kept,
+                  [&](std::int64_t offset) { *to++ = extreme_position<T>(data + offset, count, stride, smallest); });
+  });
+}
+
+Variables Argmax::pullback(const Apply&, std::span<const Variable>) const { return {disconnected()}; }
+Variables Argmax::pushforward(const Apply&, std::span<const Variable>) const { return {disconnected()}; }
+
+Apply Argmax::vectorize(const Apply& node, std::span<const Variable> batched) const {
+  const int core = node.input(0).ndim(), batch = batched[0].ndim() - core;
+  if (batch == 0) return make_node(batched);
+  if (axis) return OpRef(new Argmax(*axis + batch, smallest))->make_node(batched);
+  // The core dimensions become one.
+  Variables lengths;
+  Variable core_size = constant(Array(std::int64_t(1)));
+  for (int i = 0; i < batch; ++i) lengths.push_back(shape_i(batched[0], i));
+  for (int i = batch; i < batch + core; ++i) core_size = mul(core_size, shape_i(batched[0], i));
+  lengths.push_back(core_size);
+  const Variable flat[] = {reshape(batched[0], lengths)};
+  return OpRef(new Argmax(batch, smallest))->make_node(flat);
+}
+
+// ---- public functions ----------------------------------------
+
+namespace {
+
+Variable reduce(std::string_view name, const Variable& x, const Axes& axis, bool keepdims, std::optional<DType> dtype) {
+  std::optional<std::vector<int>> axes;
+  if (axis) axes = normalized_axes(name, *axis, x.ndim());
+  const Variable inputs[] = {x};
+  const Variable y = OpRef(new CAReduce(reduction(name), axes, dtype))->operator()(inputs);
+  return keepdims ? keep_dimensions(y, axes_or_all(name, axes, x.ndim()), x.ndim()) : y;
+}
+
+DType widened(DType dtype) {
+  if (is_float(dtype)) return dtype;
+  return kind(dtype) == DTypeKind::UInt ? DType::UInt64 : DType::Int64;
+}
+
+Variable truth(const Variable& x) { return x.dtype() == DType::Bool ? x : neq(x, 0); }
+
+Variable arg_extreme(const Operand& x, std::optional<int> axis, bool keepdims, bool smallest) {
+  const LocationScope here(x.where);
+  if (axis) axis = normalized_axes(smallest ? "argmin" : "argmax", {&*axis, 1}, x.ndim())[0];
+  const Variable y = OpRef(new Argmax(axis, smallest))->operator()({x.variable});
+  const auto over = axis ? std::vector<int>{*axis} : axes_or_all("argmax", std::nullopt, x.ndim());
+  return keepdims ? keep_dimensions(y, over, x.ndim()) : y;
+}
+
+}  // namespace
+
+Variable sum(const Operand& x, const Axes& axis, bool keepdims, std::optional<DType> dtype) {
+  const LocationScope here(x.where);
+  return reduce("sum", x.variable, axis, keepdims, dtype.value_or(widened(x.dtype())));
+}
+Variable prod(const Operand& x, const Axes& axis, bool keepdims, std::optional<DType> dtype) {
+  const LocationScope here(x.where);
+  return reduce("prod", x.variable, axis, keepdims, dtype.value_or(widened(x.dtype())));
+}
+Variable max(const Operand& x, const Axes& axis, bool keepdims) {
+  const LocationScope here(x.where);
+  return reduce("max", x.variable, axis, keepdims, {});
+}
+Variable min(const Operand& x, const Axes& axis, bool keepdims) {
+  const LocationScope here(x.where);
+  return reduce("min", x.variable, axis, keepdims, {});
+}
+Variable all(const Operand& x, const Axes& axis, bool keepdims) {
+  const LocationScope here(x.where);
+  return reduce("all", truth(x.variable), axis, keepdims, {});
+}
+Variable any(const Operand& x, const Axes& axis, bool keepdims) {
+  const LocationScope here(x.where);
+  return reduce("any", truth(x.variable), axis, keepdims, {});
+}
+Variable argmax(const Operand& x, std::optional<int> axis, bool keepdims) {
+  return arg_extreme(x, axis, keepdims, false);
+}
+Variable argmin(const Operand& x, std::optional<int> axis, bool keepdims) {
+  return arg_extreme(x, axis, keepdims, true);
+}
+
+}  // namespace bitale

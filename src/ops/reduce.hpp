@@ -1,0 +1,78 @@
+// CAReduce: commutative associative reductions over some or all axes, a table of combiners; and Argmax.
+#pragma once
+
+#include <optional>
+
+#include "bitale/graph/op.hpp"
+#include "program/expr.hpp"
+
+namespace bitale {
+
+struct Reduction {
+  std::string_view name;         // "sum": the function's name
+  std::string_view title;        // "Sum": how dprint shows it
+  std::string_view scalar_name;  // "add": the record that combines two elements
+  program::Combiner combiner;
+  bool widens = false;       // sums and products of integers are int64 or uint64
+  bool has_identity = true;  // what an empty reduction gives
+};
+
+// KeyError for an unknown name. The record lives for ever.
+const Reduction& reduction(std::string_view name);
+
+class CAReduce final : public Op {
+ public:
+  // `axes`: increasing and not negative, nullopt for all. `dtype`: of the output, only for reductions that widen.
+  CAReduce(const Reduction& kind, std::optional<std::vector<int>> axes, std::optional<DType> dtype = {})
+      : kind(kind), axes(std::move(axes)), dtype(dtype) {}
+  const Reduction& kind;
+  const std::optional<std::vector<int>> axes;
+  const std::optional<DType> dtype;
+
+  bool reduces(int axis) const;
+  // What partial results are kept in: float64, int64 or uint64 for sums and products, else the input's dtype.
+  DType accumulator(DType input) const;
+
+  std::string_view name() const override { return "CAReduce"; }
+  Attributes attributes() const override;
+  std::string label() const override;
+  Apply make_node(std::span<const Variable> inputs) const override;
+  std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
+  void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
+  bool emit(Lowering& to, const Apply& node) const override;
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
+  Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
+  bool has_pushforward() const override { return true; }
+  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
+  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+};
+
+// Position of the largest (or smallest) element along one axis, or in the flattened input.
+class Argmax final : public Op {
+ public:
+  Argmax(std::optional<int> axis, bool smallest) : axis(axis), smallest(smallest) {}
+  const std::optional<int> axis;
+  const bool smallest;
+
+  std::string_view name() const override { return "Argmax"; }
+  Attributes attributes() const override;
+  std::string label() const override;
+  Apply make_node(std::span<const Variable> inputs) const override;
+  std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
+  void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
+  Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
+  bool has_pushforward() const override { return true; }
+  std::vector<std::vector<bool>> connection_pattern(const Apply&) const override { return {{false}}; }
+  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+};
+
+// Axes counted from the front, increasing. ValueError for one that does not exist or is named twice; `op` names the
+// culprit.
+std::vector<int> normalized_axes(std::string_view op, std::span<const int> axes, int rank);
+// y, a reduction of x over `axes`, with a dimension of length 1 in place of each.
+Variable keep_dimensions(const Variable& y, std::span<const int> axes, int rank);
+// The given axes normalised, or all.
+std::vector<int> axes_or_all(std::string_view op, const std::optional<std::vector<int>>& axes, int rank);
+
+}  // namespace bitale

@@ -1,0 +1,90 @@
+// Statistics, composed of reductions and elementwise functions. Where a maximum is subtracted only to avoid overflow it
+// is held constant for differentiation: it cancels, so that derivatives of every order stay right and simple.
+#include <algorithm>
+
+#include "bitale/ops/ops.hpp"
+#include "ops/reduce.hpp"
+
+namespace bitale {
+
+namespace {
+
+// The number of elements that a reduction over `axes` joins, in the float dtype of its result.
+Variable count_of(const Variable& x, std::span<const int> axes, DType dtype) {
+  std::int64_t known = 1;
+  Variable unknown;
+  for (int axis : axes) {
+    const std::int64_t length = x.static_shape()[std::size_t(axis)];
+    if (length != unknown_length)
+      known *= length;
+    else
+      unknown = unknown ? mul(unknown, shape_i(x, axis)) : shape_i(x, axis);
+  }
+  const Variable factor = constant(Array(known));
+  if (!unknown) return cast(factor, dtype);
+  return cast(known == 1 ? unknown : mul(unknown, factor), dtype);
+}
+
+// Sum over x's elements divided by their number less `ddof`.
+Variable averaged(const Variable& x, std::span<const int> axes, int ddof, bool keepdims) {
+  const Variable total = sum(x, std::vector<int>(axes.begin(), axes.end()), keepdims);
+  const DType dtype = is_float(total.dtype()) ? total.dtype() : DType::Float64;
+  const Variable count = count_of(x, axes, dtype);
+  return true_div(cast(total, dtype), ddof == 0 ? count : count - ddof);
+}
+
+// The largest element along `axes`, kept as dimensions of length 1, as a constant of differentiation.
+Variable held_maximum(const Variable& x, const std::vector<int>& axes) { return disconnected_grad(max(x, axes, true)); }
+
+Variable as_float(const Variable& x) { return is_discrete(x.dtype()) ? cast(x, DType::Float64) : x; }
+
+}  // namespace
+
+Variable mean(const Operand& x, const Axes& axis, bool keepdims) {
+  const LocationScope here(x.where);
+  return averaged(x.variable, axes_or_all("mean", axis, x.ndim()), 0, keepdims);
+}
+
+Variable var(const Operand& x, const Axes& axis, int ddof, bool keepdims) {
+  const LocationScope here(x.where);
+  const std::vector<int> axes = axes_or_all("var", axis, x.ndim());
+  return averaged(sqr(sub(x, averaged(x.variable, axes, 0, true))), axes, ddof, keepdims);
+}
+
+Variable std_(const Operand& x, const Axes& axis, int ddof, bool keepdims) {
+  const LocationScope here(x.where);
+  return sqrt(var(x, axis, ddof, keepdims));
+}
+
+Variable logsumexp(const Operand& x, const Axes& axis, bool keepdims) {
+  const LocationScope here(x.where);
+  const Variable value = as_float(x.variable);
+  const std::vector<int> axes = axes_or_all("logsumexp", axis, x.ndim());
+  const Variable high = held_maximum(value, axes);
+  // Infinite elements have no differences; without a shift they give what they should.
+  const Variable shift = switch_(isinf(high), 0, high);
+  const Variable total = log(sum(exp(value - shift), axes, true)) + shift;
+  if (keepdims || axes.empty()) return total;
+  std::vector<int> kept;
+  for (int i = 0; i < x.ndim(); ++i)
+    if (std::find(axes.begin(), axes.end(), i) == axes.end()) kept.push_back(i);
+  return dimshuffle(total, kept);
+}
+
+Variable softmax(const Operand& x, const Axes& axis) {
+  const LocationScope here(x.where);
+  const Variable value = as_float(x.variable);
+  const std::vector<int> axes = axes_or_all("softmax", axis, x.ndim());
+  const Variable powers = exp(value - held_maximum(value, axes));
+  return powers / sum(powers, axes, true);
+}
+
+Variable log_softmax(const Operand& x, const Axes& axis) {
+  const LocationScope here(x.where);
+  const Variable value = as_float(x.variable);
+  const std::vector<int> axes = axes_or_all("log_softmax", axis, x.ndim());
+  const Variable shifted = value - held_maximum(value, axes);
+  return shifted - log(sum(exp(shifted), axes, true));
+}
+
+}  // namespace bitale
