@@ -7,40 +7,11 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "graph/hash.hpp"
-#include "graph/pointer_map.hpp"
+#include "graph/walk.hpp"
 
 namespace bitale {
 
 namespace {
-
-struct NoBlockers {
-  bool operator()(const VariableNode*) const { return false; }
-};
-
-// Calls visit(node) for every Apply that the outputs need, after those it needs itself.
-// blocked(variable): the walk does not look behind that variable.
-template <class Blocked, class Visit>
-void visit_nodes(std::span<const Variable> outputs, Blocked&& blocked, Visit&& visit) {
-  PointerSet seen;
-  std::vector<std::pair<ApplyNode*, std::size_t>> stack;  // a node, and the next of its inputs to look at
-  auto enter = [&](const Variable& v) {
-    if (ApplyNode* owner = v.node()->owner; owner && !blocked(v.node()) && seen.insert(owner))
-      stack.push_back({owner, 0});
-  };
-  for (const Variable& output : outputs) {
-    enter(output);
-    while (!stack.empty()) {
-      auto& [node, next] = stack.back();
-      if (next < node->inputs.size()) {
-        enter(node->inputs[next++]);
-      } else {
-        ApplyNode* done = node;
-        stack.pop_back();
-        visit(done);
-      }
-    }
-  }
-}
 
 // Calls visit(variable) for every variable that the outputs need, after those it needs itself; visit returns whether to
 // go on.

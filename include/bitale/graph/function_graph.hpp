@@ -14,6 +14,7 @@
 namespace bitale {
 
 class FunctionGraph;
+class Transaction;
 
 // A use of a variable: input `index` of `node`, or output `index` of the graph when node is null.
 struct Client {
@@ -60,11 +61,13 @@ class FunctionGraph {
   std::vector<Apply> toposort() const;
 
   // Replaces every use of `before`. The replacement's type must be `before`'s or a sub-type (TypeError); unknown leaves
-  // raise MissingInputError. On any error the graph is as it was. A no-op when both are the same.
-  void replace(const Variable& before, const Variable& after, std::string_view reason);
-  // All or nothing.
-  void replace_all(std::span<const std::pair<Variable, Variable>> pairs, std::string_view reason);
-  void change_node_input(const Client& client, const Variable& after, std::string_view reason);
+  // raise MissingInputError. On any error the graph is as it was. A no-op when both are the same, also after merging.
+  // Uses of `before` inside the new nodes stay (x may be replaced by f(x)). New nodes belong to the graph from then on.
+  // Returns whether anything changed.
+  bool replace(const Variable& before, const Variable& after, std::string_view reason);
+  // All or nothing; in order, skipping those that an earlier one made superfluous.
+  bool replace_all(std::span<const std::pair<Variable, Variable>> pairs, std::string_view reason);
+  bool change_node_input(const Client& client, const Variable& after, std::string_view reason);
   void add_output(const Variable& output);
 
   void attach(std::shared_ptr<Feature> feature);   // refused (ValueError) when one of the same name is attached
@@ -83,7 +86,9 @@ class FunctionGraph {
   FunctionGraph clone() const;
 
  private:
+  friend class Transaction;
   struct State;
+  State& change();
   std::unique_ptr<State> state_;
 };
 

@@ -1,0 +1,234 @@
+// The face of FunctionGraph: construction, questions, and the entry points of changes (which are Transactions).
+#include "bitale/graph/function_graph.hpp"
+
+#include <algorithm>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "graph/graph_state.hpp"
+#include "graph/transaction.hpp"
+#include "graph/walk.hpp"
+
+namespace bitale {
+
+// ---- construction --------------------------------------------------------------------------------------------------
+
+namespace {
+
+void check_inputs(const Variables& inputs, bool clone) {
+  PointerSet seen;
+  for (const Variable& input : inputs) {
+    if (!input) throw ValueError("FunctionGraph: an input is no variable");
+    if (!seen.insert(input.node()))
+      throw ValueError(cat("FunctionGraph: the input `", input.str(), "` is given twice"));
+    if (input.is_constant()) throw ValueError(cat("FunctionGraph: the constant `", input.str(), "` can't be an input"));
+    if (input.has_owner() && !clone)
+      throw ValueError(cat("FunctionGraph: the input `", input.str(), "` is computed by ", input.owner_op()->label(),
+                           "; clone the graph to cut it off there"));
+  }
+}
+
+// The input as a leaf, whatever computed it.
+Variable input_copy(const Variable& input) {
+  Variable copy(input.type(), input.name());
+  copy.node()->leaf = input.node()->leaf;
+  copy.node()->where = input.where();
+  return copy;
+}
+
+}  // namespace
+
+FunctionGraph::FunctionGraph(Variables inputs, Variables outputs, bool clone) : state_(std::make_unique<State>()) {
+  check_inputs(inputs, clone);
+  for (const Variable& output : outputs)
+    if (!output) throw ValueError("FunctionGraph: an output is no variable");
+  VariableMap& originals = state_->originals;
+  if (clone) {
+    for (Variable& input : inputs) input = originals.emplace(input, input_copy(input)).first->second;
+    outputs = bitale::clone(outputs, originals);
+  } else {
+    for (const Variable& v : ancestors(outputs)) originals.emplace(v, v);
+  }
+  state_->inputs = inputs;
+  for (const Variable& input : inputs) {
+    LeafRecord& record = state_->leaves[input.node()];
+    record.leaf = input;
+    record.is_input = true;
+  }
+  Transaction making(change(), "new graph", Transaction::Log::No);
+  for (const Variable& output : outputs) making.add_output(output);
+  making.commit();
+  for (auto& [original, own] : originals) own = making.resolve(own);
+}
+
+FunctionGraph::FunctionGraph(Variables outputs) : FunctionGraph(graph_inputs(outputs), outputs) {}
+
+FunctionGraph::~FunctionGraph() = default;
+FunctionGraph::FunctionGraph(FunctionGraph&&) noexcept = default;
+FunctionGraph& FunctionGraph::operator=(FunctionGraph&&) noexcept = default;
+
+FunctionGraph FunctionGraph::clone() const { return FunctionGraph(inputs(), outputs()); }
+
+FunctionGraph::State& FunctionGraph::change() {
+  state_->self = this;  // may have moved
+  return *state_;
+}
+
+// ---- questions -----------------------------------------------------------------------------------------------------
+
+const Variables& FunctionGraph::inputs() const { return state_->inputs; }
+const Variables& FunctionGraph::outputs() const { return state_->outputs; }
+const VariableMap& FunctionGraph::originals() const { return state_->originals; }
+std::size_t FunctionGraph::node_count() const { return state_->nodes.size(); }
+bool FunctionGraph::contains(const Apply& node) const { return node && state_->contains(node.node()); }
+bool FunctionGraph::contains(const Variable& variable) const { return variable && state_->knows(variable.node()); }
+
+std::span<const Client> FunctionGraph::clients(const Variable& variable) const {
+  const ClientList* list = variable ? state_->find_clients(variable.node()) : nullptr;
+  return list ? std::span<const Client>(list->data(), list->size()) : std::span<const Client>();
+}
+
+void FunctionGraph::check_integrity() const { state_->check_integrity(); }
+
+namespace {
+
+using Orderings = std::unordered_map<ApplyNode*, std::vector<ApplyNode*>>;  // node -> what must come before it
+
+// Depth first, inputs before extra predecessors. Extra edges may close a cycle, which plain graphs can't have.
+class OrderedWalk {
+ public:
+  explicit OrderedWalk(const Orderings& before) : before_(before) {}
+
+  void from(ApplyNode* start) {
+    enter(start);
+    while (!stack_.empty()) {
+      auto& [node, next] = stack_.back();
+      if (ApplyNode* needed = predecessor(node, next++)) {
+        enter(needed);
+      } else if (next > predecessor_count(node)) {
+        *states_.find(node) = State::Done;
+        order.push_back(Apply::of(node));
+        stack_.pop_back();
+      }
+    }
+  }
+
+  std::vector<Apply> order;
+
+ private:
+  enum class State : char { Open, Done };
+
+  std::size_t predecessor_count(ApplyNode* node) const {
+    auto extra = before_.find(node);
+    return node->inputs.size() + (extra == before_.end() ? 0 : extra->second.size());
+  }
+  // nullptr for a leaf input and past the end.
+  ApplyNode* predecessor(ApplyNode* node, std::size_t i) const {
+    if (i < node->inputs.size()) return node->inputs[i].node()->owner;
+    auto extra = before_.find(node);
+    i -= node->inputs.size();
+    return extra == before_.end() || i >= extra->second.size() ? nullptr : extra->second[i];
+  }
+  void enter(ApplyNode* node) {
+    auto [state, is_new] = states_.insert(node, State::Open);
+    if (is_new)
+      stack_.push_back({node, 0});
+    else if (*state == State::Open)
+      throw InconsistencyError(cat("the orderings of the features make the graph circular at ", node->op->label()));
+  }
+
+  const Orderings& before_;
+  PointerMap<State> states_;
+  std::vector<std::pair<ApplyNode*, std::size_t>> stack_;
+};
+
+}  // namespace
+
+std::vector<Apply> FunctionGraph::toposort() const {
+  Orderings before;
+  for (auto& feature : state_->features)
+    for (auto& [later, earlier] : feature->orderings(const_cast<FunctionGraph&>(*this)))
+      before[later].push_back(earlier);
+  if (before.empty()) return bitale::toposort(state_->outputs);
+  OrderedWalk walk(before);
+  for (const Variable& output : state_->outputs)
+    if (output.has_owner()) walk.from(output.node()->owner);
+  return std::move(walk.order);
+}
+
+// ---- changes -------------------------------------------------------------------------------------------------------
+
+namespace {
+
+void check_replacement(const FunctionGraph& graph, const Variable& before, const Variable& after,
+                       std::string_view reason) {
+  if (!before || !after) throw ValueError(cat("`", reason, "`: a variable of a replacement is missing"));
+  if (!graph.contains(before))
+    throw ValueError(cat("`", reason, "`: `", before.str(), "` is to be replaced but is not in the graph"));
+  if (!before.type()->is_super(*after.type()))
+    throw TypeError(cat("`", reason, "`: cannot replace `", before.str(), "` of type ", before.type()->str(), " by `",
+                        after.str(), "` of type ", after.type()->str()));
+}
+
+}  // namespace
+
+bool FunctionGraph::replace(const Variable& before, const Variable& after, std::string_view reason) {
+  std::pair<Variable, Variable> pair(before, after);
+  return replace_all({&pair, 1}, reason);
+}
+
+bool FunctionGraph::replace_all(std::span<const std::pair<Variable, Variable>> pairs, std::string_view reason) {
+  for (auto& [before, after] : pairs) check_replacement(*this, before, after, reason);
+  Transaction transaction(change(), reason);
+  bool changed = false;
+  for (auto& [before, after] : pairs) changed |= transaction.replace(before, after);
+  transaction.commit();
+  return changed;
+}
+
+bool FunctionGraph::change_node_input(const Client& client, const Variable& after, std::string_view reason) {
+  if (client.node && !state_->contains(client.node))
+    throw ValueError(cat("`", reason, "`: the node is not in the graph"));
+  std::size_t count = client.node ? client.node->inputs.size() : state_->outputs.size();
+  if (client.index < 0 || std::size_t(client.index) >= count)
+    throw IndexError(
+        cat("`", reason, "`: there is no ", client.node ? "input " : "output ", client.index, " of ", count));
+  Variable before = state_->used_by(client);
+  check_replacement(*this, before, after, reason);
+  Transaction transaction(change(), reason);
+  bool changed = transaction.change_input(client, after);
+  transaction.commit();
+  return changed;
+}
+
+void FunctionGraph::add_output(const Variable& output) {
+  if (!output) throw ValueError("FunctionGraph: an output is no variable");
+  Transaction transaction(change(), "new output");
+  transaction.add_output(output);
+  transaction.commit();
+}
+
+// ---- features ------------------------------------------------------------------------------------------------------
+
+void FunctionGraph::attach(std::shared_ptr<Feature> feature) {
+  if (!feature) throw ValueError("FunctionGraph: there is no feature to attach");
+  for (auto& other : state_->features)
+    if (other->name() == feature->name())
+      throw ValueError(cat("FunctionGraph: a feature `", feature->name(), "` is attached already"));
+  feature->on_attach(*this);
+  change().features.push_back(std::move(feature));
+}
+
+void FunctionGraph::detach(const Feature& feature) {
+  auto& features = change().features;
+  auto found = std::ranges::find_if(features, [&](auto& f) { return f.get() == &feature; });
+  if (found == features.end())
+    throw ValueError(cat("FunctionGraph: the feature `", feature.name(), "` is not attached"));
+  std::shared_ptr<Feature> gone = *found;
+  features.erase(found);
+  gone->on_detach(*this);
+}
+
+std::span<const std::shared_ptr<Feature>> FunctionGraph::features() const { return state_->features; }
+
+}  // namespace bitale

@@ -1,0 +1,84 @@
+// Hashing and comparing of nodes and constants.
+#include "graph/merge_table.hpp"
+
+#include <algorithm>
+
+#include "bitale/core/error.hpp"
+#include "graph/hash.hpp"
+
+namespace bitale {
+
+namespace {
+
+// Larger constants are equal only when they share their memory: reading them over and over would cost too much.
+constexpr std::int64_t compared_bytes = 1 << 16;
+
+std::size_t hash_node(const ApplyNode& node) {
+  std::size_t seed = node.op->hash();
+  for (const Variable& input : node.inputs) seed = hash_mix(seed, reinterpret_cast<std::uintptr_t>(input.node()));
+  return seed;
+}
+
+std::size_t hash_constant(const Array& value) {
+  if (value.nbytes() <= compared_bytes) return hash_array(value);
+  return hash_mix(std::size_t(value.nbytes()), reinterpret_cast<std::uintptr_t>(value.data()));
+}
+
+bool same_constant(const Array& a, const Array& b) {
+  if (a.nbytes() <= compared_bytes) return identical(a, b);
+  return a.data() == b.data() && a.dtype() == b.dtype() && a.shape() == b.shape() && a.strides() == b.strides();
+}
+
+// Static lengths may differ in how much is known; anything else must agree.
+bool compatible(const Type& a, const Type& b) {
+  if (a->equals(*b)) return true;
+  auto *x = as_tensor(a), *y = as_tensor(b);
+  return x && y && x->dtype == y->dtype && x->ndim() == y->ndim();
+}
+
+bool same_node(const ApplyNode& a, const ApplyNode& b) {
+  if (a.output_count != b.output_count || a.inputs.size() != b.inputs.size()) return false;
+  if (!std::ranges::equal(a.inputs, b.inputs, VariableEqual())) return false;
+  if (!a.op->equals(*b.op)) return false;
+  for (std::size_t i = 0; i < a.output_count; ++i)
+    if (!compatible(a.outputs[i].type, b.outputs[i].type)) return false;
+  return true;
+}
+
+template <class Map, class Value>
+void erase_entry(Map& map, std::size_t hash, Value value) {
+  auto [from, to] = map.equal_range(hash);
+  auto found = std::find_if(from, to, [&](auto& entry) { return entry.second == value; });
+  if (found == to) throw InternalError("merge table: an entry is missing");
+  map.erase(found);
+}
+
+}  // namespace
+
+ApplyNode* MergeTable::find(const ApplyNode& node) const {
+  auto [from, to] = nodes_.equal_range(hash_node(node));
+  auto found = std::find_if(from, to, [&](auto& entry) { return same_node(*entry.second, node); });
+  return found == to ? nullptr : found->second;
+}
+
+void MergeTable::add(ApplyNode* node) { nodes_.emplace(hash_node(*node), node); }
+void MergeTable::remove(ApplyNode* node) { erase_entry(nodes_, hash_node(*node), node); }
+
+Variable MergeTable::find_constant(const Variable& constant) const {
+  const Array& value = *constant.constant();
+  auto [from, to] = constants_.equal_range(hash_constant(value));
+  for (auto it = from; it != to; ++it) {
+    Variable candidate = Variable::of(it->second);
+    if (same_constant(*candidate.constant(), value)) return candidate;
+  }
+  return {};
+}
+
+void MergeTable::add_constant(const Variable& constant) {
+  constants_.emplace(hash_constant(*constant.constant()), constant.node());
+}
+void MergeTable::remove_constant(const Variable& constant) {
+  erase_entry(constants_, hash_constant(*constant.constant()), constant.node());
+}
+
+}  // namespace bitale

@@ -1,0 +1,358 @@
+// How a FunctionGraph changes. Cycles are found without walking the graph: every node has a rank above the ranks of
+// the nodes it needs; a new edge that respects the ranks can't close a cycle, and one that does not raises the ranks
+// after it, which meets the edge's own start exactly when there is a cycle. Ranks start far apart, so that new nodes
+// fit between old ones and raising is rare.
+#include "graph/transaction.hpp"
+
+#include <algorithm>
+#include <queue>
+#include <utility>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "graph/walk.hpp"
+
+namespace bitale {
+
+Transaction::Transaction(FunctionGraph::State& graph, std::string_view reason, Log log)
+    : graph_(graph), reason_(reason), log_(log) {
+  if (graph.changing)
+    throw InternalError("FunctionGraph: a feature may not change the graph while it is told of a change");
+  graph.changing = true;
+}
+
+Transaction::~Transaction() {
+  if (!committed_) roll_back();
+  graph_.changing = false;
+}
+
+void Transaction::roll_back() noexcept {
+  while (!undo_.empty()) {
+    auto step = std::move(undo_.back());
+    undo_.pop_back();
+    try {
+      step();
+    } catch (const Error&) {
+      // A feature that fails as it is told of an undone change can't stop the undoing.
+    }
+  }
+}
+
+void Transaction::commit() {
+  tell([&](Feature& feature) { feature.on_validate(*graph_.self); });
+  committed_ = true;
+  undo_.clear();
+  if (graph_.raised > 4 * graph_.nodes.size() + 1000) graph_.spread_ranks();
+}
+
+Variable Transaction::resolve(Variable v) const {
+  for (auto found = forwarded_.find(v); found != forwarded_.end(); found = forwarded_.find(v)) v = found->second;
+  return v;
+}
+
+// ---- import --------------------------------------------------------------------------------------------------------
+
+namespace {
+
+void require_value_type(const Variable& v) {
+  if (v.is_null()) throw TypeError(cat("`", v.str(), "` has no value: ", v.why_null()));
+  if (v.is_disconnected()) throw TypeError(cat("`", v.str(), "` has no value: it is disconnected"));
+}
+
+std::string names(const Variables& variables) {
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < std::min<std::size_t>(variables.size(), 20); ++i) parts.push_back(variables[i].str());
+  if (variables.size() > parts.size()) parts.push_back("...");
+  return join(parts, ", ");
+}
+
+}  // namespace
+
+Variable Transaction::import_leaf(const Variable& leaf) {
+  require_value_type(leaf);
+  if (graph_.leaves.contains(leaf.node())) return leaf;
+  if (leaf.is_constant()) {
+    Variable known = graph_.table.find_constant(leaf);
+    return known ? known : leaf;
+  }
+  MissingInputError error(cat("the graph needs `", leaf.str(), "` of type ", leaf.type()->str(),
+                              ", which is none of its inputs [", names(graph_.inputs), "]"));
+  if (Location where = leaf.where()) error.add("made at", where.str());
+  throw error;
+}
+
+void Transaction::import_node(const Apply& node, const Location& where, Imported& into) {
+  ApplyNode* pointer = node.node();
+  Variables inputs;
+  bool changed = false;
+  for (const Variable& input : pointer->inputs) {
+    Variable own = resolve(input);
+    if (!own.has_owner()) own = import_leaf(own);
+    inputs.push_back(own);
+    changed |= !own.same_as(input);
+  }
+  if (changed) {
+    note([node, before = pointer->inputs] { node.node()->inputs = before; });
+    pointer->inputs = std::move(inputs);
+  }
+  if (ApplyNode* known = graph_.table.find(*pointer)) {
+    for (std::size_t i = 0; i < node.output_count(); ++i) {
+      Variable from = node.output(int(i)), to = Variable::of(&known->outputs[i]);
+      inherit_name(from, to);
+      inherit_type(from, to);
+      forwarded_.insert_or_assign(from, to);
+    }
+    into.met.insert(known);
+    return;
+  }
+  for (const Variable& output : node.outputs()) require_value_type(output);
+  std::int64_t rank = 0;
+  for (const Variable& input : pointer->inputs) rank = std::max(rank, graph_.rank(input));
+  graph_.add_node(node, graph_.next_serial++, rank + 1);
+  into.created.push_back(pointer);
+  note([this, node] {
+    graph_.remove_node(node);
+    tell([&](Feature& feature) { feature.on_prune(*graph_.self, node, "roll back"); });
+  });
+  key(pointer);
+  if (!pointer->provenance.where) pointer->provenance.where = where;
+  tell([&](Feature& feature) { feature.on_import(*graph_.self, node, reason_); });
+}
+
+Transaction::Imported Transaction::take_in(const Variable& v, const Location& where) {
+  Imported out;
+  Variable start = resolve(v);
+  auto known = [&](VariableNode* node) {
+    return graph_.contains(node->owner) || forwarded_.contains(Variable::of(node));
+  };
+  // The walk is finished before anything changes: importing changes inputs, which the walk reads.
+  std::vector<ApplyNode*> order;
+  visit_nodes({&start, 1}, known, [&](ApplyNode* node) { order.push_back(node); });
+  for (ApplyNode* node : order) import_node(Apply::of(node), where, out);
+  out.variable = resolve(start);
+  if (!out.variable.has_owner()) out.variable = import_leaf(out.variable);
+  return out;
+}
+
+// Spreads the ranks of new nodes between what they need and the target (the rank of what the last one stands in for).
+void Transaction::place(const Imported& imported, std::int64_t target) {
+  if (imported.created.empty()) return;
+  PointerMap<std::int64_t> levels;
+  std::int64_t base = 0, height = 0;
+  for (ApplyNode* node : imported.created) {
+    std::int64_t level = 0;
+    for (const Variable& input : node->inputs) {
+      auto* known = input.has_owner() ? levels.find(input.node()->owner) : nullptr;
+      if (known)
+        level = std::max(level, *known);
+      else
+        base = std::max(base, graph_.rank(input));
+    }
+    levels.insert(node, level + 1);
+    height = std::max(height, level + 1);
+  }
+  std::int64_t step = std::max<std::int64_t>(1, (target - base) / height);
+  if (target <= 0) step = rank_gap;
+  for (ApplyNode* node : imported.created) graph_.record(node).rank = base + step * *levels.find(node);
+}
+
+void Transaction::inherit_name(const Variable& from, const Variable& to) {
+  if (from.name().empty() || !to.name().empty() || !to.has_owner()) return;
+  note([to] { to.set_name({}); });
+  to.set_name(from.name());
+}
+
+// Both have the same value, so what is known of one's lengths is known of the other's.
+void Transaction::inherit_type(const Variable& from, const Variable& to) {
+  if (from.type()->is_super(*to.type())) return;
+  Dims lengths = to.static_shape();
+  for (std::size_t d = 0; d < lengths.size(); ++d)
+    if (lengths[d] == unknown_length) lengths[d] = from.static_shape()[d];
+  note([to, before = to.type()] { to.node()->type = before; });
+  to.node()->type = tensor_type(to.dtype(), lengths);
+}
+
+Variable Transaction::import(const Variable& v) {
+  Imported imported = take_in(v, {});
+  place(imported, 0);
+  return imported.variable;
+}
+
+void Transaction::add_output(const Variable& v) {
+  Variable own = import(v);
+  graph_.add_output(own);
+  note([this] { graph_.remove_last_output(); });
+}
+
+// ---- replacement ---------------------------------------------------------------------------------------------------
+
+bool Transaction::replace(const Variable& given_before, const Variable& after) {
+  Variable before = resolve(given_before);
+  if (!graph_.knows(before.node())) return false;  // an earlier replacement made it superfluous
+  // The uses as of now: those that the replacement itself brings (x by f(x)) are kept.
+  const ClientList clients = *graph_.find_clients(before.node());
+  if (clients.empty() || before.same_as(resolve(after))) return false;
+  std::int64_t target = 0;
+  if (before.has_owner()) {
+    target = graph_.rank(before);
+  } else {
+    for (const Client& client : clients)
+      if (client.node && (target == 0 || graph_.record(client.node).rank <= target))
+        target = graph_.record(client.node).rank - 1;
+  }
+  Imported imported = take_in(after, before.has_owner() ? before.where() : Location());
+  place(imported, target);
+  if (imported.variable.same_as(before)) {
+    for (ApplyNode* node : imported.created) unused_.push_back(Apply::of(node));
+    settle();
+    return false;
+  }
+  inherit_name(before, imported.variable);
+  for (const Client& client : clients)
+    if (!client.node || !imported.met.contains(client.node)) set_input(client, imported.variable);
+  for (ApplyNode* node : imported.created) unused_.push_back(Apply::of(node));
+  settle();
+  return true;
+}
+
+bool Transaction::change_input(const Client& client, const Variable& after) {
+  Variable own = import(after);
+  if (graph_.used_by(client).same_as(own)) return false;
+  set_input(client, own);
+  settle();
+  return true;
+}
+
+void Transaction::set_input(const Client& client, const Variable& after) {
+  Variable before = graph_.used_by(client);
+  if (before.same_as(after)) return;
+  if (client.node) {
+    if (after.has_owner()) order(after.node()->owner, client.node);
+    unkey(client.node);
+    touched_.push_back(Apply::of(client.node));
+  }
+  if (before.has_owner()) unused_.push_back(before.owner());
+  Apply user = Apply::of(client.node);  // kept alive by the log
+  graph_.assign(client, after);
+  note([this, client, user, before, after] {
+    graph_.assign(client, before);
+    tell([&](Feature& f) { f.on_change_input(*graph_.self, client, after, before, "roll back"); });
+  });
+  tell([&](Feature& feature) { feature.on_change_input(*graph_.self, client, before, after, reason_); });
+}
+
+// Makes `later` rank above `earlier`, and all that needs `later` above that. Nodes are raised in order of their old
+// ranks, each once.
+void Transaction::order(ApplyNode* earlier, ApplyNode* later) {
+  std::int64_t floor = graph_.record(earlier).rank;
+  if (graph_.record(later).rank > floor) return;
+  using Entry = std::pair<std::int64_t, ApplyNode*>;  // old rank
+  std::priority_queue<Entry, std::vector<Entry>, std::greater<>> queue;
+  std::unordered_map<ApplyNode*, std::int64_t> wanted;
+  auto want = [&](ApplyNode* node, std::int64_t rank) {
+    std::int64_t old = graph_.record(node).rank;
+    if (old >= rank) return;
+    auto [found, is_new] = wanted.try_emplace(node, rank);
+    found->second = std::max(found->second, rank);
+    if (is_new) queue.push({old, node});
+  };
+  want(later, floor + 1);
+  while (!queue.empty()) {
+    ApplyNode* node = queue.top().second;
+    queue.pop();
+    if (node == earlier)
+      throw InconsistencyError(cat("`", reason_, "` would make the graph circular: ", later->op->label(),
+                                   " would need its own result through ", earlier->op->label()));
+    std::int64_t rank = wanted.at(node);
+    set_rank(node, rank);
+    ++graph_.raised;
+    for (auto& clients : graph_.record(node).clients)
+      for (const Client& client : clients)
+        if (client.node) want(client.node, rank + 1);
+  }
+}
+
+void Transaction::set_rank(ApplyNode* node, std::int64_t rank) {
+  std::int64_t& slot = graph_.record(node).rank;
+  note([this, node, before = slot] { graph_.record(node).rank = before; });
+  slot = rank;
+}
+
+void Transaction::key(ApplyNode* node) {
+  graph_.key(node);
+  note([this, node] { graph_.unkey(node); });
+}
+
+void Transaction::unkey(ApplyNode* node) {
+  if (!graph_.record(node).keyed) return;
+  graph_.unkey(node);
+  note([this, node] { graph_.key(node); });
+}
+
+// ---- after a change ------------------------------------------------------------------------------------------------
+
+void Transaction::settle() {
+  merge_equal_nodes();
+  prune_unused_nodes();
+}
+
+void Transaction::merge_equal_nodes() {
+  while (!touched_.empty()) {
+    Apply node = std::move(touched_.back());
+    touched_.pop_back();
+    ApplyNode* pointer = node.node();
+    if (!graph_.contains(pointer) || graph_.record(pointer).keyed) continue;
+    ApplyNode* equal = graph_.table.find(*pointer);
+    if (!equal) {
+      key(pointer);
+    } else if (graph_.record(equal).serial < graph_.record(pointer).serial) {
+      merge(pointer, equal);
+    } else {
+      unkey(equal);
+      key(pointer);
+      merge(equal, pointer);
+    }
+  }
+}
+
+// Both need the same, so neither can need the other: no cycle arises.
+void Transaction::merge(ApplyNode* gone, ApplyNode* kept) {
+  std::int64_t rank = graph_.record(gone).rank;
+  if (rank < graph_.record(kept).rank) set_rank(kept, rank);
+  for (std::size_t i = 0; i < gone->output_count; ++i) {
+    Variable from = Variable::of(&gone->outputs[i]), to = Variable::of(&kept->outputs[i]);
+    inherit_name(from, to);
+    inherit_type(from, to);
+    forwarded_.insert_or_assign(from, to);
+    const ClientList clients = *graph_.find_clients(from.node());
+    for (const Client& client : clients) set_input(client, to);
+  }
+  unused_.push_back(Apply::of(gone));
+}
+
+void Transaction::prune_unused_nodes() {
+  while (!unused_.empty()) {
+    Apply node = std::move(unused_.back());
+    unused_.pop_back();
+    if (!graph_.contains(node.node())) continue;
+    auto& clients = graph_.record(node.node()).clients;
+    if (std::ranges::all_of(clients, [](const ClientList& list) { return list.empty(); })) prune(node);
+  }
+}
+
+void Transaction::prune(const Apply& node) {
+  unkey(node.node());
+  NodeRecord& record = graph_.record(node.node());
+  std::uint64_t serial = record.serial;
+  std::int64_t rank = record.rank;
+  graph_.remove_node(node);
+  note([this, node, serial, rank] {
+    graph_.add_node(node, serial, rank);
+    tell([&](Feature& feature) { feature.on_import(*graph_.self, node, "roll back"); });
+  });
+  for (const Variable& input : node.inputs())
+    if (input.has_owner()) unused_.push_back(input.owner());
+  tell([&](Feature& feature) { feature.on_prune(*graph_.self, node, reason_); });
+}
+
+}  // namespace bitale

@@ -1,0 +1,42 @@
+// The depth-first walk that all traversals share, on an explicit stack.
+#pragma once
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "bitale/graph/variable.hpp"
+#include "graph/pointer_map.hpp"
+
+namespace bitale {
+
+struct NoBlockers {
+  bool operator()(const VariableNode*) const { return false; }
+};
+
+// Calls visit(node) for every Apply that the outputs need, after those it needs itself.
+// blocked(variable): the walk does not look behind that variable.
+template <class Blocked, class Visit>
+void visit_nodes(std::span<const Variable> outputs, Blocked&& blocked, Visit&& visit) {
+  PointerSet seen;
+  std::vector<std::pair<ApplyNode*, std::size_t>> stack;  // a node, and the next of its inputs to look at
+  auto enter = [&](const Variable& v) {
+    if (ApplyNode* owner = v.node()->owner; owner && !blocked(v.node()) && seen.insert(owner))
+      stack.push_back({owner, 0});
+  };
+  for (const Variable& output : outputs) {
+    enter(output);
+    while (!stack.empty()) {
+      auto& [node, next] = stack.back();
+      if (next < node->inputs.size()) {
+        enter(node->inputs[next++]);
+      } else {
+        ApplyNode* done = node;
+        stack.pop_back();
+        visit(done);
+      }
+    }
+  }
+}
+
+}  // namespace bitale
