@@ -9,9 +9,11 @@
 
 namespace bitale {
 
+// clang-format off
 enum class DType : std::uint8_t {
   Bool, Int8, Int16, Int32, Int64, UInt8, UInt16, UInt32, UInt64, Float16, Float32, Float64, Complex64, Complex128,
 };
+// clang-format on
 inline constexpr int dtype_count = 14;
 
 enum class DTypeKind : std::uint8_t { Bool, Int, UInt, Float, Complex };
@@ -40,6 +42,7 @@ DType promote(std::span<const DType> dtypes);
 // Whether every value of `from` is a value of `to` (numpy.can_cast(..., "safe")).
 bool can_cast_safely(DType from, DType to);
 
+// clang-format off
 template <class T> struct dtype_of;
 template <> struct dtype_of<bool> { static constexpr DType value = DType::Bool; };
 template <> struct dtype_of<std::int8_t> { static constexpr DType value = DType::Int8; };
@@ -54,10 +57,13 @@ template <> struct dtype_of<unsigned long> { static constexpr DType value = DTyp
 template <> struct dtype_of<unsigned long long> { static constexpr DType value = DType::UInt64; };
 template <> struct dtype_of<float> { static constexpr DType value = DType::Float32; };
 template <> struct dtype_of<double> { static constexpr DType value = DType::Float64; };
+// clang-format on
 
 // A C++ arithmetic type that is an element type.
 template <class T>
-concept Element = requires { dtype_of<T>::value; };
+concept Element = requires {
+  dtype_of<T>::value;
+};
 
 // Calls visitor.operator()<T>() with the C++ type of a supported dtype. NotImplementedError otherwise.
 template <class Visitor>

@@ -30,14 +30,14 @@ BITALE_ERROR(IndexError, Error)
 BITALE_ERROR(KeyError, Error)
 BITALE_ERROR(OutOfMemoryError, Error)
 BITALE_ERROR(NotImplementedError, Error)
-BITALE_ERROR(InternalError, Error)            // a broken promise of Bitale itself
-BITALE_ERROR(ShapeError, ValueError)          // lengths that don't fit
-BITALE_ERROR(MissingInputError, ValueError)   // a graph needs a variable that nobody provides
-BITALE_ERROR(UnusedInputError, ValueError)    // an input that no output depends on, or the same input twice
+BITALE_ERROR(InternalError, Error)           // a broken promise of Bitale itself
+BITALE_ERROR(ShapeError, ValueError)         // lengths that don't fit
+BITALE_ERROR(MissingInputError, ValueError)  // a graph needs a variable that nobody provides
+BITALE_ERROR(UnusedInputError, ValueError)   // an input that no output depends on, or the same input twice
 BITALE_ERROR(DisconnectedInputError, ValueError)
-BITALE_ERROR(NullTypeGradError, TypeError)    // a gradient that is undefined or not implemented
-BITALE_ERROR(GradientError, Error)            // verify_grad: analytic and numeric gradient differ
-BITALE_ERROR(InconsistencyError, Error)       // a graph that can't be ordered or was broken by a rewrite
+BITALE_ERROR(NullTypeGradError, TypeError)  // a gradient that is undefined or not implemented
+BITALE_ERROR(GradientError, Error)          // verify_grad: analytic and numeric gradient differ
+BITALE_ERROR(InconsistencyError, Error)     // a graph that can't be ordered or was broken by a rewrite
 BITALE_ERROR(NotScalarConstantError, Error)
 
 #undef BITALE_ERROR

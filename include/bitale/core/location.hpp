@@ -10,7 +10,7 @@
 namespace bitale {
 
 struct Location {
-  const char* file = nullptr;       // static or interned
+  const char* file = nullptr;  // static or interned
   const char* function = nullptr;
   std::uint32_t line = 0;
 
@@ -21,7 +21,7 @@ struct Location {
   static Location interned(std::string_view file, std::uint32_t line, std::string_view function);
 
   explicit operator bool() const { return file != nullptr; }
-  std::string str() const;          // "model.py:12, in `predict`"; "" when unknown
+  std::string str() const;  // "model.py:12, in `predict`"; "" when unknown
 };
 
 // The location that nodes made now carry (thread-local).

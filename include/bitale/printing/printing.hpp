@@ -30,17 +30,17 @@ class PrintedNodes {
 };
 
 struct DprintOptions {
-  int depth = -1;                        // levels to print; -1: all
-  bool print_type = false;               // "<Matrix(float64, shape=(?, 3))>"
-  bool print_shape = false;              // "shape=(?, 3)"
-  bool print_destroy_map = false;        // "d={0: [1]}": output 0 destroys input 1
-  bool print_view_map = false;           // "v={0: [1]}": output 0 is a view of input 1
-  bool print_fgraph_inputs = false;      // the inputs of a FunctionGraph first
-  bool stop_on_name = false;             // nothing below a node whose output has a name
-  std::string id_type = "CHAR";          // "CHAR": [id A]; "int": [id 0]; "": none. ValueError otherwise
-  PrintedNodes* printed = nullptr;       // shared with other calls
-  std::vector<std::string> outputs = {}; // what to say after each root, such as "update of W"
-  std::function<std::string(const Apply&)> note = {};   // what to say after a node, such as "host callback"
+  int depth = -1;                                      // levels to print; -1: all
+  bool print_type = false;                             // "<Matrix(float64, shape=(?, 3))>"
+  bool print_shape = false;                            // "shape=(?, 3)"
+  bool print_destroy_map = false;                      // "d={0: [1]}": output 0 destroys input 1
+  bool print_view_map = false;                         // "v={0: [1]}": output 0 is a view of input 1
+  bool print_fgraph_inputs = false;                    // the inputs of a FunctionGraph first
+  bool stop_on_name = false;                           // nothing below a node whose output has a name
+  std::string id_type = "CHAR";                        // "CHAR": [id A]; "int": [id 0]; "": none. ValueError otherwise
+  PrintedNodes* printed = nullptr;                     // shared with other calls
+  std::vector<std::string> outputs = {};               // what to say after each root, such as "update of W"
+  std::function<std::string(const Apply&)> note = {};  // what to say after a node, such as "host callback"
   // The indentation of a deep graph grows with its depth: the text ends with a line that says so when it is longer.
   std::size_t max_bytes = std::size_t(16) << 20;
 };
@@ -52,8 +52,8 @@ std::string dprint(const Apply& node, const DprintOptions& options = {});
 std::string dprint(const FunctionGraph& graph, const DprintOptions& options = {});
 
 struct PprintOptions {
-  int depth = 100;                  // levels of operations; deeper ones are "…"
-  std::size_t max_length = 4000;    // characters of a sub-expression; longer ones are "…"
+  int depth = 100;                // levels of operations; deeper ones are "…"
+  std::size_t max_length = 4000;  // characters of a sub-expression; longer ones are "…"
 };
 
 // The expression as one would write it: "a + a ** 10", "sum(x, axis=1)", "x[0:3]".
