@@ -1,0 +1,99 @@
+// Derivatives of expressions, as more expressions. The drivers here walk the graph and ask each op for its own
+// pullback or pushforward. Three answers are explicit and different: zero (an integer, say), disconnected (no
+// differentiable path at all), and undefined (a derivative that does not exist or is not implemented, with the reason).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <source_location>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bitale/graph/traversal.hpp"
+
+namespace bitale {
+
+enum class OnDisconnected { Raise, Warn, Ignore };             // disconnected_inputs
+enum class ReturnDisconnected { Zero, None, Disconnected };    // None: a null handle
+enum class OnNullGradient { Raise, Return };                   // null_gradients
+OnDisconnected parse_on_disconnected(std::string_view text);                 // "raise", "warn", "ignore"; ValueError
+ReturnDisconnected parse_return_disconnected(std::string_view text);         // "zero", "none", "disconnected"
+OnNullGradient parse_on_null_gradient(std::string_view text);                // "raise", "return"
+
+struct GradOptions {
+  Variables consider_constant = {};          // not differentiated through
+  OnDisconnected disconnected_inputs = OnDisconnected::Raise;
+  ReturnDisconnected return_disconnected = ReturnDisconnected::Zero;
+  OnNullGradient null_gradients = OnNullGradient::Raise;
+  bool add_names = true;                     // "(dcost/dx)"
+  // Gradients of intermediate variables that are known already (they are added to what comes from the cost).
+  Replacements known_grads = {};
+  // Where warnings go; by default to standard error.
+  std::function<void(const std::string&)> warn = {};
+};
+
+using Source = std::source_location;
+
+// Gradient of a float scalar. TypeError for another cost; DisconnectedInputError when the cost does not depend on a
+// variable; NullTypeGradError when a derivative is undefined. Integer variables have the gradient zero, in floatX.
+Variable grad(const Variable& cost, const Variable& wrt, const GradOptions& options = {}, Source where = Source::current());
+Variables grad(const Variable& cost, const Variables& wrt, const GradOptions& options = {},
+               Source where = Source::current());
+// Without a cost: everything comes from options.known_grads.
+Variables grad(const Variables& wrt, const GradOptions& options, Source where = Source::current());
+
+// Cotangents times the Jacobian of the outputs.
+Variables pullback(const Variables& outputs, const Variables& wrt, const Variables& cotangents,
+                   const GradOptions& options = {}, Source where = Source::current());
+inline Variables Lop(const Variables& outputs, const Variables& wrt, const Variables& cotangents,
+                     const GradOptions& options = {}, Source where = Source::current()) {
+  return pullback(outputs, wrt, cotangents, options, where);
+}
+// The Jacobian of the outputs times tangents: by each op's pushforward, and by two pullbacks for ops that have none.
+Variables pushforward(const Variables& outputs, const Variables& wrt, const Variables& tangents,
+                      const GradOptions& options = {}, Source where = Source::current());
+inline Variables Rop(const Variables& outputs, const Variables& wrt, const Variables& tangents,
+                     const GradOptions& options = {}, Source where = Source::current()) {
+  return pushforward(outputs, wrt, tangents, options, where);
+}
+
+// d expression / d wrt: the dimensions of the expression, then those of wrt. One batched pullback:
+// NotImplementedError when an op can't take batches.
+Variables jacobian(const Variable& expression, const Variables& wrt, const GradOptions& options = {},
+                   Source where = Source::current());
+Variable jacobian(const Variable& expression, const Variable& wrt, const GradOptions& options = {},
+                  Source where = Source::current());
+// Second derivatives of a scalar by vectors (or scalars), each by itself.
+Variables hessian(const Variable& cost, const Variables& wrt, const GradOptions& options = {},
+                  Source where = Source::current());
+Variable hessian(const Variable& cost, const Variable& wrt, const GradOptions& options = {},
+                 Source where = Source::current());
+// The Hessian over all wrt together, times vectors of their shapes.
+Variables hessian_vector_product(const Variable& cost, const Variables& wrt, const Variables& vectors,
+                                 const GradOptions& options = {}, Source where = Source::current());
+
+// The gradient's way through one part of a graph: from `start` (gradients of variables at its end) and `cost` to the
+// gradients of `wrt` and of `end`, the variables where the next part begins.
+std::pair<Variables, Variables> subgraph_grad(const Variables& wrt, const Variables& end, const Replacements& start = {},
+                                              const Variable& cost = {}, Source where = Source::current());
+
+// The outputs over inputs that have gained leading batch dimensions: every node that a replaced variable reaches takes
+// batches. A replacement has the replaced variable's dtype and at least its rank.
+Variables vectorize_graph(const Variables& outputs, const Replacements& replacements);
+
+struct VerifyGradOptions {
+  int tests = 2;                             // random projections of the outputs
+  double eps = 0;                            // step of the differences; 0: by dtype
+  double absolute = 0, relative = 0;         // tolerances: one of them must hold; 0: by dtype
+  std::uint64_t seed = 42;
+  // Values of outputs for values of inputs; by default the reference interpreter.
+  std::function<std::vector<Array>(const Variables& outputs, const Variables& inputs, const std::vector<Array>&)>
+      evaluate = {};
+};
+// Compares the gradient of `fun` (one output) at a point with central differences. GradientError says where they differ.
+void verify_grad(const std::function<Variable(const Variables&)>& fun, const std::vector<Array>& point,
+                 const VerifyGradOptions& options = {});
+
+}  // namespace bitale

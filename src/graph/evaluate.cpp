@@ -1,0 +1,111 @@
+// The reference interpreter: one node after the other, each by its op's `perform`.
+#include "graph/evaluate.hpp"
+
+#include "bitale/core/text.hpp"
+#include "graph/pointer_map.hpp"
+#include "graph/walk.hpp"
+
+namespace bitale {
+
+namespace {
+
+std::string node_text(const Apply& node) {
+  std::vector<std::string> inputs;
+  for (const Variable& input : node.inputs()) inputs.push_back(input.str());
+  return cat(node.op().label(), "(", join(inputs, ", "), ")");
+}
+
+std::string value_text(const Variable& variable, const Array& value) {
+  return cat(variable.str(), ": ", dtype_short_name(value.dtype()), " ", tuple_text(value.shape()));
+}
+
+}  // namespace
+
+void add_node_context(Error& error, const Apply& node, std::span<const Array> in) {
+  error.add("node", node_text(node));
+  std::vector<std::string> parts;
+  for (std::size_t i = 0; i < in.size(); ++i) parts.push_back(value_text(node.inputs()[i], in[i]));
+  if (!parts.empty()) error.add("inputs", join(parts, ", "));
+  if (const Location& where = node.provenance().where) error.add("built at", where.str());
+  if (node.provenance().rule) error.add("made by", node.provenance().rule);
+}
+
+void evaluate_node(const Apply& node, std::span<const Array> in, std::span<Array> out) {
+  try {
+    node.op().perform(node, in, out);
+  } catch (Error& error) {
+    add_node_context(error, node, in);
+    throw;
+  }
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    auto* type = as_tensor(node.node()->outputs[i].type);
+    if (!type || (type->dtype == out[i].dtype() && type->ndim() == out[i].ndim())) continue;
+    InternalError error(cat(node.op().label(), ": output ", i, " should be ", type->str(), ", perform made dtype ",
+                            dtype_name(out[i].dtype()), " and shape ", tuple_text(out[i].shape())));
+    add_node_context(error, node, in);
+    throw error;
+  }
+}
+
+std::vector<Array> evaluate(std::span<const Variable> outputs, std::span<const Variable> inputs,
+                            std::span<const Array> values) {
+  if (inputs.size() != values.size())
+    throw ValueError(cat("evaluate: ", inputs.size(), " inputs but ", values.size(), " values"));
+  struct Slot {
+    Array value;
+    std::size_t uses = 0;
+    bool known = false;
+  };
+  std::vector<Slot> slots;
+  PointerMap<std::size_t> slot_of;
+  auto slot = [&](const VariableNode* v) -> Slot& {
+    auto [at, is_new] = slot_of.insert(v, slots.size());
+    if (is_new) slots.emplace_back();
+    return slots[*at];
+  };
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    Slot& given = slot(inputs[i].node());
+    given.value = values[i];
+    given.known = true;
+    given.uses = 1;  // the caller keeps it
+  }
+  std::vector<ApplyNode*> order;
+  auto given = [&](const VariableNode* v) { return slot_of.contains(v); };
+  visit_nodes(outputs, given, [&](ApplyNode* node) { order.push_back(node); });
+  for (ApplyNode* node : order)
+    for (const Variable& input : node->inputs) ++slot(input.node()).uses;
+  for (const Variable& output : outputs) ++slot(output.node()).uses;
+
+  auto take = [&](const Variable& v) {
+    if (const Array* value = v.constant()) return *value;
+    Slot& found = slot(v.node());
+    if (!found.known)
+      throw MissingInputError(cat("evaluate: no value is given for `", v.str(), "` of type ", v.type()->str()));
+    Array value = found.value;
+    if (--found.uses == 0) found.value = Array();
+    return value;
+  };
+  std::vector<Array> in, out;
+  for (ApplyNode* pointer : order) {
+    Apply node = Apply::of(pointer);
+    in.clear();
+    for (const Variable& input : node.inputs()) in.push_back(take(input));
+    out.assign(node.output_count(), Array());
+    evaluate_node(node, in, out);
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      Slot& result = slot(&pointer->outputs[i]);
+      if (result.known || result.uses == 0) continue;  // a given value stands
+      result.value = out[i];
+      result.known = true;
+    }
+  }
+  std::vector<Array> results;
+  for (const Variable& output : outputs) results.push_back(take(output));
+  return results;
+}
+
+Array evaluate(const Variable& output, std::span<const Variable> inputs, std::span<const Array> values) {
+  return evaluate(std::span(&output, 1), inputs, values)[0];
+}
+
+}  // namespace bitale

@@ -1,0 +1,25 @@
+// Evaluation of a graph by the reference implementations of its ops: for constant folding, gradient checks and tests.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "bitale/core/error.hpp"
+#include "bitale/graph/op.hpp"
+
+namespace bitale {
+
+// The values of the outputs, given values of the inputs (already of the inputs' types). Values are freed when no node
+// needs them any more. MissingInputError when the outputs need another leaf.
+std::vector<Array> evaluate(std::span<const Variable> outputs, std::span<const Variable> inputs = {},
+                            std::span<const Array> values = {});
+Array evaluate(const Variable& output, std::span<const Variable> inputs = {}, std::span<const Array> values = {});
+
+// Runs one node and checks that the outputs have the dtypes and ranks of its types (InternalError).
+// Errors carry the node's context.
+void evaluate_node(const Apply& node, std::span<const Array> in, std::span<Array> out);
+
+// Adds lines that say which node failed, on inputs of which shapes, and where it was built.
+void add_node_context(Error& error, const Apply& node, std::span<const Array> in);
+
+}  // namespace bitale
