@@ -1,0 +1,244 @@
+#include "program/interpret.hpp"
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "runtime/symbols.hpp"
+
+namespace bitale::program {
+
+namespace {
+
+template <class T>
+T value_of(std::int64_t bits) {
+  if constexpr (std::is_same_v<T, double>)
+    return std::bit_cast<double>(bits);
+  else if constexpr (std::is_same_v<T, float>)
+    return std::bit_cast<float>(std::uint32_t(bits));
+  else if constexpr (std::is_same_v<T, bool>)
+    return bits != 0;
+  else
+    return T(bits);
+}
+
+template <class T>
+std::int64_t bits_of(T value) {
+  if constexpr (std::is_same_v<T, double>)
+    return std::bit_cast<std::int64_t>(value);
+  else if constexpr (std::is_same_v<T, float>)
+    return std::int64_t(std::bit_cast<std::uint32_t>(value));
+  else
+    return std::int64_t(value);
+}
+
+// C's conversion; what does not fit an integer becomes its smallest value.
+template <class To, class From>
+To convert(From value) {
+  if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
+    const double limit = std::ldexp(1.0, std::numeric_limits<To>::digits);
+    const bool fits = double(value)<limit&& double(value)> double(std::numeric_limits<To>::min()) - 1;
+    const bool exact_minimum = double(value) == double(std::numeric_limits<To>::min());
+    return fits || exact_minimum ? To(value) : std::numeric_limits<To>::min();
+  } else if constexpr (std::is_same_v<To, bool>) {
+    return value != 0;
+  } else {
+    return To(value);
+  }
+}
+
+template <class T>
+T shifted_left(T x, T by) {
+  return T(std::uint64_t(x) << (std::uint64_t(by) & 63));
+}
+
+[[noreturn]] void refuse(Code code, DType dtype) {
+  throw InternalError(cat("program: ", code_name(code), " of ", dtype_short_name(dtype), " can't be interpreted"));
+}
+
+template <class T>
+T float_operation(Code code, T x, T y, T z) {
+  switch (code) {
+    case Code::add: return x + y;
+    case Code::sub: return x - y;
+    case Code::mul: return x * y;
+    case Code::div: return x / y;
+    case Code::rem: return std::fmod(x, y);
+    case Code::fma: return std::fma(x, y, z);
+    case Code::neg: return -x;
+    case Code::abs: return std::fabs(x);
+    case Code::sqrt: return std::sqrt(x);
+    case Code::floor: return std::floor(x);
+    case Code::ceil: return std::ceil(x);
+    case Code::trunc: return std::trunc(x);
+    case Code::rint: return std::nearbyint(x);
+    case Code::copysign: return std::copysign(x, y);
+    case Code::min: return x < y ? x : y;
+    case Code::max: return x > y ? x : y;
+    default: refuse(code, dtype_of<T>::value);
+  }
+}
+
+template <class T>
+T integer_operation(Code code, T x, T y, T z) {
+  const auto a = std::uint64_t(x), b = std::uint64_t(y);
+  const bool overflows = std::is_signed_v<T> && y == T(-1);
+  switch (code) {
+    case Code::add: return T(a + b);
+    case Code::sub: return T(a - b);
+    case Code::mul: return T(a * b);
+    case Code::div: return y == 0 ? T(0) : overflows ? T(-a) : T(x / y);
+    case Code::rem: return y == 0 || overflows ? T(0) : T(x % y);
+    case Code::fma: return T(a * b + std::uint64_t(z));
+    case Code::neg: return T(-a);
+    case Code::abs: return x < 0 ? T(-a) : x;
+    case Code::min: return x < y ? x : y;
+    case Code::max: return x > y ? x : y;
+    case Code::bit_and: return T(x & y);
+    case Code::bit_or: return T(x | y);
+    case Code::bit_xor: return T(x ^ y);
+    case Code::bit_not: return T(~x);
+    case Code::shl: return shifted_left(x, y);
+    case Code::shr: return T(x >> (b & (8 * sizeof(T) - 1)));
+    default: refuse(code, dtype_of<T>::value);
+  }
+}
+
+bool bool_operation(Code code, bool x, bool y) {
+  switch (code) {
+    case Code::bit_and: return x && y;
+    case Code::bit_or: return x || y;
+    case Code::bit_xor: return x != y;
+    case Code::bit_not: return !x;
+    default: refuse(code, DType::Bool);
+  }
+}
+
+template <class T>
+bool compare(Code code, T x, T y) {
+  switch (code) {
+    case Code::eq: return x == y;
+    case Code::ne: return x != y;
+    case Code::lt: return x < y;
+    case Code::le: return x <= y;
+    case Code::gt: return x > y;
+    default: return x >= y;
+  }
+}
+
+bool is_comparison(Code code) { return code >= Code::eq && code <= Code::ge; }
+
+// Calls through the address with arguments and result of one type.
+template <class T>
+T call(void* address, int count, T x, T y, T z) {
+  switch (count) {
+    case 1: return reinterpret_cast<T (*)(T)>(address)(x);
+    case 2: return reinterpret_cast<T (*)(T, T)>(address)(x, y);
+    default: return reinterpret_cast<T (*)(T, T, T)>(address)(x, y, z);
+  }
+}
+
+}  // namespace
+
+std::int64_t to_bits(double value, DType dtype) {
+  return visit_dtype(dtype, [&]<class T>() { return bits_of(convert<T>(value)); });
+}
+
+double from_bits(std::int64_t bits, DType dtype) {
+  return visit_dtype(dtype, [&]<class T>() { return double(value_of<T>(bits)); });
+}
+
+Interpreter::Interpreter(Expr root, std::span<const Expr> variables) : dtype_(root.dtype()) {
+  std::vector<int> slots(root.pool().size(), -1);  // by node
+  for (auto& variable : variables) {
+    if (slots[variable.id()] < 0) slots[variable.id()] = slot_count_++;
+    variable_slots_.push_back(slots[variable.id()]);
+    variable_dtypes_.push_back(variable.dtype());
+  }
+  std::vector<Expr> stack{root};
+  while (!stack.empty()) {
+    const Expr expr = stack.back();
+    const std::size_t before = stack.size();
+    if (slots[expr.id()] < 0)
+      for (std::size_t i = 0; i < expr.argument_count(); ++i)
+        if (slots[expr.argument(i).id()] < 0) stack.push_back(expr.argument(i));
+    if (stack.size() != before) continue;
+    if (slots[expr.id()] < 0) add(expr, slots);
+    stack.pop_back();
+  }
+  root_slot_ = slots[root.id()];
+}
+
+void Interpreter::add(Expr expr, std::vector<int>& slots) {
+  Step step{.code = expr.code(),
+            .dtype = expr.dtype(),
+            .argument_dtype = expr.dtype(),
+            .argument_count = int(expr.argument_count()),
+            .arguments = {0, 0, 0},
+            .payload = expr.payload(),
+            .out = slot_count_};
+  const bool reads_memory = step.code == Code::load || step.code == Code::index || step.code == Code::dim;
+  if (reads_memory || step.code == Code::var || step.argument_count > 3)
+    throw InternalError(cat("program: ", code_name(step.code), " can't be interpreted"));
+  for (int i = 0; i < step.argument_count; ++i) step.arguments[i] = slots[expr.argument(std::size_t(i)).id()];
+  if (step.argument_count) step.argument_dtype = expr.argument(0).dtype();
+  if (step.code == Code::call) {
+    void* address = runtime::find_symbol(expr.pool().function_name(step.payload));
+    if (!address) throw InternalError(cat("program: no function ", expr.pool().function_name(step.payload)));
+    step.payload = std::int64_t(reinterpret_cast<std::intptr_t>(address));
+  }
+  slots[expr.id()] = slot_count_++;
+  if (step.code == Code::constant)
+    constants_.emplace_back(step.out, step.payload);
+  else
+    steps_.push_back(step);
+}
+
+std::int64_t Interpreter::run(const Step& step, const std::int64_t* slots) const {
+  const std::int64_t a = step.argument_count > 0 ? slots[step.arguments[0]] : 0;
+  const std::int64_t b = step.argument_count > 1 ? slots[step.arguments[1]] : 0;
+  const std::int64_t c = step.argument_count > 2 ? slots[step.arguments[2]] : 0;
+  if (step.code == Code::select) return a ? b : c;
+  if (step.code == Code::bitcast)
+    return visit_dtype(step.dtype, [&]<class T>() {
+      if constexpr (std::is_same_v<T, float>)
+        return std::int64_t(std::uint32_t(a));
+      else if constexpr (std::is_same_v<T, double>)
+        return a;
+      else
+        return bits_of(T(a));
+    });
+  return visit_dtype(step.argument_dtype, [&]<class T>() -> std::int64_t {
+    const T x = value_of<T>(a);
+    if (step.code == Code::cast) return visit_dtype(step.dtype, [&]<class To>() { return bits_of(convert<To>(x)); });
+    const T y = value_of<T>(b), z = value_of<T>(c);
+    if (is_comparison(step.code)) return compare(step.code, x, y);
+    if (step.code == Code::call)
+      return bits_of(call<T>(reinterpret_cast<void*>(std::intptr_t(step.payload)), step.argument_count, x, y, z));
+    if constexpr (std::is_same_v<T, bool>)
+      return bool_operation(step.code, x, y);
+    else if constexpr (std::is_floating_point_v<T>)
+      return bits_of(float_operation(step.code, x, y, z));
+    else
+      return bits_of(integer_operation(step.code, x, y, z));
+  });
+}
+
+std::int64_t Interpreter::bits(std::span<const std::int64_t> values) const {
+  std::vector<std::int64_t> slots(std::size_t(slot_count_), 0);
+  for (auto& [slot, value] : constants_) slots[std::size_t(slot)] = value;
+  for (std::size_t i = 0; i < values.size(); ++i) slots[std::size_t(variable_slots_[i])] = values[i];
+  for (auto& step : steps_) slots[std::size_t(step.out)] = run(step, slots.data());
+  return slots[std::size_t(root_slot_)];
+}
+
+double Interpreter::operator()(std::span<const double> values) const {
+  std::vector<std::int64_t> payloads;
+  for (std::size_t i = 0; i < values.size(); ++i) payloads.push_back(to_bits(values[i], variable_dtypes_[i]));
+  return from_bits(bits(payloads), dtype_);
+}
+
+}  // namespace bitale::program

@@ -1,0 +1,65 @@
+// The pieces that the elementary functions share: the layout of a float, powers of two, and the two kernels exp(r) - 1
+// and log(1 + f) on the small interval that argument reduction leads to.
+//
+// Methods: Cody & Waite, "Software Manual for the Elementary Functions" (reduction by multiples of log 2 in two pieces)
+// and FreeBSD's msun (e_log.c, s_log1p.c: log(1 + f) through s = f / (2 + f)). The polynomials are minimax (Remez
+// exchange in 200-bit arithmetic); each states its relative error, before its coefficients are rounded.
+#pragma once
+
+#include <cstdint>
+
+#include "program/expr.hpp"
+
+namespace bitale::program::math {
+
+struct Format {
+  explicit Format(DType dtype) : is_double(dtype == DType::Float64) {}
+  const bool is_double;
+
+  DType dtype() const { return is_double ? DType::Float64 : DType::Float32; }
+  DType bits() const { return is_double ? DType::UInt64 : DType::UInt32; }
+  int mantissa() const { return is_double ? 52 : 23; }
+  std::int64_t bias() const { return is_double ? 1023 : 127; }
+  // 1.5 * 2^mantissa: adding it rounds to a whole number, which then is the low bits.
+  double shifter() const { return is_double ? 6755399441055744.0 : 12582912.0; }
+  // Below this, x and its odd functions are equal to within rounding.
+  double tiny() const { return is_double ? 0x1p-54 : 0x1p-26; }
+};
+
+// log 2 and what its rounding to the dtype leaves.
+struct Log2 {
+  double high, low;
+};
+inline Log2 log_2(const Format& format) {
+  if (format.is_double) return {0.6931471805599453, 2.3190468138462996e-17};
+  return {0.6931471824645996, -1.904654299957768e-09};
+}
+
+// 2^n for a float n that is whole, -bias < n <= bias.
+Expr power_of_two(Expr n);
+// value * 2^n for whole n between twice the exponents of the format: right where the result is subnormal or infinite.
+Expr scale(Expr value, Expr n);
+
+// x = n log 2 + r with whole n and |r| <= log(2) / 2.
+struct Reduced {
+  Expr n, r;
+};
+Reduced reduce_by_log_2(Expr x);
+// exp(r) - 1 for |r| <= log(2) / 2, with small relative error.
+Expr expm1_kernel(Expr r);
+// 2^shift * exp(x), shift whole, for every x.
+Expr scaled_exp(Expr x, double shift);
+// exp(x) - 1 for x <= 0 or x far from overflow; right for tiny x.
+Expr expm1_moderate(Expr x);
+
+// Positive normal x = m 2^k with sqrt(1/2) <= m < sqrt(2).
+struct Decomposed {
+  Expr m, k;
+};
+Decomposed decompose(Expr x);
+// log(1 + f) for sqrt(1/2) <= 1 + f < sqrt(2).
+Expr log1p_kernel(Expr f);
+// log(1 + x) for x >= -1/2 and finite.
+Expr log1p_moderate(Expr x);
+
+}  // namespace bitale::program::math

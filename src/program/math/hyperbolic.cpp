@@ -1,0 +1,31 @@
+// tanh through expm1; sinh and cosh through half of exp(|x|), which overflows where they do.
+#include "program/math/core.hpp"
+#include "program/math/math.hpp"
+
+namespace bitale::program::math {
+
+Expr tanh(Expr x) {
+  const Format format(x.dtype());
+  // (exp(2a) - 1) / (exp(2a) + 1); beyond the bound the result is 1.
+  const Expr a = min(x.pool().number(format.is_double ? 22.0 : 10.0, x.dtype()), abs(x));
+  const Expr t = expm1_moderate(a + a);
+  return select(abs(x) < format.tiny(), x, copysign(t / (t + 2.0), x));
+}
+
+Expr cosh(Expr x) {
+  const Expr half_power = scaled_exp(abs(x), -1);
+  return half_power + 0.25 / half_power;
+}
+
+Expr sinh(Expr x) {
+  const Expr a = abs(x), half_power = scaled_exp(a, -1), z = a * a;
+  // Below 1 the difference would cancel: a + a^3 S(a^2), to 2^-63 (float64) and 2^-34 (float32).
+  const Expr series = Format(x.dtype()).is_double
+                          ? polynomial(z, {0.1666666666666666743, 0.0083333333333331386952, 0.00019841269841437762448,
+                                           2.7557319155310450292e-6, 2.5052123402883282614e-8,
+                                           1.6057239994004431609e-10, 7.7593230470603643717e-13})
+                          : polynomial(z, {0.166666664886, 0.00833335060337, 0.000198360651764, 2.81744601827e-6});
+  return copysign(select(a < 1.0, fma(a * z, series, a), half_power - 0.25 / half_power), x);
+}
+
+}  // namespace bitale::program::math

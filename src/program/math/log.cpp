@@ -1,0 +1,114 @@
+// log, log2, log10, log1p: x = m 2^k, and log m through s = f / (2 + f), f = m - 1.
+#include <cmath>
+#include <limits>
+
+#include "program/math/core.hpp"
+#include "program/math/math.hpp"
+
+namespace bitale::program::math {
+
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+// k log 2 + part, with log 2 in two pieces.
+Expr add_multiple_of_log_2(Expr k, Expr part) {
+  const auto [high, low] = log_2(Format(k.dtype()));
+  ExprPool& pool = k.pool();
+  return fma(k, pool.number(high, k.dtype()), fma(k, pool.number(low, k.dtype()), part));
+}
+
+// `value` where x is positive and finite; the limits at 0 and infinity; nan for nan and below 0.
+Expr with_limits(Expr x, Expr value) {
+  const Expr at_zero_or_below = select(equal(x, 0), -inf, x.pool().number(std::nan(""), x.dtype()));
+  return select(x > 0, select(x < inf, value, x), at_zero_or_below);
+}
+
+// Subnormal numbers are made normal by 2^lift first.
+Decomposed decompose_any(Expr x) {
+  const bool is_double = Format(x.dtype()).is_double;
+  const double smallest_normal = is_double ? 0x1p-1022 : 0x1p-126, lift = is_double ? 54 : 25;
+  const Expr is_small = x < smallest_normal;
+  const auto [m, k] = decompose(select(is_small, x * std::exp2(lift), x));
+  return {m, select(is_small, k - lift, k)};
+}
+
+}  // namespace
+
+Decomposed decompose(Expr x) {
+  const Format format(x.dtype());
+  ExprPool& pool = x.pool();
+  const std::int64_t one = format.bias() << format.mantissa();
+  const std::int64_t sqrt_half = format.is_double ? 0x3fe6a09e667f3bcd : 0x3f3504f3;
+  const std::int64_t mask = (std::int64_t(1) << format.mantissa()) - 1;
+  auto integer = [&](std::int64_t value) { return pool.integer(value, format.bits()); };
+  // Seen from sqrt(1/2), the exponent field counts the powers of two that m must give away.
+  const Expr shifted = bitcast(x, format.bits()) + integer(one - sqrt_half);
+  const Expr m = bitcast((shifted & integer(mask)) + integer(sqrt_half), format.dtype());
+  // The field as a float: put it below the exponent of 2^mantissa and subtract that again.
+  const double base = format.is_double ? 0x1p52 : 0x1p23;
+  const std::int64_t base_bits = (format.bias() + format.mantissa()) << format.mantissa();
+  const Expr field = bitcast((shifted >> format.mantissa()) | integer(base_bits), format.dtype());
+  return {m, field - (base + double(format.bias()))};
+}
+
+Expr log1p_kernel(Expr f) {
+  // With s = f / (2 + f), z = s^2: log(1 + f) = 2 s + s z P(z), 2 s = f - s f, and s f is written as f^2/2 less what
+  // makes the leading terms exact. z P(z) to 2^-58.5 (float64) and 2^-29.2 (float32).
+  const Expr s = f / (f + 2.0), z = s * s;
+  const Expr p = Format(f.dtype()).is_double
+                     ? polynomial(z, {0.66666666666667344222, 0.39999999999414528087, 0.2857142874243523997,
+                                      0.22222198567102774103, 0.1818356469607931842, 0.15314039849337300471,
+                                      0.14796068148242765927})
+                     : polynomial(z, {0.666667764052, 0.399775379064, 0.298718418717});
+  const Expr half_square = f * f * 0.5;
+  return f - (half_square - s * fma(z, p, half_square));
+}
+
+Expr log(Expr x) {
+  const auto [m, k] = decompose_any(x);
+  return with_limits(x, add_multiple_of_log_2(k, log1p_kernel(m - 1.0)));
+}
+
+Expr log2(Expr x) {
+  const bool is_double = Format(x.dtype()).is_double;
+  const auto [m, k] = decompose_any(x);
+  const Expr natural = log1p_kernel(m - 1.0);
+  auto times = [&](double factor, Expr plus) { return fma(natural, x.pool().number(factor, x.dtype()), plus); };
+  return with_limits(x, is_double ? times(1.4426950408889634, natural * 2.0355273740931033e-17 + k)
+                                  : times(1.4426950216293335, natural * 1.9259629911266175e-08 + k));
+}
+
+Expr log10(Expr x) {
+  const bool is_double = Format(x.dtype()).is_double;
+  const auto [m, k] = decompose_any(x);
+  ExprPool& pool = x.pool();
+  auto number = [&](double value) { return pool.number(value, x.dtype()); };
+  // k log10(2) + log(m) log10(e); a small log(m) must keep its digits, so its product comes before the sum.
+  const double two_high = is_double ? 0.3010299956639812 : 0.3010300099849701;
+  const double two_low = is_double ? -2.8037281277851704e-18 : -1.4320988897559699e-08;
+  const double e_high = is_double ? 0.4342944819032518 : 0.4342944920063019;
+  const double e_low = is_double ? 1.098319650216765e-17 : -1.0103050052231683e-08;
+  const Expr natural = log1p_kernel(m - 1.0);
+  const Expr part = fma(natural, number(e_high), fma(natural, number(e_low), k * two_low));
+  return with_limits(x, fma(k, number(two_high), part));
+}
+
+Expr log1p_moderate(Expr x) {
+  const Format format(x.dtype());
+  const Expr u = x + 1.0, back = u - 1.0;
+  const Expr lost = (1.0 - (u - back)) + (x - back);  // 1 + x = u + lost exactly
+  const auto [m, k] = decompose(u);
+  // Far from 1 what was lost does not matter, and 2^-k may not be a number.
+  const double far = format.is_double ? 0x1p60 : 0x1p30;
+  const Expr correction = select(x < far, lost * power_of_two(-k), 0.0);
+  return add_multiple_of_log_2(k, log1p_kernel((m - 1.0) + correction));
+}
+
+Expr log1p(Expr x) {
+  const Expr value = select(abs(x) < Format(x.dtype()).tiny(), x, log1p_moderate(x));
+  const Expr at_minus_one_or_below = select(equal(x, -1), -inf, x.pool().number(std::nan(""), x.dtype()));
+  return select(x > -1.0, select(x < inf, value, x), at_minus_one_or_below);
+}
+
+}  // namespace bitale::program::math

@@ -1,0 +1,19 @@
+// sigmoid and softplus: through exp(-|x|), which never overflows.
+#include "program/math/core.hpp"
+#include "program/math/math.hpp"
+
+namespace bitale::program::math {
+
+Expr sigmoid(Expr x) {
+  const Expr small = scaled_exp(-abs(x), 0);
+  return select(x >= 0, 1.0, small) / (small + 1.0);
+}
+
+Expr softplus(Expr x) {
+  const Expr small = scaled_exp(-abs(x), 0);
+  // log1p of a tiny number is that number; max passes a nan in its second argument.
+  const Expr bend = select(small < Format(x.dtype()).tiny(), small, log1p_moderate(small));
+  return bend + max(x.pool().number(0, x.dtype()), x);
+}
+
+}  // namespace bitale::program::math
