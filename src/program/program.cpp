@@ -108,6 +108,12 @@ class Printer {
 
 }  // namespace
 
+std::vector<std::int64_t> length_offsets(const Program& program) {
+  std::vector<std::int64_t> offsets{0};
+  for (auto& buffer : program.buffers) offsets.push_back(offsets.back() + buffer.ndim());
+  return offsets;
+}
+
 std::string to_string(const Program& program) {
   return Printer(program).print();
 }

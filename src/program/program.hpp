@@ -106,6 +106,9 @@ struct Program {
   int workspace_slots = 0;
 };
 
+// Where each buffer's lengths start in runtime::Frame::lengths; one more entry: the total.
+std::vector<std::int64_t> length_offsets(const Program& program);
+
 // Readable pseudo-code.
 std::string to_string(const Program& program);
 // InternalError naming the step when the program breaks a rule of the IR: unknown buffers, use before allocation,

@@ -1,0 +1,144 @@
+// Emitter: a Program as LLVM IR, one function int32(Frame*). Expressions are emitted once, at the outermost loop level at
+// which they are known. Innermost loops marked `vector` run in explicit lanes: a main loop, and one masked pass for the
+// rest.
+#pragma once
+
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "codegen/llvm/api.hpp"
+#include "program/program.hpp"
+
+namespace bitale::codegen {
+
+struct TargetInfo {
+  std::string triple, cpu, features;
+  int vector_bytes = 16;
+};
+
+class Emitter {
+ public:
+  Emitter(const program::Program& program, LLVMContextRef context, LLVMModuleRef module, const TargetInfo& target);
+  ~Emitter();
+  Emitter(const Emitter&) = delete;
+  Emitter& operator=(const Emitter&) = delete;
+
+  // Adds the function to the module.
+  void emit_function(const std::string& name);
+
+ private:
+  using Expr = program::Expr;
+  using Value = LLVMValueRef;
+
+  // An open loop. Values known at this level live in `values`; `preheader` is where the level outside goes on.
+  struct Level {
+    std::int64_t index = -1;
+    LLVMBasicBlockRef preheader = nullptr;
+    std::unordered_map<std::uint32_t, Value> values;
+  };
+  using Accumulators = std::unordered_map<std::int64_t, Value>;   // var -> memory of its vector accumulator
+  // The lanes of a vector loop's body: its innermost Level's values are vectors of `count`, those outside scalars.
+  struct Lanes {
+    int count = 1;
+    Value start = nullptr;          // scalar index of lane 0
+    Value mask = nullptr;           // null: all lanes
+    std::unordered_map<std::uint32_t, Value> splats;                 // of outer values, made before the loop
+    Accumulators* accumulators = nullptr;
+  };
+
+  // ---- expressions (emit_expr.cpp) ----
+  Value value(Expr expr);                         // at the current level; a vector when it varies over lanes
+  Value lanes_of(Expr expr);                      // the same, splat to lanes when it does not vary
+  Value build(Expr expr);                         // arguments are there already
+  Value build_cast(Value v, DType from, DType to);
+  Value float_to_int(Value v, DType from, DType to);
+  Value build_load(Expr load);
+  Value build_call(Expr call);
+  Value intrinsic(const char* name, std::initializer_list<LLVMTypeRef> types, std::initializer_list<Value> arguments);
+  Value compare(program::Code code, DType dtype, Value a, Value b);
+  Value combine(program::Combiner combiner, DType dtype, Value a, Value b, bool reassociate);
+  Value fast(Value v, bool reassociate = false);
+  Value constant(DType dtype, std::int64_t payload, int lanes);
+  Value identity(program::Combiner combiner, DType dtype, int lanes);
+  Value splat(Value scalar, int lanes);
+  Value iota(int lanes);
+  std::size_t level_of(Expr expr);
+  bool varies(Expr expr) { return lanes_ && level_of(expr) + 1 == levels_.size(); }
+
+  // ---- memory (emit_memory.cpp) ----
+  struct Place {
+    Expr row;                // offset of the row in elements; invalid when 0
+    Expr last;               // index within the row; invalid for 0-d
+  };
+  Place place_of(std::int64_t buffer, std::span<const Expr> at);
+  bool unit_stride(Expr last);                    // neighbouring lanes, neighbouring elements
+  Value start_of(Expr expr);                      // the scalar value of a unit-stride index at lane 0
+  Value data(std::int64_t buffer);
+  Value address(std::int64_t buffer, Value offset);
+  Value full_mask(int lanes);
+  Value load_lanes(DType dtype, Value address);
+  void store_lanes(DType dtype, Value address, Value v);
+  Value gather(DType dtype, std::int64_t buffer, Value offsets);
+  void scatter(DType dtype, std::int64_t buffer, Value offsets, Value v);
+  Value addresses(DType dtype, std::int64_t buffer, Value offsets);
+  Value from_memory(DType dtype, Value v);        // i8 to i1
+  Value to_memory(DType dtype, Value v);
+  Value frame_field(int field);
+  void load_data(std::int64_t buffer);            // reads its address from the frame
+  Value length_address(std::int64_t buffer, int axis);
+  void store(std::int64_t buffer, std::span<const Expr> at, Value v);
+  Value load(std::int64_t buffer, std::span<const Expr> at, bool in_lanes);
+
+  // ---- steps (emit_step.cpp) ----
+  void emit(const program::Steps& steps);
+  void emit(const program::Store& step);
+  void emit(const program::Accumulate& step);
+  void emit(const program::Let& step);
+  void emit(const program::Update& step);
+  void emit(const program::Loop& step);
+  void emit(const program::Allocate& step);
+  void emit(const program::Fill& step);
+  void emit(const program::Call& step);
+  void emit(const program::Check& step);
+  void emit(const program::HostCall& step);
+  void scalar_loop(const program::Loop& loop, Value extent);
+  void vector_loop(const program::Loop& loop, Value extent);
+  void lanes_loop(const program::Loop& loop, Lanes& lanes, Value from, Value to, std::vector<Accumulators>& accumulators);
+  void masked_tail(const program::Loop& loop, Lanes& lanes, Value from, Value extent, Accumulators& accumulators);
+  void reduce_lanes(const program::Loop& loop, int lanes, std::vector<Accumulators>& accumulators);
+  void emit_lanes(const program::Loop& loop, Lanes& lanes, Value start, Value mask, Accumulators& accumulators);
+  void fail_unless(Value ok, Value code);
+  void note_writes(const program::Steps& steps);
+  void open_level(Expr index, LLVMBasicBlockRef preheader);
+  void close_level();
+  void resume(LLVMBasicBlockRef at);              // at its end, or before its terminator
+  Value local(DType dtype, int lanes, const char* name);   // memory of a variable, in the entry block
+  LLVMBasicBlockRef block(const char* name);
+
+  LLVMTypeRef type(DType dtype, int lanes = 1);            // in registers: bool is i1
+  LLVMTypeRef memory_type(DType dtype, int lanes = 1);     // in memory: bool is i8
+  LLVMTypeRef vector_of(LLVMTypeRef element, int lanes);
+  Value int64(std::int64_t v);
+
+  const LlvmApi& l_;
+  const program::Program& program_;
+  program::ExprPool& pool_;
+  LLVMContextRef context_;
+  LLVMModuleRef module_;
+  LLVMBuilderRef builder_;
+  const TargetInfo& target_;
+  LLVMValueRef function_ = nullptr;
+  LLVMBasicBlockRef entry_ = nullptr;
+  std::vector<std::int64_t> length_offsets_;
+  std::vector<Level> levels_;
+  Lanes* lanes_ = nullptr;
+  std::vector<Value> data_;                                       // per buffer: address, once known
+  std::unordered_map<std::int64_t, std::size_t> var_levels_;      // var -> level at which it is known
+  std::unordered_map<std::int64_t, Value> locals_;                // carried var -> its memory
+  std::unordered_set<std::int64_t> being_written_;                // by the present top-level step
+  std::unordered_map<std::uint32_t, std::size_t> level_cache_;
+};
+
+}  // namespace bitale::codegen

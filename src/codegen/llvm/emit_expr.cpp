@@ -1,0 +1,372 @@
+// Scalar expressions as LLVM values, hoisted to the outermost level at which they are known.
+#include <algorithm>
+#include <bit>
+#include <limits>
+#include <utility>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "codegen/llvm/emit.hpp"
+
+namespace bitale::codegen {
+
+using program::Code;
+using program::Combiner;
+
+LLVMTypeRef Emitter::vector_of(LLVMTypeRef element, int lanes) {
+  return lanes == 1 ? element : l_.VectorType(element, unsigned(lanes));
+}
+
+LLVMTypeRef Emitter::type(DType dtype, int lanes) {
+  const auto scalar = [&] {
+    if (dtype == DType::Bool) return l_.Int1TypeInContext(context_);
+    if (dtype == DType::Float32) return l_.FloatTypeInContext(context_);
+    if (dtype == DType::Float64) return l_.DoubleTypeInContext(context_);
+    switch (itemsize(dtype)) {
+      case 1: return l_.Int8TypeInContext(context_);
+      case 2: return l_.Int16TypeInContext(context_);
+      case 4: return l_.Int32TypeInContext(context_);
+      default: return l_.Int64TypeInContext(context_);
+    }
+  };
+  return vector_of(scalar(), lanes);
+}
+
+LLVMTypeRef Emitter::memory_type(DType dtype, int lanes) {
+  return type(dtype == DType::Bool ? DType::UInt8 : dtype, lanes);
+}
+
+Emitter::Value Emitter::int64(std::int64_t v) {
+  return l_.ConstInt(l_.Int64TypeInContext(context_), std::uint64_t(v), true);
+}
+
+Emitter::Value Emitter::constant(DType dtype, std::int64_t payload, int lanes) {
+  Value scalar = nullptr;
+  if (dtype == DType::Float64) scalar = l_.ConstReal(type(dtype), std::bit_cast<double>(payload));
+  else if (dtype == DType::Float32) scalar = l_.ConstReal(type(dtype), std::bit_cast<float>(std::uint32_t(payload)));
+  else scalar = l_.ConstInt(type(dtype), std::uint64_t(payload), true);
+  if (lanes == 1) return scalar;
+  std::vector<Value> parts(std::size_t(lanes), scalar);
+  return l_.ConstVector(parts.data(), unsigned(lanes));
+}
+
+Emitter::Value Emitter::identity(Combiner combiner, DType dtype, int lanes) {
+  return constant(dtype, program::identity(combiner, pool_, dtype).payload(), lanes);
+}
+
+Emitter::Value Emitter::iota(int lanes) {
+  std::vector<Value> parts;
+  for (int i = 0; i < lanes; ++i) parts.push_back(int64(i));
+  return l_.ConstVector(parts.data(), unsigned(lanes));
+}
+
+Emitter::Value Emitter::splat(Value scalar, int lanes) {
+  if (lanes == 1) return scalar;
+  LLVMTypeRef vector = l_.VectorType(l_.TypeOf(scalar), unsigned(lanes));
+  Value one = l_.BuildInsertElement(builder_, l_.GetPoison(vector), scalar, int64(0), "");
+  Value zeros = l_.ConstNull(l_.VectorType(l_.Int32TypeInContext(context_), unsigned(lanes)));
+  return l_.BuildShuffleVector(builder_, one, l_.GetPoison(vector), zeros, "");
+}
+
+// Multiplications and additions may contract; sums of a reduction may also be reordered.
+Emitter::Value Emitter::fast(Value v, bool reassociate) {
+  if (l_.CanValueUseFastMathFlags(v))
+    l_.SetFastMathFlags(v, LLVMFastMathAllowContract | (reassociate ? unsigned(LLVMFastMathAllowReassoc) : 0u));
+  return v;
+}
+
+std::size_t Emitter::level_of(Expr root) {
+  std::vector<Expr> stack{root};
+  while (!stack.empty()) {
+    const Expr expr = stack.back();
+    if (level_cache_.count(expr.id())) {
+      stack.pop_back();
+      continue;
+    }
+    std::size_t level = 0;
+    bool ready = true;
+    for (std::size_t i = 0; i < expr.argument_count(); ++i) {
+      const Expr argument = expr.argument(i);
+      auto found = level_cache_.find(argument.id());
+      if (found == level_cache_.end()) {
+        stack.push_back(argument);
+        ready = false;
+      } else {
+        level = std::max(level, found->second);
+      }
+    }
+    if (!ready) continue;
+    if (expr.code() == Code::index) {
+      for (std::size_t k = 0; k < levels_.size(); ++k)
+        if (levels_[k].index == expr.payload()) level = k;
+    } else if (expr.code() == Code::var) {
+      level = var_levels_.at(expr.payload());
+    } else if (expr.code() == Code::load && being_written_.count(expr.payload())) {
+      level = levels_.size() - 1;
+    }
+    level_cache_[expr.id()] = level;
+    stack.pop_back();
+  }
+  return level_cache_.at(root.id());
+}
+
+Emitter::Value Emitter::value(Expr root) {
+  std::vector<Expr> stack{root};
+  while (!stack.empty()) {
+    const Expr expr = stack.back();
+    if (expr.code() == Code::constant) {
+      stack.pop_back();
+      continue;
+    }
+    Level& level = levels_[level_of(expr)];
+    if (level.values.count(expr.id())) {
+      stack.pop_back();
+      continue;
+    }
+    const std::size_t before = stack.size();
+    // A load emits its address itself: which parts of it are needed depends on how it lies.
+    if (expr.code() != Code::load)
+      for (std::size_t i = 0; i < expr.argument_count(); ++i) {
+        const Expr argument = expr.argument(i);
+        if (argument.code() == Code::constant) continue;
+        if (!levels_[level_of(argument)].values.count(argument.id())) stack.push_back(argument);
+      }
+    if (stack.size() != before) continue;
+    stack.pop_back();
+    const std::size_t at = level_of(expr);
+    if (at + 1 == levels_.size()) {
+      const Value built = build(expr);
+      levels_[at].values[expr.id()] = built;
+      continue;
+    }
+    // Known outside: build it at the end of that level's code, before the loop it leads to.
+    LLVMBasicBlockRef here = l_.GetInsertBlock(builder_);
+    l_.PositionBuilderBefore(builder_, l_.GetBasicBlockTerminator(levels_[at + 1].preheader));
+    Lanes* lanes = std::exchange(lanes_, nullptr);
+    std::vector<Level> inner;   // what is built outside must not see the levels inside
+    while (levels_.size() > at + 1) {
+      inner.push_back(std::move(levels_.back()));
+      levels_.pop_back();
+    }
+    levels_[at].values[expr.id()] = build(expr);
+    while (!inner.empty()) {
+      levels_.push_back(std::move(inner.back()));
+      inner.pop_back();
+    }
+    lanes_ = lanes;
+    resume(here);
+  }
+  if (root.code() == Code::constant) return constant(root.dtype(), root.payload(), 1);
+  return levels_[level_of(root)].values.at(root.id());
+}
+
+Emitter::Value Emitter::lanes_of(Expr expr) {
+  if (!lanes_) return value(expr);
+  if (expr.code() == Code::constant) return constant(expr.dtype(), expr.payload(), lanes_->count);
+  const Value v = value(expr);
+  if (varies(expr)) return v;
+  auto [it, is_new] = lanes_->splats.try_emplace(expr.id());
+  if (is_new) {
+    LLVMBasicBlockRef here = l_.GetInsertBlock(builder_);
+    l_.PositionBuilderBefore(builder_, l_.GetBasicBlockTerminator(levels_.back().preheader));
+    it->second = splat(v, lanes_->count);
+    resume(here);
+  }
+  return it->second;
+}
+
+Emitter::Value Emitter::intrinsic(const char* name, std::initializer_list<LLVMTypeRef> types,
+                                  std::initializer_list<Value> arguments) {
+  const unsigned id = l_.LookupIntrinsicID(name, std::char_traits<char>::length(name));
+  std::vector<LLVMTypeRef> overloads(types);
+  std::vector<Value> values(arguments);
+  Value function = l_.GetIntrinsicDeclaration(module_, id, overloads.data(), overloads.size());
+  return l_.BuildCall2(builder_, l_.IntrinsicGetType(context_, id, overloads.data(), overloads.size()), function,
+                       values.data(), unsigned(values.size()), "");
+}
+
+Emitter::Value Emitter::compare(Code code, DType dtype, Value a, Value b) {
+  struct Row {
+    LLVMRealPredicate real;
+    LLVMIntPredicate is_signed, is_unsigned;
+  };
+  // In the order eq ne lt le gt ge of program::Code.
+  static constexpr Row rows[] = {
+      {LLVMRealOEQ, LLVMIntEQ, LLVMIntEQ},   {LLVMRealUNE, LLVMIntNE, LLVMIntNE},
+      {LLVMRealOLT, LLVMIntSLT, LLVMIntULT}, {LLVMRealOLE, LLVMIntSLE, LLVMIntULE},
+      {LLVMRealOGT, LLVMIntSGT, LLVMIntUGT}, {LLVMRealOGE, LLVMIntSGE, LLVMIntUGE},
+  };
+  const Row& row = rows[int(code) - int(Code::eq)];
+  if (is_float(dtype)) return l_.BuildFCmp(builder_, row.real, a, b, "");
+  return l_.BuildICmp(builder_, is_signed_int(dtype) ? row.is_signed : row.is_unsigned, a, b, "");
+}
+
+Emitter::Value Emitter::combine(Combiner combiner, DType dtype, Value a, Value b, bool reassociate) {
+  const bool real = is_float(dtype);
+  switch (combiner) {
+    case Combiner::add:
+      return real ? fast(l_.BuildFAdd(builder_, a, b, ""), reassociate) : l_.BuildAdd(builder_, a, b, "");
+    case Combiner::mul:
+      return real ? fast(l_.BuildFMul(builder_, a, b, ""), reassociate) : l_.BuildMul(builder_, a, b, "");
+    case Combiner::bit_and: return l_.BuildAnd(builder_, a, b, "");
+    case Combiner::bit_or: return l_.BuildOr(builder_, a, b, "");
+    case Combiner::min:
+    case Combiner::max: {
+      // nan goes on: it is kept when it is in a, and taken when it is in b (an unordered comparison fails).
+      const bool is_min = combiner == Combiner::min;
+      const Value keep = compare(is_min ? Code::ge : Code::le, dtype, b, a);
+      const Value chosen = l_.BuildSelect(builder_, keep, a, b, "");
+      if (!real) return chosen;
+      return l_.BuildSelect(builder_, l_.BuildFCmp(builder_, LLVMRealUNO, a, a, ""), a, chosen, "");
+    }
+  }
+  throw InternalError("codegen: unknown combiner");
+}
+
+Emitter::Value Emitter::float_to_int(Value v, DType from, DType to) {
+  // As convert_element: the least integer stands for what does not fit; narrow types keep the low bits.
+  const bool wide = itemsize(to) == 8 || to == DType::UInt32;
+  const int lanes = lanes_ && l_.GetTypeKind(l_.TypeOf(v)) == LLVMVectorTypeKind ? lanes_->count : 1;
+  const auto truncated = [&](Value x) {
+    const DType whole = wide ? DType::Int64 : DType::Int32;
+    const double bound = wide ? 9223372036854775808.0 : 2147483648.0;
+    const auto number = [&](double c) { return constant(from, pool_.number(c, from).payload(), lanes); };
+    Value below = l_.BuildFCmp(builder_, LLVMRealOLT, x, number(bound), "");
+    const bool exact = from == DType::Float32 || wide;   // -bound - 1 is not a number of the type
+    Value above = exact ? l_.BuildFCmp(builder_, LLVMRealOGE, x, number(-bound), "")
+                        : l_.BuildFCmp(builder_, LLVMRealOGT, x, number(-bound - 1), "");
+    Value fits = l_.BuildAnd(builder_, below, above, "");
+    Value safe = l_.BuildSelect(builder_, fits, x, number(0), "");
+    Value converted = l_.BuildFPToSI(builder_, safe, type(whole, lanes), "");
+    const std::int64_t least = wide ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<int>::min();
+    return l_.BuildSelect(builder_, fits, converted, constant(whole, least, lanes), "");
+  };
+  if (to == DType::UInt64) {
+    const double two_63 = 9223372036854775808.0;
+    Value limit = constant(from, pool_.number(two_63, from).payload(), lanes);
+    Value high = l_.BuildFCmp(builder_, LLVMRealOGE, v, limit, "");
+    Value upper = l_.BuildXor(builder_, truncated(l_.BuildFSub(builder_, v, limit, "")),
+                              constant(DType::Int64, std::numeric_limits<std::int64_t>::min(), lanes), "");
+    return l_.BuildSelect(builder_, high, upper, truncated(v), "");
+  }
+  Value whole = truncated(v);
+  const std::size_t have = wide ? 8 : 4;
+  return itemsize(to) == have ? whole : l_.BuildTrunc(builder_, whole, type(to, lanes), "");
+}
+
+Emitter::Value Emitter::build_cast(Value v, DType from, DType to) {
+  if (from == to) return v;
+  const int lanes = l_.GetTypeKind(l_.TypeOf(v)) == LLVMVectorTypeKind ? lanes_->count : 1;
+  const LLVMTypeRef target = type(to, lanes);
+  if (to == DType::Bool) {
+    const Value zero = l_.ConstNull(type(from, lanes));
+    return is_float(from) ? l_.BuildFCmp(builder_, LLVMRealUNE, v, zero, "")
+                          : l_.BuildICmp(builder_, LLVMIntNE, v, zero, "");
+  }
+  if (is_float(from)) {
+    if (!is_float(to)) return float_to_int(v, from, to);
+    return itemsize(to) > itemsize(from) ? l_.BuildFPExt(builder_, v, target, "")
+                                         : l_.BuildFPTrunc(builder_, v, target, "");
+  }
+  const bool is_signed = is_signed_int(from);
+  if (is_float(to))
+    return is_signed ? l_.BuildSIToFP(builder_, v, target, "") : l_.BuildUIToFP(builder_, v, target, "");
+  if (from != DType::Bool && itemsize(to) == itemsize(from)) return v;
+  if (from != DType::Bool && itemsize(to) < itemsize(from)) return l_.BuildTrunc(builder_, v, target, "");
+  return is_signed ? l_.BuildSExt(builder_, v, target, "") : l_.BuildZExt(builder_, v, target, "");
+}
+
+Emitter::Value Emitter::build_call(Expr call) {
+  const LLVMTypeRef element = type(call.dtype());
+  const std::string& name = pool_.function_name(call.payload());
+  std::vector<LLVMTypeRef> types;
+  for (std::size_t i = 0; i < call.argument_count(); ++i) types.push_back(type(call.argument(i).dtype()));
+  const LLVMTypeRef function_type = l_.FunctionType(element, types.data(), unsigned(types.size()), false);
+  Value function = l_.GetNamedFunction(module_, name.c_str());
+  if (!function) function = l_.AddFunction(module_, name.c_str(), function_type);
+  const auto once = [&](std::vector<Value> values) {
+    return l_.BuildCall2(builder_, function_type, function, values.data(), unsigned(values.size()), "");
+  };
+  std::vector<Value> arguments;
+  for (std::size_t i = 0; i < call.argument_count(); ++i)
+    arguments.push_back(varies(call) ? lanes_of(call.argument(i)) : value(call.argument(i)));
+  if (!varies(call)) return once(std::move(arguments));
+  // The library knows one element at a time.
+  Value result = l_.GetPoison(type(call.dtype(), lanes_->count));
+  for (int lane = 0; lane < lanes_->count; ++lane) {
+    std::vector<Value> scalars;
+    for (auto argument : arguments) scalars.push_back(l_.BuildExtractElement(builder_, argument, int64(lane), ""));
+    result = l_.BuildInsertElement(builder_, result, once(std::move(scalars)), int64(lane), "");
+  }
+  return result;
+}
+
+Emitter::Value Emitter::build(Expr expr) {
+  const bool vector = varies(expr);
+  const auto arg = [&](std::size_t i) { return vector ? lanes_of(expr.argument(i)) : value(expr.argument(i)); };
+  const DType dtype = expr.dtype();
+  const bool real = is_float(dtype), is_signed = is_signed_int(dtype);
+  const LLVMTypeRef result_type = type(dtype, vector ? lanes_->count : 1);
+  switch (expr.code()) {
+    case Code::constant: return constant(dtype, expr.payload(), vector ? lanes_->count : 1);
+    case Code::index:
+      // Scalar indices are put into their level when the loop opens.
+      if (vector) return l_.BuildAdd(builder_, splat(lanes_->start, lanes_->count), iota(lanes_->count), "");
+      throw InternalError("codegen: an index is out of scope");
+    case Code::var: return l_.BuildLoad2(builder_, result_type, locals_.at(expr.payload()), "");
+    case Code::dim:
+      return l_.BuildLoad2(builder_, result_type, length_address(expr.payload() >> 8, int(expr.payload() & 0xff)), "");
+    case Code::load: return build_load(expr);
+    case Code::call: return build_call(expr);
+    case Code::add:
+      return real ? fast(l_.BuildFAdd(builder_, arg(0), arg(1), "")) : l_.BuildAdd(builder_, arg(0), arg(1), "");
+    case Code::sub:
+      return real ? fast(l_.BuildFSub(builder_, arg(0), arg(1), "")) : l_.BuildSub(builder_, arg(0), arg(1), "");
+    case Code::mul:
+      return real ? fast(l_.BuildFMul(builder_, arg(0), arg(1), "")) : l_.BuildMul(builder_, arg(0), arg(1), "");
+    case Code::div:
+      if (real) return l_.BuildFDiv(builder_, arg(0), arg(1), "");
+      return is_signed ? l_.BuildSDiv(builder_, arg(0), arg(1), "") : l_.BuildUDiv(builder_, arg(0), arg(1), "");
+    case Code::rem:
+      if (real) return l_.BuildFRem(builder_, arg(0), arg(1), "");
+      return is_signed ? l_.BuildSRem(builder_, arg(0), arg(1), "") : l_.BuildURem(builder_, arg(0), arg(1), "");
+    case Code::fma: return intrinsic("llvm.fma", {result_type}, {arg(0), arg(1), arg(2)});
+    case Code::neg: return real ? l_.BuildFNeg(builder_, arg(0), "") : l_.BuildNeg(builder_, arg(0), "");
+    case Code::abs: {
+      if (real) return intrinsic("llvm.fabs", {result_type}, {arg(0)});
+      if (!is_signed) return arg(0);
+      const Value negative = l_.BuildICmp(builder_, LLVMIntSLT, arg(0), l_.ConstNull(result_type), "");
+      return l_.BuildSelect(builder_, negative, l_.BuildNeg(builder_, arg(0), ""), arg(0), "");
+    }
+    case Code::sqrt: return intrinsic("llvm.sqrt", {result_type}, {arg(0)});
+    case Code::floor: return intrinsic("llvm.floor", {result_type}, {arg(0)});
+    case Code::ceil: return intrinsic("llvm.ceil", {result_type}, {arg(0)});
+    case Code::trunc: return intrinsic("llvm.trunc", {result_type}, {arg(0)});
+    case Code::rint: return intrinsic("llvm.rint", {result_type}, {arg(0)});
+    case Code::copysign: return intrinsic("llvm.copysign", {result_type}, {arg(0), arg(1)});
+    case Code::min:
+    case Code::max: {
+      const Value a = arg(0), b = arg(1);
+      const Code order = expr.code() == Code::min ? Code::lt : Code::gt;
+      return l_.BuildSelect(builder_, compare(order, dtype, a, b), a, b, "");
+    }
+    case Code::bit_and: return l_.BuildAnd(builder_, arg(0), arg(1), "");
+    case Code::bit_or: return l_.BuildOr(builder_, arg(0), arg(1), "");
+    case Code::bit_xor: return l_.BuildXor(builder_, arg(0), arg(1), "");
+    case Code::bit_not: return l_.BuildNot(builder_, arg(0), "");
+    case Code::shl: return l_.BuildShl(builder_, arg(0), arg(1), "");
+    case Code::shr: return is_signed ? l_.BuildAShr(builder_, arg(0), arg(1), "") : l_.BuildLShr(builder_, arg(0), arg(1), "");
+    case Code::eq:
+    case Code::ne:
+    case Code::lt:
+    case Code::le:
+    case Code::gt:
+    case Code::ge: return compare(expr.code(), expr.argument(0).dtype(), arg(0), arg(1));
+    case Code::select: return l_.BuildSelect(builder_, arg(0), arg(1), arg(2), "");
+    case Code::cast: return build_cast(arg(0), expr.argument(0).dtype(), dtype);
+    case Code::bitcast: return l_.BuildBitCast(builder_, arg(0), result_type, "");
+  }
+  throw InternalError(cat("codegen: no code for ", program::code_name(expr.code())));
+}
+
+}  // namespace bitale::codegen

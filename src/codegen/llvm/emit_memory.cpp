@@ -1,0 +1,161 @@
+// Elements in memory: where they lie, and loads and stores of one element, of neighbouring lanes, or of scattered lanes.
+#include <algorithm>
+
+#include "codegen/llvm/emit.hpp"
+
+namespace bitale::codegen {
+
+using program::Code;
+
+Emitter::Value Emitter::frame_field(int field) {
+  const Value place = int64(field);
+  Value slot = place;
+  LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0);
+  Value address = l_.BuildGEP2(builder_, pointer, l_.GetParam(function_, 0), &slot, 1, "");
+  return l_.BuildLoad2(builder_, pointer, address, "");
+}
+
+void Emitter::load_data(std::int64_t buffer) {
+  LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0);
+  Value slot = int64(buffer);
+  Value address = l_.BuildGEP2(builder_, pointer, frame_field(0), &slot, 1, "");
+  data_[std::size_t(buffer)] =
+      l_.BuildLoad2(builder_, pointer, address, program_.buffers[std::size_t(buffer)].name.c_str());
+}
+
+Emitter::Value Emitter::length_address(std::int64_t buffer, int axis) {
+  Value slot = int64(length_offsets_[std::size_t(buffer)] + axis);
+  return l_.BuildGEP2(builder_, type(DType::Int64), frame_field(1), &slot, 1, "");
+}
+
+Emitter::Value Emitter::data(std::int64_t buffer) {
+  return data_[std::size_t(buffer)];
+}
+
+// Row-major: the row's offset is an expression of its own, so that it is computed once per row.
+Emitter::Place Emitter::place_of(std::int64_t buffer, std::span<const Expr> at) {
+  if (at.empty()) return {};
+  const auto& shape = program_.buffers[std::size_t(buffer)].shape;
+  Expr row = pool_.integer(0);
+  for (std::size_t k = 0; k + 1 < at.size(); ++k) row = (row + at[k]) * shape[k + 1];
+  return {row, at.back()};
+}
+
+bool Emitter::unit_stride(Expr last) {
+  if (last.code() == Code::index) return varies(last);
+  if (last.code() != Code::add && last.code() != Code::sub) return false;
+  const Expr a = last.argument(0), b = last.argument(1);
+  if (!varies(b)) return unit_stride(a);
+  return last.code() == Code::add && !varies(a) && unit_stride(b);
+}
+
+Emitter::Value Emitter::start_of(Expr expr) {
+  if (!varies(expr)) return value(expr);
+  if (expr.code() == Code::index) return lanes_->start;
+  const Value a = start_of(expr.argument(0)), b = start_of(expr.argument(1));
+  return expr.code() == Code::add ? l_.BuildAdd(builder_, a, b, "") : l_.BuildSub(builder_, a, b, "");
+}
+
+Emitter::Value Emitter::address(std::int64_t buffer, Value offset) {
+  const DType dtype = program_.buffers[std::size_t(buffer)].dtype;
+  return l_.BuildGEP2(builder_, memory_type(dtype), data(buffer), &offset, 1, "");
+}
+
+Emitter::Value Emitter::from_memory(DType dtype, Value v) {
+  if (dtype != DType::Bool) return v;
+  return l_.BuildICmp(builder_, LLVMIntNE, v, l_.ConstNull(l_.TypeOf(v)), "");
+}
+
+Emitter::Value Emitter::to_memory(DType dtype, Value v) {
+  if (dtype != DType::Bool) return v;
+  const bool vector = l_.GetTypeKind(l_.TypeOf(v)) == LLVMVectorTypeKind;
+  return l_.BuildZExt(builder_, v, memory_type(dtype, vector ? lanes_->count : 1), "");
+}
+
+Emitter::Value Emitter::full_mask(int lanes) {
+  return constant(DType::Bool, 1, lanes);
+}
+
+Emitter::Value Emitter::load_lanes(DType dtype, Value address) {
+  LLVMTypeRef lanes = memory_type(dtype, lanes_->count);
+  if (lanes_->mask) {
+    Value align = l_.ConstInt(l_.Int32TypeInContext(context_), itemsize(dtype), false);
+    return from_memory(dtype, intrinsic("llvm.masked.load", {lanes, l_.PointerTypeInContext(context_, 0)},
+                                        {address, align, lanes_->mask, l_.ConstNull(lanes)}));
+  }
+  Value v = l_.BuildLoad2(builder_, lanes, address, "");
+  l_.SetAlignment(v, unsigned(itemsize(dtype)));
+  return from_memory(dtype, v);
+}
+
+void Emitter::store_lanes(DType dtype, Value address, Value v) {
+  v = to_memory(dtype, v);
+  if (lanes_->mask) {
+    Value align = l_.ConstInt(l_.Int32TypeInContext(context_), itemsize(dtype), false);
+    intrinsic("llvm.masked.store", {l_.TypeOf(v), l_.PointerTypeInContext(context_, 0)},
+              {v, address, align, lanes_->mask});
+    return;
+  }
+  l_.SetAlignment(l_.BuildStore(builder_, v, address), unsigned(itemsize(dtype)));
+}
+
+Emitter::Value Emitter::addresses(DType dtype, std::int64_t buffer, Value offsets) {
+  return l_.BuildGEP2(builder_, memory_type(dtype), data(buffer), &offsets, 1, "");
+}
+
+Emitter::Value Emitter::gather(DType dtype, std::int64_t buffer, Value offsets) {
+  LLVMTypeRef lanes = memory_type(dtype, lanes_->count);
+  LLVMTypeRef pointers = l_.VectorType(l_.PointerTypeInContext(context_, 0), unsigned(lanes_->count));
+  Value align = l_.ConstInt(l_.Int32TypeInContext(context_), itemsize(dtype), false);
+  Value mask = lanes_->mask ? lanes_->mask : full_mask(lanes_->count);
+  return from_memory(dtype, intrinsic("llvm.masked.gather", {lanes, pointers},
+                                      {addresses(dtype, buffer, offsets), align, mask, l_.ConstNull(lanes)}));
+}
+
+void Emitter::scatter(DType dtype, std::int64_t buffer, Value offsets, Value v) {
+  v = to_memory(dtype, v);
+  LLVMTypeRef pointers = l_.VectorType(l_.PointerTypeInContext(context_, 0), unsigned(lanes_->count));
+  Value align = l_.ConstInt(l_.Int32TypeInContext(context_), itemsize(dtype), false);
+  Value mask = lanes_->mask ? lanes_->mask : full_mask(lanes_->count);
+  intrinsic("llvm.masked.scatter", {l_.TypeOf(v), pointers}, {v, addresses(dtype, buffer, offsets), align, mask});
+}
+
+Emitter::Value Emitter::load(std::int64_t buffer, std::span<const Expr> at, bool in_lanes) {
+  const DType dtype = program_.buffers[std::size_t(buffer)].dtype;
+  const auto scalar = [&](Value where) {
+    return from_memory(dtype, l_.BuildLoad2(builder_, memory_type(dtype), where, ""));
+  };
+  if (at.empty()) {
+    const Value v = scalar(data(buffer));
+    return in_lanes ? splat(v, lanes_->count) : v;
+  }
+  const Place place = place_of(buffer, at);
+  if (!in_lanes) return scalar(address(buffer, value(place.row + place.last)));
+  if (!varies(place.row) && unit_stride(place.last))
+    return load_lanes(dtype, address(buffer, l_.BuildAdd(builder_, value(place.row), start_of(place.last), "")));
+  const Expr offset = place.row + place.last;
+  if (!varies(offset)) return splat(scalar(address(buffer, value(offset))), lanes_->count);
+  return gather(dtype, buffer, value(offset));
+}
+
+void Emitter::store(std::int64_t buffer, std::span<const Expr> at, Value v) {
+  const DType dtype = program_.buffers[std::size_t(buffer)].dtype;
+  if (!lanes_) {
+    const Place place = place_of(buffer, at);
+    Value where = at.empty() ? data(buffer) : address(buffer, value(place.row + place.last));
+    l_.BuildStore(builder_, to_memory(dtype, v), where);
+    return;
+  }
+  const Place place = place_of(buffer, at);
+  if (!varies(place.row) && unit_stride(place.last))
+    return store_lanes(dtype, address(buffer, l_.BuildAdd(builder_, value(place.row), start_of(place.last), "")), v);
+  scatter(dtype, buffer, lanes_of(place.row + place.last), v);
+}
+
+Emitter::Value Emitter::build_load(Expr load_expr) {
+  std::vector<Expr> at;
+  for (std::size_t i = 0; i < load_expr.argument_count(); ++i) at.push_back(load_expr.argument(i));
+  return load(load_expr.payload(), at, varies(load_expr));
+}
+
+}  // namespace bitale::codegen

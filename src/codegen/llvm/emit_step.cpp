@@ -1,0 +1,412 @@
+// Steps as LLVM IR: straight code at the top, loops inside it.
+#include <algorithm>
+#include <bit>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "codegen/llvm/emit.hpp"
+#include "runtime/frame.hpp"
+
+namespace bitale::codegen {
+
+using program::Code;
+
+namespace {
+
+constexpr int frame_allocate = 2, frame_host_call = 3;   // fields of runtime::Frame
+constexpr std::size_t small_body = 24;                   // expressions: such a loop waits for its accumulator
+constexpr int reduction_unroll = 4;
+constexpr int most_lanes = 16;
+
+struct Body {
+  std::size_t widest = 1;   // bytes of the widest element that is loaded, stored or accumulated
+  std::size_t size = 0;     // expressions
+  bool updates = false;
+};
+
+Body examine(const program::Loop& loop) {
+  Body body;
+  std::unordered_set<std::uint32_t> seen;
+  std::vector<program::Expr> stack;
+  for (auto& step : loop.body) {
+    if (auto* store = std::get_if<program::Store>(&step.what)) stack.push_back(store->value);
+    if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) stack.push_back(accumulate->value);
+    if (auto* update = std::get_if<program::Update>(&step.what)) {
+      stack.push_back(update->value);
+      body.updates = true;
+    }
+  }
+  for (auto& root : stack) body.widest = std::max(body.widest, itemsize(root.dtype()));
+  while (!stack.empty()) {
+    const program::Expr expr = stack.back();
+    stack.pop_back();
+    if (!seen.insert(expr.id()).second) continue;
+    ++body.size;
+    if (expr.code() == Code::load) {
+      body.widest = std::max(body.widest, itemsize(expr.dtype()));
+      continue;   // addresses are scalar where it matters
+    }
+    if (is_float(expr.dtype())) body.widest = std::max(body.widest, itemsize(expr.dtype()));
+    for (std::size_t i = 0; i < expr.argument_count(); ++i) stack.push_back(expr.argument(i));
+  }
+  return body;
+}
+
+}  // namespace
+
+Emitter::Emitter(const program::Program& program, LLVMContextRef context, LLVMModuleRef module, const TargetInfo& target)
+    : l_(llvm()), program_(program), pool_(*program.pool), context_(context), module_(module),
+      builder_(l_.CreateBuilderInContext(context)), target_(target), length_offsets_(program::length_offsets(program)),
+      data_(program.buffers.size(), nullptr) {}
+
+Emitter::~Emitter() {
+  l_.DisposeBuilder(builder_);
+}
+
+LLVMBasicBlockRef Emitter::block(const char* name) {
+  return l_.AppendBasicBlockInContext(context_, function_, name);
+}
+
+void Emitter::resume(LLVMBasicBlockRef at) {
+  if (Value end = l_.GetBasicBlockTerminator(at)) l_.PositionBuilderBefore(builder_, end);
+  else l_.PositionBuilderAtEnd(builder_, at);
+}
+
+void Emitter::emit_function(const std::string& name) {
+  LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0);
+  function_ = l_.AddFunction(module_, name.c_str(),
+                             l_.FunctionType(l_.Int32TypeInContext(context_), &pointer, 1, false));
+  const auto attribute = [&](std::string_view key, std::string_view value) {
+    const LLVMAttributeIndex whole_function = ~0u;
+    l_.AddAttributeAtIndex(function_, whole_function,
+                           l_.CreateStringAttribute(context_, key.data(), unsigned(key.size()), value.data(),
+                                                    unsigned(value.size())));
+  };
+  attribute("target-cpu", target_.cpu);
+  attribute("target-features", target_.features);
+  attribute("prefer-vector-width", std::to_string(8 * target_.vector_bytes));
+  attribute("stackrealign", "");   // spilled vectors would otherwise straddle cache lines
+  entry_ = block("entry");
+  LLVMBasicBlockRef start = block("start");
+  l_.PositionBuilderAtEnd(builder_, entry_);
+  l_.BuildBr(builder_, start);     // variables' memory goes before this branch
+  l_.PositionBuilderAtEnd(builder_, start);
+  levels_.emplace_back();
+  for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
+    const auto role = program_.buffers[b].role;
+    if (role == program::Role::input || role == program::Role::constant) load_data(std::int64_t(b));
+  }
+  emit(program_.steps);
+  l_.BuildRet(builder_, l_.ConstInt(l_.Int32TypeInContext(context_), 0, false));
+}
+
+void Emitter::emit(const program::Steps& steps) {
+  for (auto& step : steps) {
+    if (levels_.size() == 1) {
+      being_written_.clear();
+      level_cache_.clear();
+      if (auto* loop = std::get_if<program::Loop>(&step.what)) note_writes(loop->body);
+    }
+    std::visit([this](auto& s) { emit(s); }, step.what);
+  }
+}
+
+void Emitter::note_writes(const program::Steps& steps) {
+  for (auto& step : steps) {
+    if (auto* store = std::get_if<program::Store>(&step.what)) being_written_.insert(store->buffer);
+    if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) being_written_.insert(accumulate->buffer);
+    if (auto* loop = std::get_if<program::Loop>(&step.what)) note_writes(loop->body);
+  }
+}
+
+void Emitter::emit(const program::Store& step) {
+  store(step.buffer, step.at, lanes_ ? lanes_of(step.value) : value(step.value));
+}
+
+void Emitter::emit(const program::Accumulate& step) {
+  const DType dtype = program_.buffers[std::size_t(step.buffer)].dtype;
+  const Value v = lanes_ ? lanes_of(step.value) : value(step.value);
+  const Value before = load(step.buffer, step.at, lanes_ != nullptr);
+  store(step.buffer, step.at, combine(step.combiner, dtype, before, v, false));
+}
+
+void Emitter::emit(const program::Let& step) {
+  levels_.back().values[step.var.id()] = value(step.value);
+  var_levels_[step.var.payload()] = levels_.size() - 1;
+}
+
+void Emitter::emit(const program::Update& step) {
+  const DType dtype = step.var.dtype();
+  const bool lanes = lanes_ != nullptr;
+  const Value v = lanes ? lanes_of(step.value) : value(step.value);
+  const Value memory = lanes ? lanes_->accumulators->at(step.var.payload()) : locals_.at(step.var.payload());
+  const Value before = l_.BuildLoad2(builder_, type(dtype, lanes ? lanes_->count : 1), memory, "");
+  Value after = combine(step.combiner, dtype, before, v, true);
+  if (lanes && lanes_->mask) after = l_.BuildSelect(builder_, lanes_->mask, after, before, "");
+  l_.BuildStore(builder_, after, memory);
+}
+
+Emitter::Value Emitter::local(DType dtype, int lanes, const char* name) {
+  LLVMBasicBlockRef here = l_.GetInsertBlock(builder_);
+  resume(entry_);
+  Value memory = l_.BuildAlloca(builder_, type(dtype, lanes), name);
+  resume(here);
+  return memory;
+}
+
+void Emitter::open_level(Expr index, LLVMBasicBlockRef preheader) {
+  Level level;
+  level.index = index.payload();
+  level.preheader = preheader;
+  levels_.push_back(std::move(level));
+  level_cache_.clear();
+}
+
+void Emitter::close_level() {
+  levels_.pop_back();
+  level_cache_.clear();
+}
+
+void Emitter::emit(const program::Loop& loop) {
+  const Value extent = value(loop.extent);
+  for (auto& carry : loop.carries) {
+    const DType dtype = carry.var.dtype();
+    Value& memory = locals_[carry.var.payload()];
+    if (!memory) memory = local(dtype, 1, "carried");
+    l_.BuildStore(builder_, identity(carry.combiner, dtype, 1), memory);
+  }
+  if (loop.vector) vector_loop(loop, extent);
+  else scalar_loop(loop, extent);
+  for (auto& carry : loop.carries) var_levels_[carry.var.payload()] = levels_.size() - 1;
+}
+
+void Emitter::scalar_loop(const program::Loop& loop, Value extent) {
+  LLVMBasicBlockRef preheader = block("before"), header = block("loop"), body = block("body"), exit = block("after");
+  l_.BuildBr(builder_, preheader);
+  l_.PositionBuilderAtEnd(builder_, preheader);
+  l_.BuildBr(builder_, header);
+  l_.PositionBuilderAtEnd(builder_, header);
+  Value index = l_.BuildPhi(builder_, type(DType::Int64), "i");
+  Value more = l_.BuildICmp(builder_, LLVMIntSLT, index, extent, "");
+  l_.BuildCondBr(builder_, more, body, exit);
+  l_.PositionBuilderAtEnd(builder_, body);
+  open_level(loop.index, preheader);
+  levels_.back().values[loop.index.id()] = index;
+  emit(loop.body);
+  Value next = l_.BuildAdd(builder_, index, int64(1), "");
+  LLVMBasicBlockRef latch = l_.GetInsertBlock(builder_);
+  l_.BuildBr(builder_, header);
+  Value starts[] = {int64(0), next};
+  LLVMBasicBlockRef from[] = {preheader, latch};
+  l_.AddIncoming(index, starts, from, 2);
+  close_level();
+  l_.PositionBuilderAtEnd(builder_, exit);
+}
+
+// One body in lanes: index values start..start+lanes-1.
+void Emitter::emit_lanes(const program::Loop& loop, Lanes& lanes, Value start, Value mask, Accumulators& accumulators) {
+  lanes.start = start;
+  lanes.mask = mask;
+  lanes.accumulators = &accumulators;
+  levels_.back().values.clear();
+  level_cache_.clear();
+  lanes_ = &lanes;
+  emit(loop.body);
+  lanes_ = nullptr;
+}
+
+void Emitter::lanes_loop(const program::Loop& loop, Lanes& lanes, Value from, Value to,
+                         std::vector<Accumulators>& accumulators) {
+  LLVMBasicBlockRef before = l_.GetInsertBlock(builder_);
+  LLVMBasicBlockRef header = block("lanes"), body = block("lanes_body"), exit = block("lanes_after");
+  l_.BuildBr(builder_, header);
+  l_.PositionBuilderAtEnd(builder_, header);
+  Value index = l_.BuildPhi(builder_, type(DType::Int64), "i");
+  l_.BuildCondBr(builder_, l_.BuildICmp(builder_, LLVMIntSLT, index, to, ""), body, exit);
+  l_.PositionBuilderAtEnd(builder_, body);
+  Value start = index;
+  for (auto& each : accumulators) {
+    emit_lanes(loop, lanes, start, nullptr, each);
+    start = l_.BuildAdd(builder_, start, int64(lanes.count), "");
+  }
+  LLVMBasicBlockRef latch = l_.GetInsertBlock(builder_);
+  l_.BuildBr(builder_, header);
+  Value starts[] = {from, start};
+  LLVMBasicBlockRef blocks[] = {before, latch};
+  l_.AddIncoming(index, starts, blocks, 2);
+  l_.PositionBuilderAtEnd(builder_, exit);
+}
+
+void Emitter::masked_tail(const program::Loop& loop, Lanes& lanes, Value from, Value extent,
+                          Accumulators& accumulators) {
+  LLVMBasicBlockRef tail = block("tail"), exit = block("tail_after");
+  l_.BuildCondBr(builder_, l_.BuildICmp(builder_, LLVMIntSLT, from, extent, ""), tail, exit);
+  l_.PositionBuilderAtEnd(builder_, tail);
+  Value left = splat(l_.BuildSub(builder_, extent, from, ""), lanes.count);
+  Value mask = l_.BuildICmp(builder_, LLVMIntSLT, iota(lanes.count), left, "mask");
+  emit_lanes(loop, lanes, from, mask, accumulators);
+  l_.BuildBr(builder_, exit);
+  l_.PositionBuilderAtEnd(builder_, exit);
+}
+
+void Emitter::vector_loop(const program::Loop& loop, Value extent) {
+  const Body body = examine(loop);
+  Lanes lanes;
+  lanes.count = std::min(most_lanes, std::max(2, target_.vector_bytes / int(body.widest)));
+  const bool short_loop = loop.extent.is_constant() && loop.extent.payload() < lanes.count;
+  if (short_loop) lanes.count = std::max(2, int(std::bit_ceil(std::uint64_t(loop.extent.payload()))));
+  const int unroll = body.updates && body.size < small_body && !short_loop ? reduction_unroll : 1;
+
+  LLVMBasicBlockRef preheader = block("before");
+  LLVMBasicBlockRef start = block("vector");
+  l_.BuildBr(builder_, preheader);
+  l_.PositionBuilderAtEnd(builder_, preheader);
+  l_.BuildBr(builder_, start);
+  l_.PositionBuilderAtEnd(builder_, start);
+  open_level(loop.index, preheader);
+
+  std::vector<Accumulators> accumulators{std::size_t(unroll)};
+  for (auto& step : loop.body)
+    if (auto* update = std::get_if<program::Update>(&step.what))
+      for (auto& each : accumulators) {
+        const DType dtype = update->var.dtype();
+        Value& memory = each[update->var.payload()];
+        if (memory) continue;
+        memory = local(dtype, lanes.count, "accumulator");
+        l_.BuildStore(builder_, identity(update->combiner, dtype, lanes.count), memory);
+      }
+
+  Value from = int64(0);
+  const auto run_whole = [&](int step, std::vector<Accumulators>& used) {
+    Value rest = l_.BuildAnd(builder_, extent, int64(step - 1), "");
+    Value to = l_.BuildSub(builder_, extent, rest, "");
+    lanes_loop(loop, lanes, from, to, used);
+    from = to;
+  };
+  if (!short_loop) {
+    if (unroll > 1) run_whole(unroll * lanes.count, accumulators);
+    std::vector<Accumulators> first{accumulators[0]};
+    run_whole(lanes.count, first);
+  }
+  const bool exact = loop.extent.is_constant() && loop.extent.payload() % lanes.count == 0;
+  if (!exact || short_loop) masked_tail(loop, lanes, from, extent, accumulators[0]);
+  reduce_lanes(loop, lanes.count, accumulators);
+  close_level();
+}
+
+// Lanes to one value, halving: the sum of the lanes is pairwise.
+void Emitter::reduce_lanes(const program::Loop& loop, int count, std::vector<Accumulators>& accumulators) {
+  std::unordered_set<std::int64_t> done;
+  for (auto& step : loop.body) {
+    auto* update = std::get_if<program::Update>(&step.what);
+    if (!update || !done.insert(update->var.payload()).second) continue;
+    const DType dtype = update->var.dtype();
+    std::vector<Value> parts;
+    for (auto& each : accumulators)
+      parts.push_back(l_.BuildLoad2(builder_, type(dtype, count), each.at(update->var.payload()), ""));
+    while (parts.size() > 1) {
+      for (std::size_t i = 0; i < parts.size() / 2; ++i)
+        parts[i] = combine(update->combiner, dtype, parts[i], parts[i + parts.size() / 2], true);
+      parts.resize(parts.size() / 2);
+    }
+    Value v = parts[0];
+    for (int width = count; width > 1; width /= 2) {
+      std::vector<Value> low, high;
+      for (int i = 0; i < width / 2; ++i) {
+        low.push_back(l_.ConstInt(l_.Int32TypeInContext(context_), std::uint64_t(i), false));
+        high.push_back(l_.ConstInt(l_.Int32TypeInContext(context_), std::uint64_t(i + width / 2), false));
+      }
+      const auto half = [&](std::vector<Value>& lanes) {
+        return l_.BuildShuffleVector(builder_, v, l_.GetPoison(l_.TypeOf(v)), l_.ConstVector(lanes.data(), unsigned(lanes.size())), "");
+      };
+      Value a = half(low), b = half(high);
+      if (width == 2) {
+        a = l_.BuildExtractElement(builder_, v, int64(0), "");
+        b = l_.BuildExtractElement(builder_, v, int64(1), "");
+      }
+      v = combine(update->combiner, dtype, a, b, true);
+    }
+    const Value memory = locals_.at(update->var.payload());
+    const Value before = l_.BuildLoad2(builder_, type(dtype), memory, "");
+    l_.BuildStore(builder_, combine(update->combiner, dtype, before, v, true), memory);
+  }
+}
+
+// ---- steps at the top -----------------------------------------------------------------------------------------------
+
+void Emitter::fail_unless(Value ok, Value code) {
+  LLVMBasicBlockRef fail = block("fail"), go_on = block("go_on");
+  l_.BuildCondBr(builder_, ok, go_on, fail);
+  l_.PositionBuilderAtEnd(builder_, fail);
+  l_.BuildRet(builder_, code);
+  l_.PositionBuilderAtEnd(builder_, go_on);
+}
+
+void Emitter::emit(const program::Check& step) {
+  fail_unless(value(step.condition), l_.ConstInt(l_.Int32TypeInContext(context_), std::uint64_t(step.check + 1), false));
+}
+
+void Emitter::emit(const program::Allocate& step) {
+  const program::Buffer& buffer = program_.buffers[std::size_t(step.buffer)];
+  for (int axis = 0; axis < buffer.ndim(); ++axis)
+    l_.BuildStore(builder_, value(buffer.shape[std::size_t(axis)]), length_address(step.buffer, axis));
+  LLVMTypeRef types[] = {l_.PointerTypeInContext(context_, 0), type(DType::Int64)};
+  LLVMTypeRef status = l_.Int32TypeInContext(context_);
+  Value arguments[] = {l_.GetParam(function_, 0), int64(step.buffer)};
+  Value result = l_.BuildCall2(builder_, l_.FunctionType(status, types, 2, false), frame_field(frame_allocate),
+                               arguments, 2, "");
+  fail_unless(l_.BuildICmp(builder_, LLVMIntEQ, result, l_.ConstNull(status), ""), result);
+  load_data(step.buffer);
+}
+
+void Emitter::emit(const program::HostCall& step) {
+  LLVMTypeRef types[] = {l_.PointerTypeInContext(context_, 0), type(DType::Int64)};
+  LLVMTypeRef status = l_.Int32TypeInContext(context_);
+  Value arguments[] = {l_.GetParam(function_, 0), int64(step.callback)};
+  Value result = l_.BuildCall2(builder_, l_.FunctionType(status, types, 2, false), frame_field(frame_host_call),
+                               arguments, 2, "");
+  fail_unless(l_.BuildICmp(builder_, LLVMIntEQ, result, l_.ConstNull(status), ""), result);
+  for (auto buffer : step.outputs) load_data(buffer);
+}
+
+namespace {
+// A runtime function by name, declared once per module.
+LLVMValueRef declare(const LlvmApi& l, LLVMModuleRef module, const char* name, LLVMTypeRef function_type) {
+  if (LLVMValueRef known = l.GetNamedFunction(module, name)) return known;
+  return l.AddFunction(module, name, function_type);
+}
+}  // namespace
+
+void Emitter::emit(const program::Call& step) {
+  std::vector<LLVMTypeRef> types;
+  std::vector<Value> arguments;
+  for (auto& argument : step.arguments) {
+    if (auto* expr = std::get_if<Expr>(&argument)) {
+      types.push_back(type(expr->dtype()));
+      arguments.push_back(value(*expr));
+    } else {
+      types.push_back(l_.PointerTypeInContext(context_, 0));
+      arguments.push_back(data(std::get<program::BufferArgument>(argument).buffer));
+    }
+  }
+  LLVMTypeRef function_type =
+      l_.FunctionType(l_.VoidTypeInContext(context_), types.data(), unsigned(types.size()), false);
+  l_.BuildCall2(builder_, function_type, declare(l_, module_, step.function.c_str(), function_type), arguments.data(),
+                unsigned(arguments.size()), "");
+}
+
+// bt_fill(data, count, bytes per element, the element's bits)
+void Emitter::emit(const program::Fill& step) {
+  const program::Buffer& buffer = program_.buffers[std::size_t(step.buffer)];
+  Expr count = pool_.integer(1);
+  for (auto& length : buffer.shape) count = count * length;
+  LLVMTypeRef word = type(DType::Int64);
+  LLVMTypeRef types[] = {l_.PointerTypeInContext(context_, 0), word, word, word};
+  LLVMTypeRef function_type = l_.FunctionType(l_.VoidTypeInContext(context_), types, 4, false);
+  Value bits = int64(step.value.payload());
+  if (!step.value.is_constant()) throw InternalError("codegen: a fill with a value that is not constant");
+  Value arguments[] = {data(step.buffer), value(count), int64(std::int64_t(itemsize(buffer.dtype))), bits};
+  l_.BuildCall2(builder_, function_type, declare(l_, module_, "bt_fill", function_type), arguments, 4, "");
+}
+
+}  // namespace bitale::codegen

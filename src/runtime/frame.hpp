@@ -1,0 +1,22 @@
+// Frame: what one call of generated code sees. Plain C layout: generated code reads and writes it by offsets.
+#pragma once
+
+#include <cstdint>
+
+namespace bitale::runtime {
+
+struct Frame {
+  void** data;            // per buffer of the program: its elements
+  std::int64_t* lengths;  // of all buffers, one after the other (program::length_offsets)
+  // Brings memory for a buffer whose lengths are set, and stores its address in `data`. Not 0: failed.
+  std::int32_t (*allocate)(Frame* frame, std::int64_t buffer);
+  // Runs an op's perform on buffers, and sets data and lengths of its outputs. Not 0: failed.
+  std::int32_t (*host_call)(Frame* frame, std::int64_t callback);
+};
+
+// What generated code returns: 0, a check's number + 1, or failed_in_host when the host knows why.
+inline constexpr std::int32_t failed_in_host = -1;
+
+using Entry = std::int32_t (*)(Frame* frame);
+
+}  // namespace bitale::runtime
