@@ -7,6 +7,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <limits>
+#include <type_traits>
+
+#include "runtime/symbols.hpp"
 
 namespace bitale::runtime {
 namespace {
@@ -155,6 +158,8 @@ void gemv(std::int64_t m, std::int64_t k, bool transA, const T* A, std::int64_t 
 template <class T>
 void batched_gemm(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64_t k, const T* A, std::int64_t strideA,
                   const T* B, std::int64_t strideB, T* C) {
+  // One matrix on the right: the left ones, stacked, are one tall matrix.
+  if (strideB == 0 && strideA == m * k) return gemm(batch * m, n, k, false, false, A, k, B, n, C);
   for (std::int64_t i = 0; i < batch; ++i)
     gemm(m, n, k, false, false, A + i * strideA, k, B + i * strideB, n, C + i * m * n);
 }
@@ -192,3 +197,18 @@ extern "C" {
 BITALE_BLAS(f64, double)
 BITALE_BLAS(f32, float)
 }
+
+namespace bitale::runtime {
+namespace {
+
+const RegisterSymbols blas_symbols{
+    symbol("bt_gemm_f64", bt_gemm_f64),
+    symbol("bt_gemm_f32", bt_gemm_f32),
+    symbol("bt_gemv_f64", bt_gemv_f64),
+    symbol("bt_gemv_f32", bt_gemv_f32),
+    symbol("bt_batched_gemm_f64", bt_batched_gemm_f64),
+    symbol("bt_batched_gemm_f32", bt_batched_gemm_f32),
+};
+
+}  // namespace
+}  // namespace bitale::runtime

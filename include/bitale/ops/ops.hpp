@@ -128,7 +128,10 @@ struct Ellipsis {};
 class IndexItem {
  public:
   enum class Kind { Integer, Range, Tensor, NewAxis, Ellipsis };
+  // NotImplementedError for a boolean mask, IndexError for other dtypes.
   IndexItem(const Operand& index);
+  IndexItem(const Variable& index, std::source_location where = std::source_location::current())
+      : IndexItem(Operand(index, where)) {}
   IndexItem(int index, std::source_location where = std::source_location::current()) : IndexItem(Operand(index, where)) {}
   IndexItem(Slice slice) : kind(Kind::Range), slice(std::move(slice)) {}
   IndexItem(bitale::NewAxis) : kind(Kind::NewAxis) {}

@@ -1,0 +1,191 @@
+#include "ops/advanced_inc_subtensor.hpp"
+
+#include <algorithm>
+
+#include "bitale/ops/ops.hpp"
+#include "ops/advanced_index.hpp"
+#include "ops/advanced_subtensor.hpp"
+#include "ops/array_loops.hpp"
+#include "ops/sample_values.hpp"
+#include "ops/update_value.hpp"
+
+namespace bitale {
+namespace {
+
+std::span<const Variable> indices_of(const Apply& node) { return std::span(node.inputs()).subspan(2); }
+
+AdvancedIndex layout_of(const std::vector<int>& axes, const Apply& node) {
+  return AdvancedIndex(axes, node.input(0).ndim(), node.input(2).ndim());
+}
+
+Variables with_indices(const Apply& node, Variables front) {
+  front.insert(front.end(), node.inputs().begin() + 2, node.inputs().end());
+  return front;
+}
+
+// Of the positions of the index that select the same element, the one that is written last, as 1; the others as 0. Has
+// the rank of the region: length 1 in the dimensions kept whole.
+Variable last_writers(const std::vector<int>& axes, const Apply& node, DType dtype) {
+  const Variables indices(indices_of(node).begin(), indices_of(node).end());
+  std::vector<Shape> lengths;
+  for (auto& index : indices) lengths.push_back(lengths_of(index));
+  const Shape shape = broadcast_index_lengths(indices, lengths);
+  const Variable numbers = reshape(arange(lengths::product(shape)), shape);
+  Shape indexed;
+  std::vector<int> all;
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    indexed.push_back(length_of(node.input(0), axes[k]));
+    all.push_back(int(k));
+  }
+  Variables write{alloc(int64_constant(-1), indexed), numbers}, read;
+  write.insert(write.end(), indices.begin(), indices.end());
+  read = write;
+  read.erase(read.begin() + 1);
+  read[0] = (*make_ref<AdvancedIncSubtensor>(all, true))(write);
+  const Variable last = cast(eq((*make_ref<AdvancedSubtensor>(all))(read), numbers), dtype);
+  const AdvancedIndex layout = layout_of(axes, node);
+  std::vector<int> order(std::size_t(layout.position()), new_axis);
+  for (int k = 0; k < last.ndim(); ++k) order.push_back(k);
+  while (int(order.size()) < layout.region_ndim()) order.push_back(new_axis);
+  return dimshuffle(last, order);
+}
+
+// One position can't collide with another.
+bool selects_once(const Apply& node) {
+  for (auto& index : indices_of(node))
+    for (std::int64_t length : index.static_shape())
+      if (length != 1) return false;
+  return true;
+}
+
+}  // namespace
+
+Apply AdvancedIncSubtensor::make_node(std::span<const Variable> inputs) const {
+  if (inputs.size() < 2)
+    throw TypeError(cat(label(), ": expected a tensor and a value, got ", inputs.size(), " inputs"));
+  const Variable &x = inputs[0], &y = inputs[1];
+  x.tensor();
+  Variables own{x, y};
+  for (auto& index : checked_index_tensors(axes, x, inputs.subspan(2), label())) own.push_back(index);
+  const AdvancedIndex layout(axes, x.ndim(), own[2].ndim());
+  const Dims index_shape = broadcast_index_shape(std::span(own).subspan(2), label());
+  check_update_value(x, y, layout.region(x.static_shape(), index_shape), label());
+  return Apply(OpRef(this), own, {x.type()});
+}
+
+std::vector<Shape> AdvancedIncSubtensor::infer_shape(const Apply&, std::span<const Shape> inputs) const {
+  return {inputs[0]};
+}
+
+void AdvancedIncSubtensor::perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const {
+  const Array result = in[0].copy();
+  const Array offsets = index_offsets(axes, result, in.subspan(2), indices_of(node), label());
+  const AdvancedIndex layout = layout_of(axes, node);
+  const Dims shape = layout.region(result.shape(), offsets.shape());
+  const Dims along_index(std::size_t(offsets.ndim()), 0), across(std::size_t(result.ndim()), 0);
+  const Array value = fitted_value(in[0], in[1], node.input(1), shape, label());
+  const char* where = static_cast<const char*>(offsets.data());
+  char* to = static_cast<char*>(result.mutable_data());
+  const char* from = static_cast<const char*>(value.data());
+  visit_dtype(result.dtype(), [&]<class T>() {
+    for_each_offset<3>(
+        shape,
+        {layout.region(result.strides(), along_index), layout.region(across, offsets.strides()), value.strides()},
+        [&](auto& at) {
+          std::int64_t start;
+          std::memcpy(&start, where + at[1], sizeof start);
+          T element, addend;
+          std::memcpy(&element, to + start + at[0], sizeof(T));
+          std::memcpy(&addend, from + at[2], sizeof(T));
+          element = set ? addend : sum_of(element, addend);
+          std::memcpy(to + start + at[0], &element, sizeof(T));
+        });
+  });
+  out[0] = result;
+}
+
+bool AdvancedIncSubtensor::emit(Lowering& to, const Apply& node) const {
+  auto region = advanced_region(to, axes, node, 2);
+  Piece piece{region, advanced_source(to, axes, node, 2, label()),
+              fitted_rule(to, node.input(0), node.input(1), 1, region, label())};
+  if (!set) piece.combiner = node.input(0).dtype() == DType::Bool ? program::Combiner::bit_or : program::Combiner::add;
+  to.assemble(0, 0, {std::move(piece)});
+  return true;
+}
+
+// Of values set in one place only the last one has an effect.
+Variables AdvancedIncSubtensor::pullback(const Apply& node, std::span<const Variable> cotangents) const {
+  Variables out = no_gradients(node);
+  const Variable& g = cotangents[0];
+  if (g.is_disconnected()) return out;
+  const Variable zero = constant(Array::zeros(g.dtype(), Dims{}));
+  out[0] = set ? (*this)(with_indices(node, {g, zero})) : g;
+  if (is_discrete(node.input(1).dtype())) return out;
+  Variable selected = (*make_ref<AdvancedSubtensor>(axes))(with_indices(node, {g}));
+  if (set && !selects_once(node)) selected = mul(selected, last_writers(axes, node, g.dtype()));
+  out[1] = gradient_of_value(node.input(1), selected);
+  return out;
+}
+
+Variables AdvancedIncSubtensor::pushforward(const Apply& node, std::span<const Variable> tangents) const {
+  const bool from_x = !tangents[0].is_disconnected(), from_y = !tangents[1].is_disconnected();
+  if (!from_x && !from_y) return {disconnected()};
+  if (!from_y && !set) return {tangents[0]};
+  const Variable x = from_x ? tangents[0] : zeros_like(node.input(0));
+  const Variable y = from_y ? tangents[1] : constant(Array::zeros(x.dtype(), Dims{}));
+  return {(*this)(with_indices(node, {x, y}))};
+}
+
+std::vector<std::vector<bool>> AdvancedIncSubtensor::connection_pattern(const Apply& node) const {
+  return connect_first(node, 2);
+}
+
+Apply AdvancedIncSubtensor::vectorize(const Apply& node, std::span<const Variable> batched) const {
+  const int gained = common_batch_ndim(node, batched);
+  if (gained == 0) return make_node(batched);
+  const AdvancedBatch batch = batched_index(axes, node, batched, 2);
+  const int x_ndim = node.input(0).ndim(), index_ndim = node.input(2).ndim();
+  const int region_ndim = AdvancedIndex(axes, x_ndim, index_ndim).region_ndim();
+  // The value, batch dimensions first, in the order of dimensions that the batched region has.
+  const auto order = region_order(axes, batch, x_ndim, index_ndim, gained);
+  std::vector<int> inverse(order.size());
+  for (std::size_t k = 0; k < order.size(); ++k) inverse[std::size_t(order[k])] = int(k);
+  const Variable y = padded_to(
+      batch_ndim(node, batched, 1) == 0 ? batched[1] : with_batch(node, batched, 1, region_ndim), gained + region_ndim);
+  Variables inputs{with_batch(node, batched, 0, x_ndim), dimshuffle(y, inverse)};
+  inputs.insert(inputs.end(), batch.indices.begin(), batch.indices.end());
+  return make_ref<AdvancedIncSubtensor>(batch.axes, set)->make_node(inputs);
+}
+
+namespace {
+
+std::vector<Sample> samples() {
+  constexpr auto any = unknown_length;
+  std::vector<Sample> out;
+  const Array matrix = sample_values(DType::Float64, {4, 3}), cube = sample_values(DType::Float64, {3, 2, 4});
+  auto real = [](const Dims& type) { return sample_input(DType::Float64, type); };
+  auto index = [](const Dims& type) { return sample_input(DType::Int64, type); };
+  auto values = [](const Dims& shape) { return sample_values(DType::Float64, shape, 2); };
+  auto longs = [](std::initializer_list<std::int64_t> list) { return Array(list); };
+  auto add = [&](std::vector<int> axes, bool set, Variables inputs, std::vector<Array> arrays) {
+    out.push_back({make_ref<AdvancedIncSubtensor>(axes, set)->make_node(inputs), std::move(arrays)});
+  };
+  for (bool set : {false, true}) {
+    add({0}, set, {real({any}), real({any}), index({any})}, {values({5}), values({4}), longs({4, 1, -1, 1})});
+    add({0}, set, {real({any, any}), real({any, any}), index({any})}, {matrix, values({3, 3}), longs({0, 3, 0})});
+    add({0, 1}, set, {real({any, any}), real({any}), index({any}), index({any})},
+        {matrix, values({3}), longs({0, 3, 3}), longs({2, -1, 2})});
+    add({0, 2}, set, {real({any, any, any}), real({}), index({any}), index({any})},
+        {cube, Array(1.5), longs({2, 0}), longs({1, 3})});
+    add({1}, set, {real({any, any}), real({1, any}), index({any})}, {matrix, values({1, 2}), longs({1, 2})});
+    add({0}, set, {sample_input(DType::Int32, {any}), sample_input(DType::Int8, {any}), index({any})},
+        {sample_values(DType::Int32, {3}), sample_values(DType::Int8, {2}), longs({2, 2})});
+  }
+  return out;
+}
+
+REGISTER_OP(AdvancedIncSubtensor, "A copy of a tensor with elements, by integer tensors, increased or replaced.",
+            samples);
+
+}  // namespace
+}  // namespace bitale

@@ -1,0 +1,31 @@
+// AdvancedIncSubtensor: a copy of x with y added to the elements that integer tensors select (those selected twice get
+// both), or put in their place (set: the last one stays). Inputs: x, y, then one index tensor per entry of `axes`.
+#pragma once
+
+#include "bitale/graph/op.hpp"
+
+namespace bitale {
+
+class AdvancedIncSubtensor final : public OpOf<AdvancedIncSubtensor> {
+ public:
+  AdvancedIncSubtensor(std::vector<int> axes, bool set) : axes(std::move(axes)), set(set) {}
+
+  std::vector<int> axes;  // the indexed dimensions, ascending
+  bool set;
+  static constexpr auto fields = attribute_list(attribute("axes", &AdvancedIncSubtensor::axes),
+                                                attribute("set_instead_of_inc", &AdvancedIncSubtensor::set));
+
+  std::string_view name() const override { return "AdvancedIncSubtensor"; }
+  std::string label() const override { return set ? "AdvancedSetSubtensor" : "AdvancedIncSubtensor"; }
+  Apply make_node(std::span<const Variable> inputs) const override;
+  std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
+  void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
+  bool emit(Lowering& to, const Apply& node) const override;
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
+  Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
+  bool has_pushforward() const override { return true; }
+  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
+  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+};
+
+}  // namespace bitale

@@ -1,0 +1,199 @@
+#include "ops/advanced_index.hpp"
+
+#include <algorithm>
+
+#include "bitale/ops/ops.hpp"
+#include "ops/array_loops.hpp"
+#include "ops/update_value.hpp"
+
+namespace bitale {
+
+AdvancedIndex::AdvancedIndex(const std::vector<int>& axes, int x_ndim, int index_ndim)
+    : axes_(axes), index_ndim_(index_ndim), position_(0) {
+  for (int axis = 0; axis < x_ndim; ++axis)
+    if (std::find(axes.begin(), axes.end(), axis) == axes.end()) kept_.push_back(axis);
+  const bool adjacent = axes.back() - axes.front() + 1 == int(axes.size());
+  if (adjacent) position_ = axes.front();
+}
+
+std::vector<Expr> AdvancedIndex::source(Index at, std::span<const Expr> indices) const {
+  std::vector<Expr> out(axes_.size() + kept_.size());
+  for (std::size_t k = 0; k < axes_.size(); ++k) out[std::size_t(axes_[k])] = indices[k];
+  for (std::size_t k = 0; k < kept_.size(); ++k) {
+    const std::size_t from = k < std::size_t(position_) ? k : k + std::size_t(index_ndim_);
+    out[std::size_t(kept_[k])] = at[from];
+  }
+  return out;
+}
+
+Variables checked_index_tensors(const std::vector<int>& axes, const Variable& x, std::span<const Variable> indices,
+                                std::string_view who) {
+  if (axes.empty() || indices.size() != axes.size())
+    throw TypeError(cat(who, ": expected ", axes.size(), " index tensors, got ", indices.size()));
+  for (std::size_t k = 0; k < axes.size(); ++k)
+    if (axes[k] < 0 || axes[k] >= x.ndim() || (k > 0 && axes[k] <= axes[k - 1]))
+      throw IndexError(cat("too many indices for tensor: ", x.str(), " is ", x.ndim(), "-dimensional, but dimension ",
+                           axes[k], " was indexed"));
+  int ndim = 0;
+  for (auto& index : indices) {
+    const DType dtype = index.dtype();
+    if (dtype == DType::Bool) throw NotImplementedError(cat(who, ": indexing with the boolean mask ", index.str()));
+    if (!is_integer(dtype))
+      throw TypeError(cat(who, ": an index must be an integer, got ", index.str(), " of dtype ", dtype_name(dtype)));
+    ndim = std::max(ndim, index.ndim());
+  }
+  Variables out;
+  for (auto& index : indices) out.push_back(padded_to(index, ndim));
+  return out;
+}
+
+Dims broadcast_index_shape(std::span<const Variable> indices, std::string_view who) {
+  Dims out(std::size_t(indices[0].ndim()), 1);
+  for (auto& index : indices)
+    for (int k = 0; k < index.ndim(); ++k) {
+      if (index.tensor().broadcasts(k)) continue;
+      std::int64_t& length = out[std::size_t(k)];
+      const std::int64_t own = index.static_shape()[std::size_t(k)];
+      if (length == 1)
+        length = own;
+      else if (length != own && length != unknown_length && own != unknown_length)
+        throw ShapeError(cat(who, ": index tensors of lengths ", length, " and ", own, " can't be broadcast together"));
+      else
+        length = std::max(length, own);
+    }
+  return out;
+}
+
+Shape broadcast_index_lengths(std::span<const Variable> indices, std::span<const Shape> lengths) {
+  Shape out(std::size_t(indices[0].ndim()), int64_constant(1));
+  for (std::size_t i = 0; i < indices.size(); ++i)
+    for (int k = 0; k < indices[i].ndim(); ++k) {
+      auto& length = out[std::size_t(k)];
+      if (!indices[i].tensor().broadcasts(k) && (known_integer(length) == 1 || !known_integer(length)))
+        length = lengths[i][std::size_t(k)];
+    }
+  return out;
+}
+
+Array index_offsets(const std::vector<int>& axes, const Array& x, std::span<const Array> values,
+                    std::span<const Variable> indices, std::string_view who) {
+  Dims shape(std::size_t(indices[0].ndim()), 1);
+  for (std::size_t i = 0; i < indices.size(); ++i)
+    for (int k = 0; k < indices[i].ndim(); ++k)
+      if (!indices[i].tensor().broadcasts(k)) shape[std::size_t(k)] = values[i].shape(k);
+  Array out = Array::zeros(DType::Int64, shape);
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    for (int k = 0; k < indices[i].ndim(); ++k)
+      if (!indices[i].tensor().broadcasts(k) && values[i].shape(k) != shape[std::size_t(k)])
+        throw ShapeError(cat(who, ": index tensors of lengths ", shape[std::size_t(k)], " and ", values[i].shape(k),
+                             " can't be broadcast together"));
+    const Array own = values[i].astype(DType::Int64).broadcast_to(shape);
+    const std::int64_t length = x.shape(axes[i]), stride = x.strides()[std::size_t(axes[i])];
+    auto* offsets = out.data_as<std::int64_t>();
+    for_each_offset<1>(shape, {own.strides()}, [&](auto& at) {
+      std::int64_t index;
+      std::memcpy(&index, static_cast<const char*>(own.data()) + at[0], sizeof index);
+      if (index < -length || index >= length) {
+        // The position follows from how far row-major order has come.
+        std::int64_t number = offsets - out.data_as<std::int64_t>();
+        Dims position(shape.size());
+        for (std::size_t k = shape.size(); k-- > 0; number /= shape[k]) position[k] = number % shape[k];
+        throw IndexError(cat(who, ": index ", index, position.empty() ? "" : " at position ",
+                             position.empty() ? "" : tuple_text(position), " is out of bounds for axis ", axes[i],
+                             " with size ", length));
+      }
+      *offsets++ += (index < 0 ? index + length : index) * stride;
+    });
+  }
+  return out;
+}
+
+TargetRule advanced_source(Lowering& to, const std::vector<int>& axes, const Apply& node, int first,
+                           std::string_view who) {
+  const auto indices = std::span(node.inputs()).subspan(std::size_t(first));
+  std::vector<std::vector<bool>> repeats;
+  const auto region = advanced_region(to, axes, node, first);
+  const AdvancedIndex layout(axes, node.input(0).ndim(), indices[0].ndim());
+  for (std::size_t i = 0; i < indices.size(); ++i) {
+    const int input = first + int(i);
+    to.require_in_range(input, to.shape_in(0)[std::size_t(axes[i])],
+                        cat(who, ": index out of bounds for axis ", axes[i]));
+    repeats.emplace_back();
+    for (int k = 0; k < indices[i].ndim(); ++k) {
+      repeats.back().push_back(indices[i].tensor().broadcasts(k));
+      const Expr have = to.shape_in(input)[std::size_t(k)], want = layout.index_part(region)[std::size_t(k)];
+      if (!repeats.back().back() && !(have == want))
+        to.require(equal(have, want), cat(who, ": the index tensors can't be broadcast together"));
+    }
+  }
+  return [&to, axes, first, repeats, layout](Index at) {
+    const Index part = layout.index_part(at);
+    std::vector<Expr> values;
+    for (std::size_t i = 0; i < axes.size(); ++i) {
+      std::vector<Expr> position;
+      for (std::size_t k = 0; k < part.size(); ++k) position.push_back(repeats[i][k] ? to.pool().integer(0) : part[k]);
+      const Expr index = program::cast(to.in(first + int(i), position), DType::Int64);
+      values.push_back(wrap_index(index, to.shape_in(0)[std::size_t(axes[i])]));
+    }
+    return layout.source(at, values);
+  };
+}
+
+std::vector<Expr> advanced_region(Lowering& to, const std::vector<int>& axes, const Apply& node, int first) {
+  const auto indices = std::span(node.inputs()).subspan(std::size_t(first));
+  std::vector<Expr> index_shape(std::size_t(indices[0].ndim()), to.pool().integer(1));
+  for (std::size_t i = 0; i < indices.size(); ++i)
+    for (int k = 0; k < indices[i].ndim(); ++k)
+      if (!indices[i].tensor().broadcasts(k) &&
+          !(index_shape[std::size_t(k)].is_constant() && !index_shape[std::size_t(k)].is_constant(1)))
+        index_shape[std::size_t(k)] = to.shape_in(first + int(i))[std::size_t(k)];
+  const auto x = to.shape_in(0);
+  return AdvancedIndex(axes, node.input(0).ndim(), indices[0].ndim())
+      .region(std::vector<Expr>(x.begin(), x.end()), index_shape);
+}
+
+AdvancedBatch batched_index(const std::vector<int>& axes, const Apply& node, std::span<const Variable> batched,
+                            int first) {
+  const int gained = common_batch_ndim(node, batched);
+  AdvancedBatch out;
+  for (int k = first; k < int(batched.size()); ++k) out.counts |= batch_ndim(node, batched, k) != 0;
+  if (out.counts) {
+    const Shape lengths = batch_lengths(node, batched);
+    const int ndim = gained + node.input(first).ndim();
+    for (int axis = 0; axis < gained; ++axis) {
+      std::vector<int> order(std::size_t(ndim), new_axis);
+      order[std::size_t(axis)] = 0;
+      out.axes.push_back(axis);
+      out.indices.push_back(dimshuffle(arange(lengths[std::size_t(axis)]), order));
+    }
+  }
+  for (int axis : axes) out.axes.push_back(axis + gained);
+  out.indices.insert(out.indices.end(), batched.begin() + first, batched.end());
+  return out;
+}
+
+std::vector<int> region_order(const std::vector<int>& axes, const AdvancedBatch& batch, int x_ndim, int index_ndim,
+                              int gained) {
+  const AdvancedIndex layout(axes, x_ndim, index_ndim);
+  const bool adjacent = axes.back() - axes.front() + 1 == int(axes.size());
+  std::vector<int> order;
+  auto take = [&](int first, int count) {
+    for (int k = 0; k < count; ++k) order.push_back(first + k);
+  };
+  const int kept = int(layout.kept().size());
+  if (batch.counts) {  // there: batch, index, kept
+    take(0, gained);
+    take(gained + index_ndim, layout.position());
+    take(gained, index_ndim);
+    take(gained + index_ndim + layout.position(), kept - layout.position());
+  } else if (adjacent) {
+    take(0, gained + index_ndim + kept);
+  } else {  // there: index, batch, kept
+    take(index_ndim, gained);
+    take(0, index_ndim);
+    take(index_ndim + gained, kept);
+  }
+  return order;
+}
+
+}  // namespace bitale

@@ -1,0 +1,75 @@
+// What AdvancedSubtensor and AdvancedIncSubtensor share. Some dimensions of x are indexed by integer tensors, which
+// broadcast together (where a length is statically 1); the others are kept whole. As in NumPy, the dimensions of the
+// index take the place of the indexed ones when those are adjacent, and come first when they are not.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "ops/lengths.hpp"
+#include "ops/lowering.hpp"
+
+namespace bitale {
+
+class AdvancedIndex {
+ public:
+  // axes: the indexed dimensions of x, ascending.
+  AdvancedIndex(const std::vector<int>& axes, int x_ndim, int index_ndim);
+
+  int position() const { return position_; }  // of the first index dimension in the region
+  int region_ndim() const { return int(kept_.size()) + index_ndim_; }
+  const std::vector<int>& kept() const { return kept_; }  // dimensions of x kept whole
+
+  // A property per region dimension, from those of x and of the broadcast index.
+  template <class List>
+  List region(const List& of_x, const List& of_index) const {
+    List out;
+    for (int k = 0; k < position_; ++k) out.push_back(of_x[std::size_t(kept_[std::size_t(k)])]);
+    for (auto& entry : of_index) out.push_back(entry);
+    for (std::size_t k = std::size_t(position_); k < kept_.size(); ++k) out.push_back(of_x[std::size_t(kept_[k])]);
+    return out;
+  }
+
+  // Index of x for an index of the region, given the values of the index tensors there.
+  std::vector<Expr> source(Index at, std::span<const Expr> indices) const;
+  // The part of a region index that is an index of the index tensors.
+  Index index_part(Index at) const { return at.subspan(std::size_t(position_), std::size_t(index_ndim_)); }
+
+ private:
+  std::vector<int> axes_, kept_;
+  int index_ndim_, position_;
+};
+
+// Index tensors, checked and padded to one rank. TypeError; NotImplementedError for boolean masks; IndexError when
+// there are more axes than dimensions.
+Variables checked_index_tensors(const std::vector<int>& axes, const Variable& x, std::span<const Variable> indices,
+                                std::string_view who);
+// Their common static shape and lengths.
+Dims broadcast_index_shape(std::span<const Variable> indices, std::string_view who);
+Shape broadcast_index_lengths(std::span<const Variable> indices, std::span<const Shape> lengths);
+
+// Byte offsets into x of the index positions, as an int64 array of the broadcast shape.
+// IndexError naming index, position, dimension and length.
+Array index_offsets(const std::vector<int>& axes, const Array& x, std::span<const Array> values,
+                    std::span<const Variable> indices, std::string_view who);
+
+// Says the range checks; the rule of x's index for an index of the region. Index inputs start at `first`.
+TargetRule advanced_source(Lowering& to, const std::vector<int>& axes, const Apply& node, int first,
+                           std::string_view who);
+// The index of a batch of such operations.
+struct AdvancedBatch {
+  bool counts = false;  // the index is batched: the batch dimensions of x are indexed too, by counting along them
+  std::vector<int> axes;
+  Variables indices;
+};
+AdvancedBatch batched_index(const std::vector<int>& axes, const Apply& node, std::span<const Variable> batched,
+                            int first);
+// For each dimension of "batch dimensions, then the original region": which dimension of the batched region it is.
+std::vector<int> region_order(const std::vector<int>& axes, const AdvancedBatch& batch, int x_ndim, int index_ndim,
+                              int gained);
+
+// Lengths of the region in native code.
+std::vector<Expr> advanced_region(Lowering& to, const std::vector<int>& axes, const Apply& node, int first);
+
+}  // namespace bitale

@@ -1,0 +1,24 @@
+// Alloc: a tensor of the given lengths filled with a value, which broadcasts from the right where its length is
+// statically 1. Inputs: the value, then one integer scalar per dimension.
+#pragma once
+
+#include "bitale/graph/op.hpp"
+
+namespace bitale {
+
+class Alloc final : public Op {
+ public:
+  std::string_view name() const override { return "Alloc"; }
+  Apply make_node(std::span<const Variable> inputs) const override;
+  std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
+  void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
+  bool emit(Lowering& to, const Apply& node) const override;
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
+  Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
+  bool has_pushforward() const override { return true; }
+  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
+  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  bool may_fold(const Apply& node) const override;
+};
+
+}  // namespace bitale

@@ -1,0 +1,41 @@
+// What Subtensor and IncSubtensor share: the part of a tensor that a basic index selects, as a static shape, as
+// lengths, as a view of an Array, and as a map of Program indices.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bitale/ops/ops.hpp"
+#include "ops/lowering.hpp"
+#include "ops/slice_arithmetic.hpp"
+
+namespace bitale {
+
+// The index inputs as int64 scalars, constants where known. TypeError for others, ValueError for a step of 0,
+// IndexError for a known integer outside a known length. `inputs` are those after x (and y).
+Variables checked_index_inputs(const IndexPattern& pattern, const Variable& x, std::span<const Variable> inputs,
+                               std::string_view who);
+Dims indexed_static_shape(const IndexPattern& pattern, const Dims& shape, std::span<const Variable> indices);
+Shape indexed_lengths(const IndexPattern& pattern, const Shape& shape, std::span<const Variable> indices);
+// IndexError naming index, dimension and length; ValueError for a step of 0.
+Array indexed_view(const IndexPattern& pattern, const Array& x, std::span<const Array> indices, std::string_view who);
+
+// The index of a batch of tensors x (batch dimensions in front) where integers of the index are batched themselves:
+// each batch dimension gets an index that counts along it. The result then has the batch dimensions first.
+std::vector<IndexItem> batched_items(const IndexPattern& pattern, const Apply& node, std::span<const Variable> batched,
+                                     int first, const Variable& x);
+
+// The selection in native code. Index inputs of the node start at `first`.
+class BasicSelection {
+ public:
+  // Says the run-time checks to `to`.
+  BasicSelection(Lowering& to, const IndexPattern& pattern, int first, std::string_view who);
+  std::vector<Expr> domain() const;          // lengths of the selection
+  std::vector<Expr> source(Index at) const;  // where element `at` of the selection lies in x
+
+ private:
+  std::vector<DimRange<Expr>> ranges_;
+};
+
+}  // namespace bitale

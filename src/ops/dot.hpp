@@ -1,0 +1,40 @@
+// Products that sum over one dimension. Dot: vectors and matrices, as numpy.dot. BatchedDot: stacks of matrices, as
+// numpy.matmul. float32 and float64 go through BLAS (runtime/blas.hpp), integers through loops.
+#pragma once
+
+#include "bitale/graph/op.hpp"
+
+namespace bitale {
+
+// Inputs of 1 or 2 dimensions; converted to a common dtype.
+class Dot final : public Op {
+ public:
+  std::string_view name() const override { return "Dot"; }
+  Apply make_node(std::span<const Variable> inputs) const override;
+  std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
+  void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
+  bool emit(Lowering& to, const Apply& node) const override;
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
+  Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
+  bool has_pushforward() const override { return true; }
+  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
+  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+};
+
+// Inputs [batch..., m, k] and [batch..., k, n] of equal rank, at least 3. One of them may have only batch lengths that
+// are statically 1: that one is used for every batch.
+class BatchedDot final : public Op {
+ public:
+  std::string_view name() const override { return "BatchedDot"; }
+  Apply make_node(std::span<const Variable> inputs) const override;
+  std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
+  void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
+  bool emit(Lowering& to, const Apply& node) const override;
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
+  Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
+  bool has_pushforward() const override { return true; }
+  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
+  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+};
+
+}  // namespace bitale

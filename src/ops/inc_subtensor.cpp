@@ -1,0 +1,123 @@
+#include "ops/inc_subtensor.hpp"
+
+#include "bitale/ops/ops.hpp"
+#include "ops/array_loops.hpp"
+#include "ops/basic_index.hpp"
+#include "ops/sample_values.hpp"
+#include "ops/subtensor.hpp"
+#include "ops/update_value.hpp"
+
+namespace bitale {
+namespace {
+
+std::span<const Variable> indices_of(const Apply& node) { return std::span(node.inputs()).subspan(2); }
+
+Variables with_indices(const Apply& node, Variables front) {
+  front.insert(front.end(), node.inputs().begin() + 2, node.inputs().end());
+  return front;
+}
+
+}  // namespace
+
+Apply IncSubtensor::make_node(std::span<const Variable> inputs) const {
+  if (inputs.size() < 2)
+    throw TypeError(cat(label(), ": expected a tensor and a value, got ", inputs.size(), " inputs"));
+  const Variable &x = inputs[0], &y = inputs[1];
+  const Variables indices = checked_index_inputs(pattern, x, inputs.subspan(2), label());
+  check_update_value(x, y, indexed_static_shape(pattern, x.static_shape(), indices), label());
+  Variables own{x, y};
+  own.insert(own.end(), indices.begin(), indices.end());
+  return Apply(OpRef(this), own, {x.type()});
+}
+
+std::vector<Shape> IncSubtensor::infer_shape(const Apply&, std::span<const Shape> inputs) const { return {inputs[0]}; }
+
+void IncSubtensor::perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const {
+  const Array result = in[0].copy();
+  const Array region = indexed_view(pattern, result, in.subspan(2), label());
+  const Array value = fitted_value(in[0], in[1], node.input(1), region.shape(), label());
+  if (set)
+    region.assign(value);
+  else
+    add_into(region, value);
+  out[0] = result;
+}
+
+bool IncSubtensor::emit(Lowering& to, const Apply& node) const {
+  const BasicSelection selection(to, pattern, 2, label());
+  const DType dtype = node.input(0).dtype();
+  Piece piece{selection.domain(), [selection](Index at) { return selection.source(at); },
+              fitted_rule(to, node.input(0), node.input(1), 1, selection.domain(), label())};
+  if (!set) piece.combiner = dtype == DType::Bool ? program::Combiner::bit_or : program::Combiner::add;
+  to.assemble(0, 0, {std::move(piece)});
+  return true;
+}
+
+Variables IncSubtensor::pullback(const Apply& node, std::span<const Variable> cotangents) const {
+  Variables out = no_gradients(node);
+  const Variable& g = cotangents[0];
+  if (g.is_disconnected()) return out;
+  const Variable zero = constant(Array::zeros(g.dtype(), Dims{}));
+  out[0] = set ? (*this)(with_indices(node, {g, zero})) : g;
+  out[1] = gradient_of_value(node.input(1), (*make_ref<Subtensor>(pattern))(with_indices(node, {g})));
+  return out;
+}
+
+Variables IncSubtensor::pushforward(const Apply& node, std::span<const Variable> tangents) const {
+  const bool from_x = !tangents[0].is_disconnected(), from_y = !tangents[1].is_disconnected();
+  if (!from_x && !from_y) return {disconnected()};
+  if (!from_y && !set) return {tangents[0]};
+  const Variable x = from_x ? tangents[0] : zeros_like(node.input(0));
+  const Variable y = from_y ? tangents[1] : constant(Array::zeros(x.dtype(), Dims{}));
+  return {(*this)(with_indices(node, {x, y}))};
+}
+
+std::vector<std::vector<bool>> IncSubtensor::connection_pattern(const Apply& node) const {
+  return connect_first(node, 2);
+}
+
+// Behind the batch dimensions; batched integer indices scatter, each batch dimension with its own counting index.
+Apply IncSubtensor::vectorize(const Apply& node, std::span<const Variable> batched) const {
+  const int gained = common_batch_ndim(node, batched);
+  if (gained == 0) return make_node(batched);
+  const int region_ndim = node.input(0).ndim() - pattern.dropped_count();
+  const Variable x = with_batch(node, batched, 0, node.input(0).ndim());
+  const Variable y = batch_ndim(node, batched, 1) == 0 ? batched[1] : with_batch(node, batched, 1, region_ndim);
+  bool indices_batched = false;
+  for (int k = 2; k < int(batched.size()); ++k) indices_batched |= batch_ndim(node, batched, k) != 0;
+  if (indices_batched) {
+    const auto items = batched_items(pattern, node, batched, 2, x);
+    return (set ? set_subtensor(x, items, y) : inc_subtensor(x, items, y)).owner();
+  }
+  Variables inputs{x, y};
+  inputs.insert(inputs.end(), batched.begin() + 2, batched.end());
+  return make_ref<IncSubtensor>(pattern.behind(gained), set)->make_node(inputs);
+}
+
+namespace {
+
+std::vector<Sample> samples() {
+  constexpr auto any = unknown_length;
+  std::vector<Sample> out;
+  const Array x = sample_values(DType::Float64, {4, 5});
+  auto matrix = [&] { return sample_input(DType::Float64, {any, any}); };
+  auto i = sample_input(DType::Int64, {});
+  auto add = [&](const Variable& result, std::vector<Array> values) {
+    out.push_back({result.owner(), std::move(values)});
+  };
+  auto row = sample_input(DType::Float64, {any}), column = sample_input(DType::Float64, {any, 1});
+  auto scalar = sample_input(DType::Float32, {}), small = sample_input(DType::Int8, {any});
+  add(inc_subtensor(matrix(), {IndexItem(1)}, row), {x, sample_values(DType::Float64, {5}, 1)});
+  add(set_subtensor(matrix(), {Slice{1, {}, 2}}, column), {x, sample_values(DType::Float64, {2, 1}, 1)});
+  add(set_subtensor(matrix(), {IndexItem(i), Slice{{}, {}, -2}}, row),
+      {x, sample_values(DType::Float64, {3}, 1), Array(std::int64_t(-1))});
+  add(inc_subtensor(matrix(), {IndexItem(0), IndexItem(2)}, scalar), {x, Array(0.5f)});
+  add(inc_subtensor(sample_input(DType::Int32, {any}), {Slice{{}, 2, {}}}, small),
+      {sample_values(DType::Int32, {4}), sample_values(DType::Int8, {2}, 1)});
+  return out;
+}
+
+REGISTER_OP(IncSubtensor, "A copy of a tensor with a part, by integers and slices, increased or replaced.", samples);
+
+}  // namespace
+}  // namespace bitale

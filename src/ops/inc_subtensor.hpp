@@ -1,0 +1,34 @@
+// IncSubtensor: a copy of x with y added to the part that a basic index selects, or put in its place (set). Inputs: x,
+// y, then the index scalars. y is converted to x's dtype and repeated where its length is statically 1.
+#pragma once
+
+#include "bitale/graph/op.hpp"
+#include "ops/index_pattern.hpp"
+
+namespace bitale {
+
+class IncSubtensor final : public OpOf<IncSubtensor> {
+ public:
+  IncSubtensor(IndexPattern pattern, bool set) : pattern(std::move(pattern)), set(set) {}
+
+  IndexPattern pattern;
+  bool set;
+  static constexpr auto fields = attribute_list(attribute("idx_list", &IncSubtensor::pattern),
+                                                attribute("set_instead_of_inc", &IncSubtensor::set));
+
+  std::string_view name() const override { return "IncSubtensor"; }
+  std::string label() const override {
+    return (set ? "SetSubtensor{" : "IncSubtensor{") + (pattern.dims().empty() ? ":" : pattern.text()) + "}";
+  }
+  Apply make_node(std::span<const Variable> inputs) const override;
+  std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
+  void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
+  bool emit(Lowering& to, const Apply& node) const override;
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
+  Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
+  bool has_pushforward() const override { return true; }
+  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
+  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+};
+
+}  // namespace bitale

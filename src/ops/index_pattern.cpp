@@ -1,0 +1,46 @@
+#include "ops/index_pattern.hpp"
+
+namespace bitale {
+
+IndexPattern::IndexPattern(std::vector<DimIndex> dims) : dims_(std::move(dims)) {
+  while (!dims_.empty() && dims_.back().is_full()) dims_.pop_back();
+}
+
+int IndexPattern::input_count() const {
+  int count = 0;
+  for (auto& dim : dims_) count += dim.input_count();
+  return count;
+}
+
+int IndexPattern::dropped_count() const {
+  int count = 0;
+  for (auto& dim : dims_) count += dim.integer;
+  return count;
+}
+
+IndexPattern IndexPattern::behind(int count) const {
+  std::vector<DimIndex> dims(std::size_t(count), DimIndex{});
+  dims.insert(dims.end(), dims_.begin(), dims_.end());
+  return IndexPattern(std::move(dims));
+}
+
+std::string IndexPattern::text() const {
+  static constexpr std::string_view letters = "ijklmnopqrstuvwxyz";
+  std::string out;
+  std::size_t integers = 0;
+  for (auto& dim : dims_) {
+    if (!out.empty()) out += ", ";
+    if (dim.integer) {
+      out += integers < letters.size() ? std::string(1, letters[integers]) : "i" + std::to_string(integers);
+      ++integers;
+      continue;
+    }
+    if (dim.start) out += "start";
+    out += ":";
+    if (dim.stop) out += "stop";
+    if (dim.step) out += ":step";
+  }
+  return out;
+}
+
+}  // namespace bitale

@@ -1,0 +1,27 @@
+// Join: tensors of equal rank and dtype laid one after another along one axis.
+#pragma once
+
+#include "bitale/graph/op.hpp"
+
+namespace bitale {
+
+class Join final : public OpOf<Join> {
+ public:
+  explicit Join(int axis) : axis(axis) {}
+
+  int axis;  // non-negative
+  static constexpr auto fields = attribute_list(attribute("axis", &Join::axis));
+
+  std::string_view name() const override { return "Join"; }
+  Apply make_node(std::span<const Variable> inputs) const override;
+  std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
+  void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
+  bool emit(Lowering& to, const Apply& node) const override;
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
+  Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
+  bool has_pushforward() const override { return true; }
+  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
+  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+};
+
+}  // namespace bitale

@@ -1,0 +1,28 @@
+// MakeVector: a vector from scalars of one dtype.
+#pragma once
+
+#include "bitale/graph/op.hpp"
+
+namespace bitale {
+
+class MakeVector final : public OpOf<MakeVector> {
+ public:
+  explicit MakeVector(DType dtype) : dtype(dtype) {}
+
+  DType dtype;
+  static constexpr auto fields = attribute_list(attribute("dtype", &MakeVector::dtype));
+
+  std::string_view name() const override { return "MakeVector"; }
+  std::string label() const override { return "MakeVector{dtype='" + std::string(dtype_name(dtype)) + "'}"; }
+  Apply make_node(std::span<const Variable> inputs) const override;
+  std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
+  void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
+  bool emit(Lowering& to, const Apply& node) const override;
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
+  Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
+  bool has_pushforward() const override { return true; }
+  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
+  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+};
+
+}  // namespace bitale

@@ -1,0 +1,24 @@
+// The value y of an update x[...] = y or x[...] += y: what dtypes it may have, how it fits the selected region, and how
+// gradients come back to it. Shared by IncSubtensor and AdvancedIncSubtensor.
+#pragma once
+
+#include "bitale/graph/op.hpp"
+#include "ops/lowering.hpp"
+
+namespace bitale {
+
+// TypeError when y has too many dimensions or a dtype that x can't take (a float into integers), ShapeError when known
+// lengths do not fit the region.
+void check_update_value(const Variable& x, const Variable& y, const Dims& region, std::string_view who);
+// y converted to x's dtype and repeated over the region. ShapeError.
+Array fitted_value(const Array& x, const Array& y, const Variable& y_variable, const Dims& region,
+                   std::string_view who);
+// Reads input y (number `input`) at an index of the region, in dtype x; says the checks of its lengths first.
+ElementRule fitted_rule(Lowering& to, const Variable& x, const Variable& y, int input, std::vector<Expr> region,
+                        std::string_view who);
+// The gradient of y from that of the region: summed where y was repeated, in y's dtype. Null for integers.
+Variable gradient_of_value(const Variable& y, const Variable& region_gradient);
+// y with dimensions of length 1 in front up to `ndim`.
+Variable padded_to(const Variable& y, int ndim);
+
+}  // namespace bitale
