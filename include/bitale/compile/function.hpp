@@ -61,9 +61,8 @@ class Function {
   // By name for some of the inputs, after the positional ones.
   Results call(std::span<const Array> inputs, std::span<const std::pair<std::string, Array>> named) const;
 
-  // A call of scalars: `n` float64 values in, one float64 out, without building Arrays.
-  // TypeError unless every input is a float64 scalar and the only output is one.
-  using ScalarFunction = double (*)(const void* context, const double* inputs);
+  // The same for float64 scalars with one output, without building Arrays. TypeError unless every input and the only output
+  // is a float64 scalar.
   double call_scalars(std::span<const double> inputs) const;
 
   const std::string& name() const;

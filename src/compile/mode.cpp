@@ -1,0 +1,106 @@
+#include "bitale/compile/mode.hpp"
+
+#include "bitale/core/config.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/rewriting/rewriting.hpp"
+#include "link/linker.hpp"
+
+namespace bitale {
+
+namespace {
+
+struct NamedMode {
+  std::string_view name, linker, optimizer;
+};
+// An empty linker or optimizer: as the config says.
+constexpr NamedMode modes[] = {
+    {"FAST_RUN", "", "fast_run"},
+    {"FAST_COMPILE", "vm", "fast_compile"},
+    {"Mode", "", ""},
+};
+
+void require_known(std::string_view what, const std::string& name, const std::vector<std::string>& known) {
+  for (auto& each : known)
+    if (each == name) return;
+  const std::string near = closest(name, known);
+  throw ValueError(cat("there is no ", what, " `", name, "`; known are ", join(known, ", "),
+                       near.empty() ? "" : cat("; did you mean `", near, "`?")));
+}
+
+std::vector<std::string> joined(std::vector<std::string> list, std::vector<std::string> more) {
+  list.insert(list.end(), more.begin(), more.end());
+  return list;
+}
+
+// The tags of a config flag: "a:b".
+std::vector<std::string> tags_of(std::string_view flag) {
+  std::vector<std::string> tags;
+  std::string text = config::get(flag);
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(':', at), text.size());
+    if (end > at) tags.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return tags;
+}
+
+}  // namespace
+
+Mode::Mode(std::string linker, std::string optimizer) : linker_(std::move(linker)), optimizer_(std::move(optimizer)) {
+  if (linker_.empty() || linker_ == "auto") linker_ = "jit";
+  require_known("linker", linker_, link::linker_names());
+  require_known("optimizer", optimizer_, optimizer_names());
+}
+
+Mode Mode::including(std::vector<std::string> tags) const {
+  Mode mode = *this;
+  mode.included_ = joined(mode.included_, std::move(tags));
+  return mode;
+}
+Mode Mode::excluding(std::vector<std::string> tags) const {
+  Mode mode = *this;
+  mode.excluded_ = joined(mode.excluded_, std::move(tags));
+  return mode;
+}
+Mode Mode::requiring(std::vector<std::string> tags) const {
+  Mode mode = *this;
+  mode.required_ = joined(mode.required_, std::move(tags));
+  return mode;
+}
+
+std::string Mode::str() const {
+  std::string text = cat("Mode(linker=", linker_, ", optimizer=", optimizer_);
+  const auto list = [&](std::string_view label, const std::vector<std::string>& tags) {
+    if (!tags.empty()) text += cat(", ", label, "=[", join(tags, ", "), "]");
+  };
+  list("including", included_);
+  list("excluding", excluded_);
+  list("requiring", required_);
+  return text + ")";
+}
+
+std::vector<std::string> mode_names() {
+  std::vector<std::string> names;
+  for (auto& mode : modes) names.emplace_back(mode.name);
+  return names;
+}
+
+Mode get_mode(const std::string& name) {
+  require_known("mode", name, mode_names());
+  for (auto& named : modes) {
+    if (named.name != name) continue;
+    Mode mode(named.linker.empty() ? config::get("linker") : std::string(named.linker),
+              named.optimizer.empty() ? config::get("optimizer") : std::string(named.optimizer));
+    return mode.including(tags_of("optimizer_including"))
+        .excluding(tags_of("optimizer_excluding"))
+        .requiring(tags_of("optimizer_requiring"));
+  }
+  throw InternalError("a known mode vanished");
+}
+
+Mode get_default_mode() {
+  return get_mode(config::get("mode"));
+}
+
+}  // namespace bitale

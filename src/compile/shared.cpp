@@ -1,0 +1,54 @@
+#include "bitale/compile/shared.hpp"
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+
+namespace bitale {
+
+Container::Container(Type type, Array value) : type_(std::move(type)), value_(std::move(value)) {}
+
+Array Container::get() const {
+  std::lock_guard lock(mutex_);
+  return value_;
+}
+
+void Container::set(const Array& value, bool borrow) {
+  Array filtered = filter(type(), value);
+  store(borrow ? filtered : filtered.copy());
+}
+
+void Container::store(Array value) const {
+  std::lock_guard lock(mutex_);
+  value_ = std::move(value);   // the old value is released after the lock only when somebody else holds it
+}
+
+Variable shared(const Array& value, std::string name, bool borrow, std::optional<Dims> static_shape) {
+  Dims shape = static_shape ? *static_shape : Dims(std::size_t(value.ndim()), unknown_length);
+  Type type = tensor_type(value.dtype(), shape);
+  Array kept = filter(*as_tensor(type), value);
+  Variable variable(type, std::move(name));
+  variable.node()->leaf = Ref<const LeafData>(make_ref<Container>(type, borrow ? kept : kept.copy()));
+  return variable;
+}
+
+const Container* container_of(const Variable& variable) {
+  return dynamic_cast<const Container*>(variable.node()->leaf.get());
+}
+
+namespace {
+Container& require_container(const Variable& variable, std::string_view what) {
+  if (auto* container = container_of(variable)) return const_cast<Container&>(*container);
+  throw TypeError(cat(what, ": ", variable.str(), " is not a shared variable"));
+}
+}  // namespace
+
+Array get_value(const Variable& shared, bool borrow) {
+  const Array value = require_container(shared, "get_value").get();
+  return borrow ? value : value.copy();
+}
+
+void set_value(const Variable& shared, const Array& value, bool borrow) {
+  require_container(shared, "set_value").set(value, borrow);
+}
+
+}  // namespace bitale

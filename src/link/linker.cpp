@@ -1,0 +1,33 @@
+#include "link/linker.hpp"
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+
+namespace bitale::link {
+
+namespace {
+
+struct Entry {
+  std::string_view name;
+  std::unique_ptr<Thunk> (*link)(const LinkedGraph& graph);
+};
+constexpr Entry linkers[] = {{"jit", link_jit}, {"vm", link_vm}};
+
+}  // namespace
+
+std::vector<std::string> linker_names() {
+  std::vector<std::string> names;
+  for (auto& entry : linkers) names.emplace_back(entry.name);
+  return names;
+}
+
+std::unique_ptr<Thunk> link(std::string_view linker, const LinkedGraph& graph) {
+  for (auto& entry : linkers)
+    if (entry.name == linker) return entry.link(graph);
+  const auto names = linker_names();
+  const std::string near = closest(linker, names);
+  throw ValueError(cat("there is no linker `", linker, "`; linkers are ", join(names, ", "),
+                       near.empty() ? "" : cat("; did you mean `", near, "`?")));
+}
+
+}  // namespace bitale::link

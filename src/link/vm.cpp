@@ -1,0 +1,113 @@
+// The virtual machine: runs each op's perform in dependency order and frees values when nobody needs them any more.
+// It is slow, needs no code generation, and is the oracle for everything else.
+#include <unordered_map>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "graph/evaluate.hpp"
+#include "link/linker.hpp"
+
+namespace bitale::link {
+
+namespace {
+
+// One node: which cells it reads and writes, and which cells are dead afterwards.
+struct Instruction {
+  Apply node;
+  std::vector<std::size_t> in, out, dead;
+};
+
+class VmThunk final : public Thunk {
+ public:
+  explicit VmThunk(const FunctionGraph& graph) {
+    for (auto& input : graph.inputs()) cell_of(input);
+    for (auto& node : graph.toposort()) {
+      Instruction instruction{node, {}, {}, {}};
+      for (auto& input : node.inputs()) instruction.in.push_back(cell_of(input));
+      for (auto& output : node.outputs()) instruction.out.push_back(cell_of(output));
+      program_.push_back(std::move(instruction));
+    }
+    for (auto& output : graph.outputs()) outputs_.push_back(cell_of(output));
+    find_dead(graph.inputs().size());
+    cells_.clear();
+  }
+
+  std::vector<Array> run(std::span<const Array> inputs) const override {
+    std::vector<Array> cells(cell_count_);
+    for (std::size_t i = 0; i < inputs.size(); ++i) cells[i] = inputs[i];
+    for (auto& [cell, value] : constants_) cells[cell] = value;
+    std::vector<Array> in, out;
+    for (auto& instruction : program_) {
+      in.clear();
+      for (auto cell : instruction.in) in.push_back(cells[cell]);
+      out.assign(instruction.out.size(), Array());
+      evaluate_node(instruction.node, in, out);
+      for (std::size_t k = 0; k < out.size(); ++k) cells[instruction.out[k]] = std::move(out[k]);
+      for (auto cell : instruction.dead) cells[cell] = Array();
+    }
+    return results(cells, inputs);
+  }
+
+  double run_scalars(std::span<const double> inputs) const override {
+    std::vector<Array> arrays(inputs.begin(), inputs.end());
+    return run(arrays)[0].item();
+  }
+
+  std::string text(std::string_view stage) const override {
+    throw ValueError(cat("linker vm has no stage `", stage, "`; its only stage is graph"));
+  }
+
+ private:
+  std::size_t cell_of(const Variable& variable) {
+    auto [it, is_new] = cells_.try_emplace(variable.node(), cell_count_);
+    if (is_new) {
+      if (auto* value = variable.constant()) constants_.emplace_back(cell_count_, *value);
+      ++cell_count_;
+    }
+    return it->second;
+  }
+
+  // A cell dies with its last reader, unless it is an output, an input or a constant.
+  void find_dead(std::size_t input_count) {
+    std::vector<bool> kept(cell_count_, false);
+    for (std::size_t i = 0; i < input_count; ++i) kept[i] = true;
+    for (auto& [cell, value] : constants_) kept[cell] = true;
+    for (auto cell : outputs_) kept[cell] = true;
+    for (auto it = program_.rbegin(); it != program_.rend(); ++it)
+      for (const auto* cells : {&it->in, &it->out})
+        for (auto cell : *cells) {
+          if (kept[cell]) continue;
+          kept[cell] = true;
+          it->dead.push_back(cell);
+        }
+  }
+
+  // Results are the caller's own: never views of inputs, constants or one another.
+  std::vector<Array> results(const std::vector<Array>& cells, std::span<const Array> inputs) const {
+    std::vector<Array> out;
+    for (auto cell : outputs_) {
+      Array value = cells[cell];
+      const auto shares = [&](const Array& other) { return value.shares_memory_with(other); };
+      bool shared = false;
+      for (auto& input : inputs) shared |= shares(input);
+      for (auto& [constant_cell, constant] : constants_) shared |= shares(constant);
+      for (auto& earlier : out) shared |= shares(earlier);
+      out.push_back(shared ? value.copy() : value.contiguous());
+    }
+    return out;
+  }
+
+  std::vector<Instruction> program_;
+  std::vector<std::pair<std::size_t, Array>> constants_;
+  std::vector<std::size_t> outputs_;
+  std::size_t cell_count_ = 0;
+  std::unordered_map<VariableNode*, std::size_t> cells_;   // while linking
+};
+
+}  // namespace
+
+std::unique_ptr<Thunk> link_vm(const LinkedGraph& graph) {
+  return std::make_unique<VmThunk>(*graph);
+}
+
+}  // namespace bitale::link
