@@ -60,6 +60,11 @@ bool selects_once(const Apply& node) {
 
 }  // namespace
 
+std::string AdvancedIncSubtensor::pprint_text(std::span<const std::string> inputs) const {
+  return cat(set ? "set" : "inc", "_subtensor(", atom_text(inputs[0]), "[",
+             advanced_index_text(axes, inputs.subspan(2)), "], ", inputs[1], ")");
+}
+
 Apply AdvancedIncSubtensor::make_node(std::span<const Variable> inputs) const {
   if (inputs.size() < 2)
     throw TypeError(cat(label(), ": expected a tensor and a value, got ", inputs.size(), " inputs"));

@@ -17,6 +17,7 @@ class AdvancedIncSubtensor final : public OpOf<AdvancedIncSubtensor> {
 
   std::string_view name() const override { return "AdvancedIncSubtensor"; }
   std::string label() const override { return set ? "AdvancedSetSubtensor" : "AdvancedIncSubtensor"; }
+  std::string pprint_text(std::span<const std::string> inputs) const override;
   Apply make_node(std::span<const Variable> inputs) const override;
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;

@@ -196,4 +196,13 @@ std::vector<int> region_order(const std::vector<int>& axes, const AdvancedBatch&
   return order;
 }
 
+std::string advanced_index_text(const std::vector<int>& axes, std::span<const std::string> indices) {
+  std::vector<std::string> entries;
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    entries.resize(std::size_t(axes[k]), ":");
+    entries.push_back(indices[k]);
+  }
+  return join(entries, ", ");
+}
+
 }  // namespace bitale

@@ -72,4 +72,7 @@ std::vector<int> region_order(const std::vector<int>& axes, const AdvancedBatch&
 // Lengths of the region in native code.
 std::vector<Expr> advanced_region(Lowering& to, const std::vector<int>& axes, const Apply& node, int first);
 
+// "rows, :, cols": the index of pprint.
+std::string advanced_index_text(const std::vector<int>& axes, std::span<const std::string> indices);
+
 }  // namespace bitale

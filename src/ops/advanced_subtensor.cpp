@@ -30,6 +30,10 @@ std::string AdvancedSubtensor::label() const {
   return cat("AdvancedSubtensor{idx_list=(", join(entries, ", "), entries.size() == 1 ? ",)}" : ")}");
 }
 
+std::string AdvancedSubtensor::pprint_text(std::span<const std::string> inputs) const {
+  return cat(atom_text(inputs[0]), "[", advanced_index_text(axes, inputs.subspan(1)), "]");
+}
+
 Apply AdvancedSubtensor::make_node(std::span<const Variable> inputs) const {
   if (inputs.empty()) throw TypeError("AdvancedSubtensor: expected a tensor, got nothing");
   const TensorType& x = inputs[0].tensor();

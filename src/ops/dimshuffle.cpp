@@ -71,6 +71,22 @@ std::string DimShuffle::label() const {
   return cat("DimShuffle{order=[", join(entries, ","), "]}");
 }
 
+std::string DimShuffle::pprint_text(std::span<const std::string> inputs) const {
+  const auto drop = dropped(), insert = inserted();
+  if (keeps_order() && drop.empty()) {
+    // New dimensions in front are what broadcasting adds by itself; others are written as NumPy indexes them.
+    const bool only_in_front = insert.empty() || insert.back() == int(insert.size()) - 1;
+    if (only_in_front) return inputs[0];
+    std::vector<std::string> entries;
+    for (int axis : new_order) entries.push_back(axis == new_axis ? "None" : ":");
+    return cat(atom_text(inputs[0]), "[", join(entries, ", "), "]");
+  }
+  std::vector<int> reversed(new_order.rbegin(), new_order.rend());
+  if (insert.empty() && drop.empty() && std::is_sorted(reversed.begin(), reversed.end()))
+    return atom_text(inputs[0]) + ".T";
+  return {};
+}
+
 Apply DimShuffle::make_node(std::span<const Variable> inputs) const {
   require_inputs(*this, inputs, 1);
   const TensorType& x = inputs[0].tensor();

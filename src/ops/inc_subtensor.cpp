@@ -19,6 +19,11 @@ Variables with_indices(const Apply& node, Variables front) {
 
 }  // namespace
 
+std::string IncSubtensor::pprint_text(std::span<const std::string> inputs) const {
+  return cat(set ? "set" : "inc", "_subtensor(", atom_text(inputs[0]), "[", pattern.text(inputs.subspan(2)), "], ",
+             inputs[1], ")");
+}
+
 Apply IncSubtensor::make_node(std::span<const Variable> inputs) const {
   if (inputs.size() < 2)
     throw TypeError(cat(label(), ": expected a tensor and a value, got ", inputs.size(), " inputs"));

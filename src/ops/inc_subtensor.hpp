@@ -20,6 +20,7 @@ class IncSubtensor final : public OpOf<IncSubtensor> {
   std::string label() const override {
     return (set ? "SetSubtensor{" : "IncSubtensor{") + (pattern.dims().empty() ? ":" : pattern.text()) + "}";
   }
+  std::string pprint_text(std::span<const std::string> inputs) const override;
   Apply make_node(std::span<const Variable> inputs) const override;
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;

@@ -43,4 +43,18 @@ std::string IndexPattern::text() const {
   return out;
 }
 
+std::string IndexPattern::text(std::span<const std::string> values) const {
+  std::string out;
+  std::size_t next = 0;
+  for (auto& dim : dims_) {
+    if (!out.empty()) out += ", ";
+    if (dim.integer || dim.start) out += values[next++];
+    if (dim.integer) continue;
+    out += ":";
+    if (dim.stop) out += values[next++];
+    if (dim.step) out += ":" + values[next++];
+  }
+  return out.empty() ? ":" : out;
+}
+
 }  // namespace bitale

@@ -3,6 +3,7 @@
 // are kept whole.
 #pragma once
 
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,8 @@ class IndexPattern {
   // The same index behind `count` whole dimensions.
   IndexPattern behind(int count) const;
   std::string text() const;  // "start:stop, i, ::step"
+  // The same with values for the names: "0:3, k, ::2".
+  std::string text(std::span<const std::string> values) const;
 
  private:
   std::vector<DimIndex> dims_;

@@ -12,6 +12,10 @@ std::span<const Variable> indices_of(const Apply& node) { return std::span(node.
 
 }  // namespace
 
+std::string Subtensor::pprint_text(std::span<const std::string> inputs) const {
+  return cat(atom_text(inputs[0]), "[", pattern.text(inputs.subspan(1)), "]");
+}
+
 Apply Subtensor::make_node(std::span<const Variable> inputs) const {
   if (inputs.empty()) throw TypeError(cat(label(), ": expected a tensor, got nothing"));
   const TensorType& x = inputs[0].tensor();

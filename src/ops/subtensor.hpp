@@ -17,6 +17,7 @@ class Subtensor final : public OpOf<Subtensor> {
 
   std::string_view name() const override { return "Subtensor"; }
   std::string label() const override { return "Subtensor{" + (pattern.dims().empty() ? ":" : pattern.text()) + "}"; }
+  std::string pprint_text(std::span<const std::string> inputs) const override;
   Apply make_node(std::span<const Variable> inputs) const override;
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
