@@ -13,6 +13,9 @@
 #include "bitale/ops/ops.hpp"
 #include "ops/elemwise.hpp"
 #include "ops/lowering.hpp"
+#include "ops/regions.hpp"
+#include "ops/registry.hpp"
+#include "ops/sample_values.hpp"
 
 namespace bitale {
 
@@ -30,22 +33,6 @@ constexpr Reduction reductions[] = {
 };
 
 // ---- evaluation ----------------------------------------
-
-// Dimensions of one side (kept or reduced) with their byte strides.
-struct Region {
-  Dims lengths, strides;
-
-  void add_axis(std::int64_t length, std::int64_t stride) {
-    if (length == 1) return;
-    if (!lengths.empty() && strides.back() == stride * length) {
-      lengths.back() *= length;
-      strides.back() = stride;
-    } else {
-      lengths.push_back(length);
-      strides.push_back(stride);
-    }
-  }
-};
 
 struct Regions {
   Region kept, reduced;
@@ -123,31 +110,13 @@ struct Reducer {
   }
 };
 
-// Calls visit(input offset) for every kept position, in C order.
-template <class Visit>
-void for_each_kept(const Region& kept, Visit&& visit) {
-  Dims position(kept.lengths.size(), 0);
-  std::int64_t offset = 0;
-  while (true) {
-    visit(offset);
-    std::size_t axis = kept.lengths.size();
-    while (axis-- > 0) {
-      offset += kept.strides[axis];
-      if (++position[axis] < kept.lengths[axis]) break;
-      offset -= kept.strides[axis] * kept.lengths[axis];
-      position[axis] = 0;
-    }
-    if (axis == std::size_t(-1)) return;
-  }
-}
-
 template <Combiner combiner, class T, class Acc>
 void reduce_into(const CAReduce& op, const Array& x, const Array& out) {
   const Regions regions = split(op, x);
   const Reducer<combiner, T, Acc> reducer{regions.reduced};
   const char* const data = static_cast<const char*>(x.data());
   Acc* to = out.data_as<Acc>();
-  for_each_kept(regions.kept, [&](std::int64_t offset) { *to++ = reducer.all(data + offset); });
+  for_each_position(regions.kept, [&](std::int64_t offset) { *to++ = reducer.all(data + offset); });
 }
 
 template <Combiner combiner, class T>
@@ -175,6 +144,18 @@ void reduce_into(const CAReduce& op, const Array& x, const Array& out) {
 
 double identity_value(Combiner combiner) { return combiner == Combiner::mul || combiner == Combiner::bit_and ? 1 : 0; }
 
+// d prod / d x, elementwise: the product of the other elements, also where there are zeros.
+Variable product_of_others(const CAReduce& op, const Variable& x) {
+  const std::vector<int> axes = axes_or_all(op.kind.name, op.axes, x.ndim());
+  const Variable is_zero = eq(x, 0), zeros_there = sum(is_zero, axes, true);
+  const Variable nonzero = switch_(is_zero, ones_like(x), x), product = prod(nonzero, axes, true);
+  return switch_(eq(zeros_there, 0), product / nonzero, switch_(and_(eq(zeros_there, 1), is_zero), product, 0));
+}
+
+}  // namespace
+
+// ---- shared with Argmax ----------------------------------------
+
 std::string empty_message(std::string_view op) {
   return cat(op, ": an axis of length 0 has no ", op.substr(op.size() - 3) == "max" ? "largest" : "smallest",
              " element");
@@ -191,16 +172,6 @@ const Variable& single_input(std::string_view op, std::span<const Variable> inpu
   require_supported(inputs[0].dtype());
   return inputs[0];
 }
-
-// d prod / d x, elementwise: the product of the other elements, also where there are zeros.
-Variable product_of_others(const CAReduce& op, const Variable& x) {
-  const std::vector<int> axes = axes_or_all(op.kind.name, op.axes, x.ndim());
-  const Variable is_zero = eq(x, 0), zeros_there = sum(is_zero, axes, true);
-  const Variable nonzero = switch_(is_zero, ones_like(x), x), product = prod(nonzero, axes, true);
-  return switch_(eq(zeros_there, 0), product / nonzero, switch_(and_(eq(zeros_there, 1), is_zero), product, 0));
-}
-
-}  // namespace
 
 const Reduction& reduction(std::string_view name) {
   for (auto& kind : reductions)
@@ -370,92 +341,6 @@ Apply CAReduce::vectorize(const Apply& node, std::span<const Variable> batched) 
   return OpRef(new CAReduce(kind, moved, dtype))->make_node(batched);
 }
 
-// ---- Argmax ----------------------------------------
-
-namespace {
-
-template <class T>
-std::int64_t extreme_position(const char* at, std::int64_t count, std::int64_t stride, bool smallest) {
-  std::int64_t best = 0;
-  T value = *reinterpret_cast<const T*>(at);
-  for (std::int64_t i = 1; i < count && value == value; ++i) {  // the first nan wins
-    const T other = *reinterpret_cast<const T*>(at + i * stride);
-    if (other != other || (smallest ? other < value : other > value)) {
-      best = i;
-      value = other;
-    }
-  }
-  return best;
-}
-
-}  // namespace
-
-Attributes Argmax::attributes() const {
-  Attributes out{{"smallest", smallest}};
-  if (axis) out.push_back({"axis", to_attribute(*axis)});
-  return out;
-}
-
-std::string Argmax::label() const {
-  return axes_label(smallest ? "Argmin" : "Argmax", axis ? std::optional(std::vector<int>{*axis}) : std::nullopt);
-}
-
-Apply Argmax::make_node(std::span<const Variable> inputs) const {
-  const Variable& x = single_input(smallest ? "argmin" : "argmax", inputs);
-  Dims shape;
-  if (axis) {
-    normalized_axes(smallest ? "argmin" : "argmax", {&*axis, 1}, x.ndim());
-    shape = x.static_shape();
-    shape.erase(std::size_t(*axis));
-  }
-  return Apply(OpRef(this), {x}, {tensor_type(DType::Int64, shape)});
-}
-
-std::vector<Shape> Argmax::infer_shape(const Apply&, std::span<const Shape> inputs) const {
-  if (!axis) return {Shape{}};
-  Shape out = inputs[0];
-  out.erase(out.begin() + *axis);
-  return {out};
-}
-
-void Argmax::perform(const Apply&, std::span<const Array> in, std::span<Array> out) const {
-  const Array x = axis ? in[0] : in[0].reshape({in[0].size()});
-  const int along = axis.value_or(0);
-  Dims shape = x.shape();
-  shape.erase(std::size_t(along));
-  const Array result = Array::empty(DType::Int64, shape);
-  out[0] = result;
-  const std::int64_t count = x.shape(along), stride = x.strides()[std::size_t(along)];
-  if (result.size() == 0) return;
-  if (count == 0) throw ValueError(empty_message(smallest ? "argmin" : "argmax"));
-  Region kept;
-  for (int other = 0; other < x.ndim(); ++other)
-    if (other != along) kept.add_axis(x.shape(other), x.strides()[std::size_t(other)]);
-  std::int64_t* to = result.data_as<std::int64_t>();
-  const char* const data = static_cast<const char*>(x.data());
-  visit_dtype(x.dtype(), [&]<class T>() {
-    for_each_kept(kept,
-                  [&](std::int64_t offset) { *to++ = extreme_position<T>(data + offset, count, stride, smallest); });
-  });
-}
-
-Variables Argmax::pullback(const Apply&, std::span<const Variable>) const { return {disconnected()}; }
-Variables Argmax::pushforward(const Apply&, std::span<const Variable>) const { return {disconnected()}; }
-
-Apply Argmax::vectorize(const Apply& node, std::span<const Variable> batched) const {
-  const int core = node.input(0).ndim(), batch = batched[0].ndim() - core;
-  if (batch == 0) return make_node(batched);
-  if (axis) return OpRef(new Argmax(*axis + batch, smallest))->make_node(batched);
-  // The core dimensions become one.
-  Variables lengths;
-  Variable core_size = constant(Array(std::int64_t(1)));
-  for (int i = 0; i < batch; ++i) lengths.push_back(shape_i(batched[0], i));
-  for (int i = batch; i < batch + core; ++i) core_size = mul(core_size, shape_i(batched[0], i));
-  lengths.push_back(core_size);
-  const Variable flat[] = {reshape(batched[0], lengths)};
-  return OpRef(new Argmax(batch, smallest))->make_node(flat);
-}
-
 // ---- public functions ----------------------------------------
 
 namespace {
@@ -474,14 +359,6 @@ DType widened(DType dtype) {
 }
 
 Variable truth(const Variable& x) { return x.dtype() == DType::Bool ? x : neq(x, 0); }
-
-Variable arg_extreme(const Operand& x, std::optional<int> axis, bool keepdims, bool smallest) {
-  const LocationScope here(x.where);
-  if (axis) axis = normalized_axes(smallest ? "argmin" : "argmax", {&*axis, 1}, x.ndim())[0];
-  const Variable y = OpRef(new Argmax(axis, smallest))->operator()({x.variable});
-  const auto over = axis ? std::vector<int>{*axis} : axes_or_all("argmax", std::nullopt, x.ndim());
-  return keepdims ? keep_dimensions(y, over, x.ndim()) : y;
-}
 
 }  // namespace
 
@@ -509,11 +386,60 @@ Variable any(const Operand& x, const Axes& axis, bool keepdims) {
   const LocationScope here(x.where);
   return reduce("any", truth(x.variable), axis, keepdims, {});
 }
-Variable argmax(const Operand& x, std::optional<int> axis, bool keepdims) {
-  return arg_extreme(x, axis, keepdims, false);
+
+// ---- samples ----------------------------------------
+
+namespace {
+
+std::vector<Sample> samples() {
+  constexpr auto any = unknown_length;
+  std::vector<Sample> out;
+  auto add = [&](const Reduction& kind, DType dtype, const Dims& type, const Dims& lengths,
+                 std::optional<std::vector<int>> axes) {
+    const Variable x[] = {sample_input(dtype, type, "x")};
+    std::optional<DType> result;
+    if (kind.widens) result = widened(dtype);
+    out.push_back({OpRef(new CAReduce(kind, axes, result))->make_node(x),
+                   {sample_values(dtype, lengths)},
+                   1e-6,
+                   true,
+                   cat(kind.name, " of ", dtype_short_name(dtype))});
+  };
+  for (auto& kind : reductions) {
+    const bool logical = kind.combiner == Combiner::bit_and || kind.combiner == Combiner::bit_or;
+    for (DType dtype : supported_dtypes())
+      if (!logical || dtype == DType::Bool) add(kind, dtype, {any, 3}, {4, 3}, std::vector<int>{0});
+    const DType dtype = logical ? DType::Bool : DType::Float64;
+    add(kind, dtype, {any, any}, {3, 4}, std::nullopt);
+    add(kind, dtype, {any, any}, {3, 4}, std::vector<int>{1});
+    add(kind, dtype, {any, 1, any}, {2, 1, 5}, std::vector<int>{0, 2});
+    add(kind, dtype, {any, any, any}, {2, 3, 2}, std::vector<int>{1});
+    add(kind, dtype, {any, any}, {3, 2}, std::vector<int>{});
+    add(kind, dtype, {}, {}, std::nullopt);
+    add(kind, dtype, {any, any}, {0, 3}, kind.has_identity ? std::vector<int>{0} : std::vector<int>{1});
+  }
+  // Long enough for every branch of the pairwise sum.
+  add(reduction("sum"), DType::Float64, {any}, {1003}, std::nullopt);
+  add(reduction("sum"), DType::Float32, {any}, {1003}, std::nullopt);
+  const Variable x[] = {sample_input(DType::Float64, {any}, "x")};
+  const double nan = std::nan("");
+  for (auto& kind : reductions) {
+    if (kind.combiner == Combiner::bit_and || kind.combiner == Combiner::bit_or) continue;
+    std::optional<DType> dtype;
+    if (kind.widens) dtype = DType::Float64;
+    const Apply node = OpRef(new CAReduce(kind, std::nullopt, dtype))->make_node(x);
+    out.push_back({node, {Array{1.0, nan, 2.0}}, 1e-6, false, cat(kind.name, " with nan")});
+    out.push_back({node, {Array{1.0, HUGE_VAL, -3.0}}, 1e-6, false, cat(kind.name, " with inf")});
+  }
+  // The product's derivative where elements are zero.
+  const Apply product = OpRef(new CAReduce(reduction("prod"), std::nullopt, DType::Float64))->make_node(x);
+  out.push_back({product, {Array{2.0, 0.0, 3.0}}, 1e-6, true, "prod with one zero"});
+  out.push_back({product, {Array{0.0, 0.0, 3.0}}, 1e-6, true, "prod with two zeros"});
+  return out;
 }
-Variable argmin(const Operand& x, std::optional<int> axis, bool keepdims) {
-  return arg_extreme(x, axis, keepdims, true);
-}
+
+REGISTER_OP(CAReduce, "Sum, product, maximum, minimum, all or any over some or all axes.", samples);
+
+}  // namespace
 
 }  // namespace bitale

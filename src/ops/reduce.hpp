@@ -1,4 +1,4 @@
-// CAReduce: commutative associative reductions over some or all axes, a table of combiners; and Argmax.
+// CAReduce: commutative associative reductions over some or all axes, a table of combiners; and Argmax (argmax.cpp).
 #pragma once
 
 #include <optional>
@@ -67,6 +67,12 @@ class Argmax final : public Op {
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
 };
 
+// What reductions without a neutral element say of nothing; `op` is a function's name.
+std::string empty_message(std::string_view op);
+// "Sum{axis=1}"
+std::string axes_label(std::string_view title, const std::optional<std::vector<int>>& axes);
+// The input of a unary op, checked.
+const Variable& single_input(std::string_view op, std::span<const Variable> inputs);
 // Axes counted from the front, increasing. ValueError for one that does not exist or is named twice; `op` names the
 // culprit.
 std::vector<int> normalized_axes(std::string_view op, std::span<const int> axes, int rank);

@@ -9,17 +9,18 @@
 
 namespace bitale {
 
-// One concrete application for the generic tests: a node and values for its non-constant inputs, in order.
+// One concrete application for the generic tests: a node, and values for the leaves its inputs depend on (constants
+// left out), in the order of graph_inputs(node.inputs()).
 struct Sample {
   Apply node;
   std::vector<Array> values;
-  double tolerance = 1e-6;        // relative, of the compiled value against perform (float64; float32 uses 1e3 eps)
-  bool smooth = true;             // gradient may be checked by finite differences at this point
+  double tolerance = 1e-6;  // relative, of the compiled value against perform (float64; float32 uses 1e3 eps)
+  bool smooth = true;       // gradient may be checked by finite differences at this point
   std::string note = {};
 };
 
 struct OpEntry {
-  std::string name;               // Op::name()
+  std::string name;  // Op::name()
   std::string doc;
   std::vector<Sample> (*samples)();
 };
@@ -27,7 +28,7 @@ struct OpEntry {
 struct RegisterOp {
   RegisterOp(std::string name, std::string doc, std::vector<Sample> (*samples)());
 };
-const std::vector<OpEntry>& op_registry();   // by name
+const std::vector<OpEntry>& op_registry();  // by name
 
 #define REGISTER_OP(Class, doc, samples) static const ::bitale::RegisterOp register_##Class(#Class, doc, samples)
 

@@ -4,6 +4,8 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/lowering.hpp"
+#include "ops/registry.hpp"
+#include "ops/sample_values.hpp"
 
 namespace bitale {
 
@@ -45,6 +47,15 @@ class DisconnectedGrad final : public PassOn {
   Variables pushforward(const Apply&, std::span<const Variable>) const override { return {disconnected()}; }
   std::vector<std::vector<bool>> connection_pattern(const Apply&) const override { return {{false}}; }
 };
+
+template <class Which>
+std::vector<Sample> samples() {
+  const Variable x[] = {sample_input(DType::Float64, {unknown_length, 3}, "x")};
+  return {{make_ref<Which>()->make_node(x), {sample_values(DType::Float64, {2, 3})}, 1e-6, false}};
+}
+
+REGISTER_OP(ZeroGrad, "Its input, with gradient zero.", samples<ZeroGrad>);
+REGISTER_OP(DisconnectedGrad, "Its input, without connection to the gradient.", samples<DisconnectedGrad>);
 
 }  // namespace
 

@@ -1,0 +1,141 @@
+// Argmax and argmin: the position of an extreme element, as NumPy counts it: the first of equal ones, and a nan before
+// all.
+#include <cmath>
+
+#include "bitale/core/error.hpp"
+#include "bitale/ops/ops.hpp"
+#include "ops/reduce.hpp"
+#include "ops/regions.hpp"
+#include "ops/registry.hpp"
+#include "ops/sample_values.hpp"
+
+namespace bitale {
+
+namespace {
+
+template <class T>
+std::int64_t extreme_position(const char* at, std::int64_t count, std::int64_t stride, bool smallest) {
+  std::int64_t best = 0;
+  T value = *reinterpret_cast<const T*>(at);
+  for (std::int64_t i = 1; i < count && value == value; ++i) {  // the first nan wins
+    const T other = *reinterpret_cast<const T*>(at + i * stride);
+    if (other != other || (smallest ? other < value : other > value)) {
+      best = i;
+      value = other;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+Attributes Argmax::attributes() const {
+  Attributes out{{"smallest", smallest}};
+  if (axis) out.push_back({"axis", to_attribute(*axis)});
+  return out;
+}
+
+std::string Argmax::label() const {
+  return axes_label(smallest ? "Argmin" : "Argmax", axis ? std::optional(std::vector<int>{*axis}) : std::nullopt);
+}
+
+Apply Argmax::make_node(std::span<const Variable> inputs) const {
+  const Variable& x = single_input(smallest ? "argmin" : "argmax", inputs);
+  Dims shape;
+  if (axis) {
+    normalized_axes(smallest ? "argmin" : "argmax", {&*axis, 1}, x.ndim());
+    shape = x.static_shape();
+    shape.erase(std::size_t(*axis));
+  }
+  return Apply(OpRef(this), {x}, {tensor_type(DType::Int64, shape)});
+}
+
+std::vector<Shape> Argmax::infer_shape(const Apply&, std::span<const Shape> inputs) const {
+  if (!axis) return {Shape{}};
+  Shape out = inputs[0];
+  out.erase(out.begin() + *axis);
+  return {out};
+}
+
+void Argmax::perform(const Apply&, std::span<const Array> in, std::span<Array> out) const {
+  const Array x = axis ? in[0] : in[0].reshape({in[0].size()});
+  const int along = axis.value_or(0);
+  Dims shape = x.shape();
+  shape.erase(std::size_t(along));
+  const Array result = Array::empty(DType::Int64, shape);
+  out[0] = result;
+  const std::int64_t count = x.shape(along), stride = x.strides()[std::size_t(along)];
+  if (result.size() == 0) return;
+  if (count == 0) throw ValueError(empty_message(smallest ? "argmin" : "argmax"));
+  Region kept;
+  for (int other = 0; other < x.ndim(); ++other)
+    if (other != along) kept.add_axis(x.shape(other), x.strides()[std::size_t(other)]);
+  std::int64_t* to = result.data_as<std::int64_t>();
+  const char* const data = static_cast<const char*>(x.data());
+  visit_dtype(x.dtype(), [&]<class T>() {
+    for_each_position(
+        kept, [&](std::int64_t offset) { *to++ = extreme_position<T>(data + offset, count, stride, smallest); });
+  });
+}
+
+Variables Argmax::pullback(const Apply&, std::span<const Variable>) const { return {disconnected()}; }
+Variables Argmax::pushforward(const Apply&, std::span<const Variable>) const { return {disconnected()}; }
+
+Apply Argmax::vectorize(const Apply& node, std::span<const Variable> batched) const {
+  const int core = node.input(0).ndim(), batch = batched[0].ndim() - core;
+  if (batch == 0) return make_node(batched);
+  if (axis) return OpRef(new Argmax(*axis + batch, smallest))->make_node(batched);
+  // The core dimensions become one.
+  Variables lengths;
+  Variable core_size = constant(Array(std::int64_t(1)));
+  for (int i = 0; i < batch; ++i) lengths.push_back(shape_i(batched[0], i));
+  for (int i = batch; i < batch + core; ++i) core_size = mul(core_size, shape_i(batched[0], i));
+  lengths.push_back(core_size);
+  const Variable flat[] = {reshape(batched[0], lengths)};
+  return OpRef(new Argmax(batch, smallest))->make_node(flat);
+}
+
+namespace {
+
+Variable arg_extreme(const Operand& x, std::optional<int> axis, bool keepdims, bool smallest) {
+  const LocationScope here(x.where);
+  if (axis) axis = normalized_axes(smallest ? "argmin" : "argmax", {&*axis, 1}, x.ndim())[0];
+  const Variable y = OpRef(new Argmax(axis, smallest))->operator()({x.variable});
+  const auto over = axis ? std::vector<int>{*axis} : axes_or_all("argmax", std::nullopt, x.ndim());
+  return keepdims ? keep_dimensions(y, over, x.ndim()) : y;
+}
+
+}  // namespace
+
+Variable argmax(const Operand& x, std::optional<int> axis, bool keepdims) {
+  return arg_extreme(x, axis, keepdims, false);
+}
+Variable argmin(const Operand& x, std::optional<int> axis, bool keepdims) {
+  return arg_extreme(x, axis, keepdims, true);
+}
+
+namespace {
+
+std::vector<Sample> samples() {
+  constexpr auto any = unknown_length;
+  std::vector<Sample> out;
+  auto add = [&](DType dtype, const Dims& type, const Array& value, std::optional<int> axis) {
+    const Variable x[] = {sample_input(dtype, type, "x")};
+    for (bool smallest : {false, true})
+      out.push_back({OpRef(new Argmax(axis, smallest))->make_node(x), {value}, 1e-6, false});
+  };
+  for (DType dtype : supported_dtypes()) add(dtype, {any, 4}, sample_values(dtype, {3, 4}), 1);
+  add(DType::Float64, {any, any}, sample_values(DType::Float64, {3, 4}), std::nullopt);
+  add(DType::Float64, {any, any}, sample_values(DType::Float64, {3, 4}), 0);
+  add(DType::Float64, {any, any}, sample_values(DType::Float64, {3, 0}), 0);
+  add(DType::Float64, {}, Array(2.0), std::nullopt);
+  add(DType::Float64, {any}, Array{1.0, std::nan(""), 7.0, std::nan("")}, 0);
+  add(DType::Int64, {any}, Array{3, 7, 7, 3}.astype(DType::Int64), 0);
+  return out;
+}
+
+REGISTER_OP(Argmax, "Position of the largest or smallest element, along an axis or of all.", samples);
+
+}  // namespace
+
+}  // namespace bitale
