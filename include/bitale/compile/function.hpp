@@ -82,6 +82,8 @@ class Function {
   friend Function function(const Variables&, const Variables&, const FunctionOptions&);
 };
 
+inline std::string dprint(const Function& function) { return function.dprint(); }
+
 // ValueError / UnusedInputError / MissingInputError / TypeError for what can't be compiled, naming the variable.
 Function function(const Variables& inputs, const Variables& outputs, const FunctionOptions& options = {});
 inline Function function(const Variables& inputs, const Variable& output, const FunctionOptions& options = {}) {

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "bitale/core/error.hpp"
+#include "bitale/ops/ops.hpp"
 #include "bitale/printing/printing.hpp"
 
 using namespace bitale;
@@ -49,6 +50,23 @@ TEST_CASE("the tree of an expression") {
         "    ├─ a [id B]\n"
         "    └─ ExpandDims{axis=0} [id D]\n"
         "       └─ 10 [id E]\n");
+}
+
+TEST_CASE("the functions build what PyTensor's build") {
+  Variable x = dmatrix("x"), y = dmatrix("y");
+  Variable z = sum(x + y, Axes{{1}}) * sum(x) + 1;
+  CHECK(dprint(z.set_name("z")) ==
+        "Add [id A] 'z'\n"
+        " ├─ Mul [id B]\n"
+        " │  ├─ Sum{axis=1} [id C]\n"
+        " │  │  └─ Add [id D]\n"
+        " │  │     ├─ x [id E]\n"
+        " │  │     └─ y [id F]\n"
+        " │  └─ ExpandDims{axis=0} [id G]\n"
+        " │     └─ Sum{axes=None} [id H]\n"
+        " │        └─ x [id E]\n"
+        " └─ ExpandDims{axis=0} [id I]\n"
+        "    └─ 1 [id J]\n");
 }
 
 TEST_CASE("types, names, and a sub-graph met again") {
