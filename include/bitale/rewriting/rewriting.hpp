@@ -1,0 +1,87 @@
+// Rewriting for users: which rewrites apply (queries on `optdb`, as strings), applying them to a graph, and a report of
+// what happened. How rules are written is in rules.hpp.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bitale/graph/function_graph.hpp"
+
+namespace bitale {
+
+// Selects rewrites: those that carry (or are named as) any of `include` and all of `require`, but none of `exclude`.
+// Phases of the sequence at positions after the cut-off are left out.
+struct RewriteQuery {
+  std::vector<std::string> include = {}, require = {}, exclude = {};
+  double position_cutoff = std::numeric_limits<double>::infinity();
+
+  RewriteQuery including(const std::vector<std::string>& tags) const;
+  RewriteQuery excluding(const std::vector<std::string>& tags) const;
+  RewriteQuery requiring(const std::vector<std::string>& tags) const;
+  // "+fast_run", "&stabilize", "-fusion".
+  static RewriteQuery parse(const std::vector<std::string>& terms);
+  std::string str() const;
+  bool operator==(const RewriteQuery&) const = default;
+};
+using RewriteDatabaseQuery = RewriteQuery;
+
+// The query of an optimizer name: None, merge, minimum_compile, fast_compile, fast_run, fast_run_stable, stabilize, o1 to o4, unsafe.
+// ValueError with a suggestion for another name.
+RewriteQuery query_of(std::string_view optimizer);
+std::vector<std::string> optimizer_names();
+
+extern const RewriteQuery OPT_NONE, OPT_MERGE, OPT_FAST_COMPILE, OPT_FAST_RUN, OPT_FAST_RUN_STABLE, OPT_STABILIZE, OPT_UNSAFE;
+
+// What a call of rewrite() did.
+struct RewriteReport {
+  struct Rule {
+    std::string name, phase;
+    std::uint64_t hits = 0, tried = 0;
+    double seconds = 0;                        // only with time_rules
+  };
+  struct Phase {
+    std::string name;
+    double position = 0, seconds = 0;
+    std::size_t nodes_before = 0, nodes_after = 0;
+    int passes = 0;
+  };
+  bool time_rules = false;                     // set by the caller: measure every rule, not only phases
+
+  std::vector<Rule> rules = {};                // that were tried, in order of phase and name
+  std::vector<Phase> phases = {};
+  std::vector<std::string> errors = {};        // failures that config.on_opt_error did not raise
+  std::size_t nodes_before = 0, nodes_after = 0;
+  double seconds = 0;
+
+  std::uint64_t hits(std::string_view rule) const;   // over all phases
+  std::string str() const;                     // a table: time, hits, nodes before and after
+};
+
+// Rewrites the graph in place. ValueError with a suggestion when the query names a tag that no rewrite has.
+// A rule that raises or changes the type of what it replaces is rolled back; config.on_opt_error says what follows.
+void rewrite(FunctionGraph& graph, const RewriteQuery& query, RewriteReport* report = nullptr);
+
+// Rewritten copies of expressions.
+Variables rewrite_graph(const Variables& expressions, const std::vector<std::string>& include = {"canonicalize"},
+                        const std::vector<std::string>& exclude = {}, RewriteReport* report = nullptr);
+Variable rewrite_graph(const Variable& expression, const std::vector<std::string>& include = {"canonicalize"},
+                       const std::vector<std::string>& exclude = {}, RewriteReport* report = nullptr);
+
+// What is known of a registered rule. For documentation and tests.
+struct RuleDescription {
+  std::string name = {}, doc = {}, root = {};
+  std::string left = {}, right = {};           // of an equation, as text
+  std::vector<std::string> phases = {}, tags = {};
+  bool more_accurate = false, wider_domain = false;
+  std::uint64_t hits = 0;                      // in this process so far
+};
+std::vector<RuleDescription> describe_rules();   // by name
+// Uses of a rule in this process so far. KeyError with a suggestion for an unknown name.
+std::uint64_t rule_hits(std::string_view rule);
+// The phases of optdb and the rules in each, as text.
+std::string describe_optdb(const RewriteQuery& query);
+
+}  // namespace bitale

@@ -1,0 +1,199 @@
+// How rewrite rules are written. An equation's two sides are ordinary expressions over pattern variables:
+//
+//   auto [x, y] = pattern_variables<2>();
+//   rules.equation("log1p", log(1 + x), log1p(x)).tags(stabilize).more_accurate();
+//
+// It matches any dtype (that the rule is declared for) and rank; commutative operations match in either order. What an
+// equation can't say is a function from a node to its replacement. Topics of rules register themselves (RegisterRules);
+// generic tests check every equation and every sample numerically, and check the claims.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bitale/graph/function_graph.hpp"
+
+namespace bitale::rewriting {
+
+class Equation;
+
+// ---- tags -----------------------------------------------------------------------------------------------------------
+// A phase's name puts a rule into that phase. Other tags are for queries. A rule in canonicalize or useless is also part
+// of fast_compile; every rule is part of fast_run unless it is tagged `opt_in`.
+inline constexpr std::string_view useless = "useless", canonicalize = "canonicalize", stabilize = "stabilize",
+                                  specialize = "specialize", uncanonicalize = "uncanonicalize";
+inline constexpr std::string_view shape_unsafe = "shape_unsafe", unsafe = "unsafe", unsafe_nan = "unsafe_nan",
+                                  opt_in = "opt_in", symbolic_op_recognition = "symbolic_op_recognition";
+
+// ---- dtypes ---------------------------------------------------------------------------------------------------------
+enum DTypes : std::uint32_t {
+  bools = 1, signed_ints = 2, unsigned_ints = 4, floats = 8, complexes = 16,
+  integers = signed_ints | unsigned_ints, numbers = integers | floats, any_dtype = bools | numbers,
+};
+bool is_among(DType dtype, std::uint32_t dtypes);
+
+// ---- roots ----------------------------------------------------------------------------------------------------------
+// The nodes that a rule is tried on.
+class Root {
+ public:
+  static Root op(std::initializer_list<std::string> names);       // Op::name()
+  static Root scalar(std::initializer_list<std::string> names);   // elementwise operations, by the scalar op's name
+  static Root traits(std::uint32_t traits);                       // elementwise operations that have all these traits
+  static Root elemwise();
+  static Root any();
+  bool matches(const Op& op) const;
+  std::string str() const;
+
+ private:
+  enum class Kind { Op, Scalar, Traits, Elemwise, Any } kind_ = Kind::Any;
+  std::vector<std::string> names_;
+  std::uint32_t traits_ = 0;
+};
+
+// ---- patterns -------------------------------------------------------------------------------------------------------
+// A leaf that matches anything; on every occurrence the same.
+Variable pattern_variable(std::string name, DType dtype = DType::Float64);   // the dtype only has to suit the pattern's own ops
+// A leaf that matches a constant whose elements are all equal.
+Variable pattern_constant(std::string name = "c");
+template <int N>
+std::array<Variable, N> pattern_variables() {
+  constexpr std::string_view names[] = {"x", "y", "z", "u", "v", "w"};
+  static_assert(N <= 6);
+  std::array<Variable, N> out;
+  for (int i = 0; i < N; ++i) out[std::size_t(i)] = pattern_variable(std::string(names[i]));
+  return out;
+}
+
+// An equation's left side laid over a node.
+class Match {
+ public:
+  Match(FunctionGraph& graph, const Apply& node, const Variables& pattern, const Variables& bound)
+      : graph_(graph), node_(node), pattern_(pattern), bound_(bound) {}
+  const Variable& operator()(const Variable& pattern_leaf) const;   // what it stands for; KeyError
+  double value(const Variable& pattern_constant) const;
+  FunctionGraph& graph() const { return graph_; }
+  const Apply& node() const { return node_; }
+
+ private:
+  FunctionGraph& graph_;
+  const Apply& node_;
+  const Variables &pattern_, &bound_;
+};
+using Condition = std::function<bool(const Match&)>;
+
+// ---- rules ----------------------------------------------------------------------------------------------------------
+// One replacement per output (a null variable leaves that output), or none.
+using NodeFunction = std::function<std::optional<Variables>(FunctionGraph&, const Apply&)>;
+
+class Rule {
+ public:
+  Rule(std::string name, Root root, NodeFunction function);
+  Rule(std::string name, const Variable& left, const Variable& right);
+  Rule(const Rule&) = delete;
+  Rule& operator=(const Rule&) = delete;
+  ~Rule();
+
+  // -- declaration: each returns the rule, so that they chain --
+  template <class... Tags>
+  Rule& tags(const Tags&... tags) {
+    (tags_.push_back(std::string(tags)), ...);
+    return *this;
+  }
+  Rule& doc(std::string text);
+  Rule& priority(int value);                     // higher goes first on the same node; default 0
+  Rule& depth(int levels);                       // how many levels of nodes below its root a function looks at; default 2
+  // Of equations:
+  Rule& on(std::uint32_t dtypes);                // dtypes of the pattern variables; default: floats
+  Rule& when(Condition condition);
+  // The node behind this part of the left side must have no other use.
+  Rule& once_used(const Variable& part);
+  // Claims, which the generic test checks: the right side is nearer to the exact result; is finite where the left isn't;
+  // may have a zero of the other sign.
+  Rule& more_accurate();
+  Rule& wider_domain();
+  Rule& either_zero();
+  // Special values of the first leaf (inf, nan, ...) for which the sides are known, and allowed, to differ.
+  Rule& differs_at(std::vector<double> values);
+  // Points at which to test the claims and the equality, one value per pattern leaf in order of occurrence in the left
+  // side; added to the standard ones. A pattern constant is only tried with these values (default: a few small numbers).
+  Rule& points(std::vector<std::vector<double>> values);
+  Rule& constants(std::vector<double> values);
+  // Of functions: an expression on which the rule fires, for the generic test.
+  Rule& sample(std::function<Variable()> expression);
+
+  // -- use --
+  std::optional<Variables> apply(FunctionGraph& graph, const Apply& node) const { return function_(graph, node); }
+  const std::string& name() const { return name_; }
+  const Root& root() const { return root_; }
+  const std::vector<std::string>& tags() const { return tags_; }
+  const std::string& doc() const { return doc_; }
+  int priority() const { return priority_; }
+  int depth() const { return depth_; }
+  const Equation* equation() const { return equation_.get(); }
+  bool is_more_accurate() const { return more_accurate_; }
+  bool is_wider_domain() const { return wider_domain_; }
+  bool is_either_zero() const { return either_zero_; }
+  const std::vector<double>& differences() const { return differences_; }
+  const std::vector<std::vector<double>>& points() const { return points_; }
+  const std::vector<double>& constants() const { return constants_; }
+  const std::vector<std::function<Variable()>>& samples() const { return samples_; }
+  bool has_tag(std::string_view tag) const;
+
+  mutable std::atomic<std::uint64_t> hits{0};    // in this process
+
+ private:
+  Equation& only_equation(std::string_view what);
+
+  std::string name_, doc_;
+  Root root_;
+  NodeFunction function_;
+  std::unique_ptr<Equation> equation_;
+  std::vector<std::string> tags_;
+  int priority_ = 0, depth_ = 2;
+  bool more_accurate_ = false, wider_domain_ = false, either_zero_ = false;
+  std::vector<std::vector<double>> points_;
+  std::vector<double> constants_{2, 3, -1.5}, differences_;
+  std::vector<std::function<Variable()>> samples_;
+};
+
+// A topic's rules while they are being declared.
+class Rules {
+ public:
+  // ValueError naming the rule: the left side is a leaf, or the right side uses a leaf that the left side lacks.
+  Rule& equation(std::string name, const Variable& left, const Variable& right);
+  Rule& function(std::string name, Root root, NodeFunction function);
+  std::vector<std::unique_ptr<Rule>> take() { return std::move(rules_); }
+
+ private:
+  std::vector<std::unique_ptr<Rule>> rules_;
+};
+
+using Topic = void (*)(Rules&);
+// A topic of rules, declared when optdb is first used.
+struct RegisterRules {
+  RegisterRules(const char* name, Topic topic);
+};
+
+// Adds rules to optdb at run time. ValueError for a name that is taken (unless `overwrite`) or a rule without a phase.
+void register_rules(const std::function<void(Rules&)>& topic, bool overwrite = false);
+
+// ---- for writing node functions ---------------------------------------------------------------------------------------
+// The value of a constant whose elements are all equal, seen through nodes that only view it (a broadcast scalar).
+std::optional<double> scalar_constant(const Variable& variable);
+// `value` with the type that its use as `like` needs: broadcast to like's lengths, cast where that loses nothing. None when
+// it can't be.
+std::optional<Variable> fit(const Variable& value, const Variable& like);
+// A constant of the dtype.
+Variable constant_like(double value, DType dtype);
+// All lengths of a variable, one level down: in terms of its owner's inputs. Empty when its op can't say.
+Variables inferred_lengths(const Variable& variable);
+
+}  // namespace bitale::rewriting

@@ -1,0 +1,182 @@
+#include "rewriting/engine.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "bitale/core/config.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "rewriting/work_list.hpp"
+
+namespace bitale::rewriting {
+
+Session::Session(RewriteReport& report)
+    : report(report),
+      verbose(config::get_bool("optimizer_verbose")),
+      on_error(config::get("on_opt_error")),
+      max_use_ratio(config::get_float("optdb__max_use_ratio")) {}
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// Small graphs may need more steps than their size suggests.
+constexpr std::size_t least_size_for_ratio = 64;
+
+std::string place_of(const Apply& node) {
+  const std::string where = node.provenance().where.str();
+  return where.empty() ? "" : cat("  built at ", where);
+}
+
+class Equilibrium {
+ public:
+  Equilibrium(const Stage& stage, FunctionGraph& graph, Session& session, RewriteReport::Phase& phase)
+      : stage_(stage),
+        rules_(stage.rules.rules()),
+        graph_(graph),
+        session_(session),
+        phase_(phase),
+        work_(std::make_shared<WorkList>(std::min(stage.rules.depth() - 1, 2))),
+        uses_(rules_.size()),
+        most_uses_(session.max_use_ratio * double(std::max(graph.node_count(), least_size_for_ratio))) {
+    graph_.attach(work_);
+  }
+  ~Equilibrium() { graph_.detach(*work_); }
+  Equilibrium(const Equilibrium&) = delete;
+
+  // Passes over the whole graph until one changes nothing. Within a pass, what changes is seen again at once, so a second
+  // pass rarely finds anything.
+  void run() {
+    do {
+      changed_ = false;
+      ++phase_.passes;
+      work_->add_all(graph_);
+      for (Apply node = work_->next(); node; node = work_->next())
+        if (graph_.contains(node)) visit(node);
+    } while (changed_);
+  }
+
+  void report() const {
+    for (std::size_t i = 0; i < rules_.size(); ++i)
+      if (uses_[i].tried)
+        session_.report.rules.push_back(
+            {rules_[i]->name(), stage_.name, uses_[i].hits, uses_[i].tried, uses_[i].seconds});
+  }
+
+ private:
+  struct Use {
+    std::uint64_t hits = 0, tried = 0;
+    double seconds = 0;
+    bool stopped = false;
+  };
+
+  void visit(const Apply& node) {
+    for (int i : stage_.rules.at(node.op())) {
+      Use& use = uses_[std::size_t(i)];
+      if (use.stopped) continue;
+      ++use.tried;
+      const Clock::time_point start = session_.report.time_rules ? Clock::now() : Clock::time_point();
+      const bool applied = try_rule(*rules_[std::size_t(i)], node);
+      if (session_.report.time_rules) use.seconds += seconds_since(start);
+      if (!applied) continue;
+      changed_ = true;
+      ++use.hits;
+      rules_[std::size_t(i)]->hits.fetch_add(1, std::memory_order_relaxed);
+      if (double(use.hits) > most_uses_) stop(std::size_t(i), node);
+      if (!graph_.contains(node)) return;
+      work_->add(node);   // some outputs remain
+      return;
+    }
+  }
+
+  bool try_rule(const Rule& rule, const Apply& node) {
+    try {
+      const RuleScope scope(rule.name().c_str());
+      std::optional<Variables> result = rule.apply(graph_, node);
+      return result && replace(rule, node, *result);
+    } catch (const std::exception& error) {
+      fail(cat("rewrite rule `", rule.name(), "` failed on ", node.op().label(), ": ", error.what()), node);
+      return false;
+    }
+  }
+
+  bool replace(const Rule& rule, const Apply& node, const Variables& result) {
+    if (result.size() != node.output_count())
+      throw InconsistencyError(cat("it gave ", result.size(), " variables for ", node.output_count(), " outputs"));
+    Replacements pairs;
+    for (std::size_t i = 0; i < result.size(); ++i) {
+      const Variable before = node.output(int(i));
+      if (!result[i] || result[i].same_as(before)) continue;
+      if (!before.type()->is_super(*result[i].type()))
+        throw TypeError(cat("it would change the type of output ", i, " from ", before.type()->str(), " to ",
+                            result[i].type()->str()));
+      pairs.emplace_back(before, result[i]);
+    }
+    if (pairs.empty()) return false;
+    std::vector<std::string> texts;
+    if (session_.verbose)
+      for (auto& [before, after] : pairs)
+        texts.push_back(cat(expression_text(before), "  ->  ", expression_text(after)));
+    if (!graph_.replace_all(pairs, rule.name())) return false;
+    for (auto& text : texts)
+      std::fprintf(stderr, "rewrite %s/%s: %s%s\n", stage_.name.c_str(), rule.name().c_str(), text.c_str(),
+                   place_of(node).c_str());
+    return true;
+  }
+
+  void stop(std::size_t rule, const Apply& node) {
+    uses_[rule].stopped = true;
+    // A rule may undo what another one does: those that were used as often are suspects too.
+    std::vector<std::string> others;
+    for (std::size_t i = 0; i < uses_.size(); ++i)
+      if (i != rule && 2 * uses_[i].hits > uses_[rule].hits) others.push_back(rules_[i]->name());
+    fail(cat("rewrite rule `", rules_[rule]->name(), "` was applied ", uses_[rule].hits, " times to a graph of ",
+             phase_.nodes_before, " nodes: it loops and was stopped",
+             others.empty() ? "" : cat(" (applied about as often: ", join(others, ", "), ")")),
+         node);
+  }
+
+  // The graph is as before the rule. on_opt_error decides what follows.
+  void fail(const std::string& message, const Apply& node) {
+    InconsistencyError error(message);
+    error.add("node", expression_text(node.output(), 2) + place_of(node));
+    error.add("phase", stage_.name);
+    if (session_.on_error == "raise") throw error;
+    session_.report.errors.push_back(error.what());
+    if (session_.on_error == "warn") std::fprintf(stderr, "bitale: warning: %s\n", error.what());
+  }
+
+  const Stage& stage_;
+  const std::vector<const Rule*>& rules_;
+  FunctionGraph& graph_;
+  Session& session_;
+  RewriteReport::Phase& phase_;
+  std::shared_ptr<WorkList> work_;
+  std::vector<Use> uses_;
+  const double most_uses_;
+  bool changed_ = false;
+};
+
+void apply_rules(const Stage& stage, FunctionGraph& graph, Session& session, RewriteReport::Phase& phase) {
+  Equilibrium equilibrium(stage, graph, session, phase);
+  equilibrium.run();
+  equilibrium.report();
+}
+
+}  // namespace
+
+void run(const Stage& stage, FunctionGraph& graph, Session& session) {
+  const auto start = Clock::now();
+  RewriteReport::Phase phase{.name = stage.name, .position = stage.position, .nodes_before = graph.node_count()};
+  if (stage.pass)
+    stage.pass(graph);
+  else
+    apply_rules(stage, graph, session, phase);
+  phase.nodes_after = graph.node_count();
+  phase.seconds = seconds_since(start);
+  session.report.phases.push_back(std::move(phase));
+}
+
+}  // namespace bitale::rewriting

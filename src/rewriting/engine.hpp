@@ -1,0 +1,23 @@
+// Applies the rules of a phase until nothing changes. Each replacement is a transaction of the FunctionGraph; new nodes
+// carry the rule's name and the user's line of what they replace.
+#pragma once
+
+#include "rewriting/database.hpp"
+
+namespace bitale::rewriting {
+
+// What holds for one call of rewrite().
+struct Session {
+  explicit Session(RewriteReport& report);
+  RewriteReport& report;
+  bool verbose;
+  std::string on_error;          // config.on_opt_error
+  double max_use_ratio;
+};
+
+void run(const Stage& stage, FunctionGraph& graph, Session& session);
+
+// A short text of an expression, a few levels deep.
+std::string expression_text(const Variable& expression, int levels = 4);
+
+}  // namespace bitale::rewriting

@@ -1,0 +1,90 @@
+#include "rewriting/equation.hpp"
+
+#include <algorithm>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/ops/ops.hpp"
+
+namespace bitale::rewriting {
+
+Equation::Equation(const std::string& rule, const Variable& left, const Variable& right)
+    : rule_(rule), left_source_(left), right_source_(right), left_(left, leaves_, ops_), right_(left, leaves_, ops_) {
+  if (left_.root().kind != PatternNode::Kind::Apply)
+    throw ValueError(cat("rule ", rule, ": the left side must be an operation, got ", left.str()));
+  const std::size_t leaves = leaves_.size(), ops = ops_.size();
+  right_ = Pattern(right, leaves_, ops_);
+  if (leaves_.size() > leaves)
+    throw ValueError(cat("rule ", rule, ": the right side uses `", leaves_.back().str(), "`, which the left side lacks"));
+  if (ops_.size() > ops)
+    throw ValueError(cat("rule ", rule, ": the right side uses ", ops_.back()->label(), ", which the left side lacks"));
+}
+
+Root Equation::root() const {
+  const PatternNode& root = left_.root();
+  return root.scalar ? Root::scalar({std::string(root.scalar->name)})
+                     : Root::op({std::string(root.source.owner_op()->name())});
+}
+
+void Equation::require_once_used(const Variable& part) {
+  PatternNode* node = left_.find(part);
+  if (!node) throw ValueError(cat("rule ", rule_, ": once_used(", part.str(), ") is no part of the left side"));
+  node->once_used = true;
+}
+
+namespace {
+
+// The right side must not compute in fewer bits than the left side did: operands narrower than the result are widened
+// first. False when one can't be.
+bool same_precision(Variables& leaves, DType dtype) {
+  if (dtype == DType::Bool) return true;
+  for (auto& leaf : leaves) {
+    if (leaf.dtype() == dtype || leaf.dtype() == DType::Bool) continue;
+    if (const auto value = scalar_constant(leaf); value && leaf.ndim() == 0) {
+      leaf = constant_like(*value, dtype);
+      continue;
+    }
+    if (!can_cast_safely(leaf.dtype(), dtype)) return false;
+    leaf = cast(leaf, dtype);
+  }
+  return true;
+}
+
+}  // namespace
+
+std::optional<Variables> Equation::apply(FunctionGraph& graph, const Apply& node) const {
+  Binding binding{Variables(leaves_.size()), std::vector<OpRef>(ops_.size())};
+  const Variable output = node.output();
+  if (!match(left_, graph, output, binding)) return std::nullopt;
+  auto fits = [&](const Variable& leaf) { return is_among(leaf.dtype(), dtypes) || scalar_constant(leaf); };
+  if (!std::all_of(binding.leaves.begin(), binding.leaves.end(), fits) || !is_among(output.dtype(), dtypes | bools))
+    return std::nullopt;
+  const Match found(graph, node, leaves_, binding.leaves);
+  for (auto& condition : conditions)
+    if (!condition(found)) return std::nullopt;
+  if (!same_precision(binding.leaves, output.dtype())) return std::nullopt;
+  std::optional<Variable> result = fit(right_side(binding, output.dtype()), output);
+  if (!result) return std::nullopt;
+  return Variables{*result};
+}
+
+Variable Equation::right_side(const Binding& binding, DType dtype) const {
+  const PatternNode& root = right_.root();
+  return root.kind == PatternNode::Kind::Literal ? constant_like(root.value, dtype) : build(right_, binding, dtype);
+}
+
+namespace {
+
+Variable on(const Pattern& pattern, const Variables& leaves, const std::vector<OpRef>& ops) {
+  DType dtype = leaves.empty() ? DType::Float64 : leaves[0].dtype();
+  for (auto& leaf : leaves)
+    if (is_float(leaf.dtype())) dtype = leaf.dtype();
+  return build(pattern, Binding{leaves, ops}, dtype);
+}
+
+}  // namespace
+
+Variable Equation::left_on(const Variables& leaves) const { return on(left_, leaves, ops_); }
+Variable Equation::right_on(const Variables& leaves) const { return on(right_, leaves, ops_); }
+
+}  // namespace bitale::rewriting

@@ -1,0 +1,43 @@
+// An equation between two patterns, read from left to right: where the left side fits, the right side is built on what
+// its leaves stand for, and brought to the type of what it replaces.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bitale/rewriting/rules.hpp"
+#include "rewriting/pattern.hpp"
+
+namespace bitale::rewriting {
+
+class Equation {
+ public:
+  Equation(const std::string& rule, const Variable& left, const Variable& right);
+
+  std::optional<Variables> apply(FunctionGraph& graph, const Apply& node) const;
+
+  // The sides as expressions over other leaves (one per entry of leaves()). For tests.
+  Variable left_on(const Variables& leaves) const;
+  Variable right_on(const Variables& leaves) const;
+
+  const Variables& leaves() const { return leaves_; }
+  const Variable& left() const { return left_source_; }
+  const Variable& right() const { return right_source_; }
+  Root root() const;
+  int depth() const { return left_.depth(); }
+
+  std::uint32_t dtypes = floats;
+  std::vector<Condition> conditions;
+  void require_once_used(const Variable& part);
+
+ private:
+  Variable right_side(const Binding& binding, DType dtype) const;
+
+  std::string rule_;
+  Variable left_source_, right_source_;
+  Variables leaves_;
+  std::vector<OpRef> ops_;
+  Pattern left_, right_;
+};
+
+}  // namespace bitale::rewriting

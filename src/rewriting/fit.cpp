@@ -1,0 +1,140 @@
+// Small services for rules: constants seen through views, lengths without values, and bringing a replacement to the
+// type of what it replaces.
+#include <algorithm>
+
+#include "bitale/core/error.hpp"
+#include "bitale/ops/ops.hpp"
+#include "bitale/rewriting/rules.hpp"
+
+namespace bitale::rewriting {
+
+namespace {
+
+// Longer constants are taken to be data, not a number that was spread out.
+constexpr std::int64_t most_equal_elements = 4096;
+
+template <class T>
+std::optional<double> common_value(const Array& values) {
+  const Array flat = values.contiguous();
+  const T* data = flat.data_as<T>();
+  for (std::int64_t i = 1; i < flat.size(); ++i)
+    if (!(data[i] == data[0])) return std::nullopt;
+  const double value = double(data[0]);
+  // A 64-bit integer that a double can't hold is no number for rules; 2^53 and less always is.
+  if constexpr (std::is_integral_v<T> && sizeof(T) == 8)
+    if (value > 9007199254740992.0 || value < -9007199254740992.0) return std::nullopt;
+  return value;
+}
+
+std::optional<double> common_value(const Array& values) {
+  if (values.size() == 0 || values.size() > most_equal_elements) return std::nullopt;
+  return visit_dtype(values.dtype(), [&]<class T>() { return common_value<T>(values); });
+}
+
+Variables own_lengths(const Variable& variable) {
+  Variables out;
+  for (int axis = 0; axis < variable.ndim(); ++axis) {
+    const std::int64_t known = variable.static_shape()[std::size_t(axis)];
+    out.push_back(known == unknown_length ? shape_i(variable, axis) : constant(Array(known)));
+  }
+  return out;
+}
+
+bool is_tensor(const Variable& variable) { return as_tensor(variable.type()) != nullptr; }
+
+bool lacks_length(const Variable& value, const Variable& like, std::size_t axis) {
+  return value.static_shape()[axis] == 1 && like.static_shape()[axis] != 1;
+}
+
+// Repeats value along the axes in which it has length 1 and `like` has not.
+std::optional<Variable> broadcast_like(const Variable& value, const Variable& like) {
+  const Variables lengths = inferred_lengths(like), own = own_lengths(value);
+  if (lengths.size() != own.size()) return std::nullopt;
+  Variables target;
+  for (std::size_t axis = 0; axis < own.size(); ++axis)
+    target.push_back(lacks_length(value, like, axis) ? lengths[axis] : own[axis]);
+  return alloc(value, target);
+}
+
+Variable pad_rank(const Variable& value, int rank) {
+  std::vector<int> order(std::size_t(rank - value.ndim()), new_axis);
+  for (int axis = 0; axis < value.ndim(); ++axis) order.push_back(axis);
+  return value.ndim() == rank ? value : dimshuffle(value, order);
+}
+
+Variable promise_lengths(const Variable& value, const Variable& like) {
+  std::vector<std::optional<Operand>> lengths;
+  for (std::int64_t length : like.static_shape())
+    lengths.push_back(length == unknown_length ? std::optional<Operand>() : Operand(length));
+  return specify_shape(value, lengths);
+}
+
+bool can_hold(const Dims& value, const Dims& like) {
+  for (std::size_t axis = 0; axis < value.size(); ++axis)
+    if (like[axis] != unknown_length && value[axis] != unknown_length && value[axis] != like[axis]) return false;
+  return true;
+}
+
+}  // namespace
+
+bool is_among(DType dtype, std::uint32_t dtypes) {
+  switch (kind(dtype)) {
+    case DTypeKind::Bool: return dtypes & bools;
+    case DTypeKind::Int: return dtypes & signed_ints;
+    case DTypeKind::UInt: return dtypes & unsigned_ints;
+    case DTypeKind::Float: return dtypes & floats;
+    case DTypeKind::Complex: return dtypes & complexes;
+  }
+  return false;
+}
+
+std::optional<double> scalar_constant(const Variable& variable) {
+  // A view shows elements of what it views, so equal elements stay equal.
+  const VariableNode* at = variable.node();
+  while (at->owner) {
+    const Apply owner = Apply::of(at->owner);
+    const std::vector<int> viewed = owner.op().view_of(owner, int(at->index));
+    if (viewed.size() != 1) return std::nullopt;
+    at = owner.inputs()[std::size_t(viewed[0])].node();
+  }
+  const auto* data = dynamic_cast<const ConstantData*>(at->leaf.get());
+  return data ? common_value(data->value) : std::nullopt;
+}
+
+Variable constant_like(double value, DType dtype) { return constant(Array(value).astype(dtype)); }
+
+Variables inferred_lengths(const Variable& variable) {
+  const Apply owner = variable.owner();
+  if (!owner) return own_lengths(variable);
+  std::vector<Shape> inputs;
+  for (auto& input : owner.inputs()) inputs.push_back(is_tensor(input) ? own_lengths(input) : Shape{});
+  std::vector<Shape> outputs = owner.op().infer_shape(owner, inputs);
+  if (outputs.empty()) return {};
+  Variables out = std::move(outputs[std::size_t(variable.index())]);
+  // What the type knows is better than any expression.
+  for (std::size_t axis = 0; axis < out.size(); ++axis)
+    if (variable.static_shape()[axis] != unknown_length) out[axis] = constant(Array(variable.static_shape()[axis]));
+  return out;
+}
+
+std::optional<Variable> fit(const Variable& value, const Variable& like) {
+  if (like.type()->is_super(*value.type())) return value;
+  if (!is_tensor(value) || !is_tensor(like) || value.ndim() > like.ndim()) return std::nullopt;
+  Variable out = pad_rank(value, like.ndim());
+  if (out.dtype() != like.dtype()) {
+    if (!can_cast_safely(out.dtype(), like.dtype())) return std::nullopt;
+    out = cast(out, like.dtype());
+  }
+  for (std::size_t axis = 0; axis < out.static_shape().size(); ++axis)
+    if (lacks_length(out, like, axis)) {
+      const std::optional<Variable> repeated = broadcast_like(out, like);
+      if (!repeated) return std::nullopt;
+      out = *repeated;
+      break;
+    }
+  if (!can_hold(out.static_shape(), like.static_shape())) return std::nullopt;
+  if (!like.type()->is_super(*out.type())) out = promise_lengths(out, like);
+  return like.type()->is_super(*out.type()) ? std::optional(out) : std::nullopt;
+}
+
+}  // namespace bitale::rewriting

@@ -1,0 +1,218 @@
+// Compiling, matching and building patterns. Matching keeps a list of open goals (pattern node, variable), so that a
+// commutative node can try its second order after everything to the right of it has failed.
+#include "rewriting/pattern.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/ops/ops.hpp"
+#include "bitale/rewriting/rules.hpp"
+#include "ops/elemwise.hpp"
+
+namespace bitale::rewriting {
+
+namespace {
+
+struct PatternConstantMark final : LeafData {};
+
+template <class T, class Same>
+int slot_of(std::vector<T>& table, const T& item, Same same) {
+  auto found = std::find_if(table.begin(), table.end(), [&](const T& known) { return same(known, item); });
+  if (found == table.end()) found = table.insert(table.end(), item);
+  return int(found - table.begin());
+}
+
+bool says_what_it_does(const Attribute& attribute) {
+  return !std::holds_alternative<IntList>(attribute.value) && !std::holds_alternative<DType>(attribute.value);
+}
+
+Attributes essential(const Op& op) {
+  Attributes out = op.attributes();
+  std::erase_if(out, [](const Attribute& a) { return !says_what_it_does(a); });
+  return out;
+}
+
+}  // namespace
+
+Variable pattern_variable(std::string name, DType dtype) { return Variable(tensor_type(dtype, Dims{}), std::move(name)); }
+
+Variable pattern_constant(std::string name) {
+  Variable out = pattern_variable(std::move(name));
+  out.node()->leaf = make_ref<const PatternConstantMark>();
+  return out;
+}
+
+bool is_pattern_constant(const Variable& leaf) {
+  return dynamic_cast<const PatternConstantMark*>(leaf.node()->leaf.get()) != nullptr;
+}
+
+bool same_operation(const Op& pattern, const Op& actual) {
+  return pattern.name() == actual.name() && essential(pattern) == essential(actual);
+}
+
+Pattern::Pattern(const Variable& root, Variables& leaves, std::vector<OpRef>& ops) {
+  std::vector<Variable> order = ancestors(std::span(&root, 1));
+  std::unordered_map<const VariableNode*, int> position;
+  std::vector<int> levels;
+  for (auto& variable : order) {
+    PatternNode node;
+    node.source = variable;
+    int level = 0;
+    if (variable.has_owner()) {
+      const Apply owner = variable.owner();
+      node.kind = PatternNode::Kind::Apply;
+      node.scalar = scalar_op_of(variable);
+      node.commutative = node.scalar && node.scalar->has(bitale::commutative) && owner.inputs().size() == 2;
+      if (!node.scalar)
+        node.slot = slot_of(ops, owner.op_ref(), [](const OpRef& a, const OpRef& b) { return a->equals(*b); });
+      for (auto& input : owner.inputs()) {
+        node.inputs.push_back(position.at(input.node()));
+        level = std::max(level, levels[std::size_t(node.inputs.back())]);
+      }
+      ++level;
+    } else if (variable.is_constant()) {
+      const std::optional<double> value = scalar_constant(variable);
+      if (!value) throw ValueError(cat("a pattern's constants are numbers, got ", variable.str()));
+      node.kind = PatternNode::Kind::Literal;
+      node.value = *value;
+    } else {
+      node.kind = is_pattern_constant(variable) ? PatternNode::Kind::ConstantLeaf : PatternNode::Kind::Leaf;
+      node.slot = slot_of(leaves, variable, [](const Variable& a, const Variable& b) { return a.same_as(b); });
+    }
+    position.emplace(variable.node(), int(nodes_.size()));
+    nodes_.push_back(std::move(node));
+    levels.push_back(level);
+  }
+  depth_ = levels.back();
+}
+
+PatternNode* Pattern::find(const Variable& part) {
+  for (auto& node : nodes_)
+    if (equal_computations(std::span(&node.source, 1), std::span(&part, 1))) return &node;
+  return nullptr;
+}
+
+// ---- matching -------------------------------------------------------------------------------------------------------
+
+namespace {
+
+struct Goal {
+  const PatternNode* node;
+  VariableNode* subject;
+};
+
+class Matcher {
+ public:
+  Matcher(const Pattern& pattern, const FunctionGraph& graph, Binding& binding)
+      : pattern_(pattern), graph_(graph), binding_(binding) {}
+
+  bool run(const Variable& subject) {
+    goals_.push_back({&pattern_.root(), subject.node()});
+    return solve();
+  }
+
+ private:
+  // Solves every goal; on failure goals and bindings are as they were. Recursion goes no deeper than the pattern is large.
+  bool solve() {
+    if (goals_.empty()) return true;
+    const Goal goal = goals_.back();
+    goals_.pop_back();
+    if (solve(*goal.node, goal.subject)) return true;
+    goals_.push_back(goal);
+    return false;
+  }
+
+  bool solve(const PatternNode& node, VariableNode* subject) {
+    switch (node.kind) {
+      case PatternNode::Kind::Leaf: return bind(node.slot, subject);
+      case PatternNode::Kind::ConstantLeaf:
+        return scalar_constant(Variable::of(subject)).has_value() && bind(node.slot, subject);
+      case PatternNode::Kind::Literal: return scalar_constant(Variable::of(subject)) == node.value && solve();
+      case PatternNode::Kind::Apply: return solve_apply(node, subject);
+    }
+    return false;
+  }
+
+  bool bind(int slot, VariableNode* subject) {
+    Variable& bound = binding_.leaves[std::size_t(slot)];
+    if (bound) return bound.node() == subject && solve();
+    bound = Variable::of(subject);
+    if (solve()) return true;
+    bound = Variable();
+    return false;
+  }
+
+  bool solve_apply(const PatternNode& node, VariableNode* subject) {
+    ApplyNode* owner = subject->owner;
+    if (!owner || owner->inputs.size() != node.inputs.size() || !same_op(node, *owner)) return false;
+    if (node.once_used && graph_.clients(Variable::of(subject)).size() != 1) return false;
+    OpRef* slot = node.scalar ? nullptr : &binding_.ops[std::size_t(node.slot)];
+    const OpRef before = slot ? *slot : OpRef();
+    if (slot) *slot = owner->op;
+    if (solve_inputs(node, *owner, false) || (node.commutative && solve_inputs(node, *owner, true))) return true;
+    if (slot) *slot = before;
+    return false;
+  }
+
+  bool same_op(const PatternNode& node, const ApplyNode& owner) const {
+    if (node.scalar) {
+      const auto* op = dynamic_cast<const Elemwise*>(owner.op.get());
+      return op && &op->scalar == node.scalar;
+    }
+    const OpRef& bound = binding_.ops[std::size_t(node.slot)];
+    return bound ? bound->equals(*owner.op) : same_operation(*node.source.owner_op(), *owner.op);
+  }
+
+  bool solve_inputs(const PatternNode& node, const ApplyNode& owner, bool swapped) {
+    const std::size_t n = node.inputs.size(), open = goals_.size();
+    for (std::size_t i = n; i-- > 0;)
+      goals_.push_back({&pattern_.nodes()[std::size_t(node.inputs[i])], owner.inputs[swapped ? n - 1 - i : i].node()});
+    if (solve()) return true;
+    goals_.resize(open);
+    return false;
+  }
+
+  const Pattern& pattern_;
+  const FunctionGraph& graph_;
+  Binding& binding_;
+  std::vector<Goal> goals_;
+};
+
+// Beside floats, whole numbers stay small integers, which widen nothing.
+Variable literal(double value, DType dtype) {
+  if (is_integer(dtype)) return constant_like(value, dtype);
+  if (!std::isfinite(value)) return constant_like(value, is_float(dtype) ? dtype : DType::Float64);
+  if (value == std::trunc(value) && std::abs(value) < 1e15) return Operand::number(std::int64_t(value));
+  const Variable plain = Operand::number(value);
+  const bool widens = is_float(dtype) && !can_cast_safely(plain.dtype(), dtype);
+  return widens ? constant_like(value, dtype) : plain;
+}
+
+}  // namespace
+
+bool match(const Pattern& pattern, const FunctionGraph& graph, const Variable& subject, Binding& binding) {
+  return Matcher(pattern, graph, binding).run(subject);
+}
+
+Variable build(const Pattern& pattern, const Binding& binding, DType literal_dtype) {
+  Variables built;
+  for (auto& node : pattern.nodes()) {
+    switch (node.kind) {
+      case PatternNode::Kind::Leaf:
+      case PatternNode::Kind::ConstantLeaf: built.push_back(binding.leaves[std::size_t(node.slot)]); break;
+      case PatternNode::Kind::Literal: built.push_back(literal(node.value, literal_dtype)); break;
+      case PatternNode::Kind::Apply: {
+        Variables inputs;
+        for (int input : node.inputs) inputs.push_back(built[std::size_t(input)]);
+        built.push_back(node.scalar ? apply_elemwise(node.scalar->name, inputs)
+                                    : (*binding.ops[std::size_t(node.slot)])(inputs));
+        break;
+      }
+    }
+  }
+  return built.back();
+}
+
+}  // namespace bitale::rewriting

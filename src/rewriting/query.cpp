@@ -1,0 +1,103 @@
+// Queries and the named ones.
+#include <algorithm>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/rewriting/rewriting.hpp"
+
+namespace bitale {
+
+namespace {
+
+void extend(std::vector<std::string>& list, const std::vector<std::string>& more) {
+  for (auto& tag : more)
+    if (std::find(list.begin(), list.end(), tag) == list.end()) list.push_back(tag);
+}
+
+// The phases up to stabilize.
+constexpr double after_stabilize = 1.5000001;
+
+const std::vector<std::pair<std::string, RewriteQuery>>& optimizers() {
+  static const RewriteQuery fast_run{{"fast_run"}}, fast_compile{{"fast_compile"}};
+  static const std::vector<std::pair<std::string, RewriteQuery>> table{
+      {"None", {}},
+      {"merge", {{"merge"}}},
+      {"minimum_compile", {{"minimum_compile"}}},
+      {"fast_compile", fast_compile},
+      {"fast_run", fast_run},
+      {"fast_run_stable", fast_run.requiring({"stabilize"})},
+      {"stabilize", {{"fast_run"}, {}, {}, after_stabilize}},
+      {"o1", fast_compile},
+      {"o2", fast_compile.including({"fusion"})},
+      {"o3", fast_run.excluding({"inplace"})},
+      {"o4", fast_run},
+      {"unsafe", fast_run.excluding({"inplace"}).including({"unsafe", "unsafe_nan"})},
+  };
+  return table;
+}
+
+}  // namespace
+
+RewriteQuery RewriteQuery::including(const std::vector<std::string>& tags) const {
+  RewriteQuery out = *this;
+  extend(out.include, tags);
+  return out;
+}
+
+RewriteQuery RewriteQuery::excluding(const std::vector<std::string>& tags) const {
+  RewriteQuery out = *this;
+  extend(out.exclude, tags);
+  return out;
+}
+
+RewriteQuery RewriteQuery::requiring(const std::vector<std::string>& tags) const {
+  RewriteQuery out = *this;
+  extend(out.require, tags);
+  return out;
+}
+
+RewriteQuery RewriteQuery::parse(const std::vector<std::string>& terms) {
+  RewriteQuery out;
+  for (auto& term : terms) {
+    const std::string tag = term.empty() ? "" : term.substr(1);
+    if (term.starts_with('+'))
+      extend(out.include, {tag});
+    else if (term.starts_with('&'))
+      extend(out.require, {tag});
+    else if (term.starts_with('-'))
+      extend(out.exclude, {tag});
+    else
+      throw ValueError(cat("a term of a query starts with +, & or -, got \"", term, "\""));
+  }
+  return out;
+}
+
+std::string RewriteQuery::str() const {
+  std::vector<std::string> terms;
+  for (auto& tag : include) terms.push_back("+" + tag);
+  for (auto& tag : require) terms.push_back("&" + tag);
+  for (auto& tag : exclude) terms.push_back("-" + tag);
+  if (position_cutoff != std::numeric_limits<double>::infinity()) terms.push_back(cat("<=", position_cutoff));
+  return join(terms, ", ");
+}
+
+RewriteQuery query_of(std::string_view optimizer) {
+  for (auto& [name, query] : optimizers())
+    if (name == optimizer) return query;
+  const auto names = optimizer_names();
+  const std::string near = closest(optimizer, names);
+  throw ValueError(cat("no optimizer is called \"", optimizer, "\"; known: ", join(names, ", "),
+                       near.empty() ? "" : cat(". Did you mean \"", near, "\"?")));
+}
+
+std::vector<std::string> optimizer_names() {
+  std::vector<std::string> out;
+  for (auto& [name, query] : optimizers()) out.push_back(name);
+  return out;
+}
+
+const RewriteQuery OPT_NONE = query_of("None"), OPT_MERGE = query_of("merge"), OPT_FAST_COMPILE = query_of("fast_compile"),
+                   OPT_FAST_RUN = query_of("fast_run"), OPT_FAST_RUN_STABLE = query_of("fast_run_stable"),
+                   OPT_STABILIZE = query_of("stabilize"), OPT_UNSAFE = query_of("unsafe");
+
+}  // namespace bitale

@@ -1,0 +1,111 @@
+// The entry points: rewriting a graph, and what can be told about rules and reports.
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/rewriting/rewriting.hpp"
+#include "rewriting/database.hpp"
+#include "rewriting/engine.hpp"
+#include "rewriting/equation.hpp"
+
+namespace bitale {
+
+using rewriting::OptDB;
+
+namespace {
+
+template <class... Args>
+std::string format(const char* text, Args... args) {
+  char line[256];
+  std::snprintf(line, sizeof line, text, args...);
+  return line;
+}
+
+}  // namespace
+
+void rewrite(FunctionGraph& graph, const RewriteQuery& query, RewriteReport* report) {
+  const auto start = std::chrono::steady_clock::now();
+  const auto plan = OptDB::instance().plan(query);
+  RewriteReport unwanted;
+  RewriteReport& to = report ? *report : unwanted;
+  to.nodes_before = graph.node_count();
+  rewriting::Session session(to);
+  for (auto& stage : *plan) rewriting::run(*stage, graph, session);
+  to.nodes_after = graph.node_count();
+  to.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+Variables rewrite_graph(const Variables& expressions, const std::vector<std::string>& include,
+                        const std::vector<std::string>& exclude, RewriteReport* report) {
+  // The leaves stay the caller's own, so that results can be used beside the originals.
+  VariableMap memo;
+  FunctionGraph graph(graph_inputs(expressions), clone(expressions, memo), false);
+  rewrite(graph, RewriteQuery{.include = include, .exclude = exclude}, report);
+  return graph.outputs();
+}
+
+Variable rewrite_graph(const Variable& expression, const std::vector<std::string>& include,
+                       const std::vector<std::string>& exclude, RewriteReport* report) {
+  return rewrite_graph(Variables{expression}, include, exclude, report)[0];
+}
+
+// ---- report ---------------------------------------------------------------------------------------------------------
+
+std::uint64_t RewriteReport::hits(std::string_view rule) const {
+  std::uint64_t total = 0;
+  for (auto& row : rules)
+    if (row.name == rule) total += row.hits;
+  return total;
+}
+
+std::string RewriteReport::str() const {
+  std::string out = cat("rewriting: ", format("%.3f ms", seconds * 1e3), ", ", nodes_before, " nodes before, ",
+                        nodes_after, " after\n");
+  for (auto& phase : phases) {
+    out += format("  %-16s %8.3f ms  %zu -> %zu nodes, %d passes\n", phase.name.c_str(), phase.seconds * 1e3,
+                  phase.nodes_before, phase.nodes_after, phase.passes);
+    for (auto& rule : rules)
+      if (rule.phase == phase.name && (rule.hits || time_rules))
+        out += format("    %-38s %6llu uses of %llu tries", rule.name.c_str(), (unsigned long long)rule.hits,
+                      (unsigned long long)rule.tried) +
+               (time_rules ? format("  %8.3f ms\n", rule.seconds * 1e3) : "\n");
+  }
+  for (auto& error : errors) out += cat("  failed: ", error, "\n");
+  return out;
+}
+
+// ---- descriptions ---------------------------------------------------------------------------------------------------
+
+std::vector<RuleDescription> describe_rules() {
+  std::vector<RuleDescription> out;
+  for (const rewriting::Rule* rule : OptDB::instance().rules()) {
+    RuleDescription row{.name = rule->name(), .doc = rule->doc(), .root = rule->root().str()};
+    if (auto* equation = rule->equation()) {
+      row.left = rewriting::expression_text(equation->left(), 100);
+      row.right = rewriting::expression_text(equation->right(), 100);
+    }
+    row.phases = OptDB::instance().phases_of(*rule);
+    for (auto& tag : rule->tags())
+      if (std::find(row.phases.begin(), row.phases.end(), tag) == row.phases.end()) row.tags.push_back(tag);
+    row.more_accurate = rule->is_more_accurate();
+    row.wider_domain = rule->is_wider_domain();
+    row.hits = rule->hits;
+    out.push_back(std::move(row));
+  }
+  return out;
+}
+
+std::uint64_t rule_hits(std::string_view rule) { return OptDB::instance().rule(rule).hits; }
+
+std::string describe_optdb(const RewriteQuery& query) {
+  std::string out;
+  for (auto& stage : *OptDB::instance().plan(query)) {
+    out += cat(stage->position, " ", stage->name, "\n");
+    for (auto* rule : stage->rules.rules()) out += cat("  ", rule->name(), "\n");
+  }
+  return out;
+}
+
+}  // namespace bitale

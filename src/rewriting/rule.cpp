@@ -1,0 +1,140 @@
+// Declaring rules: roots, claims, and the checks that a declaration makes sense.
+#include <algorithm>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/rewriting/rules.hpp"
+#include "ops/elemwise.hpp"
+#include "rewriting/equation.hpp"
+
+namespace bitale::rewriting {
+
+// ---- Root -----------------------------------------------------------------------------------------------------------
+
+Root Root::op(std::initializer_list<std::string> names) {
+  Root out;
+  out.kind_ = Kind::Op;
+  out.names_ = names;
+  return out;
+}
+
+Root Root::scalar(std::initializer_list<std::string> names) {
+  for (auto& name : names) scalar_op(name);   // KeyError for a name that does not exist
+  Root out;
+  out.kind_ = Kind::Scalar;
+  out.names_ = names;
+  return out;
+}
+
+Root Root::traits(std::uint32_t traits) {
+  Root out;
+  out.kind_ = Kind::Traits;
+  out.traits_ = traits;
+  return out;
+}
+
+Root Root::elemwise() {
+  Root out;
+  out.kind_ = Kind::Elemwise;
+  return out;
+}
+
+Root Root::any() { return Root(); }
+
+bool Root::matches(const Op& op) const {
+  const auto* element = dynamic_cast<const Elemwise*>(&op);
+  auto named = [&](std::string_view name) { return std::find(names_.begin(), names_.end(), name) != names_.end(); };
+  switch (kind_) {
+    case Kind::Op: return named(op.name());
+    case Kind::Scalar: return element && named(element->scalar.name);
+    case Kind::Traits: return element && (element->scalar.traits & traits_) == traits_;
+    case Kind::Elemwise: return element != nullptr;
+    case Kind::Any: return true;
+  }
+  return false;
+}
+
+std::string Root::str() const {
+  switch (kind_) {
+    case Kind::Op:
+    case Kind::Scalar: return join(names_, ", ");
+    case Kind::Traits: return cat("elementwise with traits ", traits_);
+    case Kind::Elemwise: return "elementwise";
+    case Kind::Any: return "any";
+  }
+  return {};
+}
+
+// ---- Match ----------------------------------------------------------------------------------------------------------
+
+const Variable& Match::operator()(const Variable& leaf) const {
+  for (std::size_t i = 0; i < pattern_.size(); ++i)
+    if (pattern_[i].same_as(leaf)) return bound_[i];
+  throw KeyError(cat("`", leaf.str(), "` is no leaf of the equation's left side"));
+}
+
+double Match::value(const Variable& leaf) const {
+  if (std::optional<double> value = scalar_constant((*this)(leaf))) return *value;
+  throw NotScalarConstantError(cat("`", leaf.str(), "` does not stand for a number: declare it with pattern_constant"));
+}
+
+// ---- Rule -----------------------------------------------------------------------------------------------------------
+
+Rule::Rule(std::string name, Root root, NodeFunction function)
+    : name_(std::move(name)), root_(std::move(root)), function_(std::move(function)) {}
+
+Rule::Rule(std::string name, const Variable& left, const Variable& right)
+    : name_(std::move(name)), equation_(std::make_unique<Equation>(name_, left, right)) {
+  root_ = equation_->root();
+  depth_ = equation_->depth();
+  function_ = [equation = equation_.get()](FunctionGraph& graph, const Apply& node) {
+    return equation->apply(graph, node);
+  };
+}
+
+Rule::~Rule() = default;
+
+Equation& Rule::only_equation(std::string_view what) {
+  if (!equation_) throw ValueError(cat("rule ", name_, ": ", what, " is for equations"));
+  return *equation_;
+}
+
+Rule& Rule::doc(std::string text) { return doc_ = std::move(text), *this; }
+Rule& Rule::priority(int value) { return priority_ = value, *this; }
+Rule& Rule::depth(int levels) { return depth_ = levels, *this; }
+Rule& Rule::on(std::uint32_t dtypes) { return only_equation("on").dtypes = dtypes, *this; }
+Rule& Rule::when(Condition condition) {
+  only_equation("when").conditions.push_back(std::move(condition));
+  return *this;
+}
+Rule& Rule::once_used(const Variable& part) { return only_equation("once_used").require_once_used(part), *this; }
+Rule& Rule::more_accurate() { return only_equation("more_accurate"), more_accurate_ = true, *this; }
+Rule& Rule::wider_domain() { return wider_domain_ = true, *this; }
+Rule& Rule::either_zero() { return either_zero_ = true, *this; }
+Rule& Rule::differs_at(std::vector<double> values) { return differences_ = std::move(values), *this; }
+Rule& Rule::points(std::vector<std::vector<double>> values) {
+  for (auto& point : values)
+    if (point.size() != only_equation("points").leaves().size())
+      throw ValueError(cat("rule ", name_, ": a point has ", point.size(), " values, the left side has ",
+                           equation_->leaves().size(), " leaves"));
+  points_ = std::move(values);
+  return *this;
+}
+Rule& Rule::constants(std::vector<double> values) { return constants_ = std::move(values), *this; }
+Rule& Rule::sample(std::function<Variable()> expression) { return samples_.push_back(std::move(expression)), *this; }
+
+bool Rule::has_tag(std::string_view tag) const {
+  return name_ == tag || std::find(tags_.begin(), tags_.end(), tag) != tags_.end();
+}
+
+// ---- Rules ----------------------------------------------------------------------------------------------------------
+
+Rule& Rules::equation(std::string name, const Variable& left, const Variable& right) {
+  return *rules_.emplace_back(std::make_unique<Rule>(std::move(name), left, right));
+}
+
+Rule& Rules::function(std::string name, Root root, NodeFunction function) {
+  return *rules_.emplace_back(std::make_unique<Rule>(std::move(name), std::move(root), std::move(function)));
+}
+
+}  // namespace bitale::rewriting

@@ -1,0 +1,149 @@
+// Repeated values: elementwise operations repeat by themselves, so an Alloc among their operands rarely has work to
+// do, and what must be repeated is repeated last.
+#include "ops/alloc.hpp"
+
+#include <algorithm>
+
+#include "ops/dimshuffle.hpp"
+#include "ops/elemwise.hpp"
+#include "rules/vocabulary.hpp"
+
+namespace bitale::rewriting {
+
+namespace {
+
+bool is_alloc(const Variable& v) { return op_as<Alloc>(v) != nullptr; }
+Variable value_of(const Variable& alloc) { return alloc.owner().input(0); }
+Variables lengths_in(const Variable& alloc) {
+  const Apply node = alloc.owner();
+  return {node.inputs().begin() + 1, node.inputs().end()};
+}
+
+// second(x, y) is y where it has all of x's dimensions, else y repeated.
+std::optional<Variables> second_to_alloc(FunctionGraph&, const Apply& node) {
+  return one(fit(node.input(1), node.output()));
+}
+
+std::optional<Variables> useless_alloc(FunctionGraph&, const Apply& node) {
+  const Variable value = padded(node.input(0), node.output().ndim());
+  if (!same_broadcast(value, node.output())) return std::nullopt;
+  return one(fit(value, node.output()));
+}
+
+std::optional<Variables> alloc_of_alloc(FunctionGraph&, const Apply& node) {
+  if (!is_alloc(node.input(0))) return std::nullopt;
+  Variables inputs = node.inputs();
+  inputs[0] = value_of(node.input(0));
+  return one(fit(node.op()(inputs), node.output()));
+}
+
+// Operands whose repetition the other operands bring about anyway are used unrepeated.
+std::optional<Variables> drop_alloc_operands(FunctionGraph&, const Apply& node) {
+  const Variable output = node.output();
+  Variables operands = node.inputs();
+  bool changed = false;
+  for (auto& operand : operands) {
+    if (!is_alloc(operand)) continue;
+    const Variable repeated = operand;
+    operand = padded(value_of(repeated), output.ndim());
+    bool covered = true;
+    for (int axis = 0; axis < output.ndim() && covered; ++axis) {
+      if (is_one(output, axis)) continue;
+      auto brings = [&](const Variable& v) { return !is_one(v, axis); };
+      covered = std::any_of(operands.begin(), operands.end(), brings);
+    }
+    changed |= covered;
+    if (!covered) operand = repeated;
+  }
+  if (!changed) return std::nullopt;
+  return one(fit(node.op()(operands), output));
+}
+
+// f(alloc(a), b) with b a single number: f is computed before repeating.
+std::optional<Variables> alloc_last(FunctionGraph&, const Apply& node) {
+  const Variable output = node.output();
+  Variable repeated;
+  Variables operands;
+  for (auto& operand : node.inputs()) {
+    if (is_single(operand)) {
+      operands.push_back(operand);
+      continue;
+    }
+    if (!is_alloc(operand) || repeated) return std::nullopt;
+    repeated = operand;
+    operands.push_back(padded(value_of(operand), output.ndim()));
+  }
+  if (!repeated) return std::nullopt;
+  return one(fit(alloc(node.op()(operands), lengths_in(repeated)), output));
+}
+
+// A view of a repeated number repeats it differently.
+std::optional<Variables> dimshuffle_of_alloc(FunctionGraph&, const Apply& node) {
+  const Variable& inner = node.input(0);
+  if (!is_alloc(inner) || value_of(inner).ndim() != 0) return std::nullopt;
+  const Variables before = lengths_in(inner);
+  Variables lengths;
+  for (int axis : op_as<DimShuffle>(node.output())->new_order)
+    lengths.push_back(axis == new_axis ? constant(Array(std::int64_t(1))) : before[std::size_t(axis)]);
+  return one(fit(alloc(value_of(inner), lengths), node.output()));
+}
+
+// The value of a repeated number, whatever shape a view or a part of it has.
+std::optional<Variables> part_of_alloc(FunctionGraph&, const Apply& node) {
+  const Variable& inner = node.input(0);
+  if (!is_alloc(inner) || value_of(inner).ndim() != 0) return std::nullopt;
+  const Variables lengths = inferred_lengths(node.output());
+  if (int(lengths.size()) != node.output().ndim()) return std::nullopt;
+  return one(fit(alloc(value_of(inner), lengths), node.output()));
+}
+
+Variable length() { return sample_leaf(DType::Int64, {}); }
+
+void declare(Rules& rules) {
+  rules.function("second_to_alloc", Root::scalar({"second"}), second_to_alloc)
+      .doc("second(x, y) is y, repeated where needed.")
+      .tags(useless, canonicalize, stabilize, specialize, shape_unsafe, "local_second_to_alloc", "local_useless_fill")
+      .sample([] { return ones_like(sample_matrix()); })
+      .sample([] { return exp(second(sample_vector(), sample_vector())); });
+  rules.function("useless_alloc", Root::op({"Alloc"}), useless_alloc)
+      .doc("An Alloc that repeats nothing.")
+      .tags(useless, canonicalize, stabilize, specialize, shape_unsafe, "local_useless_alloc")
+      .sample([] {
+        const Variable x = sample_vector();
+        return exp(alloc(x, {shape_i(x, 0)}));
+      });
+  rules.function("alloc_of_alloc", Root::op({"Alloc"}), alloc_of_alloc)
+      .doc("Repeating twice is repeating once.")
+      .tags(useless, canonicalize, stabilize, specialize, shape_unsafe, "local_merge_alloc")
+      .sample([] {
+        const Variable n = length();
+        return alloc(alloc(sample_leaf(DType::Float64, {}), {n}), {length(), n});
+      });
+  rules.function("elemwise_of_alloc", Root::elemwise(), drop_alloc_operands)
+      .doc("Operands that others repeat anyway are not repeated first.")
+      .tags(canonicalize, specialize, shape_unsafe, "local_elemwise_alloc")
+      .sample([] {
+        const Variable x = sample_vector();
+        return x * alloc(sample_leaf(DType::Float64, {}), {shape_i(x, 0)});
+      });
+  rules.function("alloc_of_elemwise", Root::elemwise(), alloc_last)
+      .doc("Elementwise operations on a repeated value are done before it is repeated.")
+      .tags(canonicalize, specialize, "local_alloc_unary")
+      .sample([] { return exp(alloc(sample_leaf(DType::Float64, {}), {length()})); })
+      .sample([] { return 2 * alloc(sample_vector(), {length(), length()}); });
+  rules.function("dimshuffle_of_alloc", Root::op({"DimShuffle"}), dimshuffle_of_alloc)
+      .doc("A view of a repeated number repeats it differently.")
+      .tags(canonicalize, specialize, "local_dimshuffle_alloc")
+      .sample([] { return transpose(alloc(sample_leaf(DType::Float64, {}), {length(), length()})); });
+  rules.function("part_of_alloc", Root::op({"Reshape", "Subtensor"}), part_of_alloc)
+      .doc("Part of a repeated number is the number, repeated less.")
+      .tags(canonicalize, specialize, shape_unsafe, "local_subtensor_of_alloc")
+      .sample([] { return subtensor(alloc(sample_leaf(DType::Float64, {}), {length(), length()}), {IndexItem(1)}); })
+      .sample([] { return flatten(alloc(sample_leaf(DType::Float64, {}), {length(), length()})); });
+}
+
+const RegisterRules registered("alloc", declare);
+
+}  // namespace
+
+}  // namespace bitale::rewriting

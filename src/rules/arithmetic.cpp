@@ -1,0 +1,138 @@
+// Signs, neutral operands on the right, cancelling, and constants of sums and products. One normal form: a minus sign
+// stands as far outside as it can; of several constants in a sum or product one is left.
+#include <cmath>
+
+#include "rules/vocabulary.hpp"
+
+namespace bitale::rewriting {
+
+namespace {
+
+void signs(Rules& rules) {
+  auto [x, y] = pattern_variables<2>();
+  rules.equation("neg_times_neg", (-x) * (-y), x * y).on(numbers).tags(canonicalize).priority(1);
+  rules.equation("neg_times", (-x) * y, -(x * y)).on(numbers).tags(canonicalize);
+  rules.equation("neg_over_neg", (-x) / (-y), x / y).tags(canonicalize, specialize, "local_neg_div_neg").priority(1);
+  rules.equation("neg_over", (-x) / y, -(x / y)).tags(canonicalize);
+  rules.equation("over_neg", x / (-y), -(x / y)).tags(canonicalize);
+  rules.equation("minus_one_times", -1 * x, -x).on(signed_ints | floats).tags(canonicalize, specialize, "local_mul_specialize");
+  rules.equation("over_minus_one", x / -1, -x).tags(canonicalize);
+  rules.equation("neg_of_difference", -(x - y), y - x).on(numbers).tags(canonicalize).either_zero();
+  rules.equation("plus_neg", x + (-y), x - y).on(numbers).tags(canonicalize, specialize, "local_add_neg_to_sub");
+  rules.equation("minus_neg", x - (-y), x + y).on(numbers).tags(canonicalize, specialize, "local_sub_neg_to_add");
+  rules.equation("zero_minus", 0 - x, -x).on(numbers).tags(canonicalize).either_zero();
+}
+
+void neutral_on_the_right(Rules& rules) {
+  auto [x] = pattern_variables<1>();
+  rules.equation("minus_zero", x - 0, x).on(numbers).tags(useless, canonicalize, "local_elemwise_sub_zeros");
+  rules.equation("over_one", x / 1, x).tags(useless, canonicalize, "local_div_by_one");
+  rules.equation("int_div_by_one", int_div(x, 1), x).on(integers).tags(useless, canonicalize);
+}
+
+// Cancelling leaves something that depends on the inputs: x - x and x / x keep their nan.
+void cancelling(Rules& rules) {
+  auto [x, y, z] = pattern_variables<3>();
+  auto cancel = [&](std::string name, const Variable& left, const Variable& right) {
+    rules.equation(std::move(name), left, right).tags(canonicalize, "cancelling").wider_domain().either_zero();
+  };
+  cancel("product_over_factor", (x * y) / y, x);
+  cancel("product_over_product", (x * y) / (z * y), x / z);
+  cancel("factor_over_product", y / (x * y), reciprocal(x));
+  cancel("quotient_times_divisor", (x / y) * y, x);
+  cancel("quotient_over_quotient", (x / y) / (z / y), x / z);
+  cancel("quotient_over_dividend", (x / y) / x, reciprocal(y));
+  cancel("reciprocal_times", reciprocal(x) * (x * y), y);
+  cancel("sum_minus_term", (x + y) - y, x);
+  cancel("difference_plus_term", (x - y) + y, x);
+  cancel("sum_minus_sum", (x + y) - (z + y), x - z);
+  cancel("difference_minus_difference", (x - y) - (z - y), x - z);
+  cancel("term_minus_sum", x - (x + y), -y);
+  cancel("term_minus_difference", x - (x - y), y);
+  cancel("difference_minus_first", (x - y) - x, -y);
+  // Integers wrap, so that nothing is lost.
+  rules.equation("integer_minus_itself", x - x, Operand(0).variable).on(integers).tags(canonicalize, "local_elemwise_sub_zeros");
+  rules.equation("integer_equals_itself", eq(x, x), Operand(1).variable).on(integers).tags(canonicalize);
+  rules.equation("integer_differs_from_itself", neq(x, x), Operand(0).variable).on(integers).tags(canonicalize);
+  const Variable bits = pattern_variable("x", DType::Int64);
+  rules.equation("xor_with_itself", xor_(bits, bits), Operand(0).variable).on(integers | bools).tags(canonicalize);
+}
+
+// A constant that neither overflows nor underflows.
+bool is_ordinary(double value) { return std::isfinite(value) && (value == 0 || std::isnormal(float(value))); }
+
+void constants_of_sums(Rules& rules) {
+  auto [x] = pattern_variables<1>();
+  const Variable c = pattern_constant("c"), d = pattern_constant("d");
+  const auto finite = [=](const Match& m) { return std::isfinite(m.value(c)) && std::isfinite(m.value(d)); };
+  auto collect = [&](std::string name, const Variable& left, const Variable& right) -> Rule& {
+    return rules.equation(std::move(name), left, right).on(numbers).when(finite).tags(canonicalize, "local_add_canonizer");
+  };
+  collect("c_plus_sum", c + (d + x), (c + d) + x);
+  collect("c_plus_difference", c + (d - x), (c + d) - x);
+  collect("c_plus_less", c + (x - d), x + (c - d));
+  collect("c_minus_sum", c - (d + x), (c - d) - x);
+  collect("c_minus_difference", c - (d - x), (c - d) + x);
+  collect("c_minus_less", c - (x - d), (c + d) - x);
+  collect("sum_minus_c", (c + x) - d, (c - d) + x);
+  collect("difference_minus_c", (c - x) - d, (c - d) - x);
+  collect("less_minus_c", (x - c) - d, x - (c + d));
+
+  rules.equation("twice", x + x, 2 * x).on(numbers).tags(canonicalize, "local_add_canonizer");
+  rules.equation("c_times_plus_itself", c * x + x, (c + 1) * x).tags(canonicalize, "local_add_canonizer");
+  rules.equation("c_times_minus_itself", c * x - x, (c - 1) * x).tags(canonicalize, "local_add_canonizer");
+  rules.equation("itself_minus_c_times", x - c * x, (1 - c) * x).tags(canonicalize, "local_add_canonizer");
+  collect("c_times_plus_d_times", c * x + d * x, (c + d) * x).on(floats);
+  collect("c_times_minus_d_times", c * x - d * x, (c - d) * x).on(floats);
+}
+
+void constants_of_products(Rules& rules) {
+  auto [x] = pattern_variables<1>();
+  const Variable c = pattern_constant("c"), d = pattern_constant("d");
+  // The folded constant must be one that the original could have had: no overflow that was not there.
+  auto product = [=](const Match& m) { return is_ordinary(m.value(c) * m.value(d)) && m.value(c) * m.value(d) != 0; };
+  auto quotient = [=](const Match& m) { return is_ordinary(m.value(c) / m.value(d)) && m.value(c) != 0; };
+  auto inverse = [=](const Match& m) { return is_ordinary(m.value(d) / m.value(c)) && m.value(d) != 0; };
+  auto collect = [&](std::string name, const Variable& left, const Variable& right, Condition when) -> Rule& {
+    return rules.equation(std::move(name), left, right).when(std::move(when)).tags(canonicalize, "local_mul_canonizer");
+  };
+  collect("c_times_product", c * (d * x), (c * d) * x, product).on(numbers);
+  collect("product_over_c", (c * x) / d, (c / d) * x, quotient);
+  collect("c_over_product", c / (d * x), (c / d) / x, quotient);
+  collect("quotient_times_c", (x / c) * d, (d / c) * x, inverse);
+  collect("inverse_times_c", (c / x) * d, (c * d) / x, product);
+  collect("quotient_over_c", (x / c) / d, x / (c * d), product);
+  collect("c_over_quotient", c / (x / d), (c * d) / x, product);
+  collect("c_over_inverse", c / (d / x), (c / d) * x, quotient);
+  auto ordinary = [=](const Match& m) { return is_ordinary(m.value(c)); };
+  collect("neg_of_c_times", -(c * x), (-c) * x, ordinary);
+  collect("neg_of_c_over", -(c / x), (-c) / x, ordinary);
+  collect("neg_of_over_c", -(x / c), x / (-c), ordinary);
+}
+
+void absolute_values(Rules& rules) {
+  auto [x, y] = pattern_variables<2>();
+  rules.equation("sign_times_abs", sign(x) * abs(x), x).on(signed_ints | floats).tags(canonicalize).either_zero();
+  rules.equation("times_sign", x * sign(x), abs(x)).on(signed_ints | floats).tags(canonicalize).either_zero();
+  rules.equation("abs_times_abs", abs(x) * abs(y), abs(x * y)).tags(specialize, "local_abs_merge");
+  rules.equation("abs_over_abs", abs(x) / abs(y), abs(x / y)).tags(specialize, "local_abs_merge");
+  const std::pair<std::string, Variable> positives[] = {{"sqr", sqr(x)},         {"exp", exp(x)},   {"sigmoid", sigmoid(x)},
+                                                        {"softplus", softplus(x)}, {"cosh", cosh(x)}, {"sqrt", sqrt(x)}};
+  for (auto& [name, positive] : positives)
+    rules.equation("abs_of_" + name, abs(positive), positive).tags(canonicalize).either_zero();
+}
+
+void declare(Rules& rules) {
+  signs(rules);
+  neutral_on_the_right(rules);
+  cancelling(rules);
+  constants_of_sums(rules);
+  constants_of_products(rules);
+  absolute_values(rules);
+}
+
+const RegisterRules registered("arithmetic", declare);
+
+}  // namespace
+
+}  // namespace bitale::rewriting

@@ -1,0 +1,62 @@
+// Nodes whose inputs are all constants are evaluated once, by the reference implementation, unless the result would be a
+// large array that was not there before.
+#include <algorithm>
+
+#include "bitale/core/error.hpp"
+#include "graph/evaluate.hpp"
+#include "rules/vocabulary.hpp"
+
+namespace bitale::rewriting {
+
+namespace {
+
+// Elements that a result may have beyond those of the inputs.
+constexpr std::int64_t largest_new_constant = 4096;
+
+// Known number of elements, or the largest allowed and one more where it is not known.
+std::int64_t known_size(const Variable& v) {
+  std::int64_t size = 1;
+  for (std::int64_t length : v.static_shape()) {
+    if (length == unknown_length) return 0;   // found out by evaluation: ops that make much of little say so in may_fold
+    if (length != 0 && size > largest_new_constant * largest_new_constant / length) return size * 2;
+    size *= length;
+  }
+  return size;
+}
+
+std::optional<Variables> fold(FunctionGraph&, const Apply& node) {
+  std::int64_t given = 0;
+  for (auto& input : node.inputs()) {
+    const Array* value = input.constant();
+    if (!value) return std::nullopt;
+    given += value->size();
+  }
+  const Variables outputs = node.outputs();
+  auto is_small = [&](const Variable& v) { return as_tensor(v.type()) && known_size(v) <= std::max(given, largest_new_constant); };
+  if (!std::all_of(outputs.begin(), outputs.end(), is_small) || !node.op().may_fold(node)) return std::nullopt;
+  std::vector<Array> in, out(outputs.size());
+  for (auto& input : node.inputs()) in.push_back(*input.constant());
+  try {
+    evaluate_node(node, in, out);
+  } catch (const Error&) {
+    return std::nullopt;   // it will fail when it runs, and say where
+  }
+  Variables folded;
+  for (auto& value : out) folded.push_back(constant(value));
+  return folded;
+}
+
+void declare(Rules& rules) {
+  rules.function("constant_folding", Root::any(), fold)
+      .doc("A node of constants becomes a constant.")
+      .tags(useless, canonicalize, stabilize, specialize, uncanonicalize, "topo_constant_folding")
+      .priority(100)
+      .sample([] { return sample_vector() * exp(constant(Array(2.0))); })
+      .sample([] { return sample_vector() + sum(constant(Array{1.0, 2.0})); });
+}
+
+const RegisterRules registered("constant_folding", declare);
+
+}  // namespace
+
+}  // namespace bitale::rewriting

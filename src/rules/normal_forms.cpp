@@ -1,0 +1,244 @@
+// Normal forms of longer sums and products: a tree of products and quotients is a list of factors above and below the
+// line, a tree of sums and differences is a list of terms with coefficients. What occurs on both sides cancels, equal terms
+// are collected. A tree that nothing cancels in stays as it was written.
+#include <cmath>
+#include <vector>
+
+#include "ops/elemwise.hpp"
+#include "rules/vocabulary.hpp"
+
+namespace bitale::rewriting {
+
+namespace {
+
+// Longer lists are not normalised: looking for equal entries compares all pairs.
+constexpr std::size_t longest_list = 64;
+
+// Whether the variable is the inner part of a larger tree of the same kind, which will be looked at as a whole.
+bool is_inner(const FunctionGraph& graph, const Variable& v, std::initializer_list<std::string_view> kinds) {
+  const ApplyNode* user = only_user(graph, v);
+  if (!user) return false;
+  const auto* op = dynamic_cast<const Elemwise*>(user->op.get());
+  if (!op || user->outputs[0].type->is_super(*v.type()) == false) return false;
+  for (auto kind : kinds)
+    if (op->scalar.name == kind) return true;
+  return false;
+}
+
+// ---- products -------------------------------------------------------------------------------------------------------
+
+struct Factors {
+  Variables above, below;
+};
+
+// Only nodes that nobody else uses are taken apart: the others must be computed anyway.
+bool collect_factors(const FunctionGraph& graph, const Variable& root, Factors& out) {
+  struct Item {
+    Variable v;
+    bool below;
+  };
+  std::vector<Item> open{{root, false}};
+  while (!open.empty()) {
+    const Item item = open.back();
+    open.pop_back();
+    const bool is_root = item.v.same_as(root);
+    const bool may_open = is_root || (graph.clients(item.v).size() == 1 && item.v.dtype() == root.dtype());
+    if (may_open && is_elemwise(item.v, "mul")) {
+      const Apply node = item.v.owner();
+      open.push_back({node.input(1), item.below});
+      open.push_back({node.input(0), item.below});
+    } else if (may_open && is_elemwise(item.v, "true_div")) {
+      const Apply node = item.v.owner();
+      open.push_back({node.input(1), !item.below});
+      open.push_back({node.input(0), item.below});
+    } else if (may_open && is_elemwise(item.v, "reciprocal")) {
+      open.push_back({item.v.owner().input(0), !item.below});
+    } else {
+      (item.below ? out.below : out.above).push_back(item.v);
+    }
+    if (out.above.size() + out.below.size() + open.size() > longest_list) return false;
+  }
+  return true;
+}
+
+bool cancel(Variables& above, Variables& below) {
+  bool any = false;
+  for (std::size_t i = 0; i < above.size(); ++i)
+    for (std::size_t k = 0; k < below.size(); ++k) {
+      if (!above[i].same_as(below[k]) || above[i].is_constant()) continue;
+      above.erase(above.begin() + std::ptrdiff_t(i--));
+      below.erase(below.begin() + std::ptrdiff_t(k));
+      any = true;
+      break;
+    }
+  return any;
+}
+
+bool depends_on_inputs(const Variables& list) {
+  for (auto& v : list)
+    if (!v.is_constant() && !scalar_constant(v)) return true;
+  return false;
+}
+
+Variable product_of(const Variables& factors) {
+  Variable out;
+  for (auto& factor : factors) out = out ? mul(out, factor) : factor;
+  return out;
+}
+
+std::optional<Variables> cancel_factors(FunctionGraph& graph, const Apply& node) {
+  const Variable output = node.output();
+  if (!is_float(output.dtype()) || is_inner(graph, output, {"mul", "true_div", "reciprocal"})) return std::nullopt;
+  Factors factors;
+  if (!collect_factors(graph, output, factors) || factors.below.empty()) return std::nullopt;
+  if (!cancel(factors.above, factors.below)) return std::nullopt;
+  // x / x keeps its nan.
+  if (!depends_on_inputs(factors.above) && !depends_on_inputs(factors.below)) return std::nullopt;
+  const Variable above = product_of(factors.above), below = product_of(factors.below);
+  if (!below) return one(fit(above, output));
+  return one(fit(above ? above / below : reciprocal(below), output));
+}
+
+// ---- sums -----------------------------------------------------------------------------------------------------------
+
+struct Term {
+  Variable what;          // null: the constant term
+  double coefficient = 1;
+  int count = 1;          // how many terms were collected here
+};
+
+class Sum {
+ public:
+  void add(const Variable& v, double sign) {
+    if (const std::optional<double> value = scalar_constant(v)) return collect(Variable(), sign * *value);
+    if (is_elemwise(v, "mul")) {
+      const Apply node = v.owner();
+      for (int i = 0; i < 2; ++i)
+        if (const std::optional<double> c = scalar_constant(node.input(i));
+            c && node.input(1 - i).dtype() == v.dtype() && same_broadcast(node.input(1 - i), v))
+          return collect(node.input(1 - i), sign * *c);
+    }
+    collect(v, sign);
+  }
+
+  const std::vector<Term>& terms() const { return terms_; }
+
+  // Something was collected, the outcome depends on the inputs where the sum did, and no coefficient got lost.
+  bool is_simpler() const {
+    bool collected = false, depends = false;
+    for (auto& term : terms_) {
+      collected |= term.count > 1;
+      depends |= term.what && term.coefficient != 0;
+      if (!std::isfinite(term.coefficient)) return false;
+    }
+    return collected && depends;
+  }
+
+ private:
+  void collect(const Variable& what, double coefficient) {
+    for (auto& term : terms_)
+      if (what ? term.what && term.what.same_as(what) : !term.what) {
+        term.coefficient += coefficient;
+        ++term.count;
+        return;
+      }
+    terms_.push_back({what, coefficient});
+  }
+
+  std::vector<Term> terms_;
+};
+
+bool collect_terms_of(const FunctionGraph& graph, const Variable& root, Sum& out) {
+  struct Item {
+    Variable v;
+    double sign;
+  };
+  std::vector<Item> open{{root, 1}};
+  while (!open.empty()) {
+    const Item item = open.back();
+    open.pop_back();
+    const bool may_open = item.v.same_as(root) || (graph.clients(item.v).size() == 1 && item.v.dtype() == root.dtype());
+    const bool is_sum = may_open && is_elemwise(item.v, "add"), is_difference = may_open && is_elemwise(item.v, "sub");
+    if (is_sum || is_difference) {
+      const Apply node = item.v.owner();
+      open.push_back({node.input(1), is_sum ? item.sign : -item.sign});
+      open.push_back({node.input(0), item.sign});
+    } else if (may_open && is_elemwise(item.v, "neg")) {
+      open.push_back({item.v.owner().input(0), -item.sign});
+    } else {
+      out.add(item.v, item.sign);
+    }
+    if (out.terms().size() + open.size() > longest_list) return false;
+  }
+  return true;
+}
+
+Variable with_coefficient(const Term& term, double magnitude) {
+  return magnitude == 1 ? term.what : mul(constant_like(magnitude, term.what.dtype()), term.what);
+}
+
+Variable sum_of(const Sum& sum, DType dtype) {
+  Variable out;
+  double number = 0;
+  // A term to start from that needs no sign, if there is one.
+  const Term* first = nullptr;
+  for (auto& term : sum.terms())
+    if (!first && term.what && term.coefficient > 0) first = &term;
+  if (first) out = with_coefficient(*first, first->coefficient);
+  for (auto& term : sum.terms()) {
+    if (&term == first || term.coefficient == 0) continue;
+    if (!term.what) {
+      number = term.coefficient;
+      continue;
+    }
+    const Variable part = with_coefficient(term, std::abs(term.coefficient));
+    if (!out)
+      out = term.coefficient > 0 ? part : -part;
+    else
+      out = term.coefficient > 0 ? out + part : out - part;
+  }
+  if (number == 0) return out;
+  return number > 0 ? out + constant_like(number, dtype) : out - constant_like(-number, dtype);
+}
+
+std::optional<Variables> collect_terms(FunctionGraph& graph, const Apply& node) {
+  const Variable output = node.output();
+  if (!is_float(output.dtype()) || is_inner(graph, output, {"add", "sub", "neg"})) return std::nullopt;
+  Sum sum;
+  if (!collect_terms_of(graph, output, sum) || !sum.is_simpler()) return std::nullopt;
+  return one(fit(sum_of(sum, output.dtype()), output));
+}
+
+Variable leaf() { return sample_vector(); }
+
+void declare(Rules& rules) {
+  rules.function("cancel_factors", Root::scalar({"mul", "true_div", "reciprocal"}), cancel_factors)
+      .doc("A factor above and below the line of a longer product cancels.")
+      .tags(canonicalize, "local_mul_canonizer", "cancelling")
+      .wider_domain()
+      .sample([] {
+        const Variable x = leaf(), y = leaf(), z = leaf();
+        return (x * y * z) / (y * exp(x));
+      })
+      .sample([] {
+        const Variable x = leaf(), y = leaf(), z = leaf();
+        return x / (y * z) * (sin(x) * z);
+      });
+  rules.function("collect_terms", Root::scalar({"add", "sub", "neg"}), collect_terms)
+      .doc("Equal terms of a longer sum are collected, opposite ones cancel, and of its constants one is left.")
+      .tags(canonicalize, "local_add_canonizer", "cancelling")
+      .sample([] {
+        const Variable x = leaf(), y = leaf(), z = leaf();
+        return (x + y + z) - (y - 3 * x);
+      })
+      .sample([] {
+        const Variable x = leaf(), y = leaf();
+        return (1 + x) + (y + 2.5);
+      });
+}
+
+const RegisterRules registered("normal_forms", declare);
+
+}  // namespace
+
+}  // namespace bitale::rewriting

@@ -1,0 +1,53 @@
+// Powers with constant exponents become products, squares and roots.
+#include <cmath>
+#include <limits>
+
+#include "bitale/core/text.hpp"
+#include "rules/vocabulary.hpp"
+
+namespace bitale::rewriting {
+
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+constexpr int largest_exponent = 16;
+
+// x ** n by repeated squaring; equal parts merge.
+Variable chain(const Variable& x, int n) {
+  if (n == 1) return x;
+  if (n % 2 == 0) return sqr(chain(x, n / 2));
+  return chain(x, n - 1) * x;
+}
+
+void declare(Rules& rules) {
+  auto [x, y] = pattern_variables<2>();
+  rules.equation("pow_0", pow(x, 0), Operand(1).variable).on(numbers).tags(canonicalize, "local_pow_canonicalize");
+  rules.equation("pow_1", pow(x, 1), x).on(numbers).tags(useless, canonicalize, "local_pow_canonicalize");
+  rules.equation("pow_of_1", pow(1, x), Operand(1).variable).tags(canonicalize, "local_pow_canonicalize");
+
+  for (int n = 2; n <= largest_exponent; ++n)
+    rules.equation(cat("pow_", n), pow(x, n), chain(x, n))
+        .on(numbers)
+        .tags(specialize, "local_pow_specialize", "local_pow_to_nested_squaring");
+  for (int n = 1; n <= largest_exponent; ++n)
+    rules.equation(cat("pow_minus_", n), pow(x, -n), reciprocal(chain(x, n)))
+        .tags(specialize, "local_pow_specialize", "local_pow_to_nested_squaring");
+  // pow(-inf, 0.5) is inf, and pow(-0.0, -0.5) is inf, where roots give nan and -inf.
+  rules.equation("pow_half", pow(x, 0.5), sqrt(x)).tags(specialize, "local_pow_specialize").either_zero().differs_at({-inf});
+  rules.equation("pow_minus_half", pow(x, -0.5), reciprocal(sqrt(x)))
+      .tags(specialize, "local_pow_specialize")
+      .differs_at({-inf, -0.0});
+
+  rules.equation("times_itself", x * x, sqr(x)).on(numbers).tags(specialize, "local_mul_to_sqr");
+  rules.equation("one_over", 1 / x, reciprocal(x)).tags(specialize, "local_div_to_reciprocal");
+  rules.equation("times_reciprocal", y * reciprocal(x), y / x).tags(specialize).more_accurate().wider_domain();
+  rules.equation("sqrt_of_sqr", sqrt(sqr(x)), abs(x)).tags(canonicalize, specialize, "local_sqrt_sqr").wider_domain();
+  rules.equation("sqr_of_sqrt", sqr(sqrt(x)), switch_(ge(x, 0), x, nan)).tags(canonicalize, specialize, "local_sqrt_sqr");
+  rules.equation("sqrt_times_sqrt", sqrt(x) * sqrt(x), switch_(ge(x, 0), x, nan)).tags(canonicalize, specialize, "local_sqrt_sqr");
+}
+
+const RegisterRules registered("powers", declare);
+
+}  // namespace
+
+}  // namespace bitale::rewriting

@@ -1,0 +1,242 @@
+// Reductions: nested ones join, views and repetitions below them vanish, and factors that are the same for all terms come
+// out of a sum.
+#include "ops/reduce.hpp"
+
+#include <algorithm>
+
+#include "bitale/core/text.hpp"
+#include "ops/alloc.hpp"
+#include "ops/dimshuffle.hpp"
+#include "ops/make_vector.hpp"
+#include "rules/vocabulary.hpp"
+
+namespace bitale::rewriting {
+
+namespace {
+
+using AxisList = std::vector<int>;
+
+const CAReduce& reduction_of(const Apply& node) { return *op_as<CAReduce>(node.output()); }
+
+AxisList reduced_axes(const CAReduce& op, int rank) {
+  AxisList out;
+  for (int axis = 0; axis < rank; ++axis)
+    if (op.reduces(axis)) out.push_back(axis);
+  return out;
+}
+
+// The same reduction over other axes.
+Variable reduce(const CAReduce& like, const Variable& x, AxisList axes) {
+  std::sort(axes.begin(), axes.end());
+  std::optional<AxisList> over;
+  if (int(axes.size()) != x.ndim()) over = std::move(axes);
+  return (*make_ref<CAReduce>(like.kind, over, like.dtype))({x});
+}
+
+// v without the dimensions in `axes`, in which its length is 1.
+Variable without(const Variable& v, const AxisList& axes) {
+  AxisList kept;
+  for (int axis = 0; axis < v.ndim(); ++axis)
+    if (std::find(axes.begin(), axes.end(), axis) == axes.end()) kept.push_back(axis);
+  return int(kept.size()) == v.ndim() ? v : dimshuffle(v, kept);
+}
+
+bool all_one(const Variable& v, const AxisList& axes) {
+  return std::all_of(axes.begin(), axes.end(), [&](int axis) { return is_one(v, axis); });
+}
+
+// ---- shapes of reductions -------------------------------------------------------------------------------------------
+
+// Dimensions of length 1 need no reducing.
+std::optional<Variables> drop_single_dimensions(FunctionGraph&, const Apply& node) {
+  const CAReduce& op = reduction_of(node);
+  const Variable& x = node.input(0);
+  AxisList singles, rest;
+  for (int axis : reduced_axes(op, x.ndim())) {
+    // Positions count in what is left.
+    if (is_one(x, axis))
+      singles.push_back(axis);
+    else
+      rest.push_back(axis - int(singles.size()));
+  }
+  const bool reduces_nothing = singles.empty() && rest.empty();
+  if (singles.empty() && !reduces_nothing) return std::nullopt;
+  const Variable squeezed = without(x, singles);
+  return one(fit(rest.empty() ? cast(squeezed, node.output().dtype()) : reduce(op, squeezed, rest), node.output()));
+}
+
+std::optional<Variables> reduce_of_reduce(FunctionGraph&, const Apply& node) {
+  const CAReduce& op = reduction_of(node);
+  const Variable& inner = node.input(0);
+  const auto* below = op_as<CAReduce>(inner);
+  if (!below || &below->kind != &op.kind || below->dtype != op.dtype) return std::nullopt;
+  const Variable x = inner.owner().input(0);
+  AxisList kept, axes = reduced_axes(*below, x.ndim());
+  for (int axis = 0; axis < x.ndim(); ++axis)
+    if (!below->reduces(axis)) kept.push_back(axis);
+  for (int axis : reduced_axes(op, inner.ndim())) axes.push_back(kept[std::size_t(axis)]);
+  return one(reduce(op, x, axes));
+}
+
+// A reduction of a view is a view of a reduction, and of a full one nothing is left to view.
+std::optional<Variables> reduce_of_dimshuffle(FunctionGraph&, const Apply& node) {
+  const CAReduce& op = reduction_of(node);
+  const Variable& view = node.input(0);
+  const auto* shuffle = op_as<DimShuffle>(view);
+  if (!shuffle) return std::nullopt;
+  const Variable x = view.owner().input(0);
+  // Dropped dimensions have length 1: reducing them drops them too.
+  AxisList axes = shuffle->dropped();
+  if (!axes.empty() && op.dtype && *op.dtype != x.dtype()) return std::nullopt;
+  std::vector<int> rank_after(std::size_t(x.ndim()), -1), order;
+  for (int axis : reduced_axes(op, view.ndim()))
+    if (const int source = shuffle->new_order[std::size_t(axis)]; source != new_axis) axes.push_back(source);
+  if (axes.empty()) return std::nullopt;
+  int next = 0;
+  for (int axis = 0; axis < x.ndim(); ++axis)
+    if (std::find(axes.begin(), axes.end(), axis) == axes.end()) rank_after[std::size_t(axis)] = next++;
+  for (int axis = 0; axis < view.ndim(); ++axis) {
+    if (op.reduces(axis)) continue;
+    const int source = shuffle->new_order[std::size_t(axis)];
+    order.push_back(source == new_axis ? new_axis : rank_after[std::size_t(source)]);
+  }
+  const Variable reduced = reduce(op, x, axes);
+  bool same = int(order.size()) == reduced.ndim();
+  for (std::size_t k = 0; k < order.size(); ++k) same &= order[k] == int(k);
+  return one(fit(same ? reduced : dimshuffle(reduced, order), node.output()));
+}
+
+// ---- repeated values ------------------------------------------------------------------------------------------------
+
+// sum of a value repeated n times is n times the value, prod its n-th power.
+std::optional<Variables> reduce_of_alloc(FunctionGraph&, const Apply& node) {
+  const CAReduce& op = reduction_of(node);
+  const Variable& repeated = node.input(0);
+  const Variable output = node.output();
+  if (!op_as<Alloc>(repeated) || (op.kind.name != "sum" && op.kind.name != "prod")) return std::nullopt;
+  const AxisList axes = reduced_axes(op, repeated.ndim());
+  const Variable value = padded(repeated.owner().input(0), repeated.ndim());
+  if (axes.empty() || !all_one(value, axes)) return std::nullopt;
+  Variable count;
+  Variables kept;
+  for (int axis = 0; axis < repeated.ndim(); ++axis) {
+    const Variable& length = repeated.owner().input(1 + axis);
+    if (!op.reduces(axis))
+      kept.push_back(length);
+    else
+      count = count ? mul(count, length) : length;
+  }
+  const Variable single = cast(without(value, axes), output.dtype());
+  const Variable all = op.kind.name == "sum" ? mul(single, cast(count, output.dtype())) : pow(single, count);
+  return one(fit(kept.empty() ? all : alloc(all, kept), output));
+}
+
+// A few scalars are joined directly: the number of elements of x is a product of lengths.
+std::optional<Variables> reduce_of_make_vector(FunctionGraph&, const Apply& node) {
+  const CAReduce& op = reduction_of(node);
+  constexpr std::size_t most_elements = 16;
+  if (!op_as<MakeVector>(node.input(0)) || (op.kind.name != "sum" && op.kind.name != "prod")) return std::nullopt;
+  const Variables elements = node.input(0).owner().inputs();
+  if (elements.empty() || elements.size() > most_elements) return std::nullopt;
+  Variable total;
+  for (auto& element : elements) {
+    const Variable own = cast(element, node.output().dtype());
+    total = !total ? own : op.kind.name == "sum" ? add(total, own) : mul(total, own);
+  }
+  return one(fit(total, node.output()));
+}
+
+// ---- factors --------------------------------------------------------------------------------------------------------
+
+bool is_float_sum(const Apply& node) {
+  return reduction_of(node).kind.name == "sum" && is_float(node.input(0).dtype()) &&
+         node.input(0).dtype() == node.output().dtype();
+}
+
+std::optional<Variables> sum_of_neg(FunctionGraph&, const Apply& node) {
+  if (!is_float_sum(node) || !is_elemwise(node.input(0), "neg")) return std::nullopt;
+  return one(-reduce(reduction_of(node), node.input(0).owner().input(0), reduced_axes(reduction_of(node), node.input(0).ndim())));
+}
+
+// sum(a * x) is a * sum(x) where a is the same for all terms; likewise x / a.
+std::optional<Variables> sum_of_scaled(FunctionGraph& graph, const Apply& node) {
+  const Variable& product = node.input(0);
+  const bool is_product = is_elemwise(product, "mul"), is_quotient = is_elemwise(product, "true_div");
+  if (!is_float_sum(node) || (!is_product && !is_quotient) || graph.clients(product).size() != 1) return std::nullopt;
+  const AxisList axes = reduced_axes(reduction_of(node), product.ndim());
+  const Apply inner = product.owner();
+  for (int i = is_product ? 0 : 1; i < 2; ++i) {
+    const Variable &factor = inner.input(i), &terms = inner.input(1 - i);
+    const bool covered = std::all_of(axes.begin(), axes.end(), [&](int axis) { return !is_one(terms, axis) || is_one(product, axis); });
+    if (!all_one(factor, axes) || !covered || terms.dtype() != product.dtype()) continue;
+    const Variable total = reduce(reduction_of(node), terms, axes), outside = without(factor, axes);
+    return one(fit(is_product ? outside * total : total / outside, node.output()));
+  }
+  return std::nullopt;
+}
+
+// -max(-x) is min(x).
+std::optional<Variables> max_to_min(FunctionGraph&, const Apply& node) {
+  const auto* op = op_as<CAReduce>(node.input(0));
+  if (!op || (op->kind.name != "max" && op->kind.name != "min") || !is_float(node.output().dtype())) return std::nullopt;
+  const Variable negated = node.input(0).owner().input(0);
+  if (!is_elemwise(negated, "neg")) return std::nullopt;
+  const CAReduce other(reduction(op->kind.name == "max" ? "min" : "max"), op->axes);
+  return one(reduce(other, negated.owner().input(0), reduced_axes(other, negated.ndim())));
+}
+
+void declare(Rules& rules) {
+  const Root reductions = Root::op({"CAReduce"});
+  const auto over = [](int axis) { return AxisList{axis}; };
+  auto row = [] { return sample_leaf(DType::Float64, {1, any_length}); };
+  auto number = [] { return sample_leaf(DType::Float64, {}); };
+  auto length = [] { return sample_leaf(DType::Int64, {}); };
+  rules.function("reduce_single_dimension", reductions, drop_single_dimensions)
+      .doc("Dimensions of length 1 are dropped, not reduced.")
+      .tags(useless, canonicalize, specialize, uncanonicalize, "local_reduce_broadcastable", "local_useless_reduce", "local_cut_useless_reduce")
+      .sample([=] { return sum(row()); })
+      .sample([=] { return max(row(), over(0)); })
+      .sample([=] { return sum(sample_leaf(DType::Int8, {})); });
+  rules.function("reduce_of_reduce", reductions, reduce_of_reduce)
+      .doc("Reductions of one kind join.")
+      .tags(canonicalize, "local_reduce_chain")
+      .sample([=] { return sum(sum(sample_matrix(), over(1))); })
+      .sample([=] { return max(max(sample_leaf(DType::Int32, {2, 3, 4}), over(0)), over(1)); });
+  rules.function("reduce_of_dimshuffle", reductions, reduce_of_dimshuffle)
+      .doc("A reduction does not care about the order of dimensions.")
+      .tags(canonicalize, specialize)
+      .sample([=] { return sum(transpose(sample_matrix())); })
+      .sample([=] { return prod(dimshuffle(sample_leaf(DType::Float64, {2, 3, 4}), {2, new_axis, 0, 1}), over(2)); });
+  rules.function("reduce_of_alloc", reductions, reduce_of_alloc)
+      .doc("The sum of a repeated value is a multiple of it, the product a power.")
+      .tags(canonicalize, specialize, "local_careduce_of_alloc")
+      .sample([=] { return sum(alloc(number(), {length(), length()}), over(0)); })
+      .sample([=] { return prod(alloc(number(), {length()})); })
+      .sample([=] { return sum(alloc(sample_vector(), {length(), length()}), over(0)); });
+  rules.function("reduce_of_make_vector", reductions, reduce_of_make_vector)
+      .doc("The sum or product of a few scalars.")
+      .tags(useless, canonicalize, specialize, "local_sum_make_vector")
+      .sample([=] { return sum(make_vector({number(), number(), number()})); })
+      .sample([=] { return prod(make_vector({length(), length()})); });
+  rules.function("sum_of_neg", reductions, sum_of_neg)
+      .doc("sum(-x) is -sum(x).")
+      .tags(canonicalize, specialize, "local_sum_of_neg_to_neg_of_sum")
+      .either_zero()
+      .sample([=] { return sum(-sample_matrix(), over(0)); });
+  rules.function("sum_of_scaled", reductions, sum_of_scaled)
+      .doc("A factor that is the same for all terms comes out of the sum.")
+      .tags(canonicalize, specialize, "local_sum_prod_of_mul_or_div")
+      .sample([=] { return sum(2 * exp(sample_matrix())); })
+      .sample([=] { return sum(exp(sample_matrix()) * expand_dims(sample_vector(), 1), over(1)); })
+      .sample([=] { return sum(exp(sample_matrix()) / number(), over(1)); });
+  rules.function("max_to_min", Root::scalar({"neg"}), max_to_min)
+      .doc("-max(-x) is min(x).")
+      .tags(uncanonicalize, "local_max_to_min")
+      .sample([=] { return -max(-sample_matrix(), over(0)); });
+}
+
+const RegisterRules registered("reductions", declare);
+
+}  // namespace
+
+}  // namespace bitale::rewriting

@@ -1,0 +1,161 @@
+// Lengths are found without computing values, promises that are already known go, and reshapes that do little become
+// views.
+#include "ops/shape.hpp"
+
+#include <algorithm>
+
+#include "ops/dimshuffle.hpp"
+#include "ops/lengths.hpp"
+#include "ops/make_vector.hpp"
+#include "ops/reshape.hpp"
+#include "ops/specify_shape.hpp"
+#include "rules/vocabulary.hpp"
+
+namespace bitale::rewriting {
+
+namespace {
+
+std::int64_t static_of(const Variable& v, int axis) { return v.static_shape()[std::size_t(axis)]; }
+
+std::optional<Variables> shape_to_lengths(FunctionGraph&, const Apply& node) {
+  const Variable& x = node.input(0);
+  Variables all;
+  for (int axis = 0; axis < x.ndim(); ++axis) all.push_back(shape_i(x, axis));
+  return one(make_vector(all, DType::Int64));
+}
+
+// One step towards the inputs: the length of f(a, b) in terms of the lengths of a and b.
+std::optional<Variables> infer_length(FunctionGraph&, const Apply& node) {
+  const Variable& x = node.input(0);
+  const int axis = op_as<ShapeI>(node.output())->i;
+  if (static_of(x, axis) != unknown_length) return one(int64_constant(static_of(x, axis)));
+  if (!x.has_owner()) return std::nullopt;
+  const Variables inferred = inferred_lengths(x);
+  if (inferred.empty()) return std::nullopt;
+  return one(fit(inferred[std::size_t(axis)], node.output()));
+}
+
+// Whether a scalar expression is the length of x along an axis.
+bool is_length_of(const Variable& scalar, const Variable& x, int axis) {
+  const std::int64_t known = static_of(x, axis);
+  if (known != unknown_length) return known_integer(scalar) == known;
+  const auto* op = op_as<ShapeI>(scalar);
+  return op && op->i == axis && scalar.owner().input(0).same_as(x);
+}
+
+// ---- reshape --------------------------------------------------------------------------------------------------------
+
+std::optional<Variables> reshape_of_reshape(FunctionGraph&, const Apply& node) {
+  const Variable& inner = node.input(0);
+  // Dimensions that are only added or dropped say nothing about the order of elements.
+  const auto* view = op_as<DimShuffle>(inner);
+  if (!op_as<Reshape>(inner) && !(view && view->keeps_order())) return std::nullopt;
+  return one(fit(node.op()({inner.owner().input(0), node.input(1)}), node.output()));
+}
+
+std::optional<Variables> useless_reshape(FunctionGraph&, const Apply& node) {
+  const Variable &x = node.input(0), &lengths = node.input(1);
+  const Variable output = node.output();
+  if (x.ndim() != output.ndim()) return std::nullopt;
+  // At most one length may be open: the number of elements settles it.
+  int open = 0;
+  for (int axis = 0; axis < x.ndim(); ++axis) {
+    if (static_of(x, axis) != unknown_length && static_of(x, axis) == static_of(output, axis)) continue;
+    const Variable length = op_as<MakeVector>(lengths) ? lengths.owner().input(axis) : Variable();
+    if (length && is_length_of(length, x, axis)) continue;
+    if (static_of(x, axis) != unknown_length && static_of(output, axis) != unknown_length) return std::nullopt;
+    ++open;
+  }
+  if (open > 1) return std::nullopt;
+  // With an open length beside a 0 nothing is settled.
+  const Dims& shape = x.static_shape();
+  if (open == 1 && std::find(shape.begin(), shape.end(), 0) != shape.end()) return std::nullopt;
+  return one(fit(x, output));
+}
+
+std::vector<int> longer_axes(const Variable& v) {
+  std::vector<int> out;
+  for (int axis = 0; axis < v.ndim(); ++axis)
+    if (!is_one(v, axis)) out.push_back(axis);
+  return out;
+}
+
+// A reshape that only adds or drops dimensions of length 1.
+std::optional<Variables> reshape_to_dimshuffle(FunctionGraph&, const Apply& node) {
+  const Variable& x = node.input(0);
+  const Variable output = node.output();
+  const std::vector<int> from = longer_axes(x), to = longer_axes(output);
+  if (from.size() != to.size() || x.ndim() == output.ndim()) return std::nullopt;
+  int open = 0;
+  for (std::size_t k = 0; k < from.size(); ++k) {
+    const std::int64_t a = static_of(x, from[k]), b = static_of(output, to[k]);
+    if (a == unknown_length || b == unknown_length)
+      ++open;
+    else if (a != b || a == 0)
+      return std::nullopt;
+  }
+  if (open > 1) return std::nullopt;
+  std::vector<int> order(std::size_t(output.ndim()), new_axis);
+  for (std::size_t k = 0; k < from.size(); ++k) order[std::size_t(to[k])] = from[k];
+  return one(fit(dimshuffle(x, order), output));
+}
+
+// ---- specify_shape --------------------------------------------------------------------------------------------------
+
+std::optional<Variables> useless_specify_shape(FunctionGraph&, const Apply& node) {
+  const Variable& x = node.input(0);
+  const auto& axes = op_as<SpecifyShape>(node.output())->axes;
+  for (std::size_t k = 0; k < axes.size(); ++k)
+    if (!is_length_of(node.input(int(1 + k)), x, axes[k])) return std::nullopt;
+  return one(x);
+}
+
+// Gradient markers have done their work when rewriting begins.
+std::optional<Variables> pass_on(FunctionGraph&, const Apply& node) { return one(node.input(0)); }
+
+void declare(Rules& rules) {
+  const std::vector<int> rows{1};
+  rules.function("shape_to_lengths", Root::op({"Shape"}), shape_to_lengths)
+      .doc("A shape is a vector of lengths.")
+      .tags(canonicalize, specialize, "local_shape_to_shape_i")
+      .sample([] { return shape(sample_matrix()); });
+  rules.function("infer_length", Root::op({"Shape_i"}), infer_length)
+      .doc("The length of a result follows from the lengths of the operands, without computing it.")
+      .tags(useless, canonicalize, specialize, "local_track_shape_i", "local_Shape_i_ground", "ShapeOpt")
+      .sample([] { return (*make_ref<ShapeI>(0))({exp(sample_matrix())}); })
+      .sample([] { return (*make_ref<ShapeI>(1))({transpose(sample_matrix())}); })
+      .sample([] { return (*make_ref<ShapeI>(0))({sample_leaf(DType::Int8, {3})}); });
+  rules.function("reshape_of_reshape", Root::op({"Reshape"}), reshape_of_reshape)
+      .doc("Only the last of several reshapes counts.")
+      .tags(canonicalize, specialize, shape_unsafe, "local_reshape_chain", "local_fuse_squeeze_reshape")
+      .sample([] { return reshape(reshape(sample_leaf(DType::Float64, {6}), {int64_constant(2), int64_constant(3)}), {int64_constant(3), int64_constant(2)}); })
+      .sample([] { return flatten(expand_dims(sample_matrix(), 1)); });
+  rules.function("useless_reshape", Root::op({"Reshape"}), useless_reshape)
+      .doc("A reshape to the same shape.")
+      .tags(useless, canonicalize, specialize, shape_unsafe, "local_useless_reshape")
+      .sample([] {
+        const Variable x = sample_matrix();
+        return exp(reshape(x, {shape_i(x, 0), shape_i(x, 1)}));
+      })
+      .sample([] { return exp(flatten(sample_vector())); });
+  rules.function("reshape_to_dimshuffle", Root::op({"Reshape"}), reshape_to_dimshuffle)
+      .doc("A reshape that only adds or drops dimensions of length 1 is a view.")
+      .tags(canonicalize, shape_unsafe, "local_reshape_to_dimshuffle")
+      .sample([] { return reshape(sample_vector(), {int64_constant(-1), int64_constant(1)}); });
+  rules.function("useless_specify_shape", Root::op({"SpecifyShape"}), useless_specify_shape)
+      .doc("A promise about lengths that are known anyway.")
+      .tags(useless, canonicalize, stabilize, specialize, "local_useless_specify_shape")
+      .sample([] { return exp((*make_ref<SpecifyShape>(std::vector<int>{0}))({sample_leaf(DType::Float64, {3}), int64_constant(3)})); });
+  rules.function("gradient_marker", Root::op({"ZeroGrad", "DisconnectedGrad"}), pass_on)
+      .doc("Markers for differentiation pass their input on.")
+      .tags(useless, canonicalize, "local_view_op")
+      .priority(50)
+      .sample([] { return zero_grad(sample_vector()) + 1; })
+      .sample([] { return disconnected_grad(sample_vector()) + 1; });
+}
+
+const RegisterRules registered("shape", declare);
+
+}  // namespace
+
+}  // namespace bitale::rewriting

@@ -1,0 +1,109 @@
+// Sums of exponentials: written out naively they overflow; shifted by their maximum they don't. The maximum is held
+// constant, as derivatives were taken before.
+#include "ops/dimshuffle.hpp"
+#include "ops/reduce.hpp"
+#include "rules/vocabulary.hpp"
+
+namespace bitale::rewriting {
+
+namespace {
+
+bool is_sum(const Variable& v) {
+  const auto* op = op_as<CAReduce>(v);
+  return op && op->kind.name == "sum" && is_float(v.dtype());
+}
+
+std::vector<int> axes_of(const CAReduce& op, int rank) {
+  std::vector<int> out;
+  for (int axis = 0; axis < rank; ++axis)
+    if (op.reduces(axis)) out.push_back(axis);
+  return out;
+}
+
+// Whether x is a difference whose second part contains a maximum of the first: it has been shifted.
+bool is_shifted(const Variable& x) {
+  if (!is_elemwise(x, "sub")) return false;
+  const Variable base = x.owner().input(0);
+  std::vector<std::pair<Variable, int>> open{{x.owner().input(1), 0}};
+  while (!open.empty()) {
+    auto [v, depth] = open.back();
+    open.pop_back();
+    const auto* op = op_as<CAReduce>(v);
+    if (op && op->kind.name == "max" && v.owner().input(0).same_as(base)) return true;
+    constexpr int deepest = 6;
+    if (v.has_owner() && depth < deepest)
+      for (auto& input : v.owner().inputs()) open.emplace_back(input, depth + 1);
+  }
+  return false;
+}
+
+// The argument of an exponential that is not shifted yet.
+std::optional<Variable> naive_exponent(const Variable& v) {
+  if (!is_elemwise(v, "exp")) return std::nullopt;
+  const Variable x = v.owner().input(0);
+  return is_shifted(x) ? std::nullopt : std::optional(x);
+}
+
+// log(sum(exp(x))), also with the sum's lost dimensions put back.
+std::optional<Variables> log_sum_exp(FunctionGraph&, const Apply& node) {
+  const Variable output = node.output();
+  const Variable total = node.input(0);
+  if (!is_sum(total)) return std::nullopt;
+  const Variable powers = total.owner().input(0);
+  const std::optional<Variable> x = naive_exponent(powers);
+  const std::vector<int> axes = axes_of(*op_as<CAReduce>(total), powers.ndim());
+  if (!x || x->dtype() != output.dtype() || axes.empty()) return std::nullopt;
+  return one(fit(logsumexp(*x, axes), output));
+}
+
+// The sum over some axes of v, with these kept as length 1.
+std::optional<std::vector<int>> kept_sum_axes(const Variable& divisor, const Variable& v) {
+  Variable total = divisor;
+  if (const auto* view = op_as<DimShuffle>(divisor)) {
+    total = divisor.owner().input(0);
+    if (!is_sum(total) || !view->keeps_order() || !view->dropped().empty()) return std::nullopt;
+  }
+  if (!is_sum(total) || !total.owner().input(0).same_as(v)) return std::nullopt;
+  const std::vector<int> axes = axes_of(*op_as<CAReduce>(total), v.ndim());
+  const auto* view = op_as<DimShuffle>(divisor);
+  const std::vector<int> inserted = view ? view->inserted() : std::vector<int>{};
+  if (inserted != axes) return std::nullopt;
+  return axes;
+}
+
+std::optional<Variables> naive_softmax(FunctionGraph&, const Apply& node) {
+  const std::optional<Variable> x = naive_exponent(node.input(0));
+  if (!x || x->dtype() != node.output().dtype()) return std::nullopt;
+  const auto axes = kept_sum_axes(node.input(1), node.input(0));
+  if (!axes || axes->empty()) return std::nullopt;
+  return one(fit(softmax(*x, *axes), node.output()));
+}
+
+void declare(Rules& rules) {
+  rules.function("log_sum_exp", Root::scalar({"log"}), log_sum_exp)
+      .doc("log(sum(exp(x))) is shifted by the maximum of x.")
+      .tags(stabilize, symbolic_op_recognition, "local_log_sum_exp")
+      .depth(3)
+      .wider_domain()
+      .sample([] { return log(sum(exp(sample_vector()))); })
+      .sample([] { return log(sum(exp(sample_matrix()), std::vector<int>{1})); });
+  rules.function("softmax", Root::scalar({"true_div"}), naive_softmax)
+      .doc("exp(x) / sum(exp(x)) is shifted by the maximum of x.")
+      .tags(stabilize, symbolic_op_recognition, "local_softmax_stabilize")
+      .depth(4)
+      .wider_domain()
+      .sample([] {
+        const Variable powers = exp(sample_matrix());
+        return powers / sum(powers, std::vector<int>{1}, true);
+      })
+      .sample([] {
+        const Variable powers = exp(sample_vector());
+        return powers / sum(powers);
+      });
+}
+
+const RegisterRules registered("softmax", declare);
+
+}  // namespace
+
+}  // namespace bitale::rewriting

@@ -1,0 +1,80 @@
+// Choices that are settled, casts that change nothing, and comparisons whose answer is known.
+#include "ops/elemwise.hpp"
+#include "ops/lengths.hpp"
+#include "rules/vocabulary.hpp"
+
+namespace bitale::rewriting {
+
+namespace {
+
+std::optional<Variables> settled_switch(FunctionGraph&, const Apply& node) {
+  const std::optional<double> condition = scalar_constant(node.input(0));
+  if (!condition) return std::nullopt;
+  return one(fit(node.input(*condition != 0 ? 1 : 2), node.output()));
+}
+
+bool is_cast(const Variable& v) {
+  const ScalarOp* scalar = scalar_op_of(v);
+  return scalar && scalar->name.starts_with("cast_");
+}
+
+// cast(cast(x)) skips the inner one where that loses nothing.
+std::optional<Variables> skip_inner_cast(FunctionGraph&, const Apply& node) {
+  const Variable output = node.output();
+  if (!is_cast(output)) return std::nullopt;
+  const Variable& middle = node.input(0);
+  if (middle.dtype() == output.dtype()) return one(middle);
+  if (!is_cast(middle)) return std::nullopt;
+  const Variable x = middle.owner().input(0);
+  if (!can_cast_safely(x.dtype(), middle.dtype())) return std::nullopt;
+  return one(cast(x, output.dtype()));
+}
+
+// Lengths are never negative.
+std::optional<Variables> compare_length(FunctionGraph&, const Apply& node) {
+  const std::string_view name = scalar_op_of(node.output())->name;
+  auto is_length = [](const Variable& v) { return v.ndim() == 0 && is_integer(v.dtype()) && !v.is_constant() && is_never_negative(v); };
+  auto is_zero = [](const Variable& v) { return scalar_constant(v) == 0.0; };
+  const Variable &a = node.input(0), &b = node.input(1);
+  const bool length_first = is_length(a) && is_zero(b), length_second = is_zero(a) && is_length(b);
+  if (!length_first && !length_second) return std::nullopt;
+  const Variable& length = length_first ? a : b;
+  auto known = [&](bool value) { return one(fit(constant(Array(value)), node.output())); };
+  if (name == "lt") return length_first ? known(false) : std::nullopt;
+  if (name == "ge") return length_first ? known(true) : std::nullopt;
+  if (name == "gt") return length_second ? known(false) : std::nullopt;
+  if (name == "le") return length_second ? known(true) : std::nullopt;
+  if (name == "maximum") return one(fit(length, node.output()));
+  return one(fit(constant_like(0, node.output().dtype()), node.output()));   // minimum
+}
+
+void declare(Rules& rules) {
+  auto [c, x, y, z] = pattern_variables<4>();
+  rules.function("settled_switch", Root::scalar({"switch"}), settled_switch)
+      .doc("switch of a constant condition is one of its branches.")
+      .tags(useless, canonicalize, specialize, "local_useless_switch")
+      .sample([] { return switch_(constant(Array(true)), sample_vector(), 0.0); })
+      .sample([] { return switch_(constant(Array(0)), sample_vector(), sample_matrix()); });
+  rules.equation("switch_of_same", switch_(c, x, x), x).on(any_dtype).tags(useless, canonicalize, specialize, "local_useless_switch");
+  rules.equation("switch_in_true_branch", switch_(c, switch_(c, x, y), z), switch_(c, x, z)).on(any_dtype).tags(canonicalize);
+  rules.equation("switch_in_false_branch", switch_(c, x, switch_(c, y, z)), switch_(c, x, z)).on(any_dtype).tags(canonicalize);
+
+  std::initializer_list<std::string> casts = {"cast_bool",  "cast_int8",   "cast_int16",  "cast_int32",   "cast_int64",  "cast_uint8",
+                                              "cast_uint16", "cast_uint32", "cast_uint64", "cast_float32", "cast_float64"};
+  rules.function("cast_of_cast", Root::scalar(casts), skip_inner_cast)
+      .doc("A cast to a wider dtype in between is left out; a cast to its own dtype is nothing.")
+      .tags(useless, canonicalize, specialize, "local_cast_cast")
+      .sample([] { return cast(cast(sample_leaf(DType::Float32, {3}), DType::Float64), DType::Int8); })
+      .sample([] { return cast(cast(sample_leaf(DType::Int8, {any_length}), DType::Int16), DType::Int8); });
+  rules.function("length_compared_to_zero", Root::scalar({"lt", "le", "gt", "ge", "maximum", "minimum"}), compare_length)
+      .doc("Lengths are not negative.")
+      .tags(canonicalize, specialize, "local_useless_elemwise_comparison")
+      .sample([] { return lt(shape_i(sample_vector(), 0), 0); })
+      .sample([] { return maximum(shape_i(sample_vector(), 0), 0); });
+}
+
+const RegisterRules registered("switch_cast", declare);
+
+}  // namespace
+
+}  // namespace bitale::rewriting

@@ -1,0 +1,41 @@
+#include "rules/vocabulary.hpp"
+
+#include <algorithm>
+
+#include "ops/elemwise.hpp"
+
+namespace bitale::rewriting {
+
+bool is_elemwise(const Variable& v, std::string_view scalar_name) {
+  const ScalarOp* scalar = scalar_op_of(v);
+  return scalar && scalar->name == scalar_name;
+}
+
+ApplyNode* only_user(const FunctionGraph& graph, const Variable& v) {
+  const std::span<const Client> clients = graph.clients(v);
+  return clients.size() == 1 ? clients[0].node : nullptr;
+}
+
+bool is_single(const Variable& v) {
+  const Dims& shape = v.static_shape();
+  return std::all_of(shape.begin(), shape.end(), [](std::int64_t length) { return length == 1; });
+}
+
+bool same_broadcast(const Variable& a, const Variable& b) {
+  if (a.ndim() != b.ndim()) return false;
+  for (int axis = 0; axis < a.ndim(); ++axis)
+    if (is_one(a, axis) != is_one(b, axis)) return false;
+  return true;
+}
+
+Variable padded(const Variable& v, int rank) {
+  std::vector<int> order(std::size_t(rank - v.ndim()), new_axis);
+  for (int axis = 0; axis < v.ndim(); ++axis) order.push_back(axis);
+  return v.ndim() == rank ? v : dimshuffle(v, order);
+}
+
+Variable sample_leaf(DType dtype, const Dims& shape) { return Variable(tensor_type(dtype, shape), "x"); }
+Variable sample_vector() { return sample_leaf(DType::Float64, {any_length}); }
+Variable sample_matrix() { return sample_leaf(DType::Float64, {any_length, any_length}); }
+
+}  // namespace bitale::rewriting

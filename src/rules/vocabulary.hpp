@@ -1,0 +1,40 @@
+// What the files of rules share: the vocabulary of declarations, and small questions about graphs.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "bitale/ops/ops.hpp"
+#include "bitale/rewriting/rules.hpp"
+#include "ops/scalar_op.hpp"
+
+namespace bitale::rewriting {
+
+// The expression's own node is an application of this elementwise operation.
+bool is_elemwise(const Variable& v, std::string_view scalar_name);
+// The only use of the variable, or nullptr.
+ApplyNode* only_user(const FunctionGraph& graph, const Variable& v);
+// Whether a dimension has length 1 by its type.
+inline bool is_one(const Variable& v, int axis) { return v.static_shape()[std::size_t(axis)] == 1; }
+// Whether all dimensions do: the variable is one number.
+bool is_single(const Variable& v);
+// The same static pattern of broadcast dimensions (and rank).
+bool same_broadcast(const Variable& a, const Variable& b);
+// The op of the variable's node when it is of the class, else nullptr.
+template <class OpClass>
+const OpClass* op_as(const Variable& v) {
+  return dynamic_cast<const OpClass*>(v.owner_op());
+}
+// Leading dimensions of length 1 added up to the rank.
+Variable padded(const Variable& v, int rank);
+inline std::optional<Variables> one(std::optional<Variable> replacement) {
+  if (!replacement) return std::nullopt;
+  return Variables{*replacement};
+}
+// Leaves for samples.
+Variable sample_leaf(DType dtype, const Dims& shape);
+Variable sample_vector();   // float64, of unknown length
+Variable sample_matrix();
+inline constexpr std::int64_t any_length = unknown_length;
+
+}  // namespace bitale::rewriting
