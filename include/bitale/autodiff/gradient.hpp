@@ -8,6 +8,7 @@
 #include <source_location>
 #include <span>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -23,12 +24,12 @@ ReturnDisconnected parse_return_disconnected(std::string_view text);         // 
 OnNullGradient parse_on_null_gradient(std::string_view text);                // "raise", "return"
 
 struct GradOptions {
-  Variables consider_constant = {};          // not differentiated through
+  Variables consider_constant = {};          // the gradient does not go behind these
   OnDisconnected disconnected_inputs = OnDisconnected::Raise;
   ReturnDisconnected return_disconnected = ReturnDisconnected::Zero;
   OnNullGradient null_gradients = OnNullGradient::Raise;
   bool add_names = true;                     // "(dcost/dx)"
-  // Gradients of intermediate variables that are known already (they are added to what comes from the cost).
+  // Gradients of variables that are known already: they stand in place of what the cost would give.
   Replacements known_grads = {};
   // Where warnings go; by default to standard error.
   std::function<void(const std::string&)> warn = {};

@@ -1,0 +1,127 @@
+// Forward accumulation: tangents travel with the computation. An op that has no pushforward is asked for its pullback,
+// which is linear in the cotangents: pulling that back again gives the pushforward.
+#include <algorithm>
+
+#include "autodiff/sweep.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/ops/ops.hpp"
+#include "graph/evaluate.hpp"
+
+namespace bitale {
+
+namespace {
+
+// Tangents of a variable: absent when disconnected; without a value when zero.
+struct Tangent {
+  Variable value, null;
+};
+
+class ForwardSweep {
+ public:
+  ForwardSweep(std::span<const Seed> seeds, const Variables& blockers) {
+    for (const Seed& seed : seeds)
+      if (!seed.gradient.is_disconnected()) add(seed.variable, seed.gradient);
+    for (const Variable& blocker : blockers) blocked_.insert(blocker.node());
+  }
+
+  void step(const Apply& node) {
+    auto pattern = node.op().connection_pattern(node);
+    Variables in;
+    std::vector<bool> connected(node.output_count(), false);
+    bool any_value = false;
+    Variable null;
+    for (std::size_t i = 0; i < node.inputs().size(); ++i) {
+      const Tangent* tangent = known_.find(node.inputs()[i].node());
+      bool has_value = tangent && tangent->value && !tangent->null;
+      in.push_back(has_value ? tangent->value : disconnected());
+      if (!tangent) continue;
+      any_value |= has_value;
+      for (std::size_t o = 0; o < connected.size(); ++o)
+        if (pattern[i][o]) {
+          connected[o] = true;
+          if (tangent->null) null = tangent->null;
+        }
+    }
+    if (std::ranges::none_of(connected, [](bool c) { return c; })) return;
+    Variables out;
+    if (!null && any_value) out = ask(node, in);
+    for (std::size_t o = 0; o < connected.size(); ++o) {
+      Variable output = node.output(int(o));
+      if (!connected[o] || blocked_.contains(output.node())) continue;
+      if (null)
+        add(output, null);
+      else
+        add(output, out.empty() ? disconnected() : out[o]);
+    }
+  }
+
+  Variable of(const Variable& v) const {
+    const Tangent* tangent = known_.find(v.node());
+    if (!tangent) return disconnected();
+    if (tangent->null) return tangent->null;
+    return tangent->value ? tangent->value : zero_gradient(v);
+  }
+
+ private:
+  // Marks the variable as connected and adds a tangent, if it is one.
+  void add(const Variable& v, const Variable& tangent) {
+    Tangent& at = *known_.insert(v.node()).first;
+    if (tangent.is_disconnected()) return;
+    if (tangent.is_null()) {
+      at.null = tangent;
+    } else if (Variable fitting = as_gradient_of(v, tangent, "tangent"); !is_discrete(v.dtype())) {
+      at.value = at.value ? bitale::add(at.value, fitting) : fitting;
+    }
+  }
+
+  static Variables ask(const Apply& node, const Variables& tangents) {
+    Variables out;
+    try {
+      out = node.op().has_pushforward() ? node.op().pushforward(node, tangents) : transpose_pullback(node, tangents);
+    } catch (Error& error) {
+      add_node_context(error, node, {});
+      throw;
+    }
+    if (out.size() != node.output_count())
+      throw InternalError(
+          cat(node.op().label(), ": pushforward answered for ", out.size(), " outputs of ", node.output_count()));
+    return out;
+  }
+
+  static Variables transpose_pullback(const Apply& node, const Variables& tangents) {
+    // The pullback is linear in these, so their value does not matter.
+    Variables cotangents, blockers = node.inputs();
+    for (const Variable& output : node.outputs()) {
+      cotangents.push_back(is_discrete(output.dtype()) ? disconnected() : zeros_like(output));
+      blockers.push_back(output);
+    }
+    blockers.insert(blockers.end(), cotangents.begin(), cotangents.end());
+    Variables back = node.op().pullback(node, cotangents);
+    std::vector<Seed> seeds;
+    for (std::size_t i = 0; i < back.size(); ++i) {
+      if (tangents[i].is_disconnected() || back[i].is_disconnected()) continue;
+      if (back[i].is_null()) return Variables(node.output_count(), back[i]);
+      seeds.push_back({back[i], tangents[i]});
+    }
+    ReverseSweep sweep(seeds, cotangents, blockers);
+    Variables out;
+    for (const Variable& cotangent : cotangents) out.push_back(sweep.gradient(cotangent));
+    return out;
+  }
+
+  PointerMap<Tangent> known_;
+  PointerSet blocked_;
+};
+
+}  // namespace
+
+Variables forward_sweep(std::span<const Variable> outputs, std::span<const Seed> tangents, const Variables& blockers) {
+  ForwardSweep sweep(tangents, blockers);
+  for (const Apply& node : toposort(outputs, VariableSet(blockers.begin(), blockers.end()))) sweep.step(node);
+  Variables out;
+  for (const Variable& output : outputs) out.push_back(sweep.of(output));
+  return out;
+}
+
+}  // namespace bitale
