@@ -155,10 +155,11 @@ void check_inputs(const ScalarOp& scalar, std::span<const Variable> inputs) {
     throw TypeError(cat(scalar.name, ": expected ", scalar.arity, " operands, got ", inputs.size()));
   for (auto& input : inputs) {
     require_supported(input.dtype());
-    if (input.ndim() != inputs[0].ndim())
-      throw TypeError(
-          cat(scalar.name, ": expected operands of equal rank, got ", inputs[0].ndim(), " and ", input.ndim()))
-          .add("inputs", operands_text(inputs));
+    if (input.ndim() == inputs[0].ndim()) continue;
+    TypeError error(
+        cat(scalar.name, ": expected operands of equal rank, got ", inputs[0].ndim(), " and ", input.ndim()));
+    error.add("inputs", operands_text(inputs));
+    throw error;
   }
 }
 

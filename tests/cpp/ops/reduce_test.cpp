@@ -1,0 +1,161 @@
+// Reductions and what is made of them: dtypes, axes, empty and special inputs, labels, accuracy, and derivatives.
+#include "ops/reduce.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+
+#include "bitale/core/error.hpp"
+#include "bitale/ops/ops.hpp"
+#include "graph/evaluate.hpp"
+
+using namespace bitale;
+using enum DType;
+
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+const double no_number = std::nan("");
+
+Array value(const Variable& v) { return evaluate(v); }
+Variable held(const Array& x) { return constant(x); }
+const Array matrix_2x3{{1.0, 5.0, 3.0}, {4.0, 2.0, 6.0}};
+
+}  // namespace
+
+TEST_CASE("sums and products of integers widen") {
+  CHECK(sum(vector("x", Bool)).dtype() == Int64);
+  CHECK(sum(vector("x", Int8)).dtype() == Int64);
+  CHECK(prod(vector("x", UInt16)).dtype() == UInt64);
+  CHECK(sum(vector("x", Float32)).dtype() == Float32);
+  CHECK(max(vector("x", Int8)).dtype() == Int8);
+  CHECK(all(vector("x", Float64)).dtype() == Bool);
+  CHECK(sum(vector("x", Int8), all_axes, false, Float32).dtype() == Float32);
+  CHECK_THROWS_AS(sum(vector("x", Float64), all_axes, false, Int64), TypeError);
+  CHECK(value(sum(held(Array::full(Int8, {300}, 100)))).int_item() == 30000);
+  CHECK(value(sum(held(Array{true, true, false}))).int_item() == 2);
+}
+
+TEST_CASE("axes") {
+  const Variable x = held(matrix_2x3);
+  CHECK(identical(value(sum(x, std::vector{0})), Array{5.0, 7.0, 9.0}));
+  CHECK(identical(value(sum(x, std::vector{-1})), Array{9.0, 12.0}));
+  CHECK(value(sum(x, std::vector{0, 1})).item() == 21);
+  CHECK(identical(value(sum(x, std::vector<int>{})), matrix_2x3));
+  CHECK(identical(value(max(x, std::vector{1}, true)), Array{{5.0}, {6.0}}));
+  CHECK(sum(x, all_axes, true).static_shape() == Dims{1, 1});
+  CHECK_THROWS_WITH_AS(sum(x, std::vector{2}), doctest::Contains("sum: axis 2 is out of range"), ValueError);
+  CHECK_THROWS_WITH_AS(max(x, std::vector{0, -2}), doctest::Contains("axis 0 is given twice"), ValueError);
+}
+
+TEST_CASE("labels are PyTensor's") {
+  const Variable x = dmatrix("x");
+  CHECK(sum(x).owner_op()->label() == "Sum{axes=None}");
+  CHECK(prod(x, std::vector{1}).owner_op()->label() == "Prod{axis=1}");
+  CHECK(max(x, std::vector{1, 0}).owner_op()->label() == "Max{axes=[0, 1]}");
+  CHECK(argmax(x, 0).owner_op()->label() == "Argmax{axis=0}");
+  CHECK(argmin(x).owner_op()->label() == "Argmin{axes=None}");
+}
+
+TEST_CASE("empty reductions") {
+  const Variable empty = dvector("x");
+  const Array none = Array::zeros(Float64, {0});
+  auto run = [&](const Variable& v) { return evaluate(v, {&empty, 1}, {&none, 1}); };
+  CHECK(run(sum(empty)).item() == 0);
+  CHECK(run(prod(empty)).item() == 1);
+  CHECK(run(all(empty)).item() == 1);
+  CHECK(run(any(empty)).item() == 0);
+  CHECK_THROWS_WITH_AS(run(max(empty)), doctest::Contains("max: an axis of length 0 has no largest element"),
+                       ValueError);
+  CHECK_THROWS_WITH_AS(run(min(empty)), doctest::Contains("no smallest"), ValueError);
+  CHECK_THROWS_WITH_AS(run(argmax(empty)), doctest::Contains("no largest"), ValueError);
+  CHECK_THROWS_AS(max(tensor("x", Float64, {0})), ValueError);
+  // Nothing is asked of an empty output.
+  CHECK(value(max(held(Array::zeros(Float64, {0, 3})), std::vector{1})).shape() == Dims{0});
+  CHECK(value(sum(held(Array::zeros(Float64, {0, 3})), std::vector{0})).shape() == Dims{3});
+}
+
+TEST_CASE("nan and infinities") {
+  CHECK(std::isnan(value(max(held(Array{1.0, no_number, 3.0}))).item()));
+  CHECK(std::isnan(value(min(held(Array{no_number, 1.0, 3.0}))).item()));
+  CHECK(value(max(held(Array{-inf, -inf}))).item() == -inf);
+  CHECK(value(any(held(Array{0.0, no_number}))).item() == 1);
+}
+
+TEST_CASE("float32 sums accumulate in float64, float64 sums in pairs") {
+  CHECK(value(sum(held(Array::full(Float32, {1 << 20}, 0.1)))).item() ==
+        doctest::Approx(float(0.1) * (1 << 20)).epsilon(1e-7));
+  const double exact = 0.1 * 3000001;
+  CHECK(std::fabs(value(sum(held(Array::full(Float64, {3000001}, 0.1)))).item() - exact) < 1e-9);
+}
+
+TEST_CASE("argmax and argmin") {
+  const Variable x = held(matrix_2x3);
+  CHECK(value(argmax(x)).int_item() == 5);
+  CHECK(identical(value(argmin(x, 0)), Array{std::int64_t(0), std::int64_t(1), std::int64_t(0)}));
+  CHECK(identical(value(argmax(x, 1)), Array{std::int64_t(1), std::int64_t(2)}));
+  CHECK(argmax(x, std::nullopt, true).static_shape() == Dims{1, 1});
+  CHECK(value(argmax(held(Array{1.0, no_number, 9.0, no_number}))).int_item() == 1);
+  CHECK(value(argmin(held(Array{1.0, no_number, -9.0}))).int_item() == 1);
+  CHECK(value(argmax(held(Array{3.0, 7.0, 7.0}))).int_item() == 1);
+}
+
+TEST_CASE("the product's gradient is right where elements are zero") {
+  const Variable x = dvector("x");
+  const Apply node = prod(x).owner();
+  const Variable one[] = {constant(Array(1.0))};
+  const Variable gradient = node.op().pullback(node, one)[0];
+  auto at = [&](const Array& values) { return evaluate(gradient, {&x, 1}, {&values, 1}); };
+  CHECK(allclose(at(Array{2.0, 3.0, 4.0}), Array{12.0, 8.0, 6.0}));
+  CHECK(allclose(at(Array{2.0, 0.0, 4.0}), Array{0.0, 8.0, 0.0}));
+  CHECK(allclose(at(Array{0.0, 0.0, 4.0}), Array{0.0, 0.0, 0.0}));
+}
+
+TEST_CASE("mean, var, std") {
+  const Variable x = held(matrix_2x3);
+  CHECK(value(mean(x)).item() == 3.5);
+  CHECK(identical(value(mean(x, std::vector{1})), Array{3.0, 4.0}));
+  CHECK(value(var(x)).item() == doctest::Approx(35.0 / 12));
+  CHECK(value(var(x, all_axes, 1)).item() == doctest::Approx(3.5));
+  CHECK(value(std_(x)).item() == doctest::Approx(std::sqrt(35.0 / 12)));
+  CHECK(mean(lvector("i")).dtype() == Float64);
+  CHECK(mean(fvector("f")).dtype() == Float32);
+  CHECK(value(mean(held(Array{1, 2, 4}))).item() == doctest::Approx(7.0 / 3));
+  const Variable m = dmatrix("m");
+  const Array values = matrix_2x3;
+  CHECK(evaluate(mean(m), {&m, 1}, {&values, 1}).item() == 3.5);
+  CHECK(allclose(evaluate(var(m, std::vector{0}), {&m, 1}, {&values, 1}), Array{2.25, 2.25, 2.25}));
+}
+
+TEST_CASE("logsumexp") {
+  CHECK(value(logsumexp(held(Array{1000.0, 1000.0}))).item() == doctest::Approx(1000 + std::log(2)));
+  CHECK(value(logsumexp(held(Array{0.0, 1.0, 1000.0}))).item() == 1000);
+  CHECK(value(logsumexp(held(Array{0.0, 1000.0, 1.0}))).item() == 1000);
+  CHECK(value(logsumexp(held(Array{-inf, -inf}))).item() == -inf);
+  CHECK(value(logsumexp(held(Array{inf, 1.0}))).item() == inf);
+  CHECK(std::isnan(value(logsumexp(held(Array{no_number, 1.0}))).item()));
+  const Array rows{{-inf, -inf}, {0.0, 0.0}};
+  CHECK(allclose(value(logsumexp(held(rows), std::vector{1})), Array{-inf, std::log(2)}));
+  CHECK(logsumexp(dmatrix("x"), std::vector{1}, true).static_shape() == Dims{unknown_length, 1});
+  CHECK(logsumexp(lvector("i")).dtype() == Float64);
+}
+
+TEST_CASE("softmax and log_softmax") {
+  const Array x{{1000.0, 1000.0, -inf}, {0.0, std::log(2.0), 0.0}};
+  CHECK(allclose(value(softmax(held(x), std::vector{1})), Array{{0.5, 0.5, 0.0}, {0.25, 0.5, 0.25}}));
+  CHECK(allclose(value(log_softmax(held(x), std::vector{-1})),
+                 Array{{-std::log(2.0), -std::log(2.0), -inf}, {-std::log(4.0), -std::log(2.0), -std::log(4.0)}}));
+  CHECK(value(sum(softmax(held(matrix_2x3)))).item() == doctest::Approx(1));
+}
+
+TEST_CASE("gradient control") {
+  const Variable x = dvector("x");
+  const Variable cotangents[] = {dvector("g")};
+  const Apply zero = zero_grad(x).owner(), cut = disconnected_grad(x).owner();
+  const Array values{1.0, 2.0};
+  const Variable gradient = zero.op().pullback(zero, cotangents)[0];
+  CHECK(identical(evaluate(gradient, {&x, 1}, {&values, 1}), Array{0.0, 0.0}));
+  CHECK(cut.op().pullback(cut, cotangents)[0].is_disconnected());
+  CHECK(identical(evaluate(cut.output(), {&x, 1}, {&values, 1}), values));
+}
