@@ -125,7 +125,10 @@ Variables AdvancedIncSubtensor::pullback(const Apply& node, std::span<const Vari
   if (g.is_disconnected()) return out;
   const Variable zero = constant(Array::zeros(g.dtype(), Dims{}));
   out[0] = set ? (*this)(with_indices(node, {g, zero})) : g;
-  if (is_discrete(node.input(1).dtype())) return out;
+  if (is_discrete(node.input(1).dtype())) {
+    out[1] = gradient_of_value(node.input(1), g);
+    return out;
+  }
   Variable selected = (*make_ref<AdvancedSubtensor>(axes))(with_indices(node, {g}));
   if (set && !selects_once(node)) selected = mul(selected, last_writers(axes, node, g.dtype()));
   out[1] = gradient_of_value(node.input(1), selected);

@@ -116,8 +116,12 @@ Variables ARange::pullback(const Apply& node, std::span<const Variable> cotangen
   const Variable& g = cotangents[0];
   if (g.is_disconnected() || is_discrete(dtype)) return out;
   const Variable numbers = cast(arange(length_of(node.output(), 0)), dtype);
-  if (!is_discrete(node.input(0).dtype())) out[0] = cast(sum(g), node.input(0).dtype());
-  if (!is_discrete(node.input(2).dtype())) out[2] = cast(sum(g * numbers), node.input(2).dtype());
+  auto of_bound = [&](int input, const Variable& gradient) {
+    const DType own = node.input(input).dtype();
+    return is_discrete(own) ? constant(Array::zeros(dtype, Dims{})) : cast(gradient, own);
+  };
+  out[0] = of_bound(0, sum(g));
+  out[2] = of_bound(2, sum(g * numbers));
   return out;
 }
 

@@ -10,8 +10,6 @@
 namespace bitale {
 namespace {
 
-std::span<const Variable> indices_of(const Apply& node) { return std::span(node.inputs()).subspan(2); }
-
 Variables with_indices(const Apply& node, Variables front) {
   front.insert(front.end(), node.inputs().begin() + 2, node.inputs().end());
   return front;

@@ -56,7 +56,7 @@ ElementRule fitted_rule(Lowering& to, const Variable& x, const Variable& y, int 
 }
 
 Variable gradient_of_value(const Variable& y, const Variable& region_gradient) {
-  if (is_discrete(y.dtype())) return disconnected();
+  if (is_discrete(y.dtype())) return zeros_like(y, region_gradient.dtype());
   Variable g = region_gradient;
   const int offset = g.ndim() - y.ndim();
   std::vector<int> repeated, kept;

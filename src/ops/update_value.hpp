@@ -16,7 +16,7 @@ Array fitted_value(const Array& x, const Array& y, const Variable& y_variable, c
 // Reads input y (number `input`) at an index of the region, in dtype x; says the checks of its lengths first.
 ElementRule fitted_rule(Lowering& to, const Variable& x, const Variable& y, int input, std::vector<Expr> region,
                         std::string_view who);
-// The gradient of y from that of the region: summed where y was repeated, in y's dtype. Null for integers.
+// The gradient of y from that of the region: summed where y was repeated, in y's dtype. Zero for integers.
 Variable gradient_of_value(const Variable& y, const Variable& region_gradient);
 // y with dimensions of length 1 in front up to `ndim`.
 Variable padded_to(const Variable& y, int ndim);

@@ -1,0 +1,112 @@
+// The BLAS entry points against the definition, for both transpositions, paddings and empty dimensions; and the plain
+// loops.
+#include "runtime/blas.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "runtime/symbols.hpp"
+
+namespace {
+
+// Stored rows x columns with padding behind each row, small whole numbers: sums are exact.
+template <class T>
+std::vector<T> stored(std::int64_t rows, std::int64_t columns, std::int64_t padding, int seed) {
+  std::vector<T> out(std::size_t(rows * (columns + padding) + 1), std::numeric_limits<T>::quiet_NaN());
+  for (std::int64_t i = 0; i < rows; ++i)
+    for (std::int64_t j = 0; j < columns; ++j)
+      out[std::size_t(i * (columns + padding) + j)] = T((i * 7 + j * 3 + seed) % 11 - 5);
+  return out;
+}
+
+template <class T, class Gemm>
+void check_gemm(Gemm gemm) {
+  for (std::int64_t m : {0, 1, 3, 70})
+    for (std::int64_t n : {0, 1, 5})
+      for (std::int64_t k : {0, 1, 4, 130})
+        for (bool transA : {false, true})
+          for (bool transB : {false, true}) {
+            CAPTURE(m);
+            CAPTURE(n);
+            CAPTURE(k);
+            const std::int64_t lda = (transA ? m : k) + 2, ldb = (transB ? k : n) + 1;
+            const auto a = stored<T>(transA ? k : m, transA ? m : k, 2, 1),
+                       b = stored<T>(transB ? n : k, transB ? k : n, 1, 2);
+            std::vector<T> c(std::size_t(m * n + 1), std::numeric_limits<T>::quiet_NaN());
+            gemm(m, n, k, transA, transB, a.data(), lda, b.data(), ldb, c.data());
+            for (std::int64_t i = 0; i < m; ++i)
+              for (std::int64_t j = 0; j < n; ++j) {
+                T total = 0;
+                for (std::int64_t l = 0; l < k; ++l)
+                  total += a[std::size_t(transA ? l * lda + i : i * lda + l)] *
+                           b[std::size_t(transB ? j * ldb + l : l * ldb + j)];
+                REQUIRE(c[std::size_t(i * n + j)] == total);
+              }
+            CHECK(std::isnan(c.back()));  // nothing behind the result is written
+          }
+}
+
+template <class T, class Gemv>
+void check_gemv(Gemv gemv) {
+  for (std::int64_t m : {0, 1, 6})
+    for (std::int64_t k : {0, 1, 9})
+      for (bool trans : {false, true}) {
+        const std::int64_t lda = (trans ? m : k) + 3;
+        const auto a = stored<T>(trans ? k : m, trans ? m : k, 3, 4), x = stored<T>(1, k, 0, 5);
+        std::vector<T> y(std::size_t(m + 1), std::numeric_limits<T>::quiet_NaN());
+        gemv(m, k, trans, a.data(), lda, x.data(), y.data());
+        for (std::int64_t i = 0; i < m; ++i) {
+          T total = 0;
+          for (std::int64_t l = 0; l < k; ++l)
+            total += a[std::size_t(trans ? l * lda + i : i * lda + l)] * x[std::size_t(l)];
+          REQUIRE(y[std::size_t(i)] == total);
+        }
+        CHECK(std::isnan(y.back()));
+      }
+}
+
+}  // namespace
+
+TEST_CASE("matrix times matrix") {
+  check_gemm<double>(bt_gemm_f64);
+  check_gemm<float>(bt_gemm_f32);
+}
+
+TEST_CASE("matrix times vector") {
+  check_gemv<double>(bt_gemv_f64);
+  check_gemv<float>(bt_gemv_f32);
+}
+
+TEST_CASE("the plain loops that stand in when there is no library") {
+  using Plain64 = void (*)(std::int64_t, std::int64_t, std::int64_t, bool, bool, const double*, std::int64_t,
+                           const double*, std::int64_t, double*);
+  using Plain32 = void (*)(std::int64_t, std::int64_t, std::int64_t, bool, bool, const float*, std::int64_t,
+                           const float*, std::int64_t, float*);
+  check_gemm<double>(Plain64(bitale::runtime::plain_gemm));
+  check_gemm<float>(Plain32(bitale::runtime::plain_gemm));
+}
+
+TEST_CASE("batches, with a matrix shared on either side") {
+  const auto a = stored<double>(6, 2, 0, 1), b = stored<double>(6, 4, 0, 2);  // three 2x2 and three 2x4
+  auto check = [&](std::int64_t strideA, std::int64_t strideB) {
+    std::vector<double> c(24, -1), one(8);
+    bt_batched_gemm_f64(3, 2, 4, 2, a.data(), strideA, b.data(), strideB, c.data());
+    for (std::int64_t i = 0; i < 3; ++i) {
+      bt_gemm_f64(2, 4, 2, 0, 0, a.data() + i * strideA, 2, b.data() + i * strideB, 4, one.data());
+      for (std::size_t k = 0; k < 8; ++k) CHECK(c[std::size_t(i) * 8 + k] == one[k]);
+    }
+  };
+  check(4, 8);
+  check(4, 0);
+  check(0, 8);
+  check(0, 0);
+}
+
+TEST_CASE("generated code finds the products by name") {
+  for (auto name :
+       {"bt_gemm_f64", "bt_gemm_f32", "bt_gemv_f64", "bt_gemv_f32", "bt_batched_gemm_f64", "bt_batched_gemm_f32"})
+    CHECK(bitale::runtime::find_symbol(name) != nullptr);
+}
