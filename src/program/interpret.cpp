@@ -7,7 +7,6 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
-#include "runtime/symbols.hpp"
 
 namespace bitale::program {
 
@@ -151,7 +150,7 @@ double from_bits(std::int64_t bits, DType dtype) {
   return visit_dtype(dtype, [&]<class T>() { return double(value_of<T>(bits)); });
 }
 
-Interpreter::Interpreter(Expr root, std::span<const Expr> variables) : dtype_(root.dtype()) {
+Interpreter::Interpreter(Expr root, std::span<const Expr> variables, FindFunction find) : dtype_(root.dtype()) {
   std::vector<int> slots(root.pool().size(), -1);  // by node
   for (auto& variable : variables) {
     if (slots[variable.id()] < 0) slots[variable.id()] = slot_count_++;
@@ -166,13 +165,13 @@ Interpreter::Interpreter(Expr root, std::span<const Expr> variables) : dtype_(ro
       for (std::size_t i = 0; i < expr.argument_count(); ++i)
         if (slots[expr.argument(i).id()] < 0) stack.push_back(expr.argument(i));
     if (stack.size() != before) continue;
-    if (slots[expr.id()] < 0) add(expr, slots);
+    if (slots[expr.id()] < 0) add(expr, slots, find);
     stack.pop_back();
   }
   root_slot_ = slots[root.id()];
 }
 
-void Interpreter::add(Expr expr, std::vector<int>& slots) {
+void Interpreter::add(Expr expr, std::vector<int>& slots, FindFunction find) {
   Step step{.code = expr.code(),
             .dtype = expr.dtype(),
             .argument_dtype = expr.dtype(),
@@ -186,7 +185,7 @@ void Interpreter::add(Expr expr, std::vector<int>& slots) {
   for (int i = 0; i < step.argument_count; ++i) step.arguments[i] = slots[expr.argument(std::size_t(i)).id()];
   if (step.argument_count) step.argument_dtype = expr.argument(0).dtype();
   if (step.code == Code::call) {
-    void* address = runtime::find_symbol(expr.pool().function_name(step.payload));
+    void* address = find ? find(expr.pool().function_name(step.payload)) : nullptr;
     if (!address) throw InternalError(cat("program: no function ", expr.pool().function_name(step.payload)));
     step.payload = std::int64_t(reinterpret_cast<std::intptr_t>(address));
   }

@@ -14,7 +14,9 @@ namespace bitale::program {
 // var, index or dim nodes. InternalError for an expression that reads memory or another variable.
 class Interpreter {
  public:
-  Interpreter(Expr root, std::span<const Expr> variables);
+  // Where the functions of `call` nodes are: runtime::find_symbol. Without it an expression must not call.
+  using FindFunction = void* (*)(std::string_view name);
+  Interpreter(Expr root, std::span<const Expr> variables, FindFunction find = nullptr);
 
   // Bits as in a constant's payload.
   std::int64_t bits(std::span<const std::int64_t> values) const;
@@ -31,7 +33,7 @@ class Interpreter {
     std::int64_t payload;  // constants: bits; calls: the function's address
     int out;
   };
-  void add(Expr expr, std::vector<int>& slots);
+  void add(Expr expr, std::vector<int>& slots, FindFunction find);
   std::int64_t run(const Step& step, const std::int64_t* slots) const;
 
   std::vector<Step> steps_;

@@ -18,6 +18,7 @@
 #include "graph/evaluate.hpp"
 #include "ops/elemwise.hpp"
 #include "program/interpret.hpp"
+#include "runtime/symbols.hpp"
 
 using namespace bitale;
 using enum DType;
@@ -83,7 +84,7 @@ void check_expansion(const ScalarOp& op, DType compute) {
   const program::Expr expanded = op.expand(variables, compute);
   const DType out = op.loops.out[std::size_t(compute)];
   REQUIRE(expanded.dtype() == out);
-  const program::Interpreter run(expanded, variables);
+  const program::Interpreter run(expanded, variables, runtime::find_symbol);
   std::vector<std::vector<double>> choices;
   std::size_t count = 1;
   for (int i = 0; i < op.arity; ++i) {

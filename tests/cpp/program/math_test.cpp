@@ -14,6 +14,7 @@
 
 #include "bitale/core/error.hpp"
 #include "program/interpret.hpp"
+#include "runtime/symbols.hpp"
 
 using namespace bitale;
 using namespace bitale::program;
@@ -188,7 +189,7 @@ TEST_CASE("the interpreter knows every operation") {
   const Expr variables[] = {i, j, x};
   auto run = [&](Expr expr, double a, double b = 0, double c = 0) {
     const double values[] = {a, b, c};
-    return Interpreter(expr, variables)(values);
+    return Interpreter(expr, variables, runtime::find_symbol)(values);
   };
   CHECK(run(i / j, -7, 2) == -3);
   CHECK(run(rem(i, j), -7, 2) == -1);
@@ -209,4 +210,6 @@ TEST_CASE("the interpreter knows every operation") {
   CHECK(run(math_call("hypot", {x, x + 1.0}), 0, 0, 3) == 5);
   CHECK(run(cast(bitcast(x, DType::Int64) >> 52, DType::Float64), 0, 0, 1) == 1023);
   CHECK_THROWS_AS(Interpreter(pool.index(0), variables), InternalError);
+  CHECK_THROWS_WITH_AS(Interpreter(math_call("hypot", {x, x}), variables), doctest::Contains("no function hypot"),
+                       InternalError);
 }
