@@ -3,7 +3,7 @@
 # In a developer's tree it stays in the build tree and `./dev python` links it into python/bitale/. In a wheel it lies in the
 # package, with the library beside it.
 
-find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module)
+find_package(Python 3.10 REQUIRED COMPONENTS Interpreter Development.Module NumPy)
 execute_process(COMMAND ${Python_EXECUTABLE} -m nanobind --cmake_dir OUTPUT_STRIP_TRAILING_WHITESPACE
   OUTPUT_VARIABLE nanobind_ROOT COMMAND_ERROR_IS_FATAL ANY)
 find_package(nanobind CONFIG REQUIRED)
@@ -12,7 +12,8 @@ file(GLOB python_sources CONFIGURE_DEPENDS python/src/*.cpp)
 nanobind_add_module(_core NB_STATIC NOMINSIZE NB_SUPPRESS_WARNINGS ${python_sources})
 bitale_target(_core)
 target_include_directories(_core PRIVATE python/src src)
-target_link_libraries(_core PRIVATE bitale)
+target_link_libraries(_core PRIVATE bitale Python::NumPy)
+target_compile_definitions(_core PRIVATE BITALE_VERSION="${PROJECT_VERSION}")
 set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/python INSTALL_RPATH "$ORIGIN")
 
 nanobind_add_stub(_core_stub MODULE _core OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/python/_core.pyi
