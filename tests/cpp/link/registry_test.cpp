@@ -1,0 +1,92 @@
+// Every op of the registry, at every sample of its own, compiled and interpreted: values, shapes, dtypes and errors agree.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/graph/traversal.hpp"
+#include "link/linker.hpp"
+#include "ops/registry.hpp"
+
+using namespace bitale;
+
+namespace {
+
+using Arrays = std::vector<Array>;
+
+// The same values, laid out differently.
+struct Layout {
+  std::string_view name;
+  Array (*apply)(const Array& array);
+};
+
+Array transposed(const Array& array) {
+  return array.transpose().copy().transpose();
+}
+Array reversed(const Array& array) {
+  Array out = array;
+  for (int axis = 0; axis < out.ndim(); ++axis)
+    if (out.shape(axis)) out = out.slice(axis, out.shape(axis) - 1, out.shape(axis), -1);
+  out = out.copy();
+  for (int axis = 0; axis < out.ndim(); ++axis)
+    if (out.shape(axis)) out = out.slice(axis, out.shape(axis) - 1, out.shape(axis), -1);
+  return out;
+}
+Array unchanged(const Array& array) {
+  return array;
+}
+constexpr Layout layouts[] = {{"contiguous", unchanged}, {"transposed", transposed}, {"reversed", reversed}};
+
+struct Case {
+  Variables inputs;
+  std::shared_ptr<const FunctionGraph> graph;
+};
+
+Case case_of(const Sample& sample) {
+  const Variables outputs = sample.node.outputs();
+  Case out{graph_inputs(outputs), nullptr};
+  out.graph = std::make_shared<FunctionGraph>(out.inputs, outputs);
+  return out;
+}
+
+void compare(const Arrays& got, const Arrays& expected, double tolerance) {
+  REQUIRE(got.size() == expected.size());
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    CHECK(got[i].dtype() == expected[i].dtype());
+    REQUIRE(got[i].shape() == expected[i].shape());
+    const double rtol = got[i].dtype() == DType::Float32 ? std::max(tolerance, 1e-4) : tolerance;
+    const bool close = allclose(got[i], expected[i], rtol, rtol * 1e-3);
+    CHECK_MESSAGE(close, cat("compiled ", got[i].str(), "\nperform  ", expected[i].str()));
+  }
+}
+
+std::string description(const OpEntry& entry, const Sample& sample) {
+  std::string text = cat(entry.name, " ", sample.node.op().label(), " ", sample.note);
+  for (auto& input : sample.node.inputs()) text += " " + input.type()->str();
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("compiled agrees with perform, for every op, sample and layout") {
+  for (auto& entry : op_registry()) {
+    for (auto& sample : entry.samples()) {
+      INFO(description(entry, sample));
+      const Case test = case_of(sample);
+      REQUIRE(test.inputs.size() == sample.values.size());
+      try {
+        const auto vm = link::link("vm", test.graph), jit = link::link("jit", test.graph);
+        for (auto& layout : layouts) {
+          INFO(layout.name);
+          Arrays values;
+          for (auto& value : sample.values) values.push_back(layout.apply(value));
+          compare(jit->run(values), vm->run(values), sample.tolerance);
+        }
+      } catch (const std::exception& error) {
+        const std::string message = error.what();
+        FAIL_CHECK(message);
+      }
+    }
+  }
+}
