@@ -85,8 +85,8 @@ TEST_CASE("graph_replace") {
   Variable x = leaf("x"), y = leaf("y"), a = f(x), b = g(y), out = h(a, b);
   Variable replaced = graph_replace({&out, 1}, {{x, y}})[0];
   CHECK(equal(replaced, h(f(y), g(y))));
-  CHECK(replaced.owner().input(1).same_as(b));   // untouched parts are shared
-  CHECK(equal(out, h(f(x), g(y))));               // the original is as it was
+  CHECK(replaced.owner().input(1).same_as(b));  // untouched parts are shared
+  CHECK(equal(out, h(f(x), g(y))));             // the original is as it was
   SUBCASE("a replacement may contain what it replaces") {
     CHECK(equal(graph_replace({&out, 1}, {{x, f(x)}})[0], h(f(f(x)), g(y))));
   }
@@ -123,7 +123,10 @@ TEST_CASE("equal_computations") {
   CHECK(equal(h(x, y), h(y, x), {x, y}, {y, x}));
   // y is an ordinary leaf on the right, but stands for x on the left.
   CHECK_FALSE(equal(h(x, y), h(y, y), {x}, {y}));
-  CHECK(equal(h(f(x), f(x)), [&] { Variable a = f(x); return h(a, a); }()));
+  CHECK(equal(h(f(x), f(x)), [&] {
+    Variable a = f(x);
+    return h(a, a);
+  }()));
   CHECK(equal(split(x)[1], split(x)[1]));
   CHECK_FALSE(equal(split(x)[0], split(x)[1]));
   CHECK_FALSE(equal(x, leaf("x", {3})));
