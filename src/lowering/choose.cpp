@@ -163,6 +163,7 @@ void Plan::build_roots() {
   // Outputs without a buffer of their own: scalars, views, inputs, constants, and repeated ones.
   for (auto& output : graph_.outputs()) {
     auto& slots = output_slots_[output.node()];
+    value_of(output);   // a constant is met here for the first time
     while (!slots.empty()) add_copy(output, result_buffer(output));
   }
 }

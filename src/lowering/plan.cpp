@@ -71,6 +71,7 @@ void Plan::define_constant(const Variable& variable, Value& value) {
     return;
   }
   value.buffer = add_buffer(variable, program::Role::constant);
+  program.buffers.back().shape = value.shape;
   program.buffers.back().value = array;
 }
 

@@ -46,6 +46,13 @@ bool lacks_length(const Variable& value, const Variable& like, std::size_t axis)
   return value.static_shape()[axis] == 1 && like.static_shape()[axis] != 1;
 }
 
+bool lacks_lengths(const Variable& value, const Variable& like) {
+  if (!is_tensor(value)) return false;
+  for (std::size_t axis = 0; axis < value.static_shape().size(); ++axis)
+    if (lacks_length(value, like, axis)) return true;
+  return false;
+}
+
 // Repeats value along the axes in which it has length 1 and `like` has not.
 std::optional<Variable> broadcast_like(const Variable& value, const Variable& like) {
   const Variables lengths = inferred_lengths(like), own = own_lengths(value);
@@ -118,20 +125,19 @@ Variables inferred_lengths(const Variable& variable) {
 }
 
 std::optional<Variable> fit(const Variable& value, const Variable& like) {
-  if (like.type()->is_super(*value.type())) return value;
+  // A static length of 1 is more specific than an unknown one, yet most likely means "not repeated yet".
+  if (like.type()->is_super(*value.type()) && !lacks_lengths(value, like)) return value;
   if (!is_tensor(value) || !is_tensor(like) || value.ndim() > like.ndim()) return std::nullopt;
   Variable out = pad_rank(value, like.ndim());
   if (out.dtype() != like.dtype()) {
     if (!can_cast_safely(out.dtype(), like.dtype())) return std::nullopt;
     out = cast(out, like.dtype());
   }
-  for (std::size_t axis = 0; axis < out.static_shape().size(); ++axis)
-    if (lacks_length(out, like, axis)) {
-      const std::optional<Variable> repeated = broadcast_like(out, like);
-      if (!repeated) return std::nullopt;
-      out = *repeated;
-      break;
-    }
+  if (lacks_lengths(out, like)) {
+    const std::optional<Variable> repeated = broadcast_like(out, like);
+    if (!repeated) return std::nullopt;
+    out = *repeated;
+  }
   if (!can_hold(out.static_shape(), like.static_shape())) return std::nullopt;
   if (!like.type()->is_super(*out.type())) out = promise_lengths(out, like);
   return like.type()->is_super(*out.type()) ? std::optional(out) : std::nullopt;

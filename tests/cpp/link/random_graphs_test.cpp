@@ -1,0 +1,182 @@
+// Random whole graphs: what is compiled, with the full rewriting, computes what the interpreter computes on the graph as
+// it was built; so do the gradients. A failing graph is reported by its seed and as dprint.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <random>
+
+#include "bitale/bitale.hpp"
+
+using namespace bitale;
+
+namespace {
+
+class Generator {
+ public:
+  explicit Generator(unsigned seed) : random_(seed) {}
+
+  int below(int n) { return int(random_() % unsigned(n)); }
+  double real() { return std::uniform_real_distribution<double>(-2, 2)(random_); }
+  const Variable& pick(const Variables& from) { return from[std::size_t(below(int(from.size())))]; }
+
+ private:
+  std::mt19937 random_;
+};
+
+constexpr std::int64_t rows = 5, columns = 3;
+
+Array values(Generator& random, DType dtype, const Dims& shape) {
+  Array out = Array::empty(DType::Float64, shape);
+  for (std::int64_t i = 0; i < out.size(); ++i) out.data_as<double>()[i] = random.real();
+  return out.astype(dtype);
+}
+
+struct Graph {
+  Variables inputs, outputs;
+  std::vector<Array> values;
+};
+
+// Variables of one kind of shape: all of a pool fit together elementwise.
+struct Pools {
+  Variables scalars, row_vectors, column_vectors, matrices;   // (), (columns,), (rows,), (rows, columns)
+};
+
+Variable unary(Generator& random, const Variable& x) {
+  switch (random.below(14)) {
+    case 0: return exp(-sqr(x));
+    case 1: return tanh(x);
+    case 2: return log1p(sqr(x));
+    case 3: return sigmoid(x);
+    case 4: return softplus(x);
+    case 5: return sqrt(sqr(x) + 0.5);
+    case 6: return sin(x);
+    case 7: return x * 0.5 - 1;
+    case 8: return -x;
+    case 9: return 1 / (1 + sqr(x));
+    case 10: return switch_(x > 0.1, x, sqr(x));
+    case 11: return maximum(x, -0.3);
+    case 12: return pow(sqr(x) + 1, 1.5);
+    default: return abs(x);
+  }
+}
+
+Variable binary(Generator& random, const Variable& x, const Variable& y) {
+  switch (random.below(7)) {
+    case 0: return x + y;
+    case 1: return x - y;
+    case 2: return x * y;
+    case 3: return x / (1 + sqr(y));
+    case 4: return maximum(x, y);
+    case 5: return switch_(x < y, x * 2, y);
+    default: return x * y / (2 + sqr(x));
+  }
+}
+
+Axes along(int axis) {
+  return std::vector<int>{axis};
+}
+
+// One more variable in one of the pools.
+void grow(Generator& random, Pools& pools) {
+  auto& [scalars, row_vectors, column_vectors, matrices] = pools;
+  const Variable& m = random.pick(matrices);
+  const Variable& r = random.pick(row_vectors);
+  const Variable& c = random.pick(column_vectors);
+  const Variable& s = random.pick(scalars);
+  switch (random.below(22)) {
+    case 0: case 1: case 2: matrices.push_back(unary(random, m)); break;
+    case 3: row_vectors.push_back(unary(random, r)); break;
+    case 4: column_vectors.push_back(unary(random, c)); break;
+    case 5: scalars.push_back(unary(random, s)); break;
+    case 6: case 7: matrices.push_back(binary(random, m, random.pick(matrices))); break;
+    case 8: matrices.push_back(binary(random, m, r)); break;
+    case 9: matrices.push_back(binary(random, expand_dims(c, 1), m)); break;
+    case 10: matrices.push_back(binary(random, expand_dims(c, 1), r)); break;
+    case 11: row_vectors.push_back(sum(m, along(0))); break;
+    case 12: column_vectors.push_back(mean(m, along(1))); break;
+    case 13: scalars.push_back(mean(m)); break;
+    case 14: column_vectors.push_back(max(m, along(1))); break;
+    case 15: matrices.push_back(softmax(m, along(random.below(2)))); break;
+    case 16: column_vectors.push_back(logsumexp(m, along(1))); break;
+    case 17: matrices.push_back(matmul(m, matmul(transpose(m), m)) * 0.1); break;
+    case 18: column_vectors.push_back(dot(m, r)); break;
+    case 19: row_vectors.push_back(subtensor(m, {random.below(int(rows))})); break;
+    case 20: matrices.push_back(subtensor(m, {Slice{{}, {}, -1}})); break;
+    default: {
+      Variable index = constant(Array{0, 2, 1, 0, 4});
+      matrices.push_back(random.below(2) ? take(m, index) : inc_subtensor(m, {Slice{1, 4, {}}}, r * s));
+    }
+  }
+}
+
+Graph random_graph(unsigned seed, DType dtype) {
+  Generator random(seed);
+  Graph graph;
+  Pools pools;
+  const auto input = [&](Variables& pool, std::string name, const Dims& shape) {
+    graph.inputs.push_back(tensor(std::move(name), dtype, Dims(shape.size(), unknown_length)));
+    graph.values.push_back(values(random, dtype, shape));
+    pool.push_back(graph.inputs.back());
+  };
+  input(pools.scalars, "s", {});
+  input(pools.row_vectors, "r", {columns});
+  input(pools.column_vectors, "c", {rows});
+  input(pools.matrices, "m", {rows, columns});
+  input(pools.matrices, "n", {rows, columns});
+  const int size = 4 + random.below(20);
+  for (int i = 0; i < size; ++i) grow(random, pools);
+  const Variable cost = sum(pools.matrices.back()) + sum(pools.row_vectors.back()) * 0.5 +
+                        sum(pools.column_vectors.back()) + pools.scalars.back();
+  graph.outputs = {pools.matrices.back(), pools.row_vectors.back(), cost};
+  GradOptions options;
+  options.disconnected_inputs = OnDisconnected::Ignore;
+  for (auto& gradient : grad(cost, graph.inputs, options)) graph.outputs.push_back(gradient);
+  return graph;
+}
+
+bool agrees(const Array& got, const Array& expected, DType dtype) {
+  const double tolerance = dtype == DType::Float32 ? 3e-3 : 1e-9;
+  double scale = 1;
+  for (std::int64_t i = 0; i < expected.size(); ++i) {
+    const double each = std::abs(expected.reshape({-1}).at(std::vector<std::int64_t>{i}));
+    if (std::isfinite(each)) scale = std::max(scale, each);
+  }
+  return allclose(got, expected, tolerance, tolerance * scale);
+}
+
+Results run(const Graph& graph, Mode mode) {
+  FunctionOptions options;
+  options.mode = std::move(mode);
+  options.on_unused_input = "ignore";
+  return function(graph.inputs, graph.outputs, options).call(graph.values);
+}
+
+void check(unsigned seed, DType dtype) {
+  INFO("seed " << seed << ", " << std::string(dtype_name(dtype)));
+  const Graph graph = random_graph(seed, dtype);
+  try {
+    const Results expected = run(graph, Mode("vm", "None"));
+    const std::pair<const char*, Mode> others[] = {
+        {"vm, fast_run", Mode("vm", "fast_run")}, {"jit, None", Mode("jit", "None")}, {"jit, fast_run", Mode("jit", "fast_run")}};
+    for (auto& [name, mode] : others) {
+      const Results got = run(graph, mode);
+      for (std::size_t i = 0; i < got.size(); ++i) {
+        const bool same = agrees(got[i], expected[i], dtype);
+        CHECK_MESSAGE(same, name << ", output " << i << "\n" << dprint(graph.outputs[i]) << got[i].str() << "\nexpected\n"
+                                 << expected[i].str());
+      }
+    }
+  } catch (const std::exception& error) {
+    FAIL_CHECK(std::string(error.what()));
+  }
+}
+
+}  // namespace
+
+TEST_CASE("random graphs and their gradients") {
+  // More on demand: BITALE_TEST_GRAPHS=100000.
+  const char* wanted = std::getenv("BITALE_TEST_GRAPHS");
+  const unsigned count = wanted ? unsigned(std::atoi(wanted)) : 60;
+  for (unsigned seed = 1; seed <= count; ++seed) check(seed, seed % 4 == 0 ? DType::Float32 : DType::Float64);
+}
