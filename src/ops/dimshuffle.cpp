@@ -14,7 +14,7 @@ namespace {
 
 std::string axes_text(std::string_view what, const std::vector<int>& axes) {
   if (axes.size() == 1) return cat(what, "{axis=", axes[0], "}");
-  return cat(what, "{axes=", tuple_text(Dims(std::vector<std::int64_t>(axes.begin(), axes.end()))), "}");
+  return cat(what, "{axes=", attribute_text(to_attribute(axes)), "}");
 }
 
 }  // namespace

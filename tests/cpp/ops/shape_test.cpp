@@ -8,10 +8,10 @@ TEST_CASE("dimshuffle: labels are PyTensor's") {
   auto v = dvector("v"), x = dmatrix("x");
   auto t = tensor("t", DType::Float64, {unknown, unknown, unknown}), c = col("c");
   CHECK(label_of(dimshuffle(v, {new_axis, 0})) == "ExpandDims{axis=0}");
-  CHECK(label_of(dimshuffle(v, {new_axis, 0, new_axis})) == "ExpandDims{axes=(0, 2)}");
+  CHECK(label_of(dimshuffle(v, {new_axis, 0, new_axis})) == "ExpandDims{axes=[0, 2]}");
   CHECK(label_of(transpose(x)) == "MatrixTranspose");
   CHECK(label_of(transpose(t, std::vector<int>{0, 2, 1})) == "MatrixTranspose");
-  CHECK(label_of(transpose(t, std::vector<int>{1, 2, 0})) == "Transpose{axes=(1, 2, 0)}");
+  CHECK(label_of(transpose(t, std::vector<int>{1, 2, 0})) == "Transpose{axes=[1, 2, 0]}");
   CHECK(label_of(squeeze(c)) == "Squeeze{axis=1}");
   CHECK(label_of(dimshuffle(x, {1, new_axis, 0})) == "DimShuffle{order=[1,x,0]}");
   CHECK(label_of(dimshuffle(c, {0, new_axis})) == "DimShuffle{order=[0,x]}");
