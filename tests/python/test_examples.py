@@ -10,7 +10,7 @@ import pytest
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples" / "python"
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("*.py")))
+@pytest.mark.parametrize("name", sorted(path.stem for path in EXAMPLES.glob("[!_]*.py")))
 def test_example(name):
     run = subprocess.run([sys.executable, EXAMPLES / f"{name}.py"], env={**os.environ, "BITALE_EXAMPLE_QUICK": "1"},
                          capture_output=True, text=True, timeout=300)
