@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "bitale/ops/ops.hpp"
+#include "ops/arange.hpp"
 #include "ops/array_loops.hpp"
+#include "ops/dimshuffle.hpp"
 #include "ops/update_value.hpp"
 
 namespace bitale {
@@ -108,6 +110,20 @@ Array index_offsets(const std::vector<int>& axes, const Array& x, std::span<cons
   return out;
 }
 
+namespace {
+
+// Whether no element can be negative, as far as the graph shows: then there is nothing to wrap.
+bool never_negative(Variable index) {
+  while (dynamic_cast<const DimShuffle*>(index.owner_op())) index = index.owner().input(0);
+  if (kind(index.dtype()) == DTypeKind::UInt && itemsize(index.dtype()) < 8) return true;
+  if (index.ndim() == 0) return is_never_negative(index);
+  if (!dynamic_cast<const ARange*>(index.owner_op())) return false;
+  auto start = known_integer(index.owner().input(0)), step = known_integer(index.owner().input(2));
+  return start && step && *start >= 0 && *step > 0;
+}
+
+}  // namespace
+
 TargetRule advanced_source(Lowering& to, const std::vector<int>& axes, const Apply& node, int first,
                            std::string_view who) {
   const auto indices = std::span(node.inputs()).subspan(std::size_t(first));
@@ -126,14 +142,16 @@ TargetRule advanced_source(Lowering& to, const std::vector<int>& axes, const App
         to.require(equal(have, want), cat(who, ": the index tensors can't be broadcast together"));
     }
   }
-  return [&to, axes, first, repeats, layout](Index at) {
+  std::vector<bool> wraps;
+  for (auto& index : indices) wraps.push_back(!never_negative(index));
+  return [&to, axes, first, repeats, wraps, layout](Index at) {
     const Index part = layout.index_part(at);
     std::vector<Expr> values;
     for (std::size_t i = 0; i < axes.size(); ++i) {
       std::vector<Expr> position;
       for (std::size_t k = 0; k < part.size(); ++k) position.push_back(repeats[i][k] ? to.pool().integer(0) : part[k]);
       const Expr index = program::cast(to.in(first + int(i), position), DType::Int64);
-      values.push_back(wrap_index(index, to.shape_in(0)[std::size_t(axes[i])]));
+      values.push_back(wraps[i] ? wrap_index(index, to.shape_in(0)[std::size_t(axes[i])]) : index);
     }
     return layout.source(at, values);
   };

@@ -20,13 +20,14 @@ std::string shape_text(const Dims& shape) {
   return cat("[", join(parts, ", "), "]");
 }
 
-// The summed dimensions must agree; a matrix whose transpose would fit is pointed out.
-void check_inner(std::string_view who, const Dims& x, const Dims& y) {
+// The summed dimensions must agree; a matrix whose transpose would fit is pointed out. While the graph is being built
+// there is no node yet whose context would show the shapes.
+void check_inner(std::string_view who, const Dims& x, const Dims& y, bool building) {
   const std::size_t xn = x.size(), yn = y.size();
   const std::int64_t a = x[xn - 1], b = yn == 1 ? y[0] : y[yn - 2];
   if (a == b || a == unknown_length || b == unknown_length) return;
   ShapeError error(cat(who, ": lengths ", a, " and ", b, " of the summed dimension differ."));
-  error.add("inputs", cat("x: ", shape_text(x), "    y: ", shape_text(y)));
+  if (building) error.add("inputs", cat("x: ", shape_text(x), "    y: ", shape_text(y)));
   if (yn >= 2 && y[yn - 1] == a)
     error.add("hint", "the transpose of the second argument would fit; did you mean y.T?");
   else if (xn >= 2 && x[xn - 2] == b)
@@ -102,7 +103,7 @@ Apply Dot::make_node(std::span<const Variable> inputs) const {
     if (input.ndim() < 1 || input.ndim() > 2)
       throw TypeError(
           cat("dot: expected vectors or matrices, got ", input.str(), " with ", input.ndim(), " dimensions"));
-  check_inner("dot", x.static_shape(), y.static_shape());
+  check_inner("dot", x.static_shape(), y.static_shape(), true);
   Dims shape;
   if (x.ndim() == 2) shape.push_back(x.static_shape()[0]);
   if (y.ndim() == 2) shape.push_back(y.static_shape()[1]);
@@ -117,7 +118,7 @@ std::vector<Shape> Dot::infer_shape(const Apply&, std::span<const Shape> inputs)
 }
 
 void Dot::perform(const Apply&, std::span<const Array> in, std::span<Array> out) const {
-  check_inner("dot", in[0].shape(), in[1].shape());
+  check_inner("dot", in[0].shape(), in[1].shape(), false);
   const bool x_vector = in[0].ndim() == 1, y_vector = in[1].ndim() == 1;
   Array result = matrix_product(x_vector ? in[0].insert_axis(0) : in[0], y_vector ? in[1].insert_axis(1) : in[1]);
   if (y_vector) result = result.take_index(1, 0);
@@ -248,7 +249,7 @@ Apply BatchedDot::make_node(std::span<const Variable> inputs) const {
   if (ndim < 3 || own[1].ndim() != ndim)
     throw TypeError(cat("BatchedDot: expected stacks of matrices of equal rank, got ", own[0].str(), " with ", ndim,
                         " and ", own[1].str(), " with ", own[1].ndim(), " dimensions"));
-  check_inner("matmul", own[0].static_shape(), own[1].static_shape());
+  check_inner("matmul", own[0].static_shape(), own[1].static_shape(), true);
   Dims shape;
   for (int axis = 0; axis + 2 < ndim; ++axis) {
     const std::int64_t a = own[0].static_shape()[std::size_t(axis)], b = own[1].static_shape()[std::size_t(axis)];
@@ -268,7 +269,7 @@ std::vector<Shape> BatchedDot::infer_shape(const Apply& node, std::span<const Sh
 }
 
 void BatchedDot::perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const {
-  check_inner("matmul", in[0].shape(), in[1].shape());
+  check_inner("matmul", in[0].shape(), in[1].shape(), false);
   const int ndim = in[0].ndim();
   const bool share = repeats_everywhere(node.input(0)) || repeats_everywhere(node.input(1));
   Dims shape = in[std::size_t(batch_source(node))].shape();
