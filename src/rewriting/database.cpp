@@ -12,12 +12,40 @@ namespace {
 bool has(const Tags& tags, std::string_view tag) { return std::find(tags.begin(), tags.end(), tag) != tags.end(); }
 
 // PyTensor's tags that nothing carries here (yet): naming them in a query is no mistake.
-constexpr std::string_view reserved_tags[] = {
-    "fast_run", "fast_compile", "minimum_compile", "merge", "fusion", "elemwise_fusion", "local_elemwise_fusion",
-    "add_mul_fusion", "inplace", "inplace_elemwise_opt", "inplace_elemwise_optimizer", "BlasOpt", "c_blas",
-    "blas_opt_inplace", "infer_shape", "shape_unsafe", "random_unsafe", "unsafe", "unsafe_nan", "opt_in", "cxx_only",
-    "py_only", "numba", "jax", "scan", "scan_save_mem", "more_mem", "inline_ofg", "symbolic_op_recognition",
-    "compile_inner_graph", "canonicalize_db", "lower_xtensor", "blockwise", "local_cut_useless_reduce"};
+constexpr std::string_view reserved_tags[] = {"fast_run",
+                                              "fast_compile",
+                                              "minimum_compile",
+                                              "merge",
+                                              "fusion",
+                                              "elemwise_fusion",
+                                              "local_elemwise_fusion",
+                                              "add_mul_fusion",
+                                              "inplace",
+                                              "inplace_elemwise_opt",
+                                              "inplace_elemwise_optimizer",
+                                              "BlasOpt",
+                                              "c_blas",
+                                              "blas_opt_inplace",
+                                              "infer_shape",
+                                              "shape_unsafe",
+                                              "random_unsafe",
+                                              "unsafe",
+                                              "unsafe_nan",
+                                              "opt_in",
+                                              "cxx_only",
+                                              "py_only",
+                                              "numba",
+                                              "jax",
+                                              "scan",
+                                              "scan_save_mem",
+                                              "more_mem",
+                                              "inline_ofg",
+                                              "symbolic_op_recognition",
+                                              "compile_inner_graph",
+                                              "canonicalize_db",
+                                              "lower_xtensor",
+                                              "blockwise",
+                                              "local_cut_useless_reduce"};
 
 struct PhaseRow {
   std::string_view name;
@@ -26,7 +54,8 @@ struct PhaseRow {
 };
 // Names and positions are PyTensor's. Merging has no phase: it is an invariant of FunctionGraph.
 constexpr PhaseRow phase_table[] = {
-    {useless, 0.6, true}, {canonicalize, 1, true}, {stabilize, 1.5, true}, {specialize, 2, true}, {uncanonicalize, 3, false},
+    {useless, 0.6, true},  {canonicalize, 1, true},    {stabilize, 1.5, true},
+    {specialize, 2, true}, {uncanonicalize, 3, false},
 };
 
 bool is_phase(std::string_view tag) {
@@ -58,8 +87,8 @@ void refuse_unknown(const std::vector<std::string>& asked, const std::vector<std
   for (auto& tag : asked) {
     if (has(known, tag)) continue;
     const std::string near = closest(tag, known);
-    throw ValueError(cat("no rewrite is called or tagged \"", tag, "\"",
-                         near.empty() ? "" : cat("; did you mean \"", near, "\"?")));
+    throw ValueError(
+        cat("no rewrite is called or tagged \"", tag, "\"", near.empty() ? "" : cat("; did you mean \"", near, "\"?")));
   }
 }
 
@@ -106,7 +135,9 @@ void EquilibriumDB::collect_tags(std::vector<std::string>& into) const {
 // ---- SequenceDB -----------------------------------------------------------------------------------------------------
 
 void SequenceDB::insert(Entry entry) {
-  auto later = [](const Entry& a, const Entry& b) { return std::tie(a.position, a.name) < std::tie(b.position, b.name); };
+  auto later = [](const Entry& a, const Entry& b) {
+    return std::tie(a.position, a.name) < std::tie(b.position, b.name);
+  };
   for (auto& known : entries_)
     if (known.name == entry.name) throw InternalError(cat("two phases of optdb are called ", entry.name));
   entries_.insert(std::upper_bound(entries_.begin(), entries_.end(), entry, later), std::move(entry));
@@ -156,7 +187,7 @@ Plan SequenceDB::query(const RewriteQuery& query) const {
 // ---- OptDB ----------------------------------------------------------------------------------------------------------
 
 OptDB& OptDB::instance() {
-  static auto& db = *new OptDB;   // never destroyed: nodes point to rule names
+  static auto& db = *new OptDB;  // never destroyed: nodes point to rule names
   return db;
 }
 
@@ -190,7 +221,8 @@ void OptDB::add_locked(std::unique_ptr<Rule> rule, bool overwrite) {
   for (auto& row : phase_table)
     if (rule->has_tag(row.name)) homes.push_back(sequence_.phase(row.name));
   if (homes.empty())
-    throw ValueError(cat("rule \"", rule->name(), "\" belongs to no phase: tag it with canonicalize, stabilize, specialize, "
+    throw ValueError(cat("rule \"", rule->name(),
+                         "\" belongs to no phase: tag it with canonicalize, stabilize, specialize, "
                          "useless or uncanonicalize"));
   if (known != by_name_.end())
     for (auto& row : phase_table) sequence_.phase(row.name)->remove(*known->second);
@@ -221,7 +253,8 @@ const Rule& OptDB::rule(std::string_view name) {
   std::vector<std::string> names;
   for (auto& [known, rule] : by_name_) names.push_back(known);
   const std::string near = closest(name, names);
-  throw KeyError(cat("no rewrite rule is called \"", name, "\"", near.empty() ? "" : cat("; did you mean \"", near, "\"?")));
+  throw KeyError(
+      cat("no rewrite rule is called \"", name, "\"", near.empty() ? "" : cat("; did you mean \"", near, "\"?")));
 }
 
 std::vector<std::string> OptDB::phases_of(const Rule& rule) const {

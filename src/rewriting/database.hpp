@@ -43,7 +43,7 @@ struct Stage {
   std::string name;
   double position;
   RuleIndex rules;
-  GraphPass pass;                // in place of rules
+  GraphPass pass;  // in place of rules
 };
 using Plan = std::vector<std::unique_ptr<const Stage>>;
 
@@ -79,7 +79,7 @@ class OptDB {
   void add(std::vector<std::unique_ptr<Rule>> rules, bool overwrite);
   // All rules ever added that were not overwritten, by name.
   std::vector<const Rule*> rules();
-  const Rule& rule(std::string_view name);   // KeyError with a suggestion
+  const Rule& rule(std::string_view name);  // KeyError with a suggestion
   std::vector<std::string> phases_of(const Rule& rule) const;
 
  private:
@@ -88,7 +88,7 @@ class OptDB {
 
   std::mutex mutex_;
   SequenceDB sequence_;
-  std::vector<std::unique_ptr<const Rule>> storage_;   // plans in use may refer to overwritten rules, so all are kept
+  std::vector<std::unique_ptr<const Rule>> storage_;  // plans in use may refer to overwritten rules, so all are kept
   std::unordered_map<std::string, const Rule*> by_name_;
   std::unordered_map<std::string, std::shared_ptr<const Plan>> plans_;
 };

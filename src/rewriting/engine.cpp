@@ -46,8 +46,8 @@ class Equilibrium {
   ~Equilibrium() { graph_.detach(*work_); }
   Equilibrium(const Equilibrium&) = delete;
 
-  // Passes over the whole graph until one changes nothing. Within a pass, what changes is seen again at once, so a second
-  // pass rarely finds anything.
+  // Passes over the whole graph until one changes nothing. Within a pass, what changes is seen again at once, so a
+  // second pass rarely finds anything.
   void run() {
     do {
       changed_ = false;
@@ -86,7 +86,7 @@ class Equilibrium {
       rules_[std::size_t(i)]->hits.fetch_add(1, std::memory_order_relaxed);
       if (double(use.hits) > most_uses_) stop(std::size_t(i), node);
       if (!graph_.contains(node)) return;
-      work_->add(node);   // some outputs remain
+      work_->add(node);  // some outputs remain
       return;
     }
   }

@@ -11,7 +11,7 @@ struct Session {
   explicit Session(RewriteReport& report);
   RewriteReport& report;
   bool verbose;
-  std::string on_error;          // config.on_opt_error
+  std::string on_error;  // config.on_opt_error
   double max_use_ratio;
 };
 

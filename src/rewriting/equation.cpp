@@ -15,7 +15,8 @@ Equation::Equation(const std::string& rule, const Variable& left, const Variable
   const std::size_t leaves = leaves_.size(), ops = ops_.size();
   right_ = Pattern(right, leaves_, ops_);
   if (leaves_.size() > leaves)
-    throw ValueError(cat("rule ", rule, ": the right side uses `", leaves_.back().str(), "`, which the left side lacks"));
+    throw ValueError(
+        cat("rule ", rule, ": the right side uses `", leaves_.back().str(), "`, which the left side lacks"));
   if (ops_.size() > ops)
     throw ValueError(cat("rule ", rule, ": the right side uses ", ops_.back()->label(), ", which the left side lacks"));
 }

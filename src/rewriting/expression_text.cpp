@@ -20,6 +20,11 @@ std::string in_context(const Text& part, int precedence) {
 
 // Recursion goes as deep as the levels asked for.
 Text text_of(const Variable& v, int levels) {
+  if (const std::optional<double> number = scalar_constant(v); number && v.name().empty()) {
+    std::string text = number_text(*number);
+    if (text.ends_with(".0")) text.resize(text.size() - 2);
+    return {text, *number < 0 ? 0 : atom};
+  }
   if (!v.has_owner() || !v.name().empty()) return {v.str()};
   const Apply owner = v.owner();
   if (levels == 0) return {"..."};

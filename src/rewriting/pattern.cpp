@@ -36,7 +36,9 @@ Attributes essential(const Op& op) {
 
 }  // namespace
 
-Variable pattern_variable(std::string name, DType dtype) { return Variable(tensor_type(dtype, Dims{}), std::move(name)); }
+Variable pattern_variable(std::string name, DType dtype) {
+  return Variable(tensor_type(dtype, Dims{}), std::move(name));
+}
 
 Variable pattern_constant(std::string name) {
   Variable out = pattern_variable(std::move(name));
@@ -114,7 +116,8 @@ class Matcher {
   }
 
  private:
-  // Solves every goal; on failure goals and bindings are as they were. Recursion goes no deeper than the pattern is large.
+  // Solves every goal; on failure goals and bindings are as they were. Recursion goes no deeper than the pattern is
+  // large.
   bool solve() {
     if (goals_.empty()) return true;
     const Goal goal = goals_.back();

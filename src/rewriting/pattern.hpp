@@ -1,5 +1,5 @@
-// One side of an equation as a small tree that can be laid over a graph. Elementwise operations match by their scalar op,
-// commutative ones in either order; other operations match by name and by the attributes that say what they do
+// One side of an equation as a small tree that can be laid over a graph. Elementwise operations match by their scalar
+// op, commutative ones in either order; other operations match by name and by the attributes that say what they do
 // (lists of axes and dtypes belong to the instance: they are taken from what was matched).
 #pragma once
 
@@ -16,11 +16,11 @@ namespace bitale::rewriting {
 struct PatternNode {
   enum class Kind { Leaf, ConstantLeaf, Literal, Apply };
   Kind kind = Kind::Leaf;
-  int slot = -1;                      // of a leaf, or of a matched op that is not elementwise
-  double value = 0;                   // of a literal
-  Variable source;                    // the pattern's own variable
-  const ScalarOp* scalar = nullptr;   // of an elementwise operation
-  std::vector<int> inputs;            // nodes of the pattern
+  int slot = -1;                     // of a leaf, or of a matched op that is not elementwise
+  double value = 0;                  // of a literal
+  Variable source;                   // the pattern's own variable
+  const ScalarOp* scalar = nullptr;  // of an elementwise operation
+  std::vector<int> inputs;           // nodes of the pattern
   bool commutative = false, once_used = false;
 };
 

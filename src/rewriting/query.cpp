@@ -96,8 +96,9 @@ std::vector<std::string> optimizer_names() {
   return out;
 }
 
-const RewriteQuery OPT_NONE = query_of("None"), OPT_MERGE = query_of("merge"), OPT_FAST_COMPILE = query_of("fast_compile"),
-                   OPT_FAST_RUN = query_of("fast_run"), OPT_FAST_RUN_STABLE = query_of("fast_run_stable"),
-                   OPT_STABILIZE = query_of("stabilize"), OPT_UNSAFE = query_of("unsafe");
+const RewriteQuery OPT_NONE = query_of("None"), OPT_MERGE = query_of("merge"),
+                   OPT_FAST_COMPILE = query_of("fast_compile"), OPT_FAST_RUN = query_of("fast_run"),
+                   OPT_FAST_RUN_STABLE = query_of("fast_run_stable"), OPT_STABILIZE = query_of("stabilize"),
+                   OPT_UNSAFE = query_of("unsafe");
 
 }  // namespace bitale

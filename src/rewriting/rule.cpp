@@ -19,7 +19,7 @@ Root Root::op(std::initializer_list<std::string> names) {
 }
 
 Root Root::scalar(std::initializer_list<std::string> names) {
-  for (auto& name : names) scalar_op(name);   // KeyError for a name that does not exist
+  for (auto& name : names) scalar_op(name);  // KeyError for a name that does not exist
   Root out;
   out.kind_ = Kind::Scalar;
   out.names_ = names;

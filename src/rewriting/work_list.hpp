@@ -30,10 +30,10 @@ class WorkList final : public Feature {
   void note_above(const FunctionGraph& graph, ApplyNode* node);
 
   int levels_;
-  std::vector<Apply> all_;              // the pass over the graph, and where it stands
+  std::vector<Apply> all_;  // the pass over the graph, and where it stands
   std::size_t at_ = 0;
-  std::vector<Apply> noted_;            // by the change under way, first come first
-  std::vector<Apply> changed_;          // a stack: goes before the pass
+  std::vector<Apply> noted_;    // by the change under way, first come first
+  std::vector<Apply> changed_;  // a stack: goes before the pass
   std::unordered_set<const ApplyNode*> waiting_;
 };
 

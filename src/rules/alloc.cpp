@@ -130,16 +130,24 @@ void declare(Rules& rules) {
       .doc("Elementwise operations on a repeated value are done before it is repeated.")
       .tags(canonicalize, specialize, "local_alloc_unary")
       .sample([] { return exp(alloc(sample_leaf(DType::Float64, {}), {length()})); })
-      .sample([] { return 2 * alloc(sample_vector(), {length(), length()}); });
+      .sample([] {
+        return 2 * alloc(sample_vector(), {length(), length()});
+      });
   rules.function("dimshuffle_of_alloc", Root::op({"DimShuffle"}), dimshuffle_of_alloc)
       .doc("A view of a repeated number repeats it differently.")
       .tags(canonicalize, specialize, "local_dimshuffle_alloc")
-      .sample([] { return transpose(alloc(sample_leaf(DType::Float64, {}), {length(), length()})); });
+      .sample([] {
+        return transpose(alloc(sample_leaf(DType::Float64, {}), {length(), length()}));
+      });
   rules.function("part_of_alloc", Root::op({"Reshape", "Subtensor"}), part_of_alloc)
       .doc("Part of a repeated number is the number, repeated less.")
       .tags(canonicalize, specialize, shape_unsafe, "local_subtensor_of_alloc")
-      .sample([] { return subtensor(alloc(sample_leaf(DType::Float64, {}), {length(), length()}), {IndexItem(1)}); })
-      .sample([] { return flatten(alloc(sample_leaf(DType::Float64, {}), {length(), length()})); });
+      .sample([] {
+        return subtensor(alloc(sample_leaf(DType::Float64, {}), {length(), length()}), {IndexItem(1)});
+      })
+      .sample([] {
+        return flatten(alloc(sample_leaf(DType::Float64, {}), {length(), length()}));
+      });
 }
 
 const RegisterRules registered("alloc", declare);

@@ -1,5 +1,6 @@
 // Signs, neutral operands on the right, cancelling, and constants of sums and products. One normal form: a minus sign
 // stands as far outside as it can; of several constants in a sum or product one is left.
+#include <algorithm>
 #include <cmath>
 
 #include "rules/vocabulary.hpp"
@@ -15,7 +16,9 @@ void signs(Rules& rules) {
   rules.equation("neg_over_neg", (-x) / (-y), x / y).tags(canonicalize, specialize, "local_neg_div_neg").priority(1);
   rules.equation("neg_over", (-x) / y, -(x / y)).tags(canonicalize);
   rules.equation("over_neg", x / (-y), -(x / y)).tags(canonicalize);
-  rules.equation("minus_one_times", -1 * x, -x).on(signed_ints | floats).tags(canonicalize, specialize, "local_mul_specialize");
+  rules.equation("minus_one_times", -1 * x, -x)
+      .on(signed_ints | floats)
+      .tags(canonicalize, specialize, "local_mul_specialize");
   rules.equation("over_minus_one", x / -1, -x).tags(canonicalize);
   rules.equation("neg_of_difference", -(x - y), y - x).on(numbers).tags(canonicalize).either_zero();
   rules.equation("plus_neg", x + (-y), x - y).on(numbers).tags(canonicalize, specialize, "local_add_neg_to_sub");
@@ -33,8 +36,15 @@ void neutral_on_the_right(Rules& rules) {
 // Cancelling leaves something that depends on the inputs: x - x and x / x keep their nan.
 void cancelling(Rules& rules) {
   auto [x, y, z] = pattern_variables<3>();
-  auto cancel = [&](std::string name, const Variable& left, const Variable& right) {
-    rules.equation(std::move(name), left, right).tags(canonicalize, "cancelling").wider_domain().either_zero();
+  auto cancel = [&](std::string name, const Variable& left, const Variable& right) -> Rule& {
+    const Variables kept = graph_inputs(std::span(&right, 1));
+    auto leaves_something = [=](const Match& m) {
+      return std::any_of(kept.begin(), kept.end(), [&](const Variable& leaf) { return depends_on_inputs(m(leaf)); });
+    };
+    return rules.equation(std::move(name), left, right)
+        .when(leaves_something)
+        .tags(canonicalize, "cancelling")
+        .wider_domain();
   };
   cancel("product_over_factor", (x * y) / y, x);
   cancel("product_over_product", (x * y) / (z * y), x / z);
@@ -43,15 +53,17 @@ void cancelling(Rules& rules) {
   cancel("quotient_over_quotient", (x / y) / (z / y), x / z);
   cancel("quotient_over_dividend", (x / y) / x, reciprocal(y));
   cancel("reciprocal_times", reciprocal(x) * (x * y), y);
-  cancel("sum_minus_term", (x + y) - y, x);
-  cancel("difference_plus_term", (x - y) + y, x);
-  cancel("sum_minus_sum", (x + y) - (z + y), x - z);
-  cancel("difference_minus_difference", (x - y) - (z - y), x - z);
-  cancel("term_minus_sum", x - (x + y), -y);
-  cancel("term_minus_difference", x - (x - y), y);
-  cancel("difference_minus_first", (x - y) - x, -y);
+  cancel("sum_minus_term", (x + y) - y, x).either_zero();
+  cancel("difference_plus_term", (x - y) + y, x).either_zero();
+  cancel("sum_minus_sum", (x + y) - (z + y), x - z).either_zero();
+  cancel("difference_minus_difference", (x - y) - (z - y), x - z).either_zero();
+  cancel("term_minus_sum", x - (x + y), -y).either_zero();
+  cancel("term_minus_difference", x - (x - y), y).either_zero();
+  cancel("difference_minus_first", (x - y) - x, -y).either_zero();
   // Integers wrap, so that nothing is lost.
-  rules.equation("integer_minus_itself", x - x, Operand(0).variable).on(integers).tags(canonicalize, "local_elemwise_sub_zeros");
+  rules.equation("integer_minus_itself", x - x, Operand(0).variable)
+      .on(integers)
+      .tags(canonicalize, "local_elemwise_sub_zeros");
   rules.equation("integer_equals_itself", eq(x, x), Operand(1).variable).on(integers).tags(canonicalize);
   rules.equation("integer_differs_from_itself", neq(x, x), Operand(0).variable).on(integers).tags(canonicalize);
   const Variable bits = pattern_variable("x", DType::Int64);
@@ -66,7 +78,10 @@ void constants_of_sums(Rules& rules) {
   const Variable c = pattern_constant("c"), d = pattern_constant("d");
   const auto finite = [=](const Match& m) { return std::isfinite(m.value(c)) && std::isfinite(m.value(d)); };
   auto collect = [&](std::string name, const Variable& left, const Variable& right) -> Rule& {
-    return rules.equation(std::move(name), left, right).on(numbers).when(finite).tags(canonicalize, "local_add_canonizer");
+    return rules.equation(std::move(name), left, right)
+        .on(numbers)
+        .when(finite)
+        .tags(canonicalize, "local_add_canonizer");
   };
   collect("c_plus_sum", c + (d + x), (c + d) + x);
   collect("c_plus_difference", c + (d - x), (c + d) - x);
@@ -79,11 +94,20 @@ void constants_of_sums(Rules& rules) {
   collect("less_minus_c", (x - c) - d, x - (c + d));
 
   rules.equation("twice", x + x, 2 * x).on(numbers).tags(canonicalize, "local_add_canonizer");
-  rules.equation("c_times_plus_itself", c * x + x, (c + 1) * x).tags(canonicalize, "local_add_canonizer");
-  rules.equation("c_times_minus_itself", c * x - x, (c - 1) * x).tags(canonicalize, "local_add_canonizer");
-  rules.equation("itself_minus_c_times", x - c * x, (1 - c) * x).tags(canonicalize, "local_add_canonizer");
-  collect("c_times_plus_d_times", c * x + d * x, (c + d) * x).on(floats);
-  collect("c_times_minus_d_times", c * x - d * x, (c - d) * x).on(floats);
+  rules.equation("c_times_plus_itself", c * x + x, (c + 1) * x)
+      .tags(canonicalize, "local_add_canonizer")
+      .wider_domain()
+      .either_zero();
+  rules.equation("c_times_minus_itself", c * x - x, (c - 1) * x)
+      .tags(canonicalize, "local_add_canonizer")
+      .wider_domain()
+      .either_zero();
+  rules.equation("itself_minus_c_times", x - c * x, (1 - c) * x)
+      .tags(canonicalize, "local_add_canonizer")
+      .wider_domain()
+      .either_zero();
+  collect("c_times_plus_d_times", c * x + d * x, (c + d) * x).on(floats).wider_domain().either_zero();
+  collect("c_times_minus_d_times", c * x - d * x, (c - d) * x).on(floats).wider_domain().either_zero();
 }
 
 void constants_of_products(Rules& rules) {
@@ -116,10 +140,10 @@ void absolute_values(Rules& rules) {
   rules.equation("times_sign", x * sign(x), abs(x)).on(signed_ints | floats).tags(canonicalize).either_zero();
   rules.equation("abs_times_abs", abs(x) * abs(y), abs(x * y)).tags(specialize, "local_abs_merge");
   rules.equation("abs_over_abs", abs(x) / abs(y), abs(x / y)).tags(specialize, "local_abs_merge");
-  const std::pair<std::string, Variable> positives[] = {{"sqr", sqr(x)},         {"exp", exp(x)},   {"sigmoid", sigmoid(x)},
-                                                        {"softplus", softplus(x)}, {"cosh", cosh(x)}, {"sqrt", sqrt(x)}};
-  for (auto& [name, positive] : positives)
-    rules.equation("abs_of_" + name, abs(positive), positive).tags(canonicalize).either_zero();
+  const std::pair<std::string, Variable> positives[] = {
+      {"sqr", sqr(x)}, {"exp", exp(x)}, {"sigmoid", sigmoid(x)}, {"softplus", softplus(x)}, {"cosh", cosh(x)}};
+  for (auto& [name, positive] : positives) rules.equation("abs_of_" + name, abs(positive), positive).tags(canonicalize);
+  rules.equation("abs_of_sqrt", abs(sqrt(x)), sqrt(x)).tags(canonicalize).either_zero();  // sqrt(-0.0) is -0.0
 }
 
 void declare(Rules& rules) {

@@ -1,5 +1,5 @@
-// Nodes whose inputs are all constants are evaluated once, by the reference implementation, unless the result would be a
-// large array that was not there before.
+// Nodes whose inputs are all constants are evaluated once, by the reference implementation, unless the result would be
+// a large array that was not there before.
 #include <algorithm>
 
 #include "bitale/core/error.hpp"
@@ -17,7 +17,7 @@ constexpr std::int64_t largest_new_constant = 4096;
 std::int64_t known_size(const Variable& v) {
   std::int64_t size = 1;
   for (std::int64_t length : v.static_shape()) {
-    if (length == unknown_length) return 0;   // found out by evaluation: ops that make much of little say so in may_fold
+    if (length == unknown_length) return 0;  // found out by evaluation: ops that make much of little say so in may_fold
     if (length != 0 && size > largest_new_constant * largest_new_constant / length) return size * 2;
     size *= length;
   }
@@ -32,14 +32,16 @@ std::optional<Variables> fold(FunctionGraph&, const Apply& node) {
     given += value->size();
   }
   const Variables outputs = node.outputs();
-  auto is_small = [&](const Variable& v) { return as_tensor(v.type()) && known_size(v) <= std::max(given, largest_new_constant); };
+  auto is_small = [&](const Variable& v) {
+    return as_tensor(v.type()) && known_size(v) <= std::max(given, largest_new_constant);
+  };
   if (!std::all_of(outputs.begin(), outputs.end(), is_small) || !node.op().may_fold(node)) return std::nullopt;
   std::vector<Array> in, out(outputs.size());
   for (auto& input : node.inputs()) in.push_back(*input.constant());
   try {
     evaluate_node(node, in, out);
   } catch (const Error&) {
-    return std::nullopt;   // it will fail when it runs, and say where
+    return std::nullopt;  // it will fail when it runs, and say where
   }
   Variables folded;
   for (auto& value : out) folded.push_back(constant(value));
@@ -52,7 +54,9 @@ void declare(Rules& rules) {
       .tags(useless, canonicalize, stabilize, specialize, uncanonicalize, "topo_constant_folding")
       .priority(100)
       .sample([] { return sample_vector() * exp(constant(Array(2.0))); })
-      .sample([] { return sample_vector() + sum(constant(Array{1.0, 2.0})); });
+      .sample([] {
+        return sample_vector() + sum(constant(Array{1.0, 2.0}));
+      });
 }
 
 const RegisterRules registered("constant_folding", declare);

@@ -1,5 +1,5 @@
-// Views that only reorder, add or drop dimensions: nested ones join, those that change nothing go, and arithmetic on
-// single numbers is done on scalars.
+// Views that only reorder, add or drop dimensions: nested ones join, those that change nothing go, and elementwise
+// operations are done at the lowest rank.
 #include "ops/dimshuffle.hpp"
 
 #include <algorithm>
@@ -28,58 +28,85 @@ std::optional<Variables> join_dimshuffles(FunctionGraph&, const Apply& node) {
   return one(dimshuffle(inner.owner().input(0), order));
 }
 
-// A transpose or squeeze of an elementwise result is taken of the operands instead: they fuse, and meet other views.
-// New dimensions stay outside: elements are computed at the lowest rank.
+// A view of an elementwise result is taken of the operands instead: they fuse, and meet other views.
 std::optional<Variables> lift(FunctionGraph& graph, const Apply& node) {
   const DimShuffle& outer = view(node.output());
   const Variable& value = node.input(0);
-  if (!scalar_op_of(value) || !outer.inserted().empty() || graph.clients(value).size() != 1) return std::nullopt;
+  if (!scalar_op_of(value) || graph.clients(value).size() != 1) return std::nullopt;
   Variables operands;
   for (auto& operand : value.owner().inputs()) operands.push_back(dimshuffle(operand, outer.new_order));
   return one(value.owner().op()(operands));
 }
 
-// The number behind a variable of length 1 in all dimensions, where it is at hand as a scalar.
-std::optional<Variable> as_scalar(const Variable& v) {
-  if (v.ndim() == 0) return v;
-  if (const Array* value = v.constant(); value && value->size() == 1) return constant(value->reshape(Dims{}));
-  if (op_as<DimShuffle>(v) && v.owner().input(0).ndim() == 0) return v.owner().input(0);
-  return std::nullopt;
+// In the end elements are computed at the lowest rank: dimensions that were put in below an elementwise operation are
+// put in above it.
+bool is_put_in(const Variable& v, int axis) {
+  if (v.is_constant()) return is_one(v, axis);
+  const auto* op = op_as<DimShuffle>(v);
+  return op && op->new_order[std::size_t(axis)] == new_axis;
 }
 
-std::optional<Variables> compute_on_scalars(FunctionGraph&, const Apply& node) {
+Dims without_axes(const Array& value, const std::vector<int>& kept) {
+  Dims out;
+  for (int axis : kept) out.push_back(value.shape(axis));
+  return out;
+}
+
+std::optional<Variables> sink(FunctionGraph&, const Apply& node) {
   const Variable output = node.output();
-  if (output.ndim() == 0 || !is_single(output)) return std::nullopt;
-  Variables scalars;
-  for (auto& input : node.inputs()) {
-    const std::optional<Variable> scalar = as_scalar(input);
-    if (!scalar) return std::nullopt;
-    scalars.push_back(*scalar);
+  std::vector<int> kept, order;
+  for (int axis = 0; axis < output.ndim(); ++axis) {
+    bool put_in = is_one(output, axis);
+    for (auto& input : node.inputs()) put_in = put_in && is_put_in(input, axis);
+    order.push_back(put_in ? new_axis : int(kept.size()));
+    if (!put_in) kept.push_back(axis);
   }
-  return one(padded(node.op()(scalars), output.ndim()));
+  if (int(kept.size()) == output.ndim()) return std::nullopt;
+  Variables operands;
+  for (auto& input : node.inputs()) {
+    std::vector<int> inner = kept;
+    if (const auto* op = op_as<DimShuffle>(input)) {
+      for (int& axis : inner) axis = op->new_order[std::size_t(axis)];
+      operands.push_back(dimshuffle(input.owner().input(0), inner));
+    } else {
+      operands.push_back(constant(input.constant()->reshape(without_axes(*input.constant(), kept))));
+    }
+  }
+  return one(dimshuffle(node.op()(operands), order));
 }
 
 void declare(Rules& rules) {
   rules.function("useless_dimshuffle", Root::op({"DimShuffle"}), useless_dimshuffle)
       .doc("A DimShuffle that changes nothing.")
       .tags(useless, canonicalize, specialize, "local_useless_dimshuffle", "local_dimshuffle_lift")
-      .sample([] { return exp(dimshuffle(sample_matrix(), {0, 1})); });
+      .sample([] {
+        return exp((*make_ref<DimShuffle>(2, std::vector<int>{0, 1}))({sample_matrix()}));
+      });
   rules.function("dimshuffle_of_dimshuffle", Root::op({"DimShuffle"}), join_dimshuffles)
       .doc("Two views become one; x.T.T is x.")
       .tags(useless, canonicalize, stabilize, specialize, "local_dimshuffle_lift")
       .sample([] { return transpose(transpose(sample_matrix())); })
-      .sample([] { return dimshuffle(dimshuffle(sample_vector(), {new_axis, 0}), {1, new_axis, 0}); });
+      .sample([] {
+        return dimshuffle(dimshuffle(sample_vector(), {new_axis, 0}), {1, new_axis, 0});
+      });
   rules.function("dimshuffle_lift", Root::op({"DimShuffle"}), lift)
-      .doc("A transpose or squeeze of an elementwise result is taken of the operands.")
-      .tags(canonicalize, stabilize, specialize, "local_dimshuffle_lift")
+      .doc("A view of an elementwise result is taken of the operands.")
+      .tags(canonicalize, stabilize, "local_dimshuffle_lift")
       .sample([] { return transpose(exp(sample_matrix()) * transpose(sample_matrix())); })
-      .sample([] { return squeeze(sin(sample_leaf(DType::Float64, {1, any_length}))); });
-  rules.function("compute_on_scalars", Root::elemwise(), compute_on_scalars)
-      .doc("Elementwise operations on broadcast scalars are done on the scalars.")
+      .sample([] {
+        return squeeze(sin(sample_leaf(DType::Float64, {1, any_length})));
+      })
+      .sample([] { return sample_matrix() / exp(sample_vector()); });
+  rules.function("compute_at_lowest_rank", Root::elemwise(), sink)
+      .doc("Dimensions are put in after elementwise operations, not before: scalars are computed as scalars.")
       .tags(specialize)
       .sample([] {
         const Variable s = sample_leaf(DType::Float64, {});
         return sample_matrix() * exp(dimshuffle(s, {new_axis, new_axis}));
+      })
+      .sample([] {
+        const Variable x = sample_vector(), y = sample_vector();
+        return sample_matrix() - (dimshuffle(x, {0, new_axis}) * 2 + dimshuffle(y, {0, new_axis}));
       });
 }
 

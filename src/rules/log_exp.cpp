@@ -1,24 +1,81 @@
 // Exponentials and logarithms: inverse pairs, and forms that lose no digits and do not overflow.
+#include <algorithm>
 #include <limits>
 
+#include "ops/dimshuffle.hpp"
+#include "ops/reduce.hpp"
 #include "rules/vocabulary.hpp"
 
 namespace bitale::rewriting {
 
 namespace {
 
-constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+
+// Positive by what it is made of (or zero by underflow, or nan).
+bool is_positive(const Variable& v, int depth = 6) {
+  if (const std::optional<double> value = scalar_constant(v)) return *value > 0;
+  if (!v.has_owner() || depth == 0) return false;
+  const Apply owner = v.owner();
+  auto inputs_are = [&] {
+    return std::all_of(owner.inputs().begin(), owner.inputs().end(),
+                       [&](auto& input) { return is_positive(input, depth - 1); });
+  };
+  if (const auto* reduce = op_as<CAReduce>(v))
+    return reduce->kind.name != "all" && reduce->kind.name != "any" && inputs_are();
+  if (op_as<DimShuffle>(v)) return inputs_are();
+  for (auto positive : {"exp", "exp2", "sigmoid", "softplus", "cosh"})
+    if (is_elemwise(v, positive)) return true;
+  for (auto keeps : {"add", "mul", "true_div", "sqrt", "reciprocal", "sqr"})
+    if (is_elemwise(v, keeps)) return inputs_are();
+  return false;
+}
+
+// log(exp(x) * y) and log(exp(x) / y), where y is known to be positive: log(softmax(x)) becomes log_softmax(x).
+std::optional<Variables> log_of_scaled_exp(FunctionGraph&, const Apply& node) {
+  const Variable& value = node.input(0);
+  const bool is_product = is_elemwise(value, "mul"), is_quotient = is_elemwise(value, "true_div");
+  if (!is_product && !is_quotient) return std::nullopt;
+  const Apply inner = value.owner();
+  for (int i = 0; i < (is_product ? 2 : 1); ++i) {
+    const Variable &power = inner.input(i), &other = inner.input(1 - i);
+    if (!is_elemwise(power, "exp") || !is_positive(other) || power.dtype() != value.dtype()) continue;
+    const Variable x = power.owner().input(0);
+    if (x.dtype() != value.dtype()) continue;
+    return one(fit(is_product ? x + log(other) : x - log(other), node.output()));
+  }
+  return std::nullopt;
+}
 
 void stability(Rules& rules) {
   auto [x, y] = pattern_variables<2>();
-  rules.equation("log1p", log(1 + x), log1p(x)).tags(stabilize, specialize, "local_log1p").more_accurate();
-  rules.equation("log1p_of_neg", log(1 - x), log1p(-x)).tags(stabilize, specialize, "local_log1p").more_accurate();
-  rules.equation("expm1", exp(x) - 1, expm1(x)).tags(canonicalize, stabilize, specialize, "local_expm1").more_accurate();
-  rules.equation("expm1_from_sum", exp(x) + (-1), expm1(x)).tags(canonicalize, stabilize, "local_expm1").more_accurate();
+  rules.equation("log1p", log(1 + x), log1p(x))
+      .tags(stabilize, specialize, "local_log1p")
+      .more_accurate()
+      .either_zero();
+  rules.equation("log1p_of_neg", log(1 - x), log1p(-x))
+      .tags(stabilize, specialize, "local_log1p")
+      .more_accurate()
+      .either_zero();
+  rules.equation("expm1", exp(x) - 1, expm1(x))
+      .tags(canonicalize, stabilize, specialize, "local_expm1")
+      .more_accurate()
+      .either_zero();
+  rules.equation("expm1_from_sum", exp(x) + (-1), expm1(x))
+      .tags(canonicalize, stabilize, "local_expm1")
+      .more_accurate()
+      .either_zero();
   rules.equation("neg_expm1", 1 - exp(x), -expm1(x)).tags(stabilize, "local_expm1").more_accurate().either_zero();
   rules.equation("exp_from_expm1", 1 + expm1(x), exp(x)).tags(canonicalize).more_accurate();
-  rules.equation("log_of_exp_quotient", log(exp(x) / y), x - log(y)).tags(stabilize).wider_domain();
-  rules.equation("log_of_exp_product", log(exp(x) * y), x + log(y)).tags(stabilize).wider_domain();
+  rules.function("log_of_scaled_exp", Root::scalar({"log"}), log_of_scaled_exp)
+      .doc(
+          "log(exp(x) / y) is x - log(y), log(exp(x) * y) is x + log(y), for positive y; log(softmax(x)) is "
+          "log_softmax(x).")
+      .tags(stabilize, "local_logsoftmax")
+      .depth(4)
+      .wider_domain()
+      .sample([] { return log(softmax(sample_matrix(), std::vector<int>{1})); })
+      .sample([] { return log(exp(sample_vector()) * sigmoid(sample_vector())); });
   rules.equation("log_add_exp", log(exp(x) + exp(y)), logaddexp(x, y))
       .tags(stabilize, symbolic_op_recognition, "local_log_add_exp")
       .wider_domain();
@@ -26,14 +83,19 @@ void stability(Rules& rules) {
 
 void inverse_pairs(Rules& rules) {
   auto [x] = pattern_variables<1>();
-  rules.equation("log_of_exp", log(exp(x)), x).tags(canonicalize, specialize, "local_exp_log").wider_domain();
+  rules.equation("log_of_exp", log(exp(x)), x)
+      .tags(canonicalize, specialize, "local_exp_log")
+      .wider_domain()
+      .either_zero();
   rules.equation("log1p_of_expm1", log1p(expm1(x)), x).tags(canonicalize, specialize, "local_exp_log").wider_domain();
-  rules.equation("log2_of_exp2", log2(exp2(x)), x).tags(canonicalize).wider_domain();
+  rules.equation("log2_of_exp2", log2(exp2(x)), x).tags(canonicalize).wider_domain().either_zero();
   rules.equation("exp_of_log", exp(log(x)), switch_(ge(x, 0), x, nan))
       .tags(specialize, "local_exp_log_nan_switch")
       .either_zero();
-  rules.equation("expm1_of_log1p", expm1(log1p(x)), switch_(ge(x, -1), x, nan)).tags(specialize, "local_exp_log_nan_switch");
-  rules.equation("exp_of_log1p", exp(log1p(x)), switch_(ge(x, -1), 1 + x, nan)).tags(specialize, "local_exp_log_nan_switch");
+  rules.equation("expm1_of_log1p", expm1(log1p(x)), switch_(ge(x, -1), x, nan))
+      .tags(specialize, "local_exp_log_nan_switch");
+  rules.equation("exp_of_log1p", exp(log1p(x)), switch_(ge(x, -1), 1 + x, nan))
+      .tags(specialize, "local_exp_log_nan_switch");
   rules.equation("arcsinh_of_sinh", arcsinh(sinh(x)), x).tags(canonicalize, specialize, "inverse_pair").wider_domain();
   rules.equation("sinh_of_arcsinh", sinh(arcsinh(x)), x).tags(canonicalize, specialize, "inverse_pair");
   rules.equation("arctanh_of_tanh", arctanh(tanh(x)), x).tags(canonicalize, specialize, "inverse_pair").wider_domain();
@@ -47,7 +109,8 @@ void powers_and_products(Rules& rules) {
   rules.equation("log_of_reciprocal", log(reciprocal(x)), -log(x))
       .tags(canonicalize, stabilize, specialize, "local_log_div")
       .wider_domain()
-      .either_zero();
+      .either_zero()
+      .differs_at({-inf});  // log(-0.0) is -inf
   rules.equation("exp_times_exp", exp(x) * exp(y), exp(x + y))
       .tags(specialize, "local_mul_exp_to_exp_add")
       .once_used(exp(x))
@@ -58,7 +121,7 @@ void powers_and_products(Rules& rules) {
       .once_used(exp(x))
       .once_used(exp(y))
       .wider_domain();
-  rules.equation("reciprocal_of_exp", reciprocal(exp(x)), exp(-x)).tags(canonicalize).wider_domain();
+  rules.equation("reciprocal_of_exp", reciprocal(exp(x)), exp(-x)).tags(canonicalize);
 }
 
 void declare(Rules& rules) {

@@ -1,6 +1,7 @@
 // Normal forms of longer sums and products: a tree of products and quotients is a list of factors above and below the
-// line, a tree of sums and differences is a list of terms with coefficients. What occurs on both sides cancels, equal terms
-// are collected. A tree that nothing cancels in stays as it was written.
+// line, a tree of sums and differences is a list of terms with coefficients. What occurs on both sides cancels, equal
+// terms are collected. A tree that nothing cancels in stays as it was written.
+#include <algorithm>
 #include <cmath>
 #include <vector>
 
@@ -74,10 +75,8 @@ bool cancel(Variables& above, Variables& below) {
   return any;
 }
 
-bool depends_on_inputs(const Variables& list) {
-  for (auto& v : list)
-    if (!v.is_constant() && !scalar_constant(v)) return true;
-  return false;
+bool any_depends(const Variables& list) {
+  return std::any_of(list.begin(), list.end(), [](auto& v) { return depends_on_inputs(v); });
 }
 
 Variable product_of(const Variables& factors) {
@@ -93,7 +92,7 @@ std::optional<Variables> cancel_factors(FunctionGraph& graph, const Apply& node)
   if (!collect_factors(graph, output, factors) || factors.below.empty()) return std::nullopt;
   if (!cancel(factors.above, factors.below)) return std::nullopt;
   // x / x keeps its nan.
-  if (!depends_on_inputs(factors.above) && !depends_on_inputs(factors.below)) return std::nullopt;
+  if (!any_depends(factors.above) && !any_depends(factors.below)) return std::nullopt;
   const Variable above = product_of(factors.above), below = product_of(factors.below);
   if (!below) return one(fit(above, output));
   return one(fit(above ? above / below : reciprocal(below), output));
@@ -102,9 +101,9 @@ std::optional<Variables> cancel_factors(FunctionGraph& graph, const Apply& node)
 // ---- sums -----------------------------------------------------------------------------------------------------------
 
 struct Term {
-  Variable what;          // null: the constant term
+  Variable what;  // null: the constant term
   double coefficient = 1;
-  int count = 1;          // how many terms were collected here
+  int count = 1;  // how many terms were collected here
 };
 
 class Sum {
@@ -125,13 +124,13 @@ class Sum {
 
   // Something was collected, the outcome depends on the inputs where the sum did, and no coefficient got lost.
   bool is_simpler() const {
-    bool collected = false, depends = false;
+    bool collected = false;
     for (auto& term : terms_) {
       collected |= term.count > 1;
-      depends |= term.what && term.coefficient != 0;
       if (!std::isfinite(term.coefficient)) return false;
     }
-    return collected && depends;
+    auto remains = [](const Term& term) { return term.what && term.coefficient != 0 && depends_on_inputs(term.what); };
+    return collected && std::any_of(terms_.begin(), terms_.end(), remains);
   }
 
  private:

@@ -33,17 +33,24 @@ void declare(Rules& rules) {
     rules.equation(cat("pow_minus_", n), pow(x, -n), reciprocal(chain(x, n)))
         .tags(specialize, "local_pow_specialize", "local_pow_to_nested_squaring");
   // pow(-inf, 0.5) is inf, and pow(-0.0, -0.5) is inf, where roots give nan and -inf.
-  rules.equation("pow_half", pow(x, 0.5), sqrt(x)).tags(specialize, "local_pow_specialize").either_zero().differs_at({-inf});
+  rules.equation("pow_half", pow(x, 0.5), sqrt(x))
+      .tags(specialize, "local_pow_specialize")
+      .either_zero()
+      .differs_at({-inf});
   rules.equation("pow_minus_half", pow(x, -0.5), reciprocal(sqrt(x)))
       .tags(specialize, "local_pow_specialize")
       .differs_at({-inf, -0.0});
 
   rules.equation("times_itself", x * x, sqr(x)).on(numbers).tags(specialize, "local_mul_to_sqr");
   rules.equation("one_over", 1 / x, reciprocal(x)).tags(specialize, "local_div_to_reciprocal");
-  rules.equation("times_reciprocal", y * reciprocal(x), y / x).tags(specialize).more_accurate().wider_domain();
+  rules.equation("times_reciprocal", y * reciprocal(x), y / x).tags(specialize);
   rules.equation("sqrt_of_sqr", sqrt(sqr(x)), abs(x)).tags(canonicalize, specialize, "local_sqrt_sqr").wider_domain();
-  rules.equation("sqr_of_sqrt", sqr(sqrt(x)), switch_(ge(x, 0), x, nan)).tags(canonicalize, specialize, "local_sqrt_sqr");
-  rules.equation("sqrt_times_sqrt", sqrt(x) * sqrt(x), switch_(ge(x, 0), x, nan)).tags(canonicalize, specialize, "local_sqrt_sqr");
+  rules.equation("sqr_of_sqrt", sqr(sqrt(x)), switch_(ge(x, 0), x, nan))
+      .tags(canonicalize, specialize, "local_sqrt_sqr")
+      .either_zero();
+  rules.equation("sqrt_times_sqrt", sqrt(x) * sqrt(x), switch_(ge(x, 0), x, nan))
+      .tags(canonicalize, specialize, "local_sqrt_sqr")
+      .either_zero();
 }
 
 const RegisterRules registered("powers", declare);

@@ -1,5 +1,5 @@
-// Reductions: nested ones join, views and repetitions below them vanish, and factors that are the same for all terms come
-// out of a sum.
+// Reductions: nested ones join, views and repetitions below them vanish, and factors that are the same for all terms
+// come out of a sum.
 #include "ops/reduce.hpp"
 
 #include <algorithm>
@@ -85,9 +85,8 @@ std::optional<Variables> reduce_of_dimshuffle(FunctionGraph&, const Apply& node)
   const auto* shuffle = op_as<DimShuffle>(view);
   if (!shuffle) return std::nullopt;
   const Variable x = view.owner().input(0);
-  // Dropped dimensions have length 1: reducing them drops them too.
-  AxisList axes = shuffle->dropped();
-  if (!axes.empty() && op.dtype && *op.dtype != x.dtype()) return std::nullopt;
+  if (!shuffle->dropped().empty()) return std::nullopt;  // a squeeze stays below
+  AxisList axes;
   std::vector<int> rank_after(std::size_t(x.ndim()), -1), order;
   for (int axis : reduced_axes(op, view.ndim()))
     if (const int source = shuffle->new_order[std::size_t(axis)]; source != new_axis) axes.push_back(source);
@@ -155,7 +154,8 @@ bool is_float_sum(const Apply& node) {
 
 std::optional<Variables> sum_of_neg(FunctionGraph&, const Apply& node) {
   if (!is_float_sum(node) || !is_elemwise(node.input(0), "neg")) return std::nullopt;
-  return one(-reduce(reduction_of(node), node.input(0).owner().input(0), reduced_axes(reduction_of(node), node.input(0).ndim())));
+  return one(-reduce(reduction_of(node), node.input(0).owner().input(0),
+                     reduced_axes(reduction_of(node), node.input(0).ndim())));
 }
 
 // sum(a * x) is a * sum(x) where a is the same for all terms; likewise x / a.
@@ -167,7 +167,8 @@ std::optional<Variables> sum_of_scaled(FunctionGraph& graph, const Apply& node) 
   const Apply inner = product.owner();
   for (int i = is_product ? 0 : 1; i < 2; ++i) {
     const Variable &factor = inner.input(i), &terms = inner.input(1 - i);
-    const bool covered = std::all_of(axes.begin(), axes.end(), [&](int axis) { return !is_one(terms, axis) || is_one(product, axis); });
+    const bool covered =
+        std::all_of(axes.begin(), axes.end(), [&](int axis) { return !is_one(terms, axis) || is_one(product, axis); });
     if (!all_one(factor, axes) || !covered || terms.dtype() != product.dtype()) continue;
     const Variable total = reduce(reduction_of(node), terms, axes), outside = without(factor, axes);
     return one(fit(is_product ? outside * total : total / outside, node.output()));
@@ -178,7 +179,8 @@ std::optional<Variables> sum_of_scaled(FunctionGraph& graph, const Apply& node) 
 // -max(-x) is min(x).
 std::optional<Variables> max_to_min(FunctionGraph&, const Apply& node) {
   const auto* op = op_as<CAReduce>(node.input(0));
-  if (!op || (op->kind.name != "max" && op->kind.name != "min") || !is_float(node.output().dtype())) return std::nullopt;
+  if (!op || (op->kind.name != "max" && op->kind.name != "min") || !is_float(node.output().dtype()))
+    return std::nullopt;
   const Variable negated = node.input(0).owner().input(0);
   if (!is_elemwise(negated, "neg")) return std::nullopt;
   const CAReduce other(reduction(op->kind.name == "max" ? "min" : "max"), op->axes);
@@ -193,7 +195,8 @@ void declare(Rules& rules) {
   auto length = [] { return sample_leaf(DType::Int64, {}); };
   rules.function("reduce_single_dimension", reductions, drop_single_dimensions)
       .doc("Dimensions of length 1 are dropped, not reduced.")
-      .tags(useless, canonicalize, specialize, uncanonicalize, "local_reduce_broadcastable", "local_useless_reduce", "local_cut_useless_reduce")
+      .tags(useless, canonicalize, specialize, uncanonicalize, "local_reduce_broadcastable", "local_useless_reduce",
+            "local_cut_useless_reduce")
       .sample([=] { return sum(row()); })
       .sample([=] { return max(row(), over(0)); })
       .sample([=] { return sum(sample_leaf(DType::Int8, {})); });
@@ -201,23 +204,35 @@ void declare(Rules& rules) {
       .doc("Reductions of one kind join.")
       .tags(canonicalize, "local_reduce_chain")
       .sample([=] { return sum(sum(sample_matrix(), over(1))); })
-      .sample([=] { return max(max(sample_leaf(DType::Int32, {2, 3, 4}), over(0)), over(1)); });
+      .sample([=] {
+        return max(max(sample_leaf(DType::Int32, {2, 3, 4}), over(0)), over(1));
+      });
   rules.function("reduce_of_dimshuffle", reductions, reduce_of_dimshuffle)
       .doc("A reduction does not care about the order of dimensions.")
       .tags(canonicalize, specialize)
       .sample([=] { return sum(transpose(sample_matrix())); })
-      .sample([=] { return prod(dimshuffle(sample_leaf(DType::Float64, {2, 3, 4}), {2, new_axis, 0, 1}), over(2)); });
+      .sample([=] {
+        return prod(dimshuffle(sample_leaf(DType::Float64, {2, 3, 4}), {2, new_axis, 0, 1}), over(2));
+      });
   rules.function("reduce_of_alloc", reductions, reduce_of_alloc)
       .doc("The sum of a repeated value is a multiple of it, the product a power.")
       .tags(canonicalize, specialize, "local_careduce_of_alloc")
-      .sample([=] { return sum(alloc(number(), {length(), length()}), over(0)); })
+      .sample([=] {
+        return sum(alloc(number(), {length(), length()}), over(0));
+      })
       .sample([=] { return prod(alloc(number(), {length()})); })
-      .sample([=] { return sum(alloc(sample_vector(), {length(), length()}), over(0)); });
+      .sample([=] {
+        return sum(alloc(sample_vector(), {length(), length()}), over(0));
+      });
   rules.function("reduce_of_make_vector", reductions, reduce_of_make_vector)
       .doc("The sum or product of a few scalars.")
       .tags(useless, canonicalize, specialize, "local_sum_make_vector")
-      .sample([=] { return sum(make_vector({number(), number(), number()})); })
-      .sample([=] { return prod(make_vector({length(), length()})); });
+      .sample([=] {
+        return sum(make_vector({number(), number(), number()}));
+      })
+      .sample([=] {
+        return prod(make_vector({length(), length()}));
+      });
   rules.function("sum_of_neg", reductions, sum_of_neg)
       .doc("sum(-x) is -sum(x).")
       .tags(canonicalize, specialize, "local_sum_of_neg_to_neg_of_sum")

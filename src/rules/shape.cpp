@@ -128,7 +128,10 @@ void declare(Rules& rules) {
   rules.function("reshape_of_reshape", Root::op({"Reshape"}), reshape_of_reshape)
       .doc("Only the last of several reshapes counts.")
       .tags(canonicalize, specialize, shape_unsafe, "local_reshape_chain", "local_fuse_squeeze_reshape")
-      .sample([] { return reshape(reshape(sample_leaf(DType::Float64, {6}), {int64_constant(2), int64_constant(3)}), {int64_constant(3), int64_constant(2)}); })
+      .sample([] {
+        return reshape(reshape(sample_leaf(DType::Float64, {6}), {int64_constant(2), int64_constant(3)}),
+                       {int64_constant(3), int64_constant(2)});
+      })
       .sample([] { return flatten(expand_dims(sample_matrix(), 1)); });
   rules.function("useless_reshape", Root::op({"Reshape"}), useless_reshape)
       .doc("A reshape to the same shape.")
@@ -137,15 +140,20 @@ void declare(Rules& rules) {
         const Variable x = sample_matrix();
         return exp(reshape(x, {shape_i(x, 0), shape_i(x, 1)}));
       })
-      .sample([] { return exp(flatten(sample_vector())); });
+      .sample([] { return exp(reshape(sample_vector(), Variables{int64_constant(-1)})); });
   rules.function("reshape_to_dimshuffle", Root::op({"Reshape"}), reshape_to_dimshuffle)
       .doc("A reshape that only adds or drops dimensions of length 1 is a view.")
       .tags(canonicalize, shape_unsafe, "local_reshape_to_dimshuffle")
-      .sample([] { return reshape(sample_vector(), {int64_constant(-1), int64_constant(1)}); });
+      .sample([] {
+        return reshape(sample_vector(), {int64_constant(-1), int64_constant(1)});
+      });
   rules.function("useless_specify_shape", Root::op({"SpecifyShape"}), useless_specify_shape)
       .doc("A promise about lengths that are known anyway.")
       .tags(useless, canonicalize, stabilize, specialize, "local_useless_specify_shape")
-      .sample([] { return exp((*make_ref<SpecifyShape>(std::vector<int>{0}))({sample_leaf(DType::Float64, {3}), int64_constant(3)})); });
+      .sample([] {
+        return exp(
+            (*make_ref<SpecifyShape>(std::vector<int>{0}))({sample_leaf(DType::Float64, {3}), int64_constant(3)}));
+      });
   rules.function("gradient_marker", Root::op({"ZeroGrad", "DisconnectedGrad"}), pass_on)
       .doc("Markers for differentiation pass their input on.")
       .tags(useless, canonicalize, "local_view_op")

@@ -1,5 +1,5 @@
-// Basic indexing: bounds that say nothing go, nested indices join, elements of vectors made of scalars are those scalars, and
-// updates that change nothing or everything are recognised.
+// Basic indexing: bounds that say nothing go, nested indices join, elements of vectors made of scalars are those
+// scalars, and updates that change nothing or everything are recognised.
 #include "ops/subtensor.hpp"
 
 #include <algorithm>
@@ -65,7 +65,7 @@ bool drop_useless_bounds(DimBounds& dim, const Variable& x, int axis) {
   auto drop = [&](Variable& bound) { bound = Variable(), changed = true; };
   const std::int64_t length = x.static_shape()[std::size_t(axis)];
   if (dim.step && known_integer(dim.step) == 1) drop(dim.step);
-  if (dim.step) return changed;   // other steps may be negative
+  if (dim.step) return changed;  // other steps may be negative
   if (dim.start) {
     const auto start = known_integer(dim.start);
     if (start == 0 || (start && length != unknown_length && *start <= -length)) drop(dim.start);
@@ -170,7 +170,8 @@ std::optional<Variables> add_of_sparse_update(FunctionGraph& graph, const Apply&
   for (int i = 0; i < 2; ++i) {
     const Variable &update = node.input(i), &x = node.input(1 - i);
     if (!is_increment(update) || !is_zero(update.owner().input(0)) || graph.clients(update).size() != 1) continue;
-    if (x.dtype() != output.dtype() || update.dtype() != output.dtype() || !same_broadcast(x, output) || !same_broadcast(update, output))
+    if (x.dtype() != output.dtype() || update.dtype() != output.dtype() || !same_broadcast(x, output) ||
+        !same_broadcast(update, output))
       continue;
     Variables inputs = update.owner().inputs();
     inputs[0] = x;
@@ -209,21 +210,32 @@ void declare(Rules& rules) {
   rules.function("useless_slices", root, useless_slices)
       .doc("Bounds that a slice has anyway.")
       .tags(useless, canonicalize, stabilize, specialize, "local_useless_slice", "local_useless_subtensor")
-      .sample([] { return exp(subtensor(sample_matrix(), {Slice{0, {}, 1}})); })
+      .sample([] {
+        return exp(subtensor(sample_matrix(), {Slice{0, {}, 1}}));
+      })
       .sample([] {
         const Variable x = sample_vector();
         return exp(subtensor(x, {Slice{0, shape_i(x, 0), {}}}));
       })
-      .sample([] { return exp(subtensor(sample_leaf(DType::Float64, {3}), {Slice{1, 7, {}}})); });
+      .sample([] {
+        return exp(subtensor(sample_leaf(DType::Float64, {3}), {Slice{1, 7, {}}}));
+      });
   rules.function("subtensor_of_subtensor", root, subtensor_of_subtensor)
       .doc("x[i][j] is x[i, j].")
       .tags(canonicalize, specialize, "local_subtensor_merge_integer")
-      .sample([=] { return subtensor(subtensor(sample_matrix(), {IndexItem(1)}), {Slice{1, {}, {}}}); });
+      .sample([=] {
+        return subtensor(subtensor(sample_matrix(), {IndexItem(1)}), {Slice{1, {}, {}}});
+      });
   rules.function("subtensor_of_make_vector", root, subtensor_of_make_vector)
       .doc("An element of a vector made of scalars is that scalar.")
       .tags(useless, canonicalize, specialize, "local_subtensor_make_vector")
-      .sample([=] { return exp((*make_ref<Subtensor>(IndexPattern({DimIndex{true, false, false, false}})))({make_vector({number(), number()}), index()})); })
-      .sample([=] { return subtensor(make_vector({number(), number(), number()}), {Slice{-2, {}, {}}}); });
+      .sample([=] {
+        return exp((*make_ref<Subtensor>(IndexPattern({DimIndex{true, false, false, false}})))(
+            {make_vector({number(), number()}), index()}));
+      })
+      .sample([=] {
+        return subtensor(make_vector({number(), number(), number()}), {Slice{-2, {}, {}}});
+      });
   rules.function("subtensor_of_write", root, read_of_write)
       .doc("Reading what was just written at the same place.")
       .tags(canonicalize, specialize, shape_unsafe, "local_read_of_write_same_indices")
@@ -234,19 +246,25 @@ void declare(Rules& rules) {
   rules.function("useless_update", Root::op({"IncSubtensor"}), useless_update)
       .doc("Adding nothing, or writing everything.")
       .tags(canonicalize, specialize, "local_useless_inc_subtensor", "local_incsubtensor_of_zeros")
-      .sample([] { return exp(set_subtensor(sample_vector(), {Slice{0, {}, {}}}, sample_vector())); })
-      .sample([] { return exp(inc_subtensor(sample_vector(), {Slice{1, {}, {}}}, 0.0)); });
+      .sample([] {
+        return exp(set_subtensor(sample_vector(), {Slice{0, {}, {}}}, sample_vector()));
+      })
+      .sample([] {
+        return exp(inc_subtensor(sample_vector(), {Slice{1, {}, {}}}, 0.0));
+      });
   rules.function("add_of_sparse_update", Root::scalar({"add"}), add_of_sparse_update)
       .doc("Adding an array that is zero but for an update is doing the update.")
       .tags(canonicalize, stabilize, specialize, "local_add_of_sparse_write")
       .sample([] {
         const Variable x = sample_vector();
-        return x + inc_subtensor(alloc(0.0, {shape_i(x, 0)}), {Slice{1, {}, {}}}, 2.5);
+        return x + inc_subtensor(alloc(constant(Array(0.0)), {shape_i(x, 0)}), {Slice{1, {}, {}}}, 2.5);
       });
   rules.function("useless_join", Root::op({"Join"}), useless_join)
       .doc("A join of one tensor, and empty parts of a join.")
       .tags(useless, canonicalize, specialize, "local_join_1", "local_join_empty")
-      .sample([] { return join(0, {sample_vector(), sample_leaf(DType::Float64, {0})}); });
+      .sample([] {
+        return join(0, {sample_vector(), sample_leaf(DType::Float64, {0})});
+      });
 }
 
 const RegisterRules registered("subtensor", declare);

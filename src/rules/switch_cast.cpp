@@ -33,7 +33,9 @@ std::optional<Variables> skip_inner_cast(FunctionGraph&, const Apply& node) {
 // Lengths are never negative.
 std::optional<Variables> compare_length(FunctionGraph&, const Apply& node) {
   const std::string_view name = scalar_op_of(node.output())->name;
-  auto is_length = [](const Variable& v) { return v.ndim() == 0 && is_integer(v.dtype()) && !v.is_constant() && is_never_negative(v); };
+  auto is_length = [](const Variable& v) {
+    return v.ndim() == 0 && is_integer(v.dtype()) && !v.is_constant() && is_never_negative(v);
+  };
   auto is_zero = [](const Variable& v) { return scalar_constant(v) == 0.0; };
   const Variable &a = node.input(0), &b = node.input(1);
   const bool length_first = is_length(a) && is_zero(b), length_second = is_zero(a) && is_length(b);
@@ -45,7 +47,7 @@ std::optional<Variables> compare_length(FunctionGraph&, const Apply& node) {
   if (name == "gt") return length_second ? known(false) : std::nullopt;
   if (name == "le") return length_second ? known(true) : std::nullopt;
   if (name == "maximum") return one(fit(length, node.output()));
-  return one(fit(constant_like(0, node.output().dtype()), node.output()));   // minimum
+  return one(fit(constant_like(0, node.output().dtype()), node.output()));  // minimum
 }
 
 void declare(Rules& rules) {
@@ -55,18 +57,26 @@ void declare(Rules& rules) {
       .tags(useless, canonicalize, specialize, "local_useless_switch")
       .sample([] { return switch_(constant(Array(true)), sample_vector(), 0.0); })
       .sample([] { return switch_(constant(Array(0)), sample_vector(), sample_matrix()); });
-  rules.equation("switch_of_same", switch_(c, x, x), x).on(any_dtype).tags(useless, canonicalize, specialize, "local_useless_switch");
-  rules.equation("switch_in_true_branch", switch_(c, switch_(c, x, y), z), switch_(c, x, z)).on(any_dtype).tags(canonicalize);
-  rules.equation("switch_in_false_branch", switch_(c, x, switch_(c, y, z)), switch_(c, x, z)).on(any_dtype).tags(canonicalize);
+  rules.equation("switch_of_same", switch_(c, x, x), x)
+      .on(any_dtype)
+      .tags(useless, canonicalize, specialize, "local_useless_switch");
+  rules.equation("switch_in_true_branch", switch_(c, switch_(c, x, y), z), switch_(c, x, z))
+      .on(any_dtype)
+      .tags(canonicalize);
+  rules.equation("switch_in_false_branch", switch_(c, x, switch_(c, y, z)), switch_(c, x, z))
+      .on(any_dtype)
+      .tags(canonicalize);
 
-  std::initializer_list<std::string> casts = {"cast_bool",  "cast_int8",   "cast_int16",  "cast_int32",   "cast_int64",  "cast_uint8",
-                                              "cast_uint16", "cast_uint32", "cast_uint64", "cast_float32", "cast_float64"};
+  std::initializer_list<std::string> casts = {"cast_bool",   "cast_int8",    "cast_int16",  "cast_int32",
+                                              "cast_int64",  "cast_uint8",   "cast_uint16", "cast_uint32",
+                                              "cast_uint64", "cast_float32", "cast_float64"};
   rules.function("cast_of_cast", Root::scalar(casts), skip_inner_cast)
       .doc("A cast to a wider dtype in between is left out; a cast to its own dtype is nothing.")
       .tags(useless, canonicalize, specialize, "local_cast_cast")
       .sample([] { return cast(cast(sample_leaf(DType::Float32, {3}), DType::Float64), DType::Int8); })
       .sample([] { return cast(cast(sample_leaf(DType::Int8, {any_length}), DType::Int16), DType::Int8); });
-  rules.function("length_compared_to_zero", Root::scalar({"lt", "le", "gt", "ge", "maximum", "minimum"}), compare_length)
+  rules
+      .function("length_compared_to_zero", Root::scalar({"lt", "le", "gt", "ge", "maximum", "minimum"}), compare_length)
       .doc("Lengths are not negative.")
       .tags(canonicalize, specialize, "local_useless_elemwise_comparison")
       .sample([] { return lt(shape_i(sample_vector(), 0), 0); })

@@ -37,16 +37,22 @@ void symmetries(Rules& rules, const ScalarOp& op) {
   if (op.has(even)) {
     rules.equation(cat(op.name, "_of_neg"), apply(op, {-x}), apply(op, {x})).on(numbers_with_sign).tags(canonicalize);
     if (op.name != "abs")
-      rules.equation(cat(op.name, "_of_abs"), apply(op, {abs(x)}), apply(op, {x})).on(numbers_with_sign).tags(canonicalize);
+      rules.equation(cat(op.name, "_of_abs"), apply(op, {abs(x)}), apply(op, {x}))
+          .on(numbers_with_sign)
+          .tags(canonicalize);
   }
-  if (op.has(odd) && op.name != "neg")
-    rules.equation(cat(op.name, "_of_neg"), apply(op, {-x}), -apply(op, {x})).tags(canonicalize);
+  if (op.has(odd) && op.name != "neg") {
+    Rule& rule = rules.equation(cat(op.name, "_of_neg"), apply(op, {-x}), -apply(op, {x})).tags(canonicalize);
+    if (op.name == "sign") rule.either_zero();  // sign(-0.0) is 0.0
+  }
 }
 
 void same_operands(Rules& rules, const ScalarOp& op) {
   const Variable x = pattern_leaf(op, "x");
   if (op.has(idempotent) && op.name != "second")
-    rules.equation(cat(op.name, "_of_same"), apply(op, {x, x}), x).on(any_dtype).tags(canonicalize, "local_useless_elemwise");
+    rules.equation(cat(op.name, "_of_same"), apply(op, {x, x}), x)
+        .on(any_dtype)
+        .tags(canonicalize, "local_useless_elemwise");
 }
 
 // ---- neutral and absorbing elements ---------------------------------------------------------------------------------
@@ -92,7 +98,8 @@ void declare(Rules& rules) {
   }
   rules.function("neutral_element", Root::traits(commutative), drop_neutral)
       .doc("x + 0, x * 1, x and True, x or False, ... are x.")
-      .tags(useless, canonicalize, specialize, "local_add_remove_zeros", "local_mul_specialize", "local_useless_elemwise")
+      .tags(useless, canonicalize, specialize, "local_add_remove_zeros", "local_mul_specialize",
+            "local_useless_elemwise")
       .either_zero()
       .sample([] { return sample_vector() + 0; })
       .sample([] { return 1 * sample_matrix(); })

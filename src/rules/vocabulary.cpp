@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "ops/alloc.hpp"
 #include "ops/elemwise.hpp"
+#include "ops/shape.hpp"
 
 namespace bitale::rewriting {
 
@@ -19,6 +21,23 @@ ApplyNode* only_user(const FunctionGraph& graph, const Variable& v) {
 bool is_single(const Variable& v) {
   const Dims& shape = v.static_shape();
   return std::all_of(shape.begin(), shape.end(), [](std::int64_t length) { return length == 1; });
+}
+
+bool depends_on_inputs(const Variable& v) {
+  Variables open{v};
+  for (int budget = 32; !open.empty(); --budget) {
+    const Variable at = open.back();
+    open.pop_back();
+    if (at.is_constant()) continue;
+    if (budget <= 0 || !at.has_owner()) return true;
+    if (op_as<Alloc>(at)) {
+      open.push_back(at.owner().input(0));
+    } else if (!op_as<ShapeI>(at)) {
+      const Apply owner = at.owner();
+      open.insert(open.end(), owner.inputs().begin(), owner.inputs().end());
+    }
+  }
+  return false;
 }
 
 bool same_broadcast(const Variable& a, const Variable& b) {

@@ -18,6 +18,9 @@ ApplyNode* only_user(const FunctionGraph& graph, const Variable& v);
 inline bool is_one(const Variable& v, int axis) { return v.static_shape()[std::size_t(axis)] == 1; }
 // Whether all dimensions do: the variable is one number.
 bool is_single(const Variable& v);
+// Whether its values depend on a leaf that is no constant (true where that takes long to find out). Lengths don't
+// count.
+bool depends_on_inputs(const Variable& v);
 // The same static pattern of broadcast dimensions (and rank).
 bool same_broadcast(const Variable& a, const Variable& b);
 // The op of the variable's node when it is of the class, else nullptr.
@@ -33,7 +36,7 @@ inline std::optional<Variables> one(std::optional<Variable> replacement) {
 }
 // Leaves for samples.
 Variable sample_leaf(DType dtype, const Dims& shape);
-Variable sample_vector();   // float64, of unknown length
+Variable sample_vector();  // float64, of unknown length
 Variable sample_matrix();
 inline constexpr std::int64_t any_length = unknown_length;
 

@@ -28,19 +28,20 @@ struct RewriteQuery {
 };
 using RewriteDatabaseQuery = RewriteQuery;
 
-// The query of an optimizer name: None, merge, minimum_compile, fast_compile, fast_run, fast_run_stable, stabilize, o1 to o4, unsafe.
-// ValueError with a suggestion for another name.
+// The query of an optimizer name: None, merge, minimum_compile, fast_compile, fast_run, fast_run_stable, stabilize, o1
+// to o4, unsafe. ValueError with a suggestion for another name.
 RewriteQuery query_of(std::string_view optimizer);
 std::vector<std::string> optimizer_names();
 
-extern const RewriteQuery OPT_NONE, OPT_MERGE, OPT_FAST_COMPILE, OPT_FAST_RUN, OPT_FAST_RUN_STABLE, OPT_STABILIZE, OPT_UNSAFE;
+extern const RewriteQuery OPT_NONE, OPT_MERGE, OPT_FAST_COMPILE, OPT_FAST_RUN, OPT_FAST_RUN_STABLE, OPT_STABILIZE,
+    OPT_UNSAFE;
 
 // What a call of rewrite() did.
 struct RewriteReport {
   struct Rule {
     std::string name, phase;
     std::uint64_t hits = 0, tried = 0;
-    double seconds = 0;                        // only with time_rules
+    double seconds = 0;  // only with time_rules
   };
   struct Phase {
     std::string name;
@@ -48,16 +49,16 @@ struct RewriteReport {
     std::size_t nodes_before = 0, nodes_after = 0;
     int passes = 0;
   };
-  bool time_rules = false;                     // set by the caller: measure every rule, not only phases
+  bool time_rules = false;  // set by the caller: measure every rule, not only phases
 
-  std::vector<Rule> rules = {};                // that were tried, in order of phase and name
+  std::vector<Rule> rules = {};  // that were tried, in order of phase and name
   std::vector<Phase> phases = {};
-  std::vector<std::string> errors = {};        // failures that config.on_opt_error did not raise
+  std::vector<std::string> errors = {};  // failures that config.on_opt_error did not raise
   std::size_t nodes_before = 0, nodes_after = 0;
   double seconds = 0;
 
-  std::uint64_t hits(std::string_view rule) const;   // over all phases
-  std::string str() const;                     // a table: time, hits, nodes before and after
+  std::uint64_t hits(std::string_view rule) const;  // over all phases
+  std::string str() const;                          // a table: time, hits, nodes before and after
 };
 
 // Rewrites the graph in place. ValueError with a suggestion when the query names a tag that no rewrite has.
@@ -73,12 +74,12 @@ Variable rewrite_graph(const Variable& expression, const std::vector<std::string
 // What is known of a registered rule. For documentation and tests.
 struct RuleDescription {
   std::string name = {}, doc = {}, root = {};
-  std::string left = {}, right = {};           // of an equation, as text
+  std::string left = {}, right = {};  // of an equation, as text
   std::vector<std::string> phases = {}, tags = {};
   bool more_accurate = false, wider_domain = false;
-  std::uint64_t hits = 0;                      // in this process so far
+  std::uint64_t hits = 0;  // in this process so far
 };
-std::vector<RuleDescription> describe_rules();   // by name
+std::vector<RuleDescription> describe_rules();  // by name
 // Uses of a rule in this process so far. KeyError with a suggestion for an unknown name.
 std::uint64_t rule_hits(std::string_view rule);
 // The phases of optdb and the rules in each, as text.

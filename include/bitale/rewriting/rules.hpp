@@ -26,8 +26,8 @@ namespace bitale::rewriting {
 class Equation;
 
 // ---- tags -----------------------------------------------------------------------------------------------------------
-// A phase's name puts a rule into that phase. Other tags are for queries. A rule in canonicalize or useless is also part
-// of fast_compile; every rule is part of fast_run unless it is tagged `opt_in`.
+// A phase's name puts a rule into that phase. Other tags are for queries. A rule in canonicalize or useless is also
+// part of fast_compile; every rule is part of fast_run unless it is tagged `opt_in`.
 inline constexpr std::string_view useless = "useless", canonicalize = "canonicalize", stabilize = "stabilize",
                                   specialize = "specialize", uncanonicalize = "uncanonicalize";
 inline constexpr std::string_view shape_unsafe = "shape_unsafe", unsafe = "unsafe", unsafe_nan = "unsafe_nan",
@@ -35,8 +35,14 @@ inline constexpr std::string_view shape_unsafe = "shape_unsafe", unsafe = "unsaf
 
 // ---- dtypes ---------------------------------------------------------------------------------------------------------
 enum DTypes : std::uint32_t {
-  bools = 1, signed_ints = 2, unsigned_ints = 4, floats = 8, complexes = 16,
-  integers = signed_ints | unsigned_ints, numbers = integers | floats, any_dtype = bools | numbers,
+  bools = 1,
+  signed_ints = 2,
+  unsigned_ints = 4,
+  floats = 8,
+  complexes = 16,
+  integers = signed_ints | unsigned_ints,
+  numbers = integers | floats,
+  any_dtype = bools | numbers,
 };
 bool is_among(DType dtype, std::uint32_t dtypes);
 
@@ -44,9 +50,9 @@ bool is_among(DType dtype, std::uint32_t dtypes);
 // The nodes that a rule is tried on.
 class Root {
  public:
-  static Root op(std::initializer_list<std::string> names);       // Op::name()
-  static Root scalar(std::initializer_list<std::string> names);   // elementwise operations, by the scalar op's name
-  static Root traits(std::uint32_t traits);                       // elementwise operations that have all these traits
+  static Root op(std::initializer_list<std::string> names);      // Op::name()
+  static Root scalar(std::initializer_list<std::string> names);  // elementwise operations, by the scalar op's name
+  static Root traits(std::uint32_t traits);                      // elementwise operations that have all these traits
   static Root elemwise();
   static Root any();
   bool matches(const Op& op) const;
@@ -60,7 +66,8 @@ class Root {
 
 // ---- patterns -------------------------------------------------------------------------------------------------------
 // A leaf that matches anything; on every occurrence the same.
-Variable pattern_variable(std::string name, DType dtype = DType::Float64);   // the dtype only has to suit the pattern's own ops
+Variable pattern_variable(std::string name,
+                          DType dtype = DType::Float64);  // the dtype only has to suit the pattern's own ops
 // A leaf that matches a constant whose elements are all equal.
 Variable pattern_constant(std::string name = "c");
 template <int N>
@@ -77,7 +84,7 @@ class Match {
  public:
   Match(FunctionGraph& graph, const Apply& node, const Variables& pattern, const Variables& bound)
       : graph_(graph), node_(node), pattern_(pattern), bound_(bound) {}
-  const Variable& operator()(const Variable& pattern_leaf) const;   // what it stands for; KeyError
+  const Variable& operator()(const Variable& pattern_leaf) const;  // what it stands for; KeyError
   double value(const Variable& pattern_constant) const;
   FunctionGraph& graph() const { return graph_; }
   const Apply& node() const { return node_; }
@@ -108,22 +115,23 @@ class Rule {
     return *this;
   }
   Rule& doc(std::string text);
-  Rule& priority(int value);                     // higher goes first on the same node; default 0
-  Rule& depth(int levels);                       // how many levels of nodes below its root a function looks at; default 2
+  Rule& priority(int value);  // higher goes first on the same node; default 0
+  Rule& depth(int levels);    // how many levels of nodes below its root a function looks at; default 2
   // Of equations:
-  Rule& on(std::uint32_t dtypes);                // dtypes of the pattern variables; default: floats
+  Rule& on(std::uint32_t dtypes);  // dtypes of the pattern variables; default: floats
   Rule& when(Condition condition);
   // The node behind this part of the left side must have no other use.
   Rule& once_used(const Variable& part);
-  // Claims, which the generic test checks: the right side is nearer to the exact result; is finite where the left isn't;
-  // may have a zero of the other sign.
+  // Claims, which the generic test checks: the right side is nearer to the exact result; is finite where the left
+  // isn't; may have a zero of the other sign.
   Rule& more_accurate();
   Rule& wider_domain();
   Rule& either_zero();
   // Special values of the first leaf (inf, nan, ...) for which the sides are known, and allowed, to differ.
   Rule& differs_at(std::vector<double> values);
   // Points at which to test the claims and the equality, one value per pattern leaf in order of occurrence in the left
-  // side; added to the standard ones. A pattern constant is only tried with these values (default: a few small numbers).
+  // side; added to the standard ones. A pattern constant is only tried with these values (default: a few small
+  // numbers).
   Rule& points(std::vector<std::vector<double>> values);
   Rule& constants(std::vector<double> values);
   // Of functions: an expression on which the rule fires, for the generic test.
@@ -147,7 +155,7 @@ class Rule {
   const std::vector<std::function<Variable()>>& samples() const { return samples_; }
   bool has_tag(std::string_view tag) const;
 
-  mutable std::atomic<std::uint64_t> hits{0};    // in this process
+  mutable std::atomic<std::uint64_t> hits{0};  // in this process
 
  private:
   Equation& only_equation(std::string_view what);
@@ -185,11 +193,12 @@ struct RegisterRules {
 // Adds rules to optdb at run time. ValueError for a name that is taken (unless `overwrite`) or a rule without a phase.
 void register_rules(const std::function<void(Rules&)>& topic, bool overwrite = false);
 
-// ---- for writing node functions ---------------------------------------------------------------------------------------
-// The value of a constant whose elements are all equal, seen through nodes that only view it (a broadcast scalar).
+// ---- for writing node functions
+// --------------------------------------------------------------------------------------- The value of a constant whose
+// elements are all equal, seen through nodes that only view it (a broadcast scalar).
 std::optional<double> scalar_constant(const Variable& variable);
-// `value` with the type that its use as `like` needs: broadcast to like's lengths, cast where that loses nothing. None when
-// it can't be.
+// `value` with the type that its use as `like` needs: broadcast to like's lengths, cast where that loses nothing. None
+// when it can't be.
 std::optional<Variable> fit(const Variable& value, const Variable& like);
 // A constant of the dtype.
 Variable constant_like(double value, DType dtype);

@@ -1,0 +1,53 @@
+// Every rule that is a function fires on its samples, alone, and the values stay what they were.
+#include <doctest/doctest.h>
+
+#include "bitale/core/config.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/ops/ops.hpp"
+#include "bitale/rewriting/rewriting.hpp"
+#include "graph/evaluate.hpp"
+#include "rewriting/database.hpp"
+
+using namespace bitale;
+
+namespace {
+
+// Unknown lengths are 3, and so are integer scalars, which are lengths or positions.
+Array value_for(const Variable& leaf, int seed) {
+  Dims shape;
+  for (std::int64_t length : leaf.static_shape()) shape.push_back(length == unknown_length ? 3 : length);
+  if (leaf.ndim() == 0 && is_integer(leaf.dtype())) return Array(3.0).astype(leaf.dtype());
+  Array out = Array::empty(DType::Float64, shape);
+  for (std::int64_t k = 0; k < out.size(); ++k)
+    out.data_as<double>()[k] = is_float(leaf.dtype()) ? 0.3 + 0.17 * double((7 * k + seed) % 11) - 0.9 * double(k % 2)
+                                                      : double((k + seed) % 5);
+  return out.astype(leaf.dtype());
+}
+
+}  // namespace
+
+TEST_CASE("every function rule fires on its samples and keeps the value") {
+  const config::Change strict("on_opt_error", "raise");
+  for (const rewriting::Rule* rule : rewriting::OptDB::instance().rules()) {
+    if (rule->equation() || rule->name().starts_with("test_")) continue;  // test_: of other tests
+    CAPTURE(rule->name());
+    CHECK_MESSAGE(!rule->samples().empty(), "no sample");
+    CHECK_MESSAGE(!rule->doc().empty(), "no documentation");
+    int number = 0;
+    for (auto& sample : rule->samples()) {
+      CAPTURE(++number);
+      const Variable expression = sample();
+      RewriteReport report;
+      const Variable after = rewrite_graph(expression, {rule->name()}, {}, &report);
+      CHECK_MESSAGE(report.hits(rule->name()) > 0, "does not fire on its sample");
+      CHECK(expression.type()->is_super(*after.type()));
+      const Variables inputs = graph_inputs(Variables{expression, after});
+      std::vector<Array> values;
+      for (std::size_t i = 0; i < inputs.size(); ++i) values.push_back(value_for(inputs[i], int(i)));
+      const Array before_value = evaluate(expression, inputs, values), after_value = evaluate(after, inputs, values);
+      CHECK_MESSAGE(before_value.dtype() == after_value.dtype(), "dtype");
+      CHECK_MESSAGE(allclose(before_value, after_value, 1e-12, 1e-12), before_value.str()
+                                                                           << " became " << after_value.str());
+    }
+  }
+}
