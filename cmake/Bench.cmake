@@ -1,4 +1,4 @@
-# Every bench/cpp/NAME.cpp is a program, bench/NAME in the build tree. `./dev bench` runs them.
+# Every bench/cpp/NAME.cpp is a program, bench/NAME in the build tree. bench/run.py (`./dev bench`) runs them.
 
 find_package(benchmark REQUIRED)
 file(GLOB bench_sources CONFIGURE_DEPENDS bench/cpp/*.cpp)
@@ -6,7 +6,7 @@ foreach(source ${bench_sources})
   cmake_path(GET source STEM name)
   add_executable(bench_${name} ${source})
   bitale_target(bench_${name})
-  target_compile_definitions(bench_${name} PRIVATE BITALE_EXAMPLE_DATA="${CMAKE_CURRENT_SOURCE_DIR}/examples/data")
+  target_compile_options(bench_${name} PRIVATE $<$<CONFIG:Release>:-O3>)
   target_link_libraries(bench_${name} PRIVATE bitale benchmark::benchmark)
   set_target_properties(bench_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/bench)
 endforeach()

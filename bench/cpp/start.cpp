@@ -1,0 +1,13 @@
+// The whole life of a small program: builds the seed's expression, compiles it, prints the first result and ends.
+// With an argument it ends at once: what starting costs without Bitale's doing.
+#include <bitale/bitale.hpp>
+#include <iostream>
+
+namespace bt = bitale;
+
+int main(int count, char**) {
+  if (count > 1) return 0;
+  auto a = bt::vector("a");
+  auto f = bt::function({a}, a + bt::pow(a, 10));
+  std::cout << f({bt::Array{0., 1., 2.}}) << "\n";
+}

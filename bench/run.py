@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""Prints the figures that Bitale wants to be judged by, each beside its target, with its rivals timed in the same run.
+
+What one thread does is given as processor time, which doesn't count what others take from the machine; the start of a
+program, and whatever uses several threads, as wall time. All are medians. The figures also go to bench/results/ as JSON.
+"""
+
+import argparse
+import datetime
+import json
+import os
+import re
+import resource
+import statistics
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+ONE_THREAD = {name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMEXPR_NUM_THREADS")}
+ONE_THREAD["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+
+
+def google(program, minimum=0.2):
+    """Runs a google-benchmark program; {name: {"cpu": median seconds, counters...}}."""
+    command = [program, "--benchmark_format=json", f"--benchmark_min_time={minimum}", "--benchmark_repetitions=5",
+               "--benchmark_enable_random_interleaving=true"]
+    output = subprocess.run(command, env={**os.environ, **ONE_THREAD}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
+    scale = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
+    found = {}
+    for run in json.loads(output.stdout)["benchmarks"]:
+        if run.get("aggregate_name") == "median":
+            found[run["run_name"]] = {**run, "cpu": run["cpu_time"] * scale[run["time_unit"]]}
+    return found
+
+
+def script(name, peers, one_thread):
+    """Runs a script of bench/python and reads what it found."""
+    environment = {**os.environ, **(ONE_THREAD if one_thread else {}), **({"BITALE_BENCH_PEERS": "1"} if peers else {})}
+    output = subprocess.run([sys.executable, HERE / "python" / f"{name}.py"], env=environment, stdout=subprocess.PIPE, check=True)
+    return json.loads(output.stdout.splitlines()[-1])
+
+
+def start(program, runs=21):
+    """Whole processes: wall and processor seconds with Bitale at work, and wall seconds of one that ends at once."""
+    wall, busy, empty = [], [], []
+    for _ in range(runs):
+        used, before = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+        subprocess.run([program], stdout=subprocess.DEVNULL, check=True)
+        wall.append(time.perf_counter() - before)
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        busy.append(after.ru_utime - used.ru_utime + after.ru_stime - used.ru_stime)
+        before = time.perf_counter()
+        subprocess.run([program, "end"], stdout=subprocess.DEVNULL, check=True)
+        empty.append(time.perf_counter() - before)
+    return {"wall": statistics.median(wall), "cpu": statistics.median(busy), "empty": statistics.median(empty)}
+
+
+def duration(seconds):
+    for unit, name in ((1, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if seconds >= unit:
+            return f"{seconds / unit:.3g} {name}"
+    return f"{seconds * 1e9:.3g} ns"
+
+
+def durations(times, leave_out=()):
+    return ", ".join(f"{name} {duration(seconds)}" for name, seconds in times.items() if name not in leave_out)
+
+
+def cpu_model():
+    found = re.search(r"^model name\s*:\s*(.*)$", Path("/proc/cpuinfo").read_text(), re.M)
+    return found[1] if found else "unknown processor"
+
+
+class Rows:
+    """The table, printed line by line as it is measured."""
+
+    def __init__(self):
+        self.figures = {}
+        print(f"{'what':<58}{'target':>10}{'measured':>12}")
+
+    def add(self, key, what, target, measured, details, figures):
+        self.figures[key] = figures
+        print(f"{what:<58}{target:>10}{measured:>12}")
+        print(textwrap.fill(details, 110, initial_indent="    ", subsequent_indent="    "), flush=True)
+
+
+def measure_start(rows, build):
+    t = start(build / "start")
+    rows.add("start", "C++: start of a program to its first result", "≤ 60 ms", duration(t["wall"]),
+             f"processor {duration(t['cpu'])}; a program that ends at once {duration(t['empty'])}", t)
+
+
+def measure_compile(rows, build, compiling):
+    found = google(build / "compile")
+    t = found["compile_step"]
+    phases = {name: t[name] for name in ("rewrite", "lower", "codegen", "first")}
+    detail = "; ".join([
+        f"rewriting {t['rewrite']:.2g} ms, lowering {t['lower']:.2g} ms, native code {t['codegen']:.3g} ms",
+        f"graph and gradients {duration(found['build_step']['cpu'])}",
+        f"first of a process {t['first']:.3g} ms"])
+    others = durations(compiling, ("Bitale",))
+    rows.add("compile", "compile the digits step", "≤ 150 ms", duration(t["cpu"]), detail + ("; " + others if others else ""),
+             {"cpu": t["cpu"], "phases_ms": phases, "build": found["build_step"]["cpu"], "peers": compiling})
+
+
+def measure_ratio(rows, key, what, target, times, other="NumPy"):
+    rows.add(key, what, target, f"{times['Bitale'] / times[other]:.2f} x", durations(times), times)
+
+
+def measure_fused(rows, build, peers):
+    times = script("fused", peers, one_thread=True)
+    by_hand = google(build / "fused")
+    times["C++ -O3"] = by_hand["fused_by_hand"]["cpu"]
+    measure_ratio(rows, "fused", "exp(-0.5*((x-mu)/s)**2)*tanh(y)+log1p(z), 1e6", "≤ 0.5 x", times)
+
+
+def measure_calls(rows, build, peers):
+    t = {name: run["cpu"] for name, run in google(build / "call").items()}
+    rows.add("call_cpp", "call a scalar function from C++", "≤ 100 ns", duration(t["call_scalars"]),
+             f"with Arrays {duration(t['call_arrays'])}, on a vector of 8 {duration(t['call_vector_of_8'])}", t)
+    if peers is not None:
+        t = script("call", peers, one_thread=True)
+        rows.add("call_python", "call a scalar function from Python", "≤ 1 µs", duration(t["Bitale"]), durations(t, ("Bitale",)), t)
+
+
+def measure_chain(rows, build):
+    t = {name: run["cpu"] for name, run in google(build / "chain", minimum=0.05).items()}
+    steps = ["build", "clone", "toposort", "dprint", "destroy"]
+    growth = {step: t[f"{step}/1000000"] / t[f"{step}/100000"] for step in steps}
+    worst = max(value for step, value in growth.items() if t[f"{step}/1000000"] > 1e-3)
+    detail = ", ".join(f"{step} {duration(t[f'{step}/1000000'])} ({growth[step]:.2f} x)" for step in steps)
+    rows.add("chain", "a chain of 1e6 nodes, against one of 1e5", "10 x", f"{worst:.2f} x", detail, t)
+
+
+def main():
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("--build", type=Path, default=HERE.parent / "build" / "release", help="where the programs were built")
+    arguments.add_argument("--peers", action="store_true", help="JAX, PyTensor and numexpr too, where they are installed")
+    arguments.add_argument("--cpp-only", action="store_true", help="without Python's module")
+    options = arguments.parse_args()
+    build = options.build.resolve() / "bench"
+
+    load = os.getloadavg()[0]
+    machine = {"processor": cpu_model(), "processors": os.cpu_count(), "load": load}
+    print(f"{machine['processor']}, {machine['processors']} processors, load {load:.1f} before the start")
+    if load > 0.5:
+        print("Others use this machine now: wall times, and to a lesser degree the rest, are longer than they need be.")
+    print()
+    rows = Rows()
+    measure_start(rows, build)
+    if options.cpp_only:
+        measure_compile(rows, build, {})
+        measure_calls(rows, build, None)
+    else:
+        digits = script("digits", options.peers, one_thread=True)
+        measure_compile(rows, build, digits["compile"])
+        measure_ratio(rows, "digits", "digits step, 1,797 x 64, one thread", "≤ 1 x", digits["step"])
+        measure_ratio(rows, "digits_threads", "digits step, threads as by default", "", script("digits", options.peers, one_thread=False)["step"])
+        measure_fused(rows, build, options.peers)
+        measure_calls(rows, build, options.peers)
+    measure_chain(rows, build)
+
+    results = HERE / "results"
+    results.mkdir(exist_ok=True)
+    now = datetime.datetime.now().isoformat(timespec="seconds")
+    path = results / f"{now.replace(':', '-')}.json"
+    path.write_text(json.dumps({"time": now, "machine": machine, "figures": rows.figures}, indent=1))
+    print(f"\nAlso in {path.relative_to(HERE.parent)}")
+
+
+if __name__ == "__main__":
+    main()
