@@ -1,0 +1,67 @@
+"""Symbolic tensor expressions, their gradients, and native functions made of them.
+
+>>> import bitale as bt, bitale.tensor as pt
+>>> x = pt.dvector("x")
+>>> f = bt.function([x], bt.grad((x**3).sum(), x))
+>>> f([1.0, 2.0])
+array([ 3., 12.])
+"""
+
+import os as _os
+
+from bitale import _core
+
+_core.set_package_folder(_os.path.dirname(__file__))
+
+from bitale._core import (
+    DisconnectedInputError,
+    GradientError,
+    InconsistencyError,
+    InternalError,
+    MissingInputError,
+    NotScalarConstantError,
+    NullTypeGradError,
+    ShapeError,
+    UnusedInputError,
+    __version__,
+)
+from bitale.configuration import config
+from bitale import tensor
+from bitale import graph
+from bitale import compile
+from bitale import gradient
+from bitale import printing
+from bitale.compile import Function, In, Mode, Out, function, get_mode, shared
+from bitale.gradient import (
+    Lop,
+    Rop,
+    disconnected_grad,
+    grad,
+    hessian,
+    hessian_vector_product,
+    jacobian,
+    pullback,
+    pushforward,
+    subgraph_grad,
+    verify_grad,
+    zero_grad,
+)
+from bitale.graph import Apply, Constant, FunctionGraph, Op, Variable, clone_replace, graph_replace, vectorize_graph
+from bitale.printing import debugprint, dprint, pp, pprint
+from bitale.tensor import as_tensor, as_tensor_variable, dot
+
+as_symbolic = as_tensor_variable
+
+for _class in (
+    DisconnectedInputError,
+    GradientError,
+    InconsistencyError,
+    InternalError,
+    MissingInputError,
+    NotScalarConstantError,
+    NullTypeGradError,
+    ShapeError,
+    UnusedInputError,
+):
+    _class.__module__ = __name__
+del _class

@@ -1,0 +1,118 @@
+"""function(): the many forms of its arguments."""
+
+from __future__ import annotations
+
+from typing import Any, Iterable, Mapping, Sequence
+
+from bitale import _core
+from bitale._core import Function, Mode, Variable
+from bitale.compile.io import In, Out, refuse
+
+Function.__module__ = __name__
+
+
+def _pairs(what: str, given: Any) -> list[tuple[Any, Any]]:
+    if given is None:
+        return []
+    if isinstance(given, Mapping):
+        return list(given.items())
+    if isinstance(given, Variable):
+        raise TypeError(f"function: {what} must be a dict or a list of pairs, got {given!r}")
+    pairs = list(given)
+    for pair in pairs:
+        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
+            raise TypeError(f"function: {what} must be a dict or a list of pairs, got {pair!r} among them")
+    return [tuple(pair) for pair in pairs]
+
+
+def _input(given: Any) -> In:
+    if isinstance(given, In):
+        return given
+    if isinstance(given, Variable):
+        return In(given)
+    raise TypeError(f"function: expected variables as inputs, got {given!r}")
+
+
+def _output(given: Any) -> Any:
+    return given.variable if isinstance(given, Out) else given
+
+
+def function(
+    inputs: Sequence[Variable | In],
+    outputs: Any = None,
+    mode: str | Mode | None = None,
+    updates: Mapping[Variable, Any] | Iterable[tuple[Variable, Any]] | None = None,
+    givens: Mapping[Variable, Any] | Iterable[tuple[Variable, Any]] | None = None,
+    no_default_updates: bool = False,
+    accept_inplace: bool = False,
+    name: str | None = None,
+    rebuild_strict: bool = True,
+    allow_input_downcast: bool | None = None,
+    profile: Any = None,
+    on_unused_input: str | None = None,
+    trust_input: bool = False,
+) -> Function:
+    """Compiles outputs as a function of inputs.
+
+    outputs: a variable, a list or a dict of them (the function then returns such), or None.
+    updates: shared variables and the expressions whose values they get after each call.
+    givens: variables and what to use instead of them.
+    allow_input_downcast: None converts Python floats to config.floatX and else nothing that would lose precision;
+    True converts whatever is given; False not even those floats.
+    on_unused_input: "raise", "warn" or "ignore".
+    """
+    refuse(
+        "function",
+        {
+            "accept_inplace": accept_inplace,
+            "no_default_updates": isinstance(no_default_updates, list) and no_default_updates,
+            "profile": profile,
+            "rebuild_strict=False": not rebuild_strict,
+            "trust_input": trust_input,
+        },
+    )
+    if not isinstance(inputs, (list, tuple)):
+        raise TypeError(f"function: inputs must be a list, even of one variable; got {inputs!r}")
+    ins = [_input(given) for given in inputs]
+    keys: list[Any] = []
+    if outputs is None:
+        form, results = "none", []
+    elif isinstance(outputs, dict):
+        form, keys, results = "dict", list(outputs), [_output(output) for output in outputs.values()]
+    elif isinstance(outputs, (list, tuple)):
+        form, results = "list", [_output(output) for output in outputs]
+    else:
+        form, results = "single", [_output(outputs)]
+    return _core.make_function(
+        [given.variable for given in ins],
+        [given.name or "" for given in ins],
+        results,
+        form,
+        keys,
+        _pairs("updates", updates),
+        _pairs("givens", givens),
+        _core.get_mode(mode) if mode is not None else None,
+        name or "",
+        on_unused_input or "",
+        allow_input_downcast,
+    )
+
+
+class Maker:
+    """What a function was made from: PyTensor's ``f.maker``."""
+
+    def __init__(self, function: Function):
+        self._function = function
+
+    @property
+    def fgraph(self) -> _core.FunctionGraph:
+        """The graph after rewriting."""
+        return self._function.fgraph
+
+    @property
+    def mode(self) -> Mode:
+        return self._function.mode
+
+    @property
+    def inputs(self) -> list[Variable]:
+        return self._function.inputs

@@ -1,0 +1,21 @@
+"""Expression graphs: nodes, walks, copies, and graphs that may be changed."""
+
+from bitale.graph.basic import (
+    Apply,
+    Constant,
+    Variable,
+    clone,
+    equal_computations,
+)
+from bitale.graph.fg import FunctionGraph
+from bitale.graph.op import Op
+from bitale.graph.replace import clone_replace, graph_replace, vectorize_graph
+from bitale.graph.traversal import (
+    ancestors,
+    explicit_graph_inputs,
+    graph_inputs,
+    node_count,
+    toposort,
+    variable_depends_on,
+)
+from bitale.graph.type import Type

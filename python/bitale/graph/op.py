@@ -1,0 +1,5 @@
+"""Definitions of operations."""
+
+from bitale._core import Op
+
+Op.__module__ = __name__

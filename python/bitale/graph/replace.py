@@ -1,0 +1,3 @@
+"""Copies of graphs with parts replaced."""
+
+from bitale._core import clone_replace, graph_replace, vectorize_graph

@@ -1,0 +1,46 @@
+"""Tensors: variables, and the functions that make more of them. Names and arguments are PyTensor's."""
+
+import math as _math
+
+from bitale._core import *
+from bitale._core import NotScalarConstantError, ShapeError
+from bitale._core import add, and_, eq, exp, ge, gt, int_div, invert, le, lt, mul, neg, neq, or_, pow, psi, round, second
+from bitale._core import sigmoid, softplus, sqr, sub, switch, transpose, true_div, xor
+from bitale.tensor.sharedvar import TensorSharedVariable
+from bitale.tensor.type import TensorType
+from bitale.tensor.variable import TensorConstant, TensorVariable
+from bitale.tensor.extra_ops import *
+from bitale.tensor import special
+
+# Other names of the same functions.
+power = pow
+square = sqr
+subtract = sub
+multiply = mul
+divide = true_divide = true_div
+floor_div = floor_divide = int_div
+negative = neg
+equal = eq
+not_equal = neq
+less = lt
+less_equal = le
+greater = gt
+greater_equal = ge
+bitwise_and = logical_and = and_
+bitwise_or = logical_or = or_
+bitwise_xor = logical_xor = xor
+bitwise_not = invert
+where = switch
+fill = second
+expit = sigmoid
+log1pexp = softplus
+digamma = psi
+round_half_to_even = round
+matrix_transpose = swap_last_axes
+
+e = _math.e
+pi = _math.pi
+inf = _math.inf
+nan = _math.nan
+euler_gamma = 0.5772156649015329
+newaxis = None

@@ -1,0 +1,220 @@
+"""Functions that are short expressions of others."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Sequence
+
+from bitale._core import (
+    TensorVariable,
+    abs,
+    alloc,
+    and_,
+    argmax,
+    as_tensor_variable,
+    cast,
+    dimshuffle,
+    eq,
+    expand_dims,
+    gt,
+    int_div,
+    isinf,
+    isnan,
+    le,
+    lt,
+    max,
+    maximum,
+    min,
+    minimum,
+    mod,
+    neg,
+    or_,
+    second,
+    switch,
+)
+
+__all__ = [
+    "allclose",
+    "atleast_1d",
+    "atleast_2d",
+    "atleast_3d",
+    "atleast_Nd",
+    "ceil_intdiv",
+    "deg2rad",
+    "divmod",
+    "full",
+    "full_like",
+    "isclose",
+    "isneginf",
+    "isposinf",
+    "largest",
+    "max_and_argmax",
+    "moveaxis",
+    "ptp",
+    "rad2deg",
+    "shape_padaxis",
+    "shape_padleft",
+    "shape_padright",
+    "smallest",
+    "swap_last_axes",
+    "swapaxes",
+]
+
+
+def _axis(axis: int, ndim: int, function: str) -> int:
+    if not -ndim <= axis < ndim:
+        raise ValueError(f"{function}: axis {axis} is outside {ndim} dimensions")
+    return axis % ndim
+
+
+def full(shape: Any, fill_value: Any, dtype: Any = None) -> TensorVariable:
+    """A tensor of this shape whose elements are all fill_value."""
+    value = as_tensor_variable(fill_value)
+    if dtype is not None:
+        value = cast(value, dtype)
+    return alloc(value, shape) if isinstance(shape, (TensorVariable, list, tuple)) else alloc(value, [shape])
+
+
+def full_like(a: Any, fill_value: Any, dtype: Any = None) -> TensorVariable:
+    """A tensor of a's shape (and dtype) whose elements are all fill_value."""
+    a = as_tensor_variable(a)
+    return second(a, cast(fill_value, a.dtype if dtype is None else dtype))
+
+
+def swapaxes(x: Any, axis1: int, axis2: int) -> TensorVariable:
+    """x with two dimensions exchanged."""
+    x = as_tensor_variable(x)
+    order = list(range(x.ndim))
+    i, j = _axis(axis1, x.ndim, "swapaxes"), _axis(axis2, x.ndim, "swapaxes")
+    order[i], order[j] = order[j], order[i]
+    return dimshuffle(x, *order)
+
+
+def swap_last_axes(x: Any) -> TensorVariable:
+    """Each matrix of a stack transposed."""
+    return swapaxes(x, -1, -2)
+
+
+def moveaxis(x: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> TensorVariable:
+    """x with some dimensions moved to other places; the others keep their order."""
+    x = as_tensor_variable(x)
+    sources = [source] if isinstance(source, int) else list(source)
+    destinations = [destination] if isinstance(destination, int) else list(destination)
+    if len(sources) != len(destinations):
+        raise ValueError("moveaxis: source and destination must be equally many")
+    sources = [_axis(axis, x.ndim, "moveaxis") for axis in sources]
+    destinations = [_axis(axis, x.ndim, "moveaxis") for axis in destinations]
+    if len(set(sources)) < len(sources) or len(set(destinations)) < len(destinations):
+        raise ValueError("moveaxis: an axis is given twice")
+    order = [axis for axis in range(x.ndim) if axis not in sources]
+    for to, axis in sorted(zip(destinations, sources)):
+        order.insert(to, axis)
+    return dimshuffle(x, *order)
+
+
+def shape_padleft(x: Any, n_ones: int = 1) -> TensorVariable:
+    """x with new dimensions of length 1 in front."""
+    x = as_tensor_variable(x)
+    return dimshuffle(x, *["x"] * n_ones, *range(x.ndim))
+
+
+def shape_padright(x: Any, n_ones: int = 1) -> TensorVariable:
+    """x with new dimensions of length 1 behind."""
+    x = as_tensor_variable(x)
+    return dimshuffle(x, *range(x.ndim), *["x"] * n_ones)
+
+
+def shape_padaxis(x: Any, axis: int) -> TensorVariable:
+    """x with a new dimension of length 1."""
+    return expand_dims(x, axis)
+
+
+def atleast_Nd(x: Any, n: int) -> TensorVariable:
+    """x with as many dimensions of length 1 in front as it takes to have n."""
+    x = as_tensor_variable(x)
+    return shape_padleft(x, n - x.ndim) if x.ndim < n else x
+
+
+def atleast_1d(x: Any) -> TensorVariable:
+    """x, or a vector of it when it is a scalar."""
+    return atleast_Nd(x, 1)
+
+
+def atleast_2d(x: Any) -> TensorVariable:
+    """x with at least 2 dimensions."""
+    return atleast_Nd(x, 2)
+
+
+def atleast_3d(x: Any) -> TensorVariable:
+    """x with at least 3 dimensions."""
+    return atleast_Nd(x, 3)
+
+
+def largest(x: Any, y: Any, *more: Any) -> TensorVariable:
+    """Elementwise maximum of all."""
+    for other in (y, *more):
+        x = maximum(x, other)
+    return x
+
+
+def smallest(x: Any, y: Any, *more: Any) -> TensorVariable:
+    """Elementwise minimum of all."""
+    for other in (y, *more):
+        x = minimum(x, other)
+    return x
+
+
+def max_and_argmax(x: Any, axis: Any = None, keepdims: bool = False) -> tuple[TensorVariable, TensorVariable]:
+    """The largest elements and where they are."""
+    return max(x, axis=axis, keepdims=keepdims), argmax(x, axis=axis, keepdims=keepdims)
+
+
+def ptp(a: Any, axis: Any = None) -> TensorVariable:
+    """Largest less smallest element."""
+    a = as_tensor_variable(a)
+    return max(a, axis=axis) - min(a, axis=axis)
+
+
+def divmod(x: Any, y: Any) -> tuple[TensorVariable, TensorVariable]:
+    """(x // y, x % y)"""
+    return int_div(x, y), mod(x, y)
+
+
+def ceil_intdiv(a: Any, b: Any) -> TensorVariable:
+    """Integer division that rounds up."""
+    return neg(int_div(neg(a), b))
+
+
+def deg2rad(x: Any) -> TensorVariable:
+    """Degrees to radians."""
+    return as_tensor_variable(x) * (math.pi / 180)
+
+
+def rad2deg(x: Any) -> TensorVariable:
+    """Radians to degrees."""
+    return as_tensor_variable(x) * (180 / math.pi)
+
+
+def isposinf(x: Any) -> TensorVariable:
+    """Whether plus infinity."""
+    x = as_tensor_variable(x)
+    return and_(isinf(x), gt(x, 0))
+
+
+def isneginf(x: Any) -> TensorVariable:
+    """Whether minus infinity."""
+    x = as_tensor_variable(x)
+    return and_(isinf(x), lt(x, 0))
+
+
+def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> TensorVariable:
+    """Whether |a - b| <= atol + rtol * |b|, infinities being close to themselves."""
+    a, b = as_tensor_variable(a), as_tensor_variable(b)
+    infinite = or_(isinf(a), isinf(b))
+    near = switch(infinite, eq(a, b), le(abs(a - b), atol + rtol * abs(b)))
+    return or_(near, and_(isnan(a), isnan(b))) if equal_nan else near
+
+
+def allclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> TensorVariable:
+    """Whether all elements are close."""
+    return isclose(a, b, rtol, atol, equal_nan).all()

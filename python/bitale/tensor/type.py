@@ -1,0 +1,5 @@
+"""The type of tensors."""
+
+from bitale._core import TensorType
+
+TensorType.__module__ = __name__

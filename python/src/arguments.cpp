@@ -1,0 +1,174 @@
+// What Python's objects mean as operands, axes, shapes.
+#include "arguments.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include <string>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "numpy_bridge.hpp"
+
+namespace bitale::python {
+
+namespace {
+
+std::string shown(nb::handle object) { return nb::cast<std::string>(nb::repr(object)); }
+
+std::string class_name(nb::handle object) { return nb::cast<std::string>(object.type().attr("__name__")); }
+
+bool is_sequence(nb::handle object) { return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()); }
+
+// Python's own limit on recursion: a list may contain itself.
+class Recursion {
+ public:
+  Recursion() {
+    if (Py_EnterRecursiveCall(" while converting a list")) nb::raise_python_error();
+  }
+  ~Recursion() { Py_LeaveRecursiveCall(); }
+};
+
+bool holds_variable(nb::handle object) {
+  if (is_variable(object)) return true;
+  if (!is_sequence(object)) return false;
+  Recursion deeper;
+  for (nb::handle item : object)
+    if (holds_variable(item)) return true;
+  return false;
+}
+
+std::optional<Variable> from_number(nb::handle object) {
+  PyObject* p = object.ptr();
+  if (PyBool_Check(p)) return Operand::number(p == Py_True);
+  if (PyLong_CheckExact(p)) {
+    int overflow = 0;
+    const long long value = PyLong_AsLongLongAndOverflow(p, &overflow);
+    if (!overflow) return Operand::number(std::int64_t(value));
+    if (overflow < 0) throw ValueError(cat("the integer ", shown(object), " does not fit int64"));
+    const unsigned long long large = PyLong_AsUnsignedLongLong(p);
+    if (PyErr_Occurred()) {
+      PyErr_Clear();
+      throw ValueError(cat("the integer ", shown(object), " does not fit uint64"));
+    }
+    return constant(Array(std::uint64_t(large)));
+  }
+  if (PyFloat_CheckExact(p)) return Operand::number(PyFloat_AS_DOUBLE(p));
+  if (PyComplex_CheckExact(p)) require_supported(DType::Complex128);
+  return {};
+}
+
+std::optional<Variable> convert(nb::handle object) {
+  if (is_variable(object)) return variable_of(object);
+  if (auto number = from_number(object)) return number;
+  if (is_sequence(object)) {
+    Recursion deeper;
+    if (holds_variable(object)) return stack(as_variables(object, "list"), 0);
+    if (nb::len(object) == 0) return constant(Array::empty(dtype_from(nb::str("floatX")), Dims{0}));
+    return constant(array_from(object, Share::Copy));
+  }
+  if (is_ndarray(object) || is_numpy_scalar(object)) return constant(array_from(object, Share::Copy));
+  if (object.is_none() || PyUnicode_Check(object.ptr())) return {};
+  if (auto array = try_array_from(object, Share::Copy)) return constant(*array);
+  return {};
+}
+
+}  // namespace
+
+std::optional<Variable> try_as_variable(nb::handle object) { return convert(object); }
+
+Variable as_variable(nb::handle object) {
+  if (auto variable = convert(object)) return *variable;
+  throw TypeError(
+      cat("expected a variable, a number or an array, got ", shown(object), " of type ", class_name(object)));
+}
+
+Variables as_variables(nb::handle sequence, std::string_view what) {
+  if (is_variable(sequence) || !(is_sequence(sequence) || PyIter_Check(sequence.ptr()) || is_ndarray(sequence)))
+    throw TypeError(cat(what, ": expected a list of variables, got ", shown(sequence)));
+  Variables out;
+  for (nb::handle item : sequence) out.push_back(as_variable(item));
+  return out;
+}
+
+bool is_integer_object(nb::handle object) {
+  return !PyBool_Check(object.ptr()) && !is_variable(object) &&
+         !(is_ndarray(object) && nb::cast<int>(object.attr("ndim")) > 0) && PyIndex_Check(object.ptr());
+}
+
+std::optional<int> as_optional_int(nb::handle value, std::string_view what) {
+  if (value.is_none()) return {};
+  if (!is_integer_object(value)) throw TypeError(cat(what, ": expected an integer or None, got ", shown(value)));
+  const Py_ssize_t number = PyNumber_AsSsize_t(value.ptr(), PyExc_OverflowError);
+  if (number == -1 && PyErr_Occurred()) nb::raise_python_error();
+  if (number != int(number)) throw ValueError(cat(what, ": ", shown(value), " is too large"));
+  return int(number);
+}
+
+std::vector<int> as_ints(nb::handle sequence, std::string_view what) {
+  std::vector<int> out;
+  if (!is_sequence(sequence) && !is_ndarray(sequence))
+    throw TypeError(cat(what, ": expected a sequence of integers, got ", shown(sequence)));
+  for (nb::handle item : sequence) {
+    if (item.is_none()) throw TypeError(cat(what, ": expected integers, got None"));
+    out.push_back(*as_optional_int(item, what));
+  }
+  return out;
+}
+
+Axes as_axes(nb::handle axis, std::string_view function) {
+  if (axis.is_none()) return {};
+  if (is_integer_object(axis)) return std::vector<int>{*as_optional_int(axis, cat(function, ": axis"))};
+  if (is_sequence(axis)) return as_ints(axis, cat(function, ": axis"));
+  throw TypeError(cat(function, ": axis must be an integer, a sequence of integers or None, got ", shown(axis)));
+}
+
+Variables as_lengths(nb::handle shape, std::string_view function) {
+  if (is_variable(shape)) {
+    const Variable& v = variable_of(shape);
+    if (v.ndim() == 0) return {v};
+    if (v.ndim() == 1 && v.static_shape()[0] != unknown_length) {
+      Variables lengths;
+      for (std::int64_t i = 0; i < v.static_shape()[0]; ++i) lengths.push_back(subtensor(v, {IndexItem(Operand(i))}));
+      return lengths;
+    }
+    throw TypeError(cat(function, ": the shape ", v.str(),
+                        " must be a scalar, or a vector of known length: its type is ", v.type()->str()));
+  }
+  if (is_integer_object(shape)) return {as_variable(shape)};
+  if (is_ndarray(shape)) return as_lengths(shape.attr("tolist")(), function);
+  if (!is_sequence(shape))
+    throw TypeError(
+        cat(function, ": expected a shape (an integer or a sequence of integers and scalars), got ", shown(shape)));
+  return as_variables(shape, cat(function, ": shape"));
+}
+
+Dims as_static_shape(nb::handle shape) {
+  if (is_integer_object(shape)) return Dims{*as_optional_int(shape, "shape")};
+  if (!is_sequence(shape)) throw TypeError(cat("shape: expected a sequence of integers and None, got ", shown(shape)));
+  Dims out;
+  for (nb::handle item : shape) {
+    if (item.is_none()) {
+      out.push_back(unknown_length);
+      continue;
+    }
+    if (!is_integer_object(item)) throw TypeError(cat("shape: expected an integer or None, got ", shown(item)));
+    const Py_ssize_t length = PyNumber_AsSsize_t(item.ptr(), PyExc_OverflowError);
+    if (length == -1 && PyErr_Occurred()) nb::raise_python_error();
+    if (length < 0) throw ValueError(cat("shape: negative length ", length));
+    out.push_back(length);
+  }
+  return out;
+}
+
+nb::tuple static_shape_tuple(const Dims& shape) {
+  nb::list lengths;
+  for (auto length : shape) {
+    if (length == unknown_length)
+      lengths.append(nb::none());
+    else
+      lengths.append(length);
+  }
+  return nb::tuple(lengths);
+}
+
+}  // namespace bitale::python

@@ -1,0 +1,73 @@
+// Kinds of arguments as they come from Python, and what the library wants them to be. The kinds only name themselves in
+// signatures; conversion happens inside the bound functions, where it may raise errors that say what was expected.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "bitale/ops/ops.hpp"
+#include "variable_object.hpp"
+
+namespace bitale::python {
+
+struct Like : nb::object {  // a variable, a number, an array, a list of those
+  using nb::object::object;
+};
+struct AxisLike : nb::object {  // an int, several, or None for all
+  using nb::object::object;
+};
+struct DTypeLike : nb::object {  // a name, a NumPy dtype, or None for the default
+  using nb::object::object;
+};
+struct ShapeLike : nb::object {  // lengths: ints and scalars in a sequence, one alone, or a vector of known length
+  using nb::object::object;
+};
+
+struct Any : nb::object {  // whatever the function sorts out itself
+  Any() = default;
+  Any(nb::object object) : nb::object(std::move(object)) {}
+};
+
+// Lists that hold variables become stacked; other lists and arrays become constants; numbers follow the casting rule
+// for literals. TypeError otherwise.
+Variable as_variable(nb::handle object);
+// Nothing when the object is of no such kind: an operator then lets Python try the other operand.
+std::optional<Variable> try_as_variable(nb::handle object);
+Variables as_variables(nb::handle sequence, std::string_view what);
+
+Axes as_axes(nb::handle axis, std::string_view function);
+std::optional<int> as_optional_int(nb::handle value, std::string_view what);
+Variables as_lengths(nb::handle shape, std::string_view function);
+// A static shape: ints, and None for unknown lengths.
+Dims as_static_shape(nb::handle shape);
+nb::tuple static_shape_tuple(const Dims& shape);
+std::vector<int> as_ints(nb::handle sequence, std::string_view what);
+// Whether Python would take it as an integer (bool is not).
+bool is_integer_object(nb::handle object);
+
+}  // namespace bitale::python
+
+namespace nanobind::detail {
+
+#define BITALE_ARGUMENT_CASTER(Kind, text)                                                            \
+  template <>                                                                                         \
+  struct type_caster<bitale::python::Kind> {                                                          \
+    NB_TYPE_CASTER(bitale::python::Kind, const_name(text))                                            \
+    template <class Flags>                                                                            \
+    bool from_python(handle source, Flags, cleanup_list*) noexcept {                                  \
+      static_cast<object&>(value) = borrow(source);                                                   \
+      return true;                                                                                    \
+    }                                                                                                 \
+    static handle from_cpp(const Value& v, rv_policy, cleanup_list*) noexcept { return v.inc_ref(); } \
+  };
+BITALE_ARGUMENT_CASTER(Any, "typing.Any")
+BITALE_ARGUMENT_CASTER(Like, "TensorVariable | numpy.typing.ArrayLike")
+BITALE_ARGUMENT_CASTER(AxisLike, "int | collections.abc.Sequence[int]")
+BITALE_ARGUMENT_CASTER(DTypeLike, "numpy.typing.DTypeLike")
+BITALE_ARGUMENT_CASTER(ShapeLike, "int | TensorVariable | collections.abc.Sequence[int | TensorVariable]")
+#undef BITALE_ARGUMENT_CASTER
+
+}  // namespace nanobind::detail

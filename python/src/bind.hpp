@@ -1,0 +1,24 @@
+// The parts of the extension module, one function per topic.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+namespace bitale::python {
+
+namespace nb = nanobind;
+
+void bind_errors(nb::module_& m);
+void bind_config(nb::module_& m);
+void bind_types(nb::module_& m);
+void bind_graph(nb::module_& m);  // Variable and its kin, Apply, Op, walks
+void bind_function_graph(nb::module_& m);
+void bind_elementwise(nb::module_& m);  // from the registry
+void bind_reductions(nb::module_& m);
+void bind_shapes(nb::module_& m);  // shapes, creation, conversion, products
+void bind_indexing(nb::module_& m);
+void bind_operators(nb::module_& m);
+void bind_gradient(nb::module_& m);
+void bind_printing(nb::module_& m);
+void bind_function(nb::module_& m);  // function, shared, Mode
+
+}  // namespace bitale::python

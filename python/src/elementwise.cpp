@@ -1,0 +1,91 @@
+// The elementwise functions: one per record of the scalar-op table, with the record's documentation; those of one
+// operand are methods too. Nothing here knows their names.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <string>
+
+#include "arguments.hpp"
+#include "bind.hpp"
+#include "bitale/core/text.hpp"
+#include "define.hpp"
+#include "ops/elemwise.hpp"
+#include "ops/scalar_op.hpp"
+
+namespace bitale::python {
+
+namespace {
+
+// "and" is no name in Python: the function is and_.
+std::string python_name(const ScalarOp& op) {
+  std::string name(op.name);
+  nb::object is_keyword = nb::module_::import_("keyword").attr("iskeyword");
+  return nb::cast<bool>(is_keyword(name)) ? name + "_" : name;
+}
+
+// A family such as Cast{float64} has a function of its own.
+bool is_family_member(const ScalarOp& op) { return op.title.find('{') != std::string_view::npos; }
+
+void bind_unary(nb::module_& m, const ScalarOp& op, const char* name, const char* doc) {
+  auto apply = [&op](const Like& x) {
+    const Variable inputs[] = {as_variable(x)};
+    return apply_elemwise(op.name, inputs);
+  };
+  define_both(m, name, apply, doc);
+}
+
+void bind_binary(nb::module_& m, const ScalarOp& op, const char* name, const char* doc) {
+  if (!op.has(commutative) || !op.has(associative)) {
+    auto apply = [&op](const Like& x, const Like& y) {
+      const Variable inputs[] = {as_variable(x), as_variable(y)};
+      return apply_elemwise(op.name, inputs);
+    };
+    define(m, name, apply, "x"_a, "y"_a, doc);
+    return;
+  }
+  auto apply = [&op](const Like& x, const Like& y, nb::args more) {
+    Variable inputs[] = {as_variable(x), as_variable(y)};
+    inputs[0] = apply_elemwise(op.name, inputs);
+    for (nb::handle operand : more) {
+      inputs[1] = as_variable(operand);
+      inputs[0] = apply_elemwise(op.name, inputs);
+    }
+    return inputs[0];
+  };
+  define(m, name, apply, "x"_a, "y"_a, "more"_a, doc);
+}
+
+void bind_ternary(nb::module_& m, const ScalarOp& op, const char* name, const char* doc) {
+  auto apply = [&op](const Like& x, const Like& y, const Like& z) {
+    const Variable inputs[] = {as_variable(x), as_variable(y), as_variable(z)};
+    return apply_elemwise(op.name, inputs);
+  };
+  define(m, name, apply, "x"_a, "y"_a, "z"_a, doc);
+}
+
+}  // namespace
+
+void bind_elementwise(nb::module_& m) {
+  for (const ScalarOp* op : scalar_ops()) {
+    if (is_family_member(*op)) continue;
+    const std::string name = python_name(*op), doc(op->doc);
+    switch (op->arity) {
+      case 1: bind_unary(m, *op, name.c_str(), doc.c_str()); break;
+      case 2: bind_binary(m, *op, name.c_str(), doc.c_str()); break;
+      default: bind_ternary(m, *op, name.c_str(), doc.c_str()); break;
+    }
+  }
+  // (name, number of operands) of each, for tests and documentation.
+  m.def(
+      "elementwise_functions",
+      [] {
+        nb::list out;
+        for (const ScalarOp* op : scalar_ops())
+          if (!is_family_member(*op)) out.append(nb::make_tuple(python_name(*op), op->arity));
+        return out;
+      },
+      nb::sig("def elementwise_functions() -> list[tuple[str, int]]"),
+      "Names and numbers of operands of the elementwise functions.");
+}
+
+}  // namespace bitale::python

@@ -1,0 +1,101 @@
+// Each error class of the library has one Python exception class; where Python has a fitting builtin, it is that.
+#include "errors.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <string>
+#include <vector>
+
+#include "bind.hpp"
+#include "bitale/core/error.hpp"
+
+namespace bitale::python {
+
+namespace {
+
+struct Mapping {
+  bool (*matches)(const Error&);
+  PyObject* exception;
+};
+
+// The most derived first.
+std::vector<Mapping>& mappings() {
+  static auto& table = *new std::vector<Mapping>;
+  return table;
+}
+
+template <class E>
+void map_to(PyObject* exception) {
+  mappings().push_back({[](const Error& e) { return dynamic_cast<const E*>(&e) != nullptr; }, exception});
+}
+
+// A new exception class of the module.
+template <class E>
+void map_to_new(nb::module_& m, const char* name, PyObject* base, const char* doc) {
+  std::string full = nb::cast<std::string>(m.attr("__name__")) + "." + name;
+  PyObject* exception = PyErr_NewExceptionWithDoc(full.c_str(), doc, base, nullptr);
+  if (!exception) nb::raise_python_error();
+  m.attr(name) = nb::borrow(exception);
+  map_to<E>(exception);
+}
+
+void translate(const std::exception_ptr& caught, void*) {
+  try {
+    std::rethrow_exception(caught);
+  } catch (const Error& error) {
+    PyObject* exception = PyExc_RuntimeError;
+    for (auto& mapping : mappings())
+      if (mapping.matches(error)) {
+        exception = mapping.exception;
+        break;
+      }
+    PyErr_SetString(exception, error.what());
+  }
+}
+
+}  // namespace
+
+void bind_errors(nb::module_& m) {
+  map_to_new<ShapeError>(m, "ShapeError", PyExc_ValueError, "Lengths that don't fit.");
+  map_to_new<MissingInputError>(m, "MissingInputError", PyExc_Exception,
+                                "A graph needs a variable that nobody provides.");
+  map_to_new<UnusedInputError>(m, "UnusedInputError", PyExc_Exception,
+                               "An input that no output depends on, or the same input twice.");
+  map_to_new<DisconnectedInputError>(m, "DisconnectedInputError", PyExc_ValueError,
+                                     "A gradient with respect to something that the cost does not depend on.");
+  map_to_new<NullTypeGradError>(m, "NullTypeGradError", PyExc_TypeError,
+                                "A gradient that is undefined or not implemented.");
+  map_to_new<GradientError>(m, "GradientError", PyExc_Exception, "Analytic and numeric gradient differ.");
+  map_to_new<InconsistencyError>(m, "InconsistencyError", PyExc_Exception,
+                                 "A graph that can't be ordered, or that a rewrite broke.");
+  map_to_new<NotScalarConstantError>(m, "NotScalarConstantError", PyExc_Exception, "Not a constant of one element.");
+  map_to_new<InternalError>(m, "InternalError", PyExc_RuntimeError, "A broken promise of Bitale itself.");
+  map_to<NotImplementedError>(PyExc_NotImplementedError);
+  map_to<OutOfMemoryError>(PyExc_MemoryError);
+  map_to<KeyError>(PyExc_KeyError);
+  map_to<IndexError>(PyExc_IndexError);
+  map_to<ValueError>(PyExc_ValueError);
+  map_to<TypeError>(PyExc_TypeError);
+  nb::register_exception_translator(translate);
+}
+
+void set_python_error(const std::exception_ptr& caught) noexcept {
+  try {
+    try {
+      std::rethrow_exception(caught);
+    } catch (nb::python_error& error) {
+      error.restore();
+    } catch (const Error&) {
+      translate(caught, nullptr);
+    } catch (const std::bad_alloc&) {
+      PyErr_NoMemory();
+    } catch (const std::exception& error) {
+      PyErr_SetString(PyExc_RuntimeError, error.what());
+    }
+  } catch (...) {
+    PyErr_SetString(PyExc_RuntimeError, "an unknown error");
+  }
+}
+
+}  // namespace bitale::python

@@ -1,0 +1,250 @@
+// function(), shared(), Mode. bitale/compile sorts out the arguments that function() takes in many forms.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <utility>
+
+#include "arguments.hpp"
+#include "bind.hpp"
+#include "bitale/compile/function.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "define.hpp"
+#include "function_graph.hpp"
+#include "function_object.hpp"
+#include "numpy_bridge.hpp"
+
+namespace bitale::python {
+
+namespace {
+
+Replacements pairs_of(nb::handle pairs, const char* what) {
+  Replacements out;
+  for (nb::handle pair : pairs) {
+    nb::object before = pair[0];
+    if (!is_variable(before)) throw TypeError(cat(what, ": expected a variable, got ", nb::repr(before).c_str()));
+    const Variable& target = variable_of(before);
+    nb::handle after = pair[1];
+    // A number or an array takes the type of what it replaces.
+    if (is_variable(after))
+      out.emplace_back(target, variable_of(after));
+    else
+      out.emplace_back(target,
+                       constant(filter(target.tensor(), value_for(target.tensor(), after, Downcast::FloatLiteral))));
+  }
+  return out;
+}
+
+Downcast downcast_of(std::optional<bool> allow) {
+  if (!allow) return Downcast::FloatLiteral;
+  return *allow ? Downcast::Always : Downcast::Never;
+}
+
+FunctionObject::Form form_of(const std::string& form) {
+  if (form == "single") return FunctionObject::Form::Single;
+  if (form == "dict") return FunctionObject::Form::Dict;
+  if (form == "none") return FunctionObject::Form::None;
+  return FunctionObject::Form::List;
+}
+
+FunctionObject make_function(const Variables& inputs, const std::vector<std::string>& input_names, Any outputs,
+                             const std::string& form, nb::list keys, Any updates, Any givens,
+                             const std::optional<Mode>& mode, const std::string& name,
+                             const std::string& on_unused_input, std::optional<bool> allow_input_downcast) {
+  const Downcast downcast = downcast_of(allow_input_downcast);
+  FunctionOptions options;
+  options.updates = pairs_of(updates, "updates");
+  options.givens = pairs_of(givens, "givens");
+  options.mode = mode;
+  options.name = name;
+  options.on_unused_input = on_unused_input;
+  // Float literals have been converted by the time a call is made.
+  options.allow_input_downcast = downcast == Downcast::Always ? Downcast::Always : Downcast::Never;
+  Variables results = as_variables(outputs, "function: outputs");
+  std::vector<nb::object> names;
+  for (nb::handle key : keys) names.push_back(nb::borrow(key));
+  std::optional<Function> compiled;
+  {
+    nb::gil_scoped_release unlocked;
+    compiled = function(inputs, results, options);
+  }
+  return FunctionObject(std::move(*compiled), form_of(form), std::move(names), input_names, downcast);
+}
+
+FunctionGraphObject graph_of(const FunctionObject& self) {
+  auto held = std::make_shared<Function>(self.function);
+  const FunctionGraph* graph = &held->graph();
+  return {std::shared_ptr<const FunctionGraph>(std::move(held), graph), nullptr};
+}
+
+// Compiles once per set of given variables.
+Any eval(nb::handle object, Any given, nb::kwargs options) {
+  VariableObject& self = variable_object_of(object);
+  Variables inputs;
+  nb::list values;
+  if (!given.is_none()) {
+    if (!nb::isinstance<nb::dict>(given))
+      throw TypeError(cat("eval: expected a dict from variables to values, got ", nb::repr(given).c_str()));
+    Variables leaves;
+    for (auto [key, value] : nb::borrow<nb::dict>(given)) {
+      if (PyUnicode_Check(key.ptr())) {
+        if (leaves.empty()) leaves = explicit_graph_inputs(Variables{self.variable});
+        const std::string name = nb::cast<std::string>(key);
+        Variables found;
+        for (auto& leaf : leaves)
+          if (leaf.name() == name) found.push_back(leaf);
+        if (found.size() != 1)
+          throw KeyError(cat("eval: ", found.empty() ? "no input is" : "several inputs are", " called ", name));
+        inputs.push_back(found[0]);
+      } else if (is_variable(key)) {
+        inputs.push_back(variable_of(key));
+      } else {
+        throw TypeError(cat("eval: expected variables or their names as keys, got ", nb::repr(key).c_str()));
+      }
+      values.append(value);
+    }
+  }
+  nb::object compiled;
+  auto same = [&](const Variables& others) {
+    return std::equal(inputs.begin(), inputs.end(), others.begin(), others.end(),
+                      [](const Variable& a, const Variable& b) { return a.same_as(b); });
+  };
+  if (options.size() == 0)
+    for (auto& [others, function] : self.functions)
+      if (same(others)) compiled = function;
+  if (!compiled) {
+    compiled = nb::module_::import_("bitale.compile.function").attr("function")(nb::cast(inputs), object, **options);
+    if (options.size() == 0) self.functions.emplace_back(inputs, compiled);
+  }
+  return compiled(*values);
+}
+
+void bind_function_class(nb::module_& m) {
+  using Self = FunctionObject;
+  nb::class_<Self>(m, "Function", nb::type_slots(function_slots),
+                   "A compiled function: f(*inputs), with inputs also by name. Calls may come from many threads.")
+      .def_prop_ro("name",
+                   [](const Self& self) -> std::optional<std::string> {
+                     if (self.function.name().empty()) return {};
+                     return self.function.name();
+                   })
+      .def_prop_ro(
+          "inputs", [](const Self& self) { return self.function.inputs(); }, "The input variables.")
+      .def_prop_ro("fgraph", graph_of, "The graph after rewriting; the expressions of updates follow the outputs.")
+      .def_prop_ro(
+          "maker", [](nb::handle self) { return nb::module_::import_("bitale.compile.function").attr("Maker")(self); },
+          "What it was made from: maker.fgraph, maker.mode.")
+      .def_prop_ro("mode", [](const Self& self) { return self.function.mode(); })
+      .def_prop_ro(
+          "times",
+          [](const Self& self) {
+            nb::dict out;
+            out["rewrite"] = self.function.times().rewrite;
+            out["lower"] = self.function.times().lower;
+            out["codegen"] = self.function.times().codegen;
+            out["total"] = self.function.times().total;
+            return out;
+          },
+          nb::sig("def times(self) -> dict[str, float]"), "Milliseconds spent compiling, by phase.")
+      .def(
+          "get_shared", [](const Self& self) { return self.function.shared_variables(); },
+          "The shared variables it reads or updates.")
+      .def(
+          "_text", [](const Self& self, const std::string& stage) { return self.function.dprint(stage); },
+          "stage"_a = "graph")
+      .def("__repr__", [](const Self& self) { return cat("<Function ", self.function.name(), ">"); });
+  m.def("make_function", make_function, "inputs"_a, "input_names"_a, "outputs"_a, "form"_a, "keys"_a, "updates"_a,
+        "givens"_a, "mode"_a.none(), "name"_a, "on_unused_input"_a, "allow_input_downcast"_a.none(),
+        nb::call_guard<AtCaller>());
+  variable_class(m).def(
+      "eval", eval, "inputs_to_values"_a = nb::none(), "options"_a,
+      nb::sig("def eval(self, inputs_to_values: dict[typing.Any, typing.Any] | None = None, **options: typing.Any) -> "
+              "numpy.typing.NDArray[typing.Any]"),
+      "The value, given those of the inputs: {x: 1.0} or {\"x\": 1.0}. Options are those of function().");
+}
+
+void bind_shared(nb::module_& m) {
+  nb::class_<TensorSharedVariableObject, TensorVariableObject>(m, "TensorSharedVariable",
+                                                               "A variable with a value that lives between calls.")
+      .def(
+          "get_value",
+          [](const TensorSharedVariableObject& self, bool borrow, bool) {
+            return to_numpy(get_value(self.variable, borrow));
+          },
+          "borrow"_a = false, "return_internal_type"_a = false,
+          nb::sig("def get_value(self, borrow: bool = False, return_internal_type: bool = False) -> "
+                  "numpy.typing.NDArray[typing.Any]"),
+          "The value: a copy, unless borrow.")
+      .def(
+          "set_value",
+          [](const TensorSharedVariableObject& self, Any value, bool borrow) {
+            const TensorType& type = self.variable.tensor();
+            set_value(self.variable, value_for(type, value, Downcast::FloatLiteral), borrow);
+          },
+          "new_value"_a, "borrow"_a = false, "Stores a copy of the value (the array itself, if borrow).")
+      .def(
+          "zero",
+          [](const TensorSharedVariableObject& self, bool) {
+            Array value = get_value(self.variable, true);
+            set_value(self.variable, Array::zeros(value.dtype(), value.shape()), true);
+          },
+          "borrow"_a = false, "Sets all elements to zero.");
+  m.attr("SharedVariable") = m.attr("TensorSharedVariable");
+  m.def(
+      "make_shared",
+      [](Any value, const std::optional<std::string>& name, bool borrow, Any shape) {
+        if (is_variable(value))
+          throw TypeError(cat("shared: expected a value, got the symbolic variable ", variable_of(value).str()));
+        std::optional<Dims> static_shape;
+        if (!shape.is_none()) static_shape = as_static_shape(shape);
+        return shared(array_from(value, Share::Borrow), name.value_or(""), borrow, static_shape);
+      },
+      "value"_a, "name"_a.none(), "borrow"_a, "shape"_a.none(), nb::call_guard<AtCaller>());
+}
+
+void bind_mode(nb::module_& m) {
+  nb::class_<Mode>(m, "Mode", "How to compile: a linker, and which rewrites.")
+      .def(nb::init<std::string, std::string>(), "linker"_a = "jit", "optimizer"_a = "fast_run")
+      .def_prop_ro("linker", &Mode::linker)
+      .def_prop_ro("optimizer", &Mode::optimizer)
+      .def(
+          "including",
+          [](const Mode& self, nb::args tags) { return self.including(nb::cast<std::vector<std::string>>(tags)); },
+          "tags"_a, "With the rewrites of these tags or names too.")
+      .def(
+          "excluding",
+          [](const Mode& self, nb::args tags) { return self.excluding(nb::cast<std::vector<std::string>>(tags)); },
+          "tags"_a, "Without the rewrites of these tags or names.")
+      .def(
+          "requiring",
+          [](const Mode& self, nb::args tags) { return self.requiring(nb::cast<std::vector<std::string>>(tags)); },
+          "tags"_a, "Only those rewrites that have these tags.")
+      .def("__repr__", &Mode::str);
+  m.def(
+      "get_mode",
+      [](Any mode) {
+        if (mode.is_none()) return get_default_mode();
+        if (nb::isinstance<Mode>(mode)) return nb::cast<Mode>(mode);
+        if (!PyUnicode_Check(mode.ptr()))
+          throw TypeError(cat("mode: expected a name or a Mode, got ", nb::repr(mode).c_str()));
+        return get_mode(nb::cast<std::string>(mode));
+      },
+      "mode"_a = nb::none(), "The mode of that name; config.mode for None.");
+  m.def(
+      "get_default_mode", [] { return get_default_mode(); }, "config.mode.");
+  m.def(
+      "mode_names", [] { return mode_names(); }, "What get_mode accepts.");
+}
+
+}  // namespace
+
+void bind_function(nb::module_& m) {
+  bind_shared(m);
+  bind_mode(m);
+  bind_function_class(m);
+}
+
+}  // namespace bitale::python

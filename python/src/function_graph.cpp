@@ -1,0 +1,146 @@
+// FunctionGraph in Python: clients, order, transactional replacement.
+#include "function_graph.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+
+#include "arguments.hpp"
+#include "bind.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "define.hpp"
+
+namespace bitale::python {
+
+namespace {
+
+FunctionGraphObject own(FunctionGraph graph) {
+  auto held = std::make_shared<FunctionGraph>(std::move(graph));
+  FunctionGraph* writable = held.get();
+  return {std::move(held), writable};
+}
+
+FunctionGraph& writable(const FunctionGraphObject& self) {
+  if (!self.writable)
+    throw TypeError("this FunctionGraph belongs to a compiled function and can't change; clone() gives one that can");
+  return *self.writable;
+}
+
+nb::list client_list(const FunctionGraphObject& self, const Variable& variable) {
+  nb::list out;
+  for (const Client& client : self.graph->clients(variable)) {
+    nb::object node = client.node ? wrap(Apply::of(client.node)) : nb::str("output");
+    out.append(nb::make_tuple(node, client.index));
+  }
+  return out;
+}
+
+Variables all_variables(const FunctionGraph& graph) {
+  Variables roots = graph.outputs();
+  for (auto& input : graph.inputs()) roots.push_back(input);
+  return ancestors(roots);
+}
+
+std::vector<std::pair<Variable, Variable>> pairs_of(nb::handle replacements) {
+  std::vector<std::pair<Variable, Variable>> out;
+  nb::object items =
+      nb::isinstance<nb::dict>(replacements) ? nb::object(replacements.attr("items")()) : nb::borrow(replacements);
+  for (nb::handle pair : items) {
+    if (!PySequence_Check(pair.ptr()) || nb::len(pair) != 2)
+      throw TypeError("replace_all: expected pairs of variables");
+    out.emplace_back(as_variable(pair[0]), as_variable(pair[1]));
+  }
+  return out;
+}
+
+}  // namespace
+
+void bind_function_graph(nb::module_& m) {
+  using Self = FunctionGraphObject;
+  nb::class_<Self>(m, "FunctionGraph",
+                   "A private copy of a graph that may be changed. Equal nodes are merged as they come in.")
+      .def(
+          "__init__",
+          [](Self* self, Any inputs, Any outputs, bool clone) {
+            Variables roots = as_variables(outputs, "FunctionGraph: outputs");
+            Variables leaves = inputs.is_none() ? graph_inputs(roots) : as_variables(inputs, "FunctionGraph: inputs");
+            new (self) Self(own(FunctionGraph(std::move(leaves), std::move(roots), clone)));
+          },
+          "inputs"_a = nb::none(), "outputs"_a, "clone"_a = true)
+      .def_prop_ro("inputs", [](const Self& self) { return self.graph->inputs(); })
+      .def_prop_ro("outputs", [](const Self& self) { return self.graph->outputs(); })
+      .def_prop_ro(
+          "apply_nodes", [](const Self& self) { return nb::steal(PySet_New(nb::cast(self.graph->toposort()).ptr())); },
+          nb::sig("def apply_nodes(self) -> set[Apply]"))
+      .def_prop_ro(
+          "variables",
+          [](const Self& self) { return nb::steal(PySet_New(nb::cast(all_variables(*self.graph)).ptr())); },
+          nb::sig("def variables(self) -> set[Variable]"))
+      .def_prop_ro(
+          "clients",
+          [](const Self& self) {
+            nb::dict out;
+            for (auto& variable : all_variables(*self.graph)) out[wrap(variable)] = client_list(self, variable);
+            return out;
+          },
+          "From each variable to its clients.")
+      .def(
+          "get_clients", [](const Self& self, const Variable& variable) { return client_list(self, variable); },
+          "variable"_a, "The uses of a variable: pairs of a node (or \"output\") and the index of the use.")
+      .def(
+          "toposort", [](const Self& self) { return self.graph->toposort(); },
+          "The nodes, each after those it depends on.")
+      .def(
+          "replace",
+          [](const Self& self, const Variable& before, const Like& after, const std::string& reason) {
+            writable(self).replace(before, as_variable(after), reason);
+          },
+          "var"_a, "new_var"_a, nb::kw_only(), "reason"_a = "user", nb::call_guard<AtCaller>(),
+          "Replaces every use of a variable; on any error the graph stays as it was.")
+      .def(
+          "replace_all",
+          [](const Self& self, Any pairs, const std::string& reason) {
+            writable(self).replace_all(pairs_of(pairs), reason);
+          },
+          "pairs"_a, "reason"_a = "user", nb::call_guard<AtCaller>(), "Several replacements, all or none.")
+      .def(
+          "change_node_input",
+          [](const Self& self, Any node, int index, const Like& after, const std::string& reason) {
+            Client client{nullptr, index};
+            if (nb::isinstance<ApplyObject>(node))
+              client.node = nb::cast<Apply>(node).node();
+            else if (!PyUnicode_Check(node.ptr()))
+              throw TypeError("change_node_input: expected an Apply node or \"output\"");
+            writable(self).change_node_input(client, as_variable(after), reason);
+          },
+          "node"_a, "i"_a, "new_var"_a, "reason"_a = "user", nb::call_guard<AtCaller>(),
+          "Replaces one use of a variable.")
+      .def(
+          "add_output", [](const Self& self, const Variable& output) { writable(self).add_output(output); }, "var"_a)
+      .def(
+          "check_integrity", [](const Self& self) { self.graph->check_integrity(); },
+          "Raises when the graph is not as it should be.")
+      .def(
+          "clone", [](const Self& self) { return own(self.graph->clone()); }, "A copy that may be changed.")
+      .def(
+          "__contains__",
+          [](const Self& self, Any item) {
+            if (nb::isinstance<ApplyObject>(item)) return self.graph->contains(nb::cast<Apply>(item));
+            return is_variable(item) && self.graph->contains(variable_of(item));
+          },
+          nb::sig("def __contains__(self, item: object, /) -> bool"))
+      .def("__len__", [](const Self& self) { return self.graph->node_count(); })
+      .def("__bool__", [](const Self&) { return true; })
+      .def("__repr__", [](const Self& self) {
+        auto text = [](const Variables& variables) {
+          std::vector<std::string> names;
+          for (auto& v : variables) names.push_back(v.str());
+          return join(names, ", ");
+        };
+        return cat("FunctionGraph(", text(self.graph->inputs()), ") -> ", text(self.graph->outputs()));
+      });
+}
+
+}  // namespace bitale::python

@@ -1,0 +1,17 @@
+// A FunctionGraph as Python holds it: one of its own, or the one inside a compiled function, which can only be read.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <memory>
+
+#include "bitale/graph/function_graph.hpp"
+
+namespace bitale::python {
+
+struct FunctionGraphObject {
+  std::shared_ptr<const FunctionGraph> graph;
+  FunctionGraph* writable = nullptr;
+};
+
+}  // namespace bitale::python

@@ -1,0 +1,199 @@
+// Derivatives: grad and its kin. Their options have the same names and meanings in Python.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <string>
+#include <utility>
+
+#include "arguments.hpp"
+#include "bind.hpp"
+#include "bitale/autodiff/gradient.hpp"
+#include "bitale/compile/function.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "define.hpp"
+#include "numpy_bridge.hpp"
+
+namespace bitale::python {
+
+namespace {
+
+Variable require_variable(nb::handle object, const char* what) {
+  if (is_variable(object)) return variable_of(object);
+  throw TypeError(cat(what, ": expected a variable, got ", nb::repr(object).c_str()));
+}
+
+bool is_list(nb::handle object) { return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()); }
+
+Variables require_variables(nb::handle object, const char* what) {
+  if (!is_list(object)) return {require_variable(object, what)};
+  Variables out;
+  for (nb::handle item : object) out.push_back(require_variable(item, what));
+  return out;
+}
+
+// Cotangents and tangents may be arrays and numbers.
+Variables operands(nb::handle object, const char* what) {
+  if (!is_list(object)) return {as_variable(object)};
+  return as_variables(object, what);
+}
+
+Replacements gradients_of(nb::handle known) {
+  Replacements out;
+  if (known.is_none()) return out;
+  nb::object items = nb::isinstance<nb::dict>(known) ? nb::object(known.attr("items")()) : nb::borrow(known);
+  for (nb::handle pair : items) out.emplace_back(require_variable(pair[0], "known_grads"), as_variable(pair[1]));
+  return out;
+}
+
+void warn(const std::string& message) {
+  if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 2) < 0) nb::raise_python_error();
+}
+
+GradOptions options_of(nb::handle consider_constant, const std::string& disconnected_inputs,
+                       const std::string& return_disconnected) {
+  GradOptions options;
+  if (!consider_constant.is_none())
+    options.consider_constant = require_variables(consider_constant, "consider_constant");
+  options.disconnected_inputs = parse_on_disconnected(disconnected_inputs);
+  std::string returned = return_disconnected;
+  for (char& c : returned)
+    if (c >= 'A' && c <= 'Z') c = char(c - 'A' + 'a');
+  options.return_disconnected = parse_return_disconnected(returned);
+  options.warn = warn;
+  return options;
+}
+
+// One for one, a list for a list.
+Any in_form_of(nb::handle given, const Variables& results) {
+  if (is_list(given)) return nb::cast(results);
+  return wrap(results[0]);
+}
+
+Any bound_grad(Any cost, Any wrt, Any consider_constant, const std::string& disconnected_inputs, bool add_names,
+               Any known_grads, const std::string& return_disconnected, const std::string& null_gradients) {
+  GradOptions options = options_of(consider_constant, disconnected_inputs, return_disconnected);
+  options.add_names = add_names;
+  options.known_grads = gradients_of(known_grads);
+  options.null_gradients = parse_on_null_gradient(null_gradients);
+  Variables variables = require_variables(wrt, "grad: wrt");
+  if (cost.is_none()) {
+    if (options.known_grads.empty()) throw ValueError("grad: a cost or known_grads is needed");
+    return in_form_of(wrt, grad(variables, options));
+  }
+  return in_form_of(wrt, grad(require_variable(cost, "grad: cost"), variables, options));
+}
+
+Any bound_pullback(Any f, Any wrt, Any cotangents, Any consider_constant, const std::string& disconnected_inputs,
+                   const std::string& return_disconnected) {
+  return in_form_of(wrt, pullback(require_variables(f, "pullback: f"), require_variables(wrt, "pullback: wrt"),
+                                  operands(cotangents, "pullback: cotangents"),
+                                  options_of(consider_constant, disconnected_inputs, return_disconnected)));
+}
+
+Any bound_pushforward(Any f, Any wrt, Any tangents, const std::string& disconnected_outputs,
+                      const std::string& return_disconnected) {
+  return in_form_of(f, pushforward(require_variables(f, "pushforward: f"), require_variables(wrt, "pushforward: wrt"),
+                                   operands(tangents, "pushforward: tangents"),
+                                   options_of(nb::none(), disconnected_outputs, return_disconnected)));
+}
+
+Any bound_jacobian(Any expression, Any wrt, Any consider_constant, const std::string& disconnected_inputs, bool) {
+  return in_form_of(
+      wrt, jacobian(require_variable(expression, "jacobian: expression"), require_variables(wrt, "jacobian: wrt"),
+                    options_of(consider_constant, disconnected_inputs, "zero")));
+}
+
+Any bound_hessian(Any cost, Any wrt, Any consider_constant, const std::string& disconnected_inputs) {
+  return in_form_of(wrt, hessian(require_variable(cost, "hessian: cost"), require_variables(wrt, "hessian: wrt"),
+                                 options_of(consider_constant, disconnected_inputs, "zero")));
+}
+
+Any bound_hessian_vector_product(Any cost, Any wrt, Any p, Any consider_constant,
+                                 const std::string& disconnected_inputs) {
+  return in_form_of(wrt, hessian_vector_product(require_variable(cost, "hessian_vector_product: cost"),
+                                                require_variables(wrt, "hessian_vector_product: wrt"),
+                                                operands(p, "hessian_vector_product: p"),
+                                                options_of(consider_constant, disconnected_inputs, "zero")));
+}
+
+Any bound_subgraph_grad(Any wrt, Any end, Any start, Any cost) {
+  auto [to_wrt, to_end] =
+      subgraph_grad(require_variables(wrt, "subgraph_grad: wrt"), require_variables(end, "subgraph_grad: end"),
+                    gradients_of(start), cost.is_none() ? Variable() : require_variable(cost, "subgraph_grad: cost"));
+  return nb::make_tuple(nb::cast(to_wrt), nb::cast(to_end));
+}
+
+Any bound_vectorize(Any outputs, Any replace) {
+  Replacements replacements;
+  nb::object items = nb::isinstance<nb::dict>(replace) ? nb::object(replace.attr("items")()) : replace;
+  for (nb::handle pair : items)
+    replacements.emplace_back(require_variable(pair[0], "vectorize_graph"), as_variable(pair[1]));
+  return in_form_of(outputs, vectorize_graph(require_variables(outputs, "vectorize_graph: outputs"), replacements));
+}
+
+void bound_verify_grad(nb::callable fun, Any pt, int n_tests, std::uint64_t seed, double eps, double abs_tol,
+                       double rel_tol, const std::optional<Mode>& mode) {
+  std::vector<Array> point;
+  for (nb::handle value : pt) point.push_back(array_from(value, Share::Copy));
+  VerifyGradOptions options;
+  options.tests = n_tests;
+  options.seed = seed;
+  options.eps = eps;
+  options.absolute = abs_tol;
+  options.relative = rel_tol;
+  if (mode)
+    options.evaluate = [&mode](const Variables& outputs, const Variables& inputs, const std::vector<Array>& values) {
+      Function compiled = function(inputs, outputs, {.mode = *mode, .on_unused_input = "ignore"});
+      return compiled.call(values).take();
+    };
+  verify_grad(
+      [&fun](const Variables& inputs) {
+        nb::list arguments;
+        for (auto& input : inputs) arguments.append(input);
+        return require_variable(fun(*arguments), "verify_grad: the function's result");
+      },
+      point, options);
+}
+
+}  // namespace
+
+void bind_gradient(nb::module_& m) {
+  const auto at_caller = nb::call_guard<AtCaller>();
+  define(m, "grad", bound_grad, "cost"_a.none(), "wrt"_a, "consider_constant"_a = nb::none(),
+         "disconnected_inputs"_a = "raise", "add_names"_a = true, "known_grads"_a = nb::none(),
+         "return_disconnected"_a = "zero", "null_gradients"_a = "raise",
+         "Gradient of a scalar with respect to a variable, or to each of a list.\n\n"
+         "disconnected_inputs: \"raise\", \"warn\" or \"ignore\" when the cost does not depend on a variable;\n"
+         "return_disconnected: \"zero\", \"none\" or \"disconnected\", what its gradient then is;\n"
+         "null_gradients: \"raise\" or \"return\" when a derivative is undefined.");
+  m.def("pullback", bound_pullback, "f"_a, "wrt"_a, "cotangents"_a, "consider_constant"_a = nb::none(),
+        "disconnected_inputs"_a = "raise", "return_disconnected"_a = "zero", at_caller,
+        "Cotangents times the Jacobian of f: reverse derivative.");
+  m.def("pushforward", bound_pushforward, "f"_a, "wrt"_a, "tangents"_a, "disconnected_outputs"_a = "raise",
+        "return_disconnected"_a = "zero", at_caller, "The Jacobian of f times tangents: forward derivative.");
+  define(m, "jacobian", bound_jacobian, "expression"_a, "wrt"_a, "consider_constant"_a = nb::none(),
+         "disconnected_inputs"_a = "raise", "vectorize"_a = true,
+         "d expression / d wrt: the dimensions of the expression, then those of wrt. Always by one batched pullback.");
+  define(m, "hessian", bound_hessian, "cost"_a, "wrt"_a, "consider_constant"_a = nb::none(),
+         "disconnected_inputs"_a = "raise", "Second derivatives of a scalar by a vector, or by each of a list.");
+  m.def("hessian_vector_product", bound_hessian_vector_product, "cost"_a, "wrt"_a, "p"_a,
+        "consider_constant"_a = nb::none(), "disconnected_inputs"_a = "raise", at_caller,
+        "The Hessian over all of wrt times the vectors p.");
+  m.def("subgraph_grad", bound_subgraph_grad, "wrt"_a, "end"_a, "start"_a = nb::none(), "cost"_a = nb::none(),
+        at_caller, "Gradients through a part of a graph: of wrt, and of `end`, where the next part begins.");
+  m.def("vectorize_graph", bound_vectorize, "outputs"_a, "replace"_a, at_caller,
+        "The outputs over inputs that have gained leading batch dimensions.");
+  m.def("verify_grad", bound_verify_grad, "fun"_a, "pt"_a, "n_tests"_a = 2, "seed"_a = 42, "eps"_a = 0.0,
+        "abs_tol"_a = 0.0, "rel_tol"_a = 0.0, "mode"_a = nb::none(), at_caller,
+        "Compares the gradient of fun with finite differences at a point; GradientError when they differ.");
+  m.def(
+      "zero_grad", [](const Like& x) { return zero_grad(as_variable(x)); }, "x"_a, at_caller, "x, with gradient zero.");
+  m.def(
+      "disconnected_grad", [](const Like& x) { return disconnected_grad(as_variable(x)); }, "x"_a, at_caller,
+      "x, without connection for gradients.");
+}
+
+}  // namespace bitale::python

@@ -1,0 +1,106 @@
+// x[...] with NumPy's indices, and changed copies: x[index].set(y), x[index].inc(y).
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "arguments.hpp"
+#include "bind.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "define.hpp"
+#include "numpy_bridge.hpp"
+
+namespace bitale::python {
+
+namespace {
+
+std::optional<Operand> slice_part(nb::handle part) {
+  if (part.is_none()) return {};
+  if (!is_variable(part) && !is_integer_object(part))
+    throw TypeError(
+        cat("index: expected an integer, a scalar variable or None in a slice, got ", nb::repr(part).c_str()));
+  return Operand(as_variable(is_variable(part) ? nb::borrow(part) : nb::steal(PyNumber_Index(part.ptr()))));
+}
+
+IndexItem index_item(nb::handle item) {
+  if (item.is_none()) return NewAxis{};
+  if (item.ptr() == Py_Ellipsis) return Ellipsis{};
+  if (PySlice_Check(item.ptr()))
+    return Slice{slice_part(item.attr("start")), slice_part(item.attr("stop")), slice_part(item.attr("step"))};
+  if (PyBool_Check(item.ptr()))
+    throw TypeError("index: True and False are no indices; for a boolean mask use a NumPy array or a variable");
+  if (is_integer_object(item)) return IndexItem(Operand(as_variable(nb::steal(PyNumber_Index(item.ptr())))));
+  if (PyFloat_Check(item.ptr()) || PyUnicode_Check(item.ptr()))
+    throw TypeError(
+        cat("index: expected integers, slices, None, Ellipsis or integer arrays, got ", nb::repr(item).c_str()));
+  if (PyList_Check(item.ptr()) && nb::len(item) == 0) return IndexItem(Operand(Array::empty(DType::Int64, Dims{0})));
+  return IndexItem(Operand(as_variable(item)));
+}
+
+std::vector<IndexItem> index_items(nb::handle index) {
+  std::vector<IndexItem> items;
+  if (PyTuple_Check(index.ptr()))
+    for (nb::handle item : index) items.push_back(index_item(item));
+  else
+    items.push_back(index_item(index));
+  return items;
+}
+
+nb::object get_item(const TensorVariableObject& self, const nb::object& index) {
+  auto indexing = std::make_shared<Indexing>(Indexing{self.variable, index_items(index)});
+  Variable result = subtensor(self.variable, indexing->items);
+  nb::object object = wrap(result);
+  variable_object_of(object).indexing = std::move(indexing);
+  return object;
+}
+
+const Indexing& indexing_of(nb::handle object, const char* function) {
+  if (is_variable(object)) {
+    if (auto& indexing = variable_object_of(object).indexing) return *indexing;
+    throw TypeError(cat(function, ": expected an indexed variable, x[index], got ", variable_of(object).str()));
+  }
+  throw TypeError(cat(function, ": expected an indexed variable, x[index], got ", nb::repr(object).c_str()));
+}
+
+Variable set_items(nb::handle indexed, nb::handle y) {
+  auto& indexing = indexing_of(indexed, "set");
+  return set_subtensor(indexing.base, indexing.items, as_variable(y));
+}
+
+Variable inc_items(nb::handle indexed, nb::handle y, bool ignore_duplicates) {
+  if (ignore_duplicates) throw NotImplementedError("inc: ignore_duplicates=True");
+  auto& indexing = indexing_of(indexed, "inc");
+  return inc_subtensor(indexing.base, indexing.items, as_variable(y));
+}
+
+}  // namespace
+
+void bind_indexing(nb::module_& m) {
+  define_method(m, "__getitem__", get_item, nb::arg().none(),
+                nb::sig("def __getitem__(self, index: typing.Any, /) -> TensorVariable"),
+                "x[index] with NumPy's meaning for integers, slices, None, Ellipsis and integer arrays.");
+  auto set = [](const Like& x, const Like& y) { return set_items(x, y); };
+  auto inc = [](const Like& x, const Like& y, bool ignore_duplicates) { return inc_items(x, y, ignore_duplicates); };
+  define_method(m, "set", set, "y"_a, "x[index].set(y): a copy of x in which x[index] is y.");
+  define_method(m, "inc", inc, "y"_a, nb::kw_only(), "ignore_duplicates"_a = false,
+                "x[index].inc(y): a copy of x in which y is added to x[index]; repeated indices add up.");
+  define(m, "set_subtensor", set, "x"_a, "y"_a, "set_subtensor(x[index], y): a copy of x in which x[index] is y.");
+  define(m, "inc_subtensor", inc, "x"_a, "y"_a, nb::kw_only(), "ignore_duplicates"_a = false,
+         "inc_subtensor(x[index], y): a copy of x in which y is added to x[index]; repeated indices add up.");
+  define_both(
+      m, "take",
+      [](const Like& x, const Like& indices, Any axis, Any mode) {
+        if (!mode.is_none() && !(PyUnicode_Check(mode.ptr()) && nb::cast<std::string>(mode) == "raise"))
+          throw NotImplementedError(cat("take: mode=", nb::repr(mode).c_str()));
+        auto which = as_optional_int(axis, "take: axis");
+        Variable from = as_variable(x);
+        return take(which ? from : flatten(from), as_variable(indices), which.value_or(0));
+      },
+      "indices"_a, "axis"_a = nb::none(), "mode"_a = "raise",
+      "The elements at the indices along an axis; of the flattened x when axis is None.");
+}
+
+}  // namespace bitale::python

@@ -1,0 +1,32 @@
+// The extension module bitale._core. The package's Python files give its contents their places: bitale.tensor,
+// bitale.graph, ...
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include "bind.hpp"
+#include "caller.hpp"
+#include "numpy_bridge.hpp"
+
+NB_MODULE(_core, m) {
+  using namespace bitale::python;
+  nb::set_leak_warnings(false);  // variables may live in module globals until the end
+  import_numpy();
+  m.attr("__version__") = BITALE_VERSION;
+  m.attr("__all__") = nb::list();
+  m.def(
+      "set_package_folder", [](std::string folder) { set_package_folder(std::move(folder)); }, nb::arg("folder"),
+      "Lines of files in this folder are not the user's.");
+  bind_errors(m);
+  bind_config(m);
+  bind_types(m);
+  bind_graph(m);
+  bind_function_graph(m);
+  bind_elementwise(m);
+  bind_reductions(m);
+  bind_shapes(m);
+  bind_indexing(m);
+  bind_operators(m);
+  bind_function(m);
+  bind_gradient(m);
+  bind_printing(m);
+}

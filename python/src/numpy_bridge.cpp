@@ -1,0 +1,242 @@
+// Zero-copy exchange with NumPy through its C API. An Array that borrows a NumPy array's memory keeps that array alive;
+// a NumPy array made from an Array has a capsule as its base, which holds the Array's handle.
+#include "numpy_bridge.hpp"
+
+#include <Python.h>
+#include <nanobind/stl/string.h>
+#define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION
+#define NPY_TARGET_VERSION NPY_1_22_API_VERSION
+#include <numpy/arrayobject.h>
+#include <numpy/arrayscalars.h>
+
+#include <array>
+#include <cstring>
+#include <memory>
+#include <utility>
+
+#include "bitale/core/config.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "variable_object.hpp"
+
+namespace bitale::python {
+
+namespace {
+
+std::optional<DType> dtype_of_number(int number) {
+  switch (number) {
+    case NPY_BOOL: return DType::Bool;
+    case NPY_BYTE: return DType::Int8;
+    case NPY_SHORT: return DType::Int16;
+    case NPY_INT: return DType::Int32;
+    case NPY_LONG:
+    case NPY_LONGLONG: return DType::Int64;
+    case NPY_UBYTE: return DType::UInt8;
+    case NPY_USHORT: return DType::UInt16;
+    case NPY_UINT: return DType::UInt32;
+    case NPY_ULONG:
+    case NPY_ULONGLONG: return DType::UInt64;
+    case NPY_HALF: return DType::Float16;
+    case NPY_FLOAT: return DType::Float32;
+    case NPY_DOUBLE: return DType::Float64;
+    case NPY_CFLOAT: return DType::Complex64;
+    case NPY_CDOUBLE: return DType::Complex128;
+    default: return {};
+  }
+}
+static_assert(sizeof(long) == 8, "NPY_LONG is taken for int64");
+
+int number_of_dtype(DType dtype) {
+  constexpr std::array numbers = {NPY_BOOL, NPY_BYTE,  NPY_SHORT, NPY_INT,   NPY_LONG,   NPY_UBYTE,  NPY_USHORT,
+                                  NPY_UINT, NPY_ULONG, NPY_HALF,  NPY_FLOAT, NPY_DOUBLE, NPY_CFLOAT, NPY_CDOUBLE};
+  static_assert(numbers.size() == std::size_t(dtype_count));
+  return numbers[std::size_t(dtype)];
+}
+
+PyArrayObject* as_ndarray(nb::handle object) { return reinterpret_cast<PyArrayObject*>(object.ptr()); }
+
+DType require_dtype(PyArray_Descr* descr) {
+  auto dtype = dtype_of_number(descr->type_num);
+  if (!dtype) {
+    nb::handle name(reinterpret_cast<PyObject*>(descr));
+    throw TypeError(cat("dtype ", nb::str(name).c_str(), " can't be used: expected booleans, integers or floats"));
+  }
+  require_supported(*dtype);
+  return *dtype;
+}
+
+// The last handle may go where the GIL is not held, or after the interpreter has gone.
+std::shared_ptr<void> keep_alive(PyObject* object) {
+  Py_INCREF(object);
+  return std::shared_ptr<void>(object, [](void* held) {
+    if (!Py_IsInitialized()) return;
+    nb::gil_scoped_acquire gil;
+    Py_DECREF(static_cast<PyObject*>(held));
+  });
+}
+
+// Aligned and in native byte order, else a copy that is.
+nb::object behaved(nb::handle ndarray) {
+  auto* array = as_ndarray(ndarray);
+  if (PyArray_ISALIGNED(array) && PyArray_ISNOTSWAPPED(array)) return nb::borrow(ndarray);
+  PyObject* copy =
+      PyArray_CheckFromAny(ndarray.ptr(), nullptr, 0, 0, NPY_ARRAY_ALIGNED | NPY_ARRAY_NOTSWAPPED, nullptr);
+  if (!copy) nb::raise_python_error();
+  return nb::steal(copy);
+}
+
+Array from_ndarray(nb::handle object, Share share) {
+  DType dtype = require_dtype(PyArray_DESCR(as_ndarray(object)));
+  nb::object held = behaved(object);
+  auto* ndarray = as_ndarray(held);
+  const auto ndim = std::size_t(PyArray_NDIM(ndarray));
+  Dims shape(ndim), strides(ndim);
+  for (std::size_t axis = 0; axis < ndim; ++axis) {
+    shape[axis] = PyArray_DIM(ndarray, int(axis));
+    strides[axis] = PyArray_STRIDE(ndarray, int(axis));
+  }
+  if (ndim == 0) return Array::scalar(dtype, PyArray_DATA(ndarray));
+  if (share == Share::Copy) return Array::borrow(PyArray_DATA(ndarray), dtype, shape, strides, nullptr, false).copy();
+  return Array::borrow(PyArray_DATA(ndarray), dtype, shape, strides, keep_alive(held.ptr()),
+                       PyArray_ISWRITEABLE(ndarray));
+}
+
+nb::object any_to_ndarray(nb::handle object) {
+  // NumPy would wrap a Variable as an object, or try to iterate over it.
+  if (is_variable(object))
+    throw TypeError(
+        cat("expected an array, a number or a list, not the symbolic variable ", variable_of(object).str()));
+  PyObject* ndarray = PyArray_FromAny(object.ptr(), nullptr, 0, 0, 0, nullptr);
+  if (!ndarray) nb::raise_python_error();
+  return nb::steal(ndarray);
+}
+
+bool same_values(const Array& a, const Array& b) {
+  // Through the original dtype for precision, through float64 for the sign of large unsigned integers.
+  return allclose(b.astype(a.dtype()), a, 0, 0) && allclose(b.astype(DType::Float64), a.astype(DType::Float64), 0, 0);
+}
+
+bool is_float_object(nb::handle object) {
+  return PyFloat_Check(object.ptr()) || PyArray_IsScalar(object.ptr(), Floating);
+}
+
+PyObject* new_ndarray(const Array& array, void* data, int flags) {
+  const auto ndim = array.shape().size();
+  Dims strides = array.strides();
+  auto* descr = PyArray_DescrFromType(number_of_dtype(array.dtype()));
+  PyObject* ndarray = PyArray_NewFromDescr(&PyArray_Type, descr, int(ndim), array.shape().data(),
+                                           data ? strides.data() : nullptr, data, flags, nullptr);
+  if (!ndarray) nb::raise_python_error();
+  return ndarray;
+}
+static_assert(sizeof(npy_intp) == sizeof(std::int64_t));
+
+void release_capsule(PyObject* capsule) { delete static_cast<Array*>(PyCapsule_GetPointer(capsule, nullptr)); }
+
+}  // namespace
+
+void import_numpy() {
+  if (_import_array() < 0) nb::raise_python_error();
+}
+
+bool is_ndarray(nb::handle object) { return PyArray_Check(object.ptr()); }
+
+bool is_numpy_scalar(nb::handle object) { return PyArray_CheckScalar(object.ptr()) != 0; }
+
+Array array_from(nb::handle object, Share share) {
+  if (is_ndarray(object)) return from_ndarray(object, share);
+  nb::object ndarray = any_to_ndarray(object);
+  // An array that NumPy has just made belongs to nobody else, unless the object gave its own.
+  return from_ndarray(ndarray,
+                      Py_REFCNT(ndarray.ptr()) == 1 && !PyArray_BASE(as_ndarray(ndarray)) ? Share::Borrow : share);
+}
+
+std::optional<Array> try_array_from(nb::handle object, Share share) {
+  if (is_variable(object)) return {};
+  PyObject* ndarray = PyArray_FromAny(object.ptr(), nullptr, 0, 0, 0, nullptr);
+  if (!ndarray) {
+    PyErr_Clear();
+    return {};
+  }
+  nb::object held = nb::steal(ndarray);
+  if (!dtype_of_number(PyArray_DESCR(as_ndarray(held))->type_num)) return {};
+  return array_from(object, share);
+}
+
+Array value_for(const TensorType& type, nb::handle object, Downcast downcast) {
+  if (is_ndarray(object)) return from_ndarray(object, Share::Borrow);
+  if (is_variable(object))
+    throw TypeError(cat("expected an array, a number or a list, not the symbolic variable ", variable_of(object).str(),
+                        ": a function is called with values"));
+  Array value = array_from(object, Share::Borrow);
+  if (value.size() == 0 && value.ndim() == 1 && PySequence_Check(object.ptr()) && !is_numpy_scalar(object))
+    return value.astype(type.dtype);  // [] has no dtype of its own
+  if (value.dtype() == type.dtype || downcast == Downcast::Always || can_cast_safely(value.dtype(), type.dtype))
+    return value;
+  const bool literal = downcast == Downcast::FloatLiteral && is_float_object(object);
+  Array converted = value.astype(type.dtype);
+  if ((literal && type.dtype == config::float_x()) || same_values(value, converted)) return converted;
+  throw TypeError(cat("expected ", dtype_name(type.dtype), "; the value ", nb::repr(object).c_str(), " (",
+                      dtype_name(value.dtype()),
+                      ") would change by conversion; allow_input_downcast=True converts anyway"));
+}
+
+bool plain_double(PyObject* object, double& value) {
+  if (PyFloat_Check(object)) {  // numpy.float64 too
+    value = PyFloat_AS_DOUBLE(object);
+    return true;
+  }
+  if (PyArray_Check(object)) {
+    auto* array = reinterpret_cast<PyArrayObject*>(object);
+    if (PyArray_NDIM(array) != 0 || PyArray_TYPE(array) != NPY_DOUBLE || !PyArray_ISBEHAVED_RO(array)) return false;
+    value = *static_cast<const double*>(PyArray_DATA(array));
+    return true;
+  }
+  return false;
+}
+
+nb::object to_numpy(Array array) {
+  constexpr std::int64_t small = 256;  // bytes; below that a copy is cheaper than a capsule
+  if (array.writeable() && array.is_contiguous() && array.nbytes() <= small) {
+    PyObject* ndarray = new_ndarray(array, nullptr, 0);
+    if (array.nbytes())
+      std::memcpy(PyArray_DATA(reinterpret_cast<PyArrayObject*>(ndarray)), array.data(), std::size_t(array.nbytes()));
+    return nb::steal(ndarray);
+  }
+  nb::object ndarray = nb::steal(new_ndarray(array, array.mutable_data(), array.writeable() ? NPY_ARRAY_WRITEABLE : 0));
+  PyArray_UpdateFlags(as_ndarray(ndarray), NPY_ARRAY_UPDATE_ALL);
+  auto held = std::make_unique<Array>(std::move(array));
+  PyObject* capsule = PyCapsule_New(held.get(), nullptr, release_capsule);
+  if (!capsule) nb::raise_python_error();
+  held.release();
+  if (PyArray_SetBaseObject(as_ndarray(ndarray), capsule) < 0) nb::raise_python_error();
+  return ndarray;
+}
+
+nb::object to_numpy(double value) {
+  PyObject* ndarray = PyArray_SimpleNew(0, nullptr, NPY_DOUBLE);
+  if (!ndarray) nb::raise_python_error();
+  *static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(ndarray))) = value;
+  return nb::steal(ndarray);
+}
+
+DType dtype_from(nb::handle object) {
+  if (PyUnicode_Check(object.ptr())) {
+    std::string name = nb::cast<std::string>(object);
+    return name == "floatX" ? config::float_x() : parse_dtype(name);
+  }
+  PyArray_Descr* descr = nullptr;
+  if (object.is_none() || !PyArray_DescrConverter(object.ptr(), &descr)) {
+    PyErr_Clear();
+    throw TypeError(cat("expected a dtype such as \"float64\", got ", nb::repr(object).c_str()));
+  }
+  nb::object held = nb::steal(reinterpret_cast<PyObject*>(descr));
+  return require_dtype(descr);
+}
+
+std::optional<DType> optional_dtype(nb::handle object) {
+  if (object.is_none()) return {};
+  return dtype_from(object);
+}
+
+}  // namespace bitale::python

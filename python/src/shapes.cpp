@@ -1,0 +1,316 @@
+// Shapes, creation, joining, conversion, products.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "arguments.hpp"
+#include "bind.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "define.hpp"
+#include "numpy_bridge.hpp"
+
+namespace bitale::python {
+
+namespace {
+
+// f(1, 2) and f((1, 2)) mean the same.
+nb::object spread(const nb::args& given) {
+  if (given.size() == 1 && (PyTuple_Check(given[0].ptr()) || PyList_Check(given[0].ptr()) || is_variable(given[0])))
+    return given[0];
+  return nb::borrow(given);
+}
+
+Variable dimshuffle_by(const Like& x, nb::args pattern) {
+  std::vector<int> order;
+  nb::object entries = spread(pattern);
+  for (nb::handle entry : entries) {
+    if (PyUnicode_Check(entry.ptr()) && nb::cast<std::string>(entry) == "x") {
+      order.push_back(new_axis);
+      continue;
+    }
+    auto axis = is_integer_object(entry) ? as_optional_int(entry, "dimshuffle") : std::nullopt;
+    if (!axis || *axis < 0)
+      throw ValueError(cat("dimshuffle: expected dimensions and \"x\", got ", nb::repr(entry).c_str()));
+    order.push_back(*axis);
+  }
+  return dimshuffle(as_variable(x), order);
+}
+
+Variable transpose_by(const Like& x, nb::handle axes) {
+  if (axes.is_none() || nb::len(axes) == 0) return transpose(as_variable(x));
+  return transpose(as_variable(x), as_ints(axes, "transpose: axes"));
+}
+
+Variable expand_dims_at(const Like& x, const AxisLike& axis) {
+  Axes axes = as_axes(axis, "expand_dims");
+  if (!axes) throw TypeError("expand_dims: an axis is needed");
+  Variable out = as_variable(x);
+  const int ndim = out.ndim() + int(axes->size());
+  for (int& a : *axes) {
+    if (a < -ndim || a >= ndim)
+      throw ValueError(cat("expand_dims: axis ", a, " is outside the ", ndim, " dimensions of the result"));
+    a += a < 0 ? ndim : 0;
+  }
+  std::sort(axes->begin(), axes->end());
+  if (std::adjacent_find(axes->begin(), axes->end()) != axes->end())
+    throw ValueError("expand_dims: an axis is given twice");
+  for (int a : *axes) out = expand_dims(out, a);
+  return out;
+}
+
+Variable reshape_to(const Like& x, nb::handle new_shape, std::optional<int> ndim) {
+  if (is_variable(new_shape)) {
+    const Variable& shape = variable_of(new_shape);
+    if (shape.ndim() == 1) return reshape(as_variable(x), shape, ndim);
+  }
+  Variables lengths = as_lengths(new_shape, "reshape");
+  if (ndim && *ndim != int(lengths.size()))
+    throw ValueError(cat("reshape: ndim is ", *ndim, " but the shape has ", lengths.size(), " lengths"));
+  return reshape(as_variable(x), lengths);
+}
+
+Variable specify_shape_of(const Like& x, nb::args given) {
+  nb::object shape = spread(given);
+  std::vector<std::optional<Operand>> lengths;
+  if (is_variable(shape)) {
+    for (auto& length : as_lengths(shape, "specify_shape")) lengths.emplace_back(length);
+  } else {
+    for (nb::handle length : shape) {
+      if (length.is_none())
+        lengths.emplace_back();
+      else
+        lengths.emplace_back(as_variable(length));
+    }
+  }
+  return specify_shape(as_variable(x), lengths);
+}
+
+Variable arange_by(const Like& start, Any stop, Any step, const DTypeLike& dtype) {
+  const bool only_stop = stop.is_none();
+  if (only_stop && step.is_none() && dtype.is_none()) return arange(as_variable(start));
+  const Variable first = only_stop ? Operand::number(std::int64_t(0)) : as_variable(start);
+  const Variable last = as_variable(only_stop ? nb::handle(start) : nb::handle(stop));
+  const Variable by = step.is_none() ? Operand::number(std::int64_t(1)) : as_variable(step);
+  return arange(first, last, by, optional_dtype(dtype));
+}
+
+// Not a variable: data.
+Variable make_constant(nb::handle value, const std::optional<std::string>& name, nb::handle ndim, nb::handle dtype) {
+  if (is_variable(value) && !variable_of(value).is_constant())
+    throw TypeError(cat("constant: expected a value, got the variable ", variable_of(value).str()));
+  Array data = *as_variable(value).constant();
+  if (auto element = optional_dtype(dtype)) {
+    require_supported(*element);
+    data = data.astype(*element);
+  }
+  if (auto rank = as_optional_int(ndim, "constant: ndim")) {
+    if (*rank < data.ndim())
+      throw ValueError(cat("constant: ndim is ", *rank, " but the value has ", data.ndim(), " dimensions"));
+    while (data.ndim() < *rank) data = data.insert_axis(0);
+  }
+  return constant(data.contiguous(), name.value_or(""));
+}
+
+Variable as_tensor(nb::handle x, const std::optional<std::string>& name, nb::handle ndim, nb::handle dtype) {
+  if (!is_variable(x) && (!dtype.is_none() || name)) {
+    Variable made = as_variable(x);
+    if (made.is_constant()) return make_constant(x, name, ndim, dtype);
+    return made;
+  }
+  Variable out = as_variable(x);
+  if (auto element = optional_dtype(dtype); element && *element != out.dtype())
+    throw ValueError(
+        cat("as_tensor_variable: ", out.str(), " has dtype ", dtype_name(out.dtype()), ", not ", dtype_name(*element)));
+  auto rank = as_optional_int(ndim, "as_tensor_variable: ndim");
+  if (!rank || *rank == out.ndim()) return out;
+  if (*rank < out.ndim())
+    throw ValueError(
+        cat("as_tensor_variable: ndim is ", *rank, " but ", out.str(), " has ", out.ndim(), " dimensions"));
+  std::vector<int> order(std::size_t(*rank - out.ndim()), new_axis);
+  for (int axis = 0; axis < out.ndim(); ++axis) order.push_back(axis);
+  return dimshuffle(out, order);
+}
+
+void bind_shape(nb::module_& m) {
+  define_both(m, "dimshuffle", dimshuffle_by, "pattern"_a,
+              "x with its dimensions in another order; \"x\" is a new dimension of length 1.");
+  define(
+      m, "transpose", [](const Like& x, Any axes) { return transpose_by(x, axes); }, "x"_a, "axes"_a = nb::none(),
+      "x with its dimensions in the order of axes, reversed by default.");
+  define_method(
+      m, "transpose",
+      [](const Like& x, nb::args axes) {
+        if (axes.size() == 1 && axes[0].is_none()) return transpose_by(x, nb::none());
+        return transpose_by(x, spread(axes));
+      },
+      "axes"_a, "x with its dimensions in the order of axes, reversed by default.");
+  define(m, "expand_dims", expand_dims_at, "x"_a, "axis"_a,
+         "x with new dimensions of length 1 at these places of the result.");
+  define_both(
+      m, "squeeze",
+      [](const Like& x, const AxisLike& axis) { return squeeze(as_variable(x), as_axes(axis, "squeeze")); },
+      "axis"_a = nb::none(), "x without dimensions whose length is statically 1 (all of them by default).");
+  define(
+      m, "shape", [](const Like& x) { return shape(as_variable(x)); }, "x"_a, "The lengths of x: an int64 vector.");
+  define(
+      m, "shape_i", [](const Like& x, int i) { return shape_i(as_variable(x), i); }, "x"_a, "i"_a,
+      "The length of dimension i.");
+  define(
+      m, "reshape",
+      [](const Like& x, const ShapeLike& newshape, std::optional<int> ndim) { return reshape_to(x, newshape, ndim); },
+      "x"_a, "newshape"_a, "ndim"_a = nb::none(),
+      "x in another shape; one length may be -1. ndim: of a symbolic shape.");
+  define_method(
+      m, "reshape",
+      [](const Like& x, nb::args shape, std::optional<int> ndim) { return reshape_to(x, spread(shape), ndim); },
+      "shape"_a, "ndim"_a = nb::none(), "x in another shape; one length may be -1. ndim: of a symbolic shape.");
+  define_both(
+      m, "flatten", [](const Like& x, int ndim) { return flatten(as_variable(x), ndim); }, "ndim"_a = 1,
+      "x with its last dimensions made one, so that ndim remain.");
+  define_method(
+      m, "ravel", [](const Like& x) { return flatten(as_variable(x)); }, "x as a vector.");
+  define(m, "specify_shape", specify_shape_of, "x"_a, "shape"_a,
+         "x, with lengths that are checked at run time; None where nothing is said.");
+  auto cls = variable_class(m);
+  define_in_python(cls, "swapaxes", "bitale.tensor.extra_ops", "swapaxes",
+                   "def swapaxes(self, axis1: int, axis2: int) -> TensorVariable", "x with two dimensions exchanged.");
+  define_in_python(cls, "ptp", "bitale.tensor.extra_ops", "ptp",
+                   "def ptp(self, axis: int | None = None) -> TensorVariable", "Largest less smallest element.");
+  cls.def_prop_ro(
+      "mT",
+      [](nb::handle self) { return nb::module_::import_("bitale.tensor.extra_ops").attr("swap_last_axes")(self); },
+      nb::sig("def mT(self) -> TensorVariable"), "Each matrix of a stack transposed.");
+  cls.def_prop_ro(
+      "T", [](const TensorVariableObject& self) { return transpose(self.variable); }, nb::call_guard<AtCaller>(),
+      "Transposed.");
+  cls.def_prop_ro(
+      "shape", [](const TensorVariableObject& self) { return shape(self.variable); }, nb::call_guard<AtCaller>(),
+      "The symbolic lengths; type.shape has the static ones.");
+  cls.def_prop_ro(
+      "size", [](const TensorVariableObject& self) { return size(self.variable); }, nb::call_guard<AtCaller>(),
+      "The symbolic number of elements.");
+}
+
+void bind_creation(nb::module_& m) {
+  define(
+      m, "constant",
+      [](const Like& x, const std::optional<std::string>& name, Any ndim, const DTypeLike& dtype) {
+        return make_constant(x, name, ndim, dtype);
+      },
+      "x"_a, "name"_a = nb::none(), "ndim"_a = nb::none(), "dtype"_a = nb::none(), "A value that never changes.");
+  auto bind_as_tensor = [&m](const char* name) {
+    define(
+        m, name,
+        [](const Like& x, const std::optional<std::string>& label, Any ndim, const DTypeLike& dtype) {
+          return as_tensor(x, label, ndim, dtype);
+        },
+        "x"_a, "name"_a = nb::none(), "ndim"_a = nb::none(), "dtype"_a = nb::none(),
+        "A variable as it is; a constant of anything else; a stack of a list that holds variables.");
+  };
+  bind_as_tensor("as_tensor_variable");
+  bind_as_tensor("as_tensor");
+  define(
+      m, "alloc",
+      [](const Like& value, nb::args shape) { return alloc(as_variable(value), as_lengths(spread(shape), "alloc")); },
+      "value"_a, "shape"_a, "The value broadcast to a new tensor of this shape.");
+  define(
+      m, "broadcast_to",
+      [](const Like& x, const ShapeLike& shape) {
+        return broadcast_to(as_variable(x), as_lengths(shape, "broadcast_to"));
+      },
+      "x"_a, "shape"_a, "x broadcast to this shape.");
+  define(
+      m, "zeros",
+      [](const ShapeLike& shape, const DTypeLike& dtype) {
+        return zeros(as_lengths(shape, "zeros"), optional_dtype(dtype));
+      },
+      "shape"_a, "dtype"_a = nb::none(), "Zeros of this shape; dtype: config.floatX by default.");
+  define(
+      m, "ones",
+      [](const ShapeLike& shape, const DTypeLike& dtype) {
+        return ones(as_lengths(shape, "ones"), optional_dtype(dtype));
+      },
+      "shape"_a, "dtype"_a = nb::none(), "Ones of this shape; dtype: config.floatX by default.");
+  define_both(
+      m, "zeros_like",
+      [](const Like& x, const DTypeLike& dtype) { return zeros_like(as_variable(x), optional_dtype(dtype)); },
+      "dtype"_a = nb::none(), "Zeros of x's shape, and of x's dtype by default.");
+  define_both(
+      m, "ones_like",
+      [](const Like& x, const DTypeLike& dtype) { return ones_like(as_variable(x), optional_dtype(dtype)); },
+      "dtype"_a = nb::none(), "Ones of x's shape, and of x's dtype by default.");
+  define(m, "arange", arange_by, "start"_a, "stop"_a = nb::none(), "step"_a = nb::none(), "dtype"_a = nb::none(),
+         "start, start + step, ... before stop; arange(stop) starts at 0.");
+  define(
+      m, "make_vector",
+      [](nb::args scalars, const DTypeLike& dtype) {
+        return make_vector(as_variables(scalars, "make_vector"), optional_dtype(dtype));
+      },
+      "scalars"_a, "dtype"_a = nb::none(), "The scalars as a vector.");
+  define(
+      m, "join", [](int axis, nb::args tensors) { return join(axis, as_variables(spread(tensors), "join")); }, "axis"_a,
+      "tensors"_a, "The tensors one after the other along the axis.");
+  define(
+      m, "concatenate", [](Any tensors, int axis) { return concatenate(as_variables(tensors, "concatenate"), axis); },
+      "tensor_list"_a, "axis"_a = 0, "The tensors one after the other along the axis.");
+  define(
+      m, "stack", [](Any tensors, int axis) { return stack(as_variables(tensors, "stack"), axis); }, "tensors"_a,
+      "axis"_a = 0, "The tensors side by side along a new axis.");
+}
+
+void bind_conversion(nb::module_& m) {
+  auto convert = [](const Like& x, const DTypeLike& dtype) { return cast(as_variable(x), dtype_from(dtype)); };
+  define(m, "cast", convert, "x"_a, "dtype"_a, "x converted to the dtype; itself when it has it.");
+  define_method(m, "astype", convert, "dtype"_a, "x converted to the dtype; itself when it has it.");
+  define(
+      m, "isfinite", [](const Like& x) { return isfinite(as_variable(x)); }, "x"_a,
+      "Whether neither infinite nor nan.");
+  define(
+      m, "logaddexp",
+      [](const Like& x, const Like& y, nb::args more) {
+        Variable total = logaddexp(as_variable(x), as_variable(y));
+        for (nb::handle operand : more) total = logaddexp(total, as_variable(operand));
+        return total;
+      },
+      "x"_a, "y"_a, "more"_a, "log(exp(x) + exp(y) + ...), without overflow.");
+  define_method(
+      m, "clip",
+      [](const Like& x, const Like& low, const Like& high) {
+        return clip(as_variable(x), as_variable(low), as_variable(high));
+      },
+      "a_min"_a, "a_max"_a, "x, but at least a_min and at most a_max.");
+  define_method(
+      m, "fill", [](const Like& x, const Like& value) { return second(as_variable(x), as_variable(value)); }, "value"_a,
+      "The value broadcast to x's shape.");
+  define_method(
+      m, "copy", [](const Like& x) { return as_variable(x); },
+      "x: values in a graph never change, so there is nothing to copy.");
+}
+
+void bind_products(nb::module_& m) {
+  define_both(
+      m, "dot", [](const Like& x, const Like& y) { return dot(as_variable(x), as_variable(y)); }, "y"_a,
+      "Product of vectors and matrices, as numpy.dot.");
+  define(
+      m, "matmul", [](const Like& x, const Like& y) { return matmul(as_variable(x), as_variable(y)); }, "x"_a, "y"_a,
+      "Product of stacks of matrices, as numpy.matmul.");
+  define(
+      m, "outer", [](const Like& x, const Like& y) { return outer(as_variable(x), as_variable(y)); }, "x"_a, "y"_a,
+      "x[i] * y[j] for all pairs.");
+}
+
+}  // namespace
+
+void bind_shapes(nb::module_& m) {
+  bind_shape(m);
+  bind_creation(m);
+  bind_conversion(m);
+  bind_products(m);
+}
+
+}  // namespace bitale::python

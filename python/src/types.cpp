@@ -1,0 +1,197 @@
+// Types, and the ready-made ones that make variables: dvector("x"), matrix("X", dtype="float32"), lscalars("i", "j").
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <array>
+#include <string>
+#include <utility>
+
+#include "arguments.hpp"
+#include "bind.hpp"
+#include "bitale/core/config.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "define.hpp"
+#include "numpy_bridge.hpp"
+
+namespace bitale::python {
+
+namespace {
+
+const TensorType& tensor_type_of(const TypeObject& object) { return *as_tensor(object.type); }
+
+Variable make_variable(const Type& type, const std::optional<std::string>& name) {
+  return Variable(type, name.value_or(""));
+}
+
+nb::tuple broadcastable(const TensorType& type) {
+  nb::list flags;
+  for (int axis = 0; axis < type.ndim(); ++axis) flags.append(type.broadcasts(axis));
+  return nb::tuple(flags);
+}
+
+// Any value of the type's kind as one that the type accepts.
+nb::object filter_value(const TypeObject& self, Any value, bool strict, std::optional<bool> allow_downcast) {
+  const Downcast downcast = !allow_downcast   ? Downcast::FloatLiteral
+                            : *allow_downcast ? Downcast::Always
+                                              : Downcast::Never;
+  const TensorType& type = tensor_type_of(self);
+  if (strict && !is_ndarray(value)) throw TypeError(cat("strict: expected an array of ", type.str()));
+  Array array = value_for(type, value, downcast);
+  return to_numpy(filter(type, array, strict, downcast == Downcast::Always ? downcast : Downcast::Never));
+}
+
+struct Kind {
+  const char* name;
+  const char* plural;
+  Dims shape;
+};
+
+const std::array<Kind, 10>& kinds() {
+  constexpr auto u = unknown_length;
+  static const auto& table = *new std::array<Kind, 10>{{{"scalar", "scalars", {}},
+                                                        {"vector", "vectors", {u}},
+                                                        {"matrix", "matrices", {u, u}},
+                                                        {"row", "rows", {1, u}},
+                                                        {"col", "cols", {u, 1}},
+                                                        {"tensor3", "tensor3s", {u, u, u}},
+                                                        {"tensor4", "tensor4s", {u, u, u, u}},
+                                                        {"tensor5", "tensor5s", {u, u, u, u, u}},
+                                                        {"tensor6", "tensor6s", {u, u, u, u, u, u}},
+                                                        {"tensor7", "tensor7s", {u, u, u, u, u, u, u}}}};
+  return table;
+}
+
+// PyTensor's prefixes, for the dtypes that can be computed with.
+constexpr std::pair<const char*, DType> prefixes[] = {{"b", DType::Int8},    {"w", DType::Int16},
+                                                      {"i", DType::Int32},   {"l", DType::Int64},
+                                                      {"f", DType::Float32}, {"d", DType::Float64}};
+constexpr std::string_view plural_prefixes = "ilfd";
+
+Dims shape_or(const Kind& kind, nb::handle shape) {
+  if (shape.is_none()) return kind.shape;
+  Dims given = as_static_shape(shape);
+  if (given.size() != kind.shape.size())
+    throw ValueError(cat(kind.name, ": a shape of ", kind.shape.size(), " lengths is expected, got ", given.size()));
+  return given;
+}
+
+// Several variables: by name, or that many without names.
+Any make_several(const Type& type, nb::args names) {
+  nb::list made;
+  for (nb::handle name : names) {
+    if (is_integer_object(name))
+      for (int i = 0; i < *as_optional_int(name, "number of variables"); ++i) made.append(Variable(type));
+    else if (PyUnicode_Check(name.ptr()))
+      made.append(Variable(type, nb::cast<std::string>(name)));
+    else
+      throw TypeError(cat("expected names of variables, got ", nb::repr(name).c_str()));
+  }
+  if (made.size() == 1) return nb::object(made[0]);
+  return nb::object(made);
+}
+
+void bind_float_x_kind(nb::module_& m, const Kind& kind) {
+  std::string doc = cat("A variable of type ", kind.name, ". dtype: config.floatX by default.");
+  define(
+      m, kind.name,
+      [&kind](const std::optional<std::string>& name, const DTypeLike& dtype, Any shape) {
+        const DType element = dtype.is_none() ? config::float_x() : dtype_from(dtype);
+        return make_variable(tensor_type(element, shape_or(kind, shape)), name);
+      },
+      "name"_a = nb::none(), nb::kw_only(), "dtype"_a = nb::none(), "shape"_a = nb::none(), doc.c_str());
+  define(
+      m, kind.plural,
+      [&kind](nb::args names) { return make_several(tensor_type(config::float_x(), kind.shape), names); },
+      cat("Several variables of type ", kind.name, ", by name.").c_str());
+}
+
+void bind_fixed_kind(nb::module_& m, const Kind& kind, const char* prefix, DType dtype) {
+  const std::string name = std::string(prefix) + kind.name;
+  Type type = tensor_type(dtype, kind.shape);
+  m.attr(name.c_str()) = nb::cast(type);
+  export_name(m, name.c_str());
+  if (plural_prefixes.find(prefix) == std::string_view::npos) return;
+  define(
+      m, (std::string(prefix) + kind.plural).c_str(), [type](nb::args names) { return make_several(type, names); },
+      cat("Several variables of type ", name, ", by name.").c_str());
+}
+
+}  // namespace
+
+void bind_types(nb::module_& m) {
+  nb::class_<TypeObject>(m, "Type", "What kind of value a variable stands for.")
+      .def(
+          "__call__",
+          [](const TypeObject& self, const std::optional<std::string>& name) { return make_variable(self.type, name); },
+          "name"_a = nb::none(), nb::call_guard<AtCaller>(), "A new variable of this type.")
+      .def(
+          "make_variable",
+          [](const TypeObject& self, const std::optional<std::string>& name) { return make_variable(self.type, name); },
+          "name"_a = nb::none(), nb::call_guard<AtCaller>(), "A new variable of this type.")
+      .def(
+          "is_super", [](const TypeObject& self, const TypeObject& other) { return self.type->is_super(*other.type); },
+          "other"_a, "Whether every value of `other` is a value of this type.")
+      .def(
+          "__eq__",
+          [](const TypeObject& self, nb::handle other) {
+            return nb::isinstance<TypeObject>(other) && self.type->equals(*nb::inst_ptr<TypeObject>(other)->type);
+          },
+          nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def("__hash__", [](const TypeObject& self) { return std::hash<std::string>{}(self.type->str()); })
+      .def("__repr__", [](const TypeObject& self) { return self.type->str(); });
+
+  nb::class_<TensorTypeObject, TypeObject>(m, "TensorType",
+                                           "Arrays of one dtype with a static shape: None where a length is not known.")
+      .def(
+          "__init__",
+          [](TensorTypeObject* self, const DTypeLike& dtype, Any shape) {
+            if (shape.is_none()) throw TypeError("TensorType: a shape is needed");
+            new (self) TensorTypeObject{{tensor_type(dtype_from(dtype), as_static_shape(shape))}};
+          },
+          "dtype"_a, "shape"_a = nb::none())
+      .def_prop_ro("dtype",
+                   [](const TensorTypeObject& self) { return std::string(dtype_name(tensor_type_of(self).dtype)); })
+      .def_prop_ro("ndim", [](const TensorTypeObject& self) { return tensor_type_of(self).ndim(); })
+      .def_prop_ro("shape", [](const TensorTypeObject& self) { return static_shape_tuple(tensor_type_of(self).shape); })
+      .def_prop_ro("broadcastable", [](const TensorTypeObject& self) { return broadcastable(tensor_type_of(self)); })
+      .def(
+          "clone",
+          [](const TensorTypeObject& self, const DTypeLike& dtype, Any shape) {
+            const TensorType& type = tensor_type_of(self);
+            return tensor_type(optional_dtype(dtype).value_or(type.dtype),
+                               shape.is_none() ? type.shape : as_static_shape(shape));
+          },
+          "dtype"_a = nb::none(), "shape"_a = nb::none(), "The same type with another dtype or shape.")
+      .def("filter", filter_value, "data"_a, "strict"_a = false, "allow_downcast"_a = nb::none(),
+           "The value as an array of this type; TypeError when it is none.")
+      .def(
+          "is_valid_value",
+          [](const TensorTypeObject& self, Any value) {
+            try {
+              filter_value(self, value, true, false);
+              return true;
+            } catch (const Error&) {
+              return false;
+            }
+          },
+          "data"_a, "Whether the array is a value of this type as it is.")
+      .def("__str__", [](const TensorTypeObject& self) { return tensor_type_of(self).short_str(); });
+  export_name(m, "TensorType");
+
+  define(
+      m, "tensor",
+      [](const std::optional<std::string>& name, const DTypeLike& dtype, Any shape) {
+        if (shape.is_none()) throw TypeError("tensor: a shape is needed, such as shape=(None, 3)");
+        const DType element = dtype.is_none() ? config::float_x() : dtype_from(dtype);
+        return make_variable(tensor_type(element, as_static_shape(shape)), name);
+      },
+      "name"_a = nb::none(), nb::kw_only(), "dtype"_a = nb::none(), "shape"_a = nb::none(),
+      "A variable of any dtype (config.floatX by default) and static shape: None where a length is not known.");
+  for (auto& kind : kinds()) bind_float_x_kind(m, kind);
+  for (auto& [prefix, dtype] : prefixes)
+    for (auto& kind : kinds()) bind_fixed_kind(m, kind, prefix, dtype);
+}
+
+}  // namespace bitale::python

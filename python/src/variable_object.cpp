@@ -1,0 +1,87 @@
+// One Python object per living node. The tables are touched with the GIL held only.
+#include "variable_object.hpp"
+
+#include <nanobind/stl/string.h>
+
+#include <string>
+#include <unordered_map>
+
+#include "bitale/compile/shared.hpp"
+
+namespace bitale::python {
+
+namespace {
+
+// Weak: an object removes itself when it goes.
+using Living = std::unordered_map<const void*, PyObject*>;
+Living& living() {
+  static auto& table = *new Living;
+  return table;
+}
+
+void forget(const void* node) {
+  if (node) living().erase(node);
+}
+
+template <class Object, class Value>
+nb::object wrap_once(const void* node, const Value& value) {
+  auto [at, fresh] = living().try_emplace(node, nullptr);
+  if (!fresh) return nb::borrow(at->second);
+  nb::object object = nb::cast(Object(value), nb::rv_policy::move);
+  living()[node] = object.ptr();
+  return object;
+}
+
+// Each kind of op is a class of its own, made when first met, so that type(node.op) tells them apart.
+nb::object class_of_op(const Op& op) {
+  static auto& classes = *new std::unordered_map<std::string, nb::object>;
+  std::string name(op.name());
+  if (auto found = classes.find(name); found != classes.end()) return found->second;
+  nb::object base = nb::borrow(nb::type<OpObject>());
+  nb::dict members;
+  members["__module__"] = "bitale.tensor";
+  members["__slots__"] = nb::make_tuple();
+  nb::object made = base.type()(name, nb::make_tuple(base), members);
+  return classes.emplace(name, made).first->second;
+}
+
+}  // namespace
+
+VariableObject::~VariableObject() { forget(variable.node()); }
+ApplyObject::~ApplyObject() { forget(apply.node()); }
+
+nb::object wrap(const Variable& variable) {
+  if (!variable) return nb::none();
+  const void* node = variable.node();
+  if (!as_tensor(variable.type())) return wrap_once<VariableObject>(node, variable);
+  if (variable.is_constant()) return wrap_once<TensorConstantObject>(node, variable);
+  if (is_shared(variable)) return wrap_once<TensorSharedVariableObject>(node, variable);
+  return wrap_once<TensorVariableObject>(node, variable);
+}
+
+nb::object wrap(const Apply& apply) {
+  if (!apply) return nb::none();
+  return wrap_once<ApplyObject>(apply.node(), apply);
+}
+
+nb::object wrap(const OpRef& op) {
+  if (!op) return nb::none();
+  nb::object object = nb::inst_alloc(class_of_op(*op));
+  new (nb::inst_ptr<OpObject>(object)) OpObject{op};
+  nb::inst_mark_ready(object);
+  return object;
+}
+
+nb::object wrap(const Type& type) {
+  if (!type) return nb::none();
+  if (as_tensor(type)) return nb::cast(TensorTypeObject{{type}}, nb::rv_policy::move);
+  return nb::cast(TypeObject{type}, nb::rv_policy::move);
+}
+
+bool is_variable(nb::handle object) { return nb::isinstance<VariableObject>(object); }
+
+VariableObject& variable_object_of(nb::handle object) { return *nb::inst_ptr<VariableObject>(object); }
+
+const Variable& variable_of(nb::handle object) { return variable_object_of(object).variable; }
+
+}  // namespace bitale::python

@@ -1,0 +1,106 @@
+// The Python objects that stand for nodes of a graph: one object per node for as long as it lives, so that
+// `y.owner.inputs[0] is x` holds and dictionaries can be keyed by variables. C++ handles cross as Variable, Apply,
+// OpRef and Type through the casters at the end.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "bitale/graph/op.hpp"
+#include "bitale/graph/variable.hpp"
+#include "bitale/ops/ops.hpp"
+
+namespace bitale::python {
+
+namespace nb = nanobind;
+
+// How x[items] was written, so that x[items].set(y) finds x.
+struct Indexing {
+  Variable base;
+  std::vector<IndexItem> items;
+};
+
+// Base of the classes below; forgets its node when Python lets go of it.
+struct VariableObject {
+  explicit VariableObject(Variable variable) : variable(std::move(variable)) {}
+  VariableObject(VariableObject&&) = default;
+  ~VariableObject();
+
+  Variable variable;
+  std::shared_ptr<const Indexing> indexing;
+  std::vector<std::pair<Variables, nb::object>> functions;  // of eval: what is given, and the compiled function
+};
+struct TensorVariableObject : VariableObject {
+  using VariableObject::VariableObject;
+};
+struct TensorConstantObject : TensorVariableObject {
+  using TensorVariableObject::TensorVariableObject;
+};
+struct TensorSharedVariableObject : TensorVariableObject {
+  using TensorVariableObject::TensorVariableObject;
+};
+
+struct ApplyObject {
+  explicit ApplyObject(Apply apply) : apply(std::move(apply)) {}
+  ApplyObject(ApplyObject&&) = default;
+  ~ApplyObject();
+  Apply apply;
+};
+
+struct OpObject {
+  OpRef op;
+};
+
+struct TypeObject {
+  Type type;
+};
+struct TensorTypeObject : TypeObject {};
+
+// The Python object of a node; None for a null handle.
+nb::object wrap(const Variable& variable);
+nb::object wrap(const Apply& apply);
+nb::object wrap(const OpRef& op);
+nb::object wrap(const Type& type);
+
+bool is_variable(nb::handle object);
+// The handle's variable; it must be one.
+const Variable& variable_of(nb::handle object);
+VariableObject& variable_object_of(nb::handle object);
+
+}  // namespace bitale::python
+
+namespace nanobind::detail {
+
+// A C++ value that crosses as the Python class `Object`, whose member holds it.
+#define BITALE_NODE_CASTER(Value_, Object, member, text)                         \
+  template <>                                                                    \
+  struct type_caster<Value_> {                                                   \
+    NB_TYPE_CASTER(Value_, const_name(text))                                     \
+    template <class Flags>                                                       \
+    bool from_python(handle source, Flags, cleanup_list*) noexcept {             \
+      if (!isinstance<Object>(source)) return false;                             \
+      value = inst_ptr<Object>(source)->member;                                  \
+      return true;                                                               \
+    }                                                                            \
+    static handle from_cpp(const Value_& v, rv_policy, cleanup_list*) noexcept { \
+      try {                                                                      \
+        return bitale::python::wrap(v).release();                                \
+      } catch (python_error & error) {                                           \
+        error.restore();                                                         \
+      } catch (const std::exception& error) {                                    \
+        PyErr_SetString(PyExc_RuntimeError, error.what());                       \
+      }                                                                          \
+      return {};                                                                 \
+    }                                                                            \
+  };
+BITALE_NODE_CASTER(bitale::Variable, bitale::python::VariableObject, variable, "TensorVariable")
+BITALE_NODE_CASTER(bitale::Apply, bitale::python::ApplyObject, apply, "Apply")
+BITALE_NODE_CASTER(bitale::OpRef, bitale::python::OpObject, op, "Op")
+BITALE_NODE_CASTER(bitale::Type, bitale::python::TypeObject, type, "Type")
+#undef BITALE_NODE_CASTER
+
+}  // namespace nanobind::detail

@@ -1,0 +1,65 @@
+"""Configuration flags as attributes."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+import bitale as bt
+import bitale.tensor as pt
+
+
+def test_reading():
+    assert bt.config.floatX in ("float64", "float32")
+    assert isinstance(bt.config.optdb__max_use_ratio, float)
+    assert bt.config.get("mode") == bt.config.mode
+    assert "floatX" in dir(bt.config) and "floatX" in str(bt.config) and "floatX" in repr(bt.config)
+    with pytest.raises(AttributeError, match="floatX"):
+        bt.config.floatx
+    with pytest.raises(KeyError):
+        bt.config.get("nothing")
+
+
+def test_changing():
+    before = bt.config.floatX
+    with bt.config.change_flags(floatX="float32"):
+        assert pt.scalar().dtype == "float32"
+        with bt.config.change_flags({"floatX": "float64"}):
+            assert pt.scalar().dtype == "float64"
+        assert pt.scalar().dtype == "float32"
+    assert bt.config.floatX == before
+
+    @bt.config.change_flags(floatX="float32")
+    def inside():
+        return pt.scalar().dtype
+
+    assert inside() == inside() == "float32" and bt.config.floatX == before
+    bt.config.on_unused_input = "ignore"
+    try:
+        bt.function([pt.dscalar("x")], pt.constant(1.0))
+    finally:
+        bt.config.on_unused_input = "raise"
+
+
+def test_bad_changes():
+    before = bt.config.floatX
+    with pytest.raises(ValueError):
+        bt.config.floatX = "float63"
+    with pytest.raises(AttributeError):
+        bt.config.nothing = 1
+    with pytest.raises(KeyError):
+        bt.config.change_flags(nothing=1)
+    with pytest.raises(ValueError):
+        with bt.config.change_flags(floatX="float32", mode="SLOW"):
+            pass
+    assert bt.config.floatX == before
+    with pytest.raises((TypeError, ValueError)):
+        bt.config.base_compiledir = "/tmp"
+
+
+def test_environment():
+    program = "import bitale; print(bitale.config.floatX, bitale.tensor.vector().dtype)"
+    environment = {**os.environ, "BITALE_FLAGS": "floatX=float32", "PYTHONPATH": os.pathsep.join(sys.path)}
+    out = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True).stdout
+    assert out.split() == ["float32", "float32"]

@@ -1,0 +1,259 @@
+"""Every elementwise function against NumPy or SciPy, over dtypes, with PyTensor's rule for the result's dtype."""
+
+import numpy as np
+import pytest
+import scipy.special
+
+import bitale as bt
+import bitale.tensor as pt
+from bitale import _core
+
+DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
+INTEGERS = [d for d in DTYPES if "int" in d]
+FLOATS = ["float32", "float64"]
+
+# ---- dtype rules -----------------------------------------------------------------------------------------------------
+
+
+def upcast(*dtypes):
+    return np.result_type(*map(np.dtype, dtypes)).name
+
+
+def upcast_min8(*dtypes):
+    out = upcast(*dtypes)
+    return "int8" if out == "bool" else out
+
+
+def to_float(*dtypes):
+    small = {"bool", "int8", "int16", "uint8", "uint16"}
+    return upcast(*(d if d in FLOATS else "float32" if d in small else "float64" for d in dtypes))
+
+
+def quotient(*dtypes):
+    return upcast(*dtypes) if any(d in FLOATS for d in dtypes) else bt.config.floatX
+
+
+def always_bool(*dtypes):
+    return "bool"
+
+
+# ---- name: (NumPy's function, rule, lowest, highest, whether bool is allowed, only discrete dtypes) --------------------
+
+
+def floored(x, y):
+    with np.errstate(all="ignore"):
+        return np.floor_divide(x, y)
+
+
+UNARY = {
+    "abs": (np.abs, upcast, -5, 5),
+    "arccos": (np.arccos, to_float, -1, 1),
+    "arccosh": (np.arccosh, to_float, 1, 9),
+    "arcsin": (np.arcsin, to_float, -1, 1),
+    "arcsinh": (np.arcsinh, to_float, -9, 9),
+    "arctan": (np.arctan, to_float, -9, 9),
+    "arctanh": (np.arctanh, to_float, -0.9, 0.9),
+    "ceil": (np.ceil, None, -5, 5),
+    "cos": (np.cos, to_float, -9, 9),
+    "cosh": (np.cosh, to_float, -5, 5),
+    "erf": (scipy.special.erf, to_float, -3, 3),
+    "erfc": (scipy.special.erfc, to_float, -3, 3),
+    "exp": (np.exp, to_float, -5, 5),
+    "exp2": (np.exp2, to_float, -5, 5),
+    "expm1": (np.expm1, to_float, -5, 5),
+    "floor": (np.floor, None, -5, 5),
+    "gammaln": (scipy.special.gammaln, to_float, 0.1, 9),
+    "invert": (np.invert, upcast, -5, 5),
+    "isinf": (np.isinf, always_bool, -5, 5),
+    "isnan": (np.isnan, always_bool, -5, 5),
+    "log": (np.log, to_float, 0.1, 9),
+    "log10": (np.log10, to_float, 0.1, 9),
+    "log1p": (np.log1p, to_float, -0.9, 9),
+    "log2": (np.log2, to_float, 0.1, 9),
+    "neg": (np.negative, upcast, -5, 5),
+    "psi": (scipy.special.psi, to_float, 0.1, 9),
+    "reciprocal": (lambda x: 1 / x, to_float, 0.5, 9),
+    "round": (np.round, None, -5, 5),
+    "sigmoid": (scipy.special.expit, to_float, -9, 9),
+    "sign": (np.sign, upcast, -5, 5),
+    "sin": (np.sin, to_float, -9, 9),
+    "sinh": (np.sinh, to_float, -5, 5),
+    "softplus": (lambda x: np.logaddexp(0, x), to_float, -9, 9),
+    "sqr": (np.square, upcast, -5, 5),
+    "sqrt": (np.sqrt, to_float, 0, 9),
+    "tan": (np.tan, to_float, -1.4, 1.4),
+    "tanh": (np.tanh, to_float, -5, 5),
+    "tri_gamma": (lambda x: scipy.special.polygamma(1, x), to_float, 0.1, 9),
+    "trunc": (np.trunc, None, -5, 5),
+}
+BINARY = {
+    "add": (np.add, upcast),
+    "sub": (np.subtract, upcast),
+    "mul": (np.multiply, upcast),
+    "true_div": (np.true_divide, quotient),
+    "int_div": (floored, upcast_min8),
+    "mod": (np.mod, upcast_min8),
+    "pow": (np.power, upcast_min8),
+    "arctan2": (np.arctan2, to_float),
+    "maximum": (np.maximum, upcast),
+    "minimum": (np.minimum, upcast),
+    "eq": (np.equal, always_bool),
+    "neq": (np.not_equal, always_bool),
+    "lt": (np.less, always_bool),
+    "le": (np.less_equal, always_bool),
+    "gt": (np.greater, always_bool),
+    "ge": (np.greater_equal, always_bool),
+    "and_": (np.bitwise_and, upcast),
+    "or_": (np.bitwise_or, upcast),
+    "xor": (np.bitwise_xor, upcast),
+    "second": (lambda x, y: y + 0 * x, None),
+    "polygamma": (lambda n, x: scipy.special.polygamma(n, x), to_float),
+}
+NO_BOOL = {"neg", "sub", "sign", "abs", "maximum", "minimum", "clip"}  # not everywhere defined for bool
+DISCRETE_ONLY = {"invert", "and_", "or_", "xor"}
+
+
+def values(dtype, low, high, rng, size=7):
+    if dtype == "bool":
+        return rng.integers(0, 2, size).astype(bool)
+    if dtype in FLOATS:
+        return rng.uniform(low, high, size).astype(dtype)
+    low = max(np.ceil(low), 0 if dtype.startswith("u") else -100)
+    return rng.integers(int(low), int(np.floor(high)) + 1, size).astype(dtype)
+
+
+def tolerance(*arrays):
+    return 1e-4 if any(a.dtype == np.float32 for a in arrays) else 1e-9
+
+
+def check(name, inputs, reference, dtype, mode):
+    variables = [pt.tensor(f"x{i}", dtype=v.dtype.name, shape=(None,)) for i, v in enumerate(inputs)]
+    out = getattr(pt, name)(*variables)
+    if dtype is not None:
+        assert out.dtype == dtype, f"{name} of {[v.dtype.name for v in inputs]}"
+    result = bt.function(variables, out, mode=mode)(*inputs)
+    assert result.dtype.name == out.dtype
+    with np.errstate(all="ignore"):
+        expected = np.asarray(reference(*(v.astype(out.dtype if out.dtype in FLOATS else v.dtype) for v in inputs)))
+    tol = tolerance(result, *inputs)
+    np.testing.assert_allclose(result, expected.astype(out.dtype), rtol=tol, atol=tol)
+
+
+def test_every_function_is_here():
+    names = {name for name, arity in _core.elementwise_functions() if arity <= 2}
+    assert names == set(UNARY) | set(BINARY)
+
+
+@pytest.mark.parametrize("name", UNARY)
+def test_unary(name, mode):
+    reference, rule, low, high = UNARY[name]
+    rng = np.random.default_rng(0)
+    for dtype in DTYPES:
+        if name in DISCRETE_ONLY and dtype in FLOATS or name in NO_BOOL and dtype == "bool":
+            continue
+        x = values(dtype, low, high, rng)
+        check(name, [x], reference, rule and rule(dtype), mode)
+
+
+@pytest.mark.parametrize("name", BINARY)
+def test_binary(name, mode):
+    reference, rule = BINARY[name]
+    rng = np.random.default_rng(1)
+    pairs = [(d, d) for d in DTYPES] + [("int8", "int32"), ("float32", "float64"), ("int64", "float32"), ("uint8", "int8"), ("bool", "float64")]
+    for pair in pairs:
+        if name in DISCRETE_ONLY and set(pair) & set(FLOATS) or name in NO_BOOL and pair == ("bool", "bool"):
+            continue
+        low = 1 if name in ("pow", "polygamma") else -5
+        x = values(pair[0], low, 4, rng)
+        y = values(pair[1], 1, 4, rng) if name != "polygamma" else values(pair[1], 1, 4, rng)
+        if name == "polygamma" and pair[0] in FLOATS + ["bool"]:
+            continue
+        if name in ("mod", "int_div", "pow", "true_div", "polygamma") and pair[1] == "bool":
+            y = np.ones(7, bool)
+        check(name, [x, y], reference, rule and rule(*pair), mode)
+
+
+def test_switch_and_clip(mode):
+    c, x, y = pt.tensor("c", dtype="bool", shape=(None,)), pt.dvector("x"), pt.dvector("y")
+    given = np.array([True, False, True]), np.array([1.0, 2.0, 3.0]), np.array([-1.0, -2.0, -3.0])
+    np.testing.assert_array_equal(bt.function([c, x, y], pt.where(c, x, y), mode=mode)(*given), np.where(*given))
+    np.testing.assert_array_equal(bt.function([x], x.clip(1.5, 2.5), mode=mode)(given[1]), [1.5, 2.0, 2.5])
+    np.testing.assert_array_equal(bt.function([x], pt.clip(x, 1.5, 2.5), mode=mode)(given[1]), [1.5, 2.0, 2.5])
+
+
+OPERATORS = {
+    "x + y": lambda x, y: x + y,
+    "x - y": lambda x, y: x - y,
+    "x * y": lambda x, y: x * y,
+    "x / y": lambda x, y: x / y,
+    "x // y": lambda x, y: x // y,
+    "x % y": lambda x, y: x % y,
+    "x ** y": lambda x, y: x**y,
+    "x < y": lambda x, y: x < y,
+    "x <= y": lambda x, y: x <= y,
+    "x > y": lambda x, y: x > y,
+    "x >= y": lambda x, y: x >= y,
+}
+
+
+@pytest.mark.parametrize("text", OPERATORS)
+@pytest.mark.parametrize("other", [2, 2.5, True, np.float32(1.5), np.int64(3), np.array([1.0, 2.0, 4.0]), [1.0, 2.0, 4.0]])
+def test_operators_with_numbers_and_arrays(text, other):
+    operator = OPERATORS[text]
+    x = pt.dvector("x")
+    given = np.array([0.5, 2.5, 3.0])
+    np.testing.assert_allclose(operator(x, other).eval({x: given}), operator(given, other))
+    np.testing.assert_allclose(operator(other, x).eval({x: given}), operator(other, given))
+
+
+def test_integer_operators():
+    x, y = pt.ivectors("x", "y")
+    given = {x: np.array([5, 6, 7], "int32"), y: np.array([3, 3, 1], "int32")}
+    a, b = given.values()
+    for out, expected in [(x & y, a & b), (x | y, a | b), (x ^ y, a ^ b), (~x, ~a), (-x, -a), (abs(-x), a), (+x, a)]:
+        np.testing.assert_array_equal(out.eval({v: given[v] for v in (x, y) if v in bt.graph.ancestors([out])}), expected)
+    q, r = divmod(x, y)
+    np.testing.assert_array_equal(q.eval(given), a // b)
+    np.testing.assert_array_equal(r.eval(given), a % b)
+
+
+def test_numbers_keep_the_dtype():
+    for dtype in INTEGERS + FLOATS:
+        x = pt.tensor("x", dtype=dtype, shape=())
+        assert (x + 1).dtype == (dtype if not dtype.startswith("u") else upcast(dtype, "int8"))
+    f = pt.fscalar("f")
+    assert (f * 0.5).dtype == "float32"
+    assert (f * np.float64(0.5)).dtype == "float64"
+    assert (pt.bscalar("b") + 1000).dtype == "int16"
+
+
+def test_several_operands():
+    x = pt.dscalar("x")
+    assert pt.add(x, x, 1).eval({x: 2.0}) == 5.0
+    assert pt.mul(x, x, 3, 2).eval({x: 2.0}) == 24.0
+    assert pt.largest(x, 1, 7, 3).eval({x: 2.0}) == 7.0
+
+
+def test_numpy_on_the_left():
+    x = pt.dvector("x")
+    out = np.ones(3) * x
+    assert isinstance(out, pt.TensorVariable) and out.ndim == 1
+    out = np.float32(2) - x
+    assert isinstance(out, pt.TensorVariable)
+
+
+def test_aliases():
+    for alias, name in dict(power="pow", floor_div="int_div", equal="eq", less="lt", where="switch", digamma="psi",
+                            bitwise_and="and_", square="sqr", expit="sigmoid", fill="second").items():
+        assert getattr(pt, alias) is getattr(pt, name)
+
+
+def test_documentation():
+    for name, _ in _core.elementwise_functions():
+        assert len(getattr(pt, name).__doc__) > 20, name
+
+
+def test_unequal_lengths_name_the_line():
+    x = pt.dvector("x")
+    with pytest.raises(ValueError, match=r"elementwise_test\.py"):
+        bt.function([x], x + np.array([1.0, 2.0, 3.0]))([1.0, 2.0])

@@ -1,0 +1,199 @@
+"""Nodes as Python sees them, walks, replacement, FunctionGraphs, types."""
+
+import gc
+
+import numpy as np
+import pytest
+
+import bitale as bt
+import bitale.tensor as pt
+from bitale.graph import ancestors, clone, equal_computations, explicit_graph_inputs, graph_inputs, node_count, toposort
+
+
+def test_identity_of_nodes():
+    x, y = pt.dvectors("x", "y")
+    z = x + y
+    assert z.owner.inputs[0] is x and z.owner is z.owner and z.owner.outputs[0] is z
+    assert {x: 1}[z.owner.inputs[0]] == 1
+    assert x in [x, y] and x not in [y]
+    assert (x == y) is False and (x != y) is True
+    del z
+    gc.collect()
+    w = x + y
+    assert w.owner.inputs[1] is y
+
+
+def test_names():
+    x = pt.dscalar()
+    assert x.name is None and repr(x) == "<Scalar(float64, shape=())>"
+    x.name = "speed"
+    assert x.name == "speed" and str(x) == "speed"
+    x.name = None
+    assert x.name is None
+    with pytest.raises(TypeError):
+        x.name = 3
+    assert x.clone("y").name == "y" and x.clone().type == x.type
+
+
+def test_ops():
+    x = pt.dmatrix("x")
+    a, b = x.sum(axis=1), x.sum(axis=1)
+    assert a.owner.op == b.owner.op and hash(a.owner.op) == hash(b.owner.op)
+    assert a.owner.op != x.sum(axis=0).owner.op
+    op = a.owner.op
+    assert type(op) is type(x.sum().owner.op) and type(op).__name__ == "CAReduce" or type(op).__mro__[1] is bt.Op
+    assert "axes" in op.__props__ or "axis" in op.__props__
+    assert repr(op) == op.name and repr(a.owner).startswith(op.name)
+    assert equal_computations([op(x)], [a])
+    assert isinstance(op.make_node(x), bt.Apply)
+    with pytest.raises(AttributeError):
+        op.nothing
+    with pytest.raises(TypeError):
+        bt.Apply(op, [x], [a])
+
+
+def test_where_it_was_built():
+    x = pt.dvector("x")
+    z = pt.exp(x)
+    assert "graph_test.py" in z.owner.where and "test_where_it_was_built" in z.owner.where
+    assert "graph_test.py" in pt.ptp(x).owner.where  # by way of the package's own Python
+    assert "graph_test.py" in x.where
+
+
+def test_walks():
+    x, y = pt.dscalars("x", "y")
+    s = bt.shared(1.0, "s")
+    z = pt.exp(x * y) + s * 2
+    assert graph_inputs([z]) == [x, y, s] or set(graph_inputs([z])) == {x, y, s}
+    assert explicit_graph_inputs(z) == [x, y]
+    assert {x, y, s, z} <= set(ancestors([z]))
+    order = toposort(z)
+    assert len(order) == node_count(z) == 4
+    seen = set()
+    for node in order:
+        assert all(v.owner is None or v.owner in seen for v in node.inputs)
+        seen.add(node)
+
+
+def test_clone_and_compare():
+    x, y = pt.dscalars("x", "y")
+    z = pt.exp(x) * 2
+    copy = clone(z)
+    assert copy is not z and equal_computations([z], [copy])
+    assert not equal_computations([z], [pt.exp(y) * 2])
+    assert equal_computations([z], [pt.exp(y) * 2], [x], [y])
+    fresh = clone([z], copy_leaves=True)[0]
+    assert graph_inputs(fresh) != [x]
+
+
+def test_replace():
+    x, y = pt.dscalars("x", "y")
+    z = pt.exp(x) + x
+    assert bt.graph_replace(z, {x: y * 2}).eval({y: 1.0}) == pytest.approx(np.exp(2) + 2)
+    assert bt.clone_replace([z], [(x, y)])[0].eval({y: 0.0}) == 1.0
+    with pytest.raises(ValueError):
+        bt.graph_replace(z, {y: x})
+    with pytest.raises(TypeError):
+        bt.graph_replace(z, {x: pt.dvector()})
+
+
+def test_vectorize():
+    x, xs = pt.dvector("x"), pt.dmatrix("xs")
+    out = bt.vectorize_graph(pt.exp(x).sum(), {x: xs})
+    given = np.arange(6.0).reshape(2, 3)
+    np.testing.assert_allclose(out.eval({xs: given}), np.exp(given).sum(1))
+
+
+def test_function_graph():
+    x, y = pt.dscalars("x", "y")
+    z = pt.exp(x) + pt.exp(x) * y
+    graph = bt.FunctionGraph([x, y], [z], clone=False)
+    assert len(graph) == 3 and len(graph.apply_nodes) == 3  # equal nodes are one
+    exp = [node for node in graph.toposort() if node.nin == 1][0]
+    assert len(graph.get_clients(exp.out)) == 2 and len(graph.clients[exp.out]) == 2
+    assert exp in graph and exp.out in graph and pt.dscalar() not in graph
+    graph.replace(exp.out, graph.inputs[0], reason="test")
+    assert len(graph) == 2
+    graph.check_integrity()
+    with pytest.raises(TypeError):
+        graph.replace(graph.inputs[0], pt.dvector())
+    with pytest.raises(bt.MissingInputError):
+        graph.replace(graph.inputs[0], pt.dscalar("new"))
+    graph.check_integrity()
+    assert len(graph.clone()) == 2 and repr(graph).startswith("FunctionGraph(")
+    assert bt.FunctionGraph(outputs=[z]).inputs != []
+    with pytest.raises(bt.MissingInputError):
+        bt.FunctionGraph([x], [z])
+
+
+def test_long_chains():
+    x = pt.dscalar("x")
+    y = x
+    for _ in range(20_000):
+        y = y + 1
+    assert node_count(y) == 20_000
+    assert isinstance(bt.dprint(y, depth=3, file="str"), str)
+    copy = clone(y)
+    assert equal_computations([y], [copy])
+
+
+def test_types():
+    t = pt.TensorType("float32", (None, 3))
+    assert (t.dtype, t.ndim, t.shape, t.broadcastable) == ("float32", 2, (None, 3), (False, False))
+    assert t == pt.TensorType("float32", shape=(None, 3)) and t != pt.fmatrix and hash(t) == hash(pt.TensorType("float32", (None, 3)))
+    assert pt.fmatrix.is_super(t) and not t.is_super(pt.fmatrix)
+    assert str(t) == "Matrix(float32, shape=(?, 3))" and repr(t) == "TensorType(float32, shape=(None, 3))"
+    assert t("x").type == t and t.clone(dtype="int8").dtype == "int8"
+    assert t.filter([[1, 2, 3]]).dtype == np.float32
+    with pytest.raises(TypeError):
+        t.filter([[1, 2]])
+    assert t.is_valid_value(np.ones((2, 3), "float32")) and not t.is_valid_value(np.ones((2, 3)))
+    for bad in [dict(dtype="float"), dict(dtype="float65"), dict(dtype=None), dict(shape=(-1,)), dict(shape="a"), dict(shape=(1.5,)), dict(dtype=object)]:
+        with pytest.raises((TypeError, ValueError)):
+            pt.TensorType(**{"dtype": "int8", "shape": (), **bad})
+
+
+def test_constructors():
+    for prefix, dtype in dict(b="int8", w="int16", i="int32", l="int64", f="float32", d="float64").items():
+        for kind, shape in dict(scalar=(), vector=(None,), matrix=(None,) * 2, row=(1, None), col=(None, 1), tensor3=(None,) * 3, tensor7=(None,) * 7).items():
+            t = getattr(pt, prefix + kind)
+            assert (t.dtype, t.shape) == (dtype, shape)
+            assert t("x").name == "x" and t().name is None
+    x, y = pt.dvectors("x", "y")
+    assert [x.name, y.name] == ["x", "y"]
+    assert len(pt.lscalars(3)) == 3 and pt.matrices("a", "b")[1].ndim == 2
+    assert pt.vector("x").dtype == bt.config.floatX
+    assert pt.vector("x", dtype="int32", shape=(4,)).type.shape == (4,)
+    assert pt.tensor("x", dtype=np.float32, shape=(2,)).dtype == "float32"
+    assert pt.tensor(shape=()).dtype == bt.config.floatX
+    for bad in [lambda: pt.vector("x", shape=(1, 2)), lambda: pt.tensor("x"), lambda: pt.dvectors(1.5), lambda: pt.vector(3)]:
+        with pytest.raises((TypeError, ValueError)):
+            bad()
+
+
+def test_constants():
+    data = np.arange(3.0)
+    c = pt.constant(data, name="c")
+    data[0] = 9
+    assert c.data[0] == 0 and c.name == "c" and isinstance(c, pt.Constant)
+    assert pt.constant(2, dtype="float32").dtype == "float32"
+    assert pt.constant([1, 2], ndim=2).type.shape == (1, 2)
+    assert pt.as_tensor(c) is c and pt.as_tensor_variable([[1.0]]).ndim == 2
+    assert pt.as_tensor([]).dtype == bt.config.floatX
+    for bad in ("a", object(), {}, [object()], 2**70):
+        with pytest.raises((TypeError, ValueError)):
+            pt.constant(bad)
+
+
+@pytest.mark.parametrize("use", [bool, len, float, int, complex, iter, range, lambda x: [0][x], lambda x: x + None, lambda x: x + "a",
+                                 lambda x: None * x, lambda x: x.nothing])
+def test_variables_are_no_values(use):
+    with pytest.raises((TypeError, AttributeError)):
+        use(pt.dvector("x"))
+
+
+def test_iteration_over_known_lengths():
+    a, b = pt.tensor("x", shape=(2,))
+    assert a.ndim == b.ndim == 0
+    n, m = pt.dmatrix("x").shape
+    assert n.dtype == "int64"

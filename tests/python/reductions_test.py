@@ -1,0 +1,87 @@
+"""Reductions against NumPy and SciPy."""
+
+import numpy as np
+import pytest
+import scipy.special
+
+import bitale as bt
+import bitale.tensor as pt
+
+X = np.random.default_rng(0).uniform(-2, 2, (3, 4, 2))
+AXES = [None, 0, 1, -1, (0, 2), [1], (0, 1, 2), ()]
+
+
+@pytest.mark.parametrize("axis", AXES)
+@pytest.mark.parametrize("name", ["sum", "prod", "max", "min", "mean"])
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_reductions(name, axis, keepdims, mode):
+    x = pt.tensor3("x")
+    out = getattr(pt, name)(x, axis=axis, keepdims=keepdims)
+    method = getattr(x, name)(axis=axis, keepdims=keepdims)
+    expected = getattr(np, name)(X, axis=tuple(axis) if isinstance(axis, list) else axis, keepdims=keepdims)
+    for result in bt.function([x], [out, method], mode=mode)(X):
+        np.testing.assert_allclose(result, expected)
+        assert result.shape == np.shape(expected)
+
+
+@pytest.mark.parametrize("axis", [None, 0, (0, 2)])
+@pytest.mark.parametrize("ddof", [0, 1])
+def test_spread(axis, ddof, mode):
+    x = pt.tensor3("x")
+    f = bt.function([x], [x.var(axis=axis, ddof=ddof), pt.std(x, axis=axis, ddof=ddof)], mode=mode)
+    var, std = f(X)
+    np.testing.assert_allclose(var, X.var(axis=axis, ddof=ddof))
+    np.testing.assert_allclose(std, X.std(axis=axis, ddof=ddof))
+
+
+@pytest.mark.parametrize("axis", [None, 0, 2, -2])
+def test_positions(axis, mode):
+    x = pt.tensor3("x")
+    largest, smallest = bt.function([x], [x.argmax(axis=axis), pt.argmin(x, axis)], mode=mode)(X)
+    np.testing.assert_array_equal(largest, X.argmax(axis))
+    np.testing.assert_array_equal(smallest, X.argmin(axis))
+    assert largest.dtype == np.int64
+
+
+@pytest.mark.parametrize("axis", [None, 1, (0, 1)])
+def test_softmax(axis, mode):
+    x = pt.tensor3("x")
+    f = bt.function([x], [pt.logsumexp(x, axis), pt.special.softmax(x, axis=axis), pt.special.log_softmax(x, axis=axis)], mode=mode)
+    total, soft, log_soft = f(X)
+    np.testing.assert_allclose(total, scipy.special.logsumexp(X, axis=axis))
+    np.testing.assert_allclose(soft, scipy.special.softmax(X, axis=axis))
+    np.testing.assert_allclose(log_soft, scipy.special.log_softmax(X, axis=axis))
+
+
+def test_truth(mode):
+    x = pt.lmatrix("x")
+    given = np.array([[1, 0], [2, 3]])
+    every, some = bt.function([x], [x.all(axis=1), pt.any(x, axis=0)], mode=mode)(given)
+    np.testing.assert_array_equal(every, [False, True])
+    np.testing.assert_array_equal(some, [True, True])
+
+
+@pytest.mark.parametrize("dtype, expected", [("bool", "int64"), ("int8", "int64"), ("uint8", "uint64"), ("int32", "int64"),
+                                             ("float32", "float32"), ("float64", "float64")])
+def test_dtypes_of_sums(dtype, expected):
+    x = pt.tensor("x", dtype=dtype, shape=(None,))
+    assert x.sum().dtype == expected
+    assert x.sum(dtype="float64").dtype == "float64"
+
+
+def test_empty(mode):
+    x = pt.dvector("x")
+    assert bt.function([x], x.sum(), mode=mode)([]) == 0
+    with pytest.raises(ValueError):
+        bt.function([x], x.max(), mode=mode)([])
+
+
+@pytest.mark.parametrize("axis", ["a", 1.5, 3, (0, 0), -4])
+def test_bad_axis(axis):
+    with pytest.raises((TypeError, ValueError, IndexError), match="axis|axes"):
+        pt.tensor3("x").sum(axis=axis)
+
+
+def test_not_implemented_options_say_so():
+    with pytest.raises(NotImplementedError, match="acc_dtype"):
+        pt.dvector("x").sum(acc_dtype="float64")

@@ -1,0 +1,130 @@
+"""Shape functions, creation and joining against NumPy."""
+
+import numpy as np
+import pytest
+
+import bitale as bt
+import bitale.tensor as pt
+
+X = np.arange(24.0).reshape(2, 3, 4)
+
+CASES = {
+    "transpose": (lambda x: x.transpose(), lambda x: x.transpose()),
+    "T": (lambda x: x.T, lambda x: x.T),
+    "mT": (lambda x: x.mT, lambda x: x.swapaxes(-1, -2)),
+    "transpose axes": (lambda x: x.transpose(2, 0, 1), lambda x: x.transpose(2, 0, 1)),
+    "transpose tuple": (lambda x: x.transpose((2, 0, 1)), lambda x: x.transpose(2, 0, 1)),
+    "pt.transpose": (lambda x: pt.transpose(x, (1, 0, 2)), lambda x: x.transpose(1, 0, 2)),
+    "dimshuffle": (lambda x: x.dimshuffle(2, "x", 0, 1), lambda x: x.transpose(2, 0, 1)[:, None]),
+    "dimshuffle list": (lambda x: x.dimshuffle([1, 0, 2, "x"]), lambda x: x.transpose(1, 0, 2)[..., None]),
+    "swapaxes": (lambda x: x.swapaxes(0, -1), lambda x: x.swapaxes(0, -1)),
+    "moveaxis": (lambda x: pt.moveaxis(x, 0, -1), lambda x: np.moveaxis(x, 0, -1)),
+    "moveaxis many": (lambda x: pt.moveaxis(x, [0, 1], [-1, 0]), lambda x: np.moveaxis(x, [0, 1], [-1, 0])),
+    "reshape": (lambda x: x.reshape((4, 6)), lambda x: x.reshape(4, 6)),
+    "reshape spread": (lambda x: x.reshape(4, -1), lambda x: x.reshape(4, 6)),
+    "reshape symbolic": (lambda x: pt.reshape(x, (x.shape[0], x.shape[1] * x.shape[2])), lambda x: x.reshape(2, 12)),
+    "reshape vector": (lambda x: x.reshape(x.shape[::-1], ndim=3), lambda x: x.reshape(4, 3, 2)),
+    "flatten": (lambda x: x.flatten(), lambda x: x.ravel()),
+    "flatten 2": (lambda x: pt.flatten(x, 2), lambda x: x.reshape(2, 12)),
+    "ravel": (lambda x: x.ravel(), lambda x: x.ravel()),
+    "expand_dims": (lambda x: pt.expand_dims(x, (0, -1)), lambda x: np.expand_dims(x, (0, -1))),
+    "squeeze": (lambda x: pt.expand_dims(x, 1).squeeze(), lambda x: x),
+    "padleft": (lambda x: pt.shape_padleft(x, 2), lambda x: x[None, None]),
+    "padright": (lambda x: pt.shape_padright(x), lambda x: x[..., None]),
+    "atleast": (lambda x: pt.atleast_Nd(x, 4), lambda x: x[None]),
+    "zeros_like": (lambda x: pt.zeros_like(x), np.zeros_like),
+    "ones_like": (lambda x: x.ones_like(dtype="int8"), lambda x: np.ones_like(x, dtype="int8")),
+    "full_like": (lambda x: pt.full_like(x, 3), lambda x: np.full_like(x, 3)),
+    "fill": (lambda x: x.fill(2.0), lambda x: np.full_like(x, 2.0)),
+    "zeros": (lambda x: pt.zeros((x.shape[0], 3)), lambda x: np.zeros((2, 3))),
+    "ones": (lambda x: pt.ones(x.shape), lambda x: np.ones((2, 3, 4))),
+    "full": (lambda x: pt.full((2, x.shape[1]), 7), lambda x: np.full((2, 3), 7)),
+    "alloc": (lambda x: pt.alloc(x[0], 5, 3, 4), lambda x: np.broadcast_to(x[0], (5, 3, 4))),
+    "broadcast_to": (lambda x: pt.broadcast_to(x[0, :1], (3, 4)), lambda x: np.broadcast_to(x[0, :1], (3, 4))),
+    "arange": (lambda x: pt.arange(x.shape[2]), lambda x: np.arange(4)),
+    "arange range": (lambda x: pt.arange(1, 10, 3), lambda x: np.arange(1, 10, 3)),
+    "arange float": (lambda x: pt.arange(0.0, 1.0, 0.25), lambda x: np.arange(0.0, 1.0, 0.25)),
+    "join": (lambda x: pt.join(1, x, x), lambda x: np.concatenate([x, x], 1)),
+    "concatenate": (lambda x: pt.concatenate([x, x[:1]]), lambda x: np.concatenate([x, x[:1]])),
+    "stack": (lambda x: pt.stack([x, x * 2], axis=1), lambda x: np.stack([x, x * 2], 1)),
+    "stack scalars": (lambda x: pt.stack([x[0, 0, 0], 5.0, x.sum()]), lambda x: np.array([x[0, 0, 0], 5.0, x.sum()])),
+    "list": (lambda x: pt.as_tensor([x[0, 0, 1], 2.0]), lambda x: np.array([x[0, 0, 1], 2.0])),
+    "shape": (lambda x: pt.shape(x), lambda x: np.array(x.shape)),
+    "size": (lambda x: x.size, lambda x: np.array(x.size)),
+    "ptp": (lambda x: x.ptp(axis=0), lambda x: np.ptp(x, axis=0)),
+    "astype": (lambda x: x.astype("int32"), lambda x: x.astype("int32")),
+    "cast floatX": (lambda x: pt.cast(x, "floatX"), lambda x: x),
+}
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_against_numpy(name, mode):
+    expression, expected = CASES[name]
+    x = pt.tensor3("x")
+    out = expression(x)
+    result = bt.function([x], out, mode=mode, on_unused_input="ignore")(X)
+    np.testing.assert_array_equal(result, expected(X))
+    assert result.shape == expected(X).shape
+    assert result.dtype == out.dtype and out.ndim == result.ndim
+
+
+@pytest.mark.parametrize("a, b", [((3,), (3,)), ((2, 3), (3,)), ((3,), (3, 2)), ((2, 3), (3, 4))])
+def test_dot(a, b, mode):
+    rng = np.random.default_rng(0)
+    u, v = rng.normal(size=a), rng.normal(size=b)
+    x, y = pt.tensor("x", shape=(None,) * len(a)), pt.tensor("y", shape=(None,) * len(b))
+    for result in bt.function([x, y], [pt.dot(x, y), x.dot(y), x @ y], mode=mode)(u, v):
+        np.testing.assert_allclose(result, u @ v)
+
+
+def test_stacks_of_matrices(mode):
+    rng = np.random.default_rng(0)
+    u, v = rng.normal(size=(5, 2, 3)), rng.normal(size=(3, 4))
+    x, y = pt.tensor3("x"), pt.dmatrix("y")
+    np.testing.assert_allclose(bt.function([x, y], x @ y, mode=mode)(u, v), u @ v)
+
+
+def test_outer(mode):
+    x, y = pt.dvectors("x", "y")
+    np.testing.assert_array_equal(bt.function([x, y], pt.outer(x, y), mode=mode)([1.0, 2.0], [3.0, 4.0]), np.outer([1, 2], [3, 4]))
+
+
+def test_specify_shape(mode):
+    x = pt.dmatrix("x")
+    out = pt.specify_shape(x, (None, 3))
+    assert out.type.shape == (None, 3)
+    f = bt.function([x], out * 1, mode=mode)
+    assert f(np.ones((2, 3))).shape == (2, 3)
+    with pytest.raises((ValueError, AssertionError), match="3"):
+        f(np.ones((2, 4)))
+
+
+def test_static_shapes():
+    assert (pt.tensor("x", shape=(3, 1)) + pt.tensor("y", shape=(1, 4))).type.shape == (3, 4)
+    assert pt.col("c").T.type.shape == (1, None)
+    assert pt.zeros((2, 3)).type.shape == (2, 3)
+
+
+def test_only_static_ones_broadcast(mode):
+    x, y = pt.dmatrix("x"), pt.dmatrix("y")
+    f = bt.function([x, y], x + y, mode=mode)
+    with pytest.raises(ValueError, match="broadcast"):
+        f(np.ones((3, 1)), np.ones((3, 4)))
+
+
+@pytest.mark.parametrize("bad", [
+    lambda x: x.reshape((5, 5)).eval({x: X}),
+    lambda x: x.dimshuffle(0, 1),
+    lambda x: x.dimshuffle(0, 1, 2, 3),
+    lambda x: x.dimshuffle(0, 0, 1, 2),
+    lambda x: x.transpose(0, 1),
+    lambda x: x.reshape((2, -1, -1)),
+    lambda x: pt.expand_dims(x, 7),
+    lambda x: pt.concatenate([x, x[0]]),
+    lambda x: pt.zeros((-1,)).eval(),
+    lambda x: pt.zeros("a"),
+    lambda x: pt.dot(x, x),
+])
+def test_bad_shapes(bad):
+    with pytest.raises((ValueError, TypeError, NotImplementedError, IndexError)):
+        bad(pt.tensor3("x"))
