@@ -24,11 +24,6 @@ std::size_t hash_constant(const Array& value) {
   return hash_mix(std::size_t(value.nbytes()), reinterpret_cast<std::uintptr_t>(value.data()));
 }
 
-bool same_constant(const Array& a, const Array& b) {
-  if (a.nbytes() <= compared_bytes) return identical(a, b);
-  return a.data() == b.data() && a.dtype() == b.dtype() && a.shape() == b.shape() && a.strides() == b.strides();
-}
-
 // Static lengths may differ in how much is known; anything else must agree.
 bool compatible(const Type& a, const Type& b) {
   if (a->equals(*b)) return true;
@@ -54,6 +49,11 @@ void erase_entry(Map& map, std::size_t hash, Value value) {
 }
 
 }  // namespace
+
+bool same_constant(const Array& a, const Array& b) {
+  if (a.nbytes() <= compared_bytes) return identical(a, b);
+  return a.data() == b.data() && a.dtype() == b.dtype() && a.shape() == b.shape() && a.strides() == b.strides();
+}
 
 ApplyNode* MergeTable::find(const ApplyNode& node) const {
   auto [from, to] = nodes_.equal_range(hash_node(node));

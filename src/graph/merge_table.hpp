@@ -9,6 +9,9 @@
 
 namespace bitale {
 
+// Whether one constant can stand for the other.
+bool same_constant(const Array& a, const Array& b);
+
 class MergeTable {
  public:
   // The node of the table that can stand for `node`, or nullptr.

@@ -81,13 +81,25 @@ Variable Transaction::import_leaf(const Variable& leaf) {
   throw error;
 }
 
+namespace {
+
+// A new constant that is equal to an earlier input of the same node: neither is in the table yet.
+Variable equal_constant(const Variables& inputs, const Variable& leaf) {
+  if (!leaf.is_constant()) return leaf;
+  for (const Variable& input : inputs)
+    if (input.is_constant() && same_constant(*input.constant(), *leaf.constant())) return input;
+  return leaf;
+}
+
+}  // namespace
+
 void Transaction::import_node(const Apply& node, const Location& where, Imported& into) {
   ApplyNode* pointer = node.node();
   Variables inputs;
   bool changed = false;
   for (const Variable& input : pointer->inputs) {
     Variable own = resolve(input);
-    if (!own.has_owner()) own = import_leaf(own);
+    if (!own.has_owner()) own = equal_constant(inputs, import_leaf(own));
     inputs.push_back(own);
     changed |= !own.same_as(input);
   }

@@ -36,7 +36,7 @@ void Equation::require_once_used(const Variable& part) {
 namespace {
 
 // The right side must not compute in fewer bits than the left side did: operands narrower than the result are widened
-// first. False when one can't be.
+// first. False when one can't be. Integers wrap at their width, so theirs must be the same on both sides.
 bool same_precision(Variables& leaves, DType dtype) {
   if (dtype == DType::Bool) return true;
   for (auto& leaf : leaves) {
@@ -45,7 +45,7 @@ bool same_precision(Variables& leaves, DType dtype) {
       leaf = constant_like(*value, dtype);
       continue;
     }
-    if (!can_cast_safely(leaf.dtype(), dtype)) return false;
+    if (!is_float(dtype) || !can_cast_safely(leaf.dtype(), dtype)) return false;
     leaf = cast(leaf, dtype);
   }
   return true;

@@ -344,3 +344,11 @@ TEST_CASE("the work grows with the graph, not faster") {
   MESSAGE("1.2e3 nodes: " << small * 1e3 << " ms, 4e4 nodes: " << large * 1e3 << " ms");
   CHECK(large < 33 * 6 * small + 0.05);
 }
+
+TEST_CASE("equal constants of one new node are one constant") {
+  const Variable a = constant(Array(1.5)), b = constant(Array(1.5));
+  FunctionGraph graph({dscalar("x")}, {arctan2(a, b)}, false);
+  graph.check_integrity();
+  const Apply node = graph.outputs()[0].owner();
+  CHECK(node.input(0).same_as(node.input(1)));
+}

@@ -6,6 +6,7 @@
 #include <random>
 
 #include "bitale/core/config.hpp"
+#include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/rewriting/rewriting.hpp"
@@ -143,7 +144,7 @@ TEST_CASE("random graphs keep their values") {
         case 13: made = sum(p); break;
         case 14: made = p.ndim() ? sum(p, Axis{0}, true) : p * 3; break;
         case 15: made = p.ndim() == 2 ? max(p, Axis{1}, true) : tanh(p); break;
-        case 16: made = switch_(gt(p, q), p, q); break;
+        case 16: made = switch_(gt(inputs[std::size_t(pick(6))], 0), p, q); break;
         case 17: made = ones_like(p) * q; break;
         case 18: made = 1 - p; break;
         case 19: made = abs(p) + 0; break;
@@ -151,7 +152,7 @@ TEST_CASE("random graphs keep their values") {
         case 21: made = p.ndim() == 2 ? transpose(transpose(p) + 1) : p + 1; break;
         case 22: made = p + q - p; break;
         case 23: made = (p * q) / q; break;
-        case 24: made = cast(p, DType::Float64) * cast(gt(q, 0), DType::Float64); break;
+        case 24: made = cast(p, DType::Float64) * cast(gt(inputs[std::size_t(pick(6))], 0), DType::Float64); break;
         default: made = second(p, q); break;
       }
       pool.push_back(made);
@@ -159,5 +160,58 @@ TEST_CASE("random graphs keep their values") {
     CAPTURE(trial);
     const Variable output = sum(pool.back()) + pool[pool.size() - 2];
     check(inputs, output, values, 1e-7);
+  }
+}
+
+TEST_CASE("random integer graphs keep their values exactly") {
+  std::mt19937 generator(7);
+  auto pick = [&](int n) { return int(generator() % unsigned(n)); };
+  for (int trial = 0; trial < fuzz_trials(); ++trial) {
+    Variables inputs;
+    std::vector<Array> values;
+    for (DType dtype : {DType::Int8, DType::Int8, DType::UInt8, DType::Int32, DType::Int64, DType::Bool}) {
+      const bool scalar = pick(3) == 0;
+      inputs.push_back(tensor("x", dtype, scalar ? Dims{} : Dims{unknown_length}));
+      Array value = Array::empty(DType::Int64, scalar ? Dims{} : Dims{5});
+      for (std::int64_t k = 0; k < value.size(); ++k)
+        value.data_as<std::int64_t>()[k] = pick(2) ? pick(256) - 128 : pick(5) - 2;
+      values.push_back(dtype == DType::Bool ? value.astype(DType::Int8).astype(DType::Bool) : value.astype(dtype));
+    }
+    Variables pool = inputs;
+    for (int number : {0, 1, -1, 2, 3, 127}) pool.push_back(Operand(number).variable);
+    for (int step = 0; step < 12; ++step) {
+      const Variable p = pool[std::size_t(pick(int(pool.size())))], q = pool[std::size_t(pick(int(pool.size())))];
+      Variable made;
+      try {
+        switch (pick(20)) {
+          case 0: made = p + q; break;
+          case 1: made = p - q; break;
+          case 2:
+          case 3: made = p * q; break;
+          case 4: made = int_div(p, q); break;
+          case 5: made = -p; break;
+          case 6: made = mod(p, q); break;
+          case 7: made = abs(p); break;
+          case 8: made = sqr(p); break;
+          case 9: made = pow(p, pick(5)); break;
+          case 10: made = maximum(p, q); break;
+          case 11: made = and_(p, q); break;
+          case 12: made = or_(p, q); break;
+          case 13: made = xor_(p, q); break;
+          case 14: made = invert(p); break;
+          case 15: made = switch_(lt(p, q), p, q); break;
+          case 16: made = cast(p, pick(2) ? DType::Int16 : DType::UInt8); break;
+          case 17: made = p.ndim() ? sum(p) : p + p; break;
+          case 18: made = sign(p) * abs(q); break;
+          default: made = p + q - p; break;
+        }
+      } catch (const TypeError&) {
+        continue;  // not defined for these dtypes
+      }
+      pool.push_back(made);
+    }
+    CAPTURE(trial);
+    const Variable last = pool.back();
+    if (is_discrete(last.dtype())) check(inputs, last, values, 0);
   }
 }
