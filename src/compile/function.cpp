@@ -18,23 +18,23 @@ namespace bitale {
 
 const Array& Results::single() const {
   if (values_.size() == 1) return values_[0];
-  throw ValueError(cat("a function with ", values_.size(), " outputs gives ", values_.size(),
-                       " results, not one; index them"));
+  throw ValueError(
+      cat("a function with ", values_.size(), " outputs gives ", values_.size(), " results, not one; index them"));
 }
 
 struct Function::Impl {
   std::string name;
-  Variables inputs;                                  // the user's
-  Variables shared;                                  // the user's; their containers follow the inputs
-  std::vector<Ref<const Container>> containers;      // of `shared`
-  std::vector<std::size_t> updated;                  // which of `shared` each update goes to
+  Variables inputs;                              // the user's
+  Variables shared;                              // the user's; their containers follow the inputs
+  std::vector<Ref<const Container>> containers;  // of `shared`
+  std::vector<std::size_t> updated;              // which of `shared` each update goes to
   std::size_t output_count = 0;
   Downcast downcast = Downcast::FloatLiteral;
   Mode mode{"jit", "fast_run"};
   std::shared_ptr<const FunctionGraph> graph;
   std::unique_ptr<link::Thunk> thunk;
   CompileTimes times;
-  bool only_scalars = false;                         // float64 scalars in, one out, nothing shared
+  bool only_scalars = false;  // float64 scalars in, one out, nothing shared
 
   std::string label(std::size_t i) const {
     const std::string& given = inputs[i].name();
@@ -62,12 +62,14 @@ void check_inputs(const Variables& inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Variable& input = inputs[i];
     if (!input) throw TypeError(cat("function: input ", i + 1, " is null"));
-    if (!as_tensor(input.type())) throw TypeError(cat("function: input ", i + 1, " has the type ", input.type()->str()));
+    if (!as_tensor(input.type()))
+      throw TypeError(cat("function: input ", i + 1, " has the type ", input.type()->str()));
     if (is_shared(input))
       fail_at(TypeError(cat("function: input ", i + 1, " (`", input.str(),
                             "`) is a shared variable; its value comes from its container, leave it out of the inputs")),
               input);
-    if (input.is_constant()) fail_at(TypeError(cat("function: input ", i + 1, " is the constant ", input.str())), input);
+    if (input.is_constant())
+      fail_at(TypeError(cat("function: input ", i + 1, " is the constant ", input.str())), input);
     if (!seen.insert(input.node()).second)
       fail_at(UnusedInputError(cat("function: the variable `", input.str(), "` is given as an input twice")), input);
   }
@@ -78,8 +80,8 @@ Variable checked_update(const Variable& target, const Variable& expression) {
   if (!is_shared(target))
     fail_at(TypeError(cat("function: updates: `", target.str(), "` is not a shared variable")), target);
   if (target.type()->is_super(*expression.type())) return expression;
-  TypeError error(cat("function: updates: the new value of `", target.str(), "` has another type\n",
-                      "  expected ", target.type()->str(), "\n  got      ", expression.type()->str()));
+  TypeError error(cat("function: updates: the new value of `", target.str(), "` has another type\n", "  expected ",
+                      target.type()->str(), "\n  got      ", expression.type()->str()));
   if (as_tensor(expression.type()) && expression.dtype() != target.dtype() && expression.ndim() == target.ndim())
     error.add("hint", cat("cast(value, ", dtype_name(target.dtype()), ")"));
   fail_at(std::move(error), expression);
@@ -114,9 +116,7 @@ RewriteQuery query_of_mode(const Mode& mode) {
   return query_of(mode.optimizer()).including(mode.included()).excluding(mode.excluded()).requiring(mode.required());
 }
 
-bool is_plain_scalar(const Variable& variable) {
-  return variable.dtype() == DType::Float64 && variable.ndim() == 0;
-}
+bool is_plain_scalar(const Variable& variable) { return variable.dtype() == DType::Float64 && variable.ndim() == 0; }
 
 }  // namespace
 
@@ -144,7 +144,8 @@ Function function(const Variables& inputs, const Variables& outputs, const Funct
   std::unordered_set<VariableNode*> known;
   for (auto& input : inputs) known.insert(input.node());
   for (auto& leaf : leaves) {
-    if (is_shared(leaf)) impl->shared.push_back(leaf);
+    if (is_shared(leaf))
+      impl->shared.push_back(leaf);
     else if (!known.count(leaf.node()))
       fail_at(MissingInputError(cat("function: the outputs need the variable `", leaf.str(), "` (", leaf.type()->str(),
                                     "), which is neither an input nor shared nor given")),
@@ -198,15 +199,12 @@ Results Function::Impl::call(std::span<const Array> values) const {
   for (auto& container : containers) all.push_back(container->get());
   std::vector<Array> results = thunk->run(all);
   // Nothing failed: the shared variables change together.
-  for (std::size_t k = 0; k < updated.size(); ++k)
-    containers[updated[k]]->store(std::move(results[output_count + k]));
+  for (std::size_t k = 0; k < updated.size(); ++k) containers[updated[k]]->store(std::move(results[output_count + k]));
   results.resize(output_count);
   return Results(std::move(results));
 }
 
-Results Function::call(std::span<const Array> inputs) const {
-  return impl_->call(inputs);
-}
+Results Function::call(std::span<const Array> inputs) const { return impl_->call(inputs); }
 
 Results Function::call(std::span<const Array> inputs, std::span<const std::pair<std::string, Array>> named) const {
   std::vector<const Array*> slots(impl_->inputs.size(), nullptr);
@@ -220,7 +218,8 @@ Results Function::call(std::span<const Array> inputs, std::span<const std::pair<
     const std::size_t at = std::size_t(std::find(names.begin(), names.end(), name) - names.begin());
     if (at == names.size()) {
       const std::string near = closest(name, names);
-      throw TypeError(cat(caller, ": has no input `", name, "`", near.empty() ? "" : cat("; did you mean `", near, "`?")));
+      throw TypeError(
+          cat(caller, ": has no input `", name, "`", near.empty() ? "" : cat("; did you mean `", near, "`?")));
     }
     if (slots[at]) throw TypeError(cat(caller, ": input `", name, "` is given twice"));
     slots[at] = &value;

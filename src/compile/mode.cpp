@@ -99,8 +99,6 @@ Mode get_mode(const std::string& name) {
   throw InternalError("a known mode vanished");
 }
 
-Mode get_default_mode() {
-  return get_mode(config::get("mode"));
-}
+Mode get_default_mode() { return get_mode(config::get("mode")); }
 
 }  // namespace bitale

@@ -19,7 +19,7 @@ void Container::set(const Array& value, bool borrow) {
 
 void Container::store(Array value) const {
   std::lock_guard lock(mutex_);
-  value_ = std::move(value);   // the old value is released after the lock only when somebody else holds it
+  value_ = std::move(value);  // the old value is released after the lock only when somebody else holds it
 }
 
 Variable shared(const Array& value, std::string name, bool borrow, std::optional<Dims> static_shape) {

@@ -51,7 +51,7 @@ class JitThunk final : public Thunk {
   std::vector<Array> run(std::span<const Array> inputs) const override {
     WorkspacePool::Loan loan(*pool_);
     Call call(*this, *loan);
-    std::vector<Array> contiguous;   // generated code reads rows one after the other
+    std::vector<Array> contiguous;  // generated code reads rows one after the other
     contiguous.reserve(inputs.size());
     for (std::size_t b : input_buffers_) {
       const Array& value = inputs[std::size_t(buffers()[b].slot)];
@@ -97,12 +97,16 @@ class JitThunk final : public Thunk {
     Call(const JitThunk& thunk, Workspace& workspace) : thunk(thunk), workspace(workspace) {
       frame.self.data = workspace.data.data();
       frame.self.lengths = workspace.lengths.data();
-      frame.self.allocate = [](runtime::Frame* f, std::int64_t buffer) { return of(f).guard([&](Call& c) { c.allocate(buffer); }); };
-      frame.self.host_call = [](runtime::Frame* f, std::int64_t callback) { return of(f).guard([&](Call& c) { c.host_call(callback); }); };
+      frame.self.allocate = [](runtime::Frame* f, std::int64_t buffer) {
+        return of(f).guard([&](Call& c) { c.allocate(buffer); });
+      };
+      frame.self.host_call = [](runtime::Frame* f, std::int64_t callback) {
+        return of(f).guard([&](Call& c) { c.host_call(callback); });
+      };
       frame.call = this;
     }
     struct LinkedFrame {
-      runtime::Frame self;   // first: generated code is given its address
+      runtime::Frame self;  // first: generated code is given its address
       Call* call;
     };
     static Call& of(runtime::Frame* f) { return *reinterpret_cast<LinkedFrame*>(f)->call; }
@@ -141,7 +145,8 @@ class JitThunk final : public Thunk {
       const Dims shape = shape_of(id);
       std::int64_t bytes = std::int64_t(itemsize(buffer.dtype));
       for (auto length : shape)
-        if (length < 0) throw ValueError(cat("negative dimension ", length, " in ", buffer.name));
+        if (length < 0)
+          throw ValueError(cat("negative dimension ", length, " in ", buffer.name));
         else if (__builtin_mul_overflow(bytes, length, &bytes))
           throw OutOfMemoryError(cat("a temporary of shape ", tuple_text(shape), " does not fit in memory"));
       if (block.nbytes() < bytes || block.dtype() != DType::UInt8) block = Array::empty(DType::UInt8, Dims{bytes});
@@ -169,9 +174,12 @@ class JitThunk final : public Thunk {
           workspace.lengths[std::size_t(thunk.offsets_[std::size_t(b)] + axis)] = value.shape(axis);
         workspace.data[std::size_t(b)] = value.mutable_data();
         const Buffer& buffer = thunk.buffers()[std::size_t(b)];
-        if (buffer.role != Role::output) workspace.held[std::size_t(b)] = value;
-        else if (scalar) *scalar = value.item();
-        else outputs[std::size_t(buffer.slot)] = value;
+        if (buffer.role != Role::output)
+          workspace.held[std::size_t(b)] = value;
+        else if (scalar)
+          *scalar = value.item();
+        else
+          outputs[std::size_t(buffer.slot)] = value;
       }
     }
 
@@ -179,7 +187,7 @@ class JitThunk final : public Thunk {
     Workspace& workspace;
     LinkedFrame frame;
     std::vector<Array> outputs;
-    double* scalar = nullptr;      // where the only output goes, without an Array
+    double* scalar = nullptr;  // where the only output goes, without an Array
     std::exception_ptr error;
   };
 
@@ -214,8 +222,6 @@ class JitThunk final : public Thunk {
 
 }  // namespace
 
-std::unique_ptr<Thunk> link_jit(const LinkedGraph& graph) {
-  return std::make_unique<JitThunk>(graph);
-}
+std::unique_ptr<Thunk> link_jit(const LinkedGraph& graph) { return std::make_unique<JitThunk>(graph); }
 
 }  // namespace bitale::link

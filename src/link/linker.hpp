@@ -1,5 +1,6 @@
-// Linkers: from a rewritten FunctionGraph to a Thunk that computes its outputs. `vm` runs each op's perform; `jit` compiles
-// the whole graph to one native function. A Thunk is immutable and re-entrant: many threads may run it at once.
+// Linkers: from a rewritten FunctionGraph to a Thunk that computes its outputs. `vm` runs each op's perform; `jit`
+// compiles the whole graph to one native function. A Thunk is immutable and re-entrant: many threads may run it at
+// once.
 #pragma once
 
 #include <memory>
@@ -13,7 +14,7 @@
 namespace bitale::link {
 
 struct LinkTimes {
-  double lower = 0, codegen = 0;   // milliseconds
+  double lower = 0, codegen = 0;  // milliseconds
 };
 
 class Thunk {

@@ -101,13 +101,11 @@ class VmThunk final : public Thunk {
   std::vector<std::pair<std::size_t, Array>> constants_;
   std::vector<std::size_t> outputs_;
   std::size_t cell_count_ = 0;
-  std::unordered_map<VariableNode*, std::size_t> cells_;   // while linking
+  std::unordered_map<VariableNode*, std::size_t> cells_;  // while linking
 };
 
 }  // namespace
 
-std::unique_ptr<Thunk> link_vm(const LinkedGraph& graph) {
-  return std::make_unique<VmThunk>(*graph);
-}
+std::unique_ptr<Thunk> link_vm(const LinkedGraph& graph) { return std::make_unique<VmThunk>(*graph); }
 
 }  // namespace bitale::link

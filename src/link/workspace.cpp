@@ -3,8 +3,7 @@
 namespace bitale::link {
 
 std::unique_ptr<Workspace> WorkspacePool::take() {
-  if (Workspace* ready = ready_.exchange(nullptr, std::memory_order_acquire))
-    return std::unique_ptr<Workspace>(ready);
+  if (Workspace* ready = ready_.exchange(nullptr, std::memory_order_acquire)) return std::unique_ptr<Workspace>(ready);
   {
     std::lock_guard lock(mutex_);
     if (!more_.empty()) {

@@ -1,5 +1,5 @@
-// Workspace: the memory of one call of native code, reused between calls: addresses and lengths of all buffers, and blocks
-// for temporaries. In the steady state a call allocates nothing but its results.
+// Workspace: the memory of one call of native code, reused between calls: addresses and lengths of all buffers, and
+// blocks for temporaries. In the steady state a call allocates nothing but its results.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,8 @@ namespace bitale::link {
 struct Workspace {
   std::vector<void*> data;
   std::vector<std::int64_t> lengths;
-  std::vector<Array> blocks;       // one per workspace slot, grown when needed
-  std::vector<Array> held;         // per buffer: what a host call brought
+  std::vector<Array> blocks;  // one per workspace slot, grown when needed
+  std::vector<Array> held;    // per buffer: what a host call brought
 };
 
 // Workspaces nobody uses at the moment. Thread-safe.
@@ -46,7 +46,7 @@ class WorkspacePool {
   void give_back(std::unique_ptr<Workspace> workspace);
 
   const std::size_t buffers_, lengths_, slots_;
-  std::atomic<Workspace*> ready_{nullptr};   // the usual single caller finds its workspace here, without a lock
+  std::atomic<Workspace*> ready_{nullptr};  // the usual single caller finds its workspace here, without a lock
   std::mutex mutex_;
   std::vector<std::unique_ptr<Workspace>> more_;
 };

@@ -10,8 +10,8 @@
 namespace bitale::lowering {
 
 namespace {
-constexpr int dear = 16;            // an element that costs this much is worth a store and a load
-constexpr int deepest = 60;         // inlining deeper than this makes loops too big
+constexpr int dear = 16;     // an element that costs this much is worth a store and a load
+constexpr int deepest = 60;  // inlining deeper than this makes loops too big
 constexpr int cost_limit = 1 << 20;
 }  // namespace
 
@@ -92,6 +92,7 @@ Expr Plan::read(const Variable& variable, Index at) {
   if (result.dtype() != variable.dtype())
     throw InternalError(cat("lowering: the rule of ", variable.str(), " gives ", dtype_name(result.dtype()), ", not ",
                             dtype_name(variable.dtype())));
+  if (value.uses > 1 && result.code() == program::Code::mul) pool().keep_rounded(result);
   memo_[std::move(key)] = result;
   return result;
 }
@@ -163,7 +164,7 @@ void Plan::build_roots() {
   // Outputs without a buffer of their own: scalars, views, inputs, constants, and repeated ones.
   for (auto& output : graph_.outputs()) {
     auto& slots = output_slots_[output.node()];
-    value_of(output);   // a constant is met here for the first time
+    value_of(output);  // a constant is met here for the first time
     while (!slots.empty()) add_copy(output, result_buffer(output));
   }
 }

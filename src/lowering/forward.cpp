@@ -191,8 +191,6 @@ void for_each_expr(Step& step, const std::function<void(Expr&)>& visit) {
              step.what);
 }
 
-void forward_stores(Program& program) {
-  Forwarder(program).run();
-}
+void forward_stores(Program& program) { Forwarder(program).run(); }
 
 }  // namespace bitale::lowering

@@ -7,10 +7,10 @@ namespace bitale::lowering {
 
 Lowered lower(const FunctionGraph& graph) {
   Plan plan(graph);
-  plan.define_all();       // what every variable is
-  plan.choose_stores();    // what is stored; all else is inlined into its readers
-  plan.build_roots();      // the expressions of what is stored
-  build_nests(plan);       // what shares a loop
+  plan.define_all();     // what every variable is
+  plan.choose_stores();  // what is stored; all else is inlined into its readers
+  plan.build_roots();    // the expressions of what is stored
+  build_nests(plan);     // what shares a loop
   forward_stores(plan.program);
   plan_memory(plan.program);
   vectorize(plan.program);

@@ -16,8 +16,8 @@ namespace bitale::lowering {
 
 struct Lowered {
   program::Program program;
-  std::vector<Apply> callbacks;      // the node of each HostCall
-  std::vector<Apply> check_nodes;    // the node that asked for each Check
+  std::vector<Apply> callbacks;    // the node of each HostCall
+  std::vector<Apply> check_nodes;  // the node that asked for each Check
 };
 
 // Never refuses: ops without native code become host calls.

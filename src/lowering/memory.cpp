@@ -16,7 +16,7 @@ constexpr int never = -1;
 
 struct Life {
   int first = never, last = never;
-  bool by_host = false;   // the host brings the memory
+  bool by_host = false;  // the host brings the memory
 };
 
 class MemoryPlanner {
@@ -89,7 +89,7 @@ class MemoryPlanner {
       if (allocated(b) && program_.buffers[b].role == program::Role::temporary) order.push_back(b);
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return lives_[a].first < lives_[b].first; });
-    std::vector<int> free_from;   // per slot: the step after which it is free
+    std::vector<int> free_from;  // per slot: the step after which it is free
     for (auto b : order) {
       int slot = 0;
       while (slot < int(free_from.size()) && free_from[std::size_t(slot)] >= lives_[b].first) ++slot;
@@ -106,8 +106,6 @@ class MemoryPlanner {
 
 }  // namespace
 
-void plan_memory(Program& program) {
-  MemoryPlanner(program).run();
-}
+void plan_memory(Program& program) { MemoryPlanner(program).run(); }
 
 }  // namespace bitale::lowering

@@ -13,14 +13,14 @@ namespace {
 using program::Step;
 using program::Steps;
 
-constexpr std::size_t largest_nest = 4000;   // expressions in one nest: beyond, LLVM's time grows faster than the gain
-constexpr std::size_t look_back = 64;        // how many items are tried before a new loop is opened
+constexpr std::size_t largest_nest = 4000;  // expressions in one nest: beyond, LLVM's time grows faster than the gain
+constexpr std::size_t look_back = 64;       // how many items are tried before a new loop is opened
 
 struct Nest;
 struct Item {
-  std::unique_ptr<Nest> nest;   // or:
+  std::unique_ptr<Nest> nest;  // or:
   Steps leaf;
-  std::vector<int> roots;       // computed here
+  std::vector<int> roots;  // computed here
 };
 struct Nest {
   Expr index, extent;
@@ -111,9 +111,8 @@ class NestBuilder {
     const auto place = std::find(other.at.begin(), other.at.end(), index);
     if (place == other.at.end()) return false;
     const auto position = std::size_t(place - other.at.begin());
-    return std::all_of(loads_.begin(), loads_.end(), [&](Expr load) {
-      return load.payload() != other.buffer || load.argument(position) == index;
-    });
+    return std::all_of(loads_.begin(), loads_.end(),
+                       [&](Expr load) { return load.payload() != other.buffer || load.argument(position) == index; });
   }
 
   bool needs(const Item& item) const {
@@ -169,7 +168,7 @@ class NestBuilder {
       if (depth == suffix) finish_list = list;
       std::size_t position = place(*list, root, axes[depth]);
       if (in_memory && depth == 0) {
-        Item fill;   // before the loop it accumulates in, which may be an older one
+        Item fill;  // before the loop it accumulates in, which may be an older one
         const Expr start = program::identity(*root.combiner, *plan_.program.pool, buffer_dtype(root));
         fill.leaf.push_back(Step{program::Fill{root.buffer, start}});
         list->insert(list->begin() + std::ptrdiff_t(position++), std::move(fill));
@@ -188,8 +187,10 @@ class NestBuilder {
     const bool is_reduce = root.kind == Root::Kind::reduce;
     const Expr result = in_register ? root.var : root.value;
     if (in_memory)
-      return add_leaf(list, Step{program::Accumulate{root.buffer, root.at, *root.combiner,
-                                                     program::cast(result, buffer_dtype(root))}}, id);
+      return add_leaf(
+          list,
+          Step{program::Accumulate{root.buffer, root.at, *root.combiner, program::cast(result, buffer_dtype(root))}},
+          id);
     if (root.buffer < 0) {
       if (!in_register) add_leaf(list, Step{program::Let{root.var, root.value}}, id);
       return;
@@ -214,8 +215,8 @@ class NestBuilder {
 
   Plan& plan_;
   std::vector<Item> top_;
-  std::vector<std::vector<int>> writers_;                   // buffer -> roots
-  std::unordered_map<std::int64_t, int> producers_;         // var -> root
+  std::vector<std::vector<int>> writers_;            // buffer -> roots
+  std::unordered_map<std::int64_t, int> producers_;  // var -> root
   // Of the root being inserted:
   std::vector<bool> depends_;
   std::vector<int> touched_;
@@ -225,8 +226,6 @@ class NestBuilder {
 
 }  // namespace
 
-void build_nests(Plan& plan) {
-  NestBuilder(plan).run();
-}
+void build_nests(Plan& plan) { NestBuilder(plan).run(); }
 
 }  // namespace bitale::lowering

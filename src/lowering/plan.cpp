@@ -20,8 +20,7 @@ Plan::Plan(const FunctionGraph& graph) : graph_(graph) {}
 void Plan::define_all() {
   program.input_count = int(graph_.inputs().size());
   program.output_count = int(graph_.outputs().size());
-  for (std::size_t i = 0; i < graph_.outputs().size(); ++i)
-    output_slots_[graph_.outputs()[i].node()].push_back(int(i));
+  for (std::size_t i = 0; i < graph_.outputs().size(); ++i) output_slots_[graph_.outputs()[i].node()].push_back(int(i));
   for (std::size_t i = 0; i < graph_.inputs().size(); ++i) define_input(graph_.inputs()[i], int(i));
   nodes_ = graph_.toposort();
   for (auto& node : nodes_) define(node);
@@ -225,15 +224,9 @@ void Plan::define(const Apply& node) {
   definition_order_.push_back(node.node());
 }
 
-Expr Plan::in(int input, Index at) {
-  return read(node_->inputs[std::size_t(input)], at);
-}
-std::span<const Expr> Plan::shape_in(int input) {
-  return value_of(node_->inputs[std::size_t(input)]).shape;
-}
-std::span<const Expr> Plan::shape_out(int output) {
-  return values_[&node_->outputs[std::size_t(output)]].shape;
-}
+Expr Plan::in(int input, Index at) { return read(node_->inputs[std::size_t(input)], at); }
+std::span<const Expr> Plan::shape_in(int input) { return value_of(node_->inputs[std::size_t(input)]).shape; }
+std::span<const Expr> Plan::shape_out(int output) { return values_[&node_->outputs[std::size_t(output)]].shape; }
 
 ElementRule Plan::bound(ElementRule rule) {
   return [this, node = node_, rule = std::move(rule)](Index at) {
@@ -268,8 +261,10 @@ void Plan::reduce(int output, Combiner combiner, std::vector<Expr> domain, std::
   Value& value = values_[variable.node()];
   const bool is_scalar = variable.ndim() == 0;
   const Expr var = pool().var(next_var_++, dtype);
-  if (is_scalar) value.scalar = program::cast(var, variable.dtype());
-  else value.buffer = result_buffer(variable);
+  if (is_scalar)
+    value.scalar = program::cast(var, variable.dtype());
+  else
+    value.buffer = result_buffer(variable);
   builders_[node_].push_back([=, this, rule = bound(std::move(rule)), buffer = value.buffer] {
     Root root;
     root.kind = Root::Kind::reduce;
@@ -314,9 +309,7 @@ void Plan::assemble(int output, std::optional<int> base, std::vector<Piece> piec
   });
 }
 
-void Plan::want(const Variable& variable) {
-  value_of(variable).wanted = true;
-}
+void Plan::want(const Variable& variable) { value_of(variable).wanted = true; }
 
 MatrixLayout Plan::matrix(int input) {
   const Variable& variable = node_->inputs[std::size_t(input)];
@@ -417,7 +410,7 @@ void Plan::require(Expr condition, std::string message) {
     if (a == b) return;
     condition = equal(a, b);
     if (b.is_constant()) std::swap(a, b);
-    if (!b.is_constant()) equal_lengths_[b.id()] = a;   // two different constants never meet: the check says so
+    if (!b.is_constant()) equal_lengths_[b.id()] = a;  // two different constants never meet: the check says so
   }
   const int token = add_check(condition, std::move(message));
   for (std::uint32_t k = 0; k < node_->output_count; ++k) values_[&node_->outputs[k]].checks.push_back(token);
@@ -449,8 +442,9 @@ void Plan::require_in_range(int input, Expr length, std::string message) {
     memo_.clear();
     const Expr index = program::cast(read(variable, indices), DType::Int64);
     for (std::size_t k = 0; k < indices.size(); ++k)
-      if (index == indices[k] && domain[k] == length) return;   // an iota over the very axis: always in range
-    add_root(std::move(scan), [&](Index) { return (index >= -length) & (index < length); }, nullptr);
+      if (index == indices[k] && domain[k] == length) return;  // an iota over the very axis: always in range
+    add_root(
+        std::move(scan), [&](Index) { return (index >= -length) & (index < length); }, nullptr);
     Root check;
     check.kind = Root::Kind::step;
     check.value = var;

@@ -23,35 +23,35 @@ using program::Program;
 struct Root {
   enum class Kind { store, reduce, scalar, step };
   Kind kind = Kind::store;
-  std::int64_t buffer = -1;              // what it writes; -1: a scalar variable or nothing
-  std::vector<Expr> domain;              // loop extents, outermost first
-  std::vector<Expr> indices;             // of the loops: index expressions, or the constant 0 where the extent is 1
-  std::vector<bool> reduced;             // per domain axis (reduce)
-  std::vector<Expr> at;                  // where the value goes
+  std::int64_t buffer = -1;   // what it writes; -1: a scalar variable or nothing
+  std::vector<Expr> domain;   // loop extents, outermost first
+  std::vector<Expr> indices;  // of the loops: index expressions, or the constant 0 where the extent is 1
+  std::vector<bool> reduced;  // per domain axis (reduce)
+  std::vector<Expr> at;       // where the value goes
   Expr value;
-  Expr var;                              // reduce: the accumulator; scalar: the variable
-  std::optional<Combiner> combiner;      // reduce, or a store that accumulates
-  bool solo = false;                     // shares no loop: its writes may collide
-  std::optional<program::Step> step;     // kind step: a call, a host call or a check
-  std::vector<std::int64_t> reads, writes;   // buffers of a step
-  std::vector<int> checks;               // tokens of the checks that guard its reads
+  Expr var;                                 // reduce: the accumulator; scalar: the variable
+  std::optional<Combiner> combiner;         // reduce, or a store that accumulates
+  bool solo = false;                        // shares no loop: its writes may collide
+  std::optional<program::Step> step;        // kind step: a call, a host call or a check
+  std::vector<std::int64_t> reads, writes;  // buffers of a step
+  std::vector<int> checks;                  // tokens of the checks that guard its reads
 };
 
 struct Value {
   std::vector<Expr> shape;
-  Variables shape_variables;             // leaves that stand for `shape` in infer_shape
-  Expr scalar;                           // a known scalar: constant, or a variable of the program
+  Variables shape_variables;  // leaves that stand for `shape` in infer_shape
+  Expr scalar;                // a known scalar: constant, or a variable of the program
   ElementRule rule;
   std::int64_t buffer = -1;
   int own_cost = 1;
-  int cost = 1;                          // of an element, inlined inputs included
-  int depth = 0;                         // of inlining
-  int uses = 0;                          // readers, seen through permutations
-  bool expanded = false;                 // some reader repeats its elements along a new axis
-  bool wanted = false;                   // some reader needs it in memory
-  Variable permuted_from;                // with `order`: this is a transposed view of that
+  int cost = 1;            // of an element, inlined inputs included
+  int depth = 0;           // of inlining
+  int uses = 0;            // readers, seen through permutations
+  bool expanded = false;   // some reader repeats its elements along a new axis
+  bool wanted = false;     // some reader needs it in memory
+  Variable permuted_from;  // with `order`: this is a transposed view of that
   std::vector<int> order;
-  std::vector<int> checks;               // tokens of the checks that guard the rule
+  std::vector<int> checks;  // tokens of the checks that guard the rule
 };
 
 class Plan final : public Lowering {
@@ -65,7 +65,7 @@ class Plan final : public Lowering {
 
   Program program;
   std::vector<Root> roots;
-  std::vector<int> check_roots;          // token -> root, or -1 for a check made at entry
+  std::vector<int> check_roots;  // token -> root, or -1 for a check made at entry
   std::vector<Apply> callbacks, check_nodes;
   program::Steps entry_checks;
 
@@ -85,7 +85,7 @@ class Plan final : public Lowering {
   void require_in_range(int input, Expr length, std::string message) override;
 
  private:
-  using BuildRoots = std::function<void()>;   // what a definition does when roots are built
+  using BuildRoots = std::function<void()>;  // what a definition does when roots are built
   struct MemoKey {
     VariableNode* variable;
     std::vector<std::uint32_t> at;
@@ -112,15 +112,15 @@ class Plan final : public Lowering {
   void define_host_call(const Apply& node);
   bool infer_shapes(const Apply& node);
   const Variables& shape_variables(const Variable& variable);
-  Expr scalar_of(const Variable& variable);          // the int64 value of a 0-d integer expression
-  Expr canonical(Expr length) const;                 // lengths required to be equal are one
+  Expr scalar_of(const Variable& variable);  // the int64 value of a 0-d integer expression
+  Expr canonical(Expr length) const;         // lengths required to be equal are one
   std::vector<Expr> canonical(std::span<const Expr> lengths) const;
   bool known_at_entry(Expr expr) const;
   Expr read(const Variable& variable, Index at);
-  ElementRule bound(ElementRule rule);               // evaluated later, as of the node now being defined
+  ElementRule bound(ElementRule rule);  // evaluated later, as of the node now being defined
   void want(const Variable& variable);
   std::int64_t add_buffer(const Variable& variable, program::Role role);
-  std::int64_t result_buffer(const Variable& variable);    // of role output where the variable is one
+  std::int64_t result_buffer(const Variable& variable);  // of role output where the variable is one
   std::int64_t in_memory(const Variable& variable);
   std::vector<Expr> indices_of(std::span<const Expr> domain);
   int add_check(Expr condition, std::string message);
@@ -132,18 +132,18 @@ class Plan final : public Lowering {
   const FunctionGraph& graph_;
   std::unordered_map<VariableNode*, Value> values_;
   std::unordered_map<VariableNode*, std::vector<int>> output_slots_;
-  std::vector<Apply> kept_;                           // nodes of length expressions: alive while planning
+  std::vector<Apply> kept_;  // nodes of length expressions: alive while planning
   Variables kept_leaves_;
   std::vector<Apply> nodes_;
-  std::vector<ApplyNode*> definition_order_;          // nodes of the graph and of length expressions
+  std::vector<ApplyNode*> definition_order_;  // nodes of the graph and of length expressions
   std::unordered_map<ApplyNode*, std::vector<BuildRoots>> builders_;
   std::unordered_map<std::uint32_t, Expr> equal_lengths_;
   std::unordered_map<std::uint64_t, Expr> index_table_;
   std::unordered_map<MemoKey, Expr, MemoHash> memo_;
-  std::vector<int> touched_checks_;                   // of the root being built
+  std::vector<int> touched_checks_;  // of the root being built
   std::unordered_map<std::uint64_t, int> range_checks_;
   std::unordered_map<ApplyNode*, std::unordered_map<int, Variable>> matrix_sources_;
-  ApplyNode* node_ = nullptr;                         // being defined, or whose rule is being evaluated
+  ApplyNode* node_ = nullptr;  // being defined, or whose rule is being evaluated
   std::int64_t next_var_ = 0;
 };
 

@@ -44,8 +44,6 @@ void mark(program::Steps& steps) {
 
 }  // namespace
 
-void vectorize(Program& program) {
-  mark(program.steps);
-}
+void vectorize(Program& program) { mark(program.steps); }
 
 }  // namespace bitale::lowering

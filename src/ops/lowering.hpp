@@ -16,21 +16,26 @@
 namespace bitale {
 
 using program::Expr;
-using Index = std::span<const Expr>;                       // one int64 Expr per dimension
-using ElementRule = std::function<Expr(Index)>;            // the value at an index
-using TargetRule = std::function<std::vector<Expr>(Index)>;   // where an element of a piece goes
+using Index = std::span<const Expr>;                         // one int64 Expr per dimension
+using ElementRule = std::function<Expr(Index)>;              // the value at an index
+using TargetRule = std::function<std::vector<Expr>(Index)>;  // where an element of a piece goes
 
-// A region written into an output: for every index of `domain`, out[target(index)] = value(index), or (op)= with a combiner.
+// A region written into an output: for every index of `domain`, out[target(index)] = value(index), or (op)= with a
+// combiner.
 struct Piece {
   std::vector<Expr> domain;
   TargetRule target;
   ElementRule value;
-  std::optional<program::Combiner> combiner = {};          // absent: plain store
+  std::optional<program::Combiner> combiner = {};  // absent: plain store
 };
 
 // An argument of a runtime call: a scalar, or the data of an input or output (contiguous).
-struct InputData { int input; };
-struct OutputData { int output; };
+struct InputData {
+  int input;
+};
+struct OutputData {
+  int output;
+};
 using CallArgument = std::variant<Expr, InputData, OutputData>;
 
 // How a matrix input of a BLAS call lies: the data of `input`, or its transpose.
@@ -46,8 +51,8 @@ class Lowering {
 
   // ---- reading (inside rules, or at once for scalars) ----
   virtual Expr in(int input, Index at) = 0;
-  Expr in(int input) { return in(input, {}); }             // of a 0-d input
-  virtual std::span<const Expr> shape_in(int input) = 0;   // int64 lengths
+  Expr in(int input) { return in(input, {}); }            // of a 0-d input
+  virtual std::span<const Expr> shape_in(int input) = 0;  // int64 lengths
   virtual std::span<const Expr> shape_out(int output) = 0;
 
   // ---- saying what an output is: exactly one of these per output ----
@@ -55,7 +60,8 @@ class Lowering {
   virtual void element(int output, ElementRule rule, int cost = 1) = 0;
   // The output is input `input` with its dimensions reordered; entries -1 are new axes of length 1.
   virtual void permute(int output, int input, std::span<const int> order) = 0;
-  // The output reduces `value` over `domain`; reduced[k] says whether domain axis k is summed away. dtype: of the accumulator.
+  // The output reduces `value` over `domain`; reduced[k] says whether domain axis k is summed away. dtype: of the
+  // accumulator.
   virtual void reduce(int output, program::Combiner combiner, std::vector<Expr> domain, std::vector<bool> reduced,
                       DType dtype, ElementRule value) = 0;
   // The output is a copy of input `base` (or undefined where no piece writes) with pieces written in order.
@@ -73,8 +79,6 @@ class Lowering {
 };
 
 // A possibly negative, already checked index, made non-negative.
-inline Expr wrap_index(Expr index, Expr length) {
-  return select(index < 0, index + length, index);
-}
+inline Expr wrap_index(Expr index, Expr length) { return select(index < 0, index + length, index); }
 
 }  // namespace bitale

@@ -33,14 +33,12 @@ std::int64_t wrapped(std::int64_t value, DType dtype) {
   return visit_dtype(dtype, [&]<class T>() { return std::int64_t(T(value)); });
 }
 
-bool is_integer_code_dtype(DType dtype) {
-  return is_discrete(dtype);
-}
+bool is_integer_code_dtype(DType dtype) { return is_discrete(dtype); }
 
 void check_same(Code code, Expr a, Expr b) {
   if (a.dtype() == b.dtype()) return;
-  throw InternalError(cat("program: ", code_name(code), " of ", dtype_short_name(a.dtype()), " and ",
-                          dtype_short_name(b.dtype())));
+  throw InternalError(
+      cat("program: ", code_name(code), " of ", dtype_short_name(a.dtype()), " and ", dtype_short_name(b.dtype())));
 }
 
 Expr binary(Code code, Expr a, Expr b, DType out) {
@@ -48,12 +46,8 @@ Expr binary(Code code, Expr a, Expr b, DType out) {
   const Expr arguments[] = {a, b};
   return a.pool().make(code, out, arguments);
 }
-Expr binary(Code code, Expr a, Expr b) {
-  return binary(code, a, b, a.dtype());
-}
-Expr unary(Code code, Expr a) {
-  return a.pool().make(code, a.dtype(), {&a, 1});
-}
+Expr binary(Code code, Expr a, Expr b) { return binary(code, a, b, a.dtype()); }
+Expr unary(Code code, Expr a) { return a.pool().make(code, a.dtype(), {&a, 1}); }
 
 // Both arguments are integer constants: what the operation gives.
 std::optional<std::int64_t> fold_integers(Code code, std::int64_t a, std::int64_t b) {
@@ -67,8 +61,8 @@ std::optional<std::int64_t> fold_integers(Code code, std::int64_t a, std::int64_
     case Code::bit_and: return a & b;
     case Code::bit_or: return a | b;
     case Code::bit_xor: return a ^ b;
-    case Code::div: return b == 0 || (b == -1 && a == std::numeric_limits<std::int64_t>::min())
-                               ? std::nullopt : std::optional(a / b);
+    case Code::div:
+      return b == 0 || (b == -1 && a == std::numeric_limits<std::int64_t>::min()) ? std::nullopt : std::optional(a / b);
     case Code::rem: return b == 0 || b == -1 ? std::nullopt : std::optional(a % b);
     case Code::eq: return a == b;
     case Code::ne: return a != b;
@@ -132,12 +126,8 @@ std::optional<Expr> fold_binary(Code code, Expr a, Expr b, DType out) {
 
 }  // namespace
 
-std::string_view code_name(Code code) {
-  return code_table[int(code)].name;
-}
-std::string_view code_text(Code code) {
-  return code_table[int(code)].text;
-}
+std::string_view code_name(Code code) { return code_table[int(code)].name; }
+std::string_view code_text(Code code) { return code_table[int(code)].text; }
 
 bool Expr::is_constant(std::int64_t value) const {
   return code() == Code::constant && is_integer_code_dtype(dtype()) && payload() == value;
@@ -150,8 +140,7 @@ Expr ExprPool::make(Code code, DType dtype, std::span<const Expr> arguments, std
   for (auto& argument : arguments) hash = mix(hash, argument.id());
   for (auto [it, end] = table_.equal_range(hash); it != end; ++it) {
     const ExprNode& node = nodes_[it->second];
-    if (node.code != code || node.dtype != dtype || node.payload != payload ||
-        node.argument_count != arguments.size())
+    if (node.code != code || node.dtype != dtype || node.payload != payload || node.argument_count != arguments.size())
       continue;
     bool same = true;
     for (std::size_t i = 0; i < arguments.size() && same; ++i)
@@ -218,9 +207,25 @@ Expr fma(Expr a, Expr b, Expr c) {
   return a.pool().make(Code::fma, a.dtype(), arguments);
 }
 
-Expr is_nan(Expr a) {
-  return is_float(a.dtype()) ? not_equal(a, a) : a.pool().boolean(false);
+namespace {
+bool may_contract(Expr product) {
+  return product.code() == Code::mul && is_float(product.dtype()) && !product.pool().is_rounded(product);
 }
+}  // namespace
+
+Expr add_contracted(Expr a, Expr b) {
+  if (may_contract(a)) return fma(a.argument(0), a.argument(1), b);
+  if (may_contract(b)) return fma(b.argument(0), b.argument(1), a);
+  return a + b;
+}
+
+Expr sub_contracted(Expr a, Expr b) {
+  if (may_contract(a)) return fma(a.argument(0), a.argument(1), -b);
+  if (may_contract(b)) return fma(-b.argument(0), b.argument(1), a);
+  return a - b;
+}
+
+Expr is_nan(Expr a) { return is_float(a.dtype()) ? not_equal(a, a) : a.pool().boolean(false); }
 
 Expr select(Expr condition, Expr if_true, Expr if_false) {
   check_same(Code::select, if_true, if_false);
@@ -326,7 +331,8 @@ std::string node_text(Expr expr, std::span<const std::string> arguments, const E
     case Code::constant: return constant_text(expr);
     case Code::index: return named(names.indices, expr.payload(), "i");
     case Code::var: return cat("v", expr.payload());
-    case Code::dim: return cat("len(", named(names.buffers, expr.payload() >> 8, "b"), ", ", expr.payload() & 0xff, ")");
+    case Code::dim:
+      return cat("len(", named(names.buffers, expr.payload() >> 8, "b"), ", ", expr.payload() & 0xff, ")");
     case Code::load: {
       const std::string buffer = named(names.buffers, expr.payload(), "b");
       return arguments.empty() ? buffer : cat(buffer, "[", join(arguments, ", "), "]");
@@ -348,7 +354,7 @@ std::string node_text(Expr expr, std::span<const std::string> arguments, const E
 std::string to_string(Expr root, const ExprNames& names) {
   std::unordered_map<std::uint32_t, std::string> texts;
   std::vector<Expr> stack{root};
-  constexpr std::size_t longest = 400;   // a shared sub-expression can make the text exponentially long
+  constexpr std::size_t longest = 400;  // a shared sub-expression can make the text exponentially long
   while (!stack.empty()) {
     const Expr expr = stack.back();
     if (texts.count(expr.id())) {
@@ -359,8 +365,10 @@ std::string to_string(Expr root, const ExprNames& names) {
     std::vector<std::string> arguments;
     for (std::size_t i = 0; i < expr.argument_count(); ++i) {
       const Expr argument = expr.argument(i);
-      if (auto found = texts.find(argument.id()); found != texts.end()) arguments.push_back(found->second);
-      else stack.push_back(argument);
+      if (auto found = texts.find(argument.id()); found != texts.end())
+        arguments.push_back(found->second);
+      else
+        stack.push_back(argument);
     }
     if (stack.size() != before) continue;
     std::string text = node_text(expr, arguments, names);

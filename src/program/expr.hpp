@@ -1,6 +1,6 @@
 // Expr: a typed scalar expression of the loop-level IR. Expressions are hash-consed nodes of an ExprPool: equal
 // expressions are the same node, so common sub-expressions are shared by construction. Building folds integer
-// arithmetic and trivial selects; floating-point arithmetic is never changed.
+// arithmetic and trivial selects; floating-point arithmetic stays as written.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "bitale/core/dtype.hpp"
@@ -17,22 +18,24 @@
 namespace bitale::program {
 
 // name, number of arguments (-1: any), how it prints: infix text or function name
-#define BITALE_PROGRAM_CODES(X)                                                                                      \
-  X(constant, 0, "")                                                                                                 \
-  X(index, 0, "")      /* loop variable `payload` */                                                                 \
-  X(dim, 0, "")        /* length of axis (payload & 0xff) of buffer (payload >> 8) */                                \
-  X(var, 0, "")        /* scalar variable `payload`: a loop's carried value, or a named value */                     \
-  X(load, -1, "")      /* element of buffer `payload` at the argument indices */                                     \
-  X(call, -1, "")      /* pure runtime function `payload` of scalars */                                              \
-  X(add, 2, "+") X(sub, 2, "-") X(mul, 2, "*") X(div, 2, "/") /* C's division: integers truncate */                 \
-  X(rem, 2, "rem")     /* C's remainder, sign of the dividend */                                                     \
-  X(fma, 3, "fma") X(neg, 1, "-") X(abs, 1, "abs") X(sqrt, 1, "sqrt")                                               \
-  X(floor, 1, "floor") X(ceil, 1, "ceil") X(trunc, 1, "trunc") X(rint, 1, "rint") X(copysign, 2, "copysign")         \
-  X(min, 2, "min") X(max, 2, "max")          /* a < b ? a : b and a > b ? a : b */                                   \
-  X(bit_and, 2, "&") X(bit_or, 2, "|") X(bit_xor, 2, "^") X(bit_not, 1, "~") X(shl, 2, "<<") X(shr, 2, ">>")         \
-  X(eq, 2, "==") X(ne, 2, "!=") X(lt, 2, "<") X(le, 2, "<=") X(gt, 2, ">") X(ge, 2, ">=") /* ordered, ne unordered */ \
-  X(select, 3, "select") X(cast, 1, "cast")  /* C's conversion; float to int saturates to the minimum on nan */      \
-  X(bitcast, 1, "bitcast")
+#define BITALE_PROGRAM_CODES(X)                                                                                    \
+  X(constant, 0, "")                                                                                               \
+  X(index, 0, "") /* loop variable `payload` */                                                                    \
+  X(dim, 0, "")   /* length of axis (payload & 0xff) of buffer (payload >> 8) */                                   \
+  X(var, 0, "")   /* scalar variable `payload`: a loop's carried value, or a named value */                        \
+  X(load, -1, "") /* element of buffer `payload` at the argument indices */                                        \
+  X(call, -1, "") /* pure runtime function `payload` of scalars */                                                 \
+  X(add, 2, "+")                                                                                                   \
+  X(sub, 2, "-") X(mul, 2, "*") X(div, 2, "/") /* C's division: integers truncate */                               \
+      X(rem, 2, "rem")                         /* C's remainder, sign of the dividend */                           \
+      X(fma, 3, "fma") X(neg, 1, "-") X(abs, 1, "abs") X(sqrt, 1, "sqrt") X(floor, 1, "floor") X(ceil, 1, "ceil")  \
+          X(trunc, 1, "trunc") X(rint, 1, "rint") X(copysign, 2, "copysign") X(min, 2, "min")                      \
+              X(max, 2, "max") /* a < b ? a : b and a > b ? a : b */                                               \
+      X(bit_and, 2, "&") X(bit_or, 2, "|") X(bit_xor, 2, "^") X(bit_not, 1, "~") X(shl, 2, "<<") X(shr, 2, ">>")   \
+          X(eq, 2, "==") X(ne, 2, "!=") X(lt, 2, "<") X(le, 2, "<=") X(gt, 2, ">")                                 \
+              X(ge, 2, ">=")                    /* ordered, ne unordered */                                        \
+      X(select, 3, "select") X(cast, 1, "cast") /* C's conversion; float to int saturates to the minimum on nan */ \
+      X(bitcast, 1, "bitcast")
 
 enum class Code : std::uint8_t {
 #define X(name, arity, text) name,
@@ -49,7 +52,7 @@ struct ExprNode {
   DType dtype;
   std::uint32_t first_argument = 0;
   std::uint32_t argument_count = 0;
-  std::int64_t payload = 0;   // constants: the value's bits (floats), or the integer
+  std::int64_t payload = 0;  // constants: the value's bits (floats), or the integer
 };
 
 // A handle; valid as long as its pool.
@@ -66,7 +69,7 @@ class Expr {
   std::size_t argument_count() const { return node().argument_count; }
   Expr argument(std::size_t i) const;
   bool is_constant() const { return code() == Code::constant; }
-  bool is_constant(std::int64_t value) const;   // an integer constant of that value
+  bool is_constant(std::int64_t value) const;  // an integer constant of that value
   explicit operator bool() const { return pool_ != nullptr; }
   friend bool operator==(const Expr& a, const Expr& b) { return a.id_ == b.id_ && a.pool_ == b.pool_; }
 
@@ -83,7 +86,7 @@ class ExprPool {
 
   Expr make(Code code, DType dtype, std::span<const Expr> arguments, std::int64_t payload = 0);
   Expr integer(std::int64_t value, DType dtype = DType::Int64);
-  Expr number(double value, DType dtype);       // rounded to the dtype; integers and bool too
+  Expr number(double value, DType dtype);  // rounded to the dtype; integers and bool too
   Expr boolean(bool value) { return integer(value, DType::Bool); }
   Expr index(std::int64_t id) { return make(Code::index, DType::Int64, {}, id); }
   Expr var(std::int64_t id, DType dtype) { return make(Code::var, dtype, {}, id); }
@@ -92,6 +95,10 @@ class ExprPool {
   // A pure runtime function of scalars (double(double), or float versions), named as in runtime/symbols.hpp.
   Expr call(std::string_view function, DType dtype, std::span<const Expr> arguments);
   const std::string& function_name(std::int64_t id) const { return functions_[std::size_t(id)]; }
+
+  // Declares that the value of `expr` is seen as such: a sum may not absorb it.
+  void keep_rounded(Expr expr) { rounded_.insert(expr.id()); }
+  bool is_rounded(Expr expr) const { return rounded_.count(expr.id()) != 0; }
 
   const ExprNode& node(std::uint32_t id) const { return nodes_[id]; }
   Expr argument(const ExprNode& node, std::size_t i) { return Expr(this, arguments_[node.first_argument + i]); }
@@ -102,20 +109,23 @@ class ExprPool {
   std::vector<std::uint32_t> arguments_;
   std::unordered_multimap<std::size_t, std::uint32_t> table_;
   std::vector<std::string> functions_;
+  std::unordered_set<std::uint32_t> rounded_;
 };
 
 inline const ExprNode& Expr::node() const { return pool_->node(id_); }
 inline Expr Expr::argument(std::size_t i) const { return pool_->argument(node(), i); }
 
 // Operators work on equal dtypes; a number takes the dtype of the other side. Comparisons give bool.
-#define BITALE_EXPR_BINARY(function)                                                                          \
-  Expr function(Expr a, Expr b);                                                                              \
-  template <class T>                                                                                          \
-    requires std::is_arithmetic_v<T>                                                                          \
-  Expr function(Expr a, T b) { return function(a, a.pool().number(double(b), a.dtype())); }                   \
-  template <class T>                                                                                          \
-    requires std::is_arithmetic_v<T>                                                                          \
-  Expr function(T a, Expr b) { return function(b.pool().number(double(a), b.dtype()), b); }
+#define BITALE_EXPR_BINARY(function)                            \
+  Expr function(Expr a, Expr b);                                \
+  template <class T>                                            \
+  requires std::is_arithmetic_v<T> Expr function(Expr a, T b) { \
+    return function(a, a.pool().number(double(b), a.dtype()));  \
+  }                                                             \
+  template <class T>                                            \
+  requires std::is_arithmetic_v<T> Expr function(T a, Expr b) { \
+    return function(b.pool().number(double(a), b.dtype()), b);  \
+  }
 BITALE_EXPR_BINARY(operator+)
 BITALE_EXPR_BINARY(operator-)
 BITALE_EXPR_BINARY(operator*)
@@ -137,13 +147,13 @@ BITALE_EXPR_BINARY(operator<<)
 BITALE_EXPR_BINARY(operator>>)
 #undef BITALE_EXPR_BINARY
 Expr operator-(Expr a);
-Expr operator~(Expr a);          // bitwise; logical not of a bool
+Expr operator~(Expr a);  // bitwise; logical not of a bool
 Expr abs(Expr a);
 Expr sqrt(Expr a);
 Expr floor(Expr a);
 Expr ceil(Expr a);
 Expr trunc(Expr a);
-Expr rint(Expr a);               // to nearest, ties to even
+Expr rint(Expr a);  // to nearest, ties to even
 Expr fma(Expr a, Expr b, Expr c);
 Expr is_nan(Expr a);
 Expr select(Expr condition, Expr if_true, Expr if_false);
@@ -151,6 +161,10 @@ Expr select(Expr condition, Expr if_true, double if_false);
 Expr select(Expr condition, double if_true, Expr if_false);
 Expr cast(Expr a, DType dtype);
 Expr bitcast(Expr a, DType dtype);
+// a + b and a - b, in one rounding where a or b is a product that nothing else sees (`ExprPool::keep_rounded`). What
+// was rounded in one place must be rounded everywhere: max(x*y) is compared with x*y.
+Expr add_contracted(Expr a, Expr b);
+Expr sub_contracted(Expr a, Expr b);
 // Polynomial c[0] + c[1] x + ... by Horner's rule with fused multiply-adds.
 Expr polynomial(Expr x, std::initializer_list<double> coefficients);
 
@@ -159,7 +173,7 @@ Expr math_call(std::string_view function, std::initializer_list<Expr> arguments)
 
 // How reductions and scatters combine.
 enum class Combiner : std::uint8_t { add, mul, min, max, bit_and, bit_or };
-Expr combine(Combiner combiner, Expr a, Expr b);   // min and max pass nan on, as numpy.minimum does
+Expr combine(Combiner combiner, Expr a, Expr b);  // min and max pass nan on, as numpy.minimum does
 Expr identity(Combiner combiner, ExprPool& pool, DType dtype);
 std::string_view combiner_name(Combiner combiner);
 

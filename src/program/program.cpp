@@ -69,7 +69,8 @@ class Printer {
                    [&](const Loop& s) {
                      std::string head = cat("for ", text(s.index), " in ", text(s.extent));
                      if (s.vector) head += ", vector";
-                     for (auto& carry : s.carries) head += cat(", ", combiner_name(carry.combiner), " ", text(carry.var));
+                     for (auto& carry : s.carries)
+                       head += cat(", ", combiner_name(carry.combiner), " ", text(carry.var));
                      line(depth, head + ":");
                      steps(s.body, depth + 1);
                    },
@@ -86,9 +87,7 @@ class Printer {
                      }
                      line(depth, cat("call ", s.function, "(", join(parts, ", "), ")"));
                    },
-                   [&](const Check& s) {
-                     line(depth, cat("require ", text(s.condition)));
-                   },
+                   [&](const Check& s) { line(depth, cat("require ", text(s.condition))); },
                    [&](const HostCall& s) {
                      std::vector<std::string> in, out;
                      for (auto b : s.inputs) in.push_back(name(b));
@@ -114,8 +113,6 @@ std::vector<std::int64_t> length_offsets(const Program& program) {
   return offsets;
 }
 
-std::string to_string(const Program& program) {
-  return Printer(program).print();
-}
+std::string to_string(const Program& program) { return Printer(program).print(); }
 
 }  // namespace bitale::program

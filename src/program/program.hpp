@@ -19,9 +19,9 @@ struct Buffer {
   std::string name;
   DType dtype = DType::Float64;
   Role role = Role::temporary;
-  std::vector<Expr> shape;    // of temporaries and outputs; of inputs: dim expressions
-  int slot = -1;              // which input or output of the function; of a temporary: its place in the workspace
-  Array value;                // of a constant
+  std::vector<Expr> shape;  // of temporaries and outputs; of inputs: dim expressions
+  int slot = -1;            // which input or output of the function; of a temporary: its place in the workspace
+  Array value;              // of a constant
   int ndim() const { return int(shape.size()); }
 };
 
@@ -61,7 +61,7 @@ struct Loop {
   Expr extent;
   std::vector<Carry> carries;
   Steps body;
-  bool vector = false;        // iterations are independent but for carries: lanes may run together
+  bool vector = false;  // iterations are independent but for carries: lanes may run together
 };
 // Memory for a buffer of this shape: from here on its data may be used.
 struct Allocate {
@@ -98,8 +98,8 @@ struct Program {
   std::shared_ptr<ExprPool> pool = std::make_shared<ExprPool>();
   std::vector<Buffer> buffers;
   std::vector<std::string> index_names;
-  std::vector<std::string> checks;        // what each Check says when it fails
-  std::vector<std::string> callbacks;     // what each HostCall runs, for printing
+  std::vector<std::string> checks;     // what each Check says when it fails
+  std::vector<std::string> callbacks;  // what each HostCall runs, for printing
   std::string name = "program";
   Steps steps;
   int input_count = 0, output_count = 0;

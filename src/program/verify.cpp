@@ -32,7 +32,8 @@ class Verifier {
 
   const Buffer& buffer(std::int64_t id) const {
     if (id < 0 || std::size_t(id) >= program_.buffers.size()) fail(cat("unknown buffer ", id));
-    if (!ready_[std::size_t(id)]) fail(cat("buffer ", program_.buffers[std::size_t(id)].name, " is used before it exists"));
+    if (!ready_[std::size_t(id)])
+      fail(cat("buffer ", program_.buffers[std::size_t(id)].name, " is used before it exists"));
     return program_.buffers[std::size_t(id)];
   }
 
@@ -98,7 +99,8 @@ class Verifier {
     }
   }
   void verify(const Allocate& s) {
-    if (ready_[std::size_t(s.buffer)]) fail(cat("buffer ", program_.buffers[std::size_t(s.buffer)].name, " exists twice"));
+    if (ready_[std::size_t(s.buffer)])
+      fail(cat("buffer ", program_.buffers[std::size_t(s.buffer)].name, " exists twice"));
     for (auto& length : program_.buffers[std::size_t(s.buffer)].shape) check(length);
     ready_[std::size_t(s.buffer)] = true;
   }
@@ -127,8 +129,6 @@ class Verifier {
 
 }  // namespace
 
-void verify(const Program& program) {
-  Verifier(program).run();
-}
+void verify(const Program& program) { Verifier(program).run(); }
 
 }  // namespace bitale::program

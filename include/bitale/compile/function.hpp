@@ -1,5 +1,5 @@
-// function(): from a graph to a native callable. A Function is immutable code plus the containers of the shared variables
-// it reads and updates; calls are re-entrant and may come from many threads.
+// function(): from a graph to a native callable. A Function is immutable code plus the containers of the shared
+// variables it reads and updates; calls are re-entrant and may come from many threads.
 #pragma once
 
 #include <initializer_list>
@@ -19,12 +19,12 @@
 namespace bitale {
 
 struct FunctionOptions {
-  Replacements updates = {};      // shared variable -> expression; all computed first, stored after the outputs, together
-  Replacements givens = {};       // variable -> what to use instead
+  Replacements updates = {};  // shared variable -> expression; all computed first, stored after the outputs, together
+  Replacements givens = {};   // variable -> what to use instead
   std::optional<Mode> mode = {};  // default: config.mode
   std::string name = {};
-  std::string on_unused_input = {};                          // raise, warn, ignore; default: config
-  Downcast allow_input_downcast = Downcast::FloatLiteral;    // PyTensor's None
+  std::string on_unused_input = {};                        // raise, warn, ignore; default: config
+  Downcast allow_input_downcast = Downcast::FloatLiteral;  // PyTensor's None
 };
 
 // The results of a call, in order. One result also converts to an Array.
@@ -36,7 +36,7 @@ class Results {
   auto begin() const { return values_.begin(); }
   auto end() const { return values_.end(); }
   operator Array() const { return single(); }
-  const Array& single() const;      // ValueError unless there is exactly one
+  const Array& single() const;  // ValueError unless there is exactly one
   double item() const { return single().item(); }
   std::vector<Array> take() && { return std::move(values_); }
 
@@ -61,19 +61,19 @@ class Function {
   // By name for some of the inputs, after the positional ones.
   Results call(std::span<const Array> inputs, std::span<const std::pair<std::string, Array>> named) const;
 
-  // The same for float64 scalars with one output, without building Arrays. TypeError unless every input and the only output
-  // is a float64 scalar.
+  // The same for float64 scalars with one output, without building Arrays. TypeError unless every input and the only
+  // output is a float64 scalar.
   double call_scalars(std::span<const double> inputs) const;
 
   const std::string& name() const;
-  const Variables& inputs() const;                 // as the user gave them
+  const Variables& inputs() const;  // as the user gave them
   std::size_t output_count() const;
-  const FunctionGraph& graph() const;              // after rewriting; update expressions follow the outputs
+  const FunctionGraph& graph() const;  // after rewriting; update expressions follow the outputs
   std::vector<Variable> shared_variables() const;
   const Mode& mode() const;
   const CompileTimes& times() const;
-  // The graph after rewriting; nodes that run through `perform` inside native code say so. stage="program" shows the loops,
-  // "llvm" the machine-independent code; ValueError for other stages or a linker that has none.
+  // The graph after rewriting; nodes that run through `perform` inside native code say so. stage="program" shows the
+  // loops, "llvm" the machine-independent code; ValueError for other stages or a linker that has none.
   std::string dprint(std::string_view stage = "graph") const;
 
  private:

@@ -15,7 +15,7 @@ class Container final : public LeafData {
  public:
   Container(Type type, Array value);
   const TensorType& type() const { return *as_tensor(type_); }
-  Array get() const;                      // the handle; its data is never written in place while shared
+  Array get() const;  // the handle; its data is never written in place while shared
   // Filters the value (TypeError as for a function's input) and stores it.
   void set(const Array& value, bool borrow = false);
   // Stores a value that is already of the right type. For the linkers.

@@ -22,8 +22,8 @@ void* open_library() {
 LlvmApi load() {
   void* library = open_library();
   LlvmApi api{};
-#define X(name)                                                                      \
-  api.name = reinterpret_cast<decltype(api.name)>(dlsym(library, "LLVM" #name));     \
+#define X(name)                                                                  \
+  api.name = reinterpret_cast<decltype(api.name)>(dlsym(library, "LLVM" #name)); \
   if (!api.name) throw NotImplementedError("the LLVM library found has no LLVM" #name "; version 19.1 is needed");
   BITALE_LLVM_FUNCTIONS(X)
 #undef X

@@ -1,6 +1,6 @@
-// Emitter: a Program as LLVM IR, one function int32(Frame*). Expressions are emitted once, at the outermost loop level at
-// which they are known. Innermost loops marked `vector` run in explicit lanes: a main loop, and one masked pass for the
-// rest.
+// Emitter: a Program as LLVM IR, one function int32(Frame*). Expressions are emitted once, at the outermost loop level
+// at which they are known. Innermost loops marked `vector` run in explicit lanes: a main loop, and one masked pass for
+// the rest.
 #pragma once
 
 #include <string>
@@ -38,20 +38,20 @@ class Emitter {
     LLVMBasicBlockRef preheader = nullptr;
     std::unordered_map<std::uint32_t, Value> values;
   };
-  using Accumulators = std::unordered_map<std::int64_t, Value>;   // var -> memory of its vector accumulator
+  using Accumulators = std::unordered_map<std::int64_t, Value>;  // var -> memory of its vector accumulator
   // The lanes of a vector loop's body: its innermost Level's values are vectors of `count`, those outside scalars.
   struct Lanes {
     int count = 1;
-    Value start = nullptr;          // scalar index of lane 0
-    Value mask = nullptr;           // null: all lanes
-    std::unordered_map<std::uint32_t, Value> splats;                 // of outer values, made before the loop
+    Value start = nullptr;                            // scalar index of lane 0
+    Value mask = nullptr;                             // null: all lanes
+    std::unordered_map<std::uint32_t, Value> splats;  // of outer values, made before the loop
     Accumulators* accumulators = nullptr;
   };
 
   // ---- expressions (emit_expr.cpp) ----
-  Value value(Expr expr);                         // at the current level; a vector when it varies over lanes
-  Value lanes_of(Expr expr);                      // the same, splat to lanes when it does not vary
-  Value build(Expr expr);                         // arguments are there already
+  Value value(Expr expr);     // at the current level; a vector when it varies over lanes
+  Value lanes_of(Expr expr);  // the same, splat to lanes when it does not vary
+  Value build(Expr expr);     // arguments are there already
   Value build_cast(Value v, DType from, DType to);
   Value float_to_int(Value v, DType from, DType to);
   Value build_load(Expr load);
@@ -59,7 +59,7 @@ class Emitter {
   Value intrinsic(const char* name, std::initializer_list<LLVMTypeRef> types, std::initializer_list<Value> arguments);
   Value compare(program::Code code, DType dtype, Value a, Value b);
   Value combine(program::Combiner combiner, DType dtype, Value a, Value b, bool reassociate);
-  Value fast(Value v, bool reassociate = false);
+  Value reordered(Value v, bool reassociate);
   Value constant(DType dtype, std::int64_t payload, int lanes);
   Value identity(program::Combiner combiner, DType dtype, int lanes);
   Value splat(Value scalar, int lanes);
@@ -69,12 +69,12 @@ class Emitter {
 
   // ---- memory (emit_memory.cpp) ----
   struct Place {
-    Expr row;                // offset of the row in elements; invalid when 0
-    Expr last;               // index within the row; invalid for 0-d
+    Expr row;   // offset of the row in elements; invalid when 0
+    Expr last;  // index within the row; invalid for 0-d
   };
   Place place_of(std::int64_t buffer, std::span<const Expr> at);
-  bool unit_stride(Expr last);                    // neighbouring lanes, neighbouring elements
-  Value start_of(Expr expr);                      // the scalar value of a unit-stride index at lane 0
+  bool unit_stride(Expr last);  // neighbouring lanes, neighbouring elements
+  Value start_of(Expr expr);    // the scalar value of a unit-stride index at lane 0
   Value data(std::int64_t buffer);
   Value address(std::int64_t buffer, Value offset);
   Value full_mask(int lanes);
@@ -83,10 +83,10 @@ class Emitter {
   Value gather(DType dtype, std::int64_t buffer, Value offsets);
   void scatter(DType dtype, std::int64_t buffer, Value offsets, Value v);
   Value addresses(DType dtype, std::int64_t buffer, Value offsets);
-  Value from_memory(DType dtype, Value v);        // i8 to i1
+  Value from_memory(DType dtype, Value v);  // i8 to i1
   Value to_memory(DType dtype, Value v);
   Value frame_field(int field);
-  void load_data(std::int64_t buffer);            // reads its address from the frame
+  void load_data(std::int64_t buffer);  // reads its address from the frame
   Value length_address(std::int64_t buffer, int axis);
   void store(std::int64_t buffer, std::span<const Expr> at, Value v);
   Value load(std::int64_t buffer, std::span<const Expr> at, bool in_lanes);
@@ -105,7 +105,8 @@ class Emitter {
   void emit(const program::HostCall& step);
   void scalar_loop(const program::Loop& loop, Value extent);
   void vector_loop(const program::Loop& loop, Value extent);
-  void lanes_loop(const program::Loop& loop, Lanes& lanes, Value from, Value to, std::vector<Accumulators>& accumulators);
+  void lanes_loop(const program::Loop& loop, Lanes& lanes, Value from, Value to,
+                  std::vector<Accumulators>& accumulators);
   void masked_tail(const program::Loop& loop, Lanes& lanes, Value from, Value extent, Accumulators& accumulators);
   void reduce_lanes(const program::Loop& loop, int lanes, std::vector<Accumulators>& accumulators);
   void emit_lanes(const program::Loop& loop, Lanes& lanes, Value start, Value mask, Accumulators& accumulators);
@@ -113,12 +114,12 @@ class Emitter {
   void note_writes(const program::Steps& steps);
   void open_level(Expr index, LLVMBasicBlockRef preheader);
   void close_level();
-  void resume(LLVMBasicBlockRef at);              // at its end, or before its terminator
-  Value local(DType dtype, int lanes, const char* name);   // memory of a variable, in the entry block
+  void resume(LLVMBasicBlockRef at);                      // at its end, or before its terminator
+  Value local(DType dtype, int lanes, const char* name);  // memory of a variable, in the entry block
   LLVMBasicBlockRef block(const char* name);
 
-  LLVMTypeRef type(DType dtype, int lanes = 1);            // in registers: bool is i1
-  LLVMTypeRef memory_type(DType dtype, int lanes = 1);     // in memory: bool is i8
+  LLVMTypeRef type(DType dtype, int lanes = 1);         // in registers: bool is i1
+  LLVMTypeRef memory_type(DType dtype, int lanes = 1);  // in memory: bool is i8
   LLVMTypeRef vector_of(LLVMTypeRef element, int lanes);
   Value int64(std::int64_t v);
 
@@ -134,10 +135,10 @@ class Emitter {
   std::vector<std::int64_t> length_offsets_;
   std::vector<Level> levels_;
   Lanes* lanes_ = nullptr;
-  std::vector<Value> data_;                                       // per buffer: address, once known
-  std::unordered_map<std::int64_t, std::size_t> var_levels_;      // var -> level at which it is known
-  std::unordered_map<std::int64_t, Value> locals_;                // carried var -> its memory
-  std::unordered_set<std::int64_t> being_written_;                // by the present top-level step
+  std::vector<Value> data_;                                   // per buffer: address, once known
+  std::unordered_map<std::int64_t, std::size_t> var_levels_;  // var -> level at which it is known
+  std::unordered_map<std::int64_t, Value> locals_;            // carried var -> its memory
+  std::unordered_set<std::int64_t> being_written_;            // by the present top-level step
   std::unordered_map<std::uint32_t, std::size_t> level_cache_;
 };
 

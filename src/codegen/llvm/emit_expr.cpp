@@ -42,9 +42,12 @@ Emitter::Value Emitter::int64(std::int64_t v) {
 
 Emitter::Value Emitter::constant(DType dtype, std::int64_t payload, int lanes) {
   Value scalar = nullptr;
-  if (dtype == DType::Float64) scalar = l_.ConstReal(type(dtype), std::bit_cast<double>(payload));
-  else if (dtype == DType::Float32) scalar = l_.ConstReal(type(dtype), std::bit_cast<float>(std::uint32_t(payload)));
-  else scalar = l_.ConstInt(type(dtype), std::uint64_t(payload), true);
+  if (dtype == DType::Float64)
+    scalar = l_.ConstReal(type(dtype), std::bit_cast<double>(payload));
+  else if (dtype == DType::Float32)
+    scalar = l_.ConstReal(type(dtype), std::bit_cast<float>(std::uint32_t(payload)));
+  else
+    scalar = l_.ConstInt(type(dtype), std::uint64_t(payload), true);
   if (lanes == 1) return scalar;
   std::vector<Value> parts(std::size_t(lanes), scalar);
   return l_.ConstVector(parts.data(), unsigned(lanes));
@@ -68,10 +71,9 @@ Emitter::Value Emitter::splat(Value scalar, int lanes) {
   return l_.BuildShuffleVector(builder_, one, l_.GetPoison(vector), zeros, "");
 }
 
-// Multiplications and additions may contract; sums of a reduction may also be reordered.
-Emitter::Value Emitter::fast(Value v, bool reassociate) {
-  if (l_.CanValueUseFastMathFlags(v))
-    l_.SetFastMathFlags(v, LLVMFastMathAllowContract | (reassociate ? unsigned(LLVMFastMathAllowReassoc) : 0u));
+// Terms of a reduction may be combined in any order; nothing else is relaxed.
+Emitter::Value Emitter::reordered(Value v, bool reassociate) {
+  if (reassociate && l_.CanValueUseFastMathFlags(v)) l_.SetFastMathFlags(v, LLVMFastMathAllowReassoc);
   return v;
 }
 
@@ -143,7 +145,7 @@ Emitter::Value Emitter::value(Expr root) {
     LLVMBasicBlockRef here = l_.GetInsertBlock(builder_);
     l_.PositionBuilderBefore(builder_, l_.GetBasicBlockTerminator(levels_[at + 1].preheader));
     Lanes* lanes = std::exchange(lanes_, nullptr);
-    std::vector<Level> inner;   // what is built outside must not see the levels inside
+    std::vector<Level> inner;  // what is built outside must not see the levels inside
     while (levels_.size() > at + 1) {
       inner.push_back(std::move(levels_.back()));
       levels_.pop_back();
@@ -205,9 +207,9 @@ Emitter::Value Emitter::combine(Combiner combiner, DType dtype, Value a, Value b
   const bool real = is_float(dtype);
   switch (combiner) {
     case Combiner::add:
-      return real ? fast(l_.BuildFAdd(builder_, a, b, ""), reassociate) : l_.BuildAdd(builder_, a, b, "");
+      return real ? reordered(l_.BuildFAdd(builder_, a, b, ""), reassociate) : l_.BuildAdd(builder_, a, b, "");
     case Combiner::mul:
-      return real ? fast(l_.BuildFMul(builder_, a, b, ""), reassociate) : l_.BuildMul(builder_, a, b, "");
+      return real ? reordered(l_.BuildFMul(builder_, a, b, ""), reassociate) : l_.BuildMul(builder_, a, b, "");
     case Combiner::bit_and: return l_.BuildAnd(builder_, a, b, "");
     case Combiner::bit_or: return l_.BuildOr(builder_, a, b, "");
     case Combiner::min:
@@ -232,7 +234,7 @@ Emitter::Value Emitter::float_to_int(Value v, DType from, DType to) {
     const double bound = wide ? 9223372036854775808.0 : 2147483648.0;
     const auto number = [&](double c) { return constant(from, pool_.number(c, from).payload(), lanes); };
     Value below = l_.BuildFCmp(builder_, LLVMRealOLT, x, number(bound), "");
-    const bool exact = from == DType::Float32 || wide;   // -bound - 1 is not a number of the type
+    const bool exact = from == DType::Float32 || wide;  // -bound - 1 is not a number of the type
     Value above = exact ? l_.BuildFCmp(builder_, LLVMRealOGE, x, number(-bound), "")
                         : l_.BuildFCmp(builder_, LLVMRealOGT, x, number(-bound - 1), "");
     Value fits = l_.BuildAnd(builder_, below, above, "");
@@ -319,11 +321,11 @@ Emitter::Value Emitter::build(Expr expr) {
     case Code::load: return build_load(expr);
     case Code::call: return build_call(expr);
     case Code::add:
-      return real ? fast(l_.BuildFAdd(builder_, arg(0), arg(1), "")) : l_.BuildAdd(builder_, arg(0), arg(1), "");
+      return real ? l_.BuildFAdd(builder_, arg(0), arg(1), "") : l_.BuildAdd(builder_, arg(0), arg(1), "");
     case Code::sub:
-      return real ? fast(l_.BuildFSub(builder_, arg(0), arg(1), "")) : l_.BuildSub(builder_, arg(0), arg(1), "");
+      return real ? l_.BuildFSub(builder_, arg(0), arg(1), "") : l_.BuildSub(builder_, arg(0), arg(1), "");
     case Code::mul:
-      return real ? fast(l_.BuildFMul(builder_, arg(0), arg(1), "")) : l_.BuildMul(builder_, arg(0), arg(1), "");
+      return real ? l_.BuildFMul(builder_, arg(0), arg(1), "") : l_.BuildMul(builder_, arg(0), arg(1), "");
     case Code::div:
       if (real) return l_.BuildFDiv(builder_, arg(0), arg(1), "");
       return is_signed ? l_.BuildSDiv(builder_, arg(0), arg(1), "") : l_.BuildUDiv(builder_, arg(0), arg(1), "");
@@ -355,7 +357,8 @@ Emitter::Value Emitter::build(Expr expr) {
     case Code::bit_xor: return l_.BuildXor(builder_, arg(0), arg(1), "");
     case Code::bit_not: return l_.BuildNot(builder_, arg(0), "");
     case Code::shl: return l_.BuildShl(builder_, arg(0), arg(1), "");
-    case Code::shr: return is_signed ? l_.BuildAShr(builder_, arg(0), arg(1), "") : l_.BuildLShr(builder_, arg(0), arg(1), "");
+    case Code::shr:
+      return is_signed ? l_.BuildAShr(builder_, arg(0), arg(1), "") : l_.BuildLShr(builder_, arg(0), arg(1), "");
     case Code::eq:
     case Code::ne:
     case Code::lt:

@@ -1,4 +1,5 @@
-// Elements in memory: where they lie, and loads and stores of one element, of neighbouring lanes, or of scattered lanes.
+// Elements in memory: where they lie, and loads and stores of one element, of neighbouring lanes, or of scattered
+// lanes.
 #include <algorithm>
 
 #include "codegen/llvm/emit.hpp"
@@ -28,9 +29,7 @@ Emitter::Value Emitter::length_address(std::int64_t buffer, int axis) {
   return l_.BuildGEP2(builder_, type(DType::Int64), frame_field(1), &slot, 1, "");
 }
 
-Emitter::Value Emitter::data(std::int64_t buffer) {
-  return data_[std::size_t(buffer)];
-}
+Emitter::Value Emitter::data(std::int64_t buffer) { return data_[std::size_t(buffer)]; }
 
 // Row-major: the row's offset is an expression of its own, so that it is computed once per row.
 Emitter::Place Emitter::place_of(std::int64_t buffer, std::span<const Expr> at) {
@@ -72,9 +71,7 @@ Emitter::Value Emitter::to_memory(DType dtype, Value v) {
   return l_.BuildZExt(builder_, v, memory_type(dtype, vector ? lanes_->count : 1), "");
 }
 
-Emitter::Value Emitter::full_mask(int lanes) {
-  return constant(DType::Bool, 1, lanes);
-}
+Emitter::Value Emitter::full_mask(int lanes) { return constant(DType::Bool, 1, lanes); }
 
 Emitter::Value Emitter::load_lanes(DType dtype, Value address) {
   LLVMTypeRef lanes = memory_type(dtype, lanes_->count);

@@ -13,14 +13,14 @@ using program::Code;
 
 namespace {
 
-constexpr int frame_allocate = 2, frame_host_call = 3;   // fields of runtime::Frame
-constexpr std::size_t small_body = 24;                   // expressions: such a loop waits for its accumulator
+constexpr int frame_allocate = 2, frame_host_call = 3;  // fields of runtime::Frame
+constexpr std::size_t small_body = 24;                  // expressions: such a loop waits for its accumulator
 constexpr int reduction_unroll = 4;
 constexpr int most_lanes = 16;
 
 struct Body {
-  std::size_t widest = 1;   // bytes of the widest element that is loaded, stored or accumulated
-  std::size_t size = 0;     // expressions
+  std::size_t widest = 1;  // bytes of the widest element that is loaded, stored or accumulated
+  std::size_t size = 0;    // expressions
   bool updates = false;
 };
 
@@ -44,7 +44,7 @@ Body examine(const program::Loop& loop) {
     ++body.size;
     if (expr.code() == Code::load) {
       body.widest = std::max(body.widest, itemsize(expr.dtype()));
-      continue;   // addresses are scalar where it matters
+      continue;  // addresses are scalar where it matters
     }
     if (is_float(expr.dtype())) body.widest = std::max(body.widest, itemsize(expr.dtype()));
     for (std::size_t i = 0; i < expr.argument_count(); ++i) stack.push_back(expr.argument(i));
@@ -54,42 +54,47 @@ Body examine(const program::Loop& loop) {
 
 }  // namespace
 
-Emitter::Emitter(const program::Program& program, LLVMContextRef context, LLVMModuleRef module, const TargetInfo& target)
-    : l_(llvm()), program_(program), pool_(*program.pool), context_(context), module_(module),
-      builder_(l_.CreateBuilderInContext(context)), target_(target), length_offsets_(program::length_offsets(program)),
+Emitter::Emitter(const program::Program& program, LLVMContextRef context, LLVMModuleRef module,
+                 const TargetInfo& target)
+    : l_(llvm()),
+      program_(program),
+      pool_(*program.pool),
+      context_(context),
+      module_(module),
+      builder_(l_.CreateBuilderInContext(context)),
+      target_(target),
+      length_offsets_(program::length_offsets(program)),
       data_(program.buffers.size(), nullptr) {}
 
-Emitter::~Emitter() {
-  l_.DisposeBuilder(builder_);
-}
+Emitter::~Emitter() { l_.DisposeBuilder(builder_); }
 
-LLVMBasicBlockRef Emitter::block(const char* name) {
-  return l_.AppendBasicBlockInContext(context_, function_, name);
-}
+LLVMBasicBlockRef Emitter::block(const char* name) { return l_.AppendBasicBlockInContext(context_, function_, name); }
 
 void Emitter::resume(LLVMBasicBlockRef at) {
-  if (Value end = l_.GetBasicBlockTerminator(at)) l_.PositionBuilderBefore(builder_, end);
-  else l_.PositionBuilderAtEnd(builder_, at);
+  if (Value end = l_.GetBasicBlockTerminator(at))
+    l_.PositionBuilderBefore(builder_, end);
+  else
+    l_.PositionBuilderAtEnd(builder_, at);
 }
 
 void Emitter::emit_function(const std::string& name) {
   LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0);
-  function_ = l_.AddFunction(module_, name.c_str(),
-                             l_.FunctionType(l_.Int32TypeInContext(context_), &pointer, 1, false));
+  function_ =
+      l_.AddFunction(module_, name.c_str(), l_.FunctionType(l_.Int32TypeInContext(context_), &pointer, 1, false));
   const auto attribute = [&](std::string_view key, std::string_view value) {
     const LLVMAttributeIndex whole_function = ~0u;
-    l_.AddAttributeAtIndex(function_, whole_function,
-                           l_.CreateStringAttribute(context_, key.data(), unsigned(key.size()), value.data(),
-                                                    unsigned(value.size())));
+    l_.AddAttributeAtIndex(
+        function_, whole_function,
+        l_.CreateStringAttribute(context_, key.data(), unsigned(key.size()), value.data(), unsigned(value.size())));
   };
   attribute("target-cpu", target_.cpu);
   attribute("target-features", target_.features);
   attribute("prefer-vector-width", std::to_string(8 * target_.vector_bytes));
-  attribute("stackrealign", "");   // spilled vectors would otherwise straddle cache lines
+  attribute("stackrealign", "");  // spilled vectors would otherwise straddle cache lines
   entry_ = block("entry");
   LLVMBasicBlockRef start = block("start");
   l_.PositionBuilderAtEnd(builder_, entry_);
-  l_.BuildBr(builder_, start);     // variables' memory goes before this branch
+  l_.BuildBr(builder_, start);  // variables' memory goes before this branch
   l_.PositionBuilderAtEnd(builder_, start);
   levels_.emplace_back();
   for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
@@ -138,10 +143,14 @@ void Emitter::emit(const program::Let& step) {
 void Emitter::emit(const program::Update& step) {
   const DType dtype = step.var.dtype();
   const bool lanes = lanes_ != nullptr;
-  const Value v = lanes ? lanes_of(step.value) : value(step.value);
+  const auto each = [&](Expr expr) { return lanes ? lanes_of(expr) : value(expr); };
+  const LLVMTypeRef kind = type(dtype, lanes ? lanes_->count : 1);
   const Value memory = lanes ? lanes_->accumulators->at(step.var.payload()) : locals_.at(step.var.payload());
-  const Value before = l_.BuildLoad2(builder_, type(dtype, lanes ? lanes_->count : 1), memory, "");
-  Value after = combine(step.combiner, dtype, before, v, true);
+  const Value before = l_.BuildLoad2(builder_, kind, memory, "");
+  const bool is_dot = step.combiner == program::Combiner::add && is_float(dtype) && step.value.code() == Code::mul;
+  Value after =
+      is_dot ? intrinsic("llvm.fma", {kind}, {each(step.value.argument(0)), each(step.value.argument(1)), before})
+             : combine(step.combiner, dtype, before, each(step.value), true);
   if (lanes && lanes_->mask) after = l_.BuildSelect(builder_, lanes_->mask, after, before, "");
   l_.BuildStore(builder_, after, memory);
 }
@@ -175,8 +184,10 @@ void Emitter::emit(const program::Loop& loop) {
     if (!memory) memory = local(dtype, 1, "carried");
     l_.BuildStore(builder_, identity(carry.combiner, dtype, 1), memory);
   }
-  if (loop.vector) vector_loop(loop, extent);
-  else scalar_loop(loop, extent);
+  if (loop.vector)
+    vector_loop(loop, extent);
+  else
+    scalar_loop(loop, extent);
   for (auto& carry : loop.carries) var_levels_[carry.var.payload()] = levels_.size() - 1;
 }
 
@@ -317,7 +328,8 @@ void Emitter::reduce_lanes(const program::Loop& loop, int count, std::vector<Acc
         high.push_back(l_.ConstInt(l_.Int32TypeInContext(context_), std::uint64_t(i + width / 2), false));
       }
       const auto half = [&](std::vector<Value>& lanes) {
-        return l_.BuildShuffleVector(builder_, v, l_.GetPoison(l_.TypeOf(v)), l_.ConstVector(lanes.data(), unsigned(lanes.size())), "");
+        return l_.BuildShuffleVector(builder_, v, l_.GetPoison(l_.TypeOf(v)),
+                                     l_.ConstVector(lanes.data(), unsigned(lanes.size())), "");
       };
       Value a = half(low), b = half(high);
       if (width == 2) {
@@ -343,7 +355,8 @@ void Emitter::fail_unless(Value ok, Value code) {
 }
 
 void Emitter::emit(const program::Check& step) {
-  fail_unless(value(step.condition), l_.ConstInt(l_.Int32TypeInContext(context_), std::uint64_t(step.check + 1), false));
+  fail_unless(value(step.condition),
+              l_.ConstInt(l_.Int32TypeInContext(context_), std::uint64_t(step.check + 1), false));
 }
 
 void Emitter::emit(const program::Allocate& step) {
@@ -353,8 +366,8 @@ void Emitter::emit(const program::Allocate& step) {
   LLVMTypeRef types[] = {l_.PointerTypeInContext(context_, 0), type(DType::Int64)};
   LLVMTypeRef status = l_.Int32TypeInContext(context_);
   Value arguments[] = {l_.GetParam(function_, 0), int64(step.buffer)};
-  Value result = l_.BuildCall2(builder_, l_.FunctionType(status, types, 2, false), frame_field(frame_allocate),
-                               arguments, 2, "");
+  Value result =
+      l_.BuildCall2(builder_, l_.FunctionType(status, types, 2, false), frame_field(frame_allocate), arguments, 2, "");
   fail_unless(l_.BuildICmp(builder_, LLVMIntEQ, result, l_.ConstNull(status), ""), result);
   load_data(step.buffer);
 }
@@ -363,8 +376,8 @@ void Emitter::emit(const program::HostCall& step) {
   LLVMTypeRef types[] = {l_.PointerTypeInContext(context_, 0), type(DType::Int64)};
   LLVMTypeRef status = l_.Int32TypeInContext(context_);
   Value arguments[] = {l_.GetParam(function_, 0), int64(step.callback)};
-  Value result = l_.BuildCall2(builder_, l_.FunctionType(status, types, 2, false), frame_field(frame_host_call),
-                               arguments, 2, "");
+  Value result =
+      l_.BuildCall2(builder_, l_.FunctionType(status, types, 2, false), frame_field(frame_host_call), arguments, 2, "");
   fail_unless(l_.BuildICmp(builder_, LLVMIntEQ, result, l_.ConstNull(status), ""), result);
   for (auto buffer : step.outputs) load_data(buffer);
 }

@@ -151,9 +151,9 @@ class LlvmCode final : public Code {
     require_ok(l.OrcJITDylibDefine(library, l.OrcAbsoluteSymbols(pairs.data(), pairs.size())), "defining symbols");
     // Code generation itself may call the C library (memset, fmod).
     LLVMOrcDefinitionGeneratorRef process = nullptr;
-    require_ok(l.OrcCreateDynamicLibrarySearchGeneratorForProcess(&process, l.OrcLLJITGetGlobalPrefix(jit_), nullptr,
-                                                                  nullptr),
-               "searching the process");
+    require_ok(
+        l.OrcCreateDynamicLibrarySearchGeneratorForProcess(&process, l.OrcLLJITGetGlobalPrefix(jit_), nullptr, nullptr),
+        "searching the process");
     l.OrcJITDylibAddGenerator(library, process);
   }
 
@@ -164,8 +164,6 @@ class LlvmCode final : public Code {
 
 }  // namespace
 
-std::unique_ptr<Code> compile_with_llvm(const program::Program& program) {
-  return std::make_unique<LlvmCode>(program);
-}
+std::unique_ptr<Code> compile_with_llvm(const program::Program& program) { return std::make_unique<LlvmCode>(program); }
 
 }  // namespace bitale::codegen

@@ -185,7 +185,7 @@ Expr expand_clip(Args in, DType dtype) {
 Variable to_first(At a) { return switch_(eq(a.out, a.x), a.g, 0); }
 Variable to_second(At a) { return switch_(eq(a.out, a.x), 0, a.g); }
 
-Expr expand_add(Args in, DType dtype) { return dtype == DType::Bool ? in[0] | in[1] : in[0] + in[1]; }
+Expr expand_add(Args in, DType dtype) { return dtype == DType::Bool ? in[0] | in[1] : program::add_contracted(in[0], in[1]); }
 Expr expand_mul(Args in, DType dtype) { return dtype == DType::Bool ? in[0] & in[1] : in[0] * in[1]; }
 
 // `switch` computes in the dtype of its branches.
@@ -221,7 +221,7 @@ SCALAR_OP({
     .arity = 2,
     .dtypes = upcast_out_nobool,
     .loops = loops<2>(number_types, [](auto x, auto y) { return sub_values(x, y); }),
-    .expand = [](Args in, DType) { return in[0] - in[1]; },
+    .expand = [](Args in, DType) { return program::sub_contracted(in[0], in[1]); },
     .partials = {[](At a) { return a.g; }, [](At a) { return -a.g; }},
     .traits = cheap,
     .domain = {{-5, 5}, {-5, 5}},

@@ -22,9 +22,7 @@ void in_every_mode(Check check) {
   }
 }
 
-bool contains(const std::string& text, std::string_view part) {
-  return text.find(part) != std::string::npos;
-}
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
 
 template <class E, class Action>
 std::string message_of(Action action) {
@@ -129,7 +127,9 @@ TEST_CASE("what can't be compiled says why") {
   CHECK(contains(message_of<TypeError>([&] { function({x, w}, x + 1); }), "shared"));
   CHECK(contains(message_of<TypeError>([&] { function({x}, x, {.updates = {{y, x}}}); }), "not a shared variable"));
   CHECK(contains(message_of<TypeError>([&] { function({x}, x, {.updates = {{w, x}}}); }), "expected"));
-  CHECK(contains(message_of<TypeError>([&] { function({x}, x, {.updates = {{w, cast(sum(x), DType::Float32)}}}); }),
+  CHECK(contains(message_of<TypeError>([&] {
+                   function({x}, x, {.updates = {{w, cast(sum(x), DType::Float32)}}});
+                 }),
                  "cast"));
   CHECK(contains(message_of<ValueError>([&] { get_mode("FAST_RUM"); }), "FAST_RUN"));
 }

@@ -1,4 +1,5 @@
-// Every op of the registry, at every sample of its own, compiled and interpreted: values, shapes, dtypes and errors agree.
+// Every op of the registry, at every sample of its own, compiled and interpreted: values, shapes, dtypes and errors
+// agree.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -21,9 +22,7 @@ struct Layout {
   Array (*apply)(const Array& array);
 };
 
-Array transposed(const Array& array) {
-  return array.transpose().copy().transpose();
-}
+Array transposed(const Array& array) { return array.transpose().copy().transpose(); }
 Array reversed(const Array& array) {
   Array out = array;
   for (int axis = 0; axis < out.ndim(); ++axis)
@@ -33,9 +32,7 @@ Array reversed(const Array& array) {
     if (out.shape(axis)) out = out.slice(axis, out.shape(axis) - 1, out.shape(axis), -1);
   return out;
 }
-Array unchanged(const Array& array) {
-  return array;
-}
+Array unchanged(const Array& array) { return array; }
 constexpr Layout layouts[] = {{"contiguous", unchanged}, {"transposed", transposed}, {"reversed", reversed}};
 
 struct Case {
