@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Prints the figures that Bitale wants to be judged by, each beside its target, with its rivals timed in the same run.
 
-What one thread does is given as processor time, which doesn't count what others take from the machine; the start of a
-program, and whatever uses several threads, as wall time. All are medians. The figures also go to bench/results/ as JSON.
+What one thread does is given as processor time, which doesn't count what others take from the machine; the start of
+a program, and whatever uses several threads, as wall time. All are medians. The figures also go to bench/results/ as
+JSON.
 """
 
 import argparse
@@ -14,6 +15,7 @@ import resource
 import statistics
 import subprocess
 import sys
+import tempfile
 import textwrap
 import time
 from pathlib import Path
@@ -27,7 +29,8 @@ def google(program, minimum=0.2):
     """Runs a google-benchmark program; {name: {"cpu": median seconds, counters...}}."""
     command = [program, "--benchmark_format=json", f"--benchmark_min_time={minimum}", "--benchmark_repetitions=5",
                "--benchmark_enable_random_interleaving=true"]
-    output = subprocess.run(command, env={**os.environ, **ONE_THREAD}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
+    environment = {**os.environ, **ONE_THREAD}
+    output = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
     scale = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
     found = {}
     for run in json.loads(output.stdout)["benchmarks"]:
@@ -38,8 +41,14 @@ def google(program, minimum=0.2):
 
 def script(name, peers, one_thread):
     """Runs a script of bench/python and reads what it found."""
-    environment = {**os.environ, **(ONE_THREAD if one_thread else {}), **({"BITALE_BENCH_PEERS": "1"} if peers else {})}
-    output = subprocess.run([sys.executable, HERE / "python" / f"{name}.py"], env=environment, stdout=subprocess.PIPE, check=True)
+    with tempfile.TemporaryDirectory() as nothing_cached:
+        environment = {**os.environ, "PYTENSOR_FLAGS": f"base_compiledir={nothing_cached}"}
+        if one_thread:
+            environment.update(ONE_THREAD)
+        if peers:
+            environment["BITALE_BENCH_PEERS"] = "1"
+        command = [sys.executable, HERE / "python" / f"{name}.py"]
+        output = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)
     return json.loads(output.stdout.splitlines()[-1])
 
 
@@ -101,9 +110,10 @@ def measure_compile(rows, build, compiling):
         f"rewriting {t['rewrite']:.2g} ms, lowering {t['lower']:.2g} ms, native code {t['codegen']:.3g} ms",
         f"graph and gradients {duration(found['build_step']['cpu'])}",
         f"first of a process {t['first']:.3g} ms"])
-    others = durations(compiling, ("Bitale",))
-    rows.add("compile", "compile the digits step", "≤ 150 ms", duration(t["cpu"]), detail + ("; " + others if others else ""),
-             {"cpu": t["cpu"], "phases_ms": phases, "build": found["build_step"]["cpu"], "peers": compiling})
+    if others := durations(compiling, ("Bitale",)):
+        detail += "; " + others
+    figures = {"cpu": t["cpu"], "phases_ms": phases, "build": found["build_step"]["cpu"], "peers": compiling}
+    rows.add("compile", "compile the digits step", "≤ 150 ms", duration(t["cpu"]), detail, figures)
 
 
 def measure_ratio(rows, key, what, target, times, other="NumPy"):
@@ -123,7 +133,8 @@ def measure_calls(rows, build, peers):
              f"with Arrays {duration(t['call_arrays'])}, on a vector of 8 {duration(t['call_vector_of_8'])}", t)
     if peers is not None:
         t = script("call", peers, one_thread=True)
-        rows.add("call_python", "call a scalar function from Python", "≤ 1 µs", duration(t["Bitale"]), durations(t, ("Bitale",)), t)
+        rows.add("call_python", "call a scalar function from Python", "≤ 1 µs", duration(t["Bitale"]),
+                 durations(t, ("Bitale",)), t)
 
 
 def measure_chain(rows, build):
@@ -137,8 +148,10 @@ def measure_chain(rows, build):
 
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("--build", type=Path, default=HERE.parent / "build" / "release", help="where the programs were built")
-    arguments.add_argument("--peers", action="store_true", help="JAX, PyTensor and numexpr too, where they are installed")
+    arguments.add_argument("--build", type=Path, default=HERE.parent / "build" / "release",
+                           help="where the programs were built")
+    arguments.add_argument("--peers", action="store_true",
+                           help="JAX, PyTensor and numexpr too, where they are installed")
     arguments.add_argument("--cpp-only", action="store_true", help="without Python's module")
     options = arguments.parse_args()
     build = options.build.resolve() / "bench"
@@ -158,7 +171,8 @@ def main():
         digits = script("digits", options.peers, one_thread=True)
         measure_compile(rows, build, digits["compile"])
         measure_ratio(rows, "digits", "digits step, 1,797 x 64, one thread", "≤ 1 x", digits["step"])
-        measure_ratio(rows, "digits_threads", "digits step, threads as by default", "", script("digits", options.peers, one_thread=False)["step"])
+        digits = script("digits", options.peers, one_thread=False)
+        measure_ratio(rows, "digits_threads", "digits step, threads as by default", "", digits["step"])
         measure_fused(rows, build, options.peers)
         measure_calls(rows, build, options.peers)
     measure_chain(rows, build)

@@ -18,7 +18,11 @@ f = symbolic(pt, bt.function)
 v = pt.dvector("v")
 g = bt.function([v], 2.0 * v + 1.0)
 vector = np.ones(8)
-rivals = {"Bitale": lambda: f(2.0, 3.0), "Bitale, vector of 8": lambda: g(vector), "NumPy ufunc, vector of 8": lambda: np.add(vector, 1.0)}
+rivals = {
+    "Bitale": lambda: f(2.0, 3.0),
+    "Bitale, vector of 8": lambda: g(vector),
+    "NumPy ufunc, vector of 8": lambda: np.add(vector, 1.0),
+}
 if jax := importable("jax"):
     jax.config.update("jax_enable_x64", True)
     compiled = jax.jit(lambda x, y: x * y + 1.0)

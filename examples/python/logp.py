@@ -39,9 +39,9 @@ def log_density(theta, x, saw, group):
     tau = pt.exp(log_tau)
     eta = intercept + x @ beta + tau * effect[group]
     likelihood = (saw * eta - pt.softplus(eta)).sum()
+    prior = normal_logp(intercept, 2.0) + normal_logp(beta, 1.0).sum() + normal_logp(effect, 1.0).sum()
     # tau is half-normal; + log_tau as the density is that of log tau
-    prior = normal_logp(intercept, 2.0) + normal_logp(beta, 1.0).sum() + normal_logp(effect, 1.0).sum() + normal_logp(tau, 1.0) + log_tau
-    return likelihood + prior
+    return likelihood + prior + normal_logp(tau, 1.0) + log_tau
 
 
 def main():
@@ -75,9 +75,11 @@ def main():
             print(f"  iteration {iterations:3d}   log density {value:.6f}   |gradient| {np.linalg.norm(gradient):.2e}")
 
     settings = {"maxcor": 20, "maxiter": 5 if QUICK else 500, "gtol": 1e-4, "ftol": 0}
-    found = scipy.optimize.minimize(objective, np.zeros(n), jac=True, method="L-BFGS-B", callback=report, options=settings)
+    found = scipy.optimize.minimize(objective, np.zeros(n), jac=True, method="L-BFGS-B", callback=report,
+                                    options=settings)
     mode, norm = found.x, np.linalg.norm(found.jac)
-    print(f"\n{found.nit} iterations, {len(times)} evaluations of {1e6 * np.median(times):.0f} µs each (median): {found.message}")
+    microseconds = 1e6 * np.median(times)
+    print(f"\n{found.nit} iterations, {len(times)} evaluations of {microseconds:.0f} µs each (median): {found.message}")
     print(f"Mode: log density {-found.fun:.6f}, |gradient| {norm:.1e}\n")
 
     print(f"  {'intercept':<12} {mode[0]:8.4f}")
