@@ -16,7 +16,7 @@ target_link_libraries(_core PRIVATE bitale Python::NumPy)
 target_compile_definitions(_core PRIVATE BITALE_VERSION="${PROJECT_VERSION}")
 set_target_properties(_core PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/python INSTALL_RPATH "$ORIGIN")
 
-nanobind_add_stub(_core_stub MODULE _core OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/python/_core.pyi
+nanobind_add_stub(_core_stub MODULE _core INCLUDE_PRIVATE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/python/_core.pyi
   PYTHON_PATH $<TARGET_FILE_DIR:_core> DEPENDS _core)
 
 install(TARGETS _core bitale LIBRARY DESTINATION bitale COMPONENT python NAMELINK_SKIP)

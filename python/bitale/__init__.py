@@ -23,8 +23,10 @@ from bitale._core import (
     NullTypeGradError,
     ShapeError,
     UnusedInputError,
-    __version__,
 )
+
+__version__ = _core.version()
+
 from bitale.configuration import config
 from bitale import tensor
 from bitale import graph

@@ -18,7 +18,7 @@ def _short(text: str, size: int) -> str:
     return text if len(text) <= size else text[: size - 1] + "…"
 
 
-def _outputs(fct: Any) -> list[_core.Variable]:
+def _outputs(fct: Any) -> list[Any]:
     if isinstance(fct, _core.Function):
         return fct.fgraph.outputs
     if isinstance(fct, _core.FunctionGraph):

@@ -202,7 +202,9 @@ void bind_shared(nb::module_& m) {
         if (!shape.is_none()) static_shape = as_static_shape(shape);
         return shared(array_from(value, Share::Borrow), name.value_or(""), borrow, static_shape);
       },
-      "value"_a, "name"_a.none(), "borrow"_a, "shape"_a.none(), nb::call_guard<AtCaller>());
+      "value"_a, "name"_a.none(), "borrow"_a, "shape"_a.none(), nb::call_guard<AtCaller>(),
+      nb::sig("def make_shared(value: typing.Any, name: str | None, borrow: bool, shape: typing.Any | None) -> "
+              "TensorSharedVariable"));
 }
 
 void bind_mode(nb::module_& m) {

@@ -64,11 +64,12 @@ void bind_function_graph(nb::module_& m) {
       .def(
           "__init__",
           [](Self* self, Any inputs, Any outputs, bool clone) {
+            if (outputs.is_none()) throw TypeError("FunctionGraph: outputs are needed");
             Variables roots = as_variables(outputs, "FunctionGraph: outputs");
             Variables leaves = inputs.is_none() ? graph_inputs(roots) : as_variables(inputs, "FunctionGraph: inputs");
             new (self) Self(own(FunctionGraph(std::move(leaves), std::move(roots), clone)));
           },
-          "inputs"_a = nb::none(), "outputs"_a, "clone"_a = true)
+          "inputs"_a = nb::none(), "outputs"_a = nb::none(), "clone"_a = true)
       .def_prop_ro("inputs", [](const Self& self) { return self.graph->inputs(); })
       .def_prop_ro("outputs", [](const Self& self) { return self.graph->outputs(); })
       .def_prop_ro(

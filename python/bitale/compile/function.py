@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Iterable, Mapping, Sequence
 
 from bitale import _core
-from bitale._core import Function, Mode, Variable
+from bitale._core import Function, Mode, TensorVariable, Variable
 from bitale.compile.io import In, Out, refuse
 
 Function.__module__ = __name__
@@ -28,7 +28,7 @@ def _pairs(what: str, given: Any) -> list[tuple[Any, Any]]:
 def _input(given: Any) -> In:
     if isinstance(given, In):
         return given
-    if isinstance(given, Variable):
+    if isinstance(given, TensorVariable):
         return In(given)
     raise TypeError(f"function: expected variables as inputs, got {given!r}")
 
@@ -38,7 +38,7 @@ def _output(given: Any) -> Any:
 
 
 def function(
-    inputs: Sequence[Variable | In],
+    inputs: Sequence[TensorVariable | In],
     outputs: Any = None,
     mode: str | Mode | None = None,
     updates: Mapping[Variable, Any] | Iterable[tuple[Variable, Any]] | None = None,
@@ -114,5 +114,5 @@ class Maker:
         return self._function.mode
 
     @property
-    def inputs(self) -> list[Variable]:
+    def inputs(self) -> list[TensorVariable]:
         return self._function.inputs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bitale._core import Variable
+from bitale._core import TensorVariable
 
 
 def refuse(where: str, options: dict[str, Any]) -> None:
@@ -17,8 +17,8 @@ def refuse(where: str, options: dict[str, Any]) -> None:
 class In:
     """An input, with another keyword name than the variable's."""
 
-    def __init__(self, variable: Variable, name: str | None = None, **options: Any):
-        if not isinstance(variable, Variable):
+    def __init__(self, variable: TensorVariable, name: str | None = None, **options: Any):
+        if not isinstance(variable, TensorVariable):
             raise TypeError(f"In: expected a variable, got {variable!r}")
         known = ("value", "update", "mutable", "borrow", "strict", "allow_downcast", "autoname", "implicit", "shared")
         for option in options:
@@ -37,8 +37,8 @@ class In:
 class Out:
     """An output. Results are never shared with anybody, so borrow changes nothing."""
 
-    def __init__(self, variable: Variable, borrow: bool = False):
-        if not isinstance(variable, Variable):
+    def __init__(self, variable: TensorVariable, borrow: bool = False):
+        if not isinstance(variable, TensorVariable):
             raise TypeError(f"Out: expected a variable, got {variable!r}")
         self.variable = variable
         self.borrow = borrow

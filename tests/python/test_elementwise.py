@@ -255,5 +255,5 @@ def test_documentation():
 
 def test_unequal_lengths_name_the_line():
     x = pt.dvector("x")
-    with pytest.raises(ValueError, match=r"elementwise_test\.py"):
+    with pytest.raises(ValueError, match=r"test_elementwise\.py"):
         bt.function([x], x + np.array([1.0, 2.0, 3.0]))([1.0, 2.0])

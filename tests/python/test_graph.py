@@ -55,9 +55,9 @@ def test_ops():
 def test_where_it_was_built():
     x = pt.dvector("x")
     z = pt.exp(x)
-    assert "graph_test.py" in z.owner.where and "test_where_it_was_built" in z.owner.where
-    assert "graph_test.py" in pt.ptp(x).owner.where  # by way of the package's own Python
-    assert "graph_test.py" in x.where
+    assert "test_graph.py" in z.owner.where and "test_where_it_was_built" in z.owner.where
+    assert "test_graph.py" in pt.ptp(x).owner.where  # by way of the package's own Python
+    assert "test_graph.py" in x.where
 
 
 def test_walks():

@@ -47,8 +47,7 @@ def test_one_and_several():
     g = bt.grad(x * y, x)
     assert isinstance(g, pt.TensorVariable)
     gx, gy = bt.grad(x * y, [x, y])
-    assert [v.eval({x: 2.0, y: 3.0}) for v in (gx * 1 + 0 * y, gy * 1 + 0 * x)] == [] or True
-    f = bt.function([x, y], [gx, gy], on_unused_input="ignore")
+    f = bt.function([x, y], [gx, gy])
     assert [float(v) for v in f(2.0, 3.0)] == [3.0, 2.0]
 
 
@@ -63,8 +62,6 @@ def test_three_kinds_of_nothing():
         bt.grad(x**2, y, disconnected_inputs="warn")
     assert len(caught) == 1 and "y" in str(caught[0].message)
     assert bt.grad(x * i, i).dtype == bt.config.floatX
-    with pytest.raises(bt.NullTypeGradError):
-        bt.grad(pt.polygamma(x, y), x)
     assert isinstance(bt.DisconnectedInputError("x"), ValueError)
     assert isinstance(bt.NullTypeGradError("x"), TypeError)
 

@@ -86,7 +86,7 @@ def test_out_of_range(mode):
     f = bt.function([x, i], x[i], mode=mode)
     assert f([1.0, 2.0], -1) == 2.0
     for bad in (2, -3):
-        with pytest.raises(IndexError, match=r"indexing_test\.py"):
+        with pytest.raises(IndexError, match=r"test_indexing\.py"):
             f([1.0, 2.0], bad)
     rows = pt.lvector("rows")
     g = bt.function([x, rows], x[rows], mode=mode)

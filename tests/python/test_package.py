@@ -40,7 +40,7 @@ def test_places():
     assert bt.graph.basic.Variable is bt.Variable is pt.Variable
     assert bt.ShapeError.__module__ == "bitale" and issubclass(bt.ShapeError, ValueError)
     assert bt.Variable.__module__ == "bitale.graph.basic"
-    assert bt.compile.shared is bt.shared and bt.compile.function.function is bt.function
+    assert bt.compile.shared is bt.shared and bt.compile.function is bt.function
 
 
 def test_errors_have_python_classes():
@@ -53,7 +53,7 @@ def test_errors_have_python_classes():
 def test_errors_show_the_users_line():
     x, y = pt.dvectors("x", "y")
     f = bt.function([x, y], pt.exp(x) + y)
-    with pytest.raises(bt.ShapeError, match="package_test.py:[0-9]+"):
+    with pytest.raises(bt.ShapeError, match="test_package.py:[0-9]+"):
         f(np.ones(2), np.ones(3))
 
 

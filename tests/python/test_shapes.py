@@ -40,7 +40,7 @@ CASES = {
     "ones": (lambda x: pt.ones(x.shape), lambda x: np.ones((2, 3, 4))),
     "full": (lambda x: pt.full((2, x.shape[1]), 7), lambda x: np.full((2, 3), 7)),
     "alloc": (lambda x: pt.alloc(x[0], 5, 3, 4), lambda x: np.broadcast_to(x[0], (5, 3, 4))),
-    "broadcast_to": (lambda x: pt.broadcast_to(x[0, :1], (3, 4)), lambda x: np.broadcast_to(x[0, :1], (3, 4))),
+    "broadcast_to": (lambda x: pt.broadcast_to(x[0, 0][None], (3, 4)), lambda x: np.broadcast_to(x[0, :1], (3, 4))),
     "arange": (lambda x: pt.arange(x.shape[2]), lambda x: np.arange(4)),
     "arange range": (lambda x: pt.arange(1, 10, 3), lambda x: np.arange(1, 10, 3)),
     "arange float": (lambda x: pt.arange(0.0, 1.0, 0.25), lambda x: np.arange(0.0, 1.0, 0.25)),
