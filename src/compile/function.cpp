@@ -25,6 +25,7 @@ const Array& Results::single() const {
 struct Function::Impl {
   std::string name;
   Variables inputs;                              // the user's
+  std::vector<const TensorType*> input_types;
   Variables shared;                              // the user's; their containers follow the inputs
   std::vector<Ref<const Container>> containers;  // of `shared`
   std::vector<std::size_t> updated;              // which of `shared` each update goes to
@@ -130,6 +131,7 @@ Function function(const Variables& inputs, const Variables& outputs, const Funct
   impl->mode = options.mode ? *options.mode : get_default_mode();
 
   check_inputs(inputs);
+  for (auto& input : inputs) impl->input_types.push_back(&input.tensor());
   check_updates(options.updates);
   Variables roots = outputs;
   for (std::size_t i = 0; i < outputs.size(); ++i)
@@ -186,11 +188,15 @@ Results Function::Impl::call(std::span<const Array> values) const {
     throw TypeError(cat(name.empty() ? std::string("function") : name, ": takes ", inputs.size(), " arguments (",
                         join(names, ", "), "), got ", values.size()));
   }
+  // The usual call needs no conversion and no containers: then the caller's arrays go straight in.
+  bool direct = containers.empty();
+  for (std::size_t i = 0; i < values.size() && direct; ++i) direct = fits(*input_types[i], values[i]);
+  if (direct) return Results(thunk->run(values));
   std::vector<Array> all;
   all.reserve(values.size() + containers.size());
   for (std::size_t i = 0; i < values.size(); ++i) {
     try {
-      all.push_back(filter(inputs[i].tensor(), values[i], false, downcast));
+      all.push_back(filter(*input_types[i], values[i], false, downcast));
     } catch (Error& error) {
       error.add("in", label(i));
       throw;
@@ -199,7 +205,8 @@ Results Function::Impl::call(std::span<const Array> values) const {
   for (auto& container : containers) all.push_back(container->get());
   std::vector<Array> results = thunk->run(all);
   // Nothing failed: the shared variables change together.
-  for (std::size_t k = 0; k < updated.size(); ++k) containers[updated[k]]->store(std::move(results[output_count + k]));
+  for (std::size_t k = 0; k < updated.size(); ++k)
+    containers[updated[k]]->store(std::move(results[output_count + k]));
   results.resize(output_count);
   return Results(std::move(results));
 }

@@ -155,6 +155,15 @@ Array convert(const TensorType& type, const Array& value, bool strict, Downcast 
 
 }  // namespace
 
+bool fits(const TensorType& type, const Array& value) {
+  if (value.dtype() != type.dtype || value.ndim() != type.ndim()) return false;
+  for (int d = 0; d < type.ndim(); ++d) {
+    const std::int64_t length = type.shape[std::size_t(d)];
+    if (length != unknown_length && length != value.shape(d)) return false;
+  }
+  return true;
+}
+
 Array filter(const TensorType& type, const Array& value, bool strict, Downcast downcast) {
   if (value.ndim() != type.ndim())
     throw TypeError(cat("wrong number of dimensions: expected ", type.ndim(), " (", type.str(), "), got ", value.ndim(),

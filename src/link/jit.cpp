@@ -51,12 +51,12 @@ class JitThunk final : public Thunk {
   std::vector<Array> run(std::span<const Array> inputs) const override {
     WorkspacePool::Loan loan(*pool_);
     Call call(*this, *loan);
-    std::vector<Array> contiguous;  // generated code reads rows one after the other
-    contiguous.reserve(inputs.size());
+    std::vector<Array> copies;   // generated code reads rows one after the other
     for (std::size_t b : input_buffers_) {
       const Array& value = inputs[std::size_t(buffers()[b].slot)];
-      contiguous.push_back(value.contiguous());
-      call.workspace.data[b] = contiguous.back().mutable_data();
+      const bool as_is = value.is_contiguous();
+      if (!as_is) copies.push_back(value.contiguous());
+      call.workspace.data[b] = as_is ? value.mutable_data() : copies.back().mutable_data();
       for (int axis = 0; axis < value.ndim(); ++axis)
         call.workspace.lengths[std::size_t(offsets_[b] + axis)] = value.shape(axis);
     }

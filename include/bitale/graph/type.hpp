@@ -61,6 +61,8 @@ Dims broadcast_static_shapes(const Dims& a, const Dims& b);
 
 enum class Downcast { Never, FloatLiteral, Always };   // allow_input_downcast = False, None, True
 
+// Whether `value` is a value of `type` as it is.
+bool fits(const TensorType& type, const Array& value);
 // `value` as a value of `type`: converted where that is safe (or allowed), shape checked.
 // TypeError (rank, dtype, static length) saying what was expected and what came.
 Array filter(const TensorType& type, const Array& value, bool strict = false, Downcast downcast = Downcast::Never);
