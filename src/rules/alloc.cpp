@@ -59,6 +59,15 @@ std::optional<Variables> drop_alloc_operands(FunctionGraph&, const Apply& node) 
   return one(fit(node.op()(operands), output));
 }
 
+// Updates repeat the new value by themselves, where its length is 1 by its type.
+std::optional<Variables> update_by_alloc(FunctionGraph&, const Apply& node) {
+  const Variable& update = node.input(1);
+  if (!is_alloc(update)) return std::nullopt;
+  Variables inputs = node.inputs();
+  inputs[1] = padded(value_of(update), update.ndim());
+  return one(fit(node.op()(inputs), node.output()));
+}
+
 // f(alloc(a), b) with b a single number: f is computed before repeating.
 std::optional<Variables> alloc_last(FunctionGraph&, const Apply& node) {
   const Variable output = node.output();
@@ -132,6 +141,18 @@ void declare(Rules& rules) {
       .sample([] { return exp(alloc(sample_leaf(DType::Float64, {}), {length()})); })
       .sample([] {
         return 2 * alloc(sample_vector(), {length(), length()});
+      });
+  rules.function("update_by_alloc", Root::op({"IncSubtensor", "AdvancedIncSubtensor"}), update_by_alloc)
+      .doc("A repeated value is written or added to a part of an array without repeating it first.")
+      .tags(canonicalize, specialize, shape_unsafe)
+      .sample([] {
+        const Variable x = sample_vector();
+        return inc_subtensor(x, {Slice{1, {}, {}}}, alloc(sample_leaf(DType::Float64, {}), {shape_i(x, 0) - 1}));
+      })
+      .sample([] {
+        const Variable x = sample_vector(), indices = constant(Array{0L, 2L, 2L});
+        return inc_subtensor(x, {IndexItem(indices)},
+                             alloc(sample_leaf(DType::Float64, {}), {shape_i(sample_vector(), 0)}));
       });
   rules.function("dimshuffle_of_alloc", Root::op({"DimShuffle"}), dimshuffle_of_alloc)
       .doc("A view of a repeated number repeats it differently.")

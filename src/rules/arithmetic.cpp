@@ -11,19 +11,19 @@ namespace {
 
 void signs(Rules& rules) {
   auto [x, y] = pattern_variables<2>();
-  rules.equation("neg_times_neg", (-x) * (-y), x * y).on(numbers).tags(canonicalize).priority(1);
-  rules.equation("neg_times", (-x) * y, -(x * y)).on(numbers).tags(canonicalize);
+  rules.equation("neg_times_neg", (-x) * (-y), x * y).on(numbers).tags(canonicalize, specialize).priority(1);
+  rules.equation("neg_times", (-x) * y, -(x * y)).on(numbers).tags(canonicalize, specialize);
   rules.equation("neg_over_neg", (-x) / (-y), x / y).tags(canonicalize, specialize, "local_neg_div_neg").priority(1);
-  rules.equation("neg_over", (-x) / y, -(x / y)).tags(canonicalize);
-  rules.equation("over_neg", x / (-y), -(x / y)).tags(canonicalize);
+  rules.equation("neg_over", (-x) / y, -(x / y)).tags(canonicalize, specialize);
+  rules.equation("over_neg", x / (-y), -(x / y)).tags(canonicalize, specialize);
   rules.equation("minus_one_times", -1 * x, -x)
       .on(signed_ints | floats)
       .tags(canonicalize, specialize, "local_mul_specialize");
-  rules.equation("over_minus_one", x / -1, -x).tags(canonicalize);
-  rules.equation("neg_of_difference", -(x - y), y - x).on(numbers).tags(canonicalize).either_zero();
+  rules.equation("over_minus_one", x / -1, -x).tags(canonicalize, specialize);
+  rules.equation("neg_of_difference", -(x - y), y - x).on(numbers).tags(canonicalize, specialize).either_zero();
   rules.equation("plus_neg", x + (-y), x - y).on(numbers).tags(canonicalize, specialize, "local_add_neg_to_sub");
   rules.equation("minus_neg", x - (-y), x + y).on(numbers).tags(canonicalize, specialize, "local_sub_neg_to_add");
-  rules.equation("zero_minus", 0 - x, -x).on(numbers).tags(canonicalize).either_zero();
+  rules.equation("zero_minus", 0 - x, -x).on(numbers).tags(canonicalize, specialize).either_zero();
 }
 
 void neutral_on_the_right(Rules& rules) {
@@ -129,8 +129,8 @@ void constants_of_products(Rules& rules) {
   collect("c_over_quotient", c / (x / d), (c * d) / x, product);
   collect("c_over_inverse", c / (d / x), (c / d) * x, quotient);
   auto ordinary = [=](const Match& m) { return is_ordinary(m.value(c)); };
-  collect("neg_of_c_times", -(c * x), (-c) * x, ordinary);
-  collect("neg_of_c_over", -(c / x), (-c) / x, ordinary);
+  collect("neg_of_c_times", -(c * x), (-c) * x, ordinary).tags(specialize);
+  collect("neg_of_c_over", -(c / x), (-c) / x, ordinary).tags(specialize);
   collect("neg_of_over_c", -(x / c), x / (-c), ordinary);
 }
 

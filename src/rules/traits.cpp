@@ -35,14 +35,17 @@ void symmetries(Rules& rules, const ScalarOp& op) {
         .on(any_dtype)
         .tags(canonicalize);
   if (op.has(even)) {
-    rules.equation(cat(op.name, "_of_neg"), apply(op, {-x}), apply(op, {x})).on(numbers_with_sign).tags(canonicalize);
+    rules.equation(cat(op.name, "_of_neg"), apply(op, {-x}), apply(op, {x}))
+        .on(numbers_with_sign)
+        .tags(canonicalize, specialize);
     if (op.name != "abs")
       rules.equation(cat(op.name, "_of_abs"), apply(op, {abs(x)}), apply(op, {x}))
           .on(numbers_with_sign)
-          .tags(canonicalize);
+          .tags(canonicalize, specialize);
   }
   if (op.has(odd) && op.name != "neg") {
-    Rule& rule = rules.equation(cat(op.name, "_of_neg"), apply(op, {-x}), -apply(op, {x})).tags(canonicalize);
+    Rule& rule =
+        rules.equation(cat(op.name, "_of_neg"), apply(op, {-x}), -apply(op, {x})).tags(canonicalize, specialize);
     if (op.name == "sign") rule.either_zero();  // sign(-0.0) is 0.0
   }
 }

@@ -1,7 +1,10 @@
 // The engine: queries, phases, provenance, counters, and what happens to rules that misbehave.
 #include <doctest/doctest.h>
 
+#include <unistd.h>
+
 #include <chrono>
+#include <cstdio>
 
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
@@ -166,6 +169,26 @@ TEST_CASE("hits are counted per call and per process, and reported") {
   CHECK(report.phases[0].name == "useless");
   CHECK(report.phases[1].name == "canonicalize");
   CHECK(report.str().find("log1p") != std::string::npos);
+}
+
+TEST_CASE("optimizer_verbose prints every replacement") {
+  std::FILE* file = std::tmpfile();
+  std::fflush(stderr);
+  const int before = dup(2);
+  dup2(fileno(file), 2);
+  {
+    const config::Change verbose("optimizer_verbose", "True");
+    FunctionGraph graph = graph_of(log(1 + vector("x")));
+    rewrite(graph, OPT_FAST_RUN);
+  }
+  std::fflush(stderr);
+  dup2(before, 2);
+  close(before);
+  std::rewind(file);
+  std::string printed(4096, '\0');
+  printed.resize(std::fread(printed.data(), 1, printed.size(), file));
+  std::fclose(file);
+  CHECK(printed.find("rewrite stabilize/log1p: log(1 + x)  ->  log1p(x)  built at") != std::string::npos);
 }
 
 TEST_CASE("a rule that loops is named and stopped") {

@@ -325,27 +325,85 @@ std::vector<const Rule*> equations() {
 
 }  // namespace
 
+namespace {
+
+void check_rule(const Rule& rule) {
+  CAPTURE(rule.name());
+  Seen seen;
+  int tested = 0;
+  for (DType dtype : {DType::Float64, DType::Float32, DType::Int8, DType::Int64, DType::UInt8, DType::Bool}) {
+    if (!rewriting::is_among(dtype, rule.equation()->dtypes)) continue;
+    for (auto& constants : constant_choices(rule)) {
+      auto is_value = [&](double c) {
+        return is_float(dtype) || (c == std::floor(c) && (c >= 0 || is_signed_int(dtype)) && dtype != DType::Bool);
+      };
+      if (std::all_of(constants.begin(), constants.end(), is_value)) check({rule, dtype, constants}, seen, tested);
+    }
+  }
+  CHECK_MESSAGE(tested > 0, "tested on nothing");
+  if (rule.is_wider_domain()) CHECK_MESSAGE(seen.wider, "claims a wider domain, but none was seen");
+  if (rule.is_either_zero()) CHECK_MESSAGE(seen.either_zero, "claims other signs of zero, but none was seen");
+  if (!rule.differences().empty()) CHECK_MESSAGE(seen.differs, "declares differences, but none was seen");
+}
+
+}  // namespace
+
 TEST_CASE("every equation holds on its dtypes, shapes and special values, and its claims are true") {
   REQUIRE(equations().size() > 100);
+  for (const Rule* rule : equations()) check_rule(*rule);
+}
+
+// The check itself: each of these must make it fail.
+TEST_CASE("a wrong equation is caught" * doctest::should_fail()) {
+  const Variable x = rewriting::pattern_variable("x");
+  check_rule(Rule("wrong", sin(x), 1.001 * sin(x)));
+}
+TEST_CASE("an equation that is wrong where integers wrap is caught" * doctest::should_fail()) {
+  const Variable x = rewriting::pattern_variable("x");
+  check_rule(Rule("wrong", int_div(2 * x, 2), x).on(rewriting::signed_ints));
+}
+TEST_CASE("an undeclared wider domain is caught" * doctest::should_fail()) {
+  const Variable x = rewriting::pattern_variable("x");
+  check_rule(Rule("undeclared", log(exp(x)), x).either_zero());
+}
+TEST_CASE("a narrower domain is caught" * doctest::should_fail()) {
+  const Variable x = rewriting::pattern_variable("x");
+  check_rule(Rule("narrower", x + 0, log(exp(x))));
+}
+TEST_CASE("a false claim is caught" * doctest::should_fail()) {
+  const Variable x = rewriting::pattern_variable("x");
+  check_rule(Rule("boasting", -(-x), x).wider_domain());
+}
+TEST_CASE("a lost nan is caught" * doctest::should_fail()) {
+  const Variable x = rewriting::pattern_variable("x");
+  check_rule(Rule("lost", x - x, Operand(0).variable));
+}
+
+// Of operands of different float dtypes the wider one decides, on both sides.
+TEST_CASE("equations keep the dtype of mixed operands") {
   for (const Rule* rule : equations()) {
+    const Equation& equation = *rule->equation();
+    if (!rewriting::is_among(DType::Float64, equation.dtypes) || variable_leaves(equation).size() < 2) continue;
     CAPTURE(rule->name());
-    Seen seen;
-    int tested = 0;
-    for (DType dtype : {DType::Float64, DType::Float32, DType::Int8, DType::Int64, DType::UInt8, DType::Bool}) {
-      if (!rewriting::is_among(dtype, rule->equation()->dtypes)) continue;
-      for (auto& constants : constant_choices(*rule)) {
-        bool fits = true;
-        for (double c : constants)
-          fits &= is_float(dtype) || (c == std::floor(c) && (c >= 0 || is_signed_int(dtype)) && dtype != DType::Bool);
-        if (fits) check({*rule, dtype, constants}, seen, tested);
+    Variables leaves, inputs;
+    std::vector<Array> values;
+    for (auto& leaf : equation.leaves()) {
+      if (rewriting::is_pattern_constant(leaf)) {
+        leaves.push_back(constant(Array(2.0f)));
+        continue;
       }
+      const DType dtype = inputs.size() % 2 ? DType::Float64 : DType::Float32;
+      inputs.push_back(Variable(tensor_type(dtype, Dims{unknown_length}), leaf.name()));
+      leaves.push_back(inputs.back());
+      values.push_back(Array{0.3, 0.7, 0.9}.astype(dtype));
     }
-    CHECK_MESSAGE(tested > 0, rule->name() << " was tested on nothing");
-    if (rule->is_wider_domain()) CHECK_MESSAGE(seen.wider, rule->name() << " claims a wider domain, but none was seen");
-    if (rule->is_either_zero())
-      CHECK_MESSAGE(seen.either_zero, rule->name() << " claims other signs of zero, but none was seen");
-    if (!rule->differences().empty())
-      CHECK_MESSAGE(seen.differs, rule->name() << " declares differences, but none was seen");
+    const Variable left = equation.left_on(leaves);
+    FunctionGraph graph(inputs, {left}, false);
+    const auto result = rule->apply(graph, graph.outputs()[0].owner());
+    REQUIRE(result.has_value());
+    CHECK((*result)[0].dtype() == left.dtype());
+    const auto sides = evaluate(Variables{left, (*result)[0]}, inputs, values);
+    CHECK(allclose(sides[0], sides[1], 1e-6, 1e-6));
   }
 }
 
