@@ -10,6 +10,7 @@
 #include "arguments.hpp"
 #include "bind.hpp"
 #include "bitale/compile/function.hpp"
+#include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "define.hpp"
@@ -50,6 +51,28 @@ FunctionObject::Form form_of(const std::string& form) {
   return FunctionObject::Form::List;
 }
 
+Function compile_unlocked(const Variables& inputs, const Variables& outputs, const FunctionOptions& options) {
+  nb::gil_scoped_release unlocked;
+  return function(inputs, outputs, options);
+}
+
+// An unused input that only deserves a warning gets a Python warning.
+Function compile(const Variables& inputs, const Variables& outputs, FunctionOptions options) {
+  const std::string policy = options.on_unused_input.empty() ? config::get("on_unused_input") : options.on_unused_input;
+  if (policy != "warn") return compile_unlocked(inputs, outputs, options);
+  options.on_unused_input = "raise";
+  std::string complaint;
+  try {
+    return compile_unlocked(inputs, outputs, options);
+  } catch (const UnusedInputError& error) {
+    complaint = error.what();
+  }
+  options.on_unused_input = "ignore";
+  Function compiled = compile_unlocked(inputs, outputs, options);
+  if (PyErr_WarnEx(PyExc_UserWarning, complaint.c_str(), 2) < 0) nb::raise_python_error();
+  return compiled;
+}
+
 FunctionObject make_function(const Variables& inputs, const std::vector<std::string>& input_names, Any outputs,
                              const std::string& form, nb::list keys, Any updates, Any givens,
                              const std::optional<Mode>& mode, const std::string& name,
@@ -66,12 +89,8 @@ FunctionObject make_function(const Variables& inputs, const std::vector<std::str
   Variables results = as_variables(outputs, "function: outputs");
   std::vector<nb::object> names;
   for (nb::handle key : keys) names.push_back(nb::borrow(key));
-  std::optional<Function> compiled;
-  {
-    nb::gil_scoped_release unlocked;
-    compiled = function(inputs, results, options);
-  }
-  return FunctionObject(std::move(*compiled), form_of(form), std::move(names), input_names, downcast);
+  Function compiled = compile(inputs, results, options);
+  return FunctionObject(std::move(compiled), form_of(form), std::move(names), input_names, downcast);
 }
 
 FunctionGraphObject graph_of(const FunctionObject& self) {

@@ -11,7 +11,8 @@ NB_MODULE(_core, m) {
   using namespace bitale::python;
   nb::set_leak_warnings(false);  // variables may live in module globals until the end
   import_numpy();
-  m.def("version", [] { return std::string(BITALE_VERSION); }, "The version of the package.");
+  m.def(
+      "version", [] { return std::string(BITALE_VERSION); }, "The version of the package.");
   m.attr("__all__") = nb::list();
   m.def(
       "set_package_folder", [](std::string folder) { set_package_folder(std::move(folder)); }, nb::arg("folder"),

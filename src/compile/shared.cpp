@@ -1,5 +1,7 @@
 #include "bitale/compile/shared.hpp"
 
+#include <utility>
+
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 
@@ -18,8 +20,9 @@ void Container::set(const Array& value, bool borrow) {
 }
 
 void Container::store(Array value) const {
+  // The old value goes after the lock: releasing it may wait for others (memory of Python, for the interpreter's lock).
   std::lock_guard lock(mutex_);
-  value_ = std::move(value);  // the old value is released after the lock only when somebody else holds it
+  std::swap(value_, value);
 }
 
 Variable shared(const Array& value, std::string name, bool borrow, std::optional<Dims> static_shape) {

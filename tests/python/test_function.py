@@ -1,5 +1,7 @@
 """function(): forms of outputs, inputs by name, updates, givens, shared variables, modes, threads."""
 
+import gc
+import sys
 import threading
 
 import numpy as np
@@ -121,6 +123,10 @@ def test_missing_and_unused_inputs():
     with pytest.raises(bt.UnusedInputError, match="y"):
         bt.function([x, y], x * 2)
     assert bt.function([x, y], x * 2, on_unused_input="ignore")(2.0, 3.0) == 4.0
+    with pytest.warns(UserWarning, match="y"):
+        assert bt.function([x, y], x * 2, on_unused_input="warn")(2.0, 3.0) == 4.0
+    with pytest.raises(bt.UnusedInputError, match="twice"):
+        bt.function([x, x], x * 2, on_unused_input="warn")
 
 
 def test_results_are_the_callers(mode):
@@ -227,6 +233,39 @@ def test_from_many_threads(mode):
     for thread in threads:
         thread.join()
     assert not errors
+
+
+def test_nothing_is_kept(mode):
+    x = pt.dvector("x")
+    f = bt.function([x], [x * 2, x[::2], x], mode=mode)
+    for given in (np.ones(3), np.ones(1000)):
+        before = sys.getrefcount(given)
+        for _ in range(10):
+            results = f(given)
+            with pytest.raises(TypeError):
+                f(given, given)
+        del results
+        assert sys.getrefcount(given) == before
+    before = sys.getrefcount(given)
+    values = bt.shared(given, borrow=True)
+    assert sys.getrefcount(given) > before
+    values.set_value(np.zeros(2))
+    assert sys.getrefcount(given) == before
+
+
+def test_objects_go_away():
+    def count():
+        gc.collect()
+        return sum(isinstance(o, bt.Variable) for o in gc.get_objects())
+
+    before = count()
+    for _ in range(10):
+        x = pt.dvector("x")
+        y = (x * 2)[1:].set(3.0)
+        y.eval({x: np.ones(3)})
+        assert [v for node in bt.graph.toposort(y) for v in node.inputs]
+    del x, y
+    assert count() == before
 
 
 def test_what_a_function_says_of_itself():
