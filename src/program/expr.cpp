@@ -372,7 +372,10 @@ std::string to_string(Expr root, const ExprNames& names) {
     }
     if (stack.size() != before) continue;
     std::string text = node_text(expr, arguments, names);
-    if (text.size() > longest) text = text.substr(0, longest) + "…";
+    if (text.size() > longest) {
+      text.resize(longest);
+      text += "…";
+    }
     texts[expr.id()] = std::move(text);
     stack.pop_back();
   }
