@@ -1,6 +1,7 @@
 // FunctionGraph: import, merging, replacement with roll-back, features.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <ctime>
 #include <map>
 #include <random>
