@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <random>
 
+#include "bitale/autodiff/gradient.hpp"
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
@@ -96,6 +97,26 @@ TEST_CASE("models and statistics keep their values") {
             inc_subtensor(zeros_like(X), {IndexItem(1)}, subtensor(X, {IndexItem(2)})),
         values);
   check(inputs, logsumexp(logits, Axis{1}, true) - max(logits, Axis{1}, true), values);
+}
+
+TEST_CASE("gradients keep their values") {
+  auto X = matrix("X"), W = matrix("W");
+  auto b = vector("b"), s = dscalar("s");
+  auto y = lvector("y");
+  const Variables inputs{X, W, b, s, y};
+  const std::vector<Array> values{filled({4, 3}, 5), filled({3, 5}, 6), filled({5}, 7), Array(0.7),
+                                  Array{1L, 0L, 4L, 2L}};
+  const Variable hidden = tanh(dot(X, W) + b), odds = 1 / (1 + exp(-hidden));
+  const Variables costs{
+      -mean(subtensor(log_softmax(hidden, Axis{1}), {IndexItem(arange(shape_i(y, 0))), IndexItem(y)})),
+      sum(log(odds) + s * log(1 - odds)) - 0.5 * pow(s, 2),
+      sum(sqr((hidden - mean(hidden, Axis{0}, true)) / (std_(hidden, Axis{0}, 0, true) + s))),
+      logsumexp(pow(hidden / s, 4)),
+      prod(1 + sigmoid(s * b)) * max(hidden),
+  };
+  for (auto& cost : costs)
+    for (auto& gradient : grad(cost, Variables{W, b, s}, {.disconnected_inputs = OnDisconnected::Ignore}))
+      check(inputs, gradient, values, 1e-8);
 }
 
 TEST_CASE("graphs become as small as they should") {
