@@ -13,8 +13,6 @@ namespace bitale::python {
 
 namespace {
 
-std::string shown(nb::handle object) { return nb::cast<std::string>(nb::repr(object)); }
-
 std::string class_name(nb::handle object) { return nb::cast<std::string>(object.type().attr("__name__")); }
 
 bool is_sequence(nb::handle object) { return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()); }
@@ -73,6 +71,21 @@ std::optional<Variable> convert(nb::handle object) {
 }
 
 }  // namespace
+
+std::string shown(nb::handle object) {
+  constexpr std::size_t longest = 200;
+  nb::object text = nb::steal(PyObject_Repr(object.ptr()));
+  const char* utf8 = text ? PyUnicode_AsUTF8(text.ptr()) : nullptr;
+  if (!utf8) {
+    PyErr_Clear();
+    return cat("an object of type ", Py_TYPE(object.ptr())->tp_name);
+  }
+  std::string out = utf8;
+  if (out.size() <= longest) return out;
+  std::size_t end = longest;
+  while (end > 0 && (static_cast<unsigned char>(out[end]) & 0xC0) == 0x80) --end;  // not within a character
+  return out.substr(0, end) + "...";
+}
 
 std::optional<Variable> try_as_variable(nb::handle object) { return convert(object); }
 

@@ -26,7 +26,7 @@ Replacements pairs_of(nb::handle pairs, const char* what) {
   Replacements out;
   for (nb::handle pair : pairs) {
     nb::object before = pair[0];
-    if (!is_variable(before)) throw TypeError(cat(what, ": expected a variable, got ", nb::repr(before).c_str()));
+    if (!is_variable(before)) throw TypeError(cat(what, ": expected a variable, got ", shown(before)));
     const Variable& target = variable_of(before);
     nb::handle after = pair[1];
     // A number or an array takes the type of what it replaces.
@@ -106,7 +106,7 @@ Any eval(nb::handle object, Any given, nb::kwargs options) {
   nb::list values;
   if (!given.is_none()) {
     if (!nb::isinstance<nb::dict>(given))
-      throw TypeError(cat("eval: expected a dict from variables to values, got ", nb::repr(given).c_str()));
+      throw TypeError(cat("eval: expected a dict from variables to values, got ", shown(given)));
     Variables leaves;
     for (auto [key, value] : nb::borrow<nb::dict>(given)) {
       if (PyUnicode_Check(key.ptr())) {
@@ -121,7 +121,7 @@ Any eval(nb::handle object, Any given, nb::kwargs options) {
       } else if (is_variable(key)) {
         inputs.push_back(variable_of(key));
       } else {
-        throw TypeError(cat("eval: expected variables or their names as keys, got ", nb::repr(key).c_str()));
+        throw TypeError(cat("eval: expected variables or their names as keys, got ", shown(key)));
       }
       values.append(value);
     }
@@ -248,9 +248,8 @@ void bind_mode(nb::module_& m) {
       "get_mode",
       [](Any mode) {
         if (mode.is_none()) return get_default_mode();
-        if (nb::isinstance<Mode>(mode)) return nb::cast<Mode>(mode);
-        if (!PyUnicode_Check(mode.ptr()))
-          throw TypeError(cat("mode: expected a name or a Mode, got ", nb::repr(mode).c_str()));
+        if (auto* given = instance_of<Mode>(mode)) return *given;
+        if (!PyUnicode_Check(mode.ptr())) throw TypeError(cat("mode: expected a name or a Mode, got ", shown(mode)));
         return get_mode(nb::cast<std::string>(mode));
       },
       "mode"_a = nb::none(), "The mode of that name; config.mode for None.");

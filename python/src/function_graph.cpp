@@ -110,8 +110,8 @@ void bind_function_graph(nb::module_& m) {
           "change_node_input",
           [](const Self& self, Any node, int index, const Like& after, const std::string& reason) {
             Client client{nullptr, index};
-            if (nb::isinstance<ApplyObject>(node))
-              client.node = nb::cast<Apply>(node).node();
+            if (auto* apply = instance_of<ApplyObject>(node))
+              client.node = apply->apply.node();
             else if (!PyUnicode_Check(node.ptr()))
               throw TypeError("change_node_input: expected an Apply node or \"output\"");
             writable(self).change_node_input(client, as_variable(after), reason);
@@ -128,7 +128,7 @@ void bind_function_graph(nb::module_& m) {
       .def(
           "__contains__",
           [](const Self& self, Any item) {
-            if (nb::isinstance<ApplyObject>(item)) return self.graph->contains(nb::cast<Apply>(item));
+            if (auto* node = instance_of<ApplyObject>(item)) return self.graph->contains(node->apply);
             return is_variable(item) && self.graph->contains(variable_of(item));
           },
           nb::sig("def __contains__(self, item: object, /) -> bool"))

@@ -10,6 +10,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "errors.hpp"
+#include "instance.hpp"
 #include "numpy_bridge.hpp"
 
 namespace bitale::python {
@@ -126,7 +127,9 @@ PyObject* call_placed(const FunctionObject& self, std::span<PyObject* const> arg
 // tp_call
 PyObject* call(PyObject* object, PyObject* positional, PyObject* keywords) {
   try {
-    const auto& self = *nb::inst_ptr<FunctionObject>(object);
+    const FunctionObject* ready = instance_of<FunctionObject>(object);
+    if (!ready) throw TypeError("this Function was never initialised");
+    const FunctionObject& self = *ready;
     std::span<PyObject* const> arguments(&PyTuple_GET_ITEM(positional, 0), std::size_t(PyTuple_GET_SIZE(positional)));
     if (!keywords || PyDict_Size(keywords) == 0) return call_placed(self, arguments);
     return call_placed(self, place_arguments(self, arguments, keywords));

@@ -22,7 +22,7 @@ namespace {
 
 Variable require_variable(nb::handle object, const char* what) {
   if (is_variable(object)) return variable_of(object);
-  throw TypeError(cat(what, ": expected a variable, got ", nb::repr(object).c_str()));
+  throw TypeError(cat(what, ": expected a variable, got ", shown(object)));
 }
 
 bool is_list(nb::handle object) { return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()); }

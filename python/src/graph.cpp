@@ -37,7 +37,7 @@ nb::dict properties(const Op& op) {
   return out;
 }
 
-std::string shown(const Variable& variable) {
+std::string text_of(const Variable& variable) {
   if (!variable.name().empty()) return variable.name();
   if (variable.is_constant()) return cat("TensorConstant{", variable.str(), "}");
   if (variable.has_owner()) return variable.str();
@@ -64,6 +64,17 @@ nb::object call_op(const OpObject& self, nb::args inputs) {
   return nb::cast(node.outputs());
 }
 
+// Nodes never change, so a copy is the same node; going to another process is another matter.
+template <class Class>
+void refuse_pickling(Class cls, const char* name) {
+  cls.def("__copy__", [](nb::handle self) { return nb::borrow(self); });
+  cls.def(
+      "__deepcopy__", [](nb::handle self, nb::handle) { return nb::borrow(self); }, "memo"_a);
+  cls.def("__reduce__", [name](nb::handle) -> nb::object {
+    throw NotImplementedError(cat("pickling: a ", name, " can't be stored yet"));
+  });
+}
+
 void bind_variable(nb::module_& m) {
   nb::class_<VariableObject>(m, "Variable",
                              "A value at one point of a computation: a leaf, or an output of an Apply node.")
@@ -87,7 +98,7 @@ void bind_variable(nb::module_& m) {
           "name"_a = nb::none(), "A new leaf of the same type.")
       .def_prop_ro(
           "where", [](const VariableObject& self) { return self.variable.where().str(); }, "The line that built it.")
-      .def("__repr__", [](const VariableObject& self) { return shown(self.variable); });
+      .def("__repr__", [](const VariableObject& self) { return text_of(self.variable); });
   nb::class_<TensorVariableObject, VariableObject>(m, "TensorVariable", "A symbolic array.")
       .def_prop_ro("dtype",
                    [](const TensorVariableObject& self) { return std::string(dtype_name(self.variable.dtype())); })
@@ -148,7 +159,7 @@ void bind_apply(nb::module_& m) {
           "The rewrite that made it, or None.")
       .def("__repr__", [](const ApplyObject& self) {
         std::vector<std::string> inputs;
-        for (auto& input : self.apply.inputs()) inputs.push_back(shown(input));
+        for (auto& input : self.apply.inputs()) inputs.push_back(text_of(input));
         return cat(self.apply.op().label(), "(", join(inputs, ", "), ")");
       });
 }
@@ -174,7 +185,8 @@ void bind_op(nb::module_& m) {
       .def(
           "__eq__",
           [](const OpObject& self, nb::handle other) {
-            return nb::isinstance<OpObject>(other) && self.op->equals(*nb::inst_ptr<OpObject>(other)->op);
+            auto* op = instance_of<OpObject>(other);
+            return op && self.op->equals(*op->op);
           },
           nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__hash__", [](const OpObject& self) { return self.op->hash(); })
@@ -191,8 +203,7 @@ Variables one_or_several(nb::handle object) {
 Replacements as_replacements(nb::handle object) {
   Replacements out;
   auto add = [&](nb::handle before, nb::handle after) {
-    if (!is_variable(before))
-      throw TypeError(cat("replace: expected a variable to replace, got ", nb::repr(before).c_str()));
+    if (!is_variable(before)) throw TypeError(cat("replace: expected a variable to replace, got ", shown(before)));
     out.emplace_back(variable_of(before), as_variable(after));
   };
   if (nb::isinstance<nb::dict>(object)) {
@@ -284,6 +295,9 @@ void bind_graph(nb::module_& m) {
   bind_op(m);
   bind_apply(m);
   bind_variable(m);
+  refuse_pickling(nb::borrow<nb::class_<VariableObject>>(m.attr("Variable")), "variable");
+  refuse_pickling(nb::borrow<nb::class_<ApplyObject>>(m.attr("Apply")), "Apply node");
+  refuse_pickling(nb::borrow<nb::class_<OpObject>>(m.attr("Op")), "Op");
   bind_walks(m);
 }
 

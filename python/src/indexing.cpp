@@ -17,12 +17,18 @@ namespace bitale::python {
 
 namespace {
 
+// As a Python int. A 0-d array may look like an index and be none.
+Variable index_number(nb::handle item) {
+  nb::object number = nb::steal(PyNumber_Index(item.ptr()));
+  if (!number) nb::raise_python_error();
+  return as_variable(number);
+}
+
 std::optional<Operand> slice_part(nb::handle part) {
   if (part.is_none()) return {};
   if (!is_variable(part) && !is_integer_object(part))
-    throw TypeError(
-        cat("index: expected an integer, a scalar variable or None in a slice, got ", nb::repr(part).c_str()));
-  return Operand(as_variable(is_variable(part) ? nb::borrow(part) : nb::steal(PyNumber_Index(part.ptr()))));
+    throw TypeError(cat("index: expected an integer, a scalar variable or None in a slice, got ", shown(part)));
+  return Operand(is_variable(part) ? variable_of(part) : index_number(part));
 }
 
 IndexItem index_item(nb::handle item) {
@@ -32,10 +38,9 @@ IndexItem index_item(nb::handle item) {
     return Slice{slice_part(item.attr("start")), slice_part(item.attr("stop")), slice_part(item.attr("step"))};
   if (PyBool_Check(item.ptr()))
     throw TypeError("index: True and False are no indices; for a boolean mask use a NumPy array or a variable");
-  if (is_integer_object(item)) return IndexItem(Operand(as_variable(nb::steal(PyNumber_Index(item.ptr())))));
+  if (is_integer_object(item)) return IndexItem(Operand(index_number(item)));
   if (PyFloat_Check(item.ptr()) || PyUnicode_Check(item.ptr()))
-    throw TypeError(
-        cat("index: expected integers, slices, None, Ellipsis or integer arrays, got ", nb::repr(item).c_str()));
+    throw TypeError(cat("index: expected integers, slices, None, Ellipsis or integer arrays, got ", shown(item)));
   if (PyList_Check(item.ptr()) && nb::len(item) == 0) return IndexItem(Operand(Array::empty(DType::Int64, Dims{0})));
   return IndexItem(Operand(as_variable(item)));
 }
@@ -62,7 +67,7 @@ const Indexing& indexing_of(nb::handle object, const char* function) {
     if (auto& indexing = variable_object_of(object).indexing) return *indexing;
     throw TypeError(cat(function, ": expected an indexed variable, x[index], got ", variable_of(object).str()));
   }
-  throw TypeError(cat(function, ": expected an indexed variable, x[index], got ", nb::repr(object).c_str()));
+  throw TypeError(cat(function, ": expected an indexed variable, x[index], got ", shown(object)));
 }
 
 Variable set_items(nb::handle indexed, nb::handle y) {
@@ -94,7 +99,7 @@ void bind_indexing(nb::module_& m) {
       m, "take",
       [](const Like& x, const Like& indices, Any axis, Any mode) {
         if (!mode.is_none() && !(PyUnicode_Check(mode.ptr()) && nb::cast<std::string>(mode) == "raise"))
-          throw NotImplementedError(cat("take: mode=", nb::repr(mode).c_str()));
+          throw NotImplementedError(cat("take: mode=", shown(mode)));
         auto which = as_optional_int(axis, "take: axis");
         Variable from = as_variable(x);
         return take(which ? from : flatten(from), as_variable(indices), which.value_or(0));

@@ -176,7 +176,7 @@ Array value_for(const TensorType& type, nb::handle object, Downcast downcast) {
   const bool literal = downcast == Downcast::FloatLiteral && is_float_object(object);
   Array converted = value.astype(type.dtype);
   if ((literal && type.dtype == config::float_x()) || same_values(value, converted)) return converted;
-  throw TypeError(cat("expected ", dtype_name(type.dtype), "; the value ", nb::repr(object).c_str(), " (",
+  throw TypeError(cat("expected ", dtype_name(type.dtype), "; the value ", shown(object), " (",
                       dtype_name(value.dtype()),
                       ") would change by conversion; allow_input_downcast=True converts anyway"));
 }
@@ -228,7 +228,7 @@ DType dtype_from(nb::handle object) {
   PyArray_Descr* descr = nullptr;
   if (object.is_none() || !PyArray_DescrConverter(object.ptr(), &descr)) {
     PyErr_Clear();
-    throw TypeError(cat("expected a dtype such as \"float64\", got ", nb::repr(object).c_str()));
+    throw TypeError(cat("expected a dtype such as \"float64\", got ", shown(object)));
   }
   nb::object held = nb::steal(reinterpret_cast<PyObject*>(descr));
   return require_dtype(descr);

@@ -20,16 +20,10 @@ namespace {
 
 std::string print_one(nb::handle graph, const DprintOptions& options) {
   if (is_variable(graph)) return dprint(variable_of(graph), options);
-  if (nb::isinstance<ApplyObject>(graph)) return dprint(nb::cast<Apply>(graph), options);
-  if (nb::isinstance<FunctionGraphObject>(graph))
-    return dprint(*nb::inst_ptr<FunctionGraphObject>(graph)->graph, options);
-  if (nb::isinstance<FunctionObject>(graph)) {
-    const auto& function = nb::inst_ptr<FunctionObject>(graph)->function;
-    // With nothing asked for, the function says more about itself than its graph does.
-    return function.dprint("graph");
-  }
-  throw TypeError(
-      cat("dprint: expected variables, Apply nodes, FunctionGraphs or functions, got ", nb::repr(graph).c_str()));
+  if (auto* node = instance_of<ApplyObject>(graph)) return dprint(node->apply, options);
+  if (auto* held = instance_of<FunctionGraphObject>(graph)) return dprint(*held->graph, options);
+  if (auto* compiled = instance_of<FunctionObject>(graph)) return compiled->function.dprint("graph");
+  throw TypeError(cat("dprint: expected variables, Apply nodes, FunctionGraphs or functions, got ", shown(graph)));
 }
 
 }  // namespace

@@ -34,8 +34,7 @@ Variable dimshuffle_by(const Like& x, nb::args pattern) {
       continue;
     }
     auto axis = is_integer_object(entry) ? as_optional_int(entry, "dimshuffle") : std::nullopt;
-    if (!axis || *axis < 0)
-      throw ValueError(cat("dimshuffle: expected dimensions and \"x\", got ", nb::repr(entry).c_str()));
+    if (!axis || *axis < 0) throw ValueError(cat("dimshuffle: expected dimensions and \"x\", got ", shown(entry)));
     order.push_back(*axis);
   }
   return dimshuffle(as_variable(x), order);
@@ -103,7 +102,10 @@ Variable arange_by(const Like& start, Any stop, Any step, const DTypeLike& dtype
 Variable make_constant(nb::handle value, const std::optional<std::string>& name, nb::handle ndim, nb::handle dtype) {
   if (is_variable(value) && !variable_of(value).is_constant())
     throw TypeError(cat("constant: expected a value, got the variable ", variable_of(value).str()));
-  Array data = *as_variable(value).constant();
+  const Variable variable = as_variable(value);
+  if (!variable.is_constant())
+    throw TypeError(cat("constant: expected a value, got ", shown(value), ", which holds variables"));
+  Array data = *variable.constant();
   if (auto element = optional_dtype(dtype)) {
     require_supported(*element);
     data = data.astype(*element);

@@ -86,7 +86,7 @@ Any make_several(const Type& type, nb::args names) {
     else if (PyUnicode_Check(name.ptr()))
       made.append(Variable(type, nb::cast<std::string>(name)));
     else
-      throw TypeError(cat("expected names of variables, got ", nb::repr(name).c_str()));
+      throw TypeError(cat("expected names of variables, got ", shown(name)));
   }
   if (made.size() == 1) return nb::object(made[0]);
   return nb::object(made);
@@ -136,7 +136,8 @@ void bind_types(nb::module_& m) {
       .def(
           "__eq__",
           [](const TypeObject& self, nb::handle other) {
-            return nb::isinstance<TypeObject>(other) && self.type->equals(*nb::inst_ptr<TypeObject>(other)->type);
+            auto* type = instance_of<TypeObject>(other);
+            return type && self.type->equals(*type->type);
           },
           nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__hash__", [](const TypeObject& self) { return std::hash<std::string>{}(self.type->str()); })

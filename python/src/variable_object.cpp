@@ -78,7 +78,7 @@ nb::object wrap(const Type& type) {
   return nb::cast(TypeObject{type}, nb::rv_policy::move);
 }
 
-bool is_variable(nb::handle object) { return nb::isinstance<VariableObject>(object); }
+bool is_variable(nb::handle object) { return instance_of<VariableObject>(object) != nullptr; }
 
 VariableObject& variable_object_of(nb::handle object) { return *nb::inst_ptr<VariableObject>(object); }
 

@@ -13,6 +13,7 @@
 #include "bitale/graph/op.hpp"
 #include "bitale/graph/variable.hpp"
 #include "bitale/ops/ops.hpp"
+#include "instance.hpp"
 
 namespace bitale::python {
 
@@ -82,8 +83,9 @@ namespace nanobind::detail {
     NB_TYPE_CASTER(Value_, const_name(text))                                     \
     template <class Flags>                                                       \
     bool from_python(handle source, Flags, cleanup_list*) noexcept {             \
-      if (!isinstance<Object>(source)) return false;                             \
-      value = inst_ptr<Object>(source)->member;                                  \
+      const Object* object = bitale::python::instance_of<Object>(source);        \
+      if (!object) return false;                                                 \
+      value = object->member;                                                    \
       return true;                                                               \
     }                                                                            \
     static handle from_cpp(const Value_& v, rv_policy, cleanup_list*) noexcept { \
