@@ -99,7 +99,9 @@ def pydotprint(
     else:
         program = shutil.which("dot")
         if program is None:
-            raise RuntimeError('pydotprint: Graphviz\'s program `dot` is not installed; outfile="graph.dot" works without it')
+            raise RuntimeError(
+                'pydotprint: Graphviz\'s program `dot` is not installed; outfile="graph.dot" works without it'
+            )
         drawn = subprocess.run([program, f"-T{format}"], input=text.encode(), capture_output=True)
         if drawn.returncode:
             raise ValueError(f"pydotprint: {drawn.stderr.decode(errors='replace').strip()}")

@@ -43,6 +43,8 @@ def Lop(f: Any, wrt: Any, eval_points: Any, consider_constant: Any = None, disco
     return pullback(f, wrt, eval_points, consider_constant, disconnected_inputs)
 
 
-def Rop(f: Any, wrt: Any, eval_points: Any, disconnected_outputs: str = "raise", return_disconnected: str = "zero") -> Any:
+def Rop(
+    f: Any, wrt: Any, eval_points: Any, disconnected_outputs: str = "raise", return_disconnected: str = "zero"
+) -> Any:
     """The older name of `pushforward`."""
     return pushforward(f, wrt, eval_points, disconnected_outputs, return_disconnected)

@@ -103,6 +103,38 @@ Variables as_variables(nb::handle sequence, std::string_view what) {
   return out;
 }
 
+Variable require_variable(nb::handle object, std::string_view what) {
+  if (is_variable(object)) return variable_of(object);
+  throw TypeError(cat(what, ": expected a variable, got ", shown(object)));
+}
+
+std::vector<std::pair<nb::object, nb::object>> as_pairs(nb::handle object, std::string_view what) {
+  std::vector<std::pair<nb::object, nb::object>> out;
+  if (object.is_none()) return out;
+  if (PyDict_Check(object.ptr())) {
+    for (auto [key, value] : nb::borrow<nb::dict>(object)) out.emplace_back(nb::borrow(key), nb::borrow(value));
+    return out;
+  }
+  nb::object items = is_variable(object) ? nb::object() : nb::steal(PyObject_GetIter(object.ptr()));
+  if (!items) {
+    PyErr_Clear();
+    throw TypeError(cat(what, ": expected a dict or a list of pairs, got ", shown(object)));
+  }
+  while (nb::object pair = nb::steal(PyIter_Next(items.ptr()))) {
+    if (!is_sequence(pair) || nb::len(pair) != 2) throw TypeError(cat(what, ": expected pairs, got ", shown(pair)));
+    out.emplace_back(pair[0], pair[1]);
+  }
+  if (PyErr_Occurred()) nb::raise_python_error();
+  return out;
+}
+
+Replacements as_replacements(nb::handle object, std::string_view what) {
+  Replacements out;
+  for (auto& [before, after] : as_pairs(object, what))
+    out.emplace_back(require_variable(before, what), as_variable(after));
+  return out;
+}
+
 bool is_integer_object(nb::handle object) {
   return !PyBool_Check(object.ptr()) && !is_variable(object) &&
          !(is_ndarray(object) && nb::cast<int>(object.attr("ndim")) > 0) && PyIndex_Check(object.ptr());

@@ -6,8 +6,10 @@
 
 #include <optional>
 #include <string_view>
+#include <utility>
 #include <vector>
 
+#include "bitale/graph/traversal.hpp"
 #include "bitale/ops/ops.hpp"
 #include "variable_object.hpp"
 
@@ -37,6 +39,13 @@ Variable as_variable(nb::handle object);
 // Nothing when the object is of no such kind: an operator then lets Python try the other operand.
 std::optional<Variable> try_as_variable(nb::handle object);
 Variables as_variables(nb::handle sequence, std::string_view what);
+
+// A variable as it is; TypeError saying `what` it was meant to be.
+Variable require_variable(nb::handle object, std::string_view what);
+// The entries of a dict, or of a list of pairs.
+std::vector<std::pair<nb::object, nb::object>> as_pairs(nb::handle object, std::string_view what);
+// From variables to what stands for them.
+Replacements as_replacements(nb::handle object, std::string_view what);
 
 Axes as_axes(nb::handle axis, std::string_view function);
 std::optional<int> as_optional_int(nb::handle value, std::string_view what);

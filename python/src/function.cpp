@@ -22,19 +22,16 @@ namespace bitale::python {
 
 namespace {
 
-Replacements pairs_of(nb::handle pairs, const char* what) {
+// What replaces a variable: another, or a value of its type.
+Replacements typed_replacements(nb::handle pairs, const char* what) {
   Replacements out;
-  for (nb::handle pair : pairs) {
-    nb::object before = pair[0];
-    if (!is_variable(before)) throw TypeError(cat(what, ": expected a variable, got ", shown(before)));
-    const Variable& target = variable_of(before);
-    nb::handle after = pair[1];
-    // A number or an array takes the type of what it replaces.
+  for (auto& [before, after] : as_pairs(pairs, what)) {
+    const Variable target = require_variable(before, what);
+    const TensorType& type = target.tensor();
     if (is_variable(after))
       out.emplace_back(target, variable_of(after));
     else
-      out.emplace_back(target,
-                       constant(filter(target.tensor(), value_for(target.tensor(), after, Downcast::FloatLiteral))));
+      out.emplace_back(target, constant(filter(type, value_for(type, after, Downcast::FloatLiteral))));
   }
   return out;
 }
@@ -79,8 +76,8 @@ FunctionObject make_function(const Variables& inputs, const std::vector<std::str
                              const std::string& on_unused_input, std::optional<bool> allow_input_downcast) {
   const Downcast downcast = downcast_of(allow_input_downcast);
   FunctionOptions options;
-  options.updates = pairs_of(updates, "updates");
-  options.givens = pairs_of(givens, "givens");
+  options.updates = typed_replacements(updates, "updates");
+  options.givens = typed_replacements(givens, "givens");
   options.mode = mode;
   options.name = name;
   options.on_unused_input = on_unused_input;
@@ -175,9 +172,9 @@ void bind_function_class(nb::module_& m) {
           "_text", [](const Self& self, const std::string& stage) { return self.function.dprint(stage); },
           "stage"_a = "graph")
       .def("__repr__", [](const Self& self) { return cat("<Function ", self.function.name(), ">"); });
-  m.def("make_function", make_function, "inputs"_a, "input_names"_a, "outputs"_a, "form"_a, "keys"_a, "updates"_a,
-        "givens"_a, "mode"_a.none(), "name"_a, "on_unused_input"_a, "allow_input_downcast"_a.none(),
-        nb::call_guard<AtCaller>());
+  m.def("make_function", make_function, "inputs"_a, "input_names"_a, "outputs"_a, "form"_a, "keys"_a,
+        "updates"_a.none(), "givens"_a.none(), "mode"_a.none(), "name"_a, "on_unused_input"_a,
+        "allow_input_downcast"_a.none(), nb::call_guard<AtCaller>());
   variable_class(m).def(
       "eval", eval, "inputs_to_values"_a = nb::none(), "options"_a,
       nb::sig("def eval(self, inputs_to_values: dict[typing.Any, typing.Any] | None = None, **options: typing.Any) -> "

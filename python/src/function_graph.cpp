@@ -43,18 +43,6 @@ Variables all_variables(const FunctionGraph& graph) {
   return ancestors(roots);
 }
 
-std::vector<std::pair<Variable, Variable>> pairs_of(nb::handle replacements) {
-  std::vector<std::pair<Variable, Variable>> out;
-  nb::object items =
-      nb::isinstance<nb::dict>(replacements) ? nb::object(replacements.attr("items")()) : nb::borrow(replacements);
-  for (nb::handle pair : items) {
-    if (!PySequence_Check(pair.ptr()) || nb::len(pair) != 2)
-      throw TypeError("replace_all: expected pairs of variables");
-    out.emplace_back(as_variable(pair[0]), as_variable(pair[1]));
-  }
-  return out;
-}
-
 }  // namespace
 
 void bind_function_graph(nb::module_& m) {
@@ -103,7 +91,7 @@ void bind_function_graph(nb::module_& m) {
       .def(
           "replace_all",
           [](const Self& self, Any pairs, const std::string& reason) {
-            writable(self).replace_all(pairs_of(pairs), reason);
+            writable(self).replace_all(as_replacements(pairs, "replace_all"), reason);
           },
           "pairs"_a, "reason"_a = "user", nb::call_guard<AtCaller>(), "Several replacements, all or none.")
       .def(

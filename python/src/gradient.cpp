@@ -20,11 +20,6 @@ namespace bitale::python {
 
 namespace {
 
-Variable require_variable(nb::handle object, const char* what) {
-  if (is_variable(object)) return variable_of(object);
-  throw TypeError(cat(what, ": expected a variable, got ", shown(object)));
-}
-
 bool is_list(nb::handle object) { return PyList_Check(object.ptr()) || PyTuple_Check(object.ptr()); }
 
 Variables require_variables(nb::handle object, const char* what) {
@@ -38,14 +33,6 @@ Variables require_variables(nb::handle object, const char* what) {
 Variables operands(nb::handle object, const char* what) {
   if (!is_list(object)) return {as_variable(object)};
   return as_variables(object, what);
-}
-
-Replacements gradients_of(nb::handle known) {
-  Replacements out;
-  if (known.is_none()) return out;
-  nb::object items = nb::isinstance<nb::dict>(known) ? nb::object(known.attr("items")()) : nb::borrow(known);
-  for (nb::handle pair : items) out.emplace_back(require_variable(pair[0], "known_grads"), as_variable(pair[1]));
-  return out;
 }
 
 void warn(const std::string& message) {
@@ -76,7 +63,7 @@ Any bound_grad(Any cost, Any wrt, Any consider_constant, const std::string& disc
                Any known_grads, const std::string& return_disconnected, const std::string& null_gradients) {
   GradOptions options = options_of(consider_constant, disconnected_inputs, return_disconnected);
   options.add_names = add_names;
-  options.known_grads = gradients_of(known_grads);
+  options.known_grads = as_replacements(known_grads, "known_grads");
   options.null_gradients = parse_on_null_gradient(null_gradients);
   Variables variables = require_variables(wrt, "grad: wrt");
   if (cost.is_none()) {
@@ -122,16 +109,14 @@ Any bound_hessian_vector_product(Any cost, Any wrt, Any p, Any consider_constant
 Any bound_subgraph_grad(Any wrt, Any end, Any start, Any cost) {
   auto [to_wrt, to_end] =
       subgraph_grad(require_variables(wrt, "subgraph_grad: wrt"), require_variables(end, "subgraph_grad: end"),
-                    gradients_of(start), cost.is_none() ? Variable() : require_variable(cost, "subgraph_grad: cost"));
+                    as_replacements(start, "subgraph_grad: start"),
+                    cost.is_none() ? Variable() : require_variable(cost, "subgraph_grad: cost"));
   return nb::make_tuple(nb::cast(to_wrt), nb::cast(to_end));
 }
 
 Any bound_vectorize(Any outputs, Any replace) {
-  Replacements replacements;
-  nb::object items = nb::isinstance<nb::dict>(replace) ? nb::object(replace.attr("items")()) : replace;
-  for (nb::handle pair : items)
-    replacements.emplace_back(require_variable(pair[0], "vectorize_graph"), as_variable(pair[1]));
-  return in_form_of(outputs, vectorize_graph(require_variables(outputs, "vectorize_graph: outputs"), replacements));
+  return in_form_of(outputs, vectorize_graph(require_variables(outputs, "vectorize_graph: outputs"),
+                                             as_replacements(replace, "vectorize_graph")));
 }
 
 void bound_verify_grad(nb::callable fun, Any pt, int n_tests, std::uint64_t seed, double eps, double abs_tol,

@@ -200,23 +200,6 @@ Variables one_or_several(nb::handle object) {
   return as_variables(object, "graph");
 }
 
-Replacements as_replacements(nb::handle object) {
-  Replacements out;
-  auto add = [&](nb::handle before, nb::handle after) {
-    if (!is_variable(before)) throw TypeError(cat("replace: expected a variable to replace, got ", shown(before)));
-    out.emplace_back(variable_of(before), as_variable(after));
-  };
-  if (nb::isinstance<nb::dict>(object)) {
-    for (auto [before, after] : nb::borrow<nb::dict>(object)) add(before, after);
-    return out;
-  }
-  for (nb::handle pair : object) {
-    if (nb::len(pair) != 2) throw ValueError("replace: expected pairs of variables");
-    add(pair[0], pair[1]);
-  }
-  return out;
-}
-
 Any like_given(nb::handle given, const Variables& results) {
   if (is_variable(given)) return wrap(results[0]);
   return nb::cast(results);
@@ -273,7 +256,7 @@ void bind_walks(nb::module_& m) {
   m.def(
       "graph_replace",
       [](Any outputs, Any replace, bool strict) {
-        return like_given(outputs, graph_replace(one_or_several(outputs), as_replacements(replace), strict));
+        return like_given(outputs, graph_replace(one_or_several(outputs), as_replacements(replace, "replace"), strict));
       },
       "outputs"_a, "replace"_a, "strict"_a = true, nb::call_guard<AtCaller>(),
       nb::sig("def graph_replace(outputs: typing.Any, replace: typing.Any, strict: bool = True) -> typing.Any"),
@@ -281,8 +264,7 @@ void bind_walks(nb::module_& m) {
   m.def(
       "clone_replace",
       [](Any outputs, Any replace) {
-        return like_given(outputs, clone_replace(one_or_several(outputs),
-                                                 replace.is_none() ? Replacements{} : as_replacements(replace)));
+        return like_given(outputs, clone_replace(one_or_several(outputs), as_replacements(replace, "replace")));
       },
       "outputs"_a, "replace"_a = nb::none(), nb::call_guard<AtCaller>(),
       nb::sig("def clone_replace(outputs: typing.Any, replace: typing.Any = None) -> typing.Any"),

@@ -61,5 +61,7 @@ def test_bad_changes():
 def test_environment():
     program = "import bitale; print(bitale.config.floatX, bitale.tensor.vector().dtype)"
     environment = {**os.environ, "BITALE_FLAGS": "floatX=float32", "PYTHONPATH": os.pathsep.join(sys.path)}
-    out = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True).stdout
+    out = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    ).stdout
     assert out.split() == ["float32", "float32"]

@@ -37,7 +37,7 @@ def always_bool(*dtypes):
     return "bool"
 
 
-# ---- name: (NumPy's function, rule, lowest, highest, whether bool is allowed, only discrete dtypes) --------------------
+# ---- name: (reference, dtype rule or None for any, lowest and highest value) ------------------------------------------
 
 
 def floored(x, y):
@@ -159,7 +159,13 @@ def test_unary(name, mode):
 def test_binary(name, mode):
     reference, rule = BINARY[name]
     rng = np.random.default_rng(1)
-    pairs = [(d, d) for d in DTYPES] + [("int8", "int32"), ("float32", "float64"), ("int64", "float32"), ("uint8", "int8"), ("bool", "float64")]
+    pairs = [(d, d) for d in DTYPES] + [
+        ("int8", "int32"),
+        ("float32", "float64"),
+        ("int64", "float32"),
+        ("uint8", "int8"),
+        ("bool", "float64"),
+    ]
     for pair in pairs:
         if name in DISCRETE_ONLY and set(pair) & set(FLOATS) or name in NO_BOOL and pair == ("bool", "bool"):
             continue
@@ -197,7 +203,9 @@ OPERATORS = {
 
 
 @pytest.mark.parametrize("text", OPERATORS)
-@pytest.mark.parametrize("other", [2, 2.5, True, np.float32(1.5), np.int64(3), np.array([1.0, 2.0, 4.0]), [1.0, 2.0, 4.0]])
+@pytest.mark.parametrize(
+    "other", [2, 2.5, True, np.float32(1.5), np.int64(3), np.array([1.0, 2.0, 4.0]), [1.0, 2.0, 4.0]]
+)
 def test_operators_with_numbers_and_arrays(text, other):
     operator = OPERATORS[text]
     x = pt.dvector("x")
@@ -211,7 +219,9 @@ def test_integer_operators():
     given = {x: np.array([5, 6, 7], "int32"), y: np.array([3, 3, 1], "int32")}
     a, b = given.values()
     for out, expected in [(x & y, a & b), (x | y, a | b), (x ^ y, a ^ b), (~x, ~a), (-x, -a), (abs(-x), a), (+x, a)]:
-        np.testing.assert_array_equal(out.eval({v: given[v] for v in (x, y) if v in bt.graph.ancestors([out])}), expected)
+        np.testing.assert_array_equal(
+            out.eval({v: given[v] for v in (x, y) if v in bt.graph.ancestors([out])}), expected
+        )
     q, r = divmod(x, y)
     np.testing.assert_array_equal(q.eval(given), a // b)
     np.testing.assert_array_equal(r.eval(given), a % b)
@@ -243,8 +253,18 @@ def test_numpy_on_the_left():
 
 
 def test_aliases():
-    for alias, name in dict(power="pow", floor_div="int_div", equal="eq", less="lt", where="switch", digamma="psi",
-                            bitwise_and="and_", square="sqr", expit="sigmoid", fill="second").items():
+    for alias, name in dict(
+        power="pow",
+        floor_div="int_div",
+        equal="eq",
+        less="lt",
+        where="switch",
+        digamma="psi",
+        bitwise_and="and_",
+        square="sqr",
+        expit="sigmoid",
+        fill="second",
+    ).items():
         assert getattr(pt, alias) is getattr(pt, name)
 
 

@@ -38,11 +38,25 @@ def test_inputs_by_name(mode):
     assert g(a=5.0, y=2.0) == 3.0
 
 
-@pytest.mark.parametrize("call", [
-    lambda f: f(1.0), lambda f: f(), lambda f: f(1.0, 2.0, 3.0), lambda f: f(1.0, z=2.0), lambda f: f(1.0, x=2.0),
-    lambda f: f(y=1.0), lambda f: f(1.0, "a"), lambda f: f(1.0, None), lambda f: f(1.0, pt.dscalar()), lambda f: f(1.0, [1.0]),
-    lambda f: f(1.0, 1j), lambda f: f(1.0, {}), lambda f: f(1.0, object()), lambda f: f(np.ones(3), 1.0),
-])
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda f: f(1.0),
+        lambda f: f(),
+        lambda f: f(1.0, 2.0, 3.0),
+        lambda f: f(1.0, z=2.0),
+        lambda f: f(1.0, x=2.0),
+        lambda f: f(y=1.0),
+        lambda f: f(1.0, "a"),
+        lambda f: f(1.0, None),
+        lambda f: f(1.0, pt.dscalar()),
+        lambda f: f(1.0, [1.0]),
+        lambda f: f(1.0, 1j),
+        lambda f: f(1.0, {}),
+        lambda f: f(1.0, object()),
+        lambda f: f(np.ones(3), 1.0),
+    ],
+)
 def test_bad_calls(call, mode):
     x, y = pt.dscalars("x", "y")
     f = bt.function([x, y], x - y, mode=mode)
@@ -88,30 +102,35 @@ def test_givens(mode):
     assert bt.function([y], s * 2, givens={s: y}, mode=mode)(5.0) == 10.0
 
 
-@pytest.mark.parametrize("build", [
-    lambda x, y, s: bt.function([x], x + y),
-    lambda x, y, s: bt.function([x, y], x * 2),
-    lambda x, y, s: bt.function([x, x], x * 2),
-    lambda x, y, s: bt.function(x, x * 2),
-    lambda x, y, s: bt.function([1.0], x * 2),
-    lambda x, y, s: bt.function([s], s * 2),
-    lambda x, y, s: bt.function([x], x, updates={x: x + 1}),
-    lambda x, y, s: bt.function([x], x, updates={s: pt.ones(3) * x}),
-    lambda x, y, s: bt.function([x], x, updates=[(s, x), (s, x + 1)]),
-    lambda x, y, s: bt.function([x], x, updates=[s]),
-    lambda x, y, s: bt.function([x], x, mode="FAST"),
-    lambda x, y, s: bt.function([x], x, mode=3),
-    lambda x, y, s: bt.function([x], x, on_unused_input="whatever"),
-    lambda x, y, s: bt.function([x], "x"),
-    lambda x, y, s: bt.function([x], x, givens={1: x}),
-    lambda x, y, s: bt.function([x], x, profile=True),
-    lambda x, y, s: bt.function([x], x, accept_inplace=True),
-    lambda x, y, s: bt.function([bt.In(x, mutable=True)], x),
-    lambda x, y, s: bt.function([bt.In(x, value=1.0)], x),
-])
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda x, y, s: bt.function([x], x + y),
+        lambda x, y, s: bt.function([x, y], x * 2),
+        lambda x, y, s: bt.function([x, x], x * 2),
+        lambda x, y, s: bt.function(x, x * 2),
+        lambda x, y, s: bt.function([1.0], x * 2),
+        lambda x, y, s: bt.function([s], s * 2),
+        lambda x, y, s: bt.function([x], x, updates={x: x + 1}),
+        lambda x, y, s: bt.function([x], x, updates={s: pt.ones(3) * x}),
+        lambda x, y, s: bt.function([x], x, updates=[(s, x), (s, x + 1)]),
+        lambda x, y, s: bt.function([x], x, updates=[s]),
+        lambda x, y, s: bt.function([x], x, mode="FAST"),
+        lambda x, y, s: bt.function([x], x, mode=3),
+        lambda x, y, s: bt.function([x], x, on_unused_input="whatever"),
+        lambda x, y, s: bt.function([x], "x"),
+        lambda x, y, s: bt.function([x], x, givens={1: x}),
+        lambda x, y, s: bt.function([x], x, profile=True),
+        lambda x, y, s: bt.function([x], x, accept_inplace=True),
+        lambda x, y, s: bt.function([bt.In(x, mutable=True)], x),
+        lambda x, y, s: bt.function([bt.In(x, value=1.0)], x),
+    ],
+)
 def test_what_can_not_be_compiled(build):
     x, y, s = pt.dscalar("x"), pt.dscalar("y"), bt.shared(0.0, "s")
-    with pytest.raises((TypeError, ValueError, NotImplementedError, bt.MissingInputError, bt.UnusedInputError)) as caught:
+    with pytest.raises(
+        (TypeError, ValueError, NotImplementedError, bt.MissingInputError, bt.UnusedInputError)
+    ) as caught:
         build(x, y, s)
     assert str(caught.value)
 

@@ -140,7 +140,11 @@ def test_long_chains():
 def test_types():
     t = pt.TensorType("float32", (None, 3))
     assert (t.dtype, t.ndim, t.shape, t.broadcastable) == ("float32", 2, (None, 3), (False, False))
-    assert t == pt.TensorType("float32", shape=(None, 3)) and t != pt.fmatrix and hash(t) == hash(pt.TensorType("float32", (None, 3)))
+    assert (
+        t == pt.TensorType("float32", shape=(None, 3))
+        and t != pt.fmatrix
+        and hash(t) == hash(pt.TensorType("float32", (None, 3)))
+    )
     assert pt.fmatrix.is_super(t) and not t.is_super(pt.fmatrix)
     assert str(t) == "Matrix(float32, shape=(?, 3))" and repr(t) == "TensorType(float32, shape=(None, 3))"
     assert t("x").type == t and t.clone(dtype="int8").dtype == "int8"
@@ -148,14 +152,30 @@ def test_types():
     with pytest.raises(TypeError):
         t.filter([[1, 2]])
     assert t.is_valid_value(np.ones((2, 3), "float32")) and not t.is_valid_value(np.ones((2, 3)))
-    for bad in [dict(dtype="float"), dict(dtype="float65"), dict(dtype=None), dict(shape=(-1,)), dict(shape="a"), dict(shape=(1.5,)), dict(dtype=object)]:
+    for bad in [
+        dict(dtype="float"),
+        dict(dtype="float65"),
+        dict(dtype=None),
+        dict(shape=(-1,)),
+        dict(shape="a"),
+        dict(shape=(1.5,)),
+        dict(dtype=object),
+    ]:
         with pytest.raises((TypeError, ValueError)):
             pt.TensorType(**{"dtype": "int8", "shape": (), **bad})
 
 
 def test_constructors():
     for prefix, dtype in dict(b="int8", w="int16", i="int32", l="int64", f="float32", d="float64").items():
-        for kind, shape in dict(scalar=(), vector=(None,), matrix=(None,) * 2, row=(1, None), col=(None, 1), tensor3=(None,) * 3, tensor7=(None,) * 7).items():
+        for kind, shape in dict(
+            scalar=(),
+            vector=(None,),
+            matrix=(None,) * 2,
+            row=(1, None),
+            col=(None, 1),
+            tensor3=(None,) * 3,
+            tensor7=(None,) * 7,
+        ).items():
             t = getattr(pt, prefix + kind)
             assert (t.dtype, t.shape) == (dtype, shape)
             assert t("x").name == "x" and t().name is None
@@ -166,7 +186,12 @@ def test_constructors():
     assert pt.vector("x", dtype="int32", shape=(4,)).type.shape == (4,)
     assert pt.tensor("x", dtype=np.float32, shape=(2,)).dtype == "float32"
     assert pt.tensor(shape=()).dtype == bt.config.floatX
-    for bad in [lambda: pt.vector("x", shape=(1, 2)), lambda: pt.tensor("x"), lambda: pt.dvectors(1.5), lambda: pt.vector(3)]:
+    for bad in [
+        lambda: pt.vector("x", shape=(1, 2)),
+        lambda: pt.tensor("x"),
+        lambda: pt.dvectors(1.5),
+        lambda: pt.vector(3),
+    ]:
         with pytest.raises((TypeError, ValueError)):
             bad()
 
@@ -185,8 +210,23 @@ def test_constants():
             pt.constant(bad)
 
 
-@pytest.mark.parametrize("use", [bool, len, float, int, complex, iter, range, lambda x: [0][x], lambda x: x + None, lambda x: x + "a",
-                                 lambda x: None * x, lambda x: x.nothing])
+@pytest.mark.parametrize(
+    "use",
+    [
+        bool,
+        len,
+        float,
+        int,
+        complex,
+        iter,
+        range,
+        lambda x: [0][x],
+        lambda x: x + None,
+        lambda x: x + "a",
+        lambda x: None * x,
+        lambda x: x.nothing,
+    ],
+)
 def test_variables_are_no_values(use):
     with pytest.raises((TypeError, AttributeError)):
         use(pt.dvector("x"))

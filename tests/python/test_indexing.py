@@ -9,13 +9,51 @@ import bitale.tensor as pt
 X = np.arange(60.0).reshape(3, 4, 5)
 S = np.s_
 BASIC = [
-    S[0], S[-1], S[1, 2], S[1, 2, 3], S[...], S[:], S[1:], S[:-1], S[::2], S[::-1], S[::-2], S[5:], S[2:1], S[-2:], S[:-10],
-    S[10:0:-1], S[:, 1], S[:, -1, 1:3], S[..., 0], S[..., ::-1], S[0, ...], S[0, ..., 1], S[None], S[:, None], S[..., None],
-    S[1, None, 2], S[None, :, None, 1], S[1:2, 1:2, 1:2], S[-1:-3:-1, 3:0:-2], S[:, :, 4:1:-3], S[()],
+    S[0],
+    S[-1],
+    S[1, 2],
+    S[1, 2, 3],
+    S[...],
+    S[:],
+    S[1:],
+    S[:-1],
+    S[::2],
+    S[::-1],
+    S[::-2],
+    S[5:],
+    S[2:1],
+    S[-2:],
+    S[:-10],
+    S[10:0:-1],
+    S[:, 1],
+    S[:, -1, 1:3],
+    S[..., 0],
+    S[..., ::-1],
+    S[0, ...],
+    S[0, ..., 1],
+    S[None],
+    S[:, None],
+    S[..., None],
+    S[1, None, 2],
+    S[None, :, None, 1],
+    S[1:2, 1:2, 1:2],
+    S[-1:-3:-1, 3:0:-2],
+    S[:, :, 4:1:-3],
+    S[()],
 ]
 ADVANCED = [
-    S[[0, 2]], S[[-1, 0, 0]], S[:, [1, 1]], S[[0, 1], [1, 2]], S[[[0, 1], [2, 0]]], S[[0, 1], 1], S[1, [0, 2]], S[[0, 1], :, [1, 2]],
-    S[np.array([2, 1])], S[..., [0, 4]], S[[0], [1], [2]], S[np.array([[0], [1]]), np.array([[1, 2]])],
+    S[[0, 2]],
+    S[[-1, 0, 0]],
+    S[:, [1, 1]],
+    S[[0, 1], [1, 2]],
+    S[[[0, 1], [2, 0]]],
+    S[[0, 1], 1],
+    S[1, [0, 2]],
+    S[[0, 1], :, [1, 2]],
+    S[np.array([2, 1])],
+    S[..., [0, 4]],
+    S[[0], [1], [2]],
+    S[np.array([[0], [1]]), np.array([[1, 2]])],
 ]
 
 
@@ -65,7 +103,9 @@ def test_set_and_inc(index, mode):
 def test_symbolic_indices(mode):
     x, i, j, rows = pt.dmatrix("x"), pt.lscalar("i"), pt.iscalar("j"), pt.lvector("rows")
     f = bt.function([x, i, j, rows], [x[i], x[i, j], x[i:j], x[::j], x[rows], x[rows, i], x[:, rows[0] :]], mode=mode)
-    for result, expected in zip(f(X[0], 1, 3, [2, 0]), [X[0][1], X[0][1, 3], X[0][1:3], X[0][::3], X[0][[2, 0]], X[0][[2, 0], 1], X[0][:, 2:]]):
+    for result, expected in zip(
+        f(X[0], 1, 3, [2, 0]), [X[0][1], X[0][1, 3], X[0][1:3], X[0][::3], X[0][[2, 0]], X[0][[2, 0], 1], X[0][:, 2:]]
+    ):
         np.testing.assert_array_equal(result, expected)
 
 
@@ -78,7 +118,9 @@ def test_shape_entries(mode):
 def test_rows_and_columns(mode):
     x, y = pt.dmatrix("x"), pt.lvector("y")
     picked = x[pt.arange(y.shape[0]), y]
-    np.testing.assert_array_equal(bt.function([x, y], picked, mode=mode)(X[0], [1, 0, 4, 2]), X[0][np.arange(4), [1, 0, 4, 2]])
+    np.testing.assert_array_equal(
+        bt.function([x, y], picked, mode=mode)(X[0], [1, 0, 4, 2]), X[0][np.arange(4), [1, 0, 4, 2]]
+    )
 
 
 def test_out_of_range(mode):

@@ -63,22 +63,51 @@ def test_no_copies_of_inputs(mode):
     assert f(given) == 1001
 
 
-@pytest.mark.parametrize("given", [[1, 2, 3], (1.0, 2.0, 3.0), range(1, 4), np.array([1, 2, 3], "int8"), np.array([1, 2, 3], "float32"),
-                                   [np.float64(1), np.int8(2), 3]])
+@pytest.mark.parametrize(
+    "given",
+    [
+        [1, 2, 3],
+        (1.0, 2.0, 3.0),
+        range(1, 4),
+        np.array([1, 2, 3], "int8"),
+        np.array([1, 2, 3], "float32"),
+        [np.float64(1), np.int8(2), 3],
+    ],
+)
 def test_array_likes(given, mode):
     np.testing.assert_array_equal(identity("float64", 1, mode)(given), [1.0, 2.0, 3.0])
 
 
-@pytest.mark.parametrize("given", [1, 1.0, True, np.float64(1), np.float32(1), np.int32(1), np.array(1.0), np.array(1), np.bool_(True)])
+@pytest.mark.parametrize(
+    "given", [1, 1.0, True, np.float64(1), np.float32(1), np.int32(1), np.array(1.0), np.array(1), np.bool_(True)]
+)
 def test_scalar_likes(given, mode):
     result = identity("float64", 0, mode)(given)
     assert result == 1.0 and result.dtype == np.float64 and result.shape == ()
 
 
-@pytest.mark.parametrize("dtype, given", [
-    ("int8", 300), ("int8", [1, 300]), ("uint8", -1), ("uint64", [-1]), ("int64", 1.5), ("int64", [2**63]), ("int32", np.int64(2**40)),
-    ("float32", [0.1]), ("bool", 2), ("int64", float("nan")), ("int64", float("inf")), ("int8", np.array([1, 2])),
-    ("float32", np.array([1.0])), ("int64", np.array([1.0])), ("float32", np.float64(0.1)), ("float32", 0.1), ("bool", np.array([1]))])
+@pytest.mark.parametrize(
+    "dtype, given",
+    [
+        ("int8", 300),
+        ("int8", [1, 300]),
+        ("uint8", -1),
+        ("uint64", [-1]),
+        ("int64", 1.5),
+        ("int64", [2**63]),
+        ("int32", np.int64(2**40)),
+        ("float32", [0.1]),
+        ("bool", 2),
+        ("int64", float("nan")),
+        ("int64", float("inf")),
+        ("int8", np.array([1, 2])),
+        ("float32", np.array([1.0])),
+        ("int64", np.array([1.0])),
+        ("float32", np.float64(0.1)),
+        ("float32", 0.1),
+        ("bool", np.array([1])),
+    ],
+)
 def test_values_that_would_change(dtype, given):
     ndim = np.ndim(given)
     with pytest.raises(TypeError, match="x"):
@@ -109,8 +138,22 @@ def test_float_literals():
             identity("float32", 1)([0.1])
 
 
-@pytest.mark.parametrize("given", [np.array(["a"]), np.array([None]), np.zeros(1, [("a", float)]), np.array(["2020-01-01"], "datetime64[D]"),
-                                   np.ones(1, np.longdouble), [[1.0], [1.0, 2.0]], "abc", b"abc", {}, {1.0}, lambda: 0])
+@pytest.mark.parametrize(
+    "given",
+    [
+        np.array(["a"]),
+        np.array([None]),
+        np.zeros(1, [("a", float)]),
+        np.array(["2020-01-01"], "datetime64[D]"),
+        np.ones(1, np.longdouble),
+        [[1.0], [1.0, 2.0]],
+        "abc",
+        b"abc",
+        {},
+        {1.0},
+        lambda: 0,
+    ],
+)
 def test_no_numbers(given):
     with pytest.raises((TypeError, ValueError)):
         identity("float64", 1)(given)

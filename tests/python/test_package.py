@@ -46,9 +46,16 @@ def test_places():
 
 
 def test_errors_have_python_classes():
-    for name, base in dict(MissingInputError=Exception, UnusedInputError=Exception, DisconnectedInputError=ValueError,
-                           NullTypeGradError=TypeError, InconsistencyError=Exception, InternalError=RuntimeError,
-                           GradientError=Exception, NotScalarConstantError=Exception).items():
+    for name, base in dict(
+        MissingInputError=Exception,
+        UnusedInputError=Exception,
+        DisconnectedInputError=ValueError,
+        NullTypeGradError=TypeError,
+        InconsistencyError=Exception,
+        InternalError=RuntimeError,
+        GradientError=Exception,
+        NotScalarConstantError=Exception,
+    ).items():
         assert issubclass(getattr(bt, name), base)
 
 
@@ -75,37 +82,122 @@ def test_softmax_regression_learns(mode):
     assert np.mean(classify(images) == labels) > 0.9
 
 
-# ---- nothing crashes --------------------------------------------------------------------------------------------------
+# ---- nothing crashes ------------------------------------------------------------------------------------------------
 
-UNINITIALIZED = [cls.__new__(cls) for cls in (_core.TensorVariable, _core.TensorConstant, _core.Apply, _core.Op, _core.TensorType,
-                                              _core.Function, _core.FunctionGraph, _core.Mode)]
-ODD = [None, True, -1, 2**70, 0.5, float("nan"), 1j, "", "a", b"a", [], [[]], [None], ["a"], (), {}, {1: 2}, object(), slice(None), ...,
-       np.zeros((0, 3)), np.ones(3, ">f8"), np.array("a"), np.array([None]), np.ones(2, complex), np.zeros((2,) * 10), pt.dscalar(),
-       pt.lvector("v"), pt.tensor3(), [pt.dscalar(), 1], bt.shared(1.0), pt.dvector, pt.exp, bt.config, *UNINITIALIZED]
+UNINITIALIZED = [
+    cls.__new__(cls)
+    for cls in (
+        _core.TensorVariable,
+        _core.TensorConstant,
+        _core.Apply,
+        _core.Op,
+        _core.TensorType,
+        _core.Function,
+        _core.FunctionGraph,
+        _core.Mode,
+    )
+]
+ODD = [
+    None,
+    True,
+    -1,
+    2**70,
+    0.5,
+    float("nan"),
+    1j,
+    "",
+    "a",
+    b"a",
+    [],
+    [[]],
+    [None],
+    ["a"],
+    (),
+    {},
+    {1: 2},
+    object(),
+    slice(None),
+    ...,
+    np.zeros((0, 3)),
+    np.ones(3, ">f8"),
+    np.array("a"),
+    np.array([None]),
+    np.ones(2, complex),
+    np.zeros((2,) * 10),
+    pt.dscalar(),
+    pt.lvector("v"),
+    pt.tensor3(),
+    [pt.dscalar(), 1],
+    bt.shared(1.0),
+    pt.dvector,
+    pt.exp,
+    bt.config,
+    *UNINITIALIZED,
+]
 
 
 def attempts():
     for name in sorted(_core.__all__):
         if callable(getattr(_core, name)) and not isinstance(getattr(_core, name), type):
             yield name, getattr(_core, name)
-    for name in ("function", "shared", "dprint", "grad", "jacobian", "hessian", "pullback", "pushforward", "clone_replace", "graph_replace",
-                 "vectorize_graph", "FunctionGraph", "In", "Out", "pprint", "get_mode", "Mode"):
+    for name in (
+        "function",
+        "shared",
+        "dprint",
+        "grad",
+        "jacobian",
+        "hessian",
+        "pullback",
+        "pushforward",
+        "clone_replace",
+        "graph_replace",
+        "vectorize_graph",
+        "FunctionGraph",
+        "In",
+        "Out",
+        "pprint",
+        "get_mode",
+        "Mode",
+    ):
         yield name, getattr(bt, name)
     for name in ("ancestors", "graph_inputs", "toposort", "clone", "equal_computations", "node_count"):
         yield name, getattr(bt.graph, name)
     for x in (pt.dscalar("x"), pt.dmatrix("X"), pt.irow("r"), pt.constant([1.0, 2.0]), bt.shared(np.ones((2, 2)))):
         for name in dir(type(x)):
-            if callable(getattr(type(x), name)) and name not in ("__class__", "__init_subclass__", "__new__", "__subclasshook__", "dprint",
-                                                                 "__setattr__", "__delattr__", "set_value"):
+            if callable(getattr(type(x), name)) and name not in (
+                "__class__",
+                "__init_subclass__",
+                "__new__",
+                "__subclasshook__",
+                "dprint",
+                "__setattr__",
+                "__delattr__",
+                "set_value",
+            ):
                 yield name, getattr(x, name)
-    f = bt.function([pt.dscalar("x"), pt.dmatrix("X")], [pt.constant(1.0)], on_unused_input="ignore", mode="FAST_COMPILE")
+    f = bt.function(
+        [pt.dscalar("x"), pt.dmatrix("X")], [pt.constant(1.0)], on_unused_input="ignore", mode="FAST_COMPILE"
+    )
     yield "a compiled function", f
 
 
 @pytest.mark.filterwarnings("ignore")
 def test_odd_arguments_raise_python_errors():
-    expected = (TypeError, ValueError, IndexError, KeyError, AttributeError, NotImplementedError, OverflowError, RecursionError, MemoryError,
-                bt.MissingInputError, bt.UnusedInputError, bt.NotScalarConstantError, bt.InconsistencyError)
+    expected = (
+        TypeError,
+        ValueError,
+        IndexError,
+        KeyError,
+        AttributeError,
+        NotImplementedError,
+        OverflowError,
+        RecursionError,
+        MemoryError,
+        bt.MissingInputError,
+        bt.UnusedInputError,
+        bt.NotScalarConstantError,
+        bt.InconsistencyError,
+    )
     rng = np.random.default_rng(0)
     for name, function in attempts():
         for count in (0, 1, 1, 2, 2, 3):

@@ -46,7 +46,9 @@ def test_positions(axis, mode):
 @pytest.mark.parametrize("axis", [None, 1, (0, 1)])
 def test_softmax(axis, mode):
     x = pt.tensor3("x")
-    f = bt.function([x], [pt.logsumexp(x, axis), pt.special.softmax(x, axis=axis), pt.special.log_softmax(x, axis=axis)], mode=mode)
+    f = bt.function(
+        [x], [pt.logsumexp(x, axis), pt.special.softmax(x, axis=axis), pt.special.log_softmax(x, axis=axis)], mode=mode
+    )
     total, soft, log_soft = f(X)
     np.testing.assert_allclose(total, scipy.special.logsumexp(X, axis=axis))
     np.testing.assert_allclose(soft, scipy.special.softmax(X, axis=axis))
@@ -61,8 +63,17 @@ def test_truth(mode):
     np.testing.assert_array_equal(some, [True, True])
 
 
-@pytest.mark.parametrize("dtype, expected", [("bool", "int64"), ("int8", "int64"), ("uint8", "uint64"), ("int32", "int64"),
-                                             ("float32", "float32"), ("float64", "float64")])
+@pytest.mark.parametrize(
+    "dtype, expected",
+    [
+        ("bool", "int64"),
+        ("int8", "int64"),
+        ("uint8", "uint64"),
+        ("int32", "int64"),
+        ("float32", "float32"),
+        ("float64", "float64"),
+    ],
+)
 def test_dtypes_of_sums(dtype, expected):
     x = pt.tensor("x", dtype=dtype, shape=(None,))
     assert x.sum().dtype == expected

@@ -86,7 +86,9 @@ def test_stacks_of_matrices(mode):
 
 def test_outer(mode):
     x, y = pt.dvectors("x", "y")
-    np.testing.assert_array_equal(bt.function([x, y], pt.outer(x, y), mode=mode)([1.0, 2.0], [3.0, 4.0]), np.outer([1, 2], [3, 4]))
+    np.testing.assert_array_equal(
+        bt.function([x, y], pt.outer(x, y), mode=mode)([1.0, 2.0], [3.0, 4.0]), np.outer([1, 2], [3, 4])
+    )
 
 
 def test_specify_shape(mode):
@@ -112,19 +114,22 @@ def test_only_static_ones_broadcast(mode):
         f(np.ones((3, 1)), np.ones((3, 4)))
 
 
-@pytest.mark.parametrize("bad", [
-    lambda x: x.reshape((5, 5)).eval({x: X}),
-    lambda x: x.dimshuffle(0, 1),
-    lambda x: x.dimshuffle(0, 1, 2, 3),
-    lambda x: x.dimshuffle(0, 0, 1, 2),
-    lambda x: x.transpose(0, 1),
-    lambda x: x.reshape((2, -1, -1)),
-    lambda x: pt.expand_dims(x, 7),
-    lambda x: pt.concatenate([x, x[0]]),
-    lambda x: pt.zeros((-1,)).eval(),
-    lambda x: pt.zeros("a"),
-    lambda x: pt.dot(x, x),
-])
+@pytest.mark.parametrize(
+    "bad",
+    [
+        lambda x: x.reshape((5, 5)).eval({x: X}),
+        lambda x: x.dimshuffle(0, 1),
+        lambda x: x.dimshuffle(0, 1, 2, 3),
+        lambda x: x.dimshuffle(0, 0, 1, 2),
+        lambda x: x.transpose(0, 1),
+        lambda x: x.reshape((2, -1, -1)),
+        lambda x: pt.expand_dims(x, 7),
+        lambda x: pt.concatenate([x, x[0]]),
+        lambda x: pt.zeros((-1,)).eval(),
+        lambda x: pt.zeros("a"),
+        lambda x: pt.dot(x, x),
+    ],
+)
 def test_bad_shapes(bad):
     with pytest.raises((ValueError, TypeError, NotImplementedError, IndexError)):
         bad(pt.tensor3("x"))

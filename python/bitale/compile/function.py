@@ -11,20 +11,6 @@ from bitale.compile.io import In, Out, refuse
 Function.__module__ = __name__
 
 
-def _pairs(what: str, given: Any) -> list[tuple[Any, Any]]:
-    if given is None:
-        return []
-    if isinstance(given, Mapping):
-        return list(given.items())
-    if isinstance(given, Variable):
-        raise TypeError(f"function: {what} must be a dict or a list of pairs, got {given!r}")
-    pairs = list(given)
-    for pair in pairs:
-        if not isinstance(pair, (tuple, list)) or len(pair) != 2:
-            raise TypeError(f"function: {what} must be a dict or a list of pairs, got {pair!r} among them")
-    return [tuple(pair) for pair in pairs]
-
-
 def _input(given: Any) -> In:
     if isinstance(given, In):
         return given
@@ -89,8 +75,8 @@ def function(
         results,
         form,
         keys,
-        _pairs("updates", updates),
-        _pairs("givens", givens),
+        updates,
+        givens,
         _core.get_mode(mode) if mode is not None else None,
         name or "",
         on_unused_input or "",

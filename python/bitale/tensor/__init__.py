@@ -4,7 +4,26 @@ import math as _math
 
 from bitale._core import *
 from bitale._core import NotScalarConstantError, ShapeError
-from bitale._core import add, and_, eq, exp, ge, gt, int_div, invert, le, lt, mul, neg, neq, or_, pow, psi, round, second
+from bitale._core import (
+    add,
+    and_,
+    eq,
+    exp,
+    ge,
+    gt,
+    int_div,
+    invert,
+    le,
+    lt,
+    mul,
+    neg,
+    neq,
+    or_,
+    pow,
+    psi,
+    round,
+    second,
+)
 from bitale._core import sigmoid, softplus, sqr, sub, switch, transpose, true_div, xor
 from bitale.tensor.sharedvar import TensorSharedVariable
 from bitale.tensor.type import TensorType

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from typing import Any
 
-from bitale._core import TensorVariable, as_tensor_variable, eq, gammaln, log, log1p, log_softmax, logaddexp, logsumexp, softmax, switch
+from bitale._core import (
+    TensorVariable,
+    as_tensor_variable,
+    eq,
+    gammaln,
+    log,
+    log1p,
+    log_softmax,
+    logaddexp,
+    logsumexp,
+    softmax,
+    switch,
+)
 
 __all__ = ["betaln", "log_softmax", "logaddexp", "logit", "logsumexp", "softmax", "xlog1py", "xlogy"]
 
