@@ -32,13 +32,32 @@ bool lanes_are_independent(const program::Step& step, Expr index) {
   return std::holds_alternative<program::Update>(step.what);
 }
 
+// Functions that are called, one lane after the other, gain nothing from lanes and multiply the code.
+constexpr std::size_t most_calls = 6;
+
+std::size_t call_count(program::Steps& body) {
+  std::unordered_set<std::uint32_t> seen;
+  std::size_t calls = 0;
+  std::vector<Expr> stack;
+  for (auto& step : body) for_each_expr(step, [&](Expr& expr) { stack.push_back(expr); });
+  while (!stack.empty()) {
+    const Expr expr = stack.back();
+    stack.pop_back();
+    if (!seen.insert(expr.id()).second) continue;
+    calls += expr.code() == program::Code::call;
+    for (std::size_t i = 0; i < expr.argument_count(); ++i) stack.push_back(expr.argument(i));
+  }
+  return calls;
+}
+
 void mark(program::Steps& steps) {
   for (auto& step : steps) {
     auto* loop = std::get_if<program::Loop>(&step.what);
     if (!loop) continue;
     mark(loop->body);
     loop->vector = std::all_of(loop->body.begin(), loop->body.end(),
-                               [&](const program::Step& inner) { return lanes_are_independent(inner, loop->index); });
+                               [&](const program::Step& inner) { return lanes_are_independent(inner, loop->index); }) &&
+                   call_count(loop->body) <= most_calls;
   }
 }
 
