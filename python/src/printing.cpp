@@ -18,11 +18,21 @@ namespace bitale::python {
 
 namespace {
 
+// A function says more about itself than its graph does, unless the graph is to be shown in some particular way.
+bool is_default(const DprintOptions& options) {
+  return options.depth == -1 && options.id_type == "CHAR" && !options.print_type && !options.print_shape &&
+         !options.stop_on_name && !options.print_destroy_map && !options.print_view_map && !options.print_fgraph_inputs;
+}
+
+std::string print_function(const Function& function, const DprintOptions& options) {
+  return is_default(options) ? function.dprint("graph") : dprint(function.graph(), options);
+}
+
 std::string print_one(nb::handle graph, const DprintOptions& options) {
   if (is_variable(graph)) return dprint(variable_of(graph), options);
   if (auto* node = instance_of<ApplyObject>(graph)) return dprint(node->apply, options);
   if (auto* held = instance_of<FunctionGraphObject>(graph)) return dprint(*held->graph, options);
-  if (auto* compiled = instance_of<FunctionObject>(graph)) return compiled->function.dprint("graph");
+  if (auto* compiled = instance_of<FunctionObject>(graph)) return print_function(compiled->function, options);
   throw TypeError(cat("dprint: expected variables, Apply nodes, FunctionGraphs or functions, got ", shown(graph)));
 }
 

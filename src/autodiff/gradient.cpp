@@ -136,6 +136,10 @@ std::vector<Seed> known_seeds(const GradOptions& options) {
   return seeds;
 }
 
+// What a cost's gradient starts from. It keeps its connection with the cost, as PyTensor's does: a gradient that turns
+// out constant still has the cost's inputs, which a function of it may then be given.
+Variable one_for(const Variable& cost) { return second(cost, ones_like(cost)); }
+
 }  // namespace
 
 // ---- reverse -------------------------------------------------------------------------------------------------------
@@ -143,7 +147,7 @@ std::vector<Seed> known_seeds(const GradOptions& options) {
 Variables grad(const Variable& cost, const Variables& wrt, const GradOptions& options, Source where) {
   LocationScope here(where);
   require_cost(cost);
-  std::vector<Seed> seeds = {{cost, ones_like(cost), true}};
+  std::vector<Seed> seeds = {{cost, one_for(cost), true}};
   for (Seed& seed : known_seeds(options)) seeds.push_back(std::move(seed));
   return reverse(seeds, wrt, options, cost.name());
 }
@@ -179,7 +183,7 @@ std::pair<Variables, Variables> subgraph_grad(const Variables& wrt, const Variab
   std::vector<Seed> seeds;
   if (cost) {
     require_cost(cost);
-    seeds.push_back({cost, ones_like(cost)});
+    seeds.push_back({cost, one_for(cost)});
   }
   for (auto& [variable, gradient] : start) {
     require_tensors({variable}, "subgraph_grad, start");

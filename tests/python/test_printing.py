@@ -33,6 +33,7 @@ def test_dprint_of_functions(capsys):
     f = bt.function([x], (x * 2).sum(), mode="FAST_RUN")
     f.dprint()
     assert "[id A]" in capsys.readouterr().out
+    assert "Scalar(float64" in bt.dprint(f, print_type=True, file="str")
     assert bt.dprint(f, file="str") and f.dprint(file="str") and f.maker.fgraph.dprint(file="str")
     assert "program" in f.dprint("program", file="str")
     with pytest.raises(ValueError):

@@ -24,7 +24,7 @@ from bitale._core import (
     round,
     second,
 )
-from bitale._core import sigmoid, softplus, sqr, sub, switch, transpose, true_div, xor
+from bitale._core import sigmoid, sign, softplus, sqr, sub, switch, transpose, true_div, xor
 from bitale.tensor.sharedvar import TensorSharedVariable
 from bitale.tensor.type import TensorType
 from bitale.tensor.variable import TensorConstant, TensorVariable
@@ -38,6 +38,7 @@ subtract = sub
 multiply = mul
 divide = true_divide = true_div
 floor_div = floor_divide = int_div
+sgn = sign
 negative = neg
 equal = eq
 not_equal = neq
