@@ -24,7 +24,7 @@ const Array& Results::single() const {
 
 struct Function::Impl {
   std::string name;
-  Variables inputs;                              // the user's
+  Variables inputs;  // the user's
   std::vector<const TensorType*> input_types;
   Variables shared;                              // the user's; their containers follow the inputs
   std::vector<Ref<const Container>> containers;  // of `shared`
@@ -35,6 +35,7 @@ struct Function::Impl {
   std::shared_ptr<const FunctionGraph> graph;
   std::unique_ptr<link::Thunk> thunk;
   CompileTimes times;
+  RewriteReport report;
   bool only_scalars = false;  // float64 scalars in, one out, nothing shared
 
   std::string label(std::size_t i) const {
@@ -167,7 +168,9 @@ Function function(const Variables& inputs, const Variables& outputs, const Funct
 
   auto graph = std::make_shared<FunctionGraph>(all_inputs, roots);
   const auto built = Clock::now();
-  rewrite(*graph, query_of_mode(impl->mode));
+  impl->report.time_rules = options.profile;
+  rewrite(*graph, query_of_mode(impl->mode), &impl->report);
+  if (options.profile) std::fprintf(stderr, "%s", impl->report.str().c_str());
   const auto rewritten = Clock::now();
   impl->graph = graph;
   impl->thunk = link::link(impl->mode.linker(), impl->graph);
@@ -205,8 +208,7 @@ Results Function::Impl::call(std::span<const Array> values) const {
   for (auto& container : containers) all.push_back(container->get());
   std::vector<Array> results = thunk->run(all);
   // Nothing failed: the shared variables change together.
-  for (std::size_t k = 0; k < updated.size(); ++k)
-    containers[updated[k]]->store(std::move(results[output_count + k]));
+  for (std::size_t k = 0; k < updated.size(); ++k) containers[updated[k]]->store(std::move(results[output_count + k]));
   results.resize(output_count);
   return Results(std::move(results));
 }
@@ -255,9 +257,18 @@ std::vector<Variable> Function::shared_variables() const { return impl_->shared;
 const Mode& Function::mode() const { return impl_->mode; }
 const CompileTimes& Function::times() const { return impl_->times; }
 
-std::string Function::dprint(std::string_view stage) const {
+const RewriteReport& Function::rewrite_report() const { return impl_->report; }
+
+std::string Function::explain() const {
+  const RewriteReport& report = impl_->report;
+  return cat(report.nodes_before, " nodes were written, ", report.nodes_after, " are left after rewriting.\n",
+             bitale::explain(*impl_->graph));
+}
+
+std::string Function::dprint(std::string_view stage, bool provenance) const {
   if (stage != "graph") return impl_->thunk->text(stage);
   DprintOptions options;
+  options.provenance = provenance;
   options.note = [this](const Apply& node) { return impl_->thunk->note(node); };
   for (std::size_t i = 0; i < impl_->output_count; ++i) options.outputs.emplace_back();
   for (auto at : impl_->updated) options.outputs.push_back(cat("update of ", impl_->shared[at].str()));

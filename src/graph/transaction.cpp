@@ -10,6 +10,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/graph/provenance.hpp"
 #include "graph/walk.hpp"
 
 namespace bitale {
@@ -93,7 +94,7 @@ Variable equal_constant(const Variables& inputs, const Variable& leaf) {
 
 }  // namespace
 
-void Transaction::import_node(const Apply& node, const Location& where, Imported& into) {
+void Transaction::import_node(const Apply& node, const Provenance& replaced, Imported& into) {
   ApplyNode* pointer = node.node();
   Variables inputs;
   bool changed = false;
@@ -127,11 +128,13 @@ void Transaction::import_node(const Apply& node, const Location& where, Imported
     tell([&](Feature& feature) { feature.on_prune(*graph_.self, node, "roll back"); });
   });
   key(pointer);
-  if (!pointer->provenance.where) pointer->provenance.where = where;
+  Provenance& provenance = pointer->provenance;
+  if (!provenance.where) provenance.where = replaced.where;
+  if (provenance.rule) provenance.rule = chain_rules(replaced.rule, provenance.rule);
   tell([&](Feature& feature) { feature.on_import(*graph_.self, node, reason_); });
 }
 
-Transaction::Imported Transaction::take_in(const Variable& v, const Location& where) {
+Transaction::Imported Transaction::take_in(const Variable& v, const Provenance& replaced) {
   Imported out;
   Variable start = resolve(v);
   auto known = [&](VariableNode* node) {
@@ -140,7 +143,7 @@ Transaction::Imported Transaction::take_in(const Variable& v, const Location& wh
   // The walk is finished before anything changes: importing changes inputs, which the walk reads.
   std::vector<ApplyNode*> order;
   visit_nodes({&start, 1}, known, [&](ApplyNode* node) { order.push_back(node); });
-  for (ApplyNode* node : order) import_node(Apply::of(node), where, out);
+  for (ApplyNode* node : order) import_node(Apply::of(node), replaced, out);
   out.variable = resolve(start);
   if (!out.variable.has_owner()) out.variable = import_leaf(out.variable);
   return out;
@@ -212,7 +215,7 @@ bool Transaction::replace(const Variable& given_before, const Variable& after) {
       if (client.node && (target == 0 || graph_.record(client.node).rank <= target))
         target = graph_.record(client.node).rank - 1;
   }
-  Imported imported = take_in(after, before.has_owner() ? before.where() : Location());
+  Imported imported = take_in(after, before.has_owner() ? before.owner().provenance() : Provenance());
   place(imported, target);
   if (imported.variable.same_as(before)) {
     for (ApplyNode* node : imported.created) unused_.push_back(Apply::of(node));

@@ -39,8 +39,9 @@ class Transaction {
     std::vector<ApplyNode*> created;  // nodes that are new, each after those it needs
     PointerSet met;                   // nodes that were there already and stand for nodes of the import
   };
-  Imported take_in(const Variable& v, const Location& where);
-  void import_node(const Apply& node, const Location& where, Imported& into);
+  // New nodes inherit the line and go on with the rules of what they replace.
+  Imported take_in(const Variable& v, const Provenance& replaced);
+  void import_node(const Apply& node, const Provenance& replaced, Imported& into);
   Variable import_leaf(const Variable& leaf);
   void place(const Imported& imported, std::int64_t target);
   void inherit_name(const Variable& from, const Variable& to);

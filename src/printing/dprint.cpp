@@ -4,6 +4,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/graph/provenance.hpp"
 #include "bitale/printing/printing.hpp"
 #include "graph/pointer_map.hpp"
 #include "printing/leaf_text.hpp"
@@ -164,6 +165,8 @@ class TreePrinter {
       if (!text.empty()) out += " v=" + text;
     }
     if (auto* position = positions_.find(node.node())) out += cat(" ", *position);
+    if (options_.provenance)
+      if (const std::string text = provenance_text(node.provenance()); !text.empty()) out += cat(" {", text, "}");
     if (options_.note)
       if (const std::string note = options_.note(node); !note.empty()) out += cat(" (", note, ")");
     return out;

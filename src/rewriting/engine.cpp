@@ -115,15 +115,27 @@ class Equilibrium {
       pairs.emplace_back(before, result[i]);
     }
     if (pairs.empty()) return false;
-    std::vector<std::string> texts;
-    if (session_.verbose)
+    std::vector<RewriteReport::Step> steps;  // as text now: the replacement changes the nodes
+    if (session_.verbose || session_.report.record_steps)
       for (auto& [before, after] : pairs)
-        texts.push_back(cat(expression_text(before), "  ->  ", expression_text(after)));
+        steps.push_back({stage_.name, rule.name(), expression_text(before), expression_text(after), {}});
     if (!graph_.replace_all(pairs, rule.name())) return false;
-    for (auto& text : texts)
-      std::fprintf(stderr, "rewrite %s/%s: %s%s\n", stage_.name.c_str(), rule.name().c_str(), text.c_str(),
-                   place_of(node).c_str());
+    tell(steps, node);
     return true;
+  }
+
+  void tell(std::vector<RewriteReport::Step>& steps, const Apply& node) {
+    if (session_.verbose)
+      for (auto& step : steps)
+        std::fprintf(stderr, "rewrite %s/%s: %s  ->  %s%s\n", step.phase.c_str(), step.rule.c_str(),
+                     step.before.c_str(), step.after.c_str(), place_of(node).c_str());
+    if (!session_.report.record_steps) return;
+    for (auto& step : steps) {
+      std::vector<std::string> outputs;
+      for (auto& output : graph_.outputs()) outputs.push_back(expression_text(output, 8));
+      step.graph = join(outputs, ", ");
+      session_.report.steps.push_back(std::move(step));
+    }
   }
 
   void stop(std::size_t rule, const Apply& node) {

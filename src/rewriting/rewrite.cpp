@@ -51,6 +51,24 @@ Variable rewrite_graph(const Variable& expression, const std::vector<std::string
   return rewrite_graph(Variables{expression}, include, exclude, report)[0];
 }
 
+std::vector<RewriteReport::Step> trace_rewrite(const Variable& expression, const std::vector<std::string>& include,
+                                               const std::vector<std::string>& exclude) {
+  RewriteReport report;
+  report.record_steps = true;
+  rewrite_graph(expression, include, exclude, &report);
+  return std::move(report.steps);
+}
+
+std::string steps_text(const std::vector<RewriteReport::Step>& steps) {
+  std::string out;
+  for (std::size_t i = 0; i < steps.size(); ++i) {
+    const RewriteReport::Step& step = steps[i];
+    out += cat(i + 1, ". ", step.phase, "/", step.rule, ": ", step.before, "  ->  ", step.after, "\n     ", step.graph,
+               "\n");
+  }
+  return out;
+}
+
 // ---- report ---------------------------------------------------------------------------------------------------------
 
 std::uint64_t RewriteReport::hits(std::string_view rule) const {

@@ -18,12 +18,15 @@
 
 namespace bitale {
 
+struct RewriteReport;
+
 struct FunctionOptions {
   Replacements updates = {};  // shared variable -> expression; all computed first, stored after the outputs, together
   Replacements givens = {};   // variable -> what to use instead
   std::optional<Mode> mode = {};  // default: config.mode
   std::string name = {};
   std::string on_unused_input = {};                        // raise, warn, ignore; default: config
+  bool profile = false;                                    // time every rule, and print the report to stderr
   Downcast allow_input_downcast = Downcast::FloatLiteral;  // PyTensor's None
 };
 
@@ -72,9 +75,13 @@ class Function {
   std::vector<Variable> shared_variables() const;
   const Mode& mode() const;
   const CompileTimes& times() const;
+  // What rewriting did: time, uses of rules, nodes before and after (bitale/rewriting/rewriting.hpp).
+  const RewriteReport& rewrite_report() const;
+  // For every node of the final graph, the rules that made it and the user's line.
+  std::string explain() const;
   // The graph after rewriting; nodes that run through `perform` inside native code say so. stage="program" shows the
   // loops, "llvm" the machine-independent code; ValueError for other stages or a linker that has none.
-  std::string dprint(std::string_view stage = "graph") const;
+  std::string dprint(std::string_view stage = "graph", bool provenance = false) const;
 
  private:
   struct Impl;

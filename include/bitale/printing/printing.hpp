@@ -35,6 +35,7 @@ struct DprintOptions {
   bool print_shape = false;                            // "shape=(?, 3)"
   bool print_destroy_map = false;                      // "d={0: [1]}": output 0 destroys input 1
   bool print_view_map = false;                         // "v={0: [1]}": output 0 is a view of input 1
+  bool provenance = false;                             // "{log1p; model.py:3}": rules that made a node, user's line
   bool print_fgraph_inputs = false;                    // the inputs of a FunctionGraph first
   bool stop_on_name = false;                           // nothing below a node whose output has a name
   std::string id_type = "CHAR";                        // "CHAR": [id A]; "int": [id 0]; "": none. ValueError otherwise
@@ -50,6 +51,10 @@ std::string dprint(std::span<const Variable> variables, const DprintOptions& opt
 std::string dprint(const Variable& variable, const DprintOptions& options = {});
 std::string dprint(const Apply& node, const DprintOptions& options = {});
 std::string dprint(const FunctionGraph& graph, const DprintOptions& options = {});
+
+// For every node of the graph, in its order: the expression, the rules that made it (oldest first) and the line where
+// the user wrote what it came from.
+std::string explain(const FunctionGraph& graph);
 
 struct PprintOptions {
   int depth = 100;                // levels of operations; deeper ones are "…"

@@ -49,10 +49,16 @@ struct RewriteReport {
     std::size_t nodes_before = 0, nodes_after = 0;
     int passes = 0;
   };
-  bool time_rules = false;  // set by the caller: measure every rule, not only phases
+  // One use of a rule: what stood there and what it became, a few levels deep; and all outputs after it.
+  struct Step {
+    std::string phase, rule, before, after, graph;
+  };
+  bool time_rules = false;    // set by the caller: measure every rule, not only phases
+  bool record_steps = false;  // set by the caller: fill `steps`
 
   std::vector<Rule> rules = {};  // that were tried, in order of phase and name
   std::vector<Phase> phases = {};
+  std::vector<Step> steps = {};
   std::vector<std::string> errors = {};  // failures that config.on_opt_error did not raise
   std::size_t nodes_before = 0, nodes_after = 0;
   double seconds = 0;
@@ -70,6 +76,13 @@ Variables rewrite_graph(const Variables& expressions, const std::vector<std::str
                         const std::vector<std::string>& exclude = {}, RewriteReport* report = nullptr);
 Variable rewrite_graph(const Variable& expression, const std::vector<std::string>& include = {"canonicalize"},
                        const std::vector<std::string>& exclude = {}, RewriteReport* report = nullptr);
+
+// The rewriting of an expression, step by step.
+std::vector<RewriteReport::Step> trace_rewrite(const Variable& expression,
+                                               const std::vector<std::string>& include = {"fast_run"},
+                                               const std::vector<std::string>& exclude = {});
+// "1. canonicalize/neg_of_neg: -(-x)  ->  x", and the whole expression below it.
+std::string steps_text(const std::vector<RewriteReport::Step>& steps);
 
 // What is known of a registered rule. For documentation and tests.
 struct RuleDescription {
