@@ -1,6 +1,7 @@
 # Every bench/cpp/NAME.cpp is a program, bench/NAME in the build tree. bench/run.py (`./dev bench`) runs them.
 
 find_package(benchmark REQUIRED)
+add_custom_target(bitale_bench)
 file(GLOB bench_sources CONFIGURE_DEPENDS bench/cpp/*.cpp)
 foreach(source ${bench_sources})
   cmake_path(GET source STEM name)
@@ -9,4 +10,5 @@ foreach(source ${bench_sources})
   target_compile_options(bench_${name} PRIVATE $<$<CONFIG:Release>:-O3>)
   target_link_libraries(bench_${name} PRIVATE bitale benchmark::benchmark)
   set_target_properties(bench_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/bench)
+  add_dependencies(bitale_bench bench_${name})
 endforeach()

@@ -1,4 +1,4 @@
-"""A step of gradient descent for the digits network (64-128-10) on all 1,797 images: loss, gradients, new parameters."""
+"""A step of gradient descent for the digits network (64-128-10) on all 1,797 images: loss, gradients, updates."""
 
 import json
 from pathlib import Path
