@@ -18,7 +18,8 @@ foreach(source ${test_sources})
   string(REGEX REPLACE "_test\\.cpp$" "" name ${file})
   string(REPLACE "/" "." name ${name})
   add_test(NAME cpp.${name} COMMAND bitale_tests "--source-file=*tests/cpp/${file}")
-  set_tests_properties(cpp.${name} PROPERTIES ENVIRONMENT "BITALE_TEST_DATA=${CMAKE_CURRENT_SOURCE_DIR}/examples/data")
+  set_tests_properties(cpp.${name} PROPERTIES ENVIRONMENT
+    "BITALE_TEST_DATA=${CMAKE_CURRENT_SOURCE_DIR}/examples/data;BITALE_TEST_COVERAGE=${CMAKE_CURRENT_SOURCE_DIR}/tests/rules_coverage")
 endforeach()
 
 add_test(NAME layering COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/layering/check.py ${CMAKE_CURRENT_SOURCE_DIR})
@@ -39,3 +40,8 @@ add_test(NAME consumer
     --test-command ${CMAKE_CTEST_COMMAND} --output-on-failure)
 set_tests_properties(consumer.install PROPERTIES FIXTURES_SETUP installed_library)
 set_tests_properties(consumer PROPERTIES FIXTURES_REQUIRED installed_library)
+
+# docs/rewrites.md is generated from the rules.
+add_executable(rewrites_doc tools/rewrites_doc.cpp)
+bitale_target(rewrites_doc)
+target_link_libraries(rewrites_doc PRIVATE bitale)

@@ -203,7 +203,10 @@ OptDB::OptDB() {
   for (auto& entry : list) {
     Rules rules;
     entry.topic(rules);
-    for (auto& rule : rules.take()) add_locked(std::move(rule), false);
+    for (auto& rule : rules.take()) {
+      topics_[rule.get()] = entry.name;
+      add_locked(std::move(rule), false);
+    }
   }
 }
 
@@ -262,6 +265,11 @@ std::vector<std::string> OptDB::phases_of(const Rule& rule) const {
   for (auto& row : phase_table)
     if (rule.has_tag(row.name)) out.emplace_back(row.name);
   return out;
+}
+
+std::string OptDB::topic_of(const Rule& rule) const {
+  const auto found = topics_.find(&rule);
+  return found == topics_.end() ? "" : found->second;
 }
 
 }  // namespace bitale::rewriting

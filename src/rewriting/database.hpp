@@ -81,6 +81,7 @@ class OptDB {
   std::vector<const Rule*> rules();
   const Rule& rule(std::string_view name);  // KeyError with a suggestion
   std::vector<std::string> phases_of(const Rule& rule) const;
+  std::string topic_of(const Rule& rule) const;  // "" of rules added at run time
 
  private:
   OptDB();
@@ -90,6 +91,7 @@ class OptDB {
   SequenceDB sequence_;
   std::vector<std::unique_ptr<const Rule>> storage_;  // plans in use may refer to overwritten rules, so all are kept
   std::unordered_map<std::string, const Rule*> by_name_;
+  std::unordered_map<const Rule*, const char*> topics_;
   std::unordered_map<std::string, std::shared_ptr<const Plan>> plans_;
 };
 

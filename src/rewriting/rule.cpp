@@ -121,6 +121,14 @@ Rule& Rule::points(std::vector<std::vector<double>> values) {
   return *this;
 }
 Rule& Rule::constants(std::vector<double> values) { return constants_ = std::move(values), *this; }
+Rule& Rule::assume(Variables conditions) {
+  const Variables& leaves = only_equation("assume").leaves();
+  for (auto& leaf : graph_inputs(conditions))
+    if (std::none_of(leaves.begin(), leaves.end(), [&](const Variable& known) { return known.same_as(leaf); }))
+      throw ValueError(cat("rule ", name_, ": an assumption is about `", leaf.str(), "`, which the left side lacks"));
+  assumptions_ = std::move(conditions);
+  return *this;
+}
 Rule& Rule::sample(std::function<Variable()> expression) { return samples_.push_back(std::move(expression)), *this; }
 
 bool Rule::has_tag(std::string_view tag) const {

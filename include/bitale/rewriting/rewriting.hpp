@@ -89,8 +89,11 @@ struct RuleDescription {
   std::string name = {}, doc = {}, root = {};
   std::string left = {}, right = {};  // of an equation, as text
   std::vector<std::string> phases = {}, tags = {};
-  bool more_accurate = false, wider_domain = false;
-  std::uint64_t hits = 0;  // in this process so far
+  bool more_accurate = false, wider_domain = false, either_zero = false;
+  std::vector<double> differs_at = {};  // special values of the first leaf at which the sides may differ
+  std::string domain = {};              // what is assumed of the leaves: "x > 0, y > 0"
+  std::string topic = {};               // under which it was registered; "" when added at run time
+  std::uint64_t hits = 0;               // in this process so far
 };
 std::vector<RuleDescription> describe_rules();  // by name
 // Uses of a rule in this process so far. KeyError with a suggestion for an unknown name.

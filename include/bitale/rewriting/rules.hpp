@@ -134,6 +134,10 @@ class Rule {
   // numbers).
   Rule& points(std::vector<std::vector<double>> values);
   Rule& constants(std::vector<double> values);
+  // Conditions on the leaves, such as gt(x, 0), under which the equation holds: the rule's domain. The rule's author
+  // vouches for them: they are not looked at when the rule is applied, and checks take no other points. ValueError when
+  // one uses a leaf that the left side lacks.
+  Rule& assume(Variables conditions);
   // Of functions: an expression on which the rule fires, for the generic test.
   Rule& sample(std::function<Variable()> expression);
 
@@ -152,6 +156,7 @@ class Rule {
   const std::vector<double>& differences() const { return differences_; }
   const std::vector<std::vector<double>>& points() const { return points_; }
   const std::vector<double>& constants() const { return constants_; }
+  const Variables& assumptions() const { return assumptions_; }
   const std::vector<std::function<Variable()>>& samples() const { return samples_; }
   bool has_tag(std::string_view tag) const;
 
@@ -169,6 +174,7 @@ class Rule {
   bool more_accurate_ = false, wider_domain_ = false, either_zero_ = false;
   std::vector<std::vector<double>> points_;
   std::vector<double> constants_{2, 3, -1.5}, differences_;
+  Variables assumptions_;
   std::vector<std::function<Variable()>> samples_;
 };
 
@@ -192,6 +198,22 @@ struct RegisterRules {
 
 // Adds rules to optdb at run time. ValueError for a name that is taken (unless `overwrite`) or a rule without a phase.
 void register_rules(const std::function<void(Rules&)>& topic, bool overwrite = false);
+
+// ---- checking -------------------------------------------------------------------------------------------------------
+// What checking a rule found.
+struct CheckReport {
+  std::string rule = {};
+  std::vector<std::string> failures = {};
+  std::vector<std::string> notes = {};  // what a check without exact arithmetic can't tell
+  std::size_t compared = 0;             // values of both sides that were compared
+  bool ok() const { return failures.empty(); }
+  std::string str() const;
+};
+// Evaluates both sides of an equation on its dtypes, at ordinary numbers and special values within what it assumes; of
+// a function, its samples before and after. The rule must fire, keep dtype and shape, and keep values; where the left
+// side is finite the right side must be so too. Other differences must be declared, and declared ones must be seen.
+CheckReport verify_rule(const Rule& rule);
+CheckReport verify_rule(std::string_view registered);  // KeyError with a suggestion
 
 // ---- for writing node functions
 // --------------------------------------------------------------------------------------- The value of a constant whose
