@@ -86,19 +86,36 @@ std::optional<Variables> alloc_last(FunctionGraph&, const Apply& node) {
   return one(fit(alloc(node.op()(operands), lengths_in(repeated)), output));
 }
 
-// A view of a repeated number repeats it differently.
+// A view of a repeated value repeats a view of the value.
 std::optional<Variables> dimshuffle_of_alloc(FunctionGraph&, const Apply& node) {
   const Variable& inner = node.input(0);
-  if (!is_alloc(inner) || value_of(inner).ndim() != 0) return std::nullopt;
+  if (!is_alloc(inner)) return std::nullopt;
   const Variables before = lengths_in(inner);
+  const Variable value = padded(value_of(inner), inner.ndim());
+  const auto& order = op_as<DimShuffle>(node.output())->new_order;
+  for (int axis = 0; axis < inner.ndim(); ++axis)  // a dimension of length 1 may be one only by its length
+    if (std::find(order.begin(), order.end(), axis) == order.end() && !is_one(value, axis)) return std::nullopt;
   Variables lengths;
-  for (int axis : op_as<DimShuffle>(node.output())->new_order)
+  for (int axis : order)
     lengths.push_back(axis == new_axis ? constant(Array(std::int64_t(1))) : before[std::size_t(axis)]);
-  return one(fit(alloc(value_of(inner), lengths), node.output()));
+  return one(fit(alloc(dimshuffle(value, order), lengths), node.output()));
 }
 
-// The value of a repeated number, whatever shape a view or a part of it has.
-std::optional<Variables> part_of_alloc(FunctionGraph&, const Apply& node) {
+// In the end dimensions that Alloc puts in front by itself are not put in first.
+std::optional<Variables> alloc_of_expanded(FunctionGraph&, const Apply& node) {
+  const Variable& value = node.input(0);
+  const auto* view = op_as<DimShuffle>(value);
+  if (!view) return std::nullopt;
+  int put_in = 0;
+  while (put_in < value.ndim() && view->new_order[std::size_t(put_in)] == new_axis) ++put_in;
+  if (put_in == 0) return std::nullopt;
+  Variables inputs = node.inputs();
+  inputs[0] = dimshuffle(value.owner().input(0), {view->new_order.begin() + put_in, view->new_order.end()});
+  return one(fit(node.op()(inputs), node.output()));
+}
+
+// The value of a repeated number, whatever shape it gets.
+std::optional<Variables> reshape_of_alloc(FunctionGraph&, const Apply& node) {
   const Variable& inner = node.input(0);
   if (!is_alloc(inner) || value_of(inner).ndim() != 0) return std::nullopt;
   const Variables lengths = inferred_lengths(node.output());
@@ -137,14 +154,14 @@ void declare(Rules& rules) {
       });
   rules.function("alloc_of_elemwise", Root::elemwise(), alloc_last)
       .doc("Elementwise operations on a repeated value are done before it is repeated.")
-      .tags(canonicalize, specialize, "local_alloc_unary")
+      .tags(canonicalize, specialize, "local_alloc_unary", "local_second_sink")
       .sample([] { return exp(alloc(sample_leaf(DType::Float64, {}), {length()})); })
       .sample([] {
         return 2 * alloc(sample_vector(), {length(), length()});
       });
   rules.function("update_by_alloc", Root::op({"IncSubtensor", "AdvancedIncSubtensor"}), update_by_alloc)
       .doc("A repeated value is written or added to a part of an array without repeating it first.")
-      .tags(canonicalize, specialize, shape_unsafe)
+      .tags(useless, canonicalize, stabilize, specialize, shape_unsafe, "local_useless_inc_subtensor_alloc")
       .sample([] {
         const Variable x = sample_vector();
         return inc_subtensor(x, {Slice{1, {}, {}}}, alloc(sample_leaf(DType::Float64, {}), {shape_i(x, 0) - 1}));
@@ -155,17 +172,23 @@ void declare(Rules& rules) {
                              alloc(sample_leaf(DType::Float64, {}), {shape_i(sample_vector(), 0)}));
       });
   rules.function("dimshuffle_of_alloc", Root::op({"DimShuffle"}), dimshuffle_of_alloc)
-      .doc("A view of a repeated number repeats it differently.")
+      .doc("A view of a repeated value repeats a view of the value.")
       .tags(canonicalize, specialize, "local_dimshuffle_alloc")
       .sample([] {
         return transpose(alloc(sample_leaf(DType::Float64, {}), {length(), length()}));
-      });
-  rules.function("part_of_alloc", Root::op({"Reshape", "Subtensor"}), part_of_alloc)
-      .doc("Part of a repeated number is the number, repeated less.")
-      .tags(canonicalize, specialize, shape_unsafe, "local_subtensor_of_alloc")
-      .sample([] {
-        return subtensor(alloc(sample_leaf(DType::Float64, {}), {length(), length()}), {IndexItem(1)});
       })
+      .sample([] {
+        return transpose(alloc(sample_vector(), {length(), shape_i(sample_vector(), 0)}));
+      });
+  rules.function("alloc_of_expanded", Root::op({"Alloc"}), alloc_of_expanded)
+      .doc("Dimensions that Alloc puts in front by itself are not put in first.")
+      .tags(uncanonicalize, "local_alloc_dimshuffle", "local_dimshuffle_alloc")
+      .sample([] {
+        return alloc(expand_dims(sample_vector(), 0), {length(), shape_i(sample_vector(), 0)});
+      });
+  rules.function("reshape_of_alloc", Root::op({"Reshape"}), reshape_of_alloc)
+      .doc("A reshaped repeated number is the number, repeated to other lengths.")
+      .tags(canonicalize, specialize, shape_unsafe)
       .sample([] {
         return flatten(alloc(sample_leaf(DType::Float64, {}), {length(), length()}));
       });

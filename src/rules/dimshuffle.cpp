@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "ops/elemwise.hpp"
+#include "ops/make_vector.hpp"
 #include "rules/vocabulary.hpp"
 
 namespace bitale::rewriting {
@@ -75,6 +76,15 @@ std::optional<Variables> sink(FunctionGraph&, const Apply& node) {
   return one(dimshuffle(node.op()(operands), order));
 }
 
+// A vector made of one scalar, its dimension dropped, is the scalar.
+std::optional<Variables> scalar_of_vector(FunctionGraph&, const Apply& node) {
+  const Variable& vector = node.input(0);
+  if (!op_as<MakeVector>(vector) || !is_one(vector, 0)) return std::nullopt;
+  const Variable scalar = vector.owner().input(0);
+  const std::vector<int> order(std::size_t(node.output().ndim()), new_axis);
+  return one(fit(dimshuffle(scalar, order), node.output()));
+}
+
 void declare(Rules& rules) {
   rules.function("useless_dimshuffle", Root::op({"DimShuffle"}), useless_dimshuffle)
       .doc("A DimShuffle that changes nothing.")
@@ -89,6 +99,11 @@ void declare(Rules& rules) {
       .sample([] {
         return dimshuffle(dimshuffle(sample_vector(), {new_axis, 0}), {1, new_axis, 0});
       });
+  rules.function("dimshuffle_of_make_vector", Root::op({"DimShuffle"}), scalar_of_vector)
+      .doc("The only element of a vector made of one scalar is that scalar.")
+      .tags(useless, canonicalize, specialize, "local_useless_dimshuffle_makevector")
+      .sample([] { return squeeze(make_vector({sample_leaf(DType::Float64, {})})) + 1; })
+      .sample([] { return expand_dims(make_vector({sample_leaf(DType::Float64, {})}), 0); });
   rules.function("dimshuffle_lift", Root::op({"DimShuffle"}), lift)
       .doc("A view of an elementwise result is taken of the operands.")
       .tags(canonicalize, stabilize, "local_dimshuffle_lift")

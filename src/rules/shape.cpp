@@ -4,7 +4,10 @@
 
 #include <algorithm>
 
+#include "ops/alloc.hpp"
 #include "ops/dimshuffle.hpp"
+#include "ops/elemwise.hpp"
+#include "ops/inc_subtensor.hpp"
 #include "ops/lengths.hpp"
 #include "ops/make_vector.hpp"
 #include "ops/reshape.hpp"
@@ -73,6 +76,42 @@ std::optional<Variables> useless_reshape(FunctionGraph&, const Apply& node) {
   return one(fit(x, output));
 }
 
+// In the end, dimensions of length 1 that a view adds to a reshape, or drops from it, are part of the reshape.
+std::optional<Variables> view_of_reshape(FunctionGraph& graph, const Apply& node) {
+  const Variable& inner = node.input(0);
+  const auto& view = *op_as<DimShuffle>(node.output());
+  if (!op_as<Reshape>(inner) || !view.keeps_order() || graph.clients(inner).size() != 1) return std::nullopt;
+  const Variable& lengths = inner.owner().input(1);
+  const Array* known = lengths.constant();
+  if (!known && !op_as<MakeVector>(lengths)) return std::nullopt;
+  Variables all;
+  for (int axis : view.new_order) {
+    if (axis == new_axis)
+      all.push_back(int64_constant(1));
+    else
+      all.push_back(known ? int64_constant(known->take_index(0, axis).int_item()) : lengths.owner().input(axis));
+  }
+  return one(fit(reshape(inner.owner().input(0), all), node.output()));
+}
+
+// f(x) reshaped is f of x reshaped, where x is all that has elements.
+std::optional<Variables> reshape_of_elemwise(FunctionGraph& graph, const Apply& node) {
+  const Variable& inner = node.input(0);
+  if (!scalar_op_of(inner) || graph.clients(inner).size() != 1 || inner.ndim() == 0) return std::nullopt;
+  Variables operands;
+  int longer = 0;
+  for (auto& operand : inner.owner().inputs()) {
+    if (is_single(operand)) {
+      operands.push_back(dimshuffle(operand, std::vector<int>(std::size_t(node.output().ndim()), new_axis)));
+    } else {
+      if (++longer > 1 || !same_broadcast(operand, inner)) return std::nullopt;
+      operands.push_back(node.op()({operand, node.input(1)}));
+    }
+  }
+  if (longer != 1) return std::nullopt;
+  return one(fit(inner.owner().op()(operands), node.output()));
+}
+
 std::vector<int> longer_axes(const Variable& v) {
   std::vector<int> out;
   for (int axis = 0; axis < v.ndim(); ++axis)
@@ -110,6 +149,68 @@ std::optional<Variables> useless_specify_shape(FunctionGraph&, const Apply& node
   return one(x);
 }
 
+// One promise for the dimensions of both; where both speak of one, they must agree.
+std::optional<Variables> promise_of_promise(FunctionGraph&, const Apply& node) {
+  const Variable& inner = node.input(0);
+  const auto* below = op_as<SpecifyShape>(inner);
+  if (!below) return std::nullopt;
+  const Apply first = inner.owner();
+  const auto& axes = op_as<SpecifyShape>(node.output())->axes;
+  std::vector<std::optional<Operand>> lengths(std::size_t(inner.ndim()));
+  for (std::size_t k = 0; k < below->axes.size(); ++k)
+    lengths[std::size_t(below->axes[k])] = Operand(first.input(int(1 + k)));
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    auto& length = lengths[std::size_t(axes[k])];
+    const Variable& again = node.input(int(1 + k));
+    const bool agrees = !length || length->variable.same_as(again) ||
+                        (known_integer(again) && known_integer(again) == known_integer(length->variable));
+    if (!agrees) return std::nullopt;
+    length = Operand(again);
+  }
+  return one(fit(specify_shape(first.input(0), lengths), node.output()));
+}
+
+// A promise about an elementwise result is one about its operands.
+std::optional<Variables> promise_of_elemwise(FunctionGraph& graph, const Apply& node) {
+  const Variable& inner = node.input(0);
+  if (!scalar_op_of(inner) || graph.clients(inner).size() != 1) return std::nullopt;
+  const auto& axes = op_as<SpecifyShape>(node.output())->axes;
+  for (int axis : axes)
+    if (is_one(inner, axis)) return std::nullopt;
+  Variables operands;
+  for (auto& operand : inner.owner().inputs()) {
+    std::vector<std::optional<Operand>> lengths(std::size_t(inner.ndim()));
+    bool promises = false;
+    for (std::size_t k = 0; k < axes.size(); ++k) {
+      if (static_of(operand, axes[k]) != unknown_length) continue;  // repeated, or known already
+      lengths[std::size_t(axes[k])] = Operand(node.input(int(1 + k)));
+      promises = true;
+    }
+    operands.push_back(promises ? specify_shape(operand, lengths) : operand);
+  }
+  return one(fit(inner.owner().op()(operands), node.output()));
+}
+
+// A promise about an updated array is one about the array.
+std::optional<Variables> promise_of_update(FunctionGraph&, const Apply& node) {
+  const Variable& inner = node.input(0);
+  if (!op_as<IncSubtensor>(inner)) return std::nullopt;
+  Variables promise = node.inputs(), inputs = inner.owner().inputs();
+  promise[0] = inputs[0];
+  inputs[0] = node.op()(promise);
+  return one(fit(inner.owner().op()(inputs), node.output()));
+}
+
+// A repeated value is repeated to the promised lengths.
+std::optional<Variables> promise_of_alloc(FunctionGraph&, const Apply& node) {
+  const Variable& inner = node.input(0);
+  if (!op_as<Alloc>(inner)) return std::nullopt;
+  Variables inputs = inner.owner().inputs();
+  const auto& axes = op_as<SpecifyShape>(node.output())->axes;
+  for (std::size_t k = 0; k < axes.size(); ++k) inputs[std::size_t(1 + axes[k])] = node.input(int(1 + k));
+  return one(fit(inner.owner().op()(inputs), node.output()));
+}
+
 // Gradient markers have done their work when rewriting begins.
 std::optional<Variables> pass_on(FunctionGraph&, const Apply& node) { return one(node.input(0)); }
 
@@ -117,17 +218,19 @@ void declare(Rules& rules) {
   const std::vector<int> rows{1};
   rules.function("shape_to_lengths", Root::op({"Shape"}), shape_to_lengths)
       .doc("A shape is a vector of lengths.")
-      .tags(canonicalize, specialize, "local_shape_to_shape_i")
+      .tags(canonicalize, specialize, "local_shape_to_shape_i", "local_shape_ground", "local_subtensor_shape_constant")
       .sample([] { return shape(sample_matrix()); });
   rules.function("infer_length", Root::op({"Shape_i"}), infer_length)
       .doc("The length of a result follows from the lengths of the operands, without computing it.")
-      .tags(useless, canonicalize, specialize, "local_track_shape_i", "local_Shape_i_ground", "ShapeOpt")
+      .tags(useless, canonicalize, specialize, "local_track_shape_i", "local_Shape_i_ground", "ShapeOpt",
+            "local_Shape_of_SpecifyShape")
       .sample([] { return (*make_ref<ShapeI>(0))({exp(sample_matrix())}); })
       .sample([] { return (*make_ref<ShapeI>(1))({transpose(sample_matrix())}); })
       .sample([] { return (*make_ref<ShapeI>(0))({sample_leaf(DType::Int8, {3})}); });
   rules.function("reshape_of_reshape", Root::op({"Reshape"}), reshape_of_reshape)
       .doc("Only the last of several reshapes counts.")
-      .tags(canonicalize, specialize, shape_unsafe, "local_reshape_chain", "local_fuse_squeeze_reshape")
+      .tags(canonicalize, specialize, shape_unsafe, "local_reshape_chain", "local_fuse_squeeze_reshape",
+            "local_useless_expand_dims_in_reshape", "local_reshape_dimshuffle")
       .sample([] {
         return reshape(reshape(sample_leaf(DType::Float64, {6}), {int64_constant(2), int64_constant(3)}),
                        {int64_constant(3), int64_constant(2)});
@@ -154,6 +257,41 @@ void declare(Rules& rules) {
         return exp(
             (*make_ref<SpecifyShape>(std::vector<int>{0}))({sample_leaf(DType::Float64, {3}), int64_constant(3)}));
       });
+  rules.function("promise_of_promise", Root::op({"SpecifyShape"}), promise_of_promise)
+      .doc("Two promises about lengths are one.")
+      .tags(useless, canonicalize, specialize, "local_merge_consecutive_specify_shape")
+      .sample([] {
+        return specify_shape(specify_shape(sample_matrix(), {std::nullopt, Operand(3)}), {Operand(3), std::nullopt});
+      });
+  rules.function("promise_of_elemwise", Root::op({"SpecifyShape"}), promise_of_elemwise)
+      .doc("A promise about an elementwise result is one about its operands.")
+      .tags(canonicalize, specialize, "local_lift_specify_shape_elemwise")
+      .sample([] { return specify_shape(exp(sample_vector()) * sample_vector(), {Operand(3)}); })
+      .sample([] { return specify_shape(exp(sample_vector()) * 2, {Operand(sample_leaf(DType::Int64, {}))}); });
+  rules.function("promise_of_update", Root::op({"SpecifyShape"}), promise_of_update)
+      .doc("A promise about an updated array is one about the array.")
+      .tags(canonicalize, specialize, "local_lift_specify_shape_inc_subtensor")
+      .sample([] { return specify_shape(inc_subtensor(sample_vector(), {IndexItem(1)}, 2.5), {Operand(3)}); });
+  rules.function("promise_of_alloc", Root::op({"SpecifyShape"}), promise_of_alloc)
+      .doc("A repeated value is repeated to the promised lengths.")
+      .tags(canonicalize, specialize, shape_unsafe, "local_specify_shape_alloc")
+      .sample([] {
+        const Variable n = sample_leaf(DType::Int64, {});
+        return specify_shape(alloc(sample_leaf(DType::Float64, {}), {n, n}), {Operand(3), std::nullopt});
+      });
+  rules.function("view_of_reshape", Root::op({"DimShuffle"}), view_of_reshape)
+      .doc("Dimensions of length 1 that a view adds to a reshape are part of the reshape.")
+      .tags(specialize, "local_fuse_expand_dims_reshape")
+      .sample([] { return expand_dims(flatten(sample_matrix()), 1); })
+      .sample([] {
+        const Variable x = sample_matrix();
+        return expand_dims(reshape(x, {shape_i(x, 1), shape_i(x, 0)}), 1);
+      });
+  rules.function("reshape_of_elemwise", Root::op({"Reshape"}), reshape_of_elemwise)
+      .doc("A reshaped elementwise result is computed of what is reshaped.")
+      .tags(canonicalize, specialize, "local_reshape_lift")
+      .sample([] { return flatten(exp(sample_matrix())); })
+      .sample([] { return flatten(2 * sample_matrix()); });
   rules.function("gradient_marker", Root::op({"ZeroGrad", "DisconnectedGrad"}), pass_on)
       .doc("Markers for differentiation pass their input on.")
       .tags(useless, canonicalize, "local_view_op")

@@ -1,69 +1,37 @@
-// Basic indexing: bounds that say nothing go, nested indices join, elements of vectors made of scalars are those
-// scalars, and updates that change nothing or everything are recognised.
+// Basic indexing: bounds that say nothing go, negative positions that are known become positive, nested indices join,
+// and gathers along an even row of positions are slices.
 #include "ops/subtensor.hpp"
 
 #include <algorithm>
 
 #include "ops/advanced_inc_subtensor.hpp"
-#include "ops/alloc.hpp"
-#include "ops/inc_subtensor.hpp"
-#include "ops/join.hpp"
+#include "ops/advanced_subtensor.hpp"
+#include "ops/arange.hpp"
+#include "ops/dimshuffle.hpp"
 #include "ops/lengths.hpp"
-#include "ops/make_vector.hpp"
 #include "ops/shape.hpp"
+#include "rules/subtensor_bounds.hpp"
 #include "rules/vocabulary.hpp"
 
 namespace bitale::rewriting {
 
 namespace {
 
-// An index dimension with its numbers; absent ones are null.
-struct DimBounds {
-  bool integer = false;
-  Variable index, start, stop, step;
-};
+std::int64_t static_of(const Variable& x, std::size_t axis) { return x.static_shape()[axis]; }
 
-std::vector<DimBounds> bounds_of(const IndexPattern& pattern, const Apply& node, int first) {
-  std::vector<DimBounds> out;
-  int next = first;
-  auto take = [&](bool present) { return present ? node.input(next++) : Variable(); };
-  for (auto& dim : pattern.dims()) {
-    DimBounds bounds{.integer = dim.integer, .index = {}, .start = {}, .stop = {}, .step = {}};
-    if (dim.integer) {
-      bounds.index = take(true);
-    } else {
-      bounds.start = take(dim.start);
-      bounds.stop = take(dim.stop);
-      bounds.step = take(dim.step);
-    }
-    out.push_back(bounds);
-  }
-  return out;
-}
-
-Variable index_by(const Variable& x, const std::vector<DimBounds>& dims) {
-  std::vector<DimIndex> pattern;
-  Variables inputs{x};
-  for (auto& dim : dims) {
-    pattern.push_back({dim.integer, bool(dim.start), bool(dim.stop), bool(dim.step)});
-    for (auto& number : {dim.index, dim.start, dim.stop, dim.step})
-      if (number) inputs.push_back(number);
-  }
-  const IndexPattern all(std::move(pattern));
-  return all.dims().empty() ? x : (*make_ref<Subtensor>(all))(inputs);
-}
-
-bool is_length(const Variable& scalar, const Variable& x, int axis) {
+bool is_length(const Variable& scalar, const Variable& x, std::size_t axis) {
   const auto* op = op_as<ShapeI>(scalar);
-  return op && op->i == axis && scalar.owner().input(0).same_as(x);
+  return op && std::size_t(op->i) == axis && scalar.owner().input(0).same_as(x);
 }
+
+// ---- one index ------------------------------------------------------------------------------------------------------
 
 // Bounds that the slice would have anyway: x[0:len(x):1].
-bool drop_useless_bounds(DimBounds& dim, const Variable& x, int axis) {
+bool drop_useless_bounds(DimBounds& dim, const Variable& x, std::size_t axis) {
   if (dim.integer) return false;
   bool changed = false;
   auto drop = [&](Variable& bound) { bound = Variable(), changed = true; };
-  const std::int64_t length = x.static_shape()[std::size_t(axis)];
+  const std::int64_t length = static_of(x, axis);
   if (dim.step && known_integer(dim.step) == 1) drop(dim.step);
   if (dim.step) return changed;  // other steps may be negative
   if (dim.start) {
@@ -77,135 +45,248 @@ bool drop_useless_bounds(DimBounds& dim, const Variable& x, int axis) {
   return changed;
 }
 
-const IndexPattern& pattern_of(const Apply& node) { return op_as<Subtensor>(node.output())->pattern; }
-
 std::optional<Variables> useless_slices(FunctionGraph&, const Apply& node) {
   const Variable& x = node.input(0);
-  std::vector<DimBounds> dims = bounds_of(pattern_of(node), node, 1);
-  bool changed = dims.empty();
-  for (std::size_t axis = 0; axis < dims.size(); ++axis) changed |= drop_useless_bounds(dims[axis], x, int(axis));
+  Bounds bounds = bounds_of(node);
+  bool changed = all_full(bounds);
+  for (std::size_t axis = 0; axis < bounds.size(); ++axis) changed |= drop_useless_bounds(bounds[axis], x, axis);
   if (!changed) return std::nullopt;
-  return one(fit(index_by(x, dims), node.output()));
+  return one(fit(part_of(x, bounds), node.output()));
 }
 
-// x[i][j] is x[i, j]: integers in front leave the other dimensions as they were.
+bool is_known_negative(const Variable& number) {
+  const auto known = number ? known_integer(number) : std::nullopt;
+  return known && *known < 0;
+}
+
+// x[-k] is x[n - k] when n is known.
+bool count_from_front(DimBounds& dim, std::int64_t length) {
+  if (is_known_negative(dim.index)) {
+    const auto position = known_position(dim.index, length);
+    if (position) dim.index = int64_constant(*position);
+    return position.has_value();
+  }
+  if (dim.step || (!is_known_negative(dim.start) && !is_known_negative(dim.stop))) return false;
+  const auto range = known_range(dim, length);
+  if (range) dim = slice_of(*range);
+  return range.has_value();
+}
+
+std::optional<Variables> positive_positions(FunctionGraph&, const Apply& node) {
+  const Variable& x = node.input(0);
+  Bounds bounds = bounds_of(node);
+  bool changed = false;
+  for (std::size_t axis = 0; axis < bounds.size(); ++axis)
+    changed |= count_from_front(bounds[axis], static_of(x, axis));
+  if (!changed) return std::nullopt;
+  return one(fit(part_of(x, bounds), node.output()));
+}
+
+// The only element of a dimension of length 1: the dimension is dropped.
+std::optional<Variables> only_element(FunctionGraph&, const Apply& node) {
+  const Variable& x = node.input(0);
+  Bounds bounds = bounds_of(node);
+  std::vector<int> order;
+  int next = 0;
+  bool changed = false;
+  for (std::size_t axis = 0; axis < bounds.size(); ++axis) {
+    if (!bounds[axis].integer) {
+      order.push_back(next++);
+    } else if (is_one(x, int(axis)) && known_integer(bounds[axis].index)) {
+      bounds[axis] = {};
+      ++next;
+      changed = true;
+    }
+  }
+  if (!changed) return std::nullopt;
+  return one(fit(dimshuffle(part_of(x, bounds), order), node.output()));
+}
+
+// In the end a slice of one element that is dropped is an integer.
+std::optional<Variables> dropped_slice(FunctionGraph&, const Apply& node) {
+  const Variable& part = node.input(0);
+  if (!op_as<Subtensor>(part)) return std::nullopt;
+  const std::vector<int> dropped = op_as<DimShuffle>(node.output())->dropped();
+  const Apply below = part.owner();
+  Bounds bounds = bounds_of(below);
+  std::vector<int> position(std::size_t(part.ndim()), 0);  // of each dimension of the part, after the change
+  int axis = 0, kept = 0;
+  for (std::size_t k = 0; k < bounds.size(); ++k) {
+    if (bounds[k].integer) continue;
+    const bool drops = std::find(dropped.begin(), dropped.end(), axis) != dropped.end();
+    const auto range = drops ? known_range(bounds[k], static_of(below.input(0), k)) : std::nullopt;
+    position[std::size_t(axis++)] = kept;
+    if (range && range->count == 1 && !bounds[k].is_full())
+      bounds[k] = at_index(int64_constant(range->start));
+    else
+      ++kept;
+  }
+  if (kept == part.ndim()) return std::nullopt;
+  std::vector<int> order = op_as<DimShuffle>(node.output())->new_order;
+  for (int& from : order)
+    if (from != new_axis) from = position[std::size_t(from)];
+  return one(fit(dimshuffle(part_of(below.input(0), bounds), order), node.output()));
+}
+
+// ---- an index of an index -------------------------------------------------------------------------------------------
+
+// Larger numbers stand for "all": sums and products of them could overflow.
+constexpr std::int64_t largest_number = std::int64_t(1) << 30;
+
+bool is_moderate(const Variable& number) {
+  const auto known = known_integer(number);
+  return !known || (*known<largest_number&& * known> - largest_number);
+}
+bool counts_up(const Variable& number) { return !number || (is_moderate(number) && is_never_negative(number)); }
+bool counts_back(const Variable& number) { return number && is_known_negative(number) && is_moderate(number); }
+
+// a + b * step, where absent is 0.
+Variable place(const Variable& a, const Variable& b, std::int64_t step) {
+  if (!b) return a;
+  const Variable scaled = lengths::mul(b, int64_constant(step));
+  return a ? lengths::add(a, scaled) : scaled;
+}
+
+// A step that is known and forwards; none for others.
+std::optional<std::int64_t> forward_step(const DimBounds& slice) {
+  const auto step = slice.step ? known_integer(slice.step) : std::optional<std::int64_t>(1);
+  if (!step || *step < 1 || *step > largest_number) return std::nullopt;
+  return step;
+}
+
+bool is_reversal(const DimBounds& slice) {
+  return !slice.integer && !slice.start && !slice.stop && slice.step && known_integer(slice.step) == -1;
+}
+
+// [a:b:step][i]
+std::optional<DimBounds> element_of_slice(const DimBounds& inner, const Variable& index) {
+  if (is_reversal(inner)) {
+    const auto known = known_integer(index);
+    if (!known || !is_moderate(index)) return std::nullopt;
+    return at_index(int64_constant(-1 - *known));
+  }
+  const auto step = forward_step(inner);
+  if (!step) return std::nullopt;
+  if (counts_up(index) && counts_up(inner.start)) return at_index(place(inner.start, index, *step));
+  if (*step != 1 || !counts_back(index)) return std::nullopt;
+  if (!inner.stop) return at_index(index);
+  if (counts_back(inner.stop)) return at_index(lengths::add(inner.stop, index));
+  return std::nullopt;
+}
+
+// Where [a:b:step][:stop] ends, null for the end of x; none when no slice says it.
+std::optional<Variable> joint_stop(const DimBounds& inner, const Variable& stop, std::int64_t step) {
+  if (inner.stop && !counts_up(inner.stop) && !counts_back(inner.stop)) return std::nullopt;
+  if (!stop) return inner.stop;
+  if (counts_up(stop)) {
+    const Variable end = place(inner.start, stop, step);
+    if (!inner.stop) return end;
+    if (!counts_up(inner.stop)) return std::nullopt;
+    return lengths::min(inner.stop, end);
+  }
+  if (step != 1 || !counts_back(stop)) return std::nullopt;
+  if (!inner.stop) return stop;
+  if (!counts_back(inner.stop)) return std::nullopt;
+  return lengths::add(inner.stop, stop);
+}
+
+// [a:b:step][c:d:t]
+std::optional<DimBounds> slice_of_slice(const DimBounds& inner, const DimBounds& outer) {
+  if (is_reversal(inner) && is_reversal(outer)) return DimBounds{};
+  const auto first = forward_step(inner), second = forward_step(outer);
+  if (!first || !second || !counts_up(inner.start) || !counts_up(outer.start)) return std::nullopt;
+  const auto stop = joint_stop(inner, outer.stop, *first);
+  if (!stop) return std::nullopt;
+  const std::int64_t step = *first * *second;
+  return range(place(inner.start, outer.start, *first), *stop, step == 1 ? Variable() : int64_constant(step));
+}
+
+std::optional<DimBounds> joint(const DimBounds& inner, const DimBounds& outer, std::int64_t length) {
+  if (inner.is_full()) return outer;
+  if (outer.is_full()) return inner;
+  if (const auto known = known_range(inner, length)) {
+    if (outer.integer) {
+      const auto position = known_position(outer.index, known->count);
+      if (position) return at_index(int64_constant(known->start + *position * known->step));
+    } else if (const auto part = known_range(outer, known->count)) {
+      return slice_of({known->start + part->start * known->step, part->count, part->step * known->step});
+    }
+  }
+  return outer.integer ? element_of_slice(inner, outer.index) : slice_of_slice(inner, outer);
+}
+
 std::optional<Variables> subtensor_of_subtensor(FunctionGraph&, const Apply& node) {
   const Variable& inner = node.input(0);
   if (!op_as<Subtensor>(inner)) return std::nullopt;
   const Apply below = inner.owner();
-  std::vector<DimBounds> dims = bounds_of(pattern_of(below), below, 1);
-  const std::vector<DimBounds> outer = bounds_of(pattern_of(node), node, 1);
-  if (!std::all_of(dims.begin(), dims.end(), [](auto& dim) { return dim.integer; })) return std::nullopt;
-  dims.insert(dims.end(), outer.begin(), outer.end());
-  return one(fit(index_by(below.input(0), dims), node.output()));
-}
-
-// The position that a known, maybe negative index means; none when it is outside.
-std::optional<std::size_t> position(std::int64_t index, std::size_t length) {
-  if (index < 0) index += std::int64_t(length);
-  if (index < 0 || index >= std::int64_t(length)) return std::nullopt;
-  return std::size_t(index);
-}
-
-// What a slice with known bounds selects of `length` elements.
-std::optional<std::vector<std::size_t>> selected(const DimBounds& dim, std::int64_t length) {
-  auto known = [](const Variable& bound, std::int64_t otherwise) {
-    return bound ? known_integer(bound) : std::optional(otherwise);
-  };
-  const auto step = known(dim.step, 1), start = known(dim.start, 0), stop = known(dim.stop, length);
-  if (!step || *step < 1 || !start || !stop) return std::nullopt;
-  auto clamp = [&](std::int64_t at) { return std::clamp<std::int64_t>(at < 0 ? at + length : at, 0, length); };
-  std::vector<std::size_t> out;
-  for (std::int64_t at = clamp(*start); at < clamp(*stop); at += *step) out.push_back(std::size_t(at));
-  return out;
-}
-
-std::optional<Variables> subtensor_of_make_vector(FunctionGraph&, const Apply& node) {
-  const Variable& vector = node.input(0);
-  const auto* made = op_as<MakeVector>(vector);
-  const std::vector<DimBounds> dims = bounds_of(pattern_of(node), node, 1);
-  if (!made || dims.size() != 1) return std::nullopt;
-  const Variables elements = vector.owner().inputs();
-  if (dims[0].integer) {
-    const auto index = known_integer(dims[0].index);
-    const auto at = index ? position(*index, elements.size()) : std::nullopt;
-    return at ? one(elements[*at]) : std::nullopt;
+  Bounds bounds = bounds_of(below);
+  const Bounds outer = bounds_of(node);
+  std::size_t next = 0;
+  for (std::size_t axis = 0; axis < bounds.size(); ++axis) {
+    if (bounds[axis].integer) continue;
+    const auto both = joint(bounds[axis], outer[next++], static_of(below.input(0), axis));
+    if (!both) return std::nullopt;
+    bounds[axis] = *both;
   }
-  const auto places = selected(dims[0], std::int64_t(elements.size()));
-  if (!places) return std::nullopt;
-  Variables part;
-  for (std::size_t at : *places) part.push_back(elements[at]);
-  return one(fit(make_vector(part, made->dtype), node.output()));
+  return one(fit(part_of(below.input(0), bounds), node.output()));
 }
 
-// ---- updates --------------------------------------------------------------------------------------------------------
+// ---- gathers --------------------------------------------------------------------------------------------------------
 
-bool is_zero(const Variable& v) {
-  if (scalar_constant(v) == 0.0) return true;
-  return op_as<Alloc>(v) && scalar_constant(v.owner().input(0)) == 0.0;
+// The slice that takes positions v[0], v[1], ... when they are evenly spaced.
+std::optional<DimBounds> slice_through(const Array& positions, std::int64_t length) {
+  const Array values = positions.astype(DType::Int64).contiguous();
+  const std::int64_t* v = values.data_as<std::int64_t>();
+  const std::int64_t count = values.size();
+  if (count == 0) return slice_of({0, 0, 1});
+  const std::int64_t step = count > 1 ? v[1] - v[0] : 1;
+  for (std::int64_t k = 1; k < count; ++k)
+    if (v[k] - v[k - 1] != step) return std::nullopt;
+  const std::int64_t last = v[count - 1];
+  const bool negative = v[0] < 0 && last < 0;
+  const std::int64_t shift = negative && length != unknown_length ? length : 0;
+  if (step == 0 || v[0] + shift < 0 || last + shift < 0) return std::nullopt;
+  return slice_of({v[0] + shift, count, step});
 }
 
-// inc by 0 is x; setting the whole is the new value.
-std::optional<Variables> useless_update(FunctionGraph&, const Apply& node) {
-  const auto& op = *op_as<IncSubtensor>(node.output());
-  const Variable &x = node.input(0), &y = node.input(1);
-  if (!op.set && is_zero(y)) return one(x);
-  std::vector<DimBounds> dims = bounds_of(op.pattern, node, 2);
-  for (std::size_t axis = 0; axis < dims.size(); ++axis) drop_useless_bounds(dims[axis], x, int(axis));
-  const bool whole = std::all_of(dims.begin(), dims.end(),
-                                 [](auto& dim) { return !dim.integer && !dim.start && !dim.stop && !dim.step; });
-  if (!whole || y.dtype() != x.dtype()) return std::nullopt;
-  return one(fit(op.set ? y : x + y, node.output()));
+std::optional<DimBounds> slice_through(const Variable& index, std::int64_t length) {
+  if (index.ndim() != 1 || !is_integer(index.dtype())) return std::nullopt;
+  if (const Array* positions = index.constant()) return slice_through(*positions, length);
+  if (!op_as<ARange>(index)) return std::nullopt;
+  const Apply made = index.owner();
+  for (auto& number : made.inputs())
+    if (!is_integer(number.dtype())) return std::nullopt;
+  const Variable start = made.input(0), stop = made.input(1);
+  const auto step = known_integer(made.input(2));
+  if (!step || *step < 1 || !is_never_negative(start) || !is_never_negative(stop)) return std::nullopt;
+  return range(start, stop, *step == 1 ? Variable() : int64_constant(*step));
 }
 
-bool is_increment(const Variable& v) {
-  if (const auto* op = op_as<IncSubtensor>(v)) return !op->set;
-  const auto* op = op_as<AdvancedIncSubtensor>(v);
-  return op && !op->set;
+// x[:, arange(a, b)] is x[:, a:b].
+std::optional<Bounds> as_slices(const Apply& node, const std::vector<int>& axes, int first) {
+  const Variable& x = node.input(0);
+  if (axes.size() != 1) return std::nullopt;
+  const auto slice = slice_through(node.input(first), x.static_shape()[std::size_t(axes[0])]);
+  if (!slice) return std::nullopt;
+  Bounds bounds(std::size_t(x.ndim()));
+  bounds[std::size_t(axes[0])] = *slice;
+  return bounds;
 }
 
-// x + zeros[i].inc(y) is x[i].inc(y): gradients of indexing add up in place.
-std::optional<Variables> add_of_sparse_update(FunctionGraph& graph, const Apply& node) {
-  const Variable output = node.output();
-  for (int i = 0; i < 2; ++i) {
-    const Variable &update = node.input(i), &x = node.input(1 - i);
-    if (!is_increment(update) || !is_zero(update.owner().input(0)) || graph.clients(update).size() != 1) continue;
-    if (x.dtype() != output.dtype() || update.dtype() != output.dtype() || !same_broadcast(x, output) ||
-        !same_broadcast(update, output))
-      continue;
-    Variables inputs = update.owner().inputs();
-    inputs[0] = x;
-    return one(fit(update.owner().op()(inputs), output));
-  }
-  return std::nullopt;
+std::optional<Variables> gather_to_slice(FunctionGraph&, const Apply& node) {
+  const auto bounds = as_slices(node, op_as<AdvancedSubtensor>(node.output())->axes, 1);
+  if (!bounds) return std::nullopt;
+  return one(fit(part_of(node.input(0), *bounds), node.output()));
 }
 
-// Reading back what was just written: x[i].set(y)[i].
-std::optional<Variables> read_of_write(FunctionGraph&, const Apply& node) {
-  const auto* write = op_as<IncSubtensor>(node.input(0));
-  if (!write || !write->set || !(write->pattern.dims() == pattern_of(node).dims())) return std::nullopt;
-  const Apply written = node.input(0).owner();
-  for (std::size_t i = 1; i < node.inputs().size(); ++i)
-    if (!node.inputs()[i].same_as(written.inputs()[i + 1])) return std::nullopt;
-  if (written.input(1).dtype() != node.output().dtype()) return std::nullopt;
-  return one(fit(written.input(1), node.output()));
-}
-
-// ---- join -----------------------------------------------------------------------------------------------------------
-
-std::optional<Variables> useless_join(FunctionGraph&, const Apply& node) {
-  const int axis = op_as<Join>(node.output())->axis;
-  Variables parts;
-  for (auto& part : node.inputs())
-    if (part.static_shape()[std::size_t(axis)] != 0) parts.push_back(part);
-  if (parts.size() == node.inputs().size() && parts.size() != 1) return std::nullopt;
-  if (parts.empty()) return std::nullopt;
-  return one(fit(join(axis, parts), node.output()));
+std::optional<Variables> scatter_to_slice(FunctionGraph&, const Apply& node) {
+  const auto& op = *op_as<AdvancedIncSubtensor>(node.output());
+  const auto bounds = as_slices(node, op.axes, 2);
+  if (!bounds) return std::nullopt;
+  return one(fit(updated(node.input(0), node.input(1), *bounds, op.set), node.output()));
 }
 
 void declare(Rules& rules) {
-  auto number = [] { return sample_leaf(DType::Float64, {}); };
-  auto index = [] { return int64_constant(1); };
   const Root root = Root::op({"Subtensor"});
   rules.function("useless_slices", root, useless_slices)
       .doc("Bounds that a slice has anyway.")
@@ -220,50 +301,71 @@ void declare(Rules& rules) {
       .sample([] {
         return exp(subtensor(sample_leaf(DType::Float64, {3}), {Slice{1, 7, {}}}));
       });
+  rules.function("positive_positions", root, positive_positions)
+      .doc("Positions counted from the end of a known length are counted from the front.")
+      .tags(canonicalize, "local_convert_negative_indices")
+      .sample([] {
+        return subtensor(sample_leaf(DType::Float64, {3, 4}), {IndexItem(-1), Slice{-3, -1, {}}});
+      });
+  rules.function("only_element", root, only_element)
+      .doc("Indexing a dimension of length 1 drops it.")
+      .tags(canonicalize, specialize, "local_subtensor_remove_broadcastable_index")
+      .sample([] {
+        return subtensor(sample_leaf(DType::Float64, {any_length, 1, any_length}), {IndexItem(2), IndexItem(-1)});
+      });
+  rules.function("dropped_slice", Root::op({"DimShuffle"}), dropped_slice)
+      .doc("A slice of one element whose dimension is dropped is an integer.")
+      .tags(uncanonicalize, "local_dimshuffle_subtensor")
+      .sample([] {
+        const Variable x = sample_leaf(DType::Float64, {4, any_length, 3});
+        return dimshuffle(subtensor(x, {Slice{2, 3, {}}, Slice{}, Slice{-1, {}, {}}}), {new_axis, 1});
+      });
   rules.function("subtensor_of_subtensor", root, subtensor_of_subtensor)
-      .doc("x[i][j] is x[i, j].")
-      .tags(canonicalize, specialize, "local_subtensor_merge_integer")
-      .sample([=] {
+      .doc("x[i][j] is x[i, j], x[a:b][c:d] one slice and x[a:b][i] one element.")
+      .tags(canonicalize, specialize, shape_unsafe, "local_subtensor_merge_integer", "local_subtensor_merge_slice")
+      .sample([] {
         return subtensor(subtensor(sample_matrix(), {IndexItem(1)}), {Slice{1, {}, {}}});
-      });
-  rules.function("subtensor_of_make_vector", root, subtensor_of_make_vector)
-      .doc("An element of a vector made of scalars is that scalar.")
-      .tags(useless, canonicalize, specialize, "local_subtensor_make_vector")
-      .sample([=] {
-        return exp((*make_ref<Subtensor>(IndexPattern({DimIndex{true, false, false, false}})))(
-            {make_vector({number(), number()}), index()}));
-      })
-      .sample([=] {
-        return subtensor(make_vector({number(), number(), number()}), {Slice{-2, {}, {}}});
-      });
-  rules.function("subtensor_of_write", root, read_of_write)
-      .doc("Reading what was just written at the same place.")
-      .tags(canonicalize, specialize, shape_unsafe, "local_read_of_write_same_indices")
-      .sample([=] {
-        const Variable i = sample_leaf(DType::Int64, {});
-        return exp(subtensor(set_subtensor(sample_vector(), {IndexItem(i - i + 1)}, number()), {IndexItem(i - i + 1)}));
-      });
-  rules.function("useless_update", Root::op({"IncSubtensor"}), useless_update)
-      .doc("Adding nothing, or writing everything.")
-      .tags(canonicalize, specialize, "local_useless_inc_subtensor", "local_incsubtensor_of_zeros")
-      .sample([] {
-        return exp(set_subtensor(sample_vector(), {Slice{0, {}, {}}}, sample_vector()));
       })
       .sample([] {
-        return exp(inc_subtensor(sample_vector(), {Slice{1, {}, {}}}, 0.0));
+        return subtensor(subtensor(sample_vector(), {Slice{{}, -1, {}}}), {Slice{1, {}, {}}});
+      })
+      .sample([] {
+        return subtensor(subtensor(sample_vector(), {Slice{1, 7, {}}}), {Slice{{}, 1, {}}});
+      })
+      .sample([] {
+        return subtensor(subtensor(sample_matrix(), {Slice{1, {}, {}}, Slice{{}, {}, -1}}),
+                         {IndexItem(-1), IndexItem(0)});
+      })
+      .sample([] {
+        const Variable x = sample_leaf(DType::Float64, {9});
+        return subtensor(subtensor(x, {Slice{-2, {}, -2}}), {Slice{-1, {}, -1}});
+      })
+      .sample([] {
+        const Variable x = sample_vector(), n = shape_i(sample_matrix(), 0);
+        return subtensor(subtensor(x, {Slice{{}, n, 2}}), {IndexItem(1)});
       });
-  rules.function("add_of_sparse_update", Root::scalar({"add"}), add_of_sparse_update)
-      .doc("Adding an array that is zero but for an update is doing the update.")
-      .tags(canonicalize, stabilize, specialize, "local_add_of_sparse_write")
+  rules.function("gather_to_slice", Root::op({"AdvancedSubtensor"}), gather_to_slice)
+      .doc("A gather along an even row of positions is a slice.")
+      .tags(canonicalize, specialize, shape_unsafe, "local_adv_idx_to_slice")
+      .sample([] {
+        return subtensor(sample_matrix(), {Slice{}, IndexItem(constant(Array{2L, 1L, 0L}))});
+      })
       .sample([] {
         const Variable x = sample_vector();
-        return x + inc_subtensor(alloc(constant(Array(0.0)), {shape_i(x, 0)}), {Slice{1, {}, {}}}, 2.5);
-      });
-  rules.function("useless_join", Root::op({"Join"}), useless_join)
-      .doc("A join of one tensor, and empty parts of a join.")
-      .tags(useless, canonicalize, specialize, "local_join_1", "local_join_empty")
+        return subtensor(x, {IndexItem(arange(1, shape_i(x, 0), 1))});
+      })
       .sample([] {
-        return join(0, {sample_vector(), sample_leaf(DType::Float64, {0})});
+        return subtensor(sample_leaf(DType::Float64, {5}), {IndexItem(constant(Array{-2L, -1L}))});
+      });
+  rules.function("scatter_to_slice", Root::op({"AdvancedIncSubtensor"}), scatter_to_slice)
+      .doc("An update along an even row of positions is an update of a slice.")
+      .tags(canonicalize, specialize, shape_unsafe, "local_adv_idx_to_slice")
+      .sample([] {
+        return inc_subtensor(sample_vector(), {IndexItem(constant(Array{2L, 0L}))}, constant(Array{1.5, 2.5}));
+      })
+      .sample([] {
+        const Variable x = sample_matrix();
+        return set_subtensor(x, {IndexItem(arange(1, shape_i(x, 0), 1))}, 2.5);
       });
 }
 

@@ -13,6 +13,24 @@ std::optional<Variables> settled_switch(FunctionGraph&, const Apply& node) {
   return one(fit(node.input(*condition != 0 ? 1 : 2), node.output()));
 }
 
+// f(switch(c, a, b), switch(c, d, e)) is switch(c, f(a, d), f(b, e)).
+std::optional<Variables> joint_switch(FunctionGraph& graph, const Apply& node) {
+  const Variable output = node.output();
+  if (node.inputs().size() < 2) return std::nullopt;
+  Variable condition;
+  Variables if_true, if_false;
+  for (auto& operand : node.inputs()) {
+    if (!is_elemwise(operand, "switch") || graph.clients(operand).size() != 1) return std::nullopt;
+    const Apply choice = operand.owner();
+    if (condition && !condition.same_as(choice.input(0))) return std::nullopt;
+    condition = choice.input(0);
+    // Each branch as the operand has it: a switch of both has the dtype of both.
+    if_true.push_back(cast(choice.input(1), operand.dtype()));
+    if_false.push_back(cast(choice.input(2), operand.dtype()));
+  }
+  return one(fit(switch_(condition, node.op()(if_true), node.op()(if_false)), output));
+}
+
 bool is_cast(const Variable& v) {
   const ScalarOp* scalar = scalar_op_of(v);
   return scalar && scalar->name.starts_with("cast_");
@@ -66,6 +84,14 @@ void declare(Rules& rules) {
   rules.equation("switch_in_false_branch", switch_(c, x, switch_(c, y, z)), switch_(c, x, z))
       .on(any_dtype)
       .tags(canonicalize);
+
+  rules.function("joint_switch", Root::elemwise(), joint_switch)
+      .doc("An operation on switches of one condition is one switch.")
+      .tags(canonicalize, "local_merge_switch_same_cond")
+      .sample([] {
+        const Variable chosen = sample_vector() > 0.1;
+        return switch_(chosen, sample_vector(), 0.0) * switch_(chosen, sample_vector(), sample_vector());
+      });
 
   std::initializer_list<std::string> casts = {"cast_bool",   "cast_int8",    "cast_int16",  "cast_int32",
                                               "cast_int64",  "cast_uint8",   "cast_uint16", "cast_uint32",

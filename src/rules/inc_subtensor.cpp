@@ -1,0 +1,404 @@
+// Updates of a part of an array: those that change nothing or everything go, updates of the same part join, and what is
+// read after a write is found without it.
+#include "ops/inc_subtensor.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "ops/advanced_inc_subtensor.hpp"
+#include "ops/advanced_subtensor.hpp"
+#include "ops/alloc.hpp"
+#include "ops/lengths.hpp"
+#include "ops/shape.hpp"
+#include "ops/subtensor.hpp"
+#include "rules/subtensor_bounds.hpp"
+#include "rules/vocabulary.hpp"
+
+namespace bitale::rewriting {
+
+namespace {
+
+// The number that all elements are, also of a constant that is repeated to unknown lengths.
+std::optional<double> repeated_number(const Variable& v) {
+  return scalar_constant(op_as<Alloc>(v) ? v.owner().input(0) : v);
+}
+bool is_zero(const Variable& v) { return repeated_number(v) == 0.0; }
+
+// Any update, basic or by index tensors: x, y, then the index.
+struct Update {
+  bool set;
+  Apply node;
+  Variable x() const { return node.input(0); }
+  Variable y() const { return node.input(1); }
+  // The same update of another x, with another value.
+  Variable of(const Variable& x, const Variable& y) const {
+    Variables inputs = node.inputs();
+    inputs[0] = x;
+    inputs[1] = y;
+    return node.op()(inputs);
+  }
+};
+
+std::optional<Update> update_at(const Variable& v) {
+  if (const auto* op = op_as<IncSubtensor>(v)) return Update{op->set, v.owner()};
+  if (const auto* op = op_as<AdvancedIncSubtensor>(v)) return Update{op->set, v.owner()};
+  return std::nullopt;
+}
+
+bool is_basic(const Update& update) { return dynamic_cast<const IncSubtensor*>(&update.node.op()) != nullptr; }
+
+// Whether both write the same part.
+bool same_part(const Update& a, const Update& b) {
+  if (is_basic(a) && is_basic(b)) return is_same(bounds_of(a.node), bounds_of(b.node));
+  const auto* first = dynamic_cast<const AdvancedIncSubtensor*>(&a.node.op());
+  const auto* second = dynamic_cast<const AdvancedIncSubtensor*>(&b.node.op());
+  if (!first || !second || first->axes != second->axes) return false;
+  for (std::size_t k = 2; k < a.node.inputs().size(); ++k)
+    if (!a.node.inputs()[k].same_as(b.node.inputs()[k])) return false;
+  return true;
+}
+
+// ---- updates that do little -----------------------------------------------------------------------------------------
+
+bool takes_all(const Variable& x, const Bounds& bounds) {
+  for (std::size_t axis = 0; axis < bounds.size(); ++axis) {
+    const DimBounds& dim = bounds[axis];
+    if (dim.is_full()) continue;
+    const std::int64_t length = x.static_shape()[axis];
+    const auto known = known_range(dim, length);
+    if (known && known->start == 0 && known->count == length && known->step == 1) continue;
+    const bool from_start = !dim.integer && (!dim.start || known_integer(dim.start) == 0);
+    const auto* stop = dim.stop ? op_as<ShapeI>(dim.stop) : nullptr;
+    const bool to_end = !dim.stop || (stop && stop->i == int(axis) && dim.stop.owner().input(0).same_as(x));
+    if (!from_start || !to_end || (dim.step && known_integer(dim.step) != 1)) return false;
+  }
+  return true;
+}
+
+// inc by 0 is x; setting the whole is the new value.
+std::optional<Variables> useless_update(FunctionGraph&, const Apply& node) {
+  const Update update = *update_at(node.output());
+  const Variable x = update.x(), y = update.y();
+  if (!update.set && is_zero(y)) return one(x);
+  if (!is_basic(update) || y.dtype() != x.dtype() || !takes_all(x, bounds_of(node))) return std::nullopt;
+  if (!update.set && x.dtype() == DType::Bool) return std::nullopt;
+  return one(fit(update.set ? y : x + y, node.output()));
+}
+
+// Writing the number that is everywhere.
+std::optional<Variables> write_of_same(FunctionGraph&, const Apply& node) {
+  const Update update = *update_at(node.output());
+  if (!update.set) return std::nullopt;
+  const auto there = repeated_number(update.x()), written = repeated_number(update.y());
+  if (!there || !written || Array(*written).astype(update.x().dtype()).item() != *there) return std::nullopt;
+  return one(update.x());
+}
+
+// zeros[i].inc(y) is zeros[i].set(y).
+std::optional<Variables> update_of_zeros(FunctionGraph&, const Apply& node) {
+  const Update update = *update_at(node.output());
+  if (update.set || !is_basic(update) || !is_zero(update.x())) return std::nullopt;
+  return one(updated(update.x(), update.y(), bounds_of(node), true));
+}
+
+// x[i].set(x[i] + y) is x[i].inc(y).
+std::optional<Variables> write_of_sum(FunctionGraph&, const Apply& node) {
+  const Update update = *update_at(node.output());
+  const Variable x = update.x(), value = update.y();
+  if (!update.set || !is_elemwise(value, "add") || value.dtype() != x.dtype() || x.dtype() == DType::Bool)
+    return std::nullopt;
+  const Apply sum = value.owner();
+  for (int i = 0; i < 2; ++i) {
+    const Variable &read = sum.input(i), &y = sum.input(1 - i);
+    if (!op_as<Subtensor>(read) || !read.owner().input(0).same_as(x) || !same_broadcast(read, value)) continue;
+    if (!is_same(bounds_of(read.owner()), bounds_of(node))) continue;
+    return one(updated(x, cast(y, x.dtype()), bounds_of(node), false));
+  }
+  return std::nullopt;
+}
+
+// x + zeros[i].inc(y) is x[i].inc(y): gradients of indexing add up in place.
+std::optional<Variables> add_of_sparse_update(FunctionGraph& graph, const Apply& node) {
+  const Variable output = node.output();
+  if (output.dtype() == DType::Bool) return std::nullopt;
+  for (int i = 0; i < 2; ++i) {
+    const Variable &part = node.input(i), &x = node.input(1 - i);
+    const std::optional<Update> update = update_at(part);
+    if (!update || !is_zero(update->x()) || graph.clients(part).size() != 1) continue;
+    if (update->set && !is_basic(*update)) continue;  // what is set twice would be added twice
+    if (x.dtype() != output.dtype() || part.dtype() != output.dtype() || !same_broadcast(x, output) ||
+        !same_broadcast(part, output))
+      continue;
+    if (is_basic(*update)) return one(fit(updated(x, update->y(), bounds_of(update->node), false), output));
+    return one(fit(update->of(x, update->y()), output));
+  }
+  return std::nullopt;
+}
+
+// ---- updates of the same part ---------------------------------------------------------------------------------------
+
+std::optional<Variables> update_of_update(FunctionGraph& graph, const Apply& node) {
+  const Update outer = *update_at(node.output());
+  const std::optional<Update> inner = update_at(outer.x());
+  if (!inner || !same_part(*inner, outer)) return std::nullopt;
+  if (outer.set) return one(outer.of(inner->x(), outer.y()));
+  // Positions named twice by index tensors are set once but added to twice.
+  if (inner->set && !is_basic(outer)) return std::nullopt;
+  const DType dtype = outer.x().dtype();
+  if (dtype == DType::Bool || graph.clients(outer.x()).size() != 1) return std::nullopt;
+  return one(inner->of(inner->x(), cast(inner->y(), dtype) + cast(outer.y(), dtype)));
+}
+
+// ---- reading after a write ------------------------------------------------------------------------------------------
+
+constexpr std::int64_t no_end = std::numeric_limits<std::int64_t>::max();
+
+// Positions from `low` to before `high`, whatever the length turns out to be; none when that is not known.
+struct Interval {
+  std::int64_t low, high;
+};
+std::optional<Interval> interval_of(const DimBounds& dim, std::int64_t length) {
+  if (dim.integer) {
+    const auto known = known_integer(dim.index), position = known_position(dim.index, length);
+    if (position) return Interval{*position, *position + 1};
+    if (!known || *known < 0) return std::nullopt;
+    return Interval{*known, *known + 1};
+  }
+  if (const auto known = known_range(dim, length)) {
+    const std::int64_t last = known->start + (known->count - 1) * known->step;
+    if (known->count == 0) return Interval{0, 0};
+    return Interval{std::min(known->start, last), std::max(known->start, last) + 1};
+  }
+  auto bound = [](const Variable& number, std::int64_t otherwise) {
+    return number ? known_integer(number) : std::optional(otherwise);
+  };
+  const auto start = bound(dim.start, 0), stop = bound(dim.stop, no_end), step = bound(dim.step, 1);
+  if (!start || !stop || !step || *start < 0 || *stop < 0 || *step < 1) return std::nullopt;
+  return Interval{*start, *stop};
+}
+
+bool are_apart(const Variable& x, const Bounds& read, const Bounds& write) {
+  for (std::size_t axis = 0; axis < read.size(); ++axis) {
+    const auto a = interval_of(read[axis], x.static_shape()[axis]);
+    const auto b = interval_of(write[axis], x.static_shape()[axis]);
+    if (a && b && (a->high <= b->low || b->high <= a->low)) return true;
+  }
+  return false;
+}
+
+// x[i].set(y)[i] is y, x[i].inc(y)[i] is x[i] + y, and elsewhere x is as it was.
+std::optional<Variables> read_of_write(FunctionGraph&, const Apply& node) {
+  const auto* write = op_as<IncSubtensor>(node.input(0));
+  if (!write) return std::nullopt;
+  const Apply written = node.input(0).owner();
+  const Variable &x = written.input(0), &y = written.input(1);
+  const Bounds read = bounds_of(node), part = bounds_of(written);
+  if (are_apart(x, read, part)) return one(fit(part_of(x, read), node.output()));
+  if (!is_same(read, part)) return std::nullopt;
+  const Variable value = cast(y, x.dtype());
+  if (write->set) return one(fit(value, node.output()));
+  if (x.dtype() == DType::Bool) return std::nullopt;
+  return one(fit(part_of(x, read) + value, node.output()));
+}
+
+// The read dimension by dimension of the value, where those that repeat have only position 0.
+Variable part_of_value(const Variable& y, const Bounds& region_read) {
+  Bounds bounds(region_read.end() - y.ndim(), region_read.end());
+  for (int axis = 0; axis < y.ndim(); ++axis)
+    if (is_one(y, axis))
+      bounds[std::size_t(axis)] = bounds[std::size_t(axis)].integer ? at_index(int64_constant(0)) : DimBounds{};
+  return part_of(y, bounds);
+}
+
+// Along dimensions that the write takes whole, reading comes first: x[:, i].set(y)[j] is x[j][i].set(y[j]).
+std::optional<Variables> read_along_write(FunctionGraph& graph, const Apply& node) {
+  const auto* write = op_as<IncSubtensor>(node.input(0));
+  if (!write || graph.clients(node.input(0)).size() != 1) return std::nullopt;
+  const Apply written = node.input(0).owner();
+  const Variable &x = written.input(0), &y = written.input(1);
+  const Bounds read = bounds_of(node), part = bounds_of(written);
+  if (all_full(read)) return std::nullopt;
+  Bounds left, region;
+  for (std::size_t axis = 0; axis < read.size(); ++axis) {
+    if (!read[axis].is_full() && !part[axis].is_full()) return std::nullopt;
+    if (!read[axis].integer) left.push_back(part[axis]);
+    if (!part[axis].integer) region.push_back(read[axis]);
+  }
+  return one(fit(updated(part_of(x, read), part_of_value(y, region), left, write->set), node.output()));
+}
+
+// ---- constant index tensors -----------------------------------------------------------------------------------------
+
+// Positions as known numbers from the front.
+std::optional<std::vector<std::int64_t>> known_positions(const Variable& index, std::int64_t length) {
+  if (index.ndim() != 1 || !index.is_constant()) return std::nullopt;
+  const Array values = index.constant()->astype(DType::Int64).contiguous();
+  const std::int64_t* v = values.data_as<std::int64_t>();
+  std::vector<std::int64_t> out(v, v + values.size());
+  for (auto& at : out) {
+    if (at < 0 && length != unknown_length) at += length;
+    if (at < 0) return std::nullopt;
+  }
+  return out;
+}
+
+bool has_repeats(std::vector<std::int64_t> values) {
+  std::sort(values.begin(), values.end());
+  return std::adjacent_find(values.begin(), values.end()) != values.end();
+}
+
+// Where each position was last written; none when some were not written, empty when none were.
+std::optional<std::vector<std::int64_t>> places(const std::vector<std::int64_t>& read,
+                                                const std::vector<std::int64_t>& written) {
+  std::vector<std::int64_t> out;
+  for (auto at : read) {
+    const auto last = std::find(written.rbegin(), written.rend(), at);
+    if (last != written.rend()) out.push_back(std::int64_t(written.rend() - last) - 1);
+  }
+  if (!out.empty() && out.size() != read.size()) return std::nullopt;
+  return out;
+}
+
+constexpr std::size_t most_positions = 4096;
+
+std::optional<Variables> gather_of_scatter(FunctionGraph&, const Apply& node) {
+  const auto* write = op_as<AdvancedIncSubtensor>(node.input(0));
+  const auto& axes = op_as<AdvancedSubtensor>(node.output())->axes;
+  if (!write || axes.size() != 1 || write->axes != axes) return std::nullopt;
+  const Apply written = node.input(0).owner();
+  const Variable &x = written.input(0), &y = written.input(1);
+  const std::int64_t length = x.static_shape()[std::size_t(axes[0])];
+  const auto read = known_positions(node.input(1), length), to = known_positions(written.input(2), length);
+  if (!read || !to || read->size() * to->size() > most_positions) return std::nullopt;
+  const auto from = places(*read, *to);
+  if (!from) return std::nullopt;
+  const Variable before = node.op()({x, node.input(1)});
+  if (from->empty()) return one(fit(before, node.output()));
+  if (!write->set && (has_repeats(*to) || x.dtype() == DType::Bool)) return std::nullopt;
+  Variable value = cast(y, x.dtype());
+  const int axis = axes[0] - (x.ndim() - y.ndim());  // of y, along the index
+  if (axis >= 0 && !is_one(y, axis)) value = take(value, constant(Array(*from)), axis);
+  return one(fit(write->set ? value : before + value, node.output()));
+}
+
+void declare(Rules& rules) {
+  auto number = [] { return sample_leaf(DType::Float64, {}); };
+  auto index = [] {
+    const Variable i = sample_leaf(DType::Int64, {});
+    return i - i + 1;
+  };
+  auto zeros_like_vector = [] { return alloc(constant(Array(0.0)), {shape_i(sample_vector(), 0)}); };
+  const Root updates = Root::op({"IncSubtensor", "AdvancedIncSubtensor"}), read = Root::op({"Subtensor"});
+  rules.function("useless_update", updates, useless_update)
+      .doc("Adding nothing, or writing everything.")
+      .tags(canonicalize, stabilize, specialize, "local_useless_inc_subtensor", "local_incsubtensor_of_zeros")
+      .sample([] {
+        return exp(set_subtensor(sample_vector(), {Slice{0, {}, {}}}, sample_vector()));
+      })
+      .sample([] {
+        return exp(inc_subtensor(sample_vector(), {Slice{1, {}, {}}}, 0.0));
+      })
+      .sample([] {
+        return exp(inc_subtensor(sample_leaf(DType::Float64, {3}), {Slice{-3, 5, {}}}, sample_vector()));
+      })
+      .sample([] { return inc_subtensor(sample_matrix(), {IndexItem(sample_leaf(DType::Int64, {2}))}, 0.0) + 1; });
+  rules.function("write_of_same", updates, write_of_same)
+      .doc("Writing the number that is everywhere.")
+      .tags(canonicalize, stabilize, "local_setsubtensor_of_constants")
+      .sample([=] {
+        return set_subtensor(alloc(constant(Array(2.5)), {shape_i(sample_vector(), 0)}), {IndexItem(1)}, 2.5) + 1;
+      });
+  rules.function("update_of_zeros", updates, update_of_zeros)
+      .doc("Adding to zeros is writing.")
+      .tags(canonicalize, specialize, "local_incsubtensor_of_zeros_to_setsubtensor")
+      .either_zero()
+      .sample([=] { return inc_subtensor(zeros_like_vector(), {IndexItem(1)}, number()); });
+  rules.function("write_of_sum", Root::op({"IncSubtensor"}), write_of_sum)
+      .doc("x[i].set(x[i] + y) is x[i].inc(y).")
+      .tags(canonicalize, specialize, "local_set_to_inc_subtensor")
+      .sample([] {
+        const Variable x = sample_matrix();
+        return set_subtensor(x, {Slice{1, {}, {}}}, sample_vector() + subtensor(x, {Slice{1, {}, {}}}));
+      });
+  rules.function("add_of_sparse_update", Root::scalar({"add"}), add_of_sparse_update)
+      .doc("Adding an array that is zero but for an update is doing the update.")
+      .tags(canonicalize, stabilize, specialize, "local_add_of_sparse_write", "local_IncSubtensor_serialize",
+            "pre_local_IncSubtensor_serialize")
+      .sample([=] {
+        return sample_vector() + inc_subtensor(zeros_like_vector(), {Slice{1, {}, {}}}, 2.5);
+      })
+      .sample([=] {
+        const Variable zeros = zeros_like_vector();
+        return inc_subtensor(zeros, {IndexItem(0)}, number()) + set_subtensor(zeros, {Slice{1, {}, {}}}, number());
+      })
+      .sample([=] {
+        const Variable rows = constant(Array{0L, 2L, 2L});
+        return sample_vector() + inc_subtensor(zeros_like_vector(), {IndexItem(rows)}, sample_vector());
+      });
+  rules.function("update_of_update", updates, update_of_update)
+      .doc("Of two writes of the same part the second counts; what is added twice is added at once.")
+      .tags(canonicalize, stabilize, specialize, "local_write_of_write_same_indices")
+      .sample([=] {
+        const Variable i = index();
+        return set_subtensor(inc_subtensor(sample_vector(), {IndexItem(i)}, number()), {IndexItem(i)}, number());
+      })
+      .sample([] {
+        return inc_subtensor(set_subtensor(sample_matrix(), {Slice{1, {}, {}}}, 2.5), {Slice{1, {}, {}}},
+                             sample_vector());
+      })
+      .sample([] {
+        const Variable rows = constant(Array{0L, 2L, 2L});
+        return inc_subtensor(inc_subtensor(sample_vector(), {IndexItem(rows)}, sample_vector()), {IndexItem(rows)},
+                             sample_vector());
+      });
+  rules.function("subtensor_of_write", read, read_of_write)
+      .doc("Reading what was just written at the same place, or what was there at another.")
+      .tags(canonicalize, specialize, shape_unsafe, "local_read_of_write_same_indices")
+      .sample([=] {
+        const Variable i = index();
+        return exp(subtensor(set_subtensor(sample_vector(), {IndexItem(i)}, number()), {IndexItem(i)}));
+      })
+      .sample([=] {
+        const Variable i = index();
+        return exp(subtensor(inc_subtensor(sample_matrix(), {IndexItem(i)}, number()), {IndexItem(i)}));
+      })
+      .sample([=] {
+        return exp(subtensor(set_subtensor(sample_vector(), {IndexItem(2)}, number()), {Slice{{}, 2, {}}}));
+      });
+  rules.function("subtensor_along_write", read, read_along_write)
+      .doc("Along dimensions that a write takes whole, reading comes first.")
+      .tags(canonicalize, specialize, shape_unsafe, "local_slice_read_of_write")
+      .sample([] {
+        return subtensor(set_subtensor(sample_matrix(), {Slice{}, IndexItem(1)}, sample_vector()), {IndexItem(2)});
+      })
+      .sample([] {
+        return subtensor(inc_subtensor(sample_matrix(), {Slice{1, {}, {}}}, sample_vector()),
+                         {Slice{}, Slice{1, {}, {}}});
+      })
+      .sample([=] {
+        return subtensor(inc_subtensor(sample_matrix(), {Slice{1, {}, {}}}, number()), {Slice{}, IndexItem(1)});
+      });
+  rules.function("gather_of_scatter", Root::op({"AdvancedSubtensor"}), gather_of_scatter)
+      .doc("Reading at known positions what was written at known positions.")
+      .tags(canonicalize, specialize, shape_unsafe, "local_advanced_read_of_write_constant_indices")
+      .sample([] {
+        const Variable rows = constant(Array{2L, 0L, 2L}), again = constant(Array{2L, 2L, 0L, 0L});
+        return exp(subtensor(set_subtensor(sample_matrix(), {IndexItem(rows)}, sample_matrix()), {IndexItem(again)}));
+      })
+      .sample([] {
+        const Variable columns = constant(Array{2L, 0L}), again = constant(Array{0L, 0L, 2L});
+        return exp(subtensor(inc_subtensor(sample_leaf(DType::Float64, {any_length, 3}), {Slice{}, IndexItem(columns)},
+                                           sample_leaf(DType::Float64, {any_length, 2})),
+                             {Slice{}, IndexItem(again)}));
+      })
+      .sample([] {
+        const Variable rows = constant(Array{2L, 2L}), others = constant(Array{0L, 0L, 1L});
+        return exp(subtensor(inc_subtensor(sample_vector(), {IndexItem(rows)}, 2.5), {IndexItem(others)}));
+      });
+}
+
+const RegisterRules registered("inc_subtensor", declare);
+
+}  // namespace
+
+}  // namespace bitale::rewriting

@@ -1,0 +1,119 @@
+#include "rules/subtensor_bounds.hpp"
+
+#include <algorithm>
+
+#include "ops/inc_subtensor.hpp"
+#include "ops/lengths.hpp"
+#include "ops/slice_arithmetic.hpp"
+#include "ops/subtensor.hpp"
+
+namespace bitale::rewriting {
+
+namespace {
+
+bool same_number(const Variable& a, const Variable& b) {
+  if (!a || !b) return !a && !b;
+  if (a.same_as(b)) return true;
+  const auto known = known_integer(a);
+  return known && known == known_integer(b);
+}
+
+}  // namespace
+
+bool DimBounds::is_same(const DimBounds& other) const {
+  return integer == other.integer && same_number(index, other.index) && same_number(start, other.start) &&
+         same_number(stop, other.stop) && same_number(step, other.step);
+}
+
+Bounds bounds_of(const Apply& node) {
+  const auto* read = dynamic_cast<const Subtensor*>(&node.op());
+  const IndexPattern& pattern = read ? read->pattern : dynamic_cast<const IncSubtensor&>(node.op()).pattern;
+  int next = read ? 1 : 2;
+  auto take = [&](bool present) { return present ? node.input(next++) : Variable(); };
+  Bounds out;
+  for (auto& dim : pattern.dims()) {
+    DimBounds bounds{.integer = dim.integer};
+    if (dim.integer) {
+      bounds.index = take(true);
+    } else {
+      bounds.start = take(dim.start);
+      bounds.stop = take(dim.stop);
+      bounds.step = take(dim.step);
+    }
+    out.push_back(bounds);
+  }
+  out.resize(std::size_t(node.input(0).ndim()));
+  return out;
+}
+
+IndexPattern pattern_of(const Bounds& bounds) {
+  std::vector<DimIndex> dims;
+  for (auto& dim : bounds) dims.push_back({dim.integer, bool(dim.start), bool(dim.stop), bool(dim.step)});
+  return IndexPattern(std::move(dims));
+}
+
+Variables numbers_of(const Bounds& bounds) {
+  Variables out;
+  for (auto& dim : bounds)
+    for (auto& number : {dim.index, dim.start, dim.stop, dim.step})
+      if (number) out.push_back(number);
+  return out;
+}
+
+bool all_full(const Bounds& bounds) {
+  return std::all_of(bounds.begin(), bounds.end(), [](auto& dim) { return dim.is_full(); });
+}
+
+bool is_same(const Bounds& a, const Bounds& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](auto& x, auto& y) { return x.is_same(y); });
+}
+
+Variable part_of(const Variable& x, const Bounds& bounds) {
+  if (all_full(bounds)) return x;
+  Variables inputs{x};
+  for (auto& number : numbers_of(bounds)) inputs.push_back(number);
+  return (*make_ref<Subtensor>(pattern_of(bounds)))(inputs);
+}
+
+Variable updated(const Variable& x, const Variable& y, const Bounds& bounds, bool set) {
+  Variables inputs{x, y};
+  for (auto& number : numbers_of(bounds)) inputs.push_back(number);
+  return (*make_ref<IncSubtensor>(pattern_of(bounds), set))(inputs);
+}
+
+std::optional<KnownRange> known_range(const DimBounds& slice, std::int64_t length) {
+  if (slice.integer || length == unknown_length) return std::nullopt;
+  std::optional<std::int64_t> numbers[3];
+  const Variable* given[] = {&slice.start, &slice.stop, &slice.step};
+  for (int k = 0; k < 3; ++k) {
+    if (!*given[k]) continue;
+    numbers[k] = known_integer(*given[k]);
+    if (!numbers[k]) return std::nullopt;
+  }
+  if (numbers[2] == 0) return std::nullopt;
+  const auto range = slice_range(IntArithmetic{}, numbers[0], numbers[1], numbers[2], length);
+  return KnownRange{range.start, range.count, range.step};
+}
+
+DimBounds slice_of(const KnownRange& range) {
+  if (range.count == 0) return rewriting::range({}, int64_constant(0));
+  const std::int64_t last = range.start + (range.count - 1) * range.step;
+  const std::int64_t stop = range.step > 0 ? last + 1 : last - 1;
+  DimBounds out;
+  out.start = int64_constant(range.start);
+  if (stop >= 0) out.stop = int64_constant(stop);
+  // One element needs no step; backwards it is the same slice forwards.
+  if (range.count == 1) return rewriting::range(out.start, int64_constant(range.start + 1));
+  if (range.step != 1) out.step = int64_constant(range.step);
+  return out;
+}
+
+std::optional<std::int64_t> known_position(const Variable& index, std::int64_t length) {
+  std::optional<std::int64_t> at = known_integer(index);
+  if (!at || length == unknown_length) return std::nullopt;
+  if (*at < 0) *at += length;
+  if (*at < 0 || *at >= length) return std::nullopt;
+  return at;
+}
+
+}  // namespace bitale::rewriting

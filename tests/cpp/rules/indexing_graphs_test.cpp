@@ -1,0 +1,193 @@
+// Random chains of indexing, updates, views and repetitions: what all rules together make of them has the values of the
+// graph as it was built. Lengths are known, unknown or 1, bounds positive, negative, beyond the end or symbolic.
+#include <doctest/doctest.h>
+
+#include <cstdlib>
+#include <random>
+
+#include "bitale/autodiff/gradient.hpp"
+#include "bitale/core/config.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/ops/ops.hpp"
+#include "bitale/rewriting/rewriting.hpp"
+#include "graph/evaluate.hpp"
+#include "rewriting/engine.hpp"
+
+using namespace bitale;
+
+namespace {
+
+using Axis = std::vector<int>;
+
+class Chain {
+ public:
+  explicit Chain(unsigned seed) : random_(seed) {
+    number_ = input(DType::Float64, {}, {});
+    for (int i = 0; i < 3; ++i) positions_.push_back(input(DType::Int64, {}, {}));
+    x_ = leaf(below(3) + 1);
+    for (int steps = below(6) + 2; steps > 0; --steps) step();
+  }
+
+  Variables inputs;
+  std::vector<Array> values;
+  const Variable& result() const { return x_; }
+
+ private:
+  int below(int n) { return int(random_() % unsigned(n)); }
+  bool coin() { return below(2) == 0; }
+
+  Variable input(DType dtype, const Dims& type, const Dims& shape) {
+    const Variable out(tensor_type(dtype, type), "v" + std::to_string(inputs.size()));
+    Array value = Array::empty(DType::Float64, shape);
+    for (std::int64_t k = 0; k < value.size(); ++k)
+      value.data_as<double>()[k] = dtype == DType::Int64 ? below(3) : double(below(1000)) / 250 - 2;
+    inputs.push_back(out);
+    values.push_back(value.astype(dtype));
+    return out;
+  }
+  Variable leaf(int rank) {
+    Dims type, shape;
+    for (int axis = 0; axis < rank; ++axis) {
+      const std::int64_t length = below(4) == 0 ? 1 : 3 + below(2);
+      shape.push_back(length);
+      type.push_back(length == 1 || coin() ? length : unknown_length);
+    }
+    return input(DType::Float64, type, shape);
+  }
+  // Of a length that x_ has.
+  Variable like(const Variable& x) {
+    const Array value = evaluate(x, inputs, values);
+    Dims type, shape;
+    for (int axis = 0; axis < x.ndim(); ++axis) {
+      const bool repeats = below(4) == 0;
+      shape.push_back(repeats ? 1 : value.shape(axis));
+      type.push_back(repeats || x.static_shape()[std::size_t(axis)] == 1 || coin() ? shape.back() : unknown_length);
+    }
+    return input(DType::Float64, type, shape);
+  }
+
+  std::optional<Operand> bound() {
+    switch (below(4)) {
+      case 0: return Operand(below(9) - 4);
+      case 1: return Operand(positions_[std::size_t(below(3))]);
+      case 2: return Operand(below(3));
+      default: return std::nullopt;
+    }
+  }
+  Slice slice() {
+    const int steps[] = {1, 2, -1, -2, 3};
+    return Slice{bound(), bound(), below(3) == 0 ? std::optional<Operand>(steps[below(5)]) : std::nullopt};
+  }
+  IndexItem item(bool tensors) {
+    switch (below(tensors ? 5 : 4)) {
+      case 0: return IndexItem(below(4) - 2);
+      case 1: return below(3) == 0 ? IndexItem(positions_[std::size_t(below(3))]) : IndexItem(slice());
+      case 2: return IndexItem(slice());
+      case 3: return IndexItem(Slice{});
+      default: break;
+    }
+    switch (below(3)) {
+      case 0: return IndexItem(constant(Array{std::int64_t(below(2)), std::int64_t(below(3))}));
+      case 1: return IndexItem(constant(Array{0L, 1L, 2L}));
+      default: return IndexItem(make_vector({positions_[0], positions_[1]}));
+    }
+  }
+  std::vector<IndexItem> index() {
+    std::vector<IndexItem> out;
+    int tensors = 1;
+    for (int axis = below(x_.ndim()) + 1; axis > 0; --axis) {
+      out.push_back(item(tensors > 0));
+      if (out.back().kind == IndexItem::Kind::Tensor) --tensors;
+    }
+    return out;
+  }
+
+  void step() {
+    const int rank = x_.ndim();
+    if (rank == 0) return void(x_ = x_ * number_);
+    switch (below(16)) {
+      case 0:
+      case 1:
+      case 2:
+      case 3:
+      case 4: return void(x_ = subtensor(x_, index()));
+      case 5: return void(x_ = coin() ? sin(x_) : x_ * 2);
+      case 6: return void(x_ = x_ + like(x_));
+      case 7: return void(x_ = rank > 1 ? sum(x_, Axis{below(rank)}) : x_ + number_);
+      case 8: return void(x_ = transpose(x_));
+      case 9: return void(x_ = rank < 3 ? expand_dims(x_, below(rank + 1)) : sum(x_, Axis{0}));
+      case 10: return void(x_ = join(0, {x_, coin() ? x_ : sin(x_)}));
+      case 11: return rank == 2 ? void(x_ = dot(x_, transpose(x_))) : void(x_ = x_ / 3);
+      case 12: {
+        const auto items = index();
+        return void(
+            x_ = inc_subtensor(coin() ? x_ : zeros_like(x_), items, coin() ? number_ : sin(subtensor(x_, items))));
+      }
+      case 13: {
+        const auto items = index();
+        return void(x_ = set_subtensor(x_, items, coin() ? number_ : subtensor(x_, items) + number_));
+      }
+      case 14: return void(x_ = alloc(squeeze(subtensor(x_, {Slice{0, 1, {}}}), Axis{0}), lengths()));
+      default: return void(x_ = flatten(exp(-sqr(x_))));
+    }
+  }
+  Variables lengths() {
+    Variables out;
+    for (int axis = 0; axis < x_.ndim(); ++axis) out.push_back(shape_i(x_, axis));
+    return out;
+  }
+
+  std::mt19937 random_;
+  Variable number_, x_;
+  Variables positions_;
+};
+
+int trials() {
+  const char* wanted = std::getenv("BITALE_TEST_FUZZ");
+  return wanted ? std::atoi(wanted) : 4000;
+}
+
+bool same(const Array& before, const Array& after) {
+  return before.dtype() == after.dtype() && before.shape() == after.shape() && allclose(before, after, 1e-9, 1e-9);
+}
+
+}  // namespace
+
+TEST_CASE("random indexing keeps its values under all rules") {
+  const config::Change strict("on_opt_error", "raise");
+  int done = 0, failed = 0;
+  for (int seed = 0; seed < trials() && failed < 5; ++seed) {
+    CAPTURE(seed);
+    std::optional<Chain> chain;
+    std::vector<Array> expected;
+    Variables outputs;
+    try {
+      chain.emplace(unsigned(seed));
+      outputs.push_back(chain->result());
+      if (seed % 2 == 0) outputs = grad(sum(sin(chain->result())), Variables{chain->inputs[0], chain->inputs[4]});
+      expected = evaluate(outputs, chain->inputs, chain->values);
+    } catch (const Error&) {
+      continue;  // an index outside, lengths that don't fit, an input that plays no part
+    }
+    ++done;
+    for (const char* optimizer : {"fast_run", "fast_compile"}) {
+      CAPTURE(optimizer);
+      FunctionGraph graph(chain->inputs, outputs);
+      std::string trouble;
+      try {
+        rewrite(graph, query_of(optimizer));
+        graph.check_integrity();
+        const std::vector<Array> actual = evaluate(graph.outputs(), graph.inputs(), chain->values);
+        for (std::size_t i = 0; i < outputs.size(); ++i)
+          if (!same(expected[i], actual[i])) trouble = expected[i].str() + "\nbecame " + actual[i].str();
+      } catch (const Error& error) {
+        trouble = error.what();
+      }
+      CHECK_MESSAGE(trouble.empty(), rewriting::expression_text(outputs[0], 30)
+                                         << "\n  became " << rewriting::expression_text(graph.outputs()[0], 30) << "\n"
+                                         << trouble);
+      failed += !trouble.empty();
+    }
+  }
+  CHECK(done > trials() / 4);
+}
