@@ -2,6 +2,7 @@
 // stands as far outside as it can; of several constants in a sum or product one is left.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "rules/vocabulary.hpp"
 
@@ -30,6 +31,7 @@ void neutral_on_the_right(Rules& rules) {
   auto [x] = pattern_variables<1>();
   rules.equation("minus_zero", x - 0, x).on(numbers).tags(useless, canonicalize, "local_elemwise_sub_zeros");
   rules.equation("over_one", x / 1, x).tags(useless, canonicalize, "local_div_by_one");
+  rules.equation("zero_int_div", int_div(0, x), Operand(0).variable).on(integers).tags(canonicalize, "local_zero_div");
   rules.equation("int_div_by_one", int_div(x, 1), x).on(integers).tags(useless, canonicalize);
 }
 
@@ -64,10 +66,70 @@ void cancelling(Rules& rules) {
   rules.equation("integer_minus_itself", x - x, Operand(0).variable)
       .on(integers)
       .tags(canonicalize, "local_elemwise_sub_zeros");
-  rules.equation("integer_equals_itself", eq(x, x), Operand(1).variable).on(integers).tags(canonicalize);
-  rules.equation("integer_differs_from_itself", neq(x, x), Operand(0).variable).on(integers).tags(canonicalize);
+  const auto compare = [&](std::string name, const Variable& left, int right, std::uint32_t dtypes) {
+    rules.equation(std::move(name), left, Operand(right).variable)
+        .on(dtypes)
+        .tags(canonicalize, "local_useless_elemwise_comparison", "local_useless_elemwise");
+  };
+  compare("integer_equals_itself", eq(x, x), 1, integers);
+  compare("integer_differs_from_itself", neq(x, x), 0, integers);
+  compare("integer_at_least_itself", ge(x, x), 1, integers);
+  compare("integer_at_most_itself", le(x, x), 1, integers);
+  compare("less_than_itself", lt(x, x), 0, numbers);  // of nan, too
+  compare("greater_than_itself", gt(x, x), 0, numbers);
   const Variable bits = pattern_variable("x", DType::Int64);
   rules.equation("xor_with_itself", xor_(bits, bits), Operand(0).variable).on(integers | bools).tags(canonicalize);
+}
+
+// Where a choice gives 0, what it is multiplied with or divided by does not matter, nor that it may be nan there.
+std::optional<Variables> sink_into_mask(FunctionGraph& graph, const Apply& node) {
+  const Variable output = node.output();
+  const bool is_product = is_elemwise(output, "mul");
+  for (int i = 0; i < (is_product ? 2 : 1); ++i) {
+    const Variable &mask = node.input(i), &other = node.input(1 - i);
+    if (!is_elemwise(mask, "switch") || graph.clients(mask).size() != 1) continue;
+    if (!is_float(output.dtype()) || mask.dtype() != output.dtype() || other.dtype() != output.dtype()) continue;
+    const Apply choice = mask.owner();
+    for (int zero = 1; zero <= 2; ++zero) {
+      const Variable& kept = choice.input(3 - zero);
+      if (scalar_constant(choice.input(zero)) != 0.0 || kept.dtype() != output.dtype()) continue;
+      const Variable inside = is_product ? kept * other : kept / other;
+      return one(fit(zero == 1 ? switch_(choice.input(0), 0, inside) : switch_(choice.input(0), inside, 0), output));
+    }
+  }
+  return std::nullopt;
+}
+
+void masks(Rules& rules) {
+  rules.function("sink_into_mask", Root::scalar({"mul", "true_div"}), sink_into_mask)
+      .doc("x * switch(c, y, 0) is switch(c, x * y, 0), likewise y / x and with the branches exchanged.")
+      .tags(canonicalize, stabilize, specialize, "local_mul_switch_sink", "local_div_switch_sink")
+      .wider_domain()
+      .either_zero()
+      .sample([] { return exp(sample_vector()) * switch_(gt(sample_vector(), 0), 0, sample_vector()); })
+      .sample([] { return switch_(gt(sample_vector(), 0), sample_vector(), 0) * sample_vector(); })
+      .sample([] { return switch_(gt(sample_vector(), 0), sample_vector(), 0.0) / sample_vector(); });
+}
+
+// These make a constant of what is nan for some inputs: only on demand.
+void nan_losing(Rules& rules) {
+  auto [x] = pattern_variables<1>();
+  auto lose = [&](std::string name, const Variable& left, double right) -> Rule& {
+    return rules.equation(std::move(name), left, Operand(right).variable).wider_domain().tags(canonicalize, unsafe_nan);
+  };
+  lose("minus_itself", x - x, 0).tags("local_elemwise_sub_zeros");
+  lose("over_itself", x / x, 1).tags("local_mul_canonizer");
+  lose("times_zero", x * 0, 0).tags("local_mul_zero").either_zero();
+  lose("zero_over", 0 / x, 0).tags("local_zero_div").either_zero();
+  auto decide = [&](std::string name, const Variable& left, bool right) {
+    rules.equation(std::move(name), left, Operand(right).variable)
+        .differs_at({std::numeric_limits<double>::quiet_NaN()})
+        .tags(canonicalize, unsafe_nan, "local_useless_elemwise_comparison", "local_useless_elemwise");
+  };
+  decide("equals_itself", eq(x, x), true);
+  decide("differs_from_itself", neq(x, x), false);
+  decide("at_least_itself", ge(x, x), true);
+  decide("at_most_itself", le(x, x), true);
 }
 
 // A constant that neither overflows nor underflows.
@@ -143,6 +205,20 @@ void absolute_values(Rules& rules) {
   const std::pair<std::string, Variable> positives[] = {
       {"sqr", sqr(x)}, {"exp", exp(x)}, {"sigmoid", sigmoid(x)}, {"softplus", softplus(x)}, {"cosh", cosh(x)}};
   for (auto& [name, positive] : positives) rules.equation("abs_of_" + name, abs(positive), positive).tags(canonicalize);
+  const Variable c = pattern_constant("c");
+  auto ordinary = [=](const Match& m) { return is_ordinary(m.value(c)) && m.value(c) != 0; };
+  rules.equation("abs_of_c_times", abs(c * x), abs(c) * abs(x)).when(ordinary).tags(canonicalize, "local_abs_lift");
+  rules.equation("abs_of_over_c", abs(x / c), abs(x) / abs(c)).when(ordinary).tags(canonicalize, "local_abs_lift");
+  auto scale = [=](double sign) { return [=](const Match& m) { return ordinary(m) && m.value(c) * sign > 0; }; };
+  rules.equation("sign_of_over_c", sign(x / c), sign(x))
+      .when(scale(1))
+      .constants({2, 0.3, 100})
+      .tags(canonicalize, stabilize, specialize, "local_sign_div");
+  rules.equation("sign_of_over_negative_c", sign(x / c), -sign(x))
+      .when(scale(-1))
+      .constants({-2, -0.3, -100})
+      .either_zero()
+      .tags(canonicalize, stabilize, specialize, "local_sign_div");
   rules.equation("abs_of_sqrt", abs(sqrt(x)), sqrt(x)).tags(canonicalize).either_zero();  // sqrt(-0.0) is -0.0
 }
 
@@ -150,6 +226,8 @@ void declare(Rules& rules) {
   signs(rules);
   neutral_on_the_right(rules);
   cancelling(rules);
+  masks(rules);
+  nan_losing(rules);
   constants_of_sums(rules);
   constants_of_products(rules);
   absolute_values(rules);

@@ -48,7 +48,7 @@ std::optional<Variables> log_of_scaled_exp(FunctionGraph&, const Apply& node) {
 }
 
 void stability(Rules& rules) {
-  auto [x, y] = pattern_variables<2>();
+  auto [x, y, z] = pattern_variables<3>();
   rules.equation("log1p", log(1 + x), log1p(x))
       .tags(stabilize, specialize, "local_log1p")
       .more_accurate()
@@ -76,6 +76,25 @@ void stability(Rules& rules) {
       .wider_domain()
       .sample([] { return log(softmax(sample_matrix(), std::vector<int>{1})); })
       .sample([] { return log(exp(sample_vector()) * sigmoid(sample_vector())); });
+  // Of tiny positive x, exp(x) rounds to 1: the logarithm is -inf, not nan.
+  rules.equation("log1mexp", log1p(-exp(x)), log1mexp(x))
+      .tags(stabilize, "local_log1p_plusminus_exp")
+      .more_accurate()
+      .wider_domain()
+      .differs_at({1e-300, 1e-30, 1e-12, 1e-8});
+  rules.equation("log1mexp_from_expm1", log(-expm1(x)), log1mexp(x))
+      .tags(stabilize, "logmexpm1_to_log1mexp")
+      .either_zero()
+      .more_accurate();
+  // Equal operands, also both -inf: the difference is 0 and its logarithm -inf.
+  rules.equation("log_diff_exp", log(exp(x) - exp(y)), x + log1mexp(switch_(eq(x, y), 0, y - x)))
+      .tags(stabilize, "logdiffexp_to_log1mexpdiff")
+      .differs_at({0.0, -0.0, 1e-200, -inf, -1e200})  // y > x, exp(x) - exp(y) rounds to 0: -inf, not nan
+      .wider_domain();
+  rules.equation("log_add_exp_3", log(exp(x) + exp(y) + exp(z)), logaddexp(logaddexp(x, y), z))
+      .tags(stabilize, symbolic_op_recognition, "local_log_add_exp")
+      .priority(1)
+      .wider_domain();
   rules.equation("log_add_exp", log(exp(x) + exp(y)), logaddexp(x, y))
       .tags(stabilize, symbolic_op_recognition, "local_log_add_exp")
       .wider_domain();
@@ -96,10 +115,27 @@ void inverse_pairs(Rules& rules) {
       .tags(specialize, "local_exp_log_nan_switch");
   rules.equation("exp_of_log1p", exp(log1p(x)), switch_(ge(x, -1), 1 + x, nan))
       .tags(specialize, "local_exp_log_nan_switch");
-  rules.equation("arcsinh_of_sinh", arcsinh(sinh(x)), x).tags(canonicalize, specialize, "inverse_pair").wider_domain();
-  rules.equation("sinh_of_arcsinh", sinh(arcsinh(x)), x).tags(canonicalize, specialize, "inverse_pair");
-  rules.equation("arctanh_of_tanh", arctanh(tanh(x)), x).tags(canonicalize, specialize, "inverse_pair").wider_domain();
-  rules.equation("tanh_of_arctanh", tanh(arctanh(x)), x).tags(canonicalize, specialize, "inverse_pair").wider_domain();
+  rules.equation("expm1_of_log", expm1(log(x)), switch_(ge(x, 0), x - 1, nan))
+      .tags(specialize, "local_exp_log_nan_switch");
+  rules.equation("exp_of_log1mexp", exp(log1mexp(x)), switch_(le(x, 0), -expm1(x), nan))
+      .either_zero()
+      .tags(specialize, "local_exp_log_nan_switch");
+  rules.equation("cosh_of_arccosh", cosh(arccosh(x)), switch_(ge(x, 1), x, nan))
+      .tags(canonicalize, specialize, "inverse_pair", "useless_Cosh_of_Arccosh");
+  rules.equation("arccosh_of_cosh", arccosh(cosh(x)), abs(x))
+      .tags(canonicalize, specialize, "inverse_pair", "useless_Arccosh_of_Cosh")
+      .wider_domain();
+  rules.equation("arcsinh_of_sinh", arcsinh(sinh(x)), x)
+      .tags(canonicalize, specialize, "inverse_pair", "useless_Arcsinh_of_Sinh")
+      .wider_domain();
+  rules.equation("sinh_of_arcsinh", sinh(arcsinh(x)), x)
+      .tags(canonicalize, specialize, "inverse_pair", "useless_Sinh_of_Arcsinh");
+  rules.equation("arctanh_of_tanh", arctanh(tanh(x)), x)
+      .tags(canonicalize, specialize, "inverse_pair", "useless_Arctanh_of_Tanh")
+      .wider_domain();
+  rules.equation("tanh_of_arctanh", tanh(arctanh(x)), x)
+      .tags(canonicalize, specialize, "inverse_pair", "useless_Tanh_of_Arctanh")
+      .wider_domain();
 }
 
 void powers_and_products(Rules& rules) {

@@ -226,6 +226,7 @@ void declare(Rules& rules) {
   rules.function("collect_terms", Root::scalar({"add", "sub", "neg"}), collect_terms)
       .doc("Equal terms of a longer sum are collected, opposite ones cancel, and of its constants one is left.")
       .tags(canonicalize, "local_add_canonizer", "cancelling")
+      .wider_domain()
       .sample([] {
         const Variable x = leaf(), y = leaf(), z = leaf();
         return (x + y + z) - (y - 3 * x);

@@ -1,4 +1,5 @@
 // Powers with constant exponents become products, squares and roots.
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -40,6 +41,32 @@ void declare(Rules& rules) {
   rules.equation("pow_minus_half", pow(x, -0.5), reciprocal(sqrt(x)))
       .tags(specialize, "local_pow_specialize")
       .differs_at({-inf, -0.0});
+
+  // Exponents add up, whole ones: others change signs. Opposite ones would leave a constant.
+  const Variable c = pattern_constant("c"), d = pattern_constant("d");
+  auto whole = [](double value) { return value == std::floor(value) && std::abs(value) < 1e6; };
+  // What is needed anyway is not computed anew.
+  auto only_here = [](const Match& m) {
+    const Apply& product = m.node();
+    return std::all_of(product.inputs().begin(), product.inputs().end(), [&](const Variable& power) {
+      const auto clients = m.graph().clients(power);
+      return std::all_of(clients.begin(), clients.end(), [&](auto& client) { return client.node == product.node(); });
+    });
+  };
+  rules.equation("pow_times_pow", pow(x, c) * pow(x, d), pow(x, c + d))
+      .when([=](const Match& m) {
+        const double a = m.value(c), b = m.value(d);
+        return whole(a) && whole(b) && a + b != 0 && only_here(m);
+      })
+      .constants({2, 3, -1})
+      .wider_domain()
+      .tags(canonicalize, "local_mul_pow_to_pow_add");
+  rules.equation("pow_times_itself", pow(x, c) * x, pow(x, c + 1))
+      .when([=](const Match& m) { return whole(m.value(c)) && m.value(c) != -1; })
+      .constants({2, 3, -2})
+      .once_used(pow(x, c))
+      .wider_domain()
+      .tags(canonicalize, "local_mul_pow_to_pow_add");
 
   rules.equation("times_itself", x * x, sqr(x)).on(numbers).tags(specialize, "local_mul_to_sqr");
   rules.equation("one_over", 1 / x, reciprocal(x)).tags(specialize, "local_div_to_reciprocal");

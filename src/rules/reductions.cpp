@@ -241,6 +241,7 @@ void declare(Rules& rules) {
   rules.function("sum_of_scaled", reductions, sum_of_scaled)
       .doc("A factor that is the same for all terms comes out of the sum.")
       .tags(canonicalize, specialize, "local_sum_prod_of_mul_or_div")
+      .wider_domain()
       .sample([=] { return sum(2 * exp(sample_matrix())); })
       .sample([=] { return sum(exp(sample_matrix()) * expand_dims(sample_vector(), 1), over(1)); })
       .sample([=] { return sum(exp(sample_matrix()) / number(), over(1)); });

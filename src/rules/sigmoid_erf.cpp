@@ -1,5 +1,7 @@
 // The logistic function, softplus and the error function: recognised where they are written out, and combined so that
 // small tails keep their digits.
+#include <limits>
+
 #include "rules/vocabulary.hpp"
 
 namespace bitale::rewriting {
@@ -46,8 +48,30 @@ void combine(Rules& rules) {
   rules.equation("expm1_of_softplus", expm1(softplus(x)), exp(x)).tags(canonicalize, specialize, "local_exp_log");
 }
 
-void error_function(Rules& rules) {
+void inverses(Rules& rules) {
   auto [x] = pattern_variables<1>();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  rules.equation("sigmoid_of_logit", sigmoid(log(x / (1 - x))), switch_(and_(ge(x, 0), le(x, 1)), x, nan))
+      .tags(canonicalize, specialize, "local_sigmoid_logit")
+      .either_zero();
+  rules.equation("polygamma_0", polygamma(0, x), psi(x)).tags(specialize, "local_polygamma_to_digamma");
+  rules.equation("polygamma_1", polygamma(1, x), tri_gamma(x)).tags(specialize, "local_polygamma_to_tri_gamma");
+}
+
+void error_function(Rules& rules) {
+  auto [x, y] = pattern_variables<2>();
+  // Of small x what is left of 1 - erf(x) is known to the last digit, of large x the fast decay is -x * x.
+  rules.equation("log_of_erfc", log(erfc(x)), switch_(lt(x, 0.5), log1p(-erf(x)), log(erfcx(x)) - sqr(x)))
+      .tags(stabilize, specialize, "local_log_erfc")
+      .more_accurate()
+      .wider_domain()
+      .either_zero();
+  auto decay = [&](std::string name, const Variable& left, const Variable& right) {
+    rules.equation(std::move(name), left, right).tags(stabilize, specialize, "local_grad_log_erfc_neg").wider_domain();
+  };
+  decay("bell_over_erfc", exp(-sqr(x)) / erfc(x), reciprocal(erfcx(x)));
+  decay("scaled_bell_over_erfc", (y * exp(-sqr(x))) / erfc(x), y / erfcx(x));
+  decay("over_erfc_times_bell", (y / erfc(x)) * exp(-sqr(x)), y / erfcx(x));
   rules.equation("one_plus_erf", 1 + erf(x), erfc(-x))
       .tags(canonicalize, stabilize, specialize, "local_one_plus_erf")
       .more_accurate();
@@ -72,6 +96,7 @@ void error_function(Rules& rules) {
 void declare(Rules& rules) {
   recognise(rules);
   combine(rules);
+  inverses(rules);
   error_function(rules);
 }
 

@@ -29,7 +29,7 @@ void symmetries(Rules& rules, const ScalarOp& op) {
   if (op.has(involution))
     rules.equation(cat(op.name, "_of_", op.name), apply(op, {apply(op, {x})}), x)
         .on(any_dtype)
-        .tags(canonicalize, specialize, "inverse_pair");
+        .tags(canonicalize, specialize, "inverse_pair", cat("useless_", op.title, "_of_", op.title));
   else if (op.has(idempotent))
     rules.equation(cat(op.name, "_of_", op.name), apply(op, {apply(op, {x})}), apply(op, {x}))
         .on(any_dtype)

@@ -53,6 +53,7 @@ const RegisterSymbols functions{
     BINARY(fmax),
     symbol("fma", static_cast<double (*)(double, double, double)>(::fma)),
     symbol("fmaf", ::fmaf),
+    UNARY(bt_erfcx),
     UNARY(bt_lgamma),
     UNARY(bt_digamma),
     UNARY(bt_trigamma),

@@ -30,6 +30,21 @@ constexpr double no_fraction_left = -4503599627370496.0;
 
 extern "C" {
 
+double bt_erfcx(double x) {
+  if (x >= 25) {  // the asymptotic series: its terms fall by 1e3 and more
+    constexpr double one_over_sqrt_pi = 0.564189583547756286948;
+    const double step = -0.5 / (x * x);
+    double term = 1, total = 1;
+    for (int n = 1; n <= 7; ++n) total += term *= step * (2 * n - 1);
+    return one_over_sqrt_pi / x * total;
+  }
+  const double square = x * x;
+  if (square > 1e3) return inf;  // x < -31
+  // What the rounding of the square left out would be a relative error of the exponential.
+  const double left_out = std::fma(x, x, -square);
+  return std::exp(square) * std::erfc(x) * (1 + left_out);
+}
+
 double bt_lgamma(double x) {
   int sign;
   return lgamma_r(x, &sign);
@@ -61,6 +76,7 @@ double bt_polygamma(double order, double x) {
   return boost::math::polygamma(int(order), x, Quiet());
 }
 
+float bt_erfcxf(float x) { return float(bt_erfcx(x)); }
 float bt_lgammaf(float x) { return float(bt_lgamma(x)); }
 float bt_digammaf(float x) { return float(bt_digamma(x)); }
 float bt_trigammaf(float x) { return float(bt_trigamma(x)); }

@@ -31,6 +31,7 @@ class Equation;
 inline constexpr std::string_view useless = "useless", canonicalize = "canonicalize", stabilize = "stabilize",
                                   specialize = "specialize", uncanonicalize = "uncanonicalize";
 inline constexpr std::string_view shape_unsafe = "shape_unsafe", unsafe = "unsafe", unsafe_nan = "unsafe_nan",
+                                  domain = "domain",  // set by wider_domain() and differs_at()
                                   opt_in = "opt_in", symbolic_op_recognition = "symbolic_op_recognition";
 
 // ---- dtypes ---------------------------------------------------------------------------------------------------------

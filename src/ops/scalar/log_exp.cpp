@@ -18,6 +18,12 @@ T softplus_of(T x) {
   return std::log1p(std::exp(-std::fabs(x))) + (x > 0 || x != x ? x : T(0));
 }
 
+// Above this, 1 - exp(x) cancels, and expm1 keeps what is left.
+template <class T>
+T log1mexp_of(T x) {
+  return x < T(-log_2) ? std::log1p(-std::exp(x)) : std::log(-std::expm1(x));
+}
+
 }  // namespace
 
 SCALAR_OP({
@@ -145,6 +151,23 @@ SCALAR_OP({
     .traits = increasing,
     .domain = {{-5, 5}},
     .edges = {0.0, -0.0, 40.0, -40.0, 800.0, -800.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "log1mexp",
+    .title = "Log1mexp",
+    .doc = "log(1 - exp(x)) of negative x, accurate near zero and far from it; nan of positive x.",
+    .symbol = "log1mexp",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return log1mexp_of(x); }),
+    .expand =
+        [](Args in, DType) {
+          return select(in[0] < -log_2, math::log1p(-math::exp(in[0])), math::log(-math::expm1(in[0])));
+        },
+    .partials = {[](At a) { return -(a.g / expm1(-a.x)); }},
+    .traits = decreasing,
+    .domain = {{-5, -0.1}},
+    .edges = {0.0, -0.0, -1e-20, -0.7, -40.0, -800.0, 1.0, inf, -inf, nan},
 });
 
 }  // namespace bitale::records

@@ -44,6 +44,20 @@ SCALAR_OP({
 });
 
 SCALAR_OP({
+    .name = "erfcx",
+    .title = "Erfcx",
+    .doc = "exp(x * x) * erfc(x): erfc without its fast decay.",
+    .symbol = "erfcx",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return through_double(bt_erfcx, x); }),
+    .expand = [](Args in, DType) { return math_call("bt_erfcx", {in[0]}); },
+    .partials = {[](At a) { return a.g * (2 * a.x * a.out - two_over_sqrt_pi); }},
+    .traits = decreasing,
+    .domain = {{-2, 9}},
+    .edges = {0.0, -0.0, 25.0, 30.0, 1e300, -26.0, -30.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
     .name = "gammaln",
     .title = "Gammaln",
     .doc = "log |Gamma(x)|; inf at the poles.",

@@ -294,6 +294,14 @@ TEST_CASE("special values") {
   CHECK(value(isfinite(number(inf))) == 0);
   CHECK(value(isfinite(number(1))) == 1);
   CHECK(value(cast(number(no_number), Int32)) == std::numeric_limits<std::int32_t>::min());
+  CHECK(value(log1mexp(number(-1e-20))) == doctest::Approx(std::log(1e-20)));
+  CHECK(value(log1mexp(number(-50))) == doctest::Approx(-std::exp(-50.0)));
+  CHECK(value(log1mexp(number(0))) == -inf);
+  CHECK(std::isnan(value(log1mexp(number(1)))));
+  CHECK(value(erfcx(number(1))) == doctest::Approx(0.427583576155807).epsilon(1e-14));
+  CHECK(value(erfcx(number(24.99))) == doctest::Approx(0.0225585814822939).epsilon(1e-13));
+  CHECK(value(erfcx(number(30))) == doctest::Approx(0.0187958888614168).epsilon(1e-13));
+  CHECK(value(erfcx(number(-3))) == doctest::Approx(16205.988853999586).epsilon(1e-13));
   CHECK(value(gammaln(number(-1))) == inf);
   CHECK(value(psi(number(0))) == -inf);
   CHECK(std::isnan(value(psi(number(-2)))));

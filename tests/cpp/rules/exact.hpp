@@ -76,11 +76,13 @@ inline Value apply_exact(std::string_view op, const std::vector<Number>& a) {
   if (op == "sigmoid") return overflows ? Value() : Value(1 / (1 + exp(-x)));
   if (op == "softplus") return overflows ? Value() : Value(log1p_of(exp(x)));
   if (op == "sinh") return overflows ? Value() : Value((expm1_of(x) - expm1_of(-x)) / 2);
-  if (op == "cosh") return overflows ? Value() : Value((exp(x) + exp(-x)) / 2);
+  if (op == "cosh") return overflows || (x != 0 && abs(x) < Number(1e-200)) ? Value() : Value((exp(x) + exp(-x)) / 2);
   if (op == "tanh") return overflows ? Value() : Value(expm1_of(2 * x) / (exp(2 * x) + 1));
   if (op == "arcsinh")
     return x < 0 ? Value(-log1p_of(-x + x * x / (1 + sqrt(1 + x * x))))
                  : Value(log1p_of(x + x * x / (1 + sqrt(1 + x * x))));
+  if (op == "arccosh") return x < 1 ? Value() : Value(log(x + sqrt(x * x - 1)));
+  if (op == "log1mexp") return x >= 0 ? Value() : Value(log(-expm1_of(x)));
   if (op == "arctanh") return abs(x) >= 1 ? Value() : Value((log1p_of(x) - log1p_of(-x)) / 2);
   if (op == "erf") return overflows ? Value() : Value(erf_of(x));
   if (op == "erfc") return overflows ? Value() : Value(erfc_of(x));
