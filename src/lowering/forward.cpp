@@ -28,6 +28,18 @@ Expr rebuilt(Expr expr, std::span<const Expr> arguments) {
   return pool.make(expr.code(), expr.dtype(), arguments, expr.payload());
 }
 
+// A rebuilt expression still stands for the same function, of rebuilt arguments.
+void keep_meaning(Expr before, std::unordered_map<std::uint32_t, Expr>& done) {
+  const ExprPool::Meaning* meaning = before.pool().meaning(before);
+  if (!meaning) return;
+  std::vector<Expr> arguments;
+  for (auto& argument : meaning->arguments) {
+    auto found = done.find(argument.id());
+    arguments.push_back(found == done.end() ? argument : found->second);
+  }
+  before.pool().set_meaning(done.at(before.id()), meaning->function, arguments);
+}
+
 Expr substitute(Expr root, const Stored& stored) {
   std::unordered_map<std::uint32_t, Expr> done;
   std::vector<Expr> stack{root};
@@ -57,6 +69,7 @@ Expr substitute(Expr root, const Stored& stored) {
     }
     if (!ready) continue;
     done[expr.id()] = changed ? rebuilt(expr, arguments) : expr;
+    if (changed) keep_meaning(expr, done);
     stack.pop_back();
   }
   return done[root.id()];

@@ -272,7 +272,9 @@ bool Elemwise::emit(Lowering& to, const Apply& node) const {
         if (broadcasts(node.inputs()[i], axis)) own[axis] = to.pool().integer(0);
       values.push_back(program::cast(to.in(int(i), own), scalar.input_dtype(int(i), types.compute)));
     }
-    return program::cast(scalar.expand(values, types.compute), types.out);
+    const Expr value = scalar.expand(values, types.compute);
+    if (!scalar.has(cheap)) to.pool().set_meaning(value, scalar.name, values);
+    return program::cast(value, types.out);
   };
   to.element(0, rule, scalar.has(cheap) ? 1 : 20);
   return true;

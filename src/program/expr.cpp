@@ -165,6 +165,17 @@ Expr ExprPool::number(double value, DType dtype) {
   return integer(std::int64_t(value), dtype);
 }
 
+void ExprPool::set_meaning(Expr value, std::string_view function, std::span<const Expr> arguments) {
+  for (auto& argument : arguments)
+    if (argument.id() >= value.id()) return;  // arguments are older than what is made of them: text always ends
+  meanings_.try_emplace(value.id(), Meaning{function, {arguments.begin(), arguments.end()}});
+}
+
+const ExprPool::Meaning* ExprPool::meaning(Expr value) const {
+  auto found = meanings_.find(value.id());
+  return found == meanings_.end() ? nullptr : &found->second;
+}
+
 Expr ExprPool::call(std::string_view function, DType dtype, std::span<const Expr> arguments) {
   std::size_t id = 0;
   while (id < functions_.size() && functions_[id] != function) ++id;
@@ -362,16 +373,18 @@ std::string to_string(Expr root, const ExprNames& names) {
       continue;
     }
     const std::size_t before = stack.size();
+    const ExprPool::Meaning* meaning = expr.pool().meaning(expr);
     std::vector<std::string> arguments;
-    for (std::size_t i = 0; i < expr.argument_count(); ++i) {
-      const Expr argument = expr.argument(i);
+    for (std::size_t i = 0; i < (meaning ? meaning->arguments.size() : expr.argument_count()); ++i) {
+      const Expr argument = meaning ? meaning->arguments[i] : expr.argument(i);
       if (auto found = texts.find(argument.id()); found != texts.end())
         arguments.push_back(found->second);
       else
         stack.push_back(argument);
     }
     if (stack.size() != before) continue;
-    std::string text = node_text(expr, arguments, names);
+    std::string text =
+        meaning ? cat(meaning->function, "(", join(arguments, ", "), ")") : node_text(expr, arguments, names);
     if (text.size() > longest) {
       text.resize(longest);
       text += "…";

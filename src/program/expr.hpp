@@ -26,8 +26,9 @@ namespace bitale::program {
   X(load, -1, "") /* element of buffer `payload` at the argument indices */                                        \
   X(call, -1, "") /* pure runtime function `payload` of scalars */                                                 \
   X(add, 2, "+")                                                                                                   \
-  X(sub, 2, "-") X(mul, 2, "*") X(div, 2, "/") /* C's division: integers truncate */                               \
-      X(rem, 2, "rem")                         /* C's remainder, sign of the dividend */                           \
+  X(sub, 2, "-")                                                                                                   \
+  X(mul, 2, "*") X(div, 2, "/") /* C's division: integers truncate */                                              \
+      X(rem, 2, "rem")          /* C's remainder, sign of the dividend */                                          \
       X(fma, 3, "fma") X(neg, 1, "-") X(abs, 1, "abs") X(sqrt, 1, "sqrt") X(floor, 1, "floor") X(ceil, 1, "ceil")  \
           X(trunc, 1, "trunc") X(rint, 1, "rint") X(copysign, 2, "copysign") X(min, 2, "min")                      \
               X(max, 2, "max") /* a < b ? a : b and a > b ? a : b */                                               \
@@ -100,6 +101,14 @@ class ExprPool {
   void keep_rounded(Expr expr) { rounded_.insert(expr.id()); }
   bool is_rounded(Expr expr) const { return rounded_.count(expr.id()) != 0; }
 
+  // For reading only: `value` is what `function` of these arguments was expanded to. Text shows the function.
+  void set_meaning(Expr value, std::string_view function, std::span<const Expr> arguments);
+  struct Meaning {
+    std::string_view function;  // lives for ever
+    std::vector<Expr> arguments;
+  };
+  const Meaning* meaning(Expr value) const;
+
   const ExprNode& node(std::uint32_t id) const { return nodes_[id]; }
   Expr argument(const ExprNode& node, std::size_t i) { return Expr(this, arguments_[node.first_argument + i]); }
   std::size_t size() const { return nodes_.size(); }
@@ -110,6 +119,7 @@ class ExprPool {
   std::unordered_multimap<std::size_t, std::uint32_t> table_;
   std::vector<std::string> functions_;
   std::unordered_set<std::uint32_t> rounded_;
+  std::unordered_map<std::uint32_t, Meaning> meanings_;
 };
 
 inline const ExprNode& Expr::node() const { return pool_->node(id_); }
