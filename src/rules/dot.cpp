@@ -1,6 +1,7 @@
 // Matrix products: transposes move to the operands, where they cost nothing.
 #include "ops/dot.hpp"
 
+#include "ops/alloc.hpp"
 #include "ops/dimshuffle.hpp"
 #include "rules/vocabulary.hpp"
 
@@ -18,7 +19,51 @@ std::optional<Variables> transpose_of_dot(FunctionGraph& graph, const Apply& nod
   return one(fit(dot.op()({transpose(dot.input(1)), transpose(dot.input(0))}), node.output()));
 }
 
+// A sum of one product is that product: an outer product fuses with what is around it.
+std::optional<Variables> dot_to_mul(FunctionGraph&, const Apply& node) {
+  const Variable &x = node.input(0), &y = node.input(1);
+  const Variable output = node.output();
+  if (!is_float(output.dtype()) || x.dtype() != y.dtype()) return std::nullopt;
+  if (!is_one(x, x.ndim() - 1) || !is_one(y, 0)) return std::nullopt;
+  const Variable product = x * y;
+  if (x.ndim() == 2 && y.ndim() == 2) return one(fit(product, output));
+  if (x.ndim() == 2) return one(fit(dimshuffle(product, {0}), output));
+  if (y.ndim() == 2) return one(fit(dimshuffle(product, {1}), output));
+  return one(fit(dimshuffle(product, {}), output));
+}
+
+bool is_zero(const Variable& v) {
+  if (op_as<Alloc>(v)) return scalar_constant(v.owner().input(0)) == 0.0;
+  if (is_elemwise(v, "second")) return scalar_constant(v.owner().input(1)) == 0.0;
+  return scalar_constant(v) == 0.0;
+}
+
+std::optional<Variables> dot_of_zeros(FunctionGraph&, const Apply& node) {
+  if (!is_zero(node.input(0)) && !is_zero(node.input(1))) return std::nullopt;
+  return one(fit(constant_like(0, node.output().dtype()), node.output()));
+}
+
 void declare(Rules& rules) {
+  rules.function("dot_to_mul", Root::op({"Dot"}), dot_to_mul)
+      .doc("A product that sums over one element is elementwise.")
+      .tags(canonicalize, specialize, "local_dot_to_mul")
+      .either_zero()
+      .sample([] {
+        return dot(sample_leaf(DType::Float64, {any_length, 1}), sample_leaf(DType::Float64, {1, 4}));
+      })
+      .sample([] {
+        return dot(sample_leaf(DType::Float32, {any_length, 1}), sample_leaf(DType::Float32, {1}));
+      })
+      .sample([] {
+        return dot(sample_leaf(DType::Float64, {1}), sample_leaf(DType::Float64, {1, any_length}));
+      })
+      .sample([] { return dot(sample_leaf(DType::Float64, {1}), sample_leaf(DType::Float64, {1})); });
+  rules.function("dot_of_zeros", Root::op({"Dot"}), dot_of_zeros)
+      .doc("A product with zeros is zero; nan and infinity get lost.")
+      .tags(canonicalize, unsafe_nan, "local_0_dot_x")
+      .wider_domain()
+      .sample([] { return dot(sample_matrix(), zeros_like(sample_vector())); })
+      .sample([] { return dot(zeros_like(sample_matrix()), sample_matrix()); });
   rules.function("transpose_of_dot", Root::op({"DimShuffle"}), transpose_of_dot)
       .doc("(x y).T is y.T x.T.")
       .tags(canonicalize, "local_lift_transpose_through_dot")

@@ -7,6 +7,8 @@
 #include "bitale/core/text.hpp"
 #include "ops/alloc.hpp"
 #include "ops/dimshuffle.hpp"
+#include "ops/elemwise.hpp"
+#include "ops/join.hpp"
 #include "ops/make_vector.hpp"
 #include "rules/vocabulary.hpp"
 
@@ -145,6 +147,27 @@ std::optional<Variables> reduce_of_make_vector(FunctionGraph&, const Apply& node
   return one(fit(total, node.output()));
 }
 
+// A reduction over the axis along which a few single rows were joined combines these.
+std::optional<Variables> reduce_of_join(FunctionGraph& graph, const Apply& node) {
+  const CAReduce& op = reduction_of(node);
+  const Variable& joined = node.input(0);
+  const auto* join = op_as<Join>(joined);
+  constexpr std::size_t most_pieces = 16;
+  if (!join || graph.clients(joined).size() != 1) return std::nullopt;
+  if (reduced_axes(op, joined.ndim()) != AxisList{join->axis}) return std::nullopt;
+  const std::string_view kinds[] = {"sum", "prod", "max", "min"};
+  if (std::find(std::begin(kinds), std::end(kinds), op.kind.name) == std::end(kinds)) return std::nullopt;
+  const Variables pieces = joined.owner().inputs();
+  if (pieces.size() > most_pieces) return std::nullopt;
+  Variable total;
+  for (auto& piece : pieces) {
+    if (!is_one(piece, join->axis) || piece.dtype() != node.output().dtype()) return std::nullopt;
+    const Variable own = without(piece, {join->axis});
+    total = total ? apply_elemwise(op.kind.scalar_name, std::vector<Variable>{total, own}) : own;
+  }
+  return one(fit(total, node.output()));
+}
+
 // ---- factors --------------------------------------------------------------------------------------------------------
 
 bool is_float_sum(const Apply& node) {
@@ -232,6 +255,15 @@ void declare(Rules& rules) {
       })
       .sample([=] {
         return prod(make_vector({length(), length()}));
+      });
+  rules.function("reduce_of_join", reductions, reduce_of_join)
+      .doc("A reduction over the axis along which single rows were joined combines these.")
+      .tags(canonicalize, uncanonicalize, "local_reduce_join")
+      .sample([=] {
+        return sum(join(0, {row(), row(), row()}), over(0));
+      })
+      .sample([=] {
+        return max(stack({sample_vector(), sample_vector()}), over(0));
       });
   rules.function("sum_of_neg", reductions, sum_of_neg)
       .doc("sum(-x) is -sum(x).")

@@ -79,6 +79,23 @@ std::optional<Variables> naive_softmax(FunctionGraph&, const Apply& node) {
   return one(fit(softmax(*x, *axes), node.output()));
 }
 
+// exp(s - log(sum(exp(s)))) of a shifted s, which is exp(log_softmax(x)).
+std::optional<Variables> exp_of_log_softmax(FunctionGraph&, const Apply& node) {
+  const Variable& difference = node.input(0);
+  if (!is_elemwise(difference, "sub")) return std::nullopt;
+  const Variable shifted = difference.owner().input(0), logarithm = difference.owner().input(1);
+  const bool is_view = op_as<DimShuffle>(logarithm);
+  const Variable log_total = is_view ? logarithm.owner().input(0) : logarithm;
+  if (!is_elemwise(log_total, "log") || !is_shifted(shifted)) return std::nullopt;
+  const Variable argument = log_total.owner().input(0);
+  const Variable total = op_as<DimShuffle>(argument) ? argument.owner().input(0) : argument;
+  if (!is_sum(total)) return std::nullopt;
+  const Variable powers = total.owner().input(0);
+  if (!is_elemwise(powers, "exp") || !powers.owner().input(0).same_as(shifted)) return std::nullopt;
+  const Variable divisor = is_view ? logarithm.owner().op()({argument}) : argument;
+  return one(fit(powers / divisor, node.output()));
+}
+
 void declare(Rules& rules) {
   rules.function("log_sum_exp", Root::scalar({"log"}), log_sum_exp)
       .doc("log(sum(exp(x))) is shifted by the maximum of x.")
@@ -87,6 +104,12 @@ void declare(Rules& rules) {
       .wider_domain()
       .sample([] { return log(sum(exp(sample_vector()))); })
       .sample([] { return log(sum(exp(sample_matrix()), std::vector<int>{1})); });
+  rules.function("exp_of_log_softmax", Root::scalar({"exp"}), exp_of_log_softmax)
+      .doc("exp(log_softmax(x)) is softmax(x).")
+      .tags(stabilize, "local_exp_log_softmax")
+      .depth(6)
+      .sample([] { return exp(log_softmax(sample_matrix(), std::vector<int>{1})); })
+      .sample([] { return exp(log_softmax(sample_vector(), std::vector<int>{0})); });
   rules.function("softmax", Root::scalar({"true_div"}), naive_softmax)
       .doc("exp(x) / sum(exp(x)) is shifted by the maximum of x.")
       .tags(stabilize, symbolic_op_recognition, "local_softmax_stabilize")
