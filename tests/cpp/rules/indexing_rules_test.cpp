@@ -1,0 +1,69 @@
+// What rules about indexing make of expressions together: only what is asked for is computed.
+#include <doctest/doctest.h>
+
+#include "bitale/autodiff/gradient.hpp"
+#include "bitale/ops/ops.hpp"
+#include "bitale/rewriting/rewriting.hpp"
+#include "rewriting/engine.hpp"
+
+using namespace bitale;
+
+namespace {
+
+using Axis = std::vector<int>;
+
+std::string after(const Variable& expression) {
+  return rewriting::expression_text(rewrite_graph(expression, {"fast_run"}), 30);
+}
+
+// Whether some indexing is of anything but the leaf.
+bool indexes_only(const Variable& leaf, const Variable& expression) {
+  for (auto& node : toposort(Variables{rewrite_graph(expression, {"fast_run"})}))
+    if (node.op().name() == "Subtensor" && !node.input(0).same_as(leaf)) return false;
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("an index reaches the inputs") {
+  const Variable x = dmatrix("x"), y = dvector("y");
+  CHECK(indexes_only(x, subtensor(softmax(x, Axis{1}), {IndexItem(1)})));
+  CHECK(indexes_only(x, subtensor(log_softmax(x, Axis{1}), {IndexItem(1)})));
+  CHECK(indexes_only(x, subtensor(exp(transpose(x)) * 2, {Slice{1, {}, {}}, IndexItem(0)})));
+  CHECK(indexes_only(x, subtensor(sum(sqr(x), Axis{1}), {IndexItem(2)})));
+  CHECK_FALSE(indexes_only(x, subtensor(softmax(x, Axis{1}), {Slice{}, IndexItem(1)})));  // all of it matters
+}
+
+TEST_CASE("nested slices are one") {
+  const Variable x = dvector("x"), i = lscalar("i");
+  CHECK(after(subtensor(subtensor(x, {Slice{1, {}, {}}}), {Slice{{}, -1, {}}})) ==
+        after(subtensor(x, {Slice{1, -1, {}}})));
+  CHECK(after(subtensor(subtensor(x, {Slice{2, {}, 3}}), {IndexItem(4)})) == after(subtensor(x, {IndexItem(14)})));
+  CHECK(after(subtensor(subtensor(x, {Slice{{}, {}, -1}}), {IndexItem(0)})) == after(subtensor(x, {IndexItem(-1)})));
+  CHECK(after(subtensor(subtensor(x, {Slice{{}, {}, -1}}), {Slice{{}, {}, -1}})) == "x");
+  // Where a sign is not known, or a stop may lie beyond the end, no single slice says it.
+  CHECK(after(subtensor(subtensor(x, {Slice{-5, {}, {}}}), {Slice{1, {}, {}}})) !=
+        after(subtensor(x, {Slice{-4, {}, {}}})));
+  CHECK(after(subtensor(subtensor(x, {Slice{i, {}, {}}}), {IndexItem(1)})) != after(subtensor(x, {IndexItem(i + 1)})));
+}
+
+TEST_CASE("gradients of indexing add up in one array") {
+  const Variable x = dvector("x");
+  const Variable cost = sqr(subtensor(x, {IndexItem(0)})) + subtensor(x, {IndexItem(1)});
+  const Variable g = rewrite_graph(grad(cost, x), {"fast_run"});
+  int updates = 0, sums = 0;
+  for (auto& node : toposort(Variables{g})) {
+    updates += node.op().name() == "IncSubtensor";
+    sums += node.op().name() == "Elemwise" && node.output().ndim() == 1;
+  }
+  CHECK(updates == 2);
+  CHECK(sums == 0);
+}
+
+TEST_CASE("writes that are read, and slices that are joined, leave nothing behind") {
+  const Variable x = dvector("x"), s = dscalar("s"), n = lscalar("n");
+  CHECK(after(subtensor(set_subtensor(x, {IndexItem(2)}, s), {IndexItem(2)})) == "s");
+  CHECK(after(subtensor(set_subtensor(x, {IndexItem(2)}, s), {IndexItem(0)})) == after(subtensor(x, {IndexItem(0)})));
+  CHECK(after(join(0, {subtensor(x, {Slice{{}, n, {}}}), subtensor(x, {Slice{n, {}, {}}})})) == "x");
+  CHECK(after(subtensor(x, {IndexItem(arange(shape_i(x, 0)))})) == "x");
+}
