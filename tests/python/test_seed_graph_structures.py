@@ -85,11 +85,12 @@ def test_example(capsys, tmp_path):
     print(f([0, 1, 2]))
     assert re.fullmatch(r"\[\s*0\.\s+2\.\s+1026\.\]\n", capsys.readouterr().out)
 
-    for graph, name in ((b, "symbolic_graph_unopt.dot"), (f, "symbolic_graph_opt.dot")):
-        path = tmp_path / "pics" / name
-        bitale.printing.pydotprint(graph, outfile=path, var_with_name_simple=True)
-        assert capsys.readouterr().out == f"The output file is available at {path}\n"
-        assert path.read_text().startswith("digraph {")
+    for graph, name in ((b, "symbolic_graph_unopt"), (f, "symbolic_graph_opt")):
+        for suffix, start in ((".png", b"\x89PNG"), (".dot", b"digraph {")):
+            path = (tmp_path / "pics" / name).with_suffix(suffix)
+            bitale.printing.pydotprint(graph, outfile=path, var_with_name_simple=True)
+            assert capsys.readouterr().out == f"The output file is available at {path}\n"
+            assert path.read_bytes().startswith(start)
 
 
 def test_x_times_y_over_y_is_x():
