@@ -33,6 +33,7 @@ from bitale import graph
 from bitale import compile
 from bitale import gradient
 from bitale import printing
+from bitale import rewrite
 from bitale.compile import Function, In, Mode, Out, function, get_mode, shared
 from bitale.gradient import (
     Lop,

@@ -27,10 +27,12 @@ def debugprint(
     print_view_map: bool = False,
     print_memory_map: bool = False,
     print_fgraph_inputs: bool = False,
+    provenance: bool = False,
 ) -> str | None:
     """Prints the tree below variables, Apply nodes, FunctionGraphs or functions (one, or a list of them).
 
     file: where to; ``"str"`` returns the text instead. depth: levels to print, -1 for all.
+    provenance: after each node, the rewrite rules that made it and the line it came from.
     """
     text = _core.dprint_text(
         graph_like,
@@ -42,6 +44,7 @@ def debugprint(
         print_destroy_map=print_destroy_map or print_memory_map,
         print_view_map=print_view_map or print_memory_map,
         print_fgraph_inputs=print_fgraph_inputs,
+        provenance=provenance,
     )
     if file == "str":
         return text

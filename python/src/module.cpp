@@ -30,4 +30,5 @@ NB_MODULE(_core, m) {
   bind_function(m);
   bind_gradient(m);
   bind_printing(m);
+  bind_rewriting(m);
 }

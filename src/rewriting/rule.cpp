@@ -26,6 +26,13 @@ Root Root::scalar(std::initializer_list<std::string> names) {
   return out;
 }
 
+Root Root::names(std::vector<std::string> names) {
+  Root out;
+  out.kind_ = Kind::Either;
+  out.names_ = std::move(names);
+  return out;
+}
+
 Root Root::traits(std::uint32_t traits) {
   Root out;
   out.kind_ = Kind::Traits;
@@ -47,6 +54,7 @@ bool Root::matches(const Op& op) const {
   switch (kind_) {
     case Kind::Op: return named(op.name());
     case Kind::Scalar: return element && named(element->scalar.name);
+    case Kind::Either: return named(element ? element->scalar.name : op.name());
     case Kind::Traits: return element && (element->scalar.traits & traits_) == traits_;
     case Kind::Elemwise: return element != nullptr;
     case Kind::Any: return true;
@@ -57,7 +65,8 @@ bool Root::matches(const Op& op) const {
 std::string Root::str() const {
   switch (kind_) {
     case Kind::Op:
-    case Kind::Scalar: return join(names_, ", ");
+    case Kind::Scalar:
+    case Kind::Either: return join(names_, ", ");
     case Kind::Traits: return cat("elementwise with traits ", traits_);
     case Kind::Elemwise: return "elementwise";
     case Kind::Any: return "any";

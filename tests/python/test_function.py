@@ -120,7 +120,6 @@ def test_givens(mode):
         lambda x, y, s: bt.function([x], x, on_unused_input="whatever"),
         lambda x, y, s: bt.function([x], "x"),
         lambda x, y, s: bt.function([x], x, givens={1: x}),
-        lambda x, y, s: bt.function([x], x, profile=True),
         lambda x, y, s: bt.function([x], x, accept_inplace=True),
         lambda x, y, s: bt.function([bt.In(x, mutable=True)], x),
         lambda x, y, s: bt.function([bt.In(x, value=1.0)], x),

@@ -53,6 +53,7 @@ class Root {
  public:
   static Root op(std::initializer_list<std::string> names);      // Op::name()
   static Root scalar(std::initializer_list<std::string> names);  // elementwise operations, by the scalar op's name
+  static Root names(std::vector<std::string> names);             // either, by name; not checked
   static Root traits(std::uint32_t traits);                      // elementwise operations that have all these traits
   static Root elemwise();
   static Root any();
@@ -60,7 +61,7 @@ class Root {
   std::string str() const;
 
  private:
-  enum class Kind { Op, Scalar, Traits, Elemwise, Any } kind_ = Kind::Any;
+  enum class Kind { Op, Scalar, Either, Traits, Elemwise, Any } kind_ = Kind::Any;
   std::vector<std::string> names_;
   std::uint32_t traits_ = 0;
 };

@@ -46,13 +46,13 @@ def function(
     allow_input_downcast: None converts Python floats to config.floatX and else nothing that would lose precision;
     True converts whatever is given; False not even those floats.
     on_unused_input: "raise", "warn" or "ignore".
+    profile: time every rewrite rule and print a report to stderr; `rewrite_report` has it too.
     """
     refuse(
         "function",
         {
             "accept_inplace": accept_inplace,
             "no_default_updates": isinstance(no_default_updates, list) and no_default_updates,
-            "profile": profile,
             "rebuild_strict=False": not rebuild_strict,
             "trust_input": trust_input,
         },
@@ -81,6 +81,7 @@ def function(
         name or "",
         on_unused_input or "",
         allow_input_downcast,
+        bool(profile),
     )
 
 

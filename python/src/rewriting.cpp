@@ -1,0 +1,266 @@
+// Rewriting for users: rules of their own as equations or functions, checks, traces and reports. bitale/rewrite.py
+// gives these their names.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+
+#include "arguments.hpp"
+#include "bind.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/rewriting/rewriting.hpp"
+#include "bitale/rewriting/rules.hpp"
+#include "define.hpp"
+#include "function_graph.hpp"
+#include "function_object.hpp"
+#include "ops/elemwise.hpp"
+
+namespace bitale::python {
+
+namespace {
+
+using rewriting::CheckReport;
+using rewriting::NodeFunction;
+using rewriting::Root;
+using rewriting::Rule;
+using rewriting::Rules;
+
+// A Python object that C++ may copy and drop on any thread.
+using Held = std::shared_ptr<nb::object>;
+Held hold(nb::object object) {
+  return Held(new nb::object(std::move(object)), [](nb::object* held) {
+    nb::gil_scoped_acquire locked;
+    delete held;
+  });
+}
+
+// ---- functions ------------------------------------------------------------------------------------------------------
+
+// None and False: no change. Else a variable, a list with one per output (None leaves that one), or a dict.
+std::optional<Variables> replacements_of(nb::handle result, const Apply& node) {
+  if (result.is_none() || result.ptr() == Py_False) return std::nullopt;
+  if (is_variable(result)) return Variables{variable_of(result)};
+  Variables out;
+  if (PyDict_Check(result.ptr())) {
+    out.resize(node.output_count());
+    for (auto& [before, after] : as_replacements(result, "a rule's result")) {
+      if (!before.owner().same_as(node))
+        throw ValueError(cat("a rule's result replaces `", before.str(), "`, which is no output of its node"));
+      out[std::size_t(before.index())] = after;
+    }
+    return out;
+  }
+  if (!PyList_Check(result.ptr()) && !PyTuple_Check(result.ptr()))
+    throw TypeError(cat("a rule gives False, a variable, a list or a dict of replacements, got ", shown(result)));
+  for (nb::handle item : result) out.push_back(item.is_none() ? Variable() : require_variable(item, "a rule's result"));
+  return out;
+}
+
+// The graph as the function sees it can be read, and only during the call.
+NodeFunction node_function(nb::object function) {
+  return [held = hold(std::move(function))](FunctionGraph& graph, const Apply& node) -> std::optional<Variables> {
+    static const auto& nothing = *new std::shared_ptr<const FunctionGraph>(
+        std::make_shared<const FunctionGraph>(Variables(), Variables(), false));
+    nb::gil_scoped_acquire locked;
+    const nb::object seen =
+        nb::cast(FunctionGraphObject{std::shared_ptr<const FunctionGraph>(std::shared_ptr<void>(), &graph), nullptr});
+    struct Forget {
+      const nb::object& seen;
+      ~Forget() { nb::inst_ptr<FunctionGraphObject>(seen)->graph = nothing; }
+    } forget{seen};
+    try {
+      return replacements_of((*held)(seen, wrap(node)), node);
+    } catch (const nb::python_error& error) {
+      throw ValueError(error.what());
+    }
+  };
+}
+
+// ---- rules ----------------------------------------------------------------------------------------------------------
+
+std::uint32_t dtypes_of(const std::string& name) {
+  const std::pair<const char*, std::uint32_t> known[] = {
+      {"floats", rewriting::floats},           {"integers", rewriting::integers}, {"numbers", rewriting::numbers},
+      {"signed_ints", rewriting::signed_ints}, {"bools", rewriting::bools},       {"any", rewriting::any_dtype}};
+  std::vector<std::string> names;
+  for (auto& [each, dtypes] : known) {
+    if (name == each) return dtypes;
+    names.emplace_back(each);
+  }
+  throw ValueError(cat("on=\"", name, "\": expected one of ", join(names, ", ")));
+}
+
+// A rule as Python holds it: how to declare it, so that it can be checked before it is registered.
+struct RuleObject {
+  std::string name, doc;
+  std::vector<std::string> tags;
+  std::function<Rule&(Rules&)> declare;
+
+  Rule& declare_with(Rules& rules, const std::vector<std::string>& more) const {
+    Rule& rule = declare(rules).doc(doc);
+    for (auto* list : {&tags, &more})
+      for (auto& tag : *list)
+        if (!rule.has_tag(tag)) rule.tags(tag);
+    return rule;
+  }
+  CheckReport check() const {
+    Rules rules;
+    return rewriting::verify_rule(declare_with(rules, {}));
+  }
+  void add(const std::vector<std::string>& more, bool overwrite) const {
+    rewriting::register_rules([&](Rules& rules) { declare_with(rules, more); }, overwrite);
+  }
+};
+
+RuleObject equation_rule(const std::string& name, const Variable& left, const Variable& right,
+                         const std::vector<std::string>& tags, const Variables& assume, const std::string& doc,
+                         const std::string& on, bool wider_domain, bool either_zero, bool more_accurate,
+                         const std::vector<double>& differs_at) {
+  // Numbers that were broadcast as the sides were written are numbers again.
+  const Variables sides = rewrite_graph(Variables{left, right}, {"constant_folding"});
+  const std::uint32_t dtypes = dtypes_of(on);
+  RuleObject out{name, doc, tags, [=](Rules& rules) -> Rule& {
+                   Rule& rule = rules.equation(name, sides[0], sides[1]).on(dtypes).differs_at(differs_at);
+                   if (!assume.empty()) rule.assume(assume);
+                   if (wider_domain) rule.wider_domain();
+                   if (either_zero) rule.either_zero();
+                   if (more_accurate) rule.more_accurate();
+                   return rule;
+                 }};
+  Rules rules;
+  out.declare_with(rules, {});  // raises now what is wrong with it
+  return out;
+}
+
+RuleObject function_rule(const std::string& name, const std::optional<std::vector<std::string>>& tracks,
+                         nb::object function, const std::vector<std::string>& tags, const std::string& doc,
+                         nb::list samples) {
+  std::vector<Variable> expressions;
+  for (nb::handle sample : samples) expressions.push_back(require_variable(sample, "sample"));
+  return {name, doc, tags,
+          [name, expressions, apply = node_function(std::move(function)),
+           root = tracks ? Root::names(*tracks) : Root::any()](Rules& rules) -> Rule& {
+            Rule& rule = rules.function(name, root, apply);
+            for (auto& expression : expressions) rule.sample([expression] { return expression; });
+            return rule;
+          }};
+}
+
+// ---- what rewriting did ---------------------------------------------------------------------------------------------
+
+void bind_reports(nb::module_& m) {
+  using Step = RewriteReport::Step;
+  nb::class_<Step>(m, "RewriteStep", "One use of a rule.")
+      .def_ro("phase", &Step::phase)
+      .def_ro("rule", &Step::rule)
+      .def_ro("before", &Step::before, "What stood there, a few levels deep.")
+      .def_ro("after", &Step::after, "What it became.")
+      .def_ro("graph", &Step::graph, "The whole expression after the step.")
+      .def("__repr__",
+           [](const Step& self) { return cat(self.phase, "/", self.rule, ": ", self.before, "  ->  ", self.after); });
+  nb::class_<RewriteReport>(m, "RewriteReport", "What rewriting did: time, uses of rules, nodes before and after.")
+      .def_ro("nodes_before", &RewriteReport::nodes_before)
+      .def_ro("nodes_after", &RewriteReport::nodes_after)
+      .def_ro("seconds", &RewriteReport::seconds)
+      .def_ro("errors", &RewriteReport::errors)
+      .def_prop_ro(
+          "uses",
+          [](const RewriteReport& self) {
+            nb::dict out;
+            for (auto& rule : self.rules)
+              if (rule.hits) out[nb::str(rule.name.c_str())] = self.hits(rule.name);
+            return out;
+          },
+          nb::sig("def uses(self) -> dict[str, int]"), "How often each rule was used.")
+      .def(
+          "hits", [](const RewriteReport& self, const std::string& rule) { return self.hits(rule); }, "rule"_a,
+          "How often the rule was used.")
+      .def("__str__", &RewriteReport::str);
+  nb::borrow<nb::class_<FunctionObject>>(m.attr("Function"))
+      .def_prop_ro(
+          "rewrite_report", [](const FunctionObject& self) { return self.function.rewrite_report(); },
+          "What rewriting did; times of single rules only with profile=True.");
+}
+
+void bind_rules(nb::module_& m) {
+  nb::class_<CheckReport>(m, "CheckReport", "What checking a rule found.")
+      .def_ro("failures", &CheckReport::failures)
+      .def_ro("notes", &CheckReport::notes)
+      .def_ro("compared", &CheckReport::compared, "Values of both sides that were compared.")
+      .def_prop_ro("ok", &CheckReport::ok)
+      .def("__bool__", &CheckReport::ok)
+      .def("__str__", &CheckReport::str)
+      .def("__repr__", &CheckReport::str);
+  nb::class_<RuleObject>(m, "Rule", "A rewrite rule.")
+      .def_ro("name", &RuleObject::name)
+      .def_ro("doc", &RuleObject::doc)
+      .def_ro("tags", &RuleObject::tags)
+      .def("_check", &RuleObject::check)
+      .def("_register", &RuleObject::add, "tags"_a, "overwrite"_a)
+      .def("__repr__", [](const RuleObject& self) { return cat("<Rule ", self.name, ">"); });
+  m.def("equation_rule", equation_rule, "name"_a, "left"_a, "right"_a, "tags"_a, "assume"_a, "doc"_a, "on"_a,
+        "wider_domain"_a, "either_zero"_a, "more_accurate"_a, "differs_at"_a);
+  m.def("function_rule", function_rule, "name"_a, "tracks"_a.none(), "function"_a, "tags"_a, "doc"_a, "samples"_a);
+  m.def(
+      "check_rule", [](const std::string& name) { return rewriting::verify_rule(name); }, "name"_a);
+  nb::class_<RuleDescription>(m, "RuleDescription", "What is known of a registered rule.")
+      .def_ro("name", &RuleDescription::name)
+      .def_ro("doc", &RuleDescription::doc)
+      .def_ro("root", &RuleDescription::root)
+      .def_ro("left", &RuleDescription::left)
+      .def_ro("right", &RuleDescription::right)
+      .def_ro("phases", &RuleDescription::phases)
+      .def_ro("tags", &RuleDescription::tags)
+      .def_ro("domain", &RuleDescription::domain)
+      .def_ro("hits", &RuleDescription::hits)
+      .def("__repr__", [](const RuleDescription& self) {
+        return self.left.empty() ? cat(self.name, ": ", self.doc) : cat(self.name, ": ", self.left, " -> ", self.right);
+      });
+  m.def("describe_rules", &describe_rules);
+  m.def(
+      "rule_hits", [](const std::string& name) { return rule_hits(name); }, "name"_a,
+      "How often the rule was used in this process.");
+}
+
+}  // namespace
+
+void bind_rewriting(nb::module_& m) {
+  bind_reports(m);
+  bind_rules(m);
+  m.def(
+      "rewrite_expressions",
+      [](const Variables& expressions, const std::vector<std::string>& include,
+         const std::vector<std::string>& exclude) { return rewrite_graph(expressions, include, exclude); },
+      "expressions"_a, "include"_a, "exclude"_a);
+  m.def(
+      "trace_rewrite",
+      [](const Variable& expression, const std::vector<std::string>& include, const std::vector<std::string>& exclude) {
+        return trace_rewrite(expression, include, exclude);
+      },
+      "expression"_a, "include"_a, "exclude"_a);
+  m.def(
+      "op_name",
+      [](const OpRef& op) {
+        const auto* element = dynamic_cast<const Elemwise*>(op.get());
+        return std::string(element ? element->scalar.name : op->name());
+      },
+      "op"_a);
+  m.def(
+      "is_scalar_op",
+      [](const std::string& name) {
+        const auto known = scalar_ops();
+        return std::any_of(known.begin(), known.end(), [&](auto* op) { return op->name == name; });
+      },
+      "name"_a);
+  m.def("steps_text", &steps_text, "steps"_a);
+  m.def(
+      "describe_optdb",
+      [](const std::vector<std::string>& terms) { return describe_optdb(RewriteQuery::parse(terms)); }, "terms"_a);
+}
+
+}  // namespace bitale::python

@@ -1,0 +1,133 @@
+"""Rules of users, checks, traces, and what functions tell about how they were rewritten."""
+
+import numpy as np
+import pytest
+
+import bitale as bt
+import bitale.tensor as pt
+
+
+def logs():
+    x, y = pt.dscalars("x", "y")
+    assume = [x > 0.01, x < 1000, y > 0.01, y < 1000]
+    return pt.log(x) + pt.log(y), pt.log(x * y), assume
+
+
+def test_an_equation_is_checked_registered_and_fires():
+    left, right, assume = logs()
+    rule = bt.rewrite.equation("user_sum_of_logs", left, right, tags=["specialize"], assume=assume)
+    assert bt.rewrite.check(rule).compared > 100
+    assert bt.rewrite.check("user_sum_of_logs").ok
+    a, b = pt.dvectors("a", "b")
+    f = bt.function([a, b], pt.log(a) + pt.log(b))
+    assert f.rewrite_report.hits("user_sum_of_logs") == 1
+    assert "user_sum_of_logs" in f.explain()
+    assert "test_rewrite.py" in f.explain()
+    np.testing.assert_allclose(f([2.0, 3.0], [4.0, 5.0]), np.log([8.0, 15.0]))
+    excluded = bt.get_mode("FAST_RUN").excluding("user_sum_of_logs")
+    assert bt.function([a, b], pt.log(a) + pt.log(b), mode=excluded).rewrite_report.hits("user_sum_of_logs") == 0
+    with pytest.raises(ValueError, match="exists already"):
+        bt.rewrite.equation("user_sum_of_logs", left, right, tags=["specialize"])
+    with pytest.raises(ValueError, match="exists already"):
+        bt.rewrite.register(rule)
+    # From here on nothing fires: the rule of that name asks for something that is not there.
+    bt.rewrite.equation("user_sum_of_logs", pt.log(left), pt.log(right), ["specialize", "opt_in"], overwrite_existing=True)
+    assert bt.function([a, b], pt.log(a) + pt.log(b)).rewrite_report.hits("user_sum_of_logs") == 0
+
+
+def test_wrong_equations_are_caught():
+    x = pt.dvector("x")
+    wrong = bt.rewrite.equation("user_wrong", pt.sin(2 * x), 2 * pt.sin(x), register=False)
+    with pytest.raises(bt.InconsistencyError, match="user_wrong: FAILS(.|\n)*the values differ"):
+        bt.rewrite.check(wrong)
+    assert not bt.rewrite.check(wrong, on_failure="return")
+    undeclared = bt.rewrite.equation("user_undeclared", pt.log(pt.exp(x)), x, either_zero=True, register=False)
+    with pytest.raises(bt.InconsistencyError, match="declare wider_domain"):
+        bt.rewrite.check(undeclared)
+    with pytest.raises(ValueError, match="which the left side lacks"):
+        bt.rewrite.equation("user_unbound", pt.sin(x), pt.dvector("y"), register=False)
+    with pytest.raises(ValueError, match="belongs to no phase"):
+        bt.rewrite.equation("user_no_phase", pt.sin(x), pt.cos(x), tags=["mine"])
+    with pytest.raises(ValueError, match="expected one of"):
+        bt.rewrite.equation("user_on", pt.sin(x), pt.cos(x), on="reals")
+    with pytest.raises(KeyError):
+        bt.rewrite.check("no_such_rule")
+
+
+def test_a_function_of_nodes():
+    a = pt.dvector("a")
+
+    @bt.rewrite.register_specialize("opt_in")
+    @bt.rewrite.node_rewriter([pt.arctan], samples=[pt.arctan(pt.arctan(a))])
+    def user_once(fgraph, node):
+        """arctan(arctan(x)) with a detour."""
+        inner = node.inputs[0].owner
+        if inner is None or inner.op != node.op or not fgraph.get_clients(inner.outputs[0]):
+            return False
+        return [pt.arctan(-pt.arctan(-inner.inputs[0]))]
+
+    assert user_once.name == "user_once" and user_once.doc.startswith("arctan")
+    assert bt.rewrite.check(user_once).ok
+    steps = bt.rewrite.trace(pt.arctan(pt.arctan(a)) * 2, ["user_once"])
+    assert [step.rule for step in steps] == ["user_once"]
+    assert steps[0].before == "arctan(arctan(a))"
+    assert "user_once" in bt.rewrite.trace_text(pt.arctan(pt.arctan(a)), "user_once")
+    assert bt.rewrite.hits("user_once") >= 1
+    assert "user_once" in [rule.name for rule in bt.rewrite.rules()]
+
+
+def test_the_graph_is_closed_after_the_call():
+    seen = []
+
+    @bt.rewrite.node_rewriter([pt.arccos], name="user_keeps", tags=["specialize", "opt_in"])
+    def keeps(fgraph, node):
+        seen.append((fgraph, len(fgraph)))
+        with pytest.raises(TypeError):
+            fgraph.replace(node.outputs[0], node.inputs[0])
+        return None
+
+    a = pt.dvector("a")
+    bt.rewrite.rewrite_graph(pt.arccos(a), ["user_keeps"])
+    assert seen and seen[0][1] == 1
+    assert len(seen[0][0]) == 0
+
+
+@pytest.mark.parametrize(
+    "result, message",
+    [
+        (lambda node: 1 / 0, "ZeroDivisionError"),
+        (lambda node: 3, "got 3"),
+        (lambda node: [], "gave 0 variables for 1 outputs"),
+        (lambda node: pt.sum(node.inputs[0]), "change the type"),
+        (lambda node: {node.inputs[0]: node.inputs[0]}, ""),
+        (lambda node: pt.dvector("unknown"), "unknown"),
+    ],
+)
+def test_functions_that_misbehave_are_named(result, message):
+    rule = bt.rewrite.node_rewriter(["arcsin"], name="user_bad")(lambda fgraph, node: result(node))
+    bt.rewrite.register_specialize(rule, "opt_in", overwrite_existing=True)
+    a = pt.dvector("a")
+    with bt.config.change_flags(on_opt_error="raise"):
+        with pytest.raises(bt.InconsistencyError, match="user_bad") as caught:
+            bt.rewrite.rewrite_graph(pt.arcsin(a), ["user_bad"])
+    assert message in str(caught.value)
+
+
+def test_rewrite_graph():
+    x, y = pt.dvectors("x", "y")
+    assert bt.rewrite.rewrite_graph(x * y / y) is x
+    both = bt.rewrite.rewrite_graph([x * y / y, pt.log(1 + x)], ["canonicalize", "stabilize"], exclude=["log1p"])
+    assert both[0] is x and "log1p" not in bt.pp(both[1])
+    with pytest.raises(ValueError, match="did you mean"):
+        bt.rewrite.rewrite_graph(x, ["canonicalise"])
+    assert "  log1p\n" in bt.rewrite.describe("+fast_run", "-specialize")
+    assert "  log1p\n" not in bt.rewrite.describe("+fast_run", "-log1p")
+
+
+def test_provenance_and_profile(capfd):
+    x = pt.dvector("x")
+    f = bt.function([x], pt.log(1 + x), profile=True)
+    assert "log1p" in capfd.readouterr().err
+    assert f.rewrite_report.uses["log1p"] == 1
+    assert "{log1p; " in bt.dprint(f, provenance=True, file="str")
+    assert "{log1p; " not in bt.dprint(f, file="str")
