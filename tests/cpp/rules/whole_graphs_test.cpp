@@ -148,7 +148,7 @@ TEST_CASE("random graphs keep their values") {
     for (int step = 0; step < 14; ++step) {
       const Variable p = pool[std::size_t(pick(int(pool.size())))], q = pool[std::size_t(pick(int(pool.size())))];
       Variable made;
-      switch (pick(26)) {
+      switch (pick(35)) {
         case 0: made = p + q; break;
         case 1: made = p - q; break;
         case 2:
@@ -174,6 +174,15 @@ TEST_CASE("random graphs keep their values") {
         case 22: made = p + q - p; break;
         case 23: made = (p * q) / q; break;
         case 24: made = cast(p, DType::Float64) * cast(gt(inputs[std::size_t(pick(6))], 0), DType::Float64); break;
+        case 25: made = log(erfc(p)); break;
+        case 26: made = q * exp(-sqr(p)) / erfc(p); break;
+        case 27: made = q * switch_(gt(inputs[std::size_t(pick(6))], 0), 0, p); break;
+        case 28: made = switch_(gt(inputs[std::size_t(pick(6))], 0), p, 0) / q; break;
+        case 29: made = pow(p, pick(7) - 3) * pow(p, pick(7) - 3); break;
+        case 30: made = abs(p * 2) + sign(p / -3); break;
+        case 31: made = log1p(-exp(-abs(p))); break;
+        case 32: made = dot(inputs[5], inputs[4]) * p; break;
+        case 33: made = max(stack({p, p + 1}), Axis{0}); break;
         default: made = second(p, q); break;
       }
       pool.push_back(made);
