@@ -137,6 +137,19 @@ def measure_calls(rows, build, peers):
                  durations(t, ("Bitale",)), t)
 
 
+def measure_rewrite(rows, build):
+    found = google(build / "rewrite", minimum=0.1)
+    density, short, long = (found[name] for name in ("density", "per_node/1000", "per_node/100000"))
+    gradient = next(run for name, run in found.items() if name.startswith("chain_gradient"))
+    rows.add("rewrite", "rewrite a log density with gradient", "≤ 5 ms", duration(density["cpu"]),
+             f"{density['nodes']:.0f} nodes before, {density['after']:.0f} after", density["cpu"])
+    each = {count: run["cpu"] / run["nodes"] for count, run in ((1_000, short), (100_000, long))}
+    rows.add("rewrite_growth", "rewrite time per node, 1e5 against 1e3 nodes", "≤ 2 x",
+             f"{each[100_000] / each[1_000]:.2g} x", f"{duration(each[1_000])} and {duration(each[100_000])}", each)
+    rows.add("rewrite_chain", "1e5 times sin(x)*1.0001+0.5 and its gradient: build, rewrite", "≤ 3 s",
+             duration(gradient["cpu"]), "", gradient["cpu"])
+
+
 def measure_chain(rows, build):
     t = {name: run["cpu"] for name, run in google(build / "chain", minimum=0.05).items()}
     steps = ["build", "clone", "toposort", "dprint", "destroy"]
@@ -175,6 +188,7 @@ def main():
         measure_ratio(rows, "digits_threads", "digits step, threads as by default", "", digits["step"])
         measure_fused(rows, build, options.peers)
         measure_calls(rows, build, options.peers)
+    measure_rewrite(rows, build)
     measure_chain(rows, build)
 
     results = HERE / "results"
