@@ -108,18 +108,13 @@ class Forwarder {
   }
 
   void count_reads(Steps& steps, std::vector<int>& reads) {
-    std::unordered_set<std::uint32_t> seen;
+    program::ExprWalk walk_expr;
     std::function<void(Steps&)> walk = [&](Steps& list) {
       for (auto& step : list) {
         for_each_expr(step, [&](Expr& root) {
-          std::vector<Expr> stack{root};
-          while (!stack.empty()) {
-            const Expr expr = stack.back();
-            stack.pop_back();
-            if (!seen.insert(expr.id()).second) continue;
+          walk_expr(root, [&](Expr expr) {
             if (expr.code() == Code::load) ++reads[std::size_t(expr.payload())];
-            for (std::size_t i = 0; i < expr.argument_count(); ++i) stack.push_back(expr.argument(i));
-          }
+          });
         });
         std::visit(Overloaded{
                        [&](program::Loop& s) { walk(s.body); },

@@ -38,15 +38,9 @@ class MemoryPlanner {
 
   void note(Step& step, int at) {
     for_each_expr(step, [&](Expr& root) {
-      std::vector<Expr> stack{root};
-      std::unordered_set<std::uint32_t> seen;
-      while (!stack.empty()) {
-        const Expr expr = stack.back();
-        stack.pop_back();
-        if (!seen.insert(expr.id()).second) continue;
+      program::ExprWalk()(root, [&](Expr expr) {
         if (expr.code() == program::Code::load) touch(expr.payload(), at);
-        for (std::size_t i = 0; i < expr.argument_count(); ++i) stack.push_back(expr.argument(i));
-      }
+      });
     });
     if (auto* loop = std::get_if<program::Loop>(&step.what))
       for (auto& inner : loop->body) note(inner, at);

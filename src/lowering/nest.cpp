@@ -71,34 +71,30 @@ class NestBuilder {
     touched_.clear();
     loads_.clear();
     size_ = 0;
-    std::vector<Expr> stack;
-    const auto push = [&](std::span<const Expr> exprs) { stack.insert(stack.end(), exprs.begin(), exprs.end()); };
-    push(root.domain);
-    push(root.at);
-    if (root.value) stack.push_back(root.value);
+    program::ExprWalk walk;
+    const auto look_at = [&](Expr root_expr) {
+      walk(root_expr, [&](Expr expr) {
+        ++size_;
+        switch (expr.code()) {
+          case program::Code::load:
+            loads_.push_back(expr);
+            depend_on_writers(expr.payload());
+            break;
+          case program::Code::dim: depend_on_writers(expr.payload() >> 8); break;
+          case program::Code::var:
+            if (auto found = producers_.find(expr.payload()); found != producers_.end()) depend_on(found->second);
+            break;
+          default: break;
+        }
+      });
+    };
+    for (auto& length : root.domain) look_at(length);
+    for (auto& place : root.at) look_at(place);
+    if (root.value) look_at(root.value);
     if (root.step)
       if (auto* call = std::get_if<program::Call>(&root.step->what))
         for (auto& argument : call->arguments)
-          if (auto* expr = std::get_if<Expr>(&argument)) stack.push_back(*expr);
-    std::unordered_set<std::uint32_t> seen;
-    while (!stack.empty()) {
-      const Expr expr = stack.back();
-      stack.pop_back();
-      if (!seen.insert(expr.id()).second) continue;
-      ++size_;
-      switch (expr.code()) {
-        case program::Code::load:
-          loads_.push_back(expr);
-          depend_on_writers(expr.payload());
-          break;
-        case program::Code::dim: depend_on_writers(expr.payload() >> 8); break;
-        case program::Code::var:
-          if (auto found = producers_.find(expr.payload()); found != producers_.end()) depend_on(found->second);
-          break;
-        default: break;
-      }
-      for (std::size_t i = 0; i < expr.argument_count(); ++i) stack.push_back(expr.argument(i));
-    }
+          if (auto* expr = std::get_if<Expr>(&argument)) look_at(*expr);
     for (auto buffer : root.reads) depend_on_writers(buffer);
     if (root.buffer >= 0) depend_on_writers(root.buffer);
     for (int token : root.checks) depend_on(plan_.check_roots[std::size_t(token)]);

@@ -193,26 +193,20 @@ std::vector<Expr> Plan::canonical(std::span<const Expr> lengths) const {
 }
 
 bool Plan::known_at_entry(Expr root) const {
-  std::vector<Expr> stack{root};
-  while (!stack.empty()) {
-    const Expr expr = stack.back();
-    stack.pop_back();
+  const auto role_of = [&](std::int64_t buffer) { return program.buffers[std::size_t(buffer)].role; };
+  bool known = true;
+  program::ExprWalk()(root, [&](Expr expr) {
     switch (expr.code()) {
       case program::Code::index:
-      case program::Code::var: return false;
-      case program::Code::dim:
-        if (program.buffers[std::size_t(expr.payload() >> 8)].role != program::Role::input) return false;
+      case program::Code::var: known = false; break;
+      case program::Code::dim: known &= role_of(expr.payload() >> 8) == program::Role::input; break;
+      case program::Code::load:
+        known &= role_of(expr.payload()) == program::Role::input || role_of(expr.payload()) == program::Role::constant;
         break;
-      case program::Code::load: {
-        const auto role = program.buffers[std::size_t(expr.payload())].role;
-        if (role != program::Role::input && role != program::Role::constant) return false;
-        break;
-      }
       default: break;
     }
-    for (std::size_t i = 0; i < expr.argument_count(); ++i) stack.push_back(expr.argument(i));
-  }
-  return true;
+  });
+  return known;
 }
 
 // ---- what ops say ---------------------------------------------------------------------------------------------------

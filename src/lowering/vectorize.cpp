@@ -8,16 +8,9 @@ namespace bitale::lowering {
 namespace {
 
 bool uses(Expr root, Expr index) {
-  std::vector<Expr> stack{root};
-  std::unordered_set<std::uint32_t> seen;
-  while (!stack.empty()) {
-    const Expr expr = stack.back();
-    stack.pop_back();
-    if (expr == index) return true;
-    if (!seen.insert(expr.id()).second) continue;
-    for (std::size_t i = 0; i < expr.argument_count(); ++i) stack.push_back(expr.argument(i));
-  }
-  return false;
+  bool found = false;
+  program::ExprWalk()(root, [&](Expr expr) { found |= expr == index; });
+  return found;
 }
 
 // Neighbouring iterations write neighbouring elements.
@@ -36,17 +29,11 @@ bool lanes_are_independent(const program::Step& step, Expr index) {
 constexpr std::size_t most_calls = 6;
 
 std::size_t call_count(program::Steps& body) {
-  std::unordered_set<std::uint32_t> seen;
+  program::ExprWalk walk;
   std::size_t calls = 0;
-  std::vector<Expr> stack;
-  for (auto& step : body) for_each_expr(step, [&](Expr& expr) { stack.push_back(expr); });
-  while (!stack.empty()) {
-    const Expr expr = stack.back();
-    stack.pop_back();
-    if (!seen.insert(expr.id()).second) continue;
-    calls += expr.code() == program::Code::call;
-    for (std::size_t i = 0; i < expr.argument_count(); ++i) stack.push_back(expr.argument(i));
-  }
+  for (auto& step : body)
+    for_each_expr(step,
+                  [&](Expr& root) { walk(root, [&](Expr expr) { calls += expr.code() == program::Code::call; }); });
   return calls;
 }
 

@@ -27,8 +27,9 @@ namespace bitale::program {
   X(call, -1, "") /* pure runtime function `payload` of scalars */                                                 \
   X(add, 2, "+")                                                                                                   \
   X(sub, 2, "-")                                                                                                   \
-  X(mul, 2, "*") X(div, 2, "/") /* C's division: integers truncate */                                              \
-      X(rem, 2, "rem")          /* C's remainder, sign of the dividend */                                          \
+  X(mul, 2, "*")                                                                                                   \
+  X(div, 2, "/")       /* C's division: integers truncate */                                                       \
+      X(rem, 2, "rem") /* C's remainder, sign of the dividend */                                                   \
       X(fma, 3, "fma") X(neg, 1, "-") X(abs, 1, "abs") X(sqrt, 1, "sqrt") X(floor, 1, "floor") X(ceil, 1, "ceil")  \
           X(trunc, 1, "trunc") X(rint, 1, "rint") X(copysign, 2, "copysign") X(min, 2, "min")                      \
               X(max, 2, "max") /* a < b ? a : b and a > b ? a : b */                                               \
@@ -180,6 +181,31 @@ Expr polynomial(Expr x, std::initializer_list<double> coefficients);
 
 // A call of a libm-like function named for float64 ("erf"); the float32 version ("erff") is chosen by dtype.
 Expr math_call(std::string_view function, std::initializer_list<Expr> arguments);
+
+// Visits every distinct sub-expression once, over all calls with one ExprWalk. A visitor that returns bool says whether
+// to go on into the arguments.
+class ExprWalk {
+ public:
+  template <class Visit>
+  void operator()(Expr root, Visit&& visit) {
+    stack_.push_back(root);
+    while (!stack_.empty()) {
+      const Expr expr = stack_.back();
+      stack_.pop_back();
+      if (!seen_.insert(expr.id()).second) continue;
+      if constexpr (std::is_same_v<decltype(visit(expr)), bool>) {
+        if (!visit(expr)) continue;
+      } else {
+        visit(expr);
+      }
+      for (std::size_t i = 0; i < expr.argument_count(); ++i) stack_.push_back(expr.argument(i));
+    }
+  }
+
+ private:
+  std::unordered_set<std::uint32_t> seen_;
+  std::vector<Expr> stack_;
+};
 
 // How reductions and scatters combine.
 enum class Combiner : std::uint8_t { add, mul, min, max, bit_and, bit_or };

@@ -38,12 +38,7 @@ class Verifier {
   }
 
   void check(Expr root) {
-    std::vector<Expr> stack{root};
-    std::unordered_set<std::uint32_t> seen;
-    while (!stack.empty()) {
-      const Expr expr = stack.back();
-      stack.pop_back();
-      if (!seen.insert(expr.id()).second) continue;
+    ExprWalk()(root, [&](Expr expr) {
       switch (expr.code()) {
         case Code::index:
           if (!indices_.count(expr.payload())) fail(cat("index ", expr.payload(), " is out of scope"));
@@ -59,8 +54,7 @@ class Verifier {
         }
         default: break;
       }
-      for (std::size_t i = 0; i < expr.argument_count(); ++i) stack.push_back(expr.argument(i));
-    }
+    });
   }
 
   void write(std::int64_t id, std::span<const Expr> at, Expr value) {

@@ -111,6 +111,7 @@ class Emitter {
   void reduce_lanes(const program::Loop& loop, int lanes, std::vector<Accumulators>& accumulators);
   void emit_lanes(const program::Loop& loop, Lanes& lanes, Value start, Value mask, Accumulators& accumulators);
   void fail_unless(Value ok, Value code);
+  void ask_host(int field, std::int64_t argument);
   void note_writes(const program::Steps& steps);
   void open_level(Expr index, LLVMBasicBlockRef preheader);
   void close_level();

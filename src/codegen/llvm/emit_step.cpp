@@ -26,28 +26,23 @@ struct Body {
 
 Body examine(const program::Loop& loop) {
   Body body;
-  std::unordered_set<std::uint32_t> seen;
-  std::vector<program::Expr> stack;
+  program::ExprWalk walk;
+  const auto look_at = [&](program::Expr root) {
+    body.widest = std::max(body.widest, itemsize(root.dtype()));
+    walk(root, [&](program::Expr expr) {
+      ++body.size;
+      const bool is_load = expr.code() == Code::load;  // its address is scalar where that matters
+      if (is_load || is_float(expr.dtype())) body.widest = std::max(body.widest, itemsize(expr.dtype()));
+      return !is_load;
+    });
+  };
   for (auto& step : loop.body) {
-    if (auto* store = std::get_if<program::Store>(&step.what)) stack.push_back(store->value);
-    if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) stack.push_back(accumulate->value);
+    if (auto* store = std::get_if<program::Store>(&step.what)) look_at(store->value);
+    if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) look_at(accumulate->value);
     if (auto* update = std::get_if<program::Update>(&step.what)) {
-      stack.push_back(update->value);
+      look_at(update->value);
       body.updates = true;
     }
-  }
-  for (auto& root : stack) body.widest = std::max(body.widest, itemsize(root.dtype()));
-  while (!stack.empty()) {
-    const program::Expr expr = stack.back();
-    stack.pop_back();
-    if (!seen.insert(expr.id()).second) continue;
-    ++body.size;
-    if (expr.code() == Code::load) {
-      body.widest = std::max(body.widest, itemsize(expr.dtype()));
-      continue;  // addresses are scalar where it matters
-    }
-    if (is_float(expr.dtype())) body.widest = std::max(body.widest, itemsize(expr.dtype()));
-    for (std::size_t i = 0; i < expr.argument_count(); ++i) stack.push_back(expr.argument(i));
   }
   return body;
 }
@@ -354,6 +349,16 @@ void Emitter::fail_unless(Value ok, Value code) {
   l_.PositionBuilderAtEnd(builder_, go_on);
 }
 
+// Calls a function of the Frame; when it fails, so does this call.
+void Emitter::ask_host(int field, std::int64_t argument) {
+  LLVMTypeRef types[] = {l_.PointerTypeInContext(context_, 0), type(DType::Int64)};
+  LLVMTypeRef status = l_.Int32TypeInContext(context_);
+  Value arguments[] = {l_.GetParam(function_, 0), int64(argument)};
+  Value result =
+      l_.BuildCall2(builder_, l_.FunctionType(status, types, 2, false), frame_field(field), arguments, 2, "");
+  fail_unless(l_.BuildICmp(builder_, LLVMIntEQ, result, l_.ConstNull(status), ""), result);
+}
+
 void Emitter::emit(const program::Check& step) {
   fail_unless(value(step.condition),
               l_.ConstInt(l_.Int32TypeInContext(context_), std::uint64_t(step.check + 1), false));
@@ -363,22 +368,12 @@ void Emitter::emit(const program::Allocate& step) {
   const program::Buffer& buffer = program_.buffers[std::size_t(step.buffer)];
   for (int axis = 0; axis < buffer.ndim(); ++axis)
     l_.BuildStore(builder_, value(buffer.shape[std::size_t(axis)]), length_address(step.buffer, axis));
-  LLVMTypeRef types[] = {l_.PointerTypeInContext(context_, 0), type(DType::Int64)};
-  LLVMTypeRef status = l_.Int32TypeInContext(context_);
-  Value arguments[] = {l_.GetParam(function_, 0), int64(step.buffer)};
-  Value result =
-      l_.BuildCall2(builder_, l_.FunctionType(status, types, 2, false), frame_field(frame_allocate), arguments, 2, "");
-  fail_unless(l_.BuildICmp(builder_, LLVMIntEQ, result, l_.ConstNull(status), ""), result);
+  ask_host(frame_allocate, step.buffer);
   load_data(step.buffer);
 }
 
 void Emitter::emit(const program::HostCall& step) {
-  LLVMTypeRef types[] = {l_.PointerTypeInContext(context_, 0), type(DType::Int64)};
-  LLVMTypeRef status = l_.Int32TypeInContext(context_);
-  Value arguments[] = {l_.GetParam(function_, 0), int64(step.callback)};
-  Value result =
-      l_.BuildCall2(builder_, l_.FunctionType(status, types, 2, false), frame_field(frame_host_call), arguments, 2, "");
-  fail_unless(l_.BuildICmp(builder_, LLVMIntEQ, result, l_.ConstNull(status), ""), result);
+  ask_host(frame_host_call, step.callback);
   for (auto buffer : step.outputs) load_data(buffer);
 }
 
