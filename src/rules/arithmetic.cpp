@@ -190,7 +190,7 @@ void constants_of_products(Rules& rules) {
   collect("quotient_over_c", (x / c) / d, x / (c * d), product);
   collect("c_over_quotient", c / (x / d), (c * d) / x, product);
   collect("c_over_inverse", c / (d / x), (c / d) * x, quotient);
-  auto ordinary = [=](const Match& m) { return is_ordinary(m.value(c)); };
+  auto ordinary = [=](const Match& m) { return is_ordinary(m.value(c)) && m.value(c) != 0; };
   collect("neg_of_c_times", -(c * x), (-c) * x, ordinary).tags(specialize);
   collect("neg_of_c_over", -(c / x), (-c) / x, ordinary).tags(specialize);
   collect("neg_of_over_c", -(x / c), x / (-c), ordinary);
