@@ -69,7 +69,7 @@ UNARY = {
     "isnan": (np.isnan, always_bool, -5, 5),
     "log": (np.log, to_float, 0.1, 9),
     "log10": (np.log10, to_float, 0.1, 9),
-    "log1mexp": (lambda x: np.log1p(-np.exp(x)), to_float, -5, -0.1),
+    "log1mexp": (lambda x: np.log1p(-np.exp(x)), to_float, -5, 0),
     "log1p": (np.log1p, to_float, -0.9, 9),
     "log2": (np.log2, to_float, 0.1, 9),
     "neg": (np.negative, upcast, -5, 5),
