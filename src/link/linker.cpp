@@ -13,6 +13,15 @@ struct Entry {
 };
 constexpr Entry linkers[] = {{"jit", link_jit}, {"vm", link_vm}};
 
+// Linkers hand an op the arrays that others read too: an op that writes into its inputs would change them unseen.
+void refuse_destructive(const FunctionGraph& graph) {
+  for (auto& node : graph.toposort())
+    for (std::size_t k = 0; k < node.output_count(); ++k)
+      if (!node.op().destroys(node, int(k)).empty())
+        throw NotImplementedError(
+            cat(node.op().label(), " destroys its inputs; in-place operations are not supported yet"));
+}
+
 }  // namespace
 
 std::vector<std::string> linker_names() {
@@ -23,7 +32,10 @@ std::vector<std::string> linker_names() {
 
 std::unique_ptr<Thunk> link(std::string_view linker, const LinkedGraph& graph) {
   for (auto& entry : linkers)
-    if (entry.name == linker) return entry.link(graph);
+    if (entry.name == linker) {
+      refuse_destructive(*graph);
+      return entry.link(graph);
+    }
   const auto names = linker_names();
   const std::string near = closest(linker, names);
   throw ValueError(cat("there is no linker `", linker, "`; linkers are ", join(names, ", "),

@@ -192,6 +192,31 @@ TEST_CASE("many threads may call one function") {
   CHECK(wrong == 0);
 }
 
+namespace {
+// Doubles a vector in its own memory.
+class DoubleInPlace final : public Op {
+ public:
+  std::string_view name() const override { return "DoubleInPlace"; }
+  Apply make_node(std::span<const Variable> inputs) const override {
+    return Apply(OpRef(this), {inputs[0]}, {inputs[0].type()});
+  }
+  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
+    for (std::int64_t i = 0; i < in[0].size(); ++i) in[0].data_as<double>()[i] *= 2;
+    out[0] = in[0];
+  }
+  std::vector<int> destroys(const Apply&, int) const override { return {0}; }
+};
+}  // namespace
+
+TEST_CASE("an op that writes into its inputs is refused by name") {
+  auto x = vector("x");
+  const OpRef op(new DoubleInPlace);
+  in_every_mode([&](const FunctionOptions& options) {
+    auto text = message_of<NotImplementedError>([&] { function({x}, (*op)({x}), options); });
+    CHECK(contains(text, "DoubleInPlace"));
+  });
+}
+
 TEST_CASE("scalars without arrays") {
   auto x = scalar("x"), y = scalar("y");
   in_every_mode([&](const FunctionOptions& options) {
