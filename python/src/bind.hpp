@@ -20,6 +20,6 @@ void bind_operators(nb::module_& m);
 void bind_gradient(nb::module_& m);
 void bind_printing(nb::module_& m);
 void bind_rewriting(nb::module_& m);  // rules of users, traces, reports; after bind_function
-void bind_function(nb::module_& m);  // function, shared, Mode
+void bind_function(nb::module_& m);   // function, shared, Mode
 
 }  // namespace bitale::python

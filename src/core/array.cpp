@@ -41,7 +41,7 @@ class Block final : public RefCounted {
   void* data() { return reinterpret_cast<char*>(this) + alignment; }
 
  private:
-  static constexpr std::size_t origin = alignment - sizeof(void*);   // where in the head malloc's address is kept
+  static constexpr std::size_t origin = alignment - sizeof(void*);  // where in the head malloc's address is kept
 };
 static_assert(sizeof(Block) <= alignment - sizeof(void*));
 

@@ -51,7 +51,7 @@ class JitThunk final : public Thunk {
   std::vector<Array> run(std::span<const Array> inputs) const override {
     WorkspacePool::Loan loan(*pool_);
     Call call(*this, *loan);
-    std::vector<Array> copies;   // generated code reads rows one after the other
+    std::vector<Array> copies;  // generated code reads rows one after the other
     for (std::size_t b : input_buffers_) {
       const Array& value = inputs[std::size_t(buffers()[b].slot)];
       const bool as_is = value.is_contiguous();

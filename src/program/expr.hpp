@@ -18,26 +18,24 @@
 namespace bitale::program {
 
 // name, number of arguments (-1: any), how it prints: infix text or function name
-#define BITALE_PROGRAM_CODES(X)                                                                                    \
-  X(constant, 0, "")                                                                                               \
-  X(index, 0, "") /* loop variable `payload` */                                                                    \
-  X(dim, 0, "")   /* length of axis (payload & 0xff) of buffer (payload >> 8) */                                   \
-  X(var, 0, "")   /* scalar variable `payload`: a loop's carried value, or a named value */                        \
-  X(load, -1, "") /* element of buffer `payload` at the argument indices */                                        \
-  X(call, -1, "") /* pure runtime function `payload` of scalars */                                                 \
-  X(add, 2, "+")                                                                                                   \
-  X(sub, 2, "-")                                                                                                   \
-  X(mul, 2, "*")                                                                                                   \
-  X(div, 2, "/")       /* C's division: integers truncate */                                                       \
-      X(rem, 2, "rem") /* C's remainder, sign of the dividend */                                                   \
-      X(fma, 3, "fma") X(neg, 1, "-") X(abs, 1, "abs") X(sqrt, 1, "sqrt") X(floor, 1, "floor") X(ceil, 1, "ceil")  \
-          X(trunc, 1, "trunc") X(rint, 1, "rint") X(copysign, 2, "copysign") X(min, 2, "min")                      \
-              X(max, 2, "max") /* a < b ? a : b and a > b ? a : b */                                               \
-      X(bit_and, 2, "&") X(bit_or, 2, "|") X(bit_xor, 2, "^") X(bit_not, 1, "~") X(shl, 2, "<<") X(shr, 2, ">>")   \
-          X(eq, 2, "==") X(ne, 2, "!=") X(lt, 2, "<") X(le, 2, "<=") X(gt, 2, ">")                                 \
-              X(ge, 2, ">=")                    /* ordered, ne unordered */                                        \
-      X(select, 3, "select") X(cast, 1, "cast") /* C's conversion; float to int saturates to the minimum on nan */ \
-      X(bitcast, 1, "bitcast")
+// clang-format off
+#define BITALE_PROGRAM_CODES(X)                                                                                        \
+  X(constant, 0, "")                                                                                                   \
+  X(index, 0, "")      /* loop variable `payload` */                                                                   \
+  X(dim, 0, "")        /* length of axis (payload & 0xff) of buffer (payload >> 8) */                                  \
+  X(var, 0, "")        /* scalar variable `payload`: a loop's carried value, or a named value */                       \
+  X(load, -1, "")      /* element of buffer `payload` at the argument indices */                                       \
+  X(call, -1, "")      /* pure runtime function `payload` of scalars */                                                \
+  X(add, 2, "+") X(sub, 2, "-") X(mul, 2, "*") X(div, 2, "/") /* C's division: integers truncate */                    \
+  X(rem, 2, "rem")     /* C's remainder, sign of the dividend */                                                       \
+  X(fma, 3, "fma") X(neg, 1, "-") X(abs, 1, "abs") X(sqrt, 1, "sqrt")                                                  \
+  X(floor, 1, "floor") X(ceil, 1, "ceil") X(trunc, 1, "trunc") X(rint, 1, "rint") X(copysign, 2, "copysign")           \
+  X(min, 2, "min") X(max, 2, "max")          /* a < b ? a : b and a > b ? a : b */                                     \
+  X(bit_and, 2, "&") X(bit_or, 2, "|") X(bit_xor, 2, "^") X(bit_not, 1, "~") X(shl, 2, "<<") X(shr, 2, ">>")           \
+  X(eq, 2, "==") X(ne, 2, "!=") X(lt, 2, "<") X(le, 2, "<=") X(gt, 2, ">") X(ge, 2, ">=") /* ordered; ne unordered */  \
+  X(select, 3, "select") X(cast, 1, "cast")  /* C's conversion; what does not fit an integer is its minimum */         \
+  X(bitcast, 1, "bitcast")
+// clang-format on
 
 enum class Code : std::uint8_t {
 #define X(name, arity, text) name,

@@ -16,19 +16,19 @@
 
 namespace bitale {
 
-enum class OnDisconnected { Raise, Warn, Ignore };             // disconnected_inputs
-enum class ReturnDisconnected { Zero, None, Disconnected };    // None: a null handle
-enum class OnNullGradient { Raise, Return };                   // null_gradients
-OnDisconnected parse_on_disconnected(std::string_view text);                 // "raise", "warn", "ignore"; ValueError
-ReturnDisconnected parse_return_disconnected(std::string_view text);         // "zero", "none", "disconnected"
-OnNullGradient parse_on_null_gradient(std::string_view text);                // "raise", "return"
+enum class OnDisconnected { Raise, Warn, Ignore };                    // disconnected_inputs
+enum class ReturnDisconnected { Zero, None, Disconnected };           // None: a null handle
+enum class OnNullGradient { Raise, Return };                          // null_gradients
+OnDisconnected parse_on_disconnected(std::string_view text);          // "raise", "warn", "ignore"; ValueError
+ReturnDisconnected parse_return_disconnected(std::string_view text);  // "zero", "none", "disconnected"
+OnNullGradient parse_on_null_gradient(std::string_view text);         // "raise", "return"
 
 struct GradOptions {
-  Variables consider_constant = {};          // the gradient does not go behind these
+  Variables consider_constant = {};  // the gradient does not go behind these
   OnDisconnected disconnected_inputs = OnDisconnected::Raise;
   ReturnDisconnected return_disconnected = ReturnDisconnected::Zero;
   OnNullGradient null_gradients = OnNullGradient::Raise;
-  bool add_names = true;                     // "(dcost/dx)"
+  bool add_names = true;  // "(dcost/dx)"
   // Gradients of variables that are known already: they stand in place of what the cost would give.
   Replacements known_grads = {};
   // Where warnings go; by default to standard error.
@@ -39,7 +39,8 @@ using Source = std::source_location;
 
 // Gradient of a float scalar. TypeError for another cost; DisconnectedInputError when the cost does not depend on a
 // variable; NullTypeGradError when a derivative is undefined. Integer variables have the gradient zero, in floatX.
-Variable grad(const Variable& cost, const Variable& wrt, const GradOptions& options = {}, Source where = Source::current());
+Variable grad(const Variable& cost, const Variable& wrt, const GradOptions& options = {},
+              Source where = Source::current());
 Variables grad(const Variable& cost, const Variables& wrt, const GradOptions& options = {},
                Source where = Source::current());
 // Without a cost: everything comes from options.known_grads.
@@ -77,23 +78,25 @@ Variables hessian_vector_product(const Variable& cost, const Variables& wrt, con
 
 // The gradient's way through one part of a graph: from `start` (gradients of variables at its end) and `cost` to the
 // gradients of `wrt` and of `end`, the variables where the next part begins.
-std::pair<Variables, Variables> subgraph_grad(const Variables& wrt, const Variables& end, const Replacements& start = {},
-                                              const Variable& cost = {}, Source where = Source::current());
+std::pair<Variables, Variables> subgraph_grad(const Variables& wrt, const Variables& end,
+                                              const Replacements& start = {}, const Variable& cost = {},
+                                              Source where = Source::current());
 
 // The outputs over inputs that have gained leading batch dimensions: every node that a replaced variable reaches takes
 // batches. A replacement has the replaced variable's dtype and at least its rank.
 Variables vectorize_graph(const Variables& outputs, const Replacements& replacements);
 
 struct VerifyGradOptions {
-  int tests = 2;                             // random projections of the outputs
-  double eps = 0;                            // step of the differences; 0: by dtype
-  double absolute = 0, relative = 0;         // tolerances: one of them must hold; 0: by dtype
+  int tests = 2;                      // random projections of the outputs
+  double eps = 0;                     // step of the differences; 0: by dtype
+  double absolute = 0, relative = 0;  // tolerances: one of them must hold; 0: by dtype
   std::uint64_t seed = 42;
   // Values of outputs for values of inputs; by default the reference interpreter.
   std::function<std::vector<Array>(const Variables& outputs, const Variables& inputs, const std::vector<Array>&)>
       evaluate = {};
 };
-// Compares the gradient of `fun` (one output) at a point with central differences. GradientError says where they differ.
+// Compares the gradient of `fun` (one output) at a point with central differences. GradientError says where they
+// differ.
 void verify_grad(const std::function<Variable(const Variables&)>& fun, const std::vector<Array>& point,
                  const VerifyGradOptions& options = {});
 

@@ -23,16 +23,16 @@ struct Attribute {
 };
 using Attributes = std::vector<Attribute>;
 
-std::string attribute_text(const AttributeValue& value);   // Python's way: "True", "[0, 1]", "float64"
+std::string attribute_text(const AttributeValue& value);  // Python's way: "True", "[0, 1]", "float64"
 std::size_t attribute_hash(const AttributeValue& value);
 
 template <class Owner, class T>
 struct AttributeField {
   std::string_view name;
-  T Owner::* member;
+  T Owner::*member;
 };
 template <class Owner, class T>
-constexpr AttributeField<Owner, T> attribute(std::string_view name, T Owner::* member) {
+constexpr AttributeField<Owner, T> attribute(std::string_view name, T Owner::*member) {
   return {name, member};
 }
 template <class... Fields>

@@ -52,7 +52,7 @@ class FunctionGraph {
   const Variables& inputs() const;
   const Variables& outputs() const;
   // The copies of the variables the graph was made from.
-  const VariableMap& originals() const;       // original -> own
+  const VariableMap& originals() const;  // original -> own
   std::size_t node_count() const;
   bool contains(const Apply& node) const;
   bool contains(const Variable& variable) const;
@@ -70,7 +70,7 @@ class FunctionGraph {
   bool change_node_input(const Client& client, const Variable& after, std::string_view reason);
   void add_output(const Variable& output);
 
-  void attach(std::shared_ptr<Feature> feature);   // refused (ValueError) when one of the same name is attached
+  void attach(std::shared_ptr<Feature> feature);  // refused (ValueError) when one of the same name is attached
   void detach(const Feature& feature);
   std::span<const std::shared_ptr<Feature>> features() const;
   // The attached feature of that class, or nullptr.

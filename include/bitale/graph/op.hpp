@@ -16,22 +16,22 @@
 
 namespace bitale {
 
-class Lowering;   // ops/lowering.hpp: what an op may say to the lowering
+class Lowering;  // ops/lowering.hpp: what an op may say to the lowering
 
 // The lengths of one tensor: an int64 scalar per dimension.
 using Shape = Variables;
 
 class Op : public RefCounted {
  public:
-  virtual std::string_view name() const = 0;                        // "CAReduce"
+  virtual std::string_view name() const = 0;  // "CAReduce"
   virtual Attributes attributes() const { return {}; }
   // How dprint shows it: "Sum{axis=1}". Default: name and attributes.
   virtual std::string label() const;
-  // How pprint shows it, given its inputs' texts: "x[0:3]"; atom_text (core/text.hpp) brackets an input where that is needed.
-  // Default, an empty text: as a function, "name(inputs, attributes)".
+  // How pprint shows it, given its inputs' texts: "x[0:3]"; atom_text (core/text.hpp) brackets an input where that is
+  // needed. Default, an empty text: as a function, "name(inputs, attributes)".
   virtual std::string pprint_text(std::span<const std::string> /*inputs*/) const { return {}; }
   bool equals(const Op& other) const;
-  std::size_t hash() const;                                         // computed once
+  std::size_t hash() const;  // computed once
 
   // Checks the inputs and infers dtypes and static shapes. TypeError, ShapeError, ValueError.
   virtual Apply make_node(std::span<const Variable> inputs) const = 0;
@@ -55,8 +55,8 @@ class Op : public RefCounted {
   // connection_pattern()[input][output]: whether the output's value depends differentiably on the input.
   virtual std::vector<std::vector<bool>> connection_pattern(const Apply& node) const;
 
-  // The same operation when inputs have gained leading batch dimensions. batched[i] has batch_ndim(i) more dimensions than
-  // the original input i (0 or the same number for all). NotImplementedError naming the op by default.
+  // The same operation when inputs have gained leading batch dimensions. batched[i] has batch_ndim(i) more dimensions
+  // than the original input i (0 or the same number for all). NotImplementedError naming the op by default.
   virtual Apply vectorize(const Apply& node, std::span<const Variable> batched) const;
 
   // Which inputs an output may be a view of, and which inputs it destroys; per output.
@@ -84,7 +84,9 @@ class Op : public RefCounted {
 template <class Derived>
 class OpOf : public Op {
  public:
-  Attributes attributes() const override { return collect_attributes(static_cast<const Derived&>(*this), Derived::fields); }
+  Attributes attributes() const override {
+    return collect_attributes(static_cast<const Derived&>(*this), Derived::fields);
+  }
 };
 
 }  // namespace bitale

@@ -30,16 +30,16 @@ bool depends_on(const Variable& output, std::span<const Variable> candidates);
 // `memo` maps originals to copies and may be pre-filled with what to use instead of a variable.
 Variables clone(std::span<const Variable> outputs, VariableMap& memo, bool copy_leaves = false);
 
-// The outputs with some variables replaced. Types must fit (TypeError); with `strict`, each replaced variable must occur
-// in the graph (ValueError).
+// The outputs with some variables replaced. Types must fit (TypeError); with `strict`, each replaced variable must
+// occur in the graph (ValueError).
 Variables graph_replace(std::span<const Variable> outputs, const Replacements& replacements, bool strict = true);
 // As graph_replace, without requiring occurrence.
 Variables clone_replace(std::span<const Variable> outputs, const Replacements& replacements);
 
 // Whether the graphs compute the same from corresponding leaves: equal ops, constants and structure.
 // in_xs[i] corresponds to in_ys[i]; other leaves must be identical.
-bool equal_computations(std::span<const Variable> xs, std::span<const Variable> ys, std::span<const Variable> in_xs = {},
-                        std::span<const Variable> in_ys = {});
+bool equal_computations(std::span<const Variable> xs, std::span<const Variable> ys,
+                        std::span<const Variable> in_xs = {}, std::span<const Variable> in_ys = {});
 
 // Number of Apply nodes.
 std::size_t node_count(std::span<const Variable> outputs);

@@ -25,14 +25,14 @@ class TensorType final : public TypeBase {
  public:
   TensorType(DType dtype, Dims shape) : dtype(dtype), shape(std::move(shape)) {}
   const DType dtype;
-  const Dims shape;   // unknown_length where not known
+  const Dims shape;  // unknown_length where not known
 
   int ndim() const { return int(shape.size()); }
   bool broadcasts(int axis) const { return shape[std::size_t(axis)] == 1; }
   bool equals(const TypeBase& other) const override;
   bool is_super(const TypeBase& other) const override;
-  std::string str() const override;          // "TensorType(float64, shape=(None, 3))"
-  std::string short_str() const;             // "Matrix(float64, shape=(?, 3))", as dprint(print_type=True) shows
+  std::string str() const override;  // "TensorType(float64, shape=(None, 3))"
+  std::string short_str() const;     // "Matrix(float64, shape=(?, 3))", as dprint(print_type=True) shows
 };
 
 class DisconnectedType final : public TypeBase {
@@ -59,7 +59,7 @@ const TensorType* as_tensor(const Type& type);
 // A static length per dimension: the lengths two broadcast shapes give. ShapeError naming the dimension.
 Dims broadcast_static_shapes(const Dims& a, const Dims& b);
 
-enum class Downcast { Never, FloatLiteral, Always };   // allow_input_downcast = False, None, True
+enum class Downcast { Never, FloatLiteral, Always };  // allow_input_downcast = False, None, True
 
 // Whether `value` is a value of `type` as it is.
 bool fits(const TensorType& type, const Array& value);

@@ -38,13 +38,13 @@ struct Provenance {
 };
 
 struct VariableNode {
-  std::atomic<std::uint32_t> count{0};   // of a leaf; an output counts on its Apply
-  std::uint32_t index = 0;               // owner->outputs[index] is this
+  std::atomic<std::uint32_t> count{0};  // of a leaf; an output counts on its Apply
+  std::uint32_t index = 0;              // owner->outputs[index] is this
   ApplyNode* owner = nullptr;
   Type type;
   Ref<const LeafData> leaf;
   std::string name;
-  Location where;                        // of a leaf; an output's is its Apply's
+  Location where;  // of a leaf; an output's is its Apply's
 };
 
 struct ApplyNode {
@@ -72,8 +72,8 @@ class Variable {
   static Variable of(VariableNode* node);
 
   const Type& type() const { return node_->type; }
-  Apply owner() const;                       // null for a leaf
-  const Op* owner_op() const;                // nullptr for a leaf
+  Apply owner() const;         // null for a leaf
+  const Op* owner_op() const;  // nullptr for a leaf
   bool has_owner() const { return node_->owner != nullptr; }
   int index() const { return int(node_->index); }
   const std::string& name() const { return node_->name; }
@@ -87,12 +87,12 @@ class Variable {
   const Dims& static_shape() const { return tensor().shape; }
 
   bool is_constant() const { return constant() != nullptr; }
-  const Array* constant() const;             // a Constant's data, or nullptr
+  const Array* constant() const;  // a Constant's data, or nullptr
   bool is_disconnected() const;
-  bool is_null() const;                      // of NullType
+  bool is_null() const;  // of NullType
   const std::string& why_null() const;
 
-  std::string str() const;                   // its name, constant value, or "Op.0"
+  std::string str() const;  // its name, constant value, or "Op.0"
 
   VariableNode* node() const noexcept { return node_; }
   explicit operator bool() const noexcept { return node_ != nullptr; }

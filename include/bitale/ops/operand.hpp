@@ -13,8 +13,8 @@ class Operand {
   using Source = std::source_location;
   Operand(const Variable& v, Source where = Source::current()) : variable(v), where(where) {}
   Operand(const Array& v, Source where = Source::current()) : variable(constant(v)), where(where) {}
-  // Python-like scalar casting (PyTensor's "custom" policy): an int becomes the smallest signed integer that holds it, a
-  // float becomes float32 when that is exact (nan is) and else float64; always float32 when floatX is.
+  // Python-like scalar casting (PyTensor's "custom" policy): an int becomes the smallest signed integer that holds it,
+  // a float becomes float32 when that is exact (nan is) and else float64; always float32 when floatX is.
   template <Element T>
   Operand(T value, Source where = Source::current()) : variable(number(value)), where(where) {}
 
@@ -26,13 +26,16 @@ class Operand {
 
   static Variable number(bool value);
   static Variable number(std::int64_t value);
-  static Variable number(std::uint64_t value);   // uint64 when no signed integer holds it
+  static Variable number(std::uint64_t value);  // uint64 when no signed integer holds it
   static Variable number(double value);
   template <Element T>
   static Variable number(T value) {
-    if constexpr (std::is_floating_point_v<T>) return number(double(value));
-    else if constexpr (std::is_unsigned_v<T>) return number(std::uint64_t(value));
-    else return number(std::int64_t(value));
+    if constexpr (std::is_floating_point_v<T>)
+      return number(double(value));
+    else if constexpr (std::is_unsigned_v<T>)
+      return number(std::uint64_t(value));
+    else
+      return number(std::int64_t(value));
   }
 };
 

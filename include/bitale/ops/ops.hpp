@@ -12,7 +12,7 @@
 
 namespace bitale {
 
-using Axes = std::optional<std::vector<int>>;   // nullopt: all axes; negative axes count from the end
+using Axes = std::optional<std::vector<int>>;  // nullopt: all axes; negative axes count from the end
 inline constexpr std::nullopt_t all_axes = std::nullopt;
 
 // ---- leaves -------------------------------------------------------------------------------------------------------
@@ -37,19 +37,23 @@ Variable fvector(std::string name = {});
 Variable fmatrix(std::string name = {});
 
 // ---- elementwise, one operand ---------------------------------------------------------------------------------------
+// clang-format off
 #define BITALE_UNARY_FUNCTIONS(X)                                                                                    \
   X(neg) X(abs) X(sign) X(sqr) X(sqrt) X(reciprocal) X(exp) X(exp2) X(expm1) X(log) X(log2) X(log10) X(log1p)        \
   X(sin) X(cos) X(tan) X(arcsin) X(arccos) X(arctan) X(sinh) X(cosh) X(tanh) X(arcsinh) X(arccosh) X(arctanh)        \
-  X(sigmoid) X(softplus) X(log1mexp) X(erf) X(erfc) X(erfcx) X(gammaln) X(psi) X(tri_gamma)                         \
-  X(floor) X(ceil) X(round) X(trunc) X(invert) X(isnan) X(isinf)
+  X(sigmoid) X(softplus) X(log1mexp) X(erf) X(erfc) X(erfcx) X(gammaln) X(psi) X(tri_gamma) X(floor) X(ceil)         \
+  X(round) X(trunc) X(invert) X(isnan) X(isinf)
+// clang-format on
 #define X(name) Variable name(const Operand& x);
 BITALE_UNARY_FUNCTIONS(X)
 #undef X
 
 // ---- elementwise, two operands --------------------------------------------------------------------------------------
+// clang-format off
 #define BITALE_BINARY_FUNCTIONS(X)                                                                                   \
-  X(add) X(sub) X(mul) X(true_div) X(int_div) X(mod) X(pow) X(arctan2) X(maximum) X(minimum)                         \
-  X(eq) X(neq) X(lt) X(le) X(gt) X(ge) X(and_) X(or_) X(xor_) X(second) X(polygamma)
+  X(add) X(sub) X(mul) X(true_div) X(int_div) X(mod) X(pow) X(arctan2) X(maximum) X(minimum) X(eq) X(neq) X(lt)      \
+  X(le) X(gt) X(ge) X(and_) X(or_) X(xor_) X(second) X(polygamma)
+// clang-format on
 #define X(name) Variable name(const Operand& x, const Operand& y);
 BITALE_BINARY_FUNCTIONS(X)
 #undef X
@@ -59,7 +63,7 @@ inline Variable where(const Operand& condition, const Operand& if_true, const Op
   return switch_(condition, if_true, if_false);
 }
 Variable clip(const Operand& x, const Operand& low, const Operand& high);
-Variable cast(const Operand& x, DType dtype);   // itself when the dtype is the same
+Variable cast(const Operand& x, DType dtype);  // itself when the dtype is the same
 Variable isfinite(const Operand& x);
 Variable logaddexp(const Operand& x, const Operand& y);
 
@@ -84,7 +88,7 @@ Variable any(const Operand& x, const Axes& axis = all_axes, bool keepdims = fals
 Variable mean(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
 Variable var(const Operand& x, const Axes& axis = all_axes, int ddof = 0, bool keepdims = false);
 Variable std_(const Operand& x, const Axes& axis = all_axes, int ddof = 0, bool keepdims = false);
-Variable argmax(const Operand& x, std::optional<int> axis = {}, bool keepdims = false);   // nullopt: of the flattened x
+Variable argmax(const Operand& x, std::optional<int> axis = {}, bool keepdims = false);  // nullopt: of the flattened x
 Variable argmin(const Operand& x, std::optional<int> axis = {}, bool keepdims = false);
 Variable logsumexp(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
 Variable softmax(const Operand& x, const Axes& axis = all_axes);
@@ -97,10 +101,10 @@ Variable dimshuffle(const Operand& x, const std::vector<int>& order);
 Variable transpose(const Operand& x, const std::optional<std::vector<int>>& axes = {});
 Variable expand_dims(const Operand& x, int axis);
 Variable squeeze(const Operand& x, const Axes& axis = all_axes);
-Variable shape(const Operand& x);                       // int64 vector
-Variable shape_i(const Operand& x, int axis);           // int64 scalar
+Variable shape(const Operand& x);              // int64 vector
+Variable shape_i(const Operand& x, int axis);  // int64 scalar
 Variable size(const Operand& x);
-Variable reshape(const Operand& x, const Operand& new_shape, std::optional<int> ndim = {});   // one -1 allowed
+Variable reshape(const Operand& x, const Operand& new_shape, std::optional<int> ndim = {});  // one -1 allowed
 Variable reshape(const Operand& x, const Variables& new_shape);
 Variable flatten(const Operand& x, int ndim = 1);
 Variable specify_shape(const Operand& x, const std::vector<std::optional<Operand>>& lengths);
@@ -132,7 +136,8 @@ class IndexItem {
   IndexItem(const Operand& index);
   IndexItem(const Variable& index, std::source_location where = std::source_location::current())
       : IndexItem(Operand(index, where)) {}
-  IndexItem(int index, std::source_location where = std::source_location::current()) : IndexItem(Operand(index, where)) {}
+  IndexItem(int index, std::source_location where = std::source_location::current())
+      : IndexItem(Operand(index, where)) {}
   IndexItem(Slice slice) : kind(Kind::Range), slice(std::move(slice)) {}
   IndexItem(bitale::NewAxis) : kind(Kind::NewAxis) {}
   IndexItem(bitale::Ellipsis) : kind(Kind::Ellipsis) {}
@@ -148,12 +153,13 @@ Variable inc_subtensor(const Operand& x, const std::vector<IndexItem>& items, co
 Variable take(const Operand& x, const Operand& indices, int axis = 0);
 
 // ---- products -------------------------------------------------------------------------------------------------------
-Variable dot(const Operand& x, const Operand& y);       // numpy.dot for up to 2 dimensions
-Variable matmul(const Operand& x, const Operand& y);    // numpy.matmul
+Variable dot(const Operand& x, const Operand& y);     // numpy.dot for up to 2 dimensions
+Variable matmul(const Operand& x, const Operand& y);  // numpy.matmul
 Variable outer(const Operand& x, const Operand& y);
 
-// ---- gradient control -------------------------------------------------------------------------------------------------
-Variable zero_grad(const Operand& x);           // x, with gradient zero
-Variable disconnected_grad(const Operand& x);   // x, with no connection
+// ---- gradient control
+// -------------------------------------------------------------------------------------------------
+Variable zero_grad(const Operand& x);          // x, with gradient zero
+Variable disconnected_grad(const Operand& x);  // x, with no connection
 
 }  // namespace bitale

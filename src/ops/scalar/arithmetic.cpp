@@ -185,7 +185,9 @@ Expr expand_clip(Args in, DType dtype) {
 Variable to_first(At a) { return switch_(eq(a.out, a.x), a.g, 0); }
 Variable to_second(At a) { return switch_(eq(a.out, a.x), 0, a.g); }
 
-Expr expand_add(Args in, DType dtype) { return dtype == DType::Bool ? in[0] | in[1] : program::add_contracted(in[0], in[1]); }
+Expr expand_add(Args in, DType dtype) {
+  return dtype == DType::Bool ? in[0] | in[1] : program::add_contracted(in[0], in[1]);
+}
 Expr expand_mul(Args in, DType dtype) { return dtype == DType::Bool ? in[0] & in[1] : in[0] * in[1]; }
 
 // `switch` computes in the dtype of its branches.
