@@ -141,7 +141,6 @@ class Plan final : public Lowering {
   std::unordered_map<std::uint64_t, Expr> index_table_;
   std::unordered_map<MemoKey, Expr, MemoHash> memo_;
   std::vector<int> touched_checks_;  // of the root being built
-  std::unordered_map<std::uint64_t, int> range_checks_;
   std::unordered_map<ApplyNode*, std::unordered_map<int, Variable>> matrix_sources_;
   ApplyNode* node_ = nullptr;  // being defined, or whose rule is being evaluated
   std::int64_t next_var_ = 0;

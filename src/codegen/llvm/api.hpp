@@ -20,20 +20,20 @@ namespace bitale::codegen {
   X(DisposeMessage) X(VerifyModule) X(SetTarget) X(SetModuleDataLayout) X(CreateTargetDataLayout)                    \
   X(DisposeTargetData) X(Int1TypeInContext) X(Int8TypeInContext) X(Int16TypeInContext) X(Int32TypeInContext)         \
   X(Int64TypeInContext) X(FloatTypeInContext) X(DoubleTypeInContext) X(VoidTypeInContext) X(PointerTypeInContext)    \
-  X(VectorType) X(FunctionType) X(StructTypeInContext) X(TypeOf) X(GetTypeKind)                                      \
+  X(VectorType) X(FunctionType) X(TypeOf) X(GetTypeKind)                                                             \
   /* functions, blocks */                                                                                            \
   X(AddFunction) X(GetParam) X(GetNamedFunction) X(AppendBasicBlockInContext) X(GetBasicBlockTerminator)             \
   X(CreateBuilderInContext) X(DisposeBuilder) X(PositionBuilderAtEnd) X(PositionBuilderBefore) X(GetInsertBlock)     \
-  X(GetFirstInstruction) X(CreateStringAttribute) X(AddAttributeAtIndex) X(SetAlignment) X(LookupIntrinsicID)        \
+  X(CreateStringAttribute) X(AddAttributeAtIndex) X(SetAlignment) X(LookupIntrinsicID)                               \
   X(GetIntrinsicDeclaration) X(IntrinsicGetType)                                                                     \
   /* constants */                                                                                                    \
-  X(ConstInt) X(ConstReal) X(ConstNull) X(ConstVector) X(GetUndef) X(GetPoison) X(ConstBitCast)                      \
+  X(ConstInt) X(ConstReal) X(ConstNull) X(ConstVector) X(GetPoison)                                                  \
   /* instructions */                                                                                                 \
   X(BuildAdd) X(BuildSub) X(BuildMul) X(BuildSDiv) X(BuildUDiv) X(BuildSRem) X(BuildURem) X(BuildFAdd)               \
   X(BuildFSub) X(BuildFMul) X(BuildFDiv) X(BuildFRem) X(BuildNeg) X(BuildFNeg) X(BuildNot) X(BuildAnd) X(BuildOr)    \
   X(BuildXor) X(BuildShl) X(BuildLShr) X(BuildAShr) X(BuildICmp) X(BuildFCmp) X(BuildSelect) X(BuildZExt)            \
   X(BuildSExt) X(BuildTrunc) X(BuildFPToSI) X(BuildSIToFP) X(BuildUIToFP) X(BuildFPExt) X(BuildFPTrunc)              \
-  X(BuildBitCast) X(BuildLoad2) X(BuildStore) X(BuildGEP2) X(BuildStructGEP2) X(BuildAlloca) X(BuildCall2)           \
+  X(BuildBitCast) X(BuildLoad2) X(BuildStore) X(BuildGEP2) X(BuildAlloca) X(BuildCall2)                              \
   X(BuildBr) X(BuildCondBr) X(BuildRet) X(BuildPhi) X(AddIncoming) X(BuildInsertElement) X(BuildExtractElement)      \
   X(BuildShuffleVector) X(SetFastMathFlags) X(CanValueUseFastMathFlags)                                              \
   /* targets, passes */                                                                                              \
@@ -45,7 +45,7 @@ namespace bitale::codegen {
   X(GetErrorMessage) X(DisposeErrorMessage) X(OrcCreateLLJIT) X(OrcDisposeLLJIT) X(OrcLLJITGetMainJITDylib)          \
   X(OrcLLJITGetGlobalPrefix) X(OrcLLJITMangleAndIntern) X(OrcAbsoluteSymbols) X(OrcJITDylibDefine)                   \
   X(OrcCreateDynamicLibrarySearchGeneratorForProcess) X(OrcJITDylibAddGenerator) X(OrcLLJITAddObjectFile)            \
-  X(OrcLLJITLookup) X(OrcCreateLLJITBuilder)
+  X(OrcLLJITLookup)
 // clang-format on
 
 struct LlvmApi {
