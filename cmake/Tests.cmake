@@ -2,6 +2,9 @@
 
 find_package(doctest REQUIRED)
 find_package(Python3 REQUIRED COMPONENTS Interpreter)
+include(CheckIncludeFileCXX)
+check_include_file_cxx(quadmath.h BITALE_HAVE_QUADMATH)  # GCC's, on x86: references for sin, cos and tan
+set(BITALE_QUADMATH $<$<BOOL:${BITALE_HAVE_QUADMATH}>:quadmath>)
 
 file(GLOB_RECURSE test_sources CONFIGURE_DEPENDS tests/cpp/*_test.cpp)
 file(GLOB_RECURSE test_helpers CONFIGURE_DEPENDS tests/cpp/support/*.cpp)
@@ -9,7 +12,7 @@ add_executable(bitale_tests tests/cpp/main.cpp ${test_helpers} ${test_sources})
 bitale_target(bitale_tests)
 target_include_directories(bitale_tests PRIVATE tests/cpp src)
 target_compile_definitions(bitale_tests PRIVATE DOCTEST_CONFIG_SUPER_FAST_ASSERTS)
-target_link_libraries(bitale_tests PRIVATE bitale doctest::doctest)
+target_link_libraries(bitale_tests PRIVATE bitale doctest::doctest ${BITALE_QUADMATH})
 target_precompile_headers(bitale_tests PRIVATE <doctest/doctest.h> <cmath> <functional> <memory> <optional> <span> <string> <vector>)
 set_source_files_properties(tests/cpp/main.cpp PROPERTIES SKIP_PRECOMPILE_HEADERS ON)
 
@@ -46,3 +49,9 @@ add_executable(rewrites_doc tools/rewrites_doc.cpp)
 bitale_target(rewrites_doc)
 target_link_libraries(rewrites_doc PRIVATE bitale)
 add_test(NAME docs.rewrites COMMAND rewrites_doc ${CMAKE_CURRENT_SOURCE_DIR} --check)
+
+# The accuracy and speed of the elementary functions: `./dev math`.
+add_executable(math_accuracy tools/math.cpp tests/cpp/support/math_reference.cpp)
+bitale_target(math_accuracy)
+target_include_directories(math_accuracy PRIVATE tests/cpp src)
+target_link_libraries(math_accuracy PRIVATE bitale ${BITALE_QUADMATH})

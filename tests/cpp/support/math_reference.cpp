@@ -1,0 +1,287 @@
+#include "support/math_reference.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <boost/math/special_functions/digamma.hpp>
+#include <boost/math/special_functions/polygamma.hpp>
+#include <boost/math/special_functions/trigamma.hpp>
+#include <cfloat>
+#include <memory>
+#if __has_include(<quadmath.h>) && LDBL_MANT_DIG < 113
+#include <quadmath.h>
+#define BITALE_QUAD
+#endif
+
+#include "bitale/graph/function_graph.hpp"
+#include "bitale/ops/ops.hpp"
+#include "ops/elemwise.hpp"
+
+namespace bitale::test {
+
+namespace {
+
+namespace policies = boost::math::policies;
+using Quiet =
+    policies::policy<policies::domain_error<policies::ignore_error>, policies::pole_error<policies::ignore_error>,
+                     policies::overflow_error<policies::ignore_error>,
+                     policies::evaluation_error<policies::ignore_error>, policies::promote_double<false>>;
+
+template <class F>
+MathReference unary(std::string_view name, F, double allowed = 2.5, std::span<const double> hard = {}) {
+  return {name, [](double x, double) -> double { return F{}(x); },
+          [](long double x, long double) -> long double { return F{}(x); }, allowed, hard};
+}
+
+template <class F>
+MathReference binary(std::string_view name, F, double (*partner)(double x, double uniform) = nullptr,
+                     bool only_domain = false) {
+  return {name,
+          [](double x, double y) -> double { return F{}(x, y); },
+          [](long double x, long double y) -> long double { return F{}(x, y); },
+          2.5,
+          {},
+          partner,
+          only_domain};
+}
+
+template <class W>
+constexpr W infinite = std::numeric_limits<W>::infinity();
+template <class W>
+constexpr W not_a_number = std::numeric_limits<W>::quiet_NaN();
+
+// ---- formulas that the C library does not have ----------------------------------------
+
+template <class W>
+W sigmoid_of(W x) {
+  return x < 0 ? std::exp(x) / (1 + std::exp(x)) : 1 / (1 + std::exp(-x));
+}
+
+template <class W>
+W softplus_of(W x) {
+  return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x));
+}
+
+template <class W>
+W log1mexp_of(W x) {
+  return x < W(-0.69314718055994530942L) ? std::log1p(-std::exp(x)) : std::log(-std::expm1(x));
+}
+
+template <class W>
+W erfcx_of(W x) {
+  if (x < 20) {
+    const W square = x * x, left_out = std::fma(x, x, -square);
+    return std::exp(square) * std::erfc(x) * (1 + left_out);
+  }
+  const W step = W(-0.5) / (x * x);  // the asymptotic series
+  W term = 1, total = 1;
+  for (int n = 1; n <= 10; ++n) total += term *= step * (2 * n - 1);
+  return W(0.564189583547756286948079451560772586L) / x * total;
+}
+
+double lgamma_of(double x) {
+  int sign = 0;
+  return ::lgamma_r(x, &sign);
+}
+long double lgamma_of(long double x) {
+  int sign = 0;
+  return ::lgammal_r(x, &sign);
+}
+
+template <class W>
+bool is_whole(W x) {
+  return x == std::floor(x);
+}
+
+template <class W>
+W digamma_of(W x) {
+  if (x == 0) return std::copysign(infinite<W>, -x);
+  if (x == -infinite<W> || (x < 0 && is_whole(x))) return not_a_number<W>;
+  return std::isfinite(x) ? boost::math::digamma(x, Quiet()) : x;
+}
+
+template <class W>
+W trigamma_of(W x) {
+  if (x == -infinite<W>) return not_a_number<W>;
+  if (x <= 0 && is_whole(x)) return infinite<W>;
+  return x == infinite<W> ? 0 : std::isnan(x) ? x : boost::math::trigamma(x, Quiet());
+}
+
+// The x87 routines lose digits where a large argument is all but a multiple of pi/2.
+#ifdef BITALE_QUAD
+#define TRIGONOMETRIC(function)                                                              \
+  double function##_of(double x) { return std::function(x); }                                \
+  long double function##_of(long double x) {                                                 \
+    return std::fabs(x) < 1 ? std::function(x) : static_cast<long double>(::function##q(x)); \
+  }
+#else
+#define TRIGONOMETRIC(function) \
+  template <class W>            \
+  W function##_of(W x) {        \
+    return std::function(x);    \
+  }
+#endif
+TRIGONOMETRIC(sin)
+TRIGONOMETRIC(cos)
+TRIGONOMETRIC(tan)
+#undef TRIGONOMETRIC
+
+// ---- difficult places ----------------------------------------
+
+// Doubles that lie nearest to multiples of pi/2 (Muller, "Elementary Functions", section 11.3, by continued
+// fractions), and floats.
+constexpr double near_multiples_of_half_pi[] = {0x1.6ac5b262ca1ffp+849,
+                                                0x1.921fb54442d18p+0,
+                                                0x1.921fb54442d18p+1,
+                                                0x1.2d97c7f3321d2p+2,
+                                                0x1.6a09e667f3bcdp+30,
+                                                0x1.8p+52,
+                                                0x1.fffffffffffffp+1023,
+                                                0x1p+1023,
+                                                0x1.921fb6p+0,
+                                                0x1.921fb6p+1,
+                                                0x1.2d97c8p+2,
+                                                16367173.0 * 0x1p+72,
+                                                0x1.f55cacp+6,
+                                                0x1.5f67ecp+21,
+                                                25735.9266};
+
+const MathReference references[] = {
+    unary("arccos", [](auto x) { return std::acos(x); }),
+    unary("arccosh", [](auto x) { return std::acosh(x); }),
+    unary("arcsin", [](auto x) { return std::asin(x); }),
+    unary("arcsinh", [](auto x) { return std::asinh(x); }),
+    unary("arctan", [](auto x) { return std::atan(x); }),
+    binary("arctan2", [](auto x, auto y) { return std::atan2(x, y); }),
+    unary("arctanh", [](auto x) { return std::atanh(x); }),
+    unary(
+        "cos", [](auto x) { return cos_of(x); }, 2.5, near_multiples_of_half_pi),
+    unary("cosh", [](auto x) { return std::cosh(x); }),
+    unary("erf", [](auto x) { return std::erf(x); }),
+    unary("erfc", [](auto x) { return std::erfc(x); }),
+    unary("erfcx", [](auto x) { return erfcx_of(x); }),
+    unary(
+        "exp", [](auto x) { return std::exp(x); }, 1),
+    unary("exp2", [](auto x) { return std::exp2(x); }),
+    unary("expm1", [](auto x) { return std::expm1(x); }),
+    unary("gammaln", [](auto x) { return lgamma_of(x); }),
+    unary(
+        "log", [](auto x) { return std::log(x); }, 1),
+    unary("log10", [](auto x) { return std::log10(x); }),
+    unary("log1mexp", [](auto x) { return log1mexp_of(x); }),
+    unary("log1p", [](auto x) { return std::log1p(x); }),
+    unary("log2", [](auto x) { return std::log2(x); }),
+    binary(
+        "polygamma", [](auto n, auto x) { return boost::math::polygamma(int(n), x, Quiet()); }, nullptr, true),
+    binary(
+        "pow", [](auto x, auto y) { return std::pow(x, y); },
+        // Exponents that bring the power to any place in the range of doubles.
+        [](double x, double uniform) { return uniform * 1490 / std::log(std::fabs(x)); }),
+    unary("psi", [](auto x) { return digamma_of(x); }),
+    unary("sigmoid", [](auto x) { return sigmoid_of(x); }),
+    unary(
+        "sin", [](auto x) { return sin_of(x); }, 2.5, near_multiples_of_half_pi),
+    unary("sinh", [](auto x) { return std::sinh(x); }),
+    unary("softplus", [](auto x) { return softplus_of(x); }),
+    unary(
+        "tan", [](auto x) { return tan_of(x); }, 2.5, near_multiples_of_half_pi),
+    unary("tanh", [](auto x) { return std::tanh(x); }),
+    unary("tri_gamma", [](auto x) { return trigamma_of(x); }),
+};
+
+// Arithmetic, comparisons, choices and roundings: at most one rounding, and tests of their own.
+constexpr std::string_view plain[] = {"abs",  "add", "clip", "int_div",    "maximum", "minimum",
+                                      "mod",  "mul", "neg",  "reciprocal", "round",   "second",
+                                      "sign", "sqr", "sqrt", "sub",        "switch",  "true_div"};
+
+bool is_plain(const ScalarOp& op) {
+  return op.has(comparison) || op.has(discrete_output) || std::ranges::find(plain, op.name) != std::end(plain);
+}
+
+}  // namespace
+
+std::span<const MathReference> math_references() { return references; }
+
+const MathReference* math_reference(std::string_view name) {
+  const auto found = std::ranges::find(references, name, &MathReference::name);
+  return found == std::end(references) ? nullptr : found;
+}
+
+std::vector<const ScalarOp*> mathematical_ops() {
+  std::vector<const ScalarOp*> out;
+  for (auto* op : scalar_ops())
+    if (op->loops.run[std::size_t(DType::Float64)] && op->loops.out[std::size_t(DType::Float64)] == DType::Float64 &&
+        !op->name.starts_with("cast") && !is_plain(*op))
+      out.push_back(op);
+  return out;
+}
+
+CompiledMath::CompiledMath(const ScalarOp& op, DType dtype) {
+  Variables inputs;
+  for (int i = 0; i < op.arity; ++i) inputs.push_back(vector({}, dtype));
+  const auto graph = std::make_shared<FunctionGraph>(inputs, Variables{apply_elemwise(op.name, inputs)});
+  code_ = link::link("jit", graph);
+}
+
+Array CompiledMath::operator()(std::span<const Array> inputs) const { return code_->run(inputs)[0]; }
+
+template <class T>
+MathPoints<T>::MathPoints(const ScalarOp& op, const MathReference& reference, std::uint64_t seed)
+    : op_(op), reference_(reference), random_(seed) {
+  using Limits = std::numeric_limits<T>;
+  for (double edge : op.edges) places_.push_back(T(edge));
+  for (double x : reference.hard) places_.push_back(T(x));
+  for (T x : {T(0), T(1), T(2), T(0.5), T(0.70710678118654752L), Limits::min(), Limits::denorm_min(), Limits::max(),
+              Limits::epsilon(), Limits::infinity(), Limits::quiet_NaN(), T(710), T(88.72284), T(745.13), T(103.97)})
+    places_.insert(places_.end(), {x, -x});
+}
+
+template <class T>
+double MathPoints<T>::uniform(double low, double high) {
+  return std::uniform_real_distribution<double>(low, high)(random_);
+}
+
+template <class T>
+T MathPoints<T>::first() {
+  using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+  const Interval domain = op_.domain[0];
+  switch (random_() % 8) {
+    case 0:
+    case 1: return T(uniform(domain.low, domain.high));
+    case 2: return T(uniform(-2, 2));
+    case 3: return T(uniform(-750, 750));
+    case 4: return T(std::copysign(std::exp2(uniform(-80, 3)), uniform(-1, 1)));
+    case 5: return T(std::nearbyint(std::exp2(uniform(0, 20))) * 0.78539816339744830962L);  // near zeros of sin, cos
+    case 6: {  // next to a difficult place, or further away by any fraction
+      const T place = places_[random_() % places_.size()];
+      if (random_() % 2) return std::bit_cast<T>(Bits(std::bit_cast<Bits>(place) + random_() % 17 - 8));
+      return T(place * (1 + std::copysign(std::exp2(uniform(-60, -1)), uniform(-1, 1))));
+    }
+    default: return std::bit_cast<T>(Bits(random_()));
+  }
+}
+
+// The C library gives pow(1, nan) = 1 only for quiet ones.
+template <class T>
+static T quiet(T x) {
+  return std::isnan(x) ? std::numeric_limits<T>::quiet_NaN() : x;
+}
+
+template <class T>
+void MathPoints<T>::next(std::span<T> point) {
+  if (reference_.only_domain) {
+    for (std::size_t i = 0; i < point.size(); ++i) point[i] = T(uniform(op_.domain[i].low, op_.domain[i].high));
+    return;
+  }
+  point[0] = first();
+  if (point.size() == 1) return;
+  if (reference_.partner && random_() % 2)
+    point[1] = T(reference_.partner(double(point[0]), uniform(-1, 1)));
+  else
+    point[1] = random_() % 4 ? first() : T(uniform(op_.domain[1].low, op_.domain[1].high));
+  for (T& x : point) x = quiet(x);
+}
+
+template class MathPoints<float>;
+template class MathPoints<double>;
+
+}  // namespace bitale::test
