@@ -208,18 +208,23 @@ void FunctionGraph::add_output(const Variable& output) {
   transaction.commit();
 }
 
+void FunctionGraph::undo(Changes& changes) { undo_all(change(), changes); }
+void FunctionGraph::redo(Changes& changes) { redo_all(change(), changes); }
+
 // ---- features ------------------------------------------------------------------------------------------------------
 
 void FunctionGraph::attach(std::shared_ptr<Feature> feature) {
   if (!feature) throw ValueError("FunctionGraph: there is no feature to attach");
   for (auto& other : state_->features)
     if (other->name() == feature->name())
-      throw ValueError(cat("FunctionGraph: a feature `", feature->name(), "` is attached already"));
+      throw AlreadyThere(cat("FunctionGraph: a feature `", feature->name(), "` is attached already"));
+  state_->require_quiet();
   feature->on_attach(*this);
   change().features.push_back(std::move(feature));
 }
 
 void FunctionGraph::detach(const Feature& feature) {
+  state_->require_quiet();
   auto& features = change().features;
   auto found = std::ranges::find_if(features, [&](auto& f) { return f.get() == &feature; });
   if (found == features.end())

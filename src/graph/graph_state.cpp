@@ -99,6 +99,10 @@ void FunctionGraph::State::unkey(ApplyNode* node) {
   record(node).keyed = false;
 }
 
+void FunctionGraph::State::require_quiet() const {
+  if (changing) throw InternalError("FunctionGraph: a feature may not change the graph while it is told of a change");
+}
+
 void FunctionGraph::State::spread_ranks() {
   visit_nodes(outputs, NoBlockers(), [&](ApplyNode* node) {
     std::int64_t highest = 0;

@@ -39,7 +39,8 @@ struct FunctionGraph::State {
   MergeTable table;
   std::vector<std::shared_ptr<Feature>> features;
   std::uint64_t next_serial = 0;
-  std::size_t raised = 0;  // ranks changed to make room since the ranks were last spread out
+  std::size_t raised = 0;                       // ranks changed to make room since the ranks were last spread out
+  std::uint64_t version = 0, next_version = 1;  // of the committed state; never used twice
   bool changing = false;
 
   bool contains(const ApplyNode* node) const { return nodes.contains(node); }
@@ -63,6 +64,8 @@ struct FunctionGraph::State {
   void key(ApplyNode* node);
   void unkey(ApplyNode* node);
 
+  // InternalError while a change is under way.
+  void require_quiet() const;
   // Ranks with equal gaps again, so that new nodes find room between old ones.
   void spread_ranks();
   void check_integrity() const;

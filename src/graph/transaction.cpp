@@ -17,8 +17,7 @@ namespace bitale {
 
 Transaction::Transaction(FunctionGraph::State& graph, std::string_view reason, Log log)
     : graph_(graph), reason_(reason), log_(log) {
-  if (graph.changing)
-    throw InternalError("FunctionGraph: a feature may not change the graph while it is told of a change");
+  graph.require_quiet();
   graph.changing = true;
 }
 
@@ -28,22 +27,48 @@ Transaction::~Transaction() {
 }
 
 void Transaction::roll_back() noexcept {
-  while (!undo_.empty()) {
-    auto step = std::move(undo_.back());
-    undo_.pop_back();
+  std::size_t knowing = told_;
+  while (!log_list_.empty()) {
+    Change step = std::move(log_list_.back());
+    log_list_.pop_back();
+    undo(graph_, step);
+    if (!is_told(step)) continue;
     try {
-      step();
-    } catch (const Error&) {
+      tell_undone(graph_, step, "roll back", knowing);
+    } catch (...) {
       // A feature that fails as it is told of an undone change can't stop the undoing.
     }
+    knowing = everybody;
   }
 }
 
 void Transaction::commit() {
-  tell([&](Feature& feature) { feature.on_validate(*graph_.self); });
+  for (auto& feature : graph_.features)
+    call_feature(*feature, [&](Feature& asked) { asked.on_validate(*graph_.self); });
   committed_ = true;
-  undo_.clear();
+  hand_over();
   if (graph_.raised > 4 * graph_.nodes.size() + 1000) graph_.spread_ranks();
+}
+
+// The log goes to the features that keep it.
+void Transaction::hand_over() {
+  if (log_list_.empty()) return;
+  const std::uint64_t before = std::exchange(graph_.version, graph_.next_version++);
+  std::shared_ptr<Changes> changes;
+  for (auto& feature : graph_.features) {
+    if (!feature->keeps_changes()) continue;
+    if (!changes)
+      changes = std::make_shared<Changes>(std::string(reason_), before, graph_.version, std::move(log_list_));
+    feature->on_commit(*graph_.self, changes);
+  }
+  log_list_.clear();
+}
+
+void Transaction::explain(Error& error, const Feature& feature) const {
+  error.add("feature", feature.name());
+  error.add("change", cat("`", reason_, "`", subject_ ? cat(" on ", subject_.str()) : std::string()));
+  if (!subject_) return;
+  if (const Location where = subject_.where()) error.add("built at", where.str());
 }
 
 Variable Transaction::resolve(Variable v) const {
@@ -105,7 +130,7 @@ void Transaction::import_node(const Apply& node, const Provenance& replaced, Imp
     changed |= !own.same_as(input);
   }
   if (changed) {
-    note([node, before = pointer->inputs] { node.node()->inputs = before; });
+    note(change::InputsResolved{node, pointer->inputs, inputs});
     pointer->inputs = std::move(inputs);
   }
   if (ApplyNode* known = graph_.table.find(*pointer)) {
@@ -121,12 +146,10 @@ void Transaction::import_node(const Apply& node, const Provenance& replaced, Imp
   for (const Variable& output : node.outputs()) require_value_type(output);
   std::int64_t rank = 0;
   for (const Variable& input : pointer->inputs) rank = std::max(rank, graph_.rank(input));
-  graph_.add_node(node, graph_.next_serial++, rank + 1);
+  const std::uint64_t serial = graph_.next_serial++;
+  graph_.add_node(node, serial, rank + 1);
   into.created.push_back(pointer);
-  note([this, node] {
-    graph_.remove_node(node);
-    tell([&](Feature& feature) { feature.on_prune(*graph_.self, node, "roll back"); });
-  });
+  note(change::NodeAdded{node, serial, rank + 1});
   key(pointer);
   Provenance& provenance = pointer->provenance;
   if (!provenance.where) provenance.where = replaced.where;
@@ -173,7 +196,7 @@ void Transaction::place(const Imported& imported, std::int64_t target) {
 
 void Transaction::inherit_name(const Variable& from, const Variable& to) {
   if (from.name().empty() || !to.name().empty() || !to.has_owner()) return;
-  note([to] { to.set_name({}); });
+  note(change::Named{to, from.name()});
   to.set_name(from.name());
 }
 
@@ -183,8 +206,9 @@ void Transaction::inherit_type(const Variable& from, const Variable& to) {
   Dims lengths = to.static_shape();
   for (std::size_t d = 0; d < lengths.size(); ++d)
     if (lengths[d] == unknown_length) lengths[d] = from.static_shape()[d];
-  note([to, before = to.type()] { to.node()->type = before; });
-  to.node()->type = tensor_type(to.dtype(), lengths);
+  const Type before = to.type(), after = tensor_type(to.dtype(), lengths);
+  note(change::Retyped{to, before, after});
+  to.node()->type = after;
 }
 
 Variable Transaction::import(const Variable& v) {
@@ -196,13 +220,14 @@ Variable Transaction::import(const Variable& v) {
 void Transaction::add_output(const Variable& v) {
   Variable own = import(v);
   graph_.add_output(own);
-  note([this] { graph_.remove_last_output(); });
+  note(change::OutputAdded{own});
 }
 
 // ---- replacement ---------------------------------------------------------------------------------------------------
 
 bool Transaction::replace(const Variable& given_before, const Variable& after) {
   Variable before = resolve(given_before);
+  if (!subject_) subject_ = before;
   if (!graph_.knows(before.node())) return false;  // an earlier replacement made it superfluous
   // The uses as of now: those that the replacement itself brings (x by f(x)) are kept.
   const ClientList clients = *graph_.find_clients(before.node());
@@ -231,8 +256,11 @@ bool Transaction::replace(const Variable& given_before, const Variable& after) {
 }
 
 bool Transaction::change_input(const Client& client, const Variable& after) {
+  subject_ = graph_.used_by(client);
+  const bool only_use = graph_.find_clients(subject_.node())->size() == 1;
   Variable own = import(after);
-  if (graph_.used_by(client).same_as(own)) return false;
+  if (subject_.same_as(own)) return false;
+  if (only_use) inherit_name(subject_, own);
   set_input(client, own);
   settle();
   return true;
@@ -247,12 +275,8 @@ void Transaction::set_input(const Client& client, const Variable& after) {
     touched_.push_back(Apply::of(client.node));
   }
   if (before.has_owner()) unused_.push_back(before.owner());
-  Apply user = Apply::of(client.node);  // kept alive by the log
   graph_.assign(client, after);
-  note([this, client, user, before, after] {
-    graph_.assign(client, before);
-    tell([&](Feature& f) { f.on_change_input(*graph_.self, client, after, before, "roll back"); });
-  });
+  note(change::InputSet{Apply::of(client.node), client.index, before, after});
   tell([&](Feature& feature) { feature.on_change_input(*graph_.self, client, before, after, reason_); });
 }
 
@@ -289,19 +313,19 @@ void Transaction::order(ApplyNode* earlier, ApplyNode* later) {
 
 void Transaction::set_rank(ApplyNode* node, std::int64_t rank) {
   std::int64_t& slot = graph_.record(node).rank;
-  note([this, node, before = slot] { graph_.record(node).rank = before; });
+  note(change::RankSet{node, slot, rank});
   slot = rank;
 }
 
 void Transaction::key(ApplyNode* node) {
   graph_.key(node);
-  note([this, node] { graph_.unkey(node); });
+  note(change::Keyed{node, true});
 }
 
 void Transaction::unkey(ApplyNode* node) {
   if (!graph_.record(node).keyed) return;
   graph_.unkey(node);
-  note([this, node] { graph_.key(node); });
+  note(change::Keyed{node, false});
 }
 
 // ---- after a change ------------------------------------------------------------------------------------------------
@@ -361,10 +385,7 @@ void Transaction::prune(const Apply& node) {
   std::uint64_t serial = record.serial;
   std::int64_t rank = record.rank;
   graph_.remove_node(node);
-  note([this, node, serial, rank] {
-    graph_.add_node(node, serial, rank);
-    tell([&](Feature& feature) { feature.on_import(*graph_.self, node, "roll back"); });
-  });
+  note(change::NodeRemoved{node, serial, rank});
   for (const Variable& input : node.inputs())
     if (input.has_owner()) unused_.push_back(input.owner());
   tell([&](Feature& feature) { feature.on_prune(*graph_.self, node, reason_); });

@@ -1,14 +1,14 @@
 // Transaction: a change of a FunctionGraph that happens completely or not at all. Every elementary step is written to a
-// log with the step that undoes it. After the change, nodes that became equal are merged, nodes that nobody needs any
-// more are dropped, and the features are asked whether they agree.
+// log, from which it can be undone (change.hpp). After the change, nodes that became equal are merged, nodes that
+// nobody needs any more are dropped, and the features are asked whether they agree.
 #pragma once
 
-#include <functional>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "graph/graph_state.hpp"
+#include "bitale/core/error.hpp"
+#include "graph/change.hpp"
 #include "graph/pointer_map.hpp"
 
 namespace bitale {
@@ -58,23 +58,43 @@ class Transaction {
   void prune_unused_nodes();
   void prune(const Apply& node);
   void roll_back() noexcept;
+  void hand_over();
 
-  template <class Undo>
-  void note(Undo&& undo) {
-    if (log_ == Log::Yes) undo_.emplace_back(std::forward<Undo>(undo));
+  // The refusal of a feature, with what was asked for.
+  void explain(Error& error, const Feature& feature) const;
+
+  template <class Step>
+  void note(Step&& step) {
+    if (log_ == Log::Yes) log_list_.emplace_back(std::forward<Step>(step));
   }
+  // Should one of them fail, those after it don't know of the latest change.
   template <class Call>
   void tell(Call&& call) {
-    for (std::size_t i = 0; i < graph_.features.size(); ++i) call(*graph_.features[i]);
+    const std::size_t count = graph_.features.size();
+    for (told_ = 0; told_ < count; ++told_) call_feature(*graph_.features[told_], call);
+    told_ = everybody;
   }
+  template <class Call>
+  void call_feature(Feature& feature, Call&& call) {
+    try {
+      call(feature);
+    } catch (Error& error) {
+      explain(error, feature);
+      throw;
+    }
+  }
+
+  static constexpr std::size_t everybody = std::size_t(-1);
 
   FunctionGraph::State& graph_;
   std::string_view reason_;
   Log log_;
-  std::vector<std::function<void()>> undo_;
-  std::vector<Apply> touched_;  // nodes whose inputs changed
-  std::vector<Apply> unused_;   // nodes that lost clients
-  VariableMap forwarded_;       // merged away -> what stands for it
+  ChangeList log_list_;
+  std::size_t told_ = everybody;  // how many features know of the latest change
+  Variable subject_;              // what was to be replaced first
+  std::vector<Apply> touched_;    // nodes whose inputs changed
+  std::vector<Apply> unused_;     // nodes that lost clients
+  VariableMap forwarded_;         // merged away -> what stands for it
   bool committed_ = false;
 };
 

@@ -9,12 +9,20 @@
 #include <unordered_map>
 #include <vector>
 
+#include "bitale/core/error.hpp"
 #include "bitale/graph/traversal.hpp"
 
 namespace bitale {
 
+class Changes;  // what one replacement did, step by step
 class FunctionGraph;
 class Transaction;
+
+// A feature of the same name is attached to the graph.
+class AlreadyThere : public ValueError {
+ public:
+  using ValueError::ValueError;
+};
 
 // A use of a variable: input `index` of `node`, or output `index` of the graph when node is null.
 struct Client {
@@ -23,7 +31,8 @@ struct Client {
   bool operator==(const Client&) const = default;
 };
 
-// Hooks called as the graph changes. All default to nothing. on_validate throws InconsistencyError to refuse.
+// Hooks called as the graph changes. All default to nothing. What one throws undoes the change, and errors then name
+// the feature; on_validate throws InconsistencyError to refuse. A hook may not change the graph.
 class Feature {
  public:
   virtual ~Feature() = default;
@@ -35,6 +44,9 @@ class Feature {
   virtual void on_change_input(FunctionGraph&, const Client&, const Variable& /*before*/, const Variable& /*after*/,
                                std::string_view /*reason*/) {}
   virtual void on_validate(FunctionGraph&) {}
+  // The change is complete. A feature that keeps changes is given them, and can take them back (FunctionGraph::undo).
+  virtual bool keeps_changes() const { return false; }
+  virtual void on_commit(FunctionGraph&, const std::shared_ptr<Changes>&) {}
   // Extra edges for the order: pairs (later, earlier).
   virtual std::vector<std::pair<ApplyNode*, ApplyNode*>> orderings(FunctionGraph&) { return {}; }
 };
@@ -70,7 +82,12 @@ class FunctionGraph {
   bool change_node_input(const Client& client, const Variable& after, std::string_view reason);
   void add_output(const Variable& output);
 
-  void attach(std::shared_ptr<Feature> feature);  // refused (ValueError) when one of the same name is attached
+  // Takes the latest change back, or does it again; the features are told. InconsistencyError when the graph is not in
+  // the state that the change led to (came from).
+  void undo(Changes& changes);
+  void redo(Changes& changes);
+
+  void attach(std::shared_ptr<Feature> feature);  // AlreadyThere when one of the same name is attached
   void detach(const Feature& feature);
   std::span<const std::shared_ptr<Feature>> features() const;
   // The attached feature of that class, or nullptr.
@@ -85,9 +102,9 @@ class FunctionGraph {
   void check_integrity() const;
   FunctionGraph clone() const;
 
+  struct State;  // the inside
+
  private:
-  friend class Transaction;
-  struct State;
   State& change();
   std::unique_ptr<State> state_;
 };

@@ -1,0 +1,197 @@
+// The features of a FunctionGraph: what can be attached to one to watch, record, check or refuse its changes. Names and
+// roles are those of PyTensor's pytensor.graph.features and pytensor.graph.destroyhandler. Two of those are invariants
+// of FunctionGraph here and so no features: merging of equal nodes, and names that pass on to what stands for them.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "bitale/graph/function_graph.hpp"
+
+namespace bitale {
+
+// ---- base -----------------------------------------------------------------------------------------------------------
+
+// A feature that sees the nodes that are there when it is attached as imports, and those that are left when it is
+// detached as pruned.
+class Bookkeeper : public Feature {
+ public:
+  void on_attach(FunctionGraph& graph) override;
+  void on_detach(FunctionGraph& graph) override;
+};
+
+// Calls functions; those that are left out do nothing.
+class DispatchingFeature final : public Feature {
+ public:
+  struct Callbacks {
+    std::function<void(FunctionGraph&)> on_attach = {}, on_detach = {}, on_validate = {};
+    std::function<void(FunctionGraph&, const Apply&, std::string_view reason)> on_import = {}, on_prune = {};
+    std::function<void(FunctionGraph&, const Client&, const Variable& before, const Variable& after,
+                       std::string_view reason)>
+        on_change_input = {};
+  };
+  explicit DispatchingFeature(Callbacks callbacks, std::string name = "dispatching feature")
+      : callbacks_(std::move(callbacks)), name_(std::move(name)) {}
+  std::string name() const override { return name_; }
+  void on_attach(FunctionGraph& graph) override;
+  void on_detach(FunctionGraph& graph) override;
+  void on_import(FunctionGraph& graph, const Apply& node, std::string_view reason) override;
+  void on_prune(FunctionGraph& graph, const Apply& node, std::string_view reason) override;
+  void on_change_input(FunctionGraph& graph, const Client& client, const Variable& before, const Variable& after,
+                       std::string_view reason) override;
+  void on_validate(FunctionGraph& graph) override;
+
+ private:
+  Callbacks callbacks_;
+  std::string name_;
+};
+
+// ---- history --------------------------------------------------------------------------------------------------------
+
+// Goes back to earlier states of the graph.
+class History final : public Feature {
+ public:
+  std::string name() const override { return "history"; }
+  bool keeps_changes() const override { return true; }
+  void on_commit(FunctionGraph& graph, const std::shared_ptr<Changes>& changes) override;
+
+  // The present state.
+  std::size_t checkpoint() const { return changes_.size(); }
+  // Takes back what was done since; what was taken back is forgotten. ValueError for a state that is no more.
+  void revert(FunctionGraph& graph, std::size_t checkpoint);
+
+ private:
+  std::vector<std::shared_ptr<Changes>> changes_;
+};
+
+// Goes to any state since it was attached, forwards and back: state 0 is the one at attachment, each change leads to
+// the next. A change by anybody else, in a state that is not the last, drops the states after it.
+class FullHistory final : public Feature {
+ public:
+  // `watch`, if given, is called after every step that is taken through the states.
+  explicit FullHistory(std::function<void(FunctionGraph&)> watch = {}) : watch_(std::move(watch)) {}
+  std::string name() const override { return "full history"; }
+  bool keeps_changes() const override { return true; }
+  void on_commit(FunctionGraph& graph, const std::shared_ptr<Changes>& changes) override;
+
+  std::size_t position() const { return position_; }
+  std::size_t last() const { return changes_.size(); }
+  // Why state `position` came from the one before: the rule's name. IndexError outside 1 ... last().
+  const std::string& reason(std::size_t position) const;
+  void go_to(FunctionGraph& graph, std::size_t position);  // IndexError
+  void start(FunctionGraph& graph) { go_to(graph, 0); }
+  void end(FunctionGraph& graph) { go_to(graph, last()); }
+  // Whether there was one to go to.
+  bool next(FunctionGraph& graph);
+  bool previous(FunctionGraph& graph);
+
+ private:
+  std::function<void(FunctionGraph&)> watch_;
+  std::vector<std::shared_ptr<Changes>> changes_;
+  std::size_t position_ = 0;
+};
+
+// ---- checks ---------------------------------------------------------------------------------------------------------
+
+// Asks every feature whether it agrees with the graph as it is. The first refusal is thrown, with the feature's name.
+void validate(FunctionGraph& graph);
+bool is_consistent(FunctionGraph& graph);
+
+// Checks of the user's own, run before every change is committed. A check refuses by throwing.
+class Validator final : public Feature {
+ public:
+  using Check = std::function<void(FunctionGraph&)>;
+  std::string name() const override { return "validator"; }
+  // ValueError when a check of that name is there.
+  void add(std::string check_name, Check check);
+  void on_validate(FunctionGraph& graph) override;
+
+ private:
+  std::vector<std::pair<std::string, Check>> checks_;
+};
+
+// A node that was to leave the graph is still there.
+class ReplacementDidNotRemoveError : public InconsistencyError {
+ public:
+  using InconsistencyError::InconsistencyError;
+};
+
+// PyTensor's ReplaceValidate: replacements that all features agree with, or none at all. That holds for every change of
+// a FunctionGraph; these can also say on stderr what they do (`verbose`).
+bool replace_validate(FunctionGraph& graph, const Variable& before, const Variable& after, std::string_view reason,
+                      bool verbose = false);
+bool replace_all_validate(FunctionGraph& graph, std::span<const std::pair<Variable, Variable>> pairs,
+                          std::string_view reason, bool verbose = false);
+// Also rolled back, with ReplacementDidNotRemoveError, when one of the nodes is still in the graph afterwards.
+bool replace_all_validate_remove(FunctionGraph& graph, std::span<const std::pair<Variable, Variable>> pairs,
+                                 std::span<const Apply> remove, std::string_view reason, bool verbose = false);
+
+// Every node that comes in must know the user's line that it goes back to.
+class CheckStackTrace final : public Feature {
+ public:
+  enum class Policy { Warn, Raise };
+  explicit CheckStackTrace(Policy policy = Policy::Raise) : policy_(policy) {}
+  std::string name() const override { return "check stack trace"; }
+  void on_import(FunctionGraph& graph, const Apply& node, std::string_view reason) override;
+  std::size_t missing() const { return missing_; }  // nodes without one so far
+
+ private:
+  Policy policy_;
+  std::size_t missing_ = 0;
+};
+
+// ---- watching -------------------------------------------------------------------------------------------------------
+
+// The nodes of an op.
+class NodeFinder final : public Bookkeeper {
+ public:
+  std::string name() const override { return "node finder"; }
+  void on_import(FunctionGraph& graph, const Apply& node, std::string_view reason) override;
+  void on_prune(FunctionGraph& graph, const Apply& node, std::string_view reason) override;
+  // Those whose op equals the given one, in no particular order.
+  std::vector<Apply> query(const Op& op) const;
+  // Those whose op has that name.
+  std::vector<Apply> query(std::string_view op_name) const;
+
+ private:
+  std::unordered_map<std::string, std::unordered_set<ApplyNode*>> by_name_;
+};
+
+// Writes a line for everything it is told.
+class PrintListener final : public Feature {
+ public:
+  explicit PrintListener(std::function<void(const std::string& line)> write = {});  // default: to stderr
+  std::string name() const override { return "print listener"; }
+  void on_attach(FunctionGraph& graph) override;
+  void on_detach(FunctionGraph& graph) override;
+  void on_import(FunctionGraph& graph, const Apply& node, std::string_view reason) override;
+  void on_prune(FunctionGraph& graph, const Apply& node, std::string_view reason) override;
+  void on_change_input(FunctionGraph& graph, const Client& client, const Variable& before, const Variable& after,
+                       std::string_view reason) override;
+
+ private:
+  std::function<void(const std::string&)> write_;
+};
+
+// Whether anything changed, and how many nodes came in, since it was reset. What was rolled back counts as a change.
+class ChangeTracker final : public Feature {
+ public:
+  std::string name() const override { return "change tracker"; }
+  void on_import(FunctionGraph& graph, const Apply& node, std::string_view reason) override;
+  void on_prune(FunctionGraph& graph, const Apply& node, std::string_view reason) override;
+  void on_change_input(FunctionGraph& graph, const Client& client, const Variable& before, const Variable& after,
+                       std::string_view reason) override;
+  bool changed() const { return changed_; }
+  std::size_t imported() const { return imported_; }
+  void reset();
+
+ private:
+  bool changed_ = false;
+  std::size_t imported_ = 0;
+};
+
+}  // namespace bitale
