@@ -176,11 +176,21 @@ const ExprPool::Meaning* ExprPool::meaning(Expr value) const {
   return found == meanings_.end() ? nullptr : &found->second;
 }
 
-Expr ExprPool::call(std::string_view function, DType dtype, std::span<const Expr> arguments) {
+std::int64_t ExprPool::function_id(std::string_view function) {
   std::size_t id = 0;
   while (id < functions_.size() && functions_[id] != function) ++id;
   if (id == functions_.size()) functions_.emplace_back(function);
-  return make(Code::call, dtype, arguments, std::int64_t(id));
+  return std::int64_t(id);
+}
+
+Expr ExprPool::call(std::string_view function, DType dtype, std::span<const Expr> arguments) {
+  return make(Code::call, dtype, arguments, function_id(function));
+}
+
+Expr ExprPool::rare_call(std::string_view function, Expr condition, Expr otherwise, std::span<const Expr> arguments) {
+  std::vector<Expr> all{condition, otherwise};
+  all.insert(all.end(), arguments.begin(), arguments.end());
+  return make(Code::rare_call, otherwise.dtype(), all, function_id(function));
 }
 
 Expr operator+(Expr a, Expr b) { return binary(Code::add, a, b); }
@@ -278,10 +288,20 @@ Expr polynomial(Expr x, std::initializer_list<double> coefficients) {
   return sum;
 }
 
+namespace {
+std::string name_for(std::string_view function, DType dtype) {
+  return dtype == DType::Float32 ? std::string(function) + "f" : std::string(function);
+}
+}  // namespace
+
 Expr math_call(std::string_view function, std::initializer_list<Expr> arguments) {
   const Expr& first = *arguments.begin();
-  const std::string name = first.dtype() == DType::Float32 ? std::string(function) + "f" : std::string(function);
-  return first.pool().call(name, first.dtype(), {arguments.begin(), arguments.size()});
+  return first.pool().call(name_for(function, first.dtype()), first.dtype(), {arguments.begin(), arguments.size()});
+}
+
+Expr rare_math_call(std::string_view function, Expr condition, Expr otherwise, std::initializer_list<Expr> arguments) {
+  return otherwise.pool().rare_call(name_for(function, otherwise.dtype()), condition, otherwise,
+                                    {arguments.begin(), arguments.size()});
 }
 
 Expr combine(Combiner combiner, Expr a, Expr b) {
@@ -349,6 +369,11 @@ std::string node_text(Expr expr, std::span<const std::string> arguments, const E
       return arguments.empty() ? buffer : cat(buffer, "[", join(arguments, ", "), "]");
     }
     case Code::call: return cat(expr.pool().function_name(expr.payload()), "(", join(arguments, ", "), ")");
+    case Code::rare_call: {
+      const auto rest = arguments.subspan(2);
+      return cat("select(", arguments[0], ", ", expr.pool().function_name(expr.payload()), "(", join(rest, ", "), "), ",
+                 arguments[1], ")");
+    }
     case Code::cast: return cat(dtype_short_name(expr.dtype()), "(", arguments[0], ")");
     case Code::neg:
     case Code::bit_not: return cat(code_text(expr.code()), arguments[0]);

@@ -26,6 +26,7 @@ namespace bitale::program {
   X(var, 0, "")        /* scalar variable `payload`: a loop's carried value, or a named value */                       \
   X(load, -1, "")      /* element of buffer `payload` at the argument indices */                                       \
   X(call, -1, "")      /* pure runtime function `payload` of scalars */                                                \
+  X(rare_call, -1, "") /* condition, otherwise, scalars: the call where the condition holds, seldom; else otherwise */ \
   X(add, 2, "+") X(sub, 2, "-") X(mul, 2, "*") X(div, 2, "/") /* C's division: integers truncate */                    \
   X(rem, 2, "rem")     /* C's remainder, sign of the dividend */                                                       \
   X(fma, 3, "fma") X(neg, 1, "-") X(abs, 1, "abs") X(sqrt, 1, "sqrt")                                                  \
@@ -94,6 +95,7 @@ class ExprPool {
   Expr load(std::int64_t buffer, DType dtype, std::span<const Expr> at) { return make(Code::load, dtype, at, buffer); }
   // A pure runtime function of scalars (double(double), or float versions), named as in runtime/symbols.hpp.
   Expr call(std::string_view function, DType dtype, std::span<const Expr> arguments);
+  Expr rare_call(std::string_view function, Expr condition, Expr otherwise, std::span<const Expr> arguments);
   const std::string& function_name(std::int64_t id) const { return functions_[std::size_t(id)]; }
 
   // Declares that the value of `expr` is seen as such: a sum may not absorb it.
@@ -113,6 +115,8 @@ class ExprPool {
   std::size_t size() const { return nodes_.size(); }
 
  private:
+  std::int64_t function_id(std::string_view function);
+
   std::vector<ExprNode> nodes_;
   std::vector<std::uint32_t> arguments_;
   std::unordered_multimap<std::size_t, std::uint32_t> table_;
@@ -179,6 +183,9 @@ Expr polynomial(Expr x, std::initializer_list<double> coefficients);
 
 // A call of a libm-like function named for float64 ("erf"); the float32 version ("erff") is chosen by dtype.
 Expr math_call(std::string_view function, std::initializer_list<Expr> arguments);
+// The same where the condition holds, and `otherwise` elsewhere: for the few arguments at which an expansion would be
+// long and slow. Costs one branch while no lane asks for it.
+Expr rare_math_call(std::string_view function, Expr condition, Expr otherwise, std::initializer_list<Expr> arguments);
 
 // Visits every distinct sub-expression once, over all calls with one ExprWalk. A visitor that returns bool says whether
 // to go on into the arguments.

@@ -176,15 +176,16 @@ void Interpreter::add(Expr expr, std::vector<int>& slots, FindFunction find) {
             .dtype = expr.dtype(),
             .argument_dtype = expr.dtype(),
             .argument_count = int(expr.argument_count()),
-            .arguments = {0, 0, 0},
+            .arguments = {0, 0, 0, 0},
             .payload = expr.payload(),
             .out = slot_count_};
   const bool reads_memory = step.code == Code::load || step.code == Code::index || step.code == Code::dim;
-  if (reads_memory || step.code == Code::var || step.argument_count > 3)
+  if (reads_memory || step.code == Code::var || step.argument_count > 4)
     throw InternalError(cat("program: ", code_name(step.code), " can't be interpreted"));
   for (int i = 0; i < step.argument_count; ++i) step.arguments[i] = slots[expr.argument(std::size_t(i)).id()];
-  if (step.argument_count) step.argument_dtype = expr.argument(0).dtype();
-  if (step.code == Code::call) {
+  const bool is_rare = step.code == Code::rare_call;  // its first argument is the condition
+  if (step.argument_count) step.argument_dtype = expr.argument(is_rare ? 1 : 0).dtype();
+  if (step.code == Code::call || is_rare) {
     void* address = find ? find(expr.pool().function_name(step.payload)) : nullptr;
     if (!address) throw InternalError(cat("program: no function ", expr.pool().function_name(step.payload)));
     step.payload = std::int64_t(reinterpret_cast<std::intptr_t>(address));
@@ -201,6 +202,11 @@ std::int64_t Interpreter::run(const Step& step, const std::int64_t* slots) const
   const std::int64_t b = step.argument_count > 1 ? slots[step.arguments[1]] : 0;
   const std::int64_t c = step.argument_count > 2 ? slots[step.arguments[2]] : 0;
   if (step.code == Code::select) return a ? b : c;
+  if (step.code == Code::rare_call)
+    return !a ? b : visit_dtype(step.argument_dtype, [&]<class T>() {
+      return bits_of(call<T>(reinterpret_cast<void*>(std::intptr_t(step.payload)), step.argument_count - 2,
+                             value_of<T>(c), value_of<T>(slots[step.arguments[3]]), T()));
+    });
   if (step.code == Code::bitcast)
     return visit_dtype(step.dtype, [&]<class T>() {
       if constexpr (std::is_same_v<T, float>)

@@ -14,7 +14,7 @@ namespace bitale::program {
 // var, index or dim nodes. InternalError for an expression that reads memory or another variable.
 class Interpreter {
  public:
-  // Where the functions of `call` nodes are: runtime::find_symbol. Without it an expression must not call.
+  // Where the functions of calls are: runtime::find_symbol. Without it an expression must not call.
   using FindFunction = void* (*)(std::string_view name);
   Interpreter(Expr root, std::span<const Expr> variables, FindFunction find = nullptr);
 
@@ -29,7 +29,7 @@ class Interpreter {
     Code code;
     DType dtype, argument_dtype;
     int argument_count;
-    int arguments[3];
+    int arguments[4];
     std::int64_t payload;  // constants: bits; calls: the function's address
     int out;
   };

@@ -20,12 +20,13 @@ namespace bitale::codegen {
   X(DisposeMessage) X(VerifyModule) X(SetTarget) X(SetModuleDataLayout) X(CreateTargetDataLayout)                    \
   X(DisposeTargetData) X(Int1TypeInContext) X(Int8TypeInContext) X(Int16TypeInContext) X(Int32TypeInContext)         \
   X(Int64TypeInContext) X(FloatTypeInContext) X(DoubleTypeInContext) X(VoidTypeInContext) X(PointerTypeInContext)    \
-  X(VectorType) X(FunctionType) X(TypeOf) X(GetTypeKind)                                                             \
+  X(IntTypeInContext) X(VectorType) X(FunctionType) X(TypeOf) X(GetTypeKind)                                         \
   /* functions, blocks */                                                                                            \
   X(AddFunction) X(GetParam) X(GetNamedFunction) X(AppendBasicBlockInContext) X(GetBasicBlockTerminator)             \
   X(CreateBuilderInContext) X(DisposeBuilder) X(PositionBuilderAtEnd) X(PositionBuilderBefore) X(GetInsertBlock)     \
   X(CreateStringAttribute) X(AddAttributeAtIndex) X(SetAlignment) X(LookupIntrinsicID)                               \
-  X(GetIntrinsicDeclaration) X(IntrinsicGetType)                                                                     \
+  X(GetIntrinsicDeclaration) X(IntrinsicGetType) X(GetEnumAttributeKindForName) X(CreateEnumAttribute)               \
+  X(AddCallSiteAttribute)                                                                                            \
   /* constants */                                                                                                    \
   X(ConstInt) X(ConstReal) X(ConstNull) X(ConstVector) X(GetPoison)                                                  \
   /* instructions */                                                                                                 \

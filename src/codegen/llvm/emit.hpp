@@ -56,6 +56,13 @@ class Emitter {
   Value float_to_int(Value v, DType from, DType to);
   Value build_load(Expr load);
   Value build_call(Expr call);
+  Value build_rare_call(Expr call);
+  struct Callee {
+    LLVMTypeRef type;
+    Value function;
+  };
+  Callee callee(Expr call, std::size_t first_argument);
+  Value call_once(const Callee& callee, std::vector<Value> arguments);
   Value intrinsic(const char* name, std::initializer_list<LLVMTypeRef> types, std::initializer_list<Value> arguments);
   Value compare(program::Code code, DType dtype, Value a, Value b);
   Value combine(program::Combiner combiner, DType dtype, Value a, Value b, bool reassociate);

@@ -278,29 +278,88 @@ Emitter::Value Emitter::build_cast(Value v, DType from, DType to) {
   return is_signed ? l_.BuildSExt(builder_, v, target, "") : l_.BuildZExt(builder_, v, target, "");
 }
 
-Emitter::Value Emitter::build_call(Expr call) {
-  const LLVMTypeRef element = type(call.dtype());
+Emitter::Callee Emitter::callee(Expr call, std::size_t first_argument) {
   const std::string& name = pool_.function_name(call.payload());
   std::vector<LLVMTypeRef> types;
-  for (std::size_t i = 0; i < call.argument_count(); ++i) types.push_back(type(call.argument(i).dtype()));
-  const LLVMTypeRef function_type = l_.FunctionType(element, types.data(), unsigned(types.size()), false);
-  Value function = l_.GetNamedFunction(module_, name.c_str());
-  if (!function) function = l_.AddFunction(module_, name.c_str(), function_type);
-  const auto once = [&](std::vector<Value> values) {
-    return l_.BuildCall2(builder_, function_type, function, values.data(), unsigned(values.size()), "");
-  };
+  for (std::size_t i = first_argument; i < call.argument_count(); ++i) types.push_back(type(call.argument(i).dtype()));
+  Callee out{l_.FunctionType(type(call.dtype()), types.data(), unsigned(types.size()), false),
+             l_.GetNamedFunction(module_, name.c_str())};
+  if (!out.function) out.function = l_.AddFunction(module_, name.c_str(), out.type);
+  return out;
+}
+
+Emitter::Value Emitter::call_once(const Callee& callee, std::vector<Value> arguments) {
+  return l_.BuildCall2(builder_, callee.type, callee.function, arguments.data(), unsigned(arguments.size()), "");
+}
+
+Emitter::Value Emitter::build_call(Expr call) {
+  const Callee to = callee(call, 0);
   std::vector<Value> arguments;
   for (std::size_t i = 0; i < call.argument_count(); ++i)
     arguments.push_back(varies(call) ? lanes_of(call.argument(i)) : value(call.argument(i)));
-  if (!varies(call)) return once(std::move(arguments));
+  if (!varies(call)) return call_once(to, std::move(arguments));
   // The library knows one element at a time.
   Value result = l_.GetPoison(type(call.dtype(), lanes_->count));
   for (int lane = 0; lane < lanes_->count; ++lane) {
     std::vector<Value> scalars;
     for (auto argument : arguments) scalars.push_back(l_.BuildExtractElement(builder_, argument, int64(lane), ""));
-    result = l_.BuildInsertElement(builder_, result, once(std::move(scalars)), int64(lane), "");
+    result = l_.BuildInsertElement(builder_, result, call_once(to, std::move(scalars)), int64(lane), "");
   }
   return result;
+}
+
+// While a lane still asks, its call; the lanes that ask are the bits of a number.
+Emitter::Value Emitter::build_rare_call(Expr call) {
+  const bool in_lanes = varies(call);
+  std::vector<Value> arguments;
+  for (std::size_t i = 0; i < call.argument_count(); ++i)
+    arguments.push_back(in_lanes ? lanes_of(call.argument(i)) : value(call.argument(i)));
+  const Value condition = arguments[0], otherwise = arguments[1];
+  arguments.erase(arguments.begin(), arguments.begin() + 2);
+  const Callee to = callee(call, 2);
+  LLVMBasicBlockRef before = l_.GetInsertBlock(builder_);
+  // Code that goes into a finished block can't branch.
+  if (l_.GetBasicBlockTerminator(before))
+    return l_.BuildSelect(builder_, condition, call_once(to, std::move(arguments)), otherwise, "");
+  const unsigned cold = l_.GetEnumAttributeKindForName("cold", 4);  // registers are to be spilled there, not here
+  const LLVMAttributeIndex whole_call = ~0u;
+  LLVMBasicBlockRef rare = block("rare"), after = block("rare_after");
+  const auto called = [&](std::vector<Value> scalars) {
+    Value result = call_once(to, std::move(scalars));
+    l_.AddCallSiteAttribute(result, whole_call, l_.CreateEnumAttribute(context_, cold, 0));
+    return result;
+  };
+  const auto phi = [&](Value a, LLVMBasicBlockRef from_a, Value b, LLVMBasicBlockRef from_b) {
+    Value merged = l_.BuildPhi(builder_, l_.TypeOf(a), "");
+    Value values[] = {a, b};
+    LLVMBasicBlockRef from[] = {from_a, from_b};
+    l_.AddIncoming(merged, values, from, b ? 2 : 1);
+    return merged;
+  };
+  Value result;
+  if (!in_lanes) {
+    l_.BuildCondBr(builder_, condition, rare, after);
+    l_.PositionBuilderAtEnd(builder_, rare);
+    result = called(std::move(arguments));
+    l_.BuildBr(builder_, after);
+  } else {
+    const LLVMTypeRef bits = l_.IntTypeInContext(context_, unsigned(lanes_->count));
+    const Value none = l_.ConstNull(bits), asking = l_.BuildBitCast(builder_, condition, bits, "");
+    l_.BuildCondBr(builder_, l_.BuildICmp(builder_, LLVMIntNE, asking, none, ""), rare, after);
+    l_.PositionBuilderAtEnd(builder_, rare);
+    const Value left = phi(asking, before, nullptr, nullptr), so_far = phi(otherwise, before, nullptr, nullptr);
+    const Value yes = l_.ConstInt(l_.Int1TypeInContext(context_), 1, false);
+    const Value lane = intrinsic("llvm.cttz", {bits}, {left, yes});
+    std::vector<Value> scalars;
+    for (auto argument : arguments) scalars.push_back(l_.BuildExtractElement(builder_, argument, lane, ""));
+    result = l_.BuildInsertElement(builder_, so_far, called(std::move(scalars)), lane, "");
+    Value rest = l_.BuildAnd(builder_, left, l_.BuildSub(builder_, left, l_.ConstInt(bits, 1, false), ""), "");
+    l_.AddIncoming(left, &rest, &rare, 1);
+    l_.AddIncoming(so_far, &result, &rare, 1);
+    l_.BuildCondBr(builder_, l_.BuildICmp(builder_, LLVMIntNE, rest, none, ""), rare, after);
+  }
+  l_.PositionBuilderAtEnd(builder_, after);
+  return phi(otherwise, before, result, rare);
 }
 
 Emitter::Value Emitter::build(Expr expr) {
@@ -320,6 +379,7 @@ Emitter::Value Emitter::build(Expr expr) {
       return l_.BuildLoad2(builder_, result_type, length_address(expr.payload() >> 8, int(expr.payload() & 0xff)), "");
     case Code::load: return build_load(expr);
     case Code::call: return build_call(expr);
+    case Code::rare_call: return build_rare_call(expr);
     case Code::add:
       return real ? l_.BuildFAdd(builder_, arg(0), arg(1), "") : l_.BuildAdd(builder_, arg(0), arg(1), "");
     case Code::sub:

@@ -59,7 +59,18 @@ struct Decomposed {
 Decomposed decompose(Expr x);
 // log(1 + f) for sqrt(1/2) <= 1 + f < sqrt(2).
 Expr log1p_kernel(Expr f);
+// log(x) for positive, finite, normal x.
+Expr log_of_normal(Expr x);
 // log(1 + x) for x >= -1/2 and finite.
 Expr log1p_moderate(Expr x);
+
+// A value as an unevaluated sum: |low| is at most about half a unit in the last place of high.
+struct Sum {
+  Expr high, low;
+};
+// high + low = a + b exactly, for |a| >= |b| or a = 0.
+Sum sum_exactly(Expr a, Expr b);
+// log(x) for positive finite x, subnormal too, with six more bits than the format has.
+Sum log_with_tail(Expr x);
 
 }  // namespace bitale::program::math

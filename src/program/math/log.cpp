@@ -52,17 +52,56 @@ Decomposed decompose(Expr x) {
   return {m, field - (base + double(format.bias()))};
 }
 
-Expr log1p_kernel(Expr f) {
-  // With s = f / (2 + f), z = s^2: log(1 + f) = 2 s + s z P(z), 2 s = f - s f, and s f is written as f^2/2 less what
-  // makes the leading terms exact. z P(z) to 2^-58.5 (float64) and 2^-29.2 (float32).
+namespace {
+
+// s = f / (2 + f), z = s^2, and P in log(1 + f) = 2 s + s z P(z): z P to 2^-58.5 (float64) and 2^-29.2 (float32).
+struct Series {
+  Expr s, z, p;
+};
+Series log1p_series(Expr f) {
   const Expr s = f / (f + 2.0), z = s * s;
   const Expr p = Format(f.dtype()).is_double
                      ? polynomial(z, {0.66666666666667344222, 0.39999999999414528087, 0.2857142874243523997,
                                       0.22222198567102774103, 0.1818356469607931842, 0.15314039849337300471,
                                       0.14796068148242765927})
                      : polynomial(z, {0.666667764052, 0.399775379064, 0.298718418717});
+  return {s, z, p};
+}
+
+}  // namespace
+
+Expr log1p_kernel(Expr f) {
+  // 2 s = f - s f, and s f is written as f^2/2 less what makes the leading terms exact.
+  const auto [s, z, p] = log1p_series(f);
   const Expr half_square = f * f * 0.5;
   return f - (half_square - s * fma(z, p, half_square));
+}
+
+Sum sum_exactly(Expr a, Expr b) {
+  const Expr high = a + b;
+  return {high, (a - high) + b};
+}
+
+Sum log_with_tail(Expr x) {
+  const auto [m, k] = decompose_any(x);
+  ExprPool& pool = x.pool();
+  const auto number = [&](double value) { return pool.number(value, x.dtype()); };
+  // As log1p_kernel; what is rounded is at most 2^-5 of the result.
+  const Expr f = m - 1.0, half = f * 0.5, half_square = half * f, square_rest = fma(half, f, -half_square);
+  const auto [s, z, p] = log1p_series(f);
+  const Sum near = sum_exactly(f, -half_square);
+  const Expr rest = near.low + (s * fma(z, p, half_square) - square_rest);
+  // The upper part of log 2 leaves its last bits free for the exponent.
+  const bool is_double = Format(x.dtype()).is_double;
+  const Expr upper = k * (is_double ? 0x1.62e42fefa38p-1 : 0x1.62e4p-1);
+  const Sum total = sum_exactly(upper, near.high);
+  const Expr low = fma(k, number(is_double ? 0x1.ef35793c7673p-45 : 0x1.7f7d1cp-20), total.low + rest);
+  return sum_exactly(total.high, low);
+}
+
+Expr log_of_normal(Expr x) {
+  const auto [m, k] = decompose(x);
+  return add_multiple_of_log_2(k, log1p_kernel(m - 1.0));
 }
 
 Expr log(Expr x) {

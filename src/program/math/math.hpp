@@ -20,4 +20,8 @@ Expr tanh(Expr x);
 Expr sinh(Expr x);
 Expr cosh(Expr x);
 
+Expr gammaln(Expr x);   // log |Gamma(x)|
+Expr digamma(Expr x);   // the derivative of gammaln
+Expr trigamma(Expr x);  // and its derivative
+
 }  // namespace bitale::program::math

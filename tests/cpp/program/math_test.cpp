@@ -208,6 +208,8 @@ TEST_CASE("the interpreter knows every operation") {
   CHECK(run(copysign(floor(x), x) + ceil(x) + trunc(x) + rint(x), 0, 0, 2.5) == 2 + 3 + 2 + 2);
   CHECK(run(fma(x, x, sqrt(x)), 0, 0, 4) == 18);
   CHECK(run(math_call("hypot", {x, x + 1.0}), 0, 0, 3) == 5);
+  CHECK(run(rare_math_call("hypot", x < 4, x, {x, x + 1.0}), 0, 0, 3) == 5);
+  CHECK(run(rare_math_call("hypot", x < 3, x, {x, x + 1.0}), 0, 0, 3) == 3);
   CHECK(run(cast(bitcast(x, DType::Int64) >> 52, DType::Float64), 0, 0, 1) == 1023);
   CHECK_THROWS_AS(Interpreter(pool.index(0), variables), InternalError);
   CHECK_THROWS_WITH_AS(Interpreter(math_call("hypot", {x, x}), variables), doctest::Contains("no function hypot"),
