@@ -113,6 +113,7 @@ std::vector<Expr> Plan::indices_of(std::span<const Expr> domain) {
       if (std::find(program.index_names.begin(), program.index_names.end(), name) != program.index_names.end())
         name += std::to_string(id);
       program.index_names.push_back(std::move(name));
+      extents_.push_back(domain[depth]);
     }
     indices.push_back(it->second);
   }

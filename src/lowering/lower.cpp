@@ -12,6 +12,7 @@ Lowered lower(const FunctionGraph& graph) {
   plan.build_roots();    // the expressions of what is stored
   build_nests(plan);     // what shares a loop
   forward_stores(plan.program);
+  narrow_temporaries(plan.program);
   plan_memory(plan.program);
   vectorize(plan.program);
   program::verify(plan.program);

@@ -3,6 +3,7 @@
 // a softmax one row loop, and a value with its gradients one loop over the data.
 #include <algorithm>
 #include <memory>
+#include <optional>
 
 #include "lowering/plan.hpp"
 
@@ -27,7 +28,6 @@ struct Nest {
   std::vector<program::Carry> carries;
   std::vector<Item> items;
   std::size_t size = 0;
-  bool solo = false;
 };
 
 // Loops of a root: domain axes whose extent is not 1.
@@ -100,13 +100,14 @@ class NestBuilder {
     for (int token : root.checks) depend_on(plan_.check_roots[std::size_t(token)]);
   }
 
-  // The present root reads what `other` writes only at the index of this loop.
-  bool same_place(int other_id, Expr index) const {
+  // The present root reads and overwrites what `other` writes only at the index of this loop.
+  bool same_place(const Root& root, int other_id, Expr index) const {
     const Root& other = plan_.roots[std::size_t(other_id)];
     if (other.buffer < 0 || (other.kind == Root::Kind::store && other.combiner)) return false;
     const auto place = std::find(other.at.begin(), other.at.end(), index);
     if (place == other.at.end()) return false;
     const auto position = std::size_t(place - other.at.begin());
+    if (root.buffer == other.buffer && !(root.at[position] == index)) return false;
     return std::all_of(loads_.begin(), loads_.end(),
                        [&](Expr load) { return load.payload() != other.buffer || load.argument(position) == index; });
   }
@@ -116,37 +117,54 @@ class NestBuilder {
   }
 
   bool can_join(const Item& item, const Root& root, const Axis& axis) const {
-    if (!item.nest || item.nest->solo || root.solo) return false;
+    if (!item.nest) return false;
     if (!(item.nest->extent == axis.extent) || !(item.nest->index == axis.index)) return false;
     if (item.nest->size + size_ > largest_nest) return false;
     return std::all_of(item.roots.begin(), item.roots.end(),
-                       [&](int id) { return !depends_[std::size_t(id)] || same_place(id, axis.index); });
+                       [&](int id) { return !depends_[std::size_t(id)] || same_place(root, id, axis.index); });
   }
 
-  // The position in `list` of the loop that the root shares, or of a new one at the end.
+  // The first position in `list` behind all that the root needs; not among items too far back to be worth a look.
+  std::size_t earliest(const std::vector<Item>& list) const {
+    std::size_t i = list.size();
+    while (i > 0 && list.size() - i < look_back && !needs(list[i - 1])) --i;
+    return i;
+  }
+
+  // The position in `list` of the loop that the root shares, or of a new one. Loops open as early as they can, so that
+  // what follows finds them done.
   std::size_t place(std::vector<Item>& list, const Root& root, const Axis& axis) {
-    for (std::size_t i = list.size(), tried = 0; i-- > 0 && tried < look_back; ++tried) {
+    const std::size_t start = earliest(list);
+    const std::size_t first = start > 0 && can_join(list[start - 1], root, axis) ? start - 1 : start;
+    for (std::size_t i = first; i < list.size(); ++i)
       if (can_join(list[i], root, axis)) return i;
-      if (needs(list[i])) break;
-    }
     Item item;
     item.nest = std::make_unique<Nest>();
     item.nest->index = axis.index;
     item.nest->extent = axis.extent;
-    item.nest->solo = root.solo;
-    list.push_back(std::move(item));
-    return list.size() - 1;
+    const std::size_t position = past_leaves(list, start);
+    list.insert(list.begin() + std::ptrdiff_t(position), std::move(item));
+    return position;
   }
 
-  static void add_leaf(std::vector<Item>& list, Step step, int id) {
+  // What is not a loop is never in the way, and stays in the order it came.
+  static std::size_t past_leaves(const std::vector<Item>& list, std::size_t position) {
+    while (position < list.size() && !list[position].nest) ++position;
+    return position;
+  }
+
+  static void add_leaf(std::vector<Item>& list, std::size_t position, Step step, int id) {
     Item item;
     item.leaf.push_back(std::move(step));
     item.roots.push_back(id);
-    list.push_back(std::move(item));
+    list.insert(list.begin() + std::ptrdiff_t(position), std::move(item));
+  }
+  void add_leaf(std::vector<Item>& list, Step step, int id) const {
+    add_leaf(list, past_leaves(list, earliest(list)), std::move(step), id);
   }
 
   void insert(const Root& root, int id) {
-    if (root.kind == Root::Kind::step) return add_leaf(top_, *root.step, id);
+    if (root.kind == Root::Kind::step) return add_leaf(top_, top_.size(), *root.step, id);
     std::vector<Axis> axes;
     for (std::size_t k = 0; k < root.domain.size(); ++k)
       if (!root.domain[k].is_constant(1))
@@ -160,14 +178,19 @@ class NestBuilder {
 
     std::vector<Item>* list = &top_;
     std::vector<Item>* finish_list = nullptr;
+    std::size_t finish_at = 0;
     for (std::size_t depth = 0; depth < axes.size(); ++depth) {
-      if (depth == suffix) finish_list = list;
       std::size_t position = place(*list, root, axes[depth]);
+      if (depth == suffix) {
+        finish_list = list;
+        finish_at = position + 1;
+      }
       if (in_memory && depth == 0) {
         Item fill;  // before the loop it accumulates in, which may be an older one
         const Expr start = program::identity(*root.combiner, *plan_.program.pool, buffer_dtype(root));
         fill.leaf.push_back(Step{program::Fill{root.buffer, start}});
         list->insert(list->begin() + std::ptrdiff_t(position++), std::move(fill));
+        ++finish_at;
       }
       Item& item = (*list)[position];
       item.roots.push_back(id);
@@ -176,24 +199,23 @@ class NestBuilder {
       list = &item.nest->items;
     }
     if (in_register) add_leaf(*list, Step{program::Update{root.var, *root.combiner, root.value}}, id);
-    add_finish(in_register ? *finish_list : *list, root, id, in_register, in_memory);
+    if (auto step = finish(root, in_register, in_memory)) {
+      if (in_register)
+        add_leaf(*finish_list, past_leaves(*finish_list, finish_at), std::move(*step), id);
+      else
+        add_leaf(*list, std::move(*step), id);
+    }
   }
 
-  void add_finish(std::vector<Item>& list, const Root& root, int id, bool in_register, bool in_memory) const {
+  // What is left to do with the value; nothing for a variable that its loop has made.
+  std::optional<Step> finish(const Root& root, bool in_register, bool in_memory) const {
     const bool is_reduce = root.kind == Root::Kind::reduce;
     const Expr result = in_register ? root.var : root.value;
     if (in_memory)
-      return add_leaf(
-          list,
-          Step{program::Accumulate{root.buffer, root.at, *root.combiner, program::cast(result, buffer_dtype(root))}},
-          id);
-    if (root.buffer < 0) {
-      if (!in_register) add_leaf(list, Step{program::Let{root.var, root.value}}, id);
-      return;
-    }
-    if (root.combiner && !is_reduce)
-      return add_leaf(list, Step{program::Accumulate{root.buffer, root.at, *root.combiner, root.value}}, id);
-    add_leaf(list, Step{program::Store{root.buffer, root.at, program::cast(result, buffer_dtype(root))}}, id);
+      return Step{program::Accumulate{root.buffer, root.at, *root.combiner, program::cast(result, buffer_dtype(root))}};
+    if (root.buffer < 0) return in_register ? std::nullopt : std::optional(Step{program::Let{root.var, root.value}});
+    if (root.combiner && !is_reduce) return Step{program::Accumulate{root.buffer, root.at, *root.combiner, root.value}};
+    return Step{program::Store{root.buffer, root.at, program::cast(result, buffer_dtype(root))}};
   }
 
   DType buffer_dtype(const Root& root) const { return plan_.program.buffers[std::size_t(root.buffer)].dtype; }

@@ -104,14 +104,18 @@ std::int64_t Plan::add_buffer(const Variable& variable, program::Role role) {
 }
 
 std::int64_t Plan::result_buffer(const Variable& variable) {
-  auto found = output_slots_.find(variable.node());
-  const bool is_output = found != output_slots_.end() && !found->second.empty();
-  const auto id = add_buffer(variable, is_output ? program::Role::output : program::Role::temporary);
-  if (is_output) {
-    program.buffers.back().slot = found->second.front();
-    found->second.erase(found->second.begin());
-  }
+  const auto slot = take_output_slot(variable);
+  const auto id = add_buffer(variable, slot ? program::Role::output : program::Role::temporary);
+  if (slot) program.buffers.back().slot = *slot;
   return id;
+}
+
+std::optional<int> Plan::take_output_slot(const Variable& variable) {
+  auto found = output_slots_.find(variable.node());
+  if (found == output_slots_.end() || found->second.empty()) return {};
+  const int slot = found->second.front();
+  found->second.erase(found->second.begin());
+  return slot;
 }
 
 // ---- lengths --------------------------------------------------------------------------------------------------------
@@ -278,9 +282,24 @@ void Plan::reduce(int output, Combiner combiner, std::vector<Expr> domain, std::
   });
 }
 
+// The buffer of `base`, when nobody but the node that makes `heir` reads it: its elements may be overwritten.
+std::optional<std::int64_t> Plan::inherit(const Variable& base, const Variable& heir) {
+  const Value& value = value_of(base);
+  if (value.buffer < 0 || value.by_host || base.is_constant() || graph_.clients(base).size() != 1) return {};
+  program::Buffer& buffer = program.buffers[std::size_t(value.buffer)];
+  if (buffer.role != program::Role::temporary) return {};
+  if (auto slot = take_output_slot(heir)) {
+    buffer.role = program::Role::output;
+    buffer.slot = *slot;
+  }
+  return value.buffer;
+}
+
 void Plan::assemble(int output, std::optional<int> base, std::vector<Piece> pieces) {
   const Variable variable = Variable::of(&node_->outputs[std::size_t(output)]);
-  const std::int64_t buffer = values_[variable.node()].buffer = result_buffer(variable);
+  const auto inherited = base ? inherit(node_->inputs[std::size_t(*base)], variable) : std::nullopt;
+  if (inherited) base.reset();
+  const std::int64_t buffer = values_[variable.node()].buffer = inherited ? *inherited : result_buffer(variable);
   for (auto& piece : pieces) {
     piece.value = bound(std::move(piece.value));
     piece.target = [this, node = node_, target = std::move(piece.target)](Index at) {
@@ -297,7 +316,6 @@ void Plan::assemble(int output, std::optional<int> base, std::vector<Piece> piec
       root.buffer = buffer;
       root.domain = piece.domain;
       root.combiner = piece.combiner;
-      root.solo = true;
       add_root(std::move(root), piece.value, piece.target);
     }
   });
@@ -313,6 +331,12 @@ MatrixLayout Plan::matrix(int input) {
   want(source);
   matrix_sources_[node_][input] = source;
   return {transposed};
+}
+
+bool Plan::is_computed(int input) {
+  const Variable& variable = node_->inputs[std::size_t(input)];
+  const Value& value = value_of(variable);
+  return value.rule && value.buffer < 0 && !value.permuted_from && graph_.clients(variable).size() == 1;
 }
 
 void Plan::call(std::string_view function, std::vector<CallArgument> arguments) {
@@ -360,6 +384,7 @@ void Plan::define_host_call(const Apply& node) {
     }
     program.buffers[std::size_t(buffer)].shape = value.shape;
     value.buffer = buffer;
+    value.by_host = true;
   }
   const int callback = int(callbacks.size());
   callbacks.push_back(node);
@@ -376,6 +401,13 @@ void Plan::define_host_call(const Apply& node) {
 }
 
 // ---- checks ---------------------------------------------------------------------------------------------------------
+
+namespace {
+// 0 <= index < length, in one comparison.
+Expr is_below(Expr index, Expr length) {
+  return program::cast(index, DType::UInt64) < program::cast(length, DType::UInt64);
+}
+}  // namespace
 
 int Plan::add_check(Expr condition, std::string message) {
   const int id = int(program.checks.size());
@@ -410,6 +442,13 @@ void Plan::require(Expr condition, std::string message) {
   for (std::uint32_t k = 0; k < node_->output_count; ++k) values_[&node_->outputs[k]].checks.push_back(token);
 }
 
+// Whether `index` counts along an axis of that length, so that it is always in range.
+bool Plan::counts_along(Expr index, Expr length) const {
+  return index.code() == program::Code::index && extents_[std::size_t(index.payload())] == canonical(length);
+}
+
+// The check is made in the loop that reads the index, with what else that loop does; until it is made, an index out of
+// range reads and writes element 0.
 void Plan::require_in_range(int input, Expr length, std::string message) {
   const Variable variable = node_->inputs[std::size_t(input)];
   if (variable.ndim() == 0) {
@@ -418,34 +457,44 @@ void Plan::require_in_range(int input, Expr length, std::string message) {
     return;
   }
   length = canonical(length);
-  const int token = int(program.checks.size());
+  if (!range_checks_.emplace(variable.node(), length.id()).second) return;
+  Expr count = pool().integer(1);
+  for (auto& extent : value_of(variable).shape) count = count * extent;
+  require((length > 0) | equal(count, pool().integer(0)), message);
+  const int id = int(program.checks.size());
   program.checks.push_back(std::move(message));
   check_nodes.push_back(Apply::of(node_));
   check_roots.push_back(-1);
-  for (std::uint32_t k = 0; k < node_->output_count; ++k) values_[&node_->outputs[k]].checks.push_back(token);
   const Expr var = pool().var(next_var_++, DType::Bool);
-  builders_[node_].push_back([this, variable, length, token, var] {
-    Root scan;
-    scan.kind = Root::Kind::reduce;
-    scan.domain = value_of(variable).shape;
-    scan.reduced.assign(scan.domain.size(), true);
-    scan.combiner = Combiner::bit_and;
-    scan.var = var;
-    const std::vector<Expr> domain = canonical(scan.domain);
+  builders_[node_].push_back([this, variable, length, id, var] {
+    const std::vector<Expr> domain = canonical(value_of(variable).shape);
     const std::vector<Expr> indices = indices_of(domain);
     memo_.clear();
     const Expr index = program::cast(read(variable, indices), DType::Int64);
-    for (std::size_t k = 0; k < indices.size(); ++k)
-      if (index == indices[k] && domain[k] == length) return;  // an iota over the very axis: always in range
+    if (counts_along(index, length)) return;
+    Root scan;
+    scan.kind = Root::Kind::reduce;
+    scan.domain = domain;
+    scan.reduced.assign(domain.size(), true);
+    scan.combiner = Combiner::bit_and;
+    scan.var = var;
     add_root(
-        std::move(scan), [&](Index) { return (index >= -length) & (index < length); }, nullptr);
+        std::move(scan), [&](Index) { return is_below(wrap_index(index, length), length); }, nullptr);
     Root check;
     check.kind = Root::Kind::step;
     check.value = var;
-    check.step = program::Step{program::Check{var, token}};
-    check_roots[std::size_t(token)] = int(roots.size());
+    check.step = program::Step{program::Check{var, id}};
+    check_roots[std::size_t(id)] = int(roots.size());
     roots.push_back(std::move(check));
   });
+}
+
+Expr Plan::index_in(int input, Index at, Expr length, bool wraps) {
+  const Expr index = program::cast(in(input, at), DType::Int64);
+  if (counts_along(index, length)) return index;
+  const Expr wrapped = wraps ? wrap_index(index, length) : index;
+  if (node_->inputs[std::size_t(input)].ndim() == 0) return wrapped;  // checked before
+  return select(is_below(wrap_index(index, length), length), wrapped, pool().integer(0));
 }
 
 }  // namespace bitale::lowering

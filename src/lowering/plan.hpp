@@ -4,6 +4,7 @@
 
 #include <deque>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -31,7 +32,6 @@ struct Root {
   Expr value;
   Expr var;                                 // reduce: the accumulator; scalar: the variable
   std::optional<Combiner> combiner;         // reduce, or a store that accumulates
-  bool solo = false;                        // shares no loop: its writes may collide
   std::optional<program::Step> step;        // kind step: a call, a host call or a check
   std::vector<std::int64_t> reads, writes;  // buffers of a step
   std::vector<int> checks;                  // tokens of the checks that guard its reads
@@ -49,6 +49,7 @@ struct Value {
   int uses = 0;            // readers, seen through permutations
   bool expanded = false;   // some reader repeats its elements along a new axis
   bool wanted = false;     // some reader needs it in memory
+  bool by_host = false;    // the host brings its memory
   Variable permuted_from;  // with `order`: this is a transposed view of that
   std::vector<int> order;
   std::vector<int> checks;  // tokens of the checks that guard the rule
@@ -74,6 +75,8 @@ class Plan final : public Lowering {
   Expr in(int input, Index at) override;
   std::span<const Expr> shape_in(int input) override;
   std::span<const Expr> shape_out(int output) override;
+  std::span<const Expr> lengths_of(const Variable& variable) override { return value_of(variable).shape; }
+  bool same_length(Expr a, Expr b) const override { return canonical(a) == canonical(b); }
   void element(int output, ElementRule rule, int cost) override;
   void permute(int output, int input, std::span<const int> order) override;
   void reduce(int output, Combiner combiner, std::vector<Expr> domain, std::vector<bool> reduced, DType dtype,
@@ -81,8 +84,10 @@ class Plan final : public Lowering {
   void assemble(int output, std::optional<int> base, std::vector<Piece> pieces) override;
   void call(std::string_view function, std::vector<CallArgument> arguments) override;
   MatrixLayout matrix(int input) override;
+  bool is_computed(int input) override;
   void require(Expr condition, std::string message) override;
   void require_in_range(int input, Expr length, std::string message) override;
+  Expr index_in(int input, Index at, Expr length, bool wraps) override;
 
  private:
   using BuildRoots = std::function<void()>;  // what a definition does when roots are built
@@ -121,8 +126,11 @@ class Plan final : public Lowering {
   void want(const Variable& variable);
   std::int64_t add_buffer(const Variable& variable, program::Role role);
   std::int64_t result_buffer(const Variable& variable);  // of role output where the variable is one
+  std::optional<int> take_output_slot(const Variable& variable);
+  std::optional<std::int64_t> inherit(const Variable& base, const Variable& heir);
   std::int64_t in_memory(const Variable& variable);
   std::vector<Expr> indices_of(std::span<const Expr> domain);
+  bool counts_along(Expr index, Expr length) const;
   int add_check(Expr condition, std::string message);
   void choose(const Variable& variable);
   // Adds a root whose value, and place, are said by rules; touched checks are recorded.
@@ -139,6 +147,8 @@ class Plan final : public Lowering {
   std::unordered_map<ApplyNode*, std::vector<BuildRoots>> builders_;
   std::unordered_map<std::uint32_t, Expr> equal_lengths_;
   std::unordered_map<std::uint64_t, Expr> index_table_;
+  std::vector<Expr> extents_;  // of index expressions, by number
+  std::set<std::pair<VariableNode*, std::uint32_t>> range_checks_;
   std::unordered_map<MemoKey, Expr, MemoHash> memo_;
   std::vector<int> touched_checks_;  // of the root being built
   std::unordered_map<ApplyNode*, std::unordered_map<int, Variable>> matrix_sources_;
@@ -150,8 +160,13 @@ class Plan final : public Lowering {
 void build_nests(Plan& plan);
 // Every expression of a step, for passes that count or rewrite them.
 void for_each_expr(program::Step& step, const std::function<void(program::Expr&)>& visit);
+// `root` with the sub-expressions in `stored` (by number) replaced.
+using Stored = std::unordered_map<std::uint32_t, Expr>;
+Expr substitute(Expr root, const Stored& stored);
 // Values stored and read in the same place stay scalars; unread temporaries vanish.
 void forward_stores(Program& program);
+// Temporaries used row by row become rows.
+void narrow_temporaries(Program& program);
 // Places for temporaries in the workspace.
 void plan_memory(Program& program);
 // Marks innermost loops whose iterations may run as vector lanes.

@@ -1,4 +1,5 @@
-// Vectorisation: an innermost loop may run several iterations as lanes when its writes do not collide.
+// Vectorisation: innermost loops run several iterations as lanes. No root reads what another writes elsewhere in the
+// same loop (nest.cpp), so lanes are independent but for carried variables and colliding writes.
 #include <algorithm>
 
 #include "lowering/plan.hpp"
@@ -7,21 +8,10 @@ namespace bitale::lowering {
 
 namespace {
 
-bool uses(Expr root, Expr index) {
-  bool found = false;
-  program::ExprWalk()(root, [&](Expr expr) { found |= expr == index; });
-  return found;
-}
-
-// Neighbouring iterations write neighbouring elements.
-bool writes_in_order(std::span<const Expr> at, Expr index) {
-  if (at.empty() || !(at.back() == index)) return false;
-  return std::none_of(at.begin(), at.end() - 1, [&](Expr place) { return uses(place, index); });
-}
-
-bool lanes_are_independent(const program::Step& step, Expr index) {
+// Where writes collide (scatters), lanes write one after the other.
+bool may_run_in_lanes(const program::Step& step) {
   if (auto* store = std::get_if<program::Store>(&step.what)) return !store->at.empty();
-  if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) return writes_in_order(accumulate->at, index);
+  if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) return !accumulate->at.empty();
   return std::holds_alternative<program::Update>(step.what);
 }
 
@@ -42,9 +32,8 @@ void mark(program::Steps& steps) {
     auto* loop = std::get_if<program::Loop>(&step.what);
     if (!loop) continue;
     mark(loop->body);
-    loop->vector = std::all_of(loop->body.begin(), loop->body.end(),
-                               [&](const program::Step& inner) { return lanes_are_independent(inner, loop->index); }) &&
-                   call_count(loop->body) <= most_calls;
+    loop->vector =
+        std::all_of(loop->body.begin(), loop->body.end(), may_run_in_lanes) && call_count(loop->body) <= most_calls;
   }
 }
 

@@ -50,6 +50,12 @@ Variable last_writers(const std::vector<int>& axes, const Apply& node, DType dty
   return dimshuffle(last, order);
 }
 
+std::vector<bool> repeats_of(const Apply& node) {
+  std::vector<bool> out;
+  for (auto& index : indices_of(node)) out.push_back(index.tensor().broadcasts(0));
+  return out;
+}
+
 // One position can't collide with another.
 bool selects_once(const Apply& node) {
   for (auto& index : indices_of(node))
@@ -109,10 +115,38 @@ void AdvancedIncSubtensor::perform(const Apply& node, std::span<const Array> in,
   out[0] = result;
 }
 
+// x[arange(n), i] = y, and the like: each position of the index has its own row, so that an element of the result is
+// known from its index alone. The gradient of picking one column per row is of this kind.
+void AdvancedIncSubtensor::emit_picked(Lowering& to, const Apply& node, std::size_t counting, ElementRule value) const {
+  const AdvancedIndex layout = layout_of(axes, node);
+  const bool logical = node.input(0).dtype() == DType::Bool;
+  to.element(
+      0,
+      [this, &to, counting, logical, layout, repeats = repeats_of(node), value = std::move(value)](Index at) {
+        const Expr position = at[std::size_t(axes[counting])];
+        std::vector<Expr> of_x(at.begin(), at.end());
+        const auto in_region = layout.region(of_x, std::vector<Expr>{position});
+        const Expr x = to.in(0, at), y = value(in_region);
+        Expr picked = to.pool().boolean(true);
+        for (std::size_t i = 0; i < axes.size(); ++i) {
+          if (i == counting) continue;
+          const Expr where[] = {repeats[i] ? to.pool().integer(0) : position};
+          const Expr length = to.shape_in(0)[std::size_t(axes[i])];
+          picked = picked & equal(at[std::size_t(axes[i])], to.index_in(2 + int(i), where, length, true));
+        }
+        return program::select(picked, set ? y : logical ? x | y : x + y, x);
+      },
+      4);
+}
+
 bool AdvancedIncSubtensor::emit(Lowering& to, const Apply& node) const {
   auto region = advanced_region(to, axes, node, 2);
   Piece piece{region, advanced_source(to, axes, node, 2, label()),
               fitted_rule(to, node.input(0), node.input(1), 1, region, label())};
+  if (auto counting = counting_index(to, axes, node, 2)) {
+    emit_picked(to, node, *counting, std::move(piece.value));
+    return true;
+  }
   if (!set) piece.combiner = node.input(0).dtype() == DType::Bool ? program::Combiner::bit_or : program::Combiner::add;
   to.assemble(0, 0, {std::move(piece)});
   return true;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "bitale/graph/op.hpp"
+#include "ops/lowering.hpp"
 
 namespace bitale {
 
@@ -27,6 +28,9 @@ class AdvancedIncSubtensor final : public OpOf<AdvancedIncSubtensor> {
   bool has_pushforward() const override { return true; }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+
+ private:
+  void emit_picked(Lowering& to, const Apply& node, std::size_t counting, ElementRule value) const;
 };
 
 }  // namespace bitale

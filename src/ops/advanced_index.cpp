@@ -122,6 +122,15 @@ bool never_negative(Variable index) {
   return start && step && *start >= 0 && *step > 0;
 }
 
+// Whether the index tensor is 0, 1, ... along the very axis it indexes.
+bool counts_along_axis(Lowering& to, Variable index, Expr axis_length) {
+  while (dynamic_cast<const DimShuffle*>(index.owner_op())) index = index.owner().input(0);
+  if (!dynamic_cast<const ARange*>(index.owner_op())) return false;
+  const Apply range = index.owner();
+  return known_integer(range.input(0)) == 0 && known_integer(range.input(2)) == 1 &&
+         to.same_length(to.lengths_of(range.output())[0], axis_length);
+}
+
 }  // namespace
 
 TargetRule advanced_source(Lowering& to, const std::vector<int>& axes, const Apply& node, int first,
@@ -132,8 +141,9 @@ TargetRule advanced_source(Lowering& to, const std::vector<int>& axes, const App
   const AdvancedIndex layout(axes, node.input(0).ndim(), indices[0].ndim());
   for (std::size_t i = 0; i < indices.size(); ++i) {
     const int input = first + int(i);
-    to.require_in_range(input, to.shape_in(0)[std::size_t(axes[i])],
-                        cat(who, ": index out of bounds for axis ", axes[i]));
+    const Expr length = to.shape_in(0)[std::size_t(axes[i])];
+    if (!counts_along_axis(to, indices[i], length))
+      to.require_in_range(input, length, cat(who, ": index out of bounds for axis ", axes[i]));
     repeats.emplace_back();
     for (int k = 0; k < indices[i].ndim(); ++k) {
       repeats.back().push_back(indices[i].tensor().broadcasts(k));
@@ -150,11 +160,17 @@ TargetRule advanced_source(Lowering& to, const std::vector<int>& axes, const App
     for (std::size_t i = 0; i < axes.size(); ++i) {
       std::vector<Expr> position;
       for (std::size_t k = 0; k < part.size(); ++k) position.push_back(repeats[i][k] ? to.pool().integer(0) : part[k]);
-      const Expr index = program::cast(to.in(first + int(i), position), DType::Int64);
-      values.push_back(wraps[i] ? wrap_index(index, to.shape_in(0)[std::size_t(axes[i])]) : index);
+      values.push_back(to.index_in(first + int(i), position, to.shape_in(0)[std::size_t(axes[i])], wraps[i]));
     }
     return layout.source(at, values);
   };
+}
+
+std::optional<std::size_t> counting_index(Lowering& to, const std::vector<int>& axes, const Apply& node, int first) {
+  const auto indices = std::span(node.inputs()).subspan(std::size_t(first));
+  for (std::size_t i = 0; i < indices.size(); ++i)
+    if (indices[i].ndim() == 1 && counts_along_axis(to, indices[i], to.shape_in(0)[std::size_t(axes[i])])) return i;
+  return {};
 }
 
 std::vector<Expr> advanced_region(Lowering& to, const std::vector<int>& axes, const Apply& node, int first) {

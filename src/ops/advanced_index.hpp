@@ -17,6 +17,7 @@ class AdvancedIndex {
   // axes: the indexed dimensions of x, ascending.
   AdvancedIndex(const std::vector<int>& axes, int x_ndim, int index_ndim);
 
+  int index_ndim() const { return index_ndim_; }
   int position() const { return position_; }  // of the first index dimension in the region
   int region_ndim() const { return int(kept_.size()) + index_ndim_; }
   const std::vector<int>& kept() const { return kept_; }  // dimensions of x kept whole
@@ -57,6 +58,9 @@ Array index_offsets(const std::vector<int>& axes, const Array& x, std::span<cons
 // Says the range checks; the rule of x's index for an index of the region. Index inputs start at `first`.
 TargetRule advanced_source(Lowering& to, const std::vector<int>& axes, const Apply& node, int first,
                            std::string_view who);
+// The index tensor, if there is one, that is 0, 1, ... along the very axis it indexes: then no element is selected
+// twice. To be asked after `advanced_source`. Index tensors of one dimension only.
+std::optional<std::size_t> counting_index(Lowering& to, const std::vector<int>& axes, const Apply& node, int first);
 // The index of a batch of such operations.
 struct AdvancedBatch {
   bool counts = false;  // the index is batched: the batch dimensions of x are indexed too, by counting along them

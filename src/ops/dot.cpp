@@ -132,7 +132,12 @@ bool Dot::emit(Lowering& to, const Apply& node) const {
   to.require(equal(x.back(), y.front()), cat("dot: ", inner_message));
   const Expr k = x.back();
   const bool x_vector = x.size() == 1, y_vector = y.size() == 1;
-  if (!goes_to_blas(dtype) || (x_vector && y_vector)) {
+  if (x_vector && !y_vector && goes_to_blas(dtype) && to.is_computed(1)) {  // row by row
+    to.reduce(0, program::Combiner::add, {k, y[1]}, {true, false}, dtype,
+              [&to](Index at) { return to.in(0, at.first(1)) * to.in(1, at); });
+    return true;
+  }
+  if (!goes_to_blas(dtype) || (x_vector && y_vector) || (y_vector && to.is_computed(0))) {
     std::vector<Expr> domain;
     if (!x_vector) domain.push_back(x[0]);
     if (!y_vector) domain.push_back(y[1]);

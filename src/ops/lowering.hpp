@@ -54,6 +54,8 @@ class Lowering {
   Expr in(int input) { return in(input, {}); }            // of a 0-d input
   virtual std::span<const Expr> shape_in(int input) = 0;  // int64 lengths
   virtual std::span<const Expr> shape_out(int output) = 0;
+  virtual std::span<const Expr> lengths_of(const Variable& variable) = 0;  // of any variable above the node
+  virtual bool same_length(Expr a, Expr b) const = 0;                      // as far as the checks say
 
   // ---- saying what an output is: exactly one of these per output ----
   // A rule from index to value. `cost` is about how many simple operations recomputing it takes.
@@ -68,14 +70,21 @@ class Lowering {
   virtual void assemble(int output, std::optional<int> base, std::vector<Piece> pieces) = 0;
   // A runtime function (runtime/symbols.hpp) writes the outputs; array arguments are materialised, contiguous.
   virtual void call(std::string_view function, std::vector<CallArgument> arguments) = 0;
+  // Whether the input is computed element by element and read by this node only: then reading each element once, where
+  // it is computed, costs less than storing it.
+  virtual bool is_computed(int input) = 0;
   // For `call`: whether input's data can be passed untransposed from the array it is the transpose of.
   virtual MatrixLayout matrix(int input) = 0;
 
   // ---- run-time checks ----
   // The call fails with `message` (a ShapeError, or IndexError) unless the condition holds at entry.
   virtual void require(Expr condition, std::string message) = 0;
-  // Every element of integer input `input` must lie in [-length, length).
+  // Every element of integer input `input` must lie in [-length, length). It is checked in the loop that reads them, so
+  // rules read them by `index_in`.
   virtual void require_in_range(int input, Expr length, std::string message) = 0;
+  // An element of such an input, made non-negative (`wraps`: it may be negative), and safe to use where the check is
+  // about to fail.
+  virtual Expr index_in(int input, Index at, Expr length, bool wraps) = 0;
 };
 
 // A possibly negative, already checked index, made non-negative.

@@ -348,6 +348,7 @@ namespace {
 Variable reduce(std::string_view name, const Variable& x, const Axes& axis, bool keepdims, std::optional<DType> dtype) {
   std::optional<std::vector<int>> axes;
   if (axis) axes = normalized_axes(name, *axis, x.ndim());
+  if (axes && int(axes->size()) == x.ndim()) axes.reset();  // one way to say `all`
   const Variable inputs[] = {x};
   const Variable y = OpRef(new CAReduce(reduction(name), axes, dtype))->operator()(inputs);
   return keepdims ? keep_dimensions(y, axes_or_all(name, axes, x.ndim()), x.ndim()) : y;

@@ -85,10 +85,14 @@ std::optional<Expr> fold_binary(Code code, Expr a, Expr b, DType out) {
     case Code::bit_xor:
       if (a.is_constant(0)) return b;
       if (b.is_constant(0)) return a;
+      if (code == Code::bit_or && out == DType::Bool && (a.is_constant() || b.is_constant()))
+        return a.pool().boolean(true);
       break;
     case Code::sub:
       if (b.is_constant(0)) return a;
       if (a == b) return a.pool().integer(0, out);
+      if (a.code() == Code::add && a.argument(1) == b) return a.argument(0);
+      if (a.code() == Code::add && a.argument(0) == b) return a.argument(1);
       break;
     case Code::mul:
       if (a.is_constant(1) || b.is_constant(0)) return b;
@@ -212,7 +216,11 @@ Expr operator|(Expr a, Expr b) { return binary(Code::bit_or, a, b); }
 Expr operator^(Expr a, Expr b) { return binary(Code::bit_xor, a, b); }
 Expr operator<<(Expr a, Expr b) { return binary(Code::shl, a, b); }
 Expr operator>>(Expr a, Expr b) { return binary(Code::shr, a, b); }
-Expr operator-(Expr a) { return unary(Code::neg, a); }
+Expr operator-(Expr a) {
+  if (a.is_constant() && is_signed_int(a.dtype()))
+    return a.pool().integer(std::int64_t(-std::uint64_t(a.payload())), a.dtype());
+  return unary(Code::neg, a);
+}
 Expr operator~(Expr a) { return unary(Code::bit_not, a); }
 Expr abs(Expr a) { return unary(Code::abs, a); }
 Expr sqrt(Expr a) { return unary(Code::sqrt, a); }

@@ -44,6 +44,7 @@ class Emitter {
     int count = 1;
     Value start = nullptr;                            // scalar index of lane 0
     Value mask = nullptr;                             // null: all lanes
+    Value active = nullptr;                           // with a mask: how many lanes, as a scalar
     std::unordered_map<std::uint32_t, Value> splats;  // of outer values, made before the loop
     Accumulators* accumulators = nullptr;
   };
@@ -80,8 +81,9 @@ class Emitter {
     Expr last;  // index within the row; invalid for 0-d
   };
   Place place_of(std::int64_t buffer, std::span<const Expr> at);
-  bool unit_stride(Expr last);  // neighbouring lanes, neighbouring elements
-  Value start_of(Expr expr);    // the scalar value of a unit-stride index at lane 0
+  bool unit_stride(Expr last);                                   // neighbouring lanes, neighbouring elements
+  bool in_order(std::int64_t buffer, std::span<const Expr> at);  // neighbouring lanes write neighbouring elements
+  Value start_of(Expr expr);                                     // the scalar value of a unit-stride index at lane 0
   Value data(std::int64_t buffer);
   Value address(std::int64_t buffer, Value offset);
   Value full_mask(int lanes);
@@ -102,6 +104,7 @@ class Emitter {
   void emit(const program::Steps& steps);
   void emit(const program::Store& step);
   void emit(const program::Accumulate& step);
+  void scatter_accumulate(const program::Accumulate& step, Value v);
   void emit(const program::Let& step);
   void emit(const program::Update& step);
   void emit(const program::Loop& step);

@@ -48,6 +48,11 @@ bool Emitter::unit_stride(Expr last) {
   return last.code() == Code::add && !varies(a) && unit_stride(b);
 }
 
+bool Emitter::in_order(std::int64_t buffer, std::span<const Expr> at) {
+  const Place place = place_of(buffer, at);
+  return !varies(place.row) && unit_stride(place.last);
+}
+
 Emitter::Value Emitter::start_of(Expr expr) {
   if (!varies(expr)) return value(expr);
   if (expr.code() == Code::index) return lanes_->start;

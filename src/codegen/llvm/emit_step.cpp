@@ -126,8 +126,42 @@ void Emitter::emit(const program::Store& step) {
 void Emitter::emit(const program::Accumulate& step) {
   const DType dtype = program_.buffers[std::size_t(step.buffer)].dtype;
   const Value v = lanes_ ? lanes_of(step.value) : value(step.value);
+  if (lanes_ && !in_order(step.buffer, step.at)) return scatter_accumulate(step, v);
   const Value before = load(step.buffer, step.at, lanes_ != nullptr);
   store(step.buffer, step.at, combine(step.combiner, dtype, before, v, false));
+}
+
+// Lanes may meet at one element: they take turns, as the iterations they stand for would.
+void Emitter::scatter_accumulate(const program::Accumulate& step, Value v) {
+  const DType dtype = program_.buffers[std::size_t(step.buffer)].dtype;
+  const Place place = place_of(step.buffer, step.at);
+  const Value offsets = lanes_of(place.row + place.last);
+  const auto add_one = [&](Value offset, Value addend) {
+    const Value where = address(step.buffer, offset);
+    const Value before = from_memory(dtype, l_.BuildLoad2(builder_, memory_type(dtype), where, ""));
+    Value after = combine(step.combiner, dtype, before, addend, false);
+    if (dtype == DType::Bool) after = l_.BuildZExt(builder_, after, memory_type(dtype), "");
+    l_.BuildStore(builder_, after, where);
+  };
+  if (!lanes_->mask) {
+    for (int lane = 0; lane < lanes_->count; ++lane)
+      add_one(l_.BuildExtractElement(builder_, offsets, int64(lane), ""),
+              l_.BuildExtractElement(builder_, v, int64(lane), ""));
+    return;
+  }
+  LLVMBasicBlockRef before = l_.GetInsertBlock(builder_), header = block("lane"), body = block("scatter"),
+                    exit = block("scattered");
+  l_.BuildBr(builder_, header);
+  l_.PositionBuilderAtEnd(builder_, header);
+  Value lane = l_.BuildPhi(builder_, type(DType::Int64), "lane");
+  l_.BuildCondBr(builder_, l_.BuildICmp(builder_, LLVMIntSLT, lane, lanes_->active, ""), body, exit);
+  l_.PositionBuilderAtEnd(builder_, body);
+  add_one(l_.BuildExtractElement(builder_, offsets, lane, ""), l_.BuildExtractElement(builder_, v, lane, ""));
+  Value starts[] = {int64(0), l_.BuildAdd(builder_, lane, int64(1), "")};
+  LLVMBasicBlockRef from[] = {before, body};
+  l_.AddIncoming(lane, starts, from, 2);
+  l_.BuildBr(builder_, header);
+  l_.PositionBuilderAtEnd(builder_, exit);
 }
 
 void Emitter::emit(const program::Let& step) {
@@ -248,8 +282,8 @@ void Emitter::masked_tail(const program::Loop& loop, Lanes& lanes, Value from, V
   LLVMBasicBlockRef tail = block("tail"), exit = block("tail_after");
   l_.BuildCondBr(builder_, l_.BuildICmp(builder_, LLVMIntSLT, from, extent, ""), tail, exit);
   l_.PositionBuilderAtEnd(builder_, tail);
-  Value left = splat(l_.BuildSub(builder_, extent, from, ""), lanes.count);
-  Value mask = l_.BuildICmp(builder_, LLVMIntSLT, iota(lanes.count), left, "mask");
+  lanes.active = l_.BuildSub(builder_, extent, from, "");
+  Value mask = l_.BuildICmp(builder_, LLVMIntSLT, iota(lanes.count), splat(lanes.active, lanes.count), "mask");
   emit_lanes(loop, lanes, from, mask, accumulators);
   l_.BuildBr(builder_, exit);
   l_.PositionBuilderAtEnd(builder_, exit);
