@@ -1,5 +1,4 @@
-// Trigonometric functions and their inverses. They expand to calls: reducing large angles needs more than a few
-// operations.
+// Trigonometric functions and their inverses.
 #include "ops/scalar/record.hpp"
 
 namespace bitale::records {
@@ -11,7 +10,7 @@ SCALAR_OP({
     .symbol = "sin",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::sin(x); }),
-    .expand = [](Args in, DType) { return math_call("sin", {in[0]}); },
+    .expand = [](Args in, DType) { return math::sin(in[0]); },
     .partials = {[](At a) { return a.g * cos(a.x); }},
     .traits = odd | keeps_zero,
     .domain = {{-5, 5}},
@@ -25,7 +24,7 @@ SCALAR_OP({
     .symbol = "cos",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::cos(x); }),
-    .expand = [](Args in, DType) { return math_call("cos", {in[0]}); },
+    .expand = [](Args in, DType) { return math::cos(in[0]); },
     .partials = {[](At a) { return -(a.g * sin(a.x)); }},
     .traits = even,
     .domain = {{-5, 5}},
@@ -39,7 +38,7 @@ SCALAR_OP({
     .symbol = "tan",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::tan(x); }),
-    .expand = [](Args in, DType) { return math_call("tan", {in[0]}); },
+    .expand = [](Args in, DType) { return math::tan(in[0]); },
     .partials = {[](At a) { return a.g * (1 + sqr(a.out)); }},
     .traits = odd | keeps_zero,
     .domain = {{-1.2, 1.2}},
@@ -53,7 +52,7 @@ SCALAR_OP({
     .symbol = "arcsin",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::asin(x); }),
-    .expand = [](Args in, DType) { return math_call("asin", {in[0]}); },
+    .expand = [](Args in, DType) { return math::asin(in[0]); },
     .partials = {[](At a) { return a.g / sqrt(1 - sqr(a.x)); }},
     .traits = odd | increasing | keeps_zero,
     .domain = {{-0.9, 0.9}},
@@ -67,7 +66,7 @@ SCALAR_OP({
     .symbol = "arccos",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::acos(x); }),
-    .expand = [](Args in, DType) { return math_call("acos", {in[0]}); },
+    .expand = [](Args in, DType) { return math::acos(in[0]); },
     .partials = {[](At a) { return -(a.g / sqrt(1 - sqr(a.x))); }},
     .traits = decreasing,
     .domain = {{-0.9, 0.9}},
@@ -81,7 +80,7 @@ SCALAR_OP({
     .symbol = "arctan",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::atan(x); }),
-    .expand = [](Args in, DType) { return math_call("atan", {in[0]}); },
+    .expand = [](Args in, DType) { return math::atan(in[0]); },
     .partials = {[](At a) { return a.g / (1 + sqr(a.x)); }},
     .traits = odd | increasing | keeps_zero,
     .domain = {{-5, 5}},
@@ -97,9 +96,7 @@ SCALAR_OP({
     .dtypes = upgrade_to_float,
     .loops = loops<2>(float_types, [](auto x, auto y) { return std::atan2(x, y); }),
     .expand =
-        [](Args in, DType) {
-          return math_call("atan2", {in[0], in[1]});
-        },
+        [](Args in, DType) { return math::atan2(in[0], in[1]); },
     .partials = {[](At a) { return a.g * a.y / (sqr(a.x) + sqr(a.y)); },
                  [](At a) { return -(a.g * a.x) / (sqr(a.x) + sqr(a.y)); }},
     .domain = {{-5, 5}, {0.5, 5}},

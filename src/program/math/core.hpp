@@ -57,8 +57,11 @@ struct Decomposed {
   Expr m, k;
 };
 Decomposed decompose(Expr x);
-// log(1 + f) for sqrt(1/2) <= 1 + f < sqrt(2).
+// For sqrt(1/2) <= 1 + f < sqrt(2): log(1 + f), and f less that, which is about f^2 / 2.
 Expr log1p_kernel(Expr f);
+Expr log1p_bend(Expr f);
+// k log 2 + log(1 + f) for such f.
+Expr log_of_scaled(Expr k, Expr f);
 // log(x) for positive, finite, normal x.
 Expr log_of_normal(Expr x);
 // log(1 + x) for x >= -1/2 and finite.

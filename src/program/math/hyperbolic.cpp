@@ -1,4 +1,7 @@
-// tanh through expm1; sinh and cosh through half of exp(|x|), which overflows where they do.
+// tanh through expm1; sinh and cosh through half of exp(|x|), which overflows where they do; the inverses through
+// log1p.
+#include <limits>
+
 #include "program/math/core.hpp"
 #include "program/math/math.hpp"
 
@@ -26,6 +29,39 @@ Expr sinh(Expr x) {
                                            1.6057239994004431609e-10, 7.7593230470603643717e-13})
                           : polynomial(z, {0.166666664886, 0.00833335060337, 0.000198360651764, 2.81744601827e-6});
   return copysign(select(a < 1.0, fma(a * z, series, a), half_power - 0.25 / half_power), x);
+}
+
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
+
+// log(1 + y), or log(1 + 2 y) where y is so large that doubling or squaring it may overflow.
+Expr log1p_of_large(Expr y, Expr is_large) {
+  return log1p_moderate(y) + select(is_large, 0.6931471805599453, y.pool().number(0, y.dtype()));
+}
+
+// Beyond it, sqrt(x^2 + 1) and x + 1 are x.
+double large(Expr x) { return Format(x.dtype()).is_double ? 0x1p60 : 0x1p30; }
+
+}  // namespace
+
+Expr asinh(Expr x) {
+  // sqrt(1 + a^2) - 1 without cancellation.
+  const Expr a = abs(x), square = a * a, is_large = a > large(x);
+  const Expr y = select(is_large, a, a + square / (sqrt(square + 1.0) + 1.0));
+  return copysign(select(a < inf, log1p_of_large(y, is_large), a), x);
+}
+
+Expr acosh(Expr x) {
+  const Expr t = x - 1.0, is_large = x > large(x);
+  const Expr y = select(is_large, x, t + sqrt(fma(t, t, t + t)));
+  return select(x < inf, select(x >= 1, log1p_of_large(y, is_large), std::numeric_limits<double>::quiet_NaN()), x);
+}
+
+Expr atanh(Expr x) {
+  const Expr a = abs(x), value = log1p_moderate((a + a) / (1.0 - a)) * 0.5;
+  const Expr beyond = select(equal(a, 1), inf, x.pool().number(std::numeric_limits<double>::quiet_NaN(), x.dtype()));
+  return copysign(select(a < 1.0, value, beyond), x);
 }
 
 }  // namespace bitale::program::math

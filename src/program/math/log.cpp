@@ -11,11 +11,13 @@ namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-// k log 2 + part, with log 2 in two pieces.
-Expr add_multiple_of_log_2(Expr k, Expr part) {
-  const auto [high, low] = log_2(Format(k.dtype()));
-  ExprPool& pool = k.pool();
-  return fma(k, pool.number(high, k.dtype()), fma(k, pool.number(low, k.dtype()), part));
+// log 2 in two pieces; the first leaves its last bits free, so that its multiples by exponents are exact.
+struct Log2Pieces {
+  double high, low;
+};
+Log2Pieces log_2_pieces(const Format& format) {
+  if (format.is_double) return {0x1.62e42fefa38p-1, 0x1.ef35793c7673p-45};
+  return {0x1.62e4p-1, 0x1.7f7d1cp-20};
 }
 
 // `value` where x is positive and finite; the limits at 0 and infinity; nan for nan and below 0.
@@ -70,11 +72,21 @@ Series log1p_series(Expr f) {
 
 }  // namespace
 
-Expr log1p_kernel(Expr f) {
+Expr log1p_bend(Expr f) {
   // 2 s = f - s f, and s f is written as f^2/2 less what makes the leading terms exact.
   const auto [s, z, p] = log1p_series(f);
   const Expr half_square = f * f * 0.5;
-  return f - (half_square - s * fma(z, p, half_square));
+  return half_square - s * fma(z, p, half_square);
+}
+
+Expr log1p_kernel(Expr f) { return f - log1p_bend(f); }
+
+Expr log_of_scaled(Expr k, Expr f) {
+  const auto [high, low] = log_2_pieces(Format(k.dtype()));
+  ExprPool& pool = k.pool();
+  const Expr sum = fma(k, pool.number(high, k.dtype()), f);
+  const Expr lost = f - fma(k, pool.number(-high, k.dtype()), sum);  // what rounding took, exactly
+  return sum + (lost - fma(k, pool.number(-low, k.dtype()), log1p_bend(f)));
 }
 
 Sum sum_exactly(Expr a, Expr b) {
@@ -91,22 +103,20 @@ Sum log_with_tail(Expr x) {
   const auto [s, z, p] = log1p_series(f);
   const Sum near = sum_exactly(f, -half_square);
   const Expr rest = near.low + (s * fma(z, p, half_square) - square_rest);
-  // The upper part of log 2 leaves its last bits free for the exponent.
-  const bool is_double = Format(x.dtype()).is_double;
-  const Expr upper = k * (is_double ? 0x1.62e42fefa38p-1 : 0x1.62e4p-1);
-  const Sum total = sum_exactly(upper, near.high);
-  const Expr low = fma(k, number(is_double ? 0x1.ef35793c7673p-45 : 0x1.7f7d1cp-20), total.low + rest);
+  const auto [log_2_high, log_2_low] = log_2_pieces(Format(x.dtype()));
+  const Sum total = sum_exactly(k * log_2_high, near.high);
+  const Expr low = fma(k, number(log_2_low), total.low + rest);
   return sum_exactly(total.high, low);
 }
 
 Expr log_of_normal(Expr x) {
   const auto [m, k] = decompose(x);
-  return add_multiple_of_log_2(k, log1p_kernel(m - 1.0));
+  return log_of_scaled(k, m - 1.0);
 }
 
 Expr log(Expr x) {
   const auto [m, k] = decompose_any(x);
-  return with_limits(x, add_multiple_of_log_2(k, log1p_kernel(m - 1.0)));
+  return with_limits(x, log_of_scaled(k, m - 1.0));
 }
 
 Expr log2(Expr x) {
@@ -141,7 +151,7 @@ Expr log1p_moderate(Expr x) {
   // Far from 1 what was lost does not matter, and 2^-k may not be a number.
   const double far = format.is_double ? 0x1p60 : 0x1p30;
   const Expr correction = select(x < far, lost * power_of_two(-k), 0.0);
-  return add_multiple_of_log_2(k, log1p_kernel((m - 1.0) + correction));
+  return log_of_scaled(k, (m - 1.0) + correction);
 }
 
 Expr log1p(Expr x) {

@@ -19,6 +19,16 @@ Expr softplus(Expr x);  // log(1 + exp(x))
 Expr tanh(Expr x);
 Expr sinh(Expr x);
 Expr cosh(Expr x);
+Expr sin(Expr x);
+Expr cos(Expr x);
+Expr tan(Expr x);
+Expr asin(Expr x);
+Expr acos(Expr x);
+Expr atan(Expr x);
+Expr atan2(Expr y, Expr x);  // the angle of the point (x, y)
+Expr asinh(Expr x);
+Expr acosh(Expr x);
+Expr atanh(Expr x);
 
 Expr gammaln(Expr x);   // log |Gamma(x)|
 Expr digamma(Expr x);   // the derivative of gammaln

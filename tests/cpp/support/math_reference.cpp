@@ -163,7 +163,8 @@ const MathReference references[] = {
         "exp", [](auto x) { return std::exp(x); }, 1),
     unary("exp2", [](auto x) { return std::exp2(x); }),
     unary("expm1", [](auto x) { return std::expm1(x); }),
-    unary("gammaln", [](auto x) { return lgamma_of(x); }),
+    unary(
+        "gammaln", [](auto x) { return lgamma_of(x); }, 4),
     unary(
         "log", [](auto x) { return std::log(x); }, 1),
     unary("log10", [](auto x) { return std::log10(x); }),
@@ -176,7 +177,8 @@ const MathReference references[] = {
         "pow", [](auto x, auto y) { return std::pow(x, y); },
         // Exponents that bring the power to any place in the range of doubles.
         [](double x, double uniform) { return uniform * 1490 / std::log(std::fabs(x)); }),
-    unary("psi", [](auto x) { return digamma_of(x); }),
+    unary(
+        "psi", [](auto x) { return digamma_of(x); }, infinite<double>),  // its poles
     unary("sigmoid", [](auto x) { return sigmoid_of(x); }),
     unary(
         "sin", [](auto x) { return sin_of(x); }, 2.5, near_multiples_of_half_pi),
@@ -185,7 +187,8 @@ const MathReference references[] = {
     unary(
         "tan", [](auto x) { return tan_of(x); }, 2.5, near_multiples_of_half_pi),
     unary("tanh", [](auto x) { return std::tanh(x); }),
-    unary("tri_gamma", [](auto x) { return trigamma_of(x); }),
+    unary(
+        "tri_gamma", [](auto x) { return trigamma_of(x); }, 5),
 };
 
 // Arithmetic, comparisons, choices and roundings: at most one rounding, and tests of their own.

@@ -1,0 +1,12 @@
+// sin, cos and tan of angles so large that a few multiply-adds can't bring them into [-pi/4, pi/4].
+#pragma once
+
+extern "C" {
+// Right for every finite x with |x| >= 1, within one unit in the last place; nan otherwise.
+double bt_sin_huge(double x);
+double bt_cos_huge(double x);
+double bt_tan_huge(double x);
+float bt_sin_hugef(float x);
+float bt_cos_hugef(float x);
+float bt_tan_hugef(float x);
+}
