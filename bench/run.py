@@ -129,8 +129,9 @@ def measure_fused(rows, build, peers):
 
 def measure_calls(rows, build, peers):
     t = {name: run["cpu"] for name, run in google(build / "call").items()}
-    rows.add("call_cpp", "call a scalar function from C++", "≤ 100 ns", duration(t["call_scalars"]),
-             f"with Arrays {duration(t['call_arrays'])}, on a vector of 8 {duration(t['call_vector_of_8'])}", t)
+    rows.add("call_cpp", "call a scalar function from C++", "≤ 30 ns", duration(t["call_typed"]),
+             f"with Arrays {duration(t['call_arrays'])}; on a vector of 8 {duration(t['call_typed_vector_of_8'])}, with "
+             f"Arrays {duration(t['call_vector_of_8'])}", t)
     if peers is not None:
         t = script("call", peers, one_thread=True)
         rows.add("call_python", "call a scalar function from Python", "≤ 1 µs", duration(t["Bitale"]),

@@ -12,12 +12,11 @@ bt::Function scalar_function() {
   return bt::function({x, y}, x * y + 1.0);
 }
 
-void call_scalars(benchmark::State& state) {
-  const auto f = scalar_function();
-  const double arguments[] = {2, 3};
-  for (auto _ : state) benchmark::DoNotOptimize(f.call_scalars(arguments));
+void call_typed(benchmark::State& state) {
+  const auto f = scalar_function().as<double(double, double)>();
+  for (auto _ : state) benchmark::DoNotOptimize(f(2.0, 3.0));
 }
-BENCHMARK(call_scalars);
+BENCHMARK(call_typed);
 
 void call_arrays(benchmark::State& state) {
   const auto f = scalar_function();
@@ -33,6 +32,18 @@ void call_vector_of_8(benchmark::State& state) {
   for (auto _ : state) benchmark::DoNotOptimize(f(arguments));
 }
 BENCHMARK(call_vector_of_8);
+
+void call_typed_vector_of_8(benchmark::State& state) {
+  auto x = bt::vector("x");
+  const auto f = bt::function({x}, 2.0 * x + 1.0).as<void(std::span<const double>, std::span<double>)>();
+  const std::vector<double> argument(8, 1.0);
+  std::vector<double> result(8);
+  for (auto _ : state) {
+    f(argument, result);
+    benchmark::DoNotOptimize(result.data());
+  }
+}
+BENCHMARK(call_typed_vector_of_8);
 
 }  // namespace
 

@@ -142,13 +142,14 @@ Any eval(nb::handle object, Any given, nb::kwargs options) {
 
 void bind_function_class(nb::module_& m) {
   using Self = FunctionObject;
-  nb::class_<Self>(m, "Function", nb::type_slots(function_slots),
-                   "A compiled function: f(*inputs), with inputs also by name. Calls may come from many threads.")
-      .def_prop_ro("name",
-                   [](const Self& self) -> std::optional<std::string> {
-                     if (self.function.name().empty()) return {};
-                     return self.function.name();
-                   })
+  nb::class_<Self> cls(m, "Function", nb::type_slots(function_slots),
+                       "A compiled function: f(*inputs), with inputs also by name. Calls may come from many threads.");
+  make_callable(cls);
+  cls.def_prop_ro("name",
+                  [](const Self& self) -> std::optional<std::string> {
+                    if (self.function.name().empty()) return {};
+                    return self.function.name();
+                  })
       .def_prop_ro(
           "inputs", [](const Self& self) { return self.function.inputs(); }, "The input variables.")
       .def_prop_ro("fgraph", graph_of, "The graph after rewriting; the expressions of updates follow the outputs.")

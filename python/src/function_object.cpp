@@ -1,9 +1,7 @@
-// Calls of compiled functions: Python objects to Arrays, the call without the GIL, Arrays to NumPy.
+// Calls of compiled functions: arguments to views, the call, results in the form that was asked for.
 #include "function_object.hpp"
 
-#include <array>
 #include <cstring>
-#include <optional>
 #include <span>
 #include <utility>
 
@@ -11,145 +9,153 @@
 #include "bitale/core/text.hpp"
 #include "errors.hpp"
 #include "instance.hpp"
-#include "numpy_bridge.hpp"
+#include "numpy_receiver.hpp"
+#include "out_arrays.hpp"
 
 namespace bitale::python {
 
-namespace {
-
-constexpr std::size_t max_scalars = 8;  // of the path without arrays
-
-bool is_float_scalar(const Variable& v) { return v.ndim() == 0 && v.dtype() == DType::Float64; }
-
-bool takes_scalars_only(const Function& function, FunctionObject::Form form) {
-  if (form != FunctionObject::Form::Single || function.inputs().size() > max_scalars) return false;
-  if (!function.shared_variables().empty() || !is_float_scalar(function.graph().outputs().at(0))) return false;
-  for (auto& input : function.inputs())
-    if (!is_float_scalar(input)) return false;
-  return true;
+std::string name_of(const FunctionObject& self) {
+  return self.function.name().empty() ? "function" : self.function.name();
 }
-
-std::string who(const FunctionObject& self) { return self.function.name().empty() ? "function" : self.function.name(); }
 
 std::string input_label(const FunctionObject& self, std::size_t i) {
   const Variable& input = self.function.inputs()[i];
   return input.name().empty() ? cat("input ", i) : cat("input ", i, " (", input.name(), ")");
 }
 
-// Without arrays; null when an argument is not plainly a float64 scalar.
-PyObject* call_with_scalars(const FunctionObject& self, std::span<PyObject* const> arguments) {
-  std::array<double, max_scalars> values;
-  for (std::size_t i = 0; i < arguments.size(); ++i)
-    if (!plain_double(arguments[i], values[i])) return nullptr;
-  double result = 0;
-  {
-    nb::gil_scoped_release unlocked;
-    result = self.function.call_scalars({values.data(), arguments.size()});
-  }
-  return to_numpy(result).release().ptr();
-}
+namespace {
 
-Array input_value(const FunctionObject& self, std::size_t i, nb::handle argument) {
-  const TensorType& type = self.function.inputs()[i].tensor();
-  try {
-    return value_for(type, argument, self.downcast);
-  } catch (Error& error) {
-    error.add("where", cat(who(self), ", ", input_label(self, i)));
-    throw;
-  }
-}
+bool is_called(PyObject* name, const char* text) { return PyUnicode_CompareWithASCIIString(name, text) == 0; }
 
-// Positional arguments, then keywords by the names of inputs, in the order of the inputs.
-std::vector<PyObject*> place_arguments(const FunctionObject& self, std::span<PyObject* const> positional,
-                                       nb::handle keywords) {
+// Positional arguments, then those by name (`names` and the values after the positional ones), in the order of inputs.
+std::vector<PyObject*> place_arguments(const FunctionObject& self, PyObject* const* arguments, std::size_t positional,
+                                       PyObject* names, bool has_out) {
   const std::size_t count = self.input_names.size();
-  std::vector<PyObject*> placed(positional.begin(), positional.end());
-  if (placed.size() > count) throw TypeError(cat(who(self), ": expected ", count, " inputs, got ", placed.size()));
+  if (positional > count) throw TypeError(cat(name_of(self), ": expected ", count, " inputs, got ", positional));
+  std::vector<PyObject*> placed(arguments, arguments + positional);
   placed.resize(count, nullptr);
-  for (auto [key, value] : nb::borrow<nb::dict>(keywords)) {
-    const char* name = PyUnicode_AsUTF8(key.ptr());
+  for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(names); ++k) {
+    if (has_out && is_called(PyTuple_GET_ITEM(names, k), "out")) continue;
+    const char* name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, k));
     if (!name) nb::raise_python_error();
     std::size_t i = 0;
     while (i < count && self.input_names[i] != name) ++i;
     if (i == count) {
       std::string near = closest(name, self.input_names);
       throw TypeError(
-          cat(who(self), ": no input is called ", name, near.empty() ? "" : cat("; did you mean ", near, "?")));
+          cat(name_of(self), ": no input is called ", name, near.empty() ? "" : cat("; did you mean ", near, "?")));
     }
-    if (placed[i]) throw TypeError(cat(who(self), ": ", input_label(self, i), " is given twice"));
-    placed[i] = value.ptr();
+    if (placed[i]) throw TypeError(cat(name_of(self), ": ", input_label(self, i), " is given twice"));
+    placed[i] = arguments[positional + std::size_t(k)];
   }
   for (std::size_t i = 0; i < count; ++i)
-    if (!placed[i]) throw TypeError(cat(who(self), ": ", input_label(self, i), " is missing"));
+    if (!placed[i]) throw TypeError(cat(name_of(self), ": ", input_label(self, i), " is missing"));
   return placed;
 }
 
-nb::object hand_over(const FunctionObject& self, std::vector<Array> results) {
+void require_count(const FunctionObject& self, std::size_t given) {
+  const std::size_t count = self.input_names.size();
+  if (given == count) return;
+  if (given > count) throw TypeError(cat(name_of(self), ": expected ", count, " inputs, got ", given));
+  throw TypeError(
+      cat(name_of(self), ": ", input_label(self, given), " is missing (", count, " inputs, ", given, " given)"));
+}
+
+template <class Results>
+PyObject* hand_over(const FunctionObject& self, Results& results) {
   switch (self.form) {
-    case FunctionObject::Form::Single: return to_numpy(std::move(results[0]));
-    case FunctionObject::Form::None: return nb::none();
+    case FunctionObject::Form::Single: return results.take(0);
+    case FunctionObject::Form::None: return Py_NewRef(Py_None);
     case FunctionObject::Form::Dict: {
       nb::dict out;
-      for (std::size_t i = 0; i < self.keys.size(); ++i) out[self.keys[i]] = to_numpy(std::move(results[i]));
-      return out;
+      for (std::size_t i = 0; i < self.keys.size(); ++i) out[self.keys[i]] = nb::steal(results.take(i));
+      return out.release().ptr();
     }
     case FunctionObject::Form::List: break;
   }
-  nb::list out;
-  for (auto& result : results) out.append(to_numpy(std::move(result)));
+  PyObject* out = PyList_New(Py_ssize_t(self.output_count));
+  if (!out) nb::raise_python_error();
+  for (std::size_t i = 0; i < self.output_count; ++i) PyList_SET_ITEM(out, Py_ssize_t(i), results.take(i));
   return out;
 }
 
-PyObject* call_with_arrays(const FunctionObject& self, std::span<PyObject* const> arguments) {
-  if (arguments.size() != self.input_names.size()) {
-    for (std::size_t i = arguments.size(); i < self.input_names.size(); ++i)
-      throw TypeError(cat(who(self), ": ", input_label(self, i), " is missing (", self.input_names.size(), " inputs, ",
-                          arguments.size(), " given)"));
-    throw TypeError(cat(who(self), ": expected ", self.input_names.size(), " inputs, got ", arguments.size()));
-  }
-  std::vector<Array> inputs;
-  inputs.reserve(arguments.size());
-  for (std::size_t i = 0; i < arguments.size(); ++i) inputs.push_back(input_value(self, i, arguments[i]));
-  std::vector<Array> results;
-  {
-    nb::gil_scoped_release unlocked;
-    results = self.function.call(inputs).take();
-  }
-  return hand_over(self, std::move(results)).release().ptr();
+PyObject* call_placed(const FunctionObject& self, std::span<PyObject* const> given) {
+  require_count(self, given.size());
+  const CallArguments arguments(self, given);
+  NumpyReceiver results(self.output_count);
+  self.function.run(arguments.views(), results);
+  results.finish();
+  return hand_over(self, results);
 }
 
-PyObject* call_placed(const FunctionObject& self, std::span<PyObject* const> arguments) {
-  if (self.scalars_only && arguments.size() == self.input_names.size())
-    if (PyObject* result = call_with_scalars(self, arguments)) return result;
-  return call_with_arrays(self, arguments);
+PyObject* call_into(const FunctionObject& self, std::span<PyObject* const> given, PyObject* out) {
+  require_count(self, given.size());
+  const CallArguments arguments(self, given);
+  OutArrays targets(self, out);
+  self.function.run_into(arguments.views(), targets.views(), &targets.others());
+  targets.finish();
+  return hand_over(self, targets);
 }
 
-// tp_call
-PyObject* call(PyObject* object, PyObject* positional, PyObject* keywords) {
+// The array or arrays for results among the arguments by name; an input of that name comes first.
+PyObject* out_among(const FunctionObject& self, PyObject* const* by_name, PyObject* names) {
+  for (auto& name : self.input_names)
+    if (name == "out") return nullptr;
+  for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(names); ++k)
+    if (is_called(PyTuple_GET_ITEM(names, k), "out")) return by_name[k];
+  return nullptr;
+}
+
+// vectorcall
+PyObject* call(PyObject* object, PyObject* const* arguments, std::size_t flags, PyObject* names) {
+  const FunctionObject& self = *nb::inst_ptr<FunctionObject>(object);
+  const auto positional = std::size_t(PyVectorcall_NARGS(flags));
   try {
-    const FunctionObject* ready = instance_of<FunctionObject>(object);
-    if (!ready) throw TypeError("this Function was never initialised");
-    const FunctionObject& self = *ready;
-    std::span<PyObject* const> arguments(&PyTuple_GET_ITEM(positional, 0), std::size_t(PyTuple_GET_SIZE(positional)));
-    if (!keywords || PyDict_Size(keywords) == 0) return call_placed(self, arguments);
-    return call_placed(self, place_arguments(self, arguments, keywords));
+    if (!names) return call_placed(self, {arguments, positional});
+    PyObject* out = out_among(self, arguments + positional, names);
+    const auto placed = place_arguments(self, arguments, positional, names, out != nullptr);
+    return out && out != Py_None ? call_into(self, placed, out) : call_placed(self, placed);
   } catch (...) {
     set_python_error(std::current_exception());
     return nullptr;
   }
 }
 
+// Python reads the entry of any instance: there must be none without one.
+PyObject* refuse_to_make(PyTypeObject*, PyObject*, PyObject*) {
+  PyErr_SetString(PyExc_TypeError, "Function: cannot be made by itself; bitale.function() compiles one");
+  return nullptr;
+}
+
 }  // namespace
 
-const PyType_Slot function_slots[] = {{Py_tp_call, reinterpret_cast<void*>(call)}, {0, nullptr}};
+const PyType_Slot function_slots[] = {{Py_tp_call, reinterpret_cast<void*>(PyVectorcall_Call)},
+                                      {Py_tp_new, reinterpret_cast<void*>(refuse_to_make)},
+                                      {0, nullptr}};
+
+// nanobind keeps a C++ object inside the Python object, at a distance that only an instance tells.
+void make_callable(nb::handle function_class) {
+  const nb::object instance = nb::inst_alloc(function_class);
+  auto* object = nb::inst_ptr<FunctionObject>(instance);
+  auto* type = reinterpret_cast<PyTypeObject*>(function_class.ptr());
+  type->tp_vectorcall_offset = reinterpret_cast<char*>(static_cast<Vectorcall*>(object)) -
+                               reinterpret_cast<char*>(instance.ptr()) + Py_ssize_t(offsetof(Vectorcall, entry));
+  type->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+  PyType_Modified(type);
+}
 
 FunctionObject::FunctionObject(Function function_, Form form_, std::vector<nb::object> keys_,
                                std::vector<std::string> input_names_, Downcast downcast_)
-    : function(std::move(function_)),
+    : Vectorcall{call},
+      function(std::move(function_)),
       form(form_),
       keys(std::move(keys_)),
       input_names(std::move(input_names_)),
       downcast(downcast_),
-      scalars_only(takes_scalars_only(function, form)) {}
+      output_count(function.output_count()) {
+  for (auto& input : function.inputs()) kinds.push_back(kind_of(input));
+  for (std::size_t i = 0; i < output_count; ++i) output_kinds.push_back(kind_of(function.graph().outputs()[i]));
+  for (auto& kind : kinds) geometry_size += 2 * std::size_t(kind.ndim);
+}
 
 }  // namespace bitale::python

@@ -1,5 +1,5 @@
-// A compiled function as Python calls it. Written against Python's C API, since a call must cost little more than the
-// computation: arguments are looked at once, scalars never become arrays.
+// A compiled function as Python calls it: a vectorcall type written against the C APIs of Python and NumPy, since a
+// call must cost little more than the computation.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -8,12 +8,18 @@
 #include <vector>
 
 #include "bitale/compile/function.hpp"
+#include "call_arguments.hpp"
 
 namespace bitale::python {
 
 namespace nb = nanobind;
 
-struct FunctionObject {
+// Where Python finds what to call: at the beginning of the object.
+struct Vectorcall {
+  vectorcallfunc entry;
+};
+
+struct FunctionObject : Vectorcall {
   // How the results are handed over.
   enum class Form { Single, List, Dict, None };
 
@@ -25,10 +31,17 @@ struct FunctionObject {
   std::vector<nb::object> keys;          // of Form::Dict
   std::vector<std::string> input_names;  // "" for inputs that are given by position only
   Downcast downcast;
-  bool scalars_only = false;  // float64 scalars in, one out: no arrays are needed
+  std::vector<Kind> kinds, output_kinds;
+  std::size_t geometry_size = 0;  // lengths and strides of all inputs
+  std::size_t output_count;
 };
 
-// The slots of the Python class: tp_call.
+// For messages.
+std::string name_of(const FunctionObject& self);
+std::string input_label(const FunctionObject& self, std::size_t i);
+
+// The slots of the Python class, and the rest of what makes it callable.
 extern const PyType_Slot function_slots[];
+void make_callable(nb::handle function_class);
 
 }  // namespace bitale::python

@@ -2,12 +2,10 @@
 // a NumPy array made from an Array has a capsule as its base, which holds the Array's handle.
 #include "numpy_bridge.hpp"
 
-#include <Python.h>
+#define BITALE_HOLDS_NUMPY_API
+#include "numpy_api.hpp"
+
 #include <nanobind/stl/string.h>
-#define NPY_NO_DEPRECATED_API NPY_1_22_API_VERSION
-#define NPY_TARGET_VERSION NPY_1_22_API_VERSION
-#include <numpy/arrayobject.h>
-#include <numpy/arrayscalars.h>
 
 #include <array>
 #include <cstring>
@@ -45,13 +43,6 @@ std::optional<DType> dtype_of_number(int number) {
   }
 }
 static_assert(sizeof(long) == 8, "NPY_LONG is taken for int64");
-
-int number_of_dtype(DType dtype) {
-  constexpr std::array numbers = {NPY_BOOL, NPY_BYTE,  NPY_SHORT, NPY_INT,   NPY_LONG,   NPY_UBYTE,  NPY_USHORT,
-                                  NPY_UINT, NPY_ULONG, NPY_HALF,  NPY_FLOAT, NPY_DOUBLE, NPY_CFLOAT, NPY_CDOUBLE};
-  static_assert(numbers.size() == std::size_t(dtype_count));
-  return numbers[std::size_t(dtype)];
-}
 
 PyArrayObject* as_ndarray(nb::handle object) { return reinterpret_cast<PyArrayObject*>(object.ptr()); }
 
@@ -123,17 +114,23 @@ bool is_float_object(nb::handle object) {
 PyObject* new_ndarray(const Array& array, void* data, int flags) {
   const auto ndim = array.shape().size();
   Dims strides = array.strides();
-  auto* descr = PyArray_DescrFromType(number_of_dtype(array.dtype()));
+  auto* descr = PyArray_DescrFromType(numpy_type_number(array.dtype()));
   PyObject* ndarray = PyArray_NewFromDescr(&PyArray_Type, descr, int(ndim), array.shape().data(),
                                            data ? strides.data() : nullptr, data, flags, nullptr);
   if (!ndarray) nb::raise_python_error();
   return ndarray;
 }
-static_assert(sizeof(npy_intp) == sizeof(std::int64_t));
 
 void release_capsule(PyObject* capsule) { delete static_cast<Array*>(PyCapsule_GetPointer(capsule, nullptr)); }
 
 }  // namespace
+
+int numpy_type_number(DType dtype) {
+  constexpr std::array numbers = {NPY_BOOL, NPY_BYTE,  NPY_SHORT, NPY_INT,   NPY_LONG,   NPY_UBYTE,  NPY_USHORT,
+                                  NPY_UINT, NPY_ULONG, NPY_HALF,  NPY_FLOAT, NPY_DOUBLE, NPY_CFLOAT, NPY_CDOUBLE};
+  static_assert(numbers.size() == std::size_t(dtype_count));
+  return numbers[std::size_t(dtype)];
+}
 
 void import_numpy() {
   if (_import_array() < 0) nb::raise_python_error();
@@ -181,20 +178,6 @@ Array value_for(const TensorType& type, nb::handle object, Downcast downcast) {
                       ") would change by conversion; allow_input_downcast=True converts anyway"));
 }
 
-bool plain_double(PyObject* object, double& value) {
-  if (PyFloat_Check(object)) {  // numpy.float64 too
-    value = PyFloat_AS_DOUBLE(object);
-    return true;
-  }
-  if (PyArray_Check(object)) {
-    auto* array = reinterpret_cast<PyArrayObject*>(object);
-    if (PyArray_NDIM(array) != 0 || PyArray_TYPE(array) != NPY_DOUBLE || !PyArray_ISBEHAVED_RO(array)) return false;
-    value = *static_cast<const double*>(PyArray_DATA(array));
-    return true;
-  }
-  return false;
-}
-
 nb::object to_numpy(Array array) {
   constexpr std::int64_t small = 256;  // bytes; below that a copy is cheaper than a capsule
   if (array.writeable() && array.is_contiguous() && array.nbytes() <= small) {
@@ -211,13 +194,6 @@ nb::object to_numpy(Array array) {
   held.release();
   if (PyArray_SetBaseObject(as_ndarray(ndarray), capsule) < 0) nb::raise_python_error();
   return ndarray;
-}
-
-nb::object to_numpy(double value) {
-  PyObject* ndarray = PyArray_SimpleNew(0, nullptr, NPY_DOUBLE);
-  if (!ndarray) nb::raise_python_error();
-  *static_cast<double*>(PyArray_DATA(reinterpret_cast<PyArrayObject*>(ndarray))) = value;
-  return nb::steal(ndarray);
 }
 
 DType dtype_from(nb::handle object) {

@@ -1,5 +1,4 @@
-// NumPy arrays to Arrays and back, without copies where that is possible. The only file that sees NumPy's C API is
-// numpy_bridge.cpp.
+// NumPy arrays to Arrays and back, without copies where that is possible.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -15,6 +14,7 @@ namespace nb = nanobind;
 // Imports NumPy's C API; once, before everything else here.
 void import_numpy();
 
+int numpy_type_number(DType dtype);
 bool is_ndarray(nb::handle object);
 // An ndarray, a NumPy scalar or a Python number: what has a dtype of its own or needs none.
 bool is_numpy_scalar(nb::handle object);
@@ -30,12 +30,9 @@ std::optional<Array> try_array_from(nb::handle object, Share share);
 // NumPy scalars and lists take the type's dtype when no value changes by that, or by PyTensor's rule for float
 // literals.
 Array value_for(const TensorType& type, nb::handle object, Downcast downcast);
-// The value of a float64 scalar argument, if it is plainly that.
-bool plain_double(PyObject* object, double& value);
 
 // A NumPy array that owns a handle to the data (small ones are copied); 0-d results are 0-d arrays.
 nb::object to_numpy(Array array);
-nb::object to_numpy(double value);
 
 // None is no dtype; names, NumPy dtypes and Python's number types are; "floatX" is config.floatX.
 DType dtype_from(nb::handle object);

@@ -12,6 +12,8 @@
 #include "bitale/core/text.hpp"
 #include "bitale/printing/printing.hpp"
 #include "bitale/rewriting/rewriting.hpp"
+#include "compile/into_receiver.hpp"
+#include "core/pool.hpp"
 #include "link/linker.hpp"
 
 namespace bitale {
@@ -24,8 +26,9 @@ const Array& Results::single() const {
 
 struct Function::Impl {
   std::string name;
-  Variables inputs;  // the user's
-  std::vector<const TensorType*> input_types;
+  Variables inputs;                            // the user's
+  std::vector<const TensorType*> input_types;  // the inputs', then the shared variables'
+  std::vector<const TensorType*> output_types;
   Variables shared;                              // the user's; their containers follow the inputs
   std::vector<Ref<const Container>> containers;  // of `shared`
   std::vector<std::size_t> updated;              // which of `shared` each update goes to
@@ -36,13 +39,30 @@ struct Function::Impl {
   std::unique_ptr<link::Thunk> thunk;
   CompileTimes times;
   RewriteReport report;
-  bool only_scalars = false;  // float64 scalars in, one out, nothing shared
+
+  // What a call with shared variables holds on to.
+  struct SharedValues {
+    std::vector<View> inputs;
+    std::vector<Array> values;
+    std::vector<std::optional<Array>> updates;
+    void let_go() {
+      values.clear();
+      for (auto& update : updates) update.reset();
+    }
+  };
+  mutable Pool<SharedValues> shared_values{[] { return std::make_unique<SharedValues>(); }};
 
   std::string label(std::size_t i) const {
     const std::string& given = inputs[i].name();
     return cat(name.empty() ? std::string("function") : name, ": argument ", i + 1,
                given.empty() ? "" : cat(" (`", given, "`)"));
   }
+  void run(std::span<const View> values, Receiver& results) const;
+  void run_into(std::span<const View> values, std::span<const View> targets, Receiver* others) const;
+  Array accept(std::size_t i, const Array& value) const;
+  // The values as inputs, converted where need be, for the action.
+  template <class Action>
+  void with_views(std::span<const Array> values, Action action) const;
   Results call(std::span<const Array> values) const;
 };
 
@@ -118,8 +138,6 @@ RewriteQuery query_of_mode(const Mode& mode) {
   return query_of(mode.optimizer()).including(mode.included()).excluding(mode.excluded()).requiring(mode.required());
 }
 
-bool is_plain_scalar(const Variable& variable) { return variable.dtype() == DType::Float64 && variable.ndim() == 0; }
-
 }  // namespace
 
 Function function(const Variables& inputs, const Variables& outputs, const FunctionOptions& options) {
@@ -164,6 +182,7 @@ Function function(const Variables& inputs, const Variables& outputs, const Funct
   for (auto& variable : impl->shared) {
     all_inputs.push_back(variable);
     impl->containers.emplace_back(container_of(variable));
+    impl->input_types.push_back(&variable.tensor());
   }
 
   auto graph = std::make_shared<FunctionGraph>(all_inputs, roots);
@@ -176,42 +195,146 @@ Function function(const Variables& inputs, const Variables& outputs, const Funct
   impl->thunk = link::link(impl->mode.linker(), impl->graph);
   impl->times = {milliseconds(built, rewritten), impl->thunk->times.lower, impl->thunk->times.codegen,
                  milliseconds(start, Clock::now())};
-  impl->only_scalars = impl->shared.empty() && outputs.size() == 1 && is_plain_scalar(outputs[0]);
-  for (auto& input : inputs) impl->only_scalars = impl->only_scalars && is_plain_scalar(input);
+
+  for (std::size_t i = 0; i < outputs.size(); ++i) impl->output_types.push_back(&impl->graph->outputs()[i].tensor());
 
   Function function;
   function.impl_ = std::move(impl);
   return function;
 }
 
-Results Function::Impl::call(std::span<const Array> values) const {
+template <class Action>
+void Function::Impl::with_views(std::span<const Array> values, Action action) const {
   if (values.size() != inputs.size()) {
     std::vector<std::string> names;
     for (auto& input : inputs) names.push_back(input.str());
     throw TypeError(cat(name.empty() ? std::string("function") : name, ": takes ", inputs.size(), " arguments (",
                         join(names, ", "), "), got ", values.size()));
   }
-  // The usual call needs no conversion and no containers: then the caller's arrays go straight in.
-  bool direct = containers.empty();
-  for (std::size_t i = 0; i < values.size() && direct; ++i) direct = fits(*input_types[i], values[i]);
-  if (direct) return Results(thunk->run(values));
-  std::vector<Array> all;
-  all.reserve(values.size() + containers.size());
+  SmallVector<View, 8> views;
+  std::vector<Array> converted;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    try {
-      all.push_back(filter(*input_types[i], values[i], false, downcast));
-    } catch (Error& error) {
-      error.add("in", label(i));
-      throw;
+    if (fits(*input_types[i], values[i])) {
+      views.push_back(view_of(values[i]));
+    } else {
+      if (converted.empty()) converted.reserve(values.size());  // views point into it
+      converted.push_back(accept(i, values[i]));
+      views.push_back(view_of(converted.back()));
     }
   }
-  for (auto& container : containers) all.push_back(container->get());
-  std::vector<Array> results = thunk->run(all);
-  // Nothing failed: the shared variables change together.
-  for (std::size_t k = 0; k < updated.size(); ++k) containers[updated[k]]->store(std::move(results[output_count + k]));
-  results.resize(output_count);
-  return Results(std::move(results));
+  action({views.data(), views.size()});
 }
+
+Results Function::Impl::call(std::span<const Array> values) const {
+  ArrayReceiver results(output_count);
+  with_views(values, [&](std::span<const View> views) { run(views, results); });
+  return Results(std::move(results).take());
+}
+
+Array Function::Impl::accept(std::size_t i, const Array& value) const {
+  try {
+    return filter(*input_types[i], value, false, downcast);
+  } catch (Error& error) {
+    error.add("in", label(i));
+    throw;
+  }
+}
+
+namespace {
+
+// Outputs go where the caller wants them, new values of shared variables are held back until the call has succeeded.
+class UpdateReceiver final : public Receiver {
+ public:
+  UpdateReceiver(Receiver& outputs, std::size_t output_count, std::vector<std::optional<Array>>& updates)
+      : outputs_(outputs), output_count_(int(output_count)), updates_(updates) {}
+
+  void* place(int output, DType dtype, std::span<const std::int64_t> shape) override {
+    if (output < output_count_) return outputs_.place(output, dtype, shape);
+    return update(output).emplace(Array::empty(dtype, Dims(shape))).mutable_data();
+  }
+  void* receive(int output, Array value) override {
+    if (output < output_count_) return outputs_.receive(output, std::move(value));
+    return update(output).emplace(std::move(value)).mutable_data();
+  }
+  void begin(std::span<const View> inputs, bool is_long) override { outputs_.begin(inputs, is_long); }
+
+ private:
+  std::optional<Array>& update(int output) { return updates_[std::size_t(output - output_count_)]; }
+
+  Receiver& outputs_;
+  const int output_count_;
+  std::vector<std::optional<Array>>& updates_;
+};
+
+}  // namespace
+
+void Function::Impl::run(std::span<const View> values, Receiver& results) const {
+  if (containers.empty()) return thunk->run(values, results);
+  Pool<SharedValues>::Loan loan(shared_values);
+  struct Hold {
+    SharedValues& values;
+    ~Hold() { values.let_go(); }
+  } hold{*loan};
+  auto& [inputs_and_shared, shared_now, updates] = *loan;
+  inputs_and_shared.assign(values.begin(), values.end());
+  updates.resize(updated.size());
+  for (auto& container : containers) shared_now.push_back(container->get());
+  for (auto& value : shared_now) inputs_and_shared.push_back(view_of(value));
+  UpdateReceiver receiver(results, output_count, updates);
+  thunk->run(inputs_and_shared, receiver);
+  // Nothing failed: the shared variables change together.
+  for (std::size_t k = 0; k < updated.size(); ++k) containers[updated[k]]->store(std::move(*updates[k]));
+}
+
+void Function::Impl::run_into(std::span<const View> values, std::span<const View> targets, Receiver* others) const {
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Dims& known = input_types[i]->shape;
+    for (std::size_t axis = 0; axis < known.size(); ++axis)
+      if (known[axis] != unknown_length && known[axis] != values[i].shape[axis])
+        accept(i, borrow(values[i], input_types[i]->dtype, input_types[i]->ndim()));  // says what is wrong
+  }
+  IntoReceiver results({targets, input_types, output_types, thunk->writes_last(), others});
+  run(values, results);
+  results.finish();
+}
+
+void Function::run(std::span<const View> inputs, Receiver& results) const { impl_->run(inputs, results); }
+void Function::run_into(std::span<const View> inputs, std::span<const View> outputs, Receiver* others) const {
+  impl_->run_into(inputs, outputs, others);
+}
+
+void Function::run_into(std::span<const Array> inputs, std::span<const Array> outputs) const {
+  const std::string who = impl_->name.empty() ? "function" : impl_->name;
+  if (outputs.size() != impl_->output_count)
+    throw ValueError(cat(who, ": run_into: expected ", impl_->output_count, " outputs, got ", outputs.size()));
+  SmallVector<View, 8> targets;
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const TensorType& type = *impl_->output_types[i];
+    if (outputs[i].dtype() != type.dtype || outputs[i].ndim() != type.ndim())
+      throw TypeError(cat(who, ": run_into: output ", i, ": expected ", type.str(), ", got an array of ",
+                          outputs[i].ndim(), " dimensions and dtype ", dtype_name(outputs[i].dtype())));
+    if (!outputs[i].writeable()) throw ValueError(cat(who, ": run_into: output ", i, ": the array is read-only"));
+    targets.push_back(view_of(outputs[i]));
+  }
+  impl_->with_views(inputs, [&](std::span<const View> views) {
+    impl_->run_into(views, {targets.data(), targets.size()}, nullptr);
+  });
+}
+
+void Function::require_signature(std::span<const Slot> inputs, std::span<const Slot> outputs) const {
+  const auto check = [&](std::string_view what, std::span<const TensorType* const> types, std::span<const Slot> slots) {
+    if (slots.size() != types.size())
+      throw TypeError(cat("as: the function has ", types.size(), " ", what, "s, the signature ", slots.size()));
+    for (std::size_t i = 0; i < slots.size(); ++i)
+      if (slots[i].dtype != types[i]->dtype || slots[i].ndim != types[i]->ndim())
+        throw TypeError(cat("as: ", what, " ", i + 1, " is ", types[i]->str(), "; the signature says ",
+                            dtype_name(slots[i].dtype), " of ", slots[i].ndim, " dimensions"));
+  };
+  check("input", std::span(impl_->input_types).first(impl_->inputs.size()), inputs);
+  check("output", impl_->output_types, outputs);
+}
+
+Array Function::accept(std::size_t i, const Array& value) const { return impl_->accept(i, value); }
 
 Results Function::call(std::span<const Array> inputs) const { return impl_->call(inputs); }
 
@@ -239,14 +362,6 @@ Results Function::call(std::span<const Array> inputs, std::span<const std::pair<
     values.push_back(*slots[i]);
   }
   return impl_->call(values);
-}
-
-double Function::call_scalars(std::span<const double> inputs) const {
-  if (!impl_->only_scalars)
-    throw TypeError("call_scalars: needs a function of float64 scalars with one such output and no shared variables");
-  if (inputs.size() != impl_->inputs.size())
-    throw TypeError(cat("call_scalars: takes ", impl_->inputs.size(), " arguments, got ", inputs.size()));
-  return impl_->thunk->run_scalars(inputs);
 }
 
 const std::string& Function::name() const { return impl_->name; }

@@ -11,6 +11,8 @@
 #include "bitale/core/text.hpp"
 #include "codegen/code.hpp"
 #include "graph/evaluate.hpp"
+#include "link/effort.hpp"
+#include "link/failing.hpp"
 #include "link/linker.hpp"
 #include "link/workspace.hpp"
 #include "lowering/lower.hpp"
@@ -36,49 +38,42 @@ class JitThunk final : public Thunk {
     code_ = codegen::compile_with_llvm(lowered_.program);
     times.codegen = milliseconds_since(start);
     offsets_ = program::length_offsets(lowered_.program);
-    pool_ = std::make_unique<WorkspacePool>(buffers().size(), std::size_t(offsets_.back()),
-                                            std::size_t(lowered_.program.workspace_slots));
     for (std::size_t b = 0; b < buffers().size(); ++b)
-      if (buffers()[b].role == Role::input) input_buffers_.push_back(b);
-    for (std::size_t b = 0; b < buffers().size(); ++b)
-      if (buffers()[b].role == Role::constant) constants_.emplace_back(b, buffers()[b].value.mutable_data());
+      if (buffers()[b].role == Role::input)
+        inputs_.push_back({b, std::size_t(buffers()[b].slot), std::size_t(offsets_[b]), buffers()[b].ndim(),
+                           std::int64_t(itemsize(buffers()[b].dtype)), buffers()[b].dtype});
+    writes_last_ = link::writes_last(lowered_.program);
+    short_call_length_ = link::short_call_length(lowered_.program);
     for (auto& node : lowered_.callbacks) by_host_.insert(node.node());
     for (auto& step : lowered_.program.steps)
       if (auto* host = std::get_if<program::HostCall>(&step.what)) host_steps_.push_back(*host);
     std::sort(host_steps_.begin(), host_steps_.end(), [](auto& a, auto& b) { return a.callback < b.callback; });
   }
 
-  std::vector<Array> run(std::span<const Array> inputs) const override {
-    WorkspacePool::Loan loan(*pool_);
-    Call call(*this, *loan);
-    std::vector<Array> copies;  // generated code reads rows one after the other
-    for (std::size_t b : input_buffers_) {
-      const Array& value = inputs[std::size_t(buffers()[b].slot)];
-      const bool as_is = value.is_contiguous();
-      if (!as_is) copies.push_back(value.contiguous());
-      call.workspace.data[b] = as_is ? value.mutable_data() : copies.back().mutable_data();
-      for (int axis = 0; axis < value.ndim(); ++axis)
-        call.workspace.lengths[std::size_t(offsets_[b] + axis)] = value.shape(axis);
-    }
-    set_constants(call.workspace);
-    call.outputs.resize(std::size_t(lowered_.program.output_count));
-    if (const auto status = code_->entry()(&call.frame.self)) fail(call, status, inputs);
-    return std::move(call.outputs);
-  }
+  bool writes_last() const override { return writes_last_; }
 
-  double run_scalars(std::span<const double> inputs) const override {
-    WorkspacePool::Loan loan(*pool_);
-    Call call(*this, *loan);
-    for (std::size_t b : input_buffers_)
-      call.workspace.data[b] = const_cast<double*>(&inputs[std::size_t(buffers()[b].slot)]);
-    set_constants(call.workspace);
-    double result = 0;
-    call.scalar = &result;
-    if (const auto status = code_->entry()(&call.frame.self)) {
-      const std::vector<Array> arrays(inputs.begin(), inputs.end());
-      fail(call, status, arrays);
+  using Thunk::run;
+  void run(std::span<const View> inputs, Receiver& results) const override {
+    Pool<Workspace>::Loan loan(pool_);
+    Workspace& workspace = *loan;
+    std::vector<Array> copies;  // generated code reads rows one after the other
+    bool is_long = short_call_length_ < 0;
+    for (auto& input : inputs_) {
+      const View& view = inputs[input.slot];
+      for (int axis = 0; axis < input.ndim; ++axis) {
+        workspace.lengths[input.lengths + std::size_t(axis)] = view.shape[axis];
+        is_long |= view.shape[axis] > short_call_length_;
+      }
     }
-    return result;
+    results.begin(inputs, is_long);
+    for (auto& input : inputs_) {
+      const View& view = inputs[input.slot];
+      const bool as_is = is_contiguous(view, input.ndim, input.itemsize);
+      if (!as_is) copies.push_back(borrow(view, input.dtype, input.ndim).copy());
+      workspace.data[input.buffer] = as_is ? view.data : copies.back().mutable_data();
+    }
+    Call call(*this, workspace, results);
+    if (const auto status = code_->entry()(&call.frame.self)) fail(call, status, inputs);
   }
 
   std::string note(const Apply& node) const override {
@@ -92,9 +87,18 @@ class JitThunk final : public Thunk {
   }
 
  private:
+  // What a call must know of an input without looking it up.
+  struct InputBuffer {
+    std::size_t buffer, slot, lengths;  // the last: where its lengths are in the frame
+    int ndim;
+    std::int64_t itemsize;
+    DType dtype;
+  };
+
   // One call: the frame that generated code sees, with what the host needs to serve it.
   struct Call {
-    Call(const JitThunk& thunk, Workspace& workspace) : thunk(thunk), workspace(workspace) {
+    Call(const JitThunk& thunk, Workspace& workspace, Receiver& results)
+        : thunk(thunk), workspace(workspace), results(results) {
       frame.self.data = workspace.data.data();
       frame.self.lengths = workspace.lengths.data();
       frame.self.allocate = [](runtime::Frame* f, std::int64_t buffer) {
@@ -132,13 +136,9 @@ class JitThunk final : public Thunk {
       const Buffer& buffer = thunk.buffers()[std::size_t(id)];
       void*& data = workspace.data[std::size_t(id)];
       if (buffer.role == Role::output) {
-        if (scalar) {
-          data = scalar;
-          return;
-        }
-        Array& output = outputs[std::size_t(buffer.slot)];
-        output = Array::empty(buffer.dtype, shape_of(id));
-        data = output.mutable_data();
+        const auto at = std::size_t(thunk.offsets_[std::size_t(id)]);
+        data = results.place(buffer.slot, buffer.dtype,
+                             std::span(workspace.lengths).subspan(at, std::size_t(buffer.ndim())));
         return;
       }
       Array& block = workspace.blocks[std::size_t(buffer.slot)];
@@ -172,36 +172,43 @@ class JitThunk final : public Thunk {
         value = filter(type, value, true);
         for (int axis = 0; axis < value.ndim(); ++axis)
           workspace.lengths[std::size_t(thunk.offsets_[std::size_t(b)] + axis)] = value.shape(axis);
-        workspace.data[std::size_t(b)] = value.mutable_data();
         const Buffer& buffer = thunk.buffers()[std::size_t(b)];
-        if (buffer.role != Role::output)
-          workspace.held[std::size_t(b)] = value;
-        else if (scalar)
-          *scalar = value.item();
-        else
-          outputs[std::size_t(buffer.slot)] = value;
+        void*& data = workspace.data[std::size_t(b)];
+        if (buffer.role == Role::output) {
+          data = results.receive(buffer.slot, std::move(value));
+        } else {
+          data = value.mutable_data();
+          workspace.held[std::size_t(b)] = std::move(value);
+        }
       }
     }
 
     const JitThunk& thunk;
     Workspace& workspace;
     LinkedFrame frame;
-    std::vector<Array> outputs;
-    double* scalar = nullptr;  // where the only output goes, without an Array
+    Receiver& results;
     std::exception_ptr error;
   };
 
   const std::vector<Buffer>& buffers() const { return lowered_.program.buffers; }
 
-  void set_constants(Workspace& workspace) const {
-    for (auto& [b, data] : constants_) workspace.data[b] = data;
+  std::unique_ptr<Workspace> make_workspace() const {
+    auto workspace = std::make_unique<Workspace>();
+    workspace->data.resize(buffers().size());
+    for (std::size_t b = 0; b < buffers().size(); ++b)
+      if (buffers()[b].role == Role::constant) workspace->data[b] = buffers()[b].value.mutable_data();
+    workspace->lengths.resize(std::size_t(offsets_.back()));
+    workspace->blocks.resize(std::size_t(lowered_.program.workspace_slots));
+    workspace->held.resize(buffers().size());
+    return workspace;
   }
 
   // Native code only says which check failed. The interpreter, run on the same inputs, says it in full.
-  [[noreturn]] void fail(Call& call, std::int32_t status, std::span<const Array> inputs) const {
+  [[noreturn]] void fail(Call& call, std::int32_t status, std::span<const View> inputs) const {
     if (status == runtime::failed_in_host) std::rethrow_exception(call.error);
     std::call_once(vm_once_, [&] { vm_ = link_vm(graph_); });
-    vm_->run(inputs);
+    ArrayReceiver unused(0);
+    vm_->run(inputs, unused);
     ShapeError error(lowered_.program.checks[std::size_t(status - 1)]);
     add_node_context(error, lowered_.check_nodes[std::size_t(status - 1)], {});
     throw error;
@@ -211,9 +218,10 @@ class JitThunk final : public Thunk {
   lowering::Lowered lowered_;
   std::unique_ptr<codegen::Code> code_;
   std::vector<std::int64_t> offsets_;
-  std::unique_ptr<WorkspacePool> pool_;
-  std::vector<std::size_t> input_buffers_;
-  std::vector<std::pair<std::size_t, void*>> constants_;
+  mutable Pool<Workspace> pool_{[this] { return make_workspace(); }};
+  std::vector<InputBuffer> inputs_;
+  std::int64_t short_call_length_ = -1;
+  bool writes_last_ = false;
   std::vector<program::HostCall> host_steps_;
   std::unordered_set<ApplyNode*> by_host_;
   mutable std::once_flag vm_once_;

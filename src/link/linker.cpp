@@ -24,6 +24,14 @@ void refuse_destructive(const FunctionGraph& graph) {
 
 }  // namespace
 
+std::vector<Array> Thunk::run(std::span<const Array> inputs) const {
+  std::vector<View> views;
+  for (auto& input : inputs) views.push_back(view_of(input));
+  ArrayReceiver results(0);
+  run(views, results);
+  return std::move(results).take();
+}
+
 std::vector<std::string> linker_names() {
   std::vector<std::string> names;
   for (auto& entry : linkers) names.emplace_back(entry.name);

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "bitale/core/receiver.hpp"
+#include "bitale/core/view.hpp"
 #include "bitale/graph/function_graph.hpp"
 
 namespace bitale::link {
@@ -20,11 +22,13 @@ struct LinkTimes {
 class Thunk {
  public:
   virtual ~Thunk() = default;
-  // Values of the graph's inputs, in order and of their types; the outputs are fresh arrays that share no memory with
-  // inputs, constants or each other. Errors name the node.
-  virtual std::vector<Array> run(std::span<const Array> inputs) const = 0;
-  // For a graph of float64 scalars with one output: the same without Arrays.
-  virtual double run_scalars(std::span<const double> inputs) const = 0;
+  // Values of the graph's inputs, in order and of their types. Results are written where the receiver wants them; that
+  // memory must not overlap the inputs'. Errors name the node.
+  virtual void run(std::span<const View> inputs, Receiver& results) const = 0;
+  // Whether nothing can fail any more once memory of a result has been written to.
+  virtual bool writes_last() const = 0;
+  // The same with Arrays; the outputs share no memory with inputs, constants or each other.
+  std::vector<Array> run(std::span<const Array> inputs) const;
   // What to say of a node in dprint; "" for nothing.
   virtual std::string note(const Apply&) const { return {}; }
   // A later stage as text ("program", "llvm"). ValueError naming the linker's stages.

@@ -20,7 +20,10 @@ struct Instruction {
 class VmThunk final : public Thunk {
  public:
   explicit VmThunk(const FunctionGraph& graph) {
-    for (auto& input : graph.inputs()) cell_of(input);
+    for (auto& input : graph.inputs()) {
+      cell_of(input);
+      input_types_.push_back(input.type());
+    }
     for (auto& node : graph.toposort()) {
       Instruction instruction{node, {}, {}, {}};
       for (auto& input : node.inputs()) instruction.in.push_back(cell_of(input));
@@ -32,7 +35,25 @@ class VmThunk final : public Thunk {
     cells_.clear();
   }
 
-  std::vector<Array> run(std::span<const Array> inputs) const override {
+  using Thunk::run;
+  bool writes_last() const override { return false; }
+  void run(std::span<const View> views, Receiver& receiver) const override {
+    std::vector<Array> inputs;
+    for (std::size_t i = 0; i < views.size(); ++i) {
+      const TensorType& type = *as_tensor(input_types_[i]);
+      inputs.push_back(borrow(views[i], type.dtype, type.ndim()));
+    }
+    receiver.begin(views, true);
+    std::vector<Array> results = evaluate(inputs);
+    for (std::size_t i = 0; i < results.size(); ++i) receiver.receive(int(i), std::move(results[i]));
+  }
+
+  std::string text(std::string_view stage) const override {
+    throw ValueError(cat("linker vm has no stage `", stage, "`; its only stage is graph"));
+  }
+
+ private:
+  std::vector<Array> evaluate(std::span<const Array> inputs) const {
     std::vector<Array> cells(cell_count_);
     for (std::size_t i = 0; i < inputs.size(); ++i) cells[i] = inputs[i];
     for (auto& [cell, value] : constants_) cells[cell] = value;
@@ -48,16 +69,6 @@ class VmThunk final : public Thunk {
     return results(cells, inputs);
   }
 
-  double run_scalars(std::span<const double> inputs) const override {
-    std::vector<Array> arrays(inputs.begin(), inputs.end());
-    return run(arrays)[0].item();
-  }
-
-  std::string text(std::string_view stage) const override {
-    throw ValueError(cat("linker vm has no stage `", stage, "`; its only stage is graph"));
-  }
-
- private:
   std::size_t cell_of(const Variable& variable) {
     auto [it, is_new] = cells_.try_emplace(variable.node(), cell_count_);
     if (is_new) {
@@ -88,7 +99,7 @@ class VmThunk final : public Thunk {
     for (auto cell : outputs_) {
       Array value = cells[cell];
       const auto shares = [&](const Array& other) { return value.shares_memory_with(other); };
-      bool shared = false;
+      bool shared = value.size() == 0;  // has no elements to tell by
       for (auto& input : inputs) shared |= shares(input);
       for (auto& [constant_cell, constant] : constants_) shared |= shares(constant);
       for (auto& earlier : out) shared |= shares(earlier);
@@ -97,6 +108,7 @@ class VmThunk final : public Thunk {
     return out;
   }
 
+  std::vector<Type> input_types_;
   std::vector<Instruction> program_;
   std::vector<std::pair<std::size_t, Array>> constants_;
   std::vector<std::size_t> outputs_;

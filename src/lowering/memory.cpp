@@ -1,5 +1,6 @@
-// Memory: every buffer is allocated just before the top-level step that first writes it, and temporaries whose lives do
-// not overlap share a place in the workspace.
+// Memory: every temporary is allocated just before the top-level step that first writes it, and those whose lives do
+// not overlap share a place in the workspace. Results are allocated first of all where their lengths are known then: a
+// caller whose own memory has another shape hears of it before anything is written there.
 #include <algorithm>
 #include <functional>
 
@@ -65,10 +66,31 @@ class MemoryPlanner {
     return ours && !lives_[buffer].by_host && lives_[buffer].first != never;
   }
 
+  bool known_at_entry(const program::Buffer& buffer) const {
+    bool known = true;
+    program::ExprWalk walk;
+    for (auto& length : buffer.shape)
+      walk(length, [&](Expr expr) {
+        const bool is_dim = expr.code() == program::Code::dim;
+        if (is_dim) known &= program_.buffers[std::size_t(expr.payload() >> 8)].role == program::Role::input;
+        known &= is_dim || expr.is_constant() || expr.argument_count() > 0;
+        known &= expr.code() != program::Code::load;
+      });
+    return known;
+  }
+
   void insert_allocations() {
+    std::size_t checked = 0;
+    while (checked < program_.steps.size() && std::holds_alternative<program::Check>(program_.steps[checked].what))
+      ++checked;
     std::vector<std::vector<std::int64_t>> starting(program_.steps.size());
-    for (std::size_t b = 0; b < lives_.size(); ++b)
-      if (allocated(b)) starting[std::size_t(lives_[b].first)].push_back(std::int64_t(b));
+    for (std::size_t b = 0; b < lives_.size(); ++b) {
+      if (!allocated(b)) continue;
+      const auto first = std::size_t(lives_[b].first);
+      const bool is_result = program_.buffers[b].role == program::Role::output;
+      const bool early = is_result && known_at_entry(program_.buffers[b]);
+      starting[early ? std::min(first, checked) : first].push_back(std::int64_t(b));
+    }
     Steps steps;
     for (std::size_t at = 0; at < program_.steps.size(); ++at) {
       for (auto buffer : starting[at]) steps.push_back({program::Allocate{buffer}});

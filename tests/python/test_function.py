@@ -65,6 +65,41 @@ def test_bad_calls(call, mode):
     assert f(3.0, 1.0) == 2.0
 
 
+def test_functions_come_from_function_only():
+    x = pt.dvector("x")
+    kind = type(bt.function([x], x))
+    for make in (kind, lambda: kind.__new__(kind), lambda: type("Mine", (kind,), {})()):
+        with pytest.raises(TypeError, match="bitale.function"):
+            make()
+
+
+def test_kinds_of_numbers(mode):
+    """Numbers go straight into registers, or through conversion: the values and errors are the same."""
+    x, n = pt.dscalar("x"), pt.lscalar("n")
+    f = bt.function([x, n], [x, n], mode=mode)
+    for one in (1, 1.0, True, np.float64(1), np.float32(1), np.int8(1), np.array(1.0), np.array(1)):
+        assert f(one, 1) == [1.0, 1]
+    for one in (1, True, np.int64(1), np.uint8(1), np.array(1), 1.0):
+        assert f(1.0, one) == [1.0, 1]
+    assert f(2**53, 2**63 - 1) == [2.0**53, 2**63 - 1]
+    assert f(-(2**53), -(2**63)) == [-(2.0**53), -(2**63)]
+    for bad in (2**1100, "1"):
+        with pytest.raises((TypeError, OverflowError)):
+            f(bad, 1)
+    for bad in (2**63, 1.5, float("nan")):
+        with pytest.raises((TypeError, OverflowError)):
+            f(1.0, bad)
+
+
+def test_long_calls_let_other_threads_go_on(mode):
+    x = pt.dvector("x")
+    f = bt.function([x], [pt.sum(pt.exp(x)), x * 2, pt.zeros((0,)), x[:3]], mode=mode)
+    total, double, empty, few = f(np.zeros(1_000_000))
+    assert total == 1e6 and double.shape == (1_000_000,) and empty.shape == (0,) and few.shape == (3,)
+    for result in (total, double, few):
+        result[...] = 1  # is the caller's own
+
+
 def test_errors_name_the_input():
     x = pt.dvector("velocity")
     f = bt.function([x], x * 2, name="double")

@@ -206,3 +206,115 @@ def test_arrays_can_go_before_results():
     view = bt.function([x], x[::2])(np.arange(1000.0))
     np.testing.assert_array_equal(view, np.arange(0, 1000.0, 2))
     assert f(np.arange(3.0)).tolist() == [0, 1, 2]
+
+
+# ---- out= -----------------------------------------------------------------------------------------------------------
+
+
+def swapped(a):
+    return a.astype(a.dtype.newbyteorder())
+
+
+OUT_LAYOUTS = {
+    "contiguous": np.zeros_like,
+    "strided": lambda a: np.zeros((6, 12))[::2, ::3],
+    "reversed": lambda a: np.zeros_like(a)[::-1, ::-1],
+    "by columns": lambda a: np.zeros_like(a, order="F"),
+    "misaligned": lambda a: misaligned(np.zeros_like(a)),
+    "big endian": lambda a: swapped(np.zeros_like(a)),
+}
+
+
+@pytest.mark.parametrize("layout", OUT_LAYOUTS)
+def test_out(layout, mode):
+    x = pt.dmatrix("x")
+    given = np.arange(12.0).reshape(3, 4)
+    out = OUT_LAYOUTS[layout](given)
+    double = bt.function([x], x * 2, mode=mode)
+    assert double(given, out=out) is out
+    np.testing.assert_array_equal(out, given * 2)
+    assert double(given, out=(out,)) is out and double(out=[out], x=given) is out
+    several = bt.function([x], [x + 1, x.sum(), x.T], mode=mode)
+    plus, total, transposed = several(given, out=(out, None, None))
+    assert plus is out and total == 66 and transposed.shape == (4, 3)
+    np.testing.assert_array_equal(out, given + 1)
+    assert bt.function([x], {"a": x}, mode=mode)(given, out=[out])["a"] is out
+
+
+def test_out_that_overlaps_what_is_read(mode):
+    x = pt.dvector("x")
+    f = bt.function([x], x[::-1] + 0, mode=mode)
+    for make_out in (lambda a: a, lambda a: a[::-1], lambda a: np.roll(a, 0)[:], lambda a: a.view()):
+        given = np.arange(10.0)
+        np.testing.assert_array_equal(f(given, out=make_out(given)), np.arange(10.0)[::-1])
+    memory = np.arange(10.0)
+    f(memory[:8], out=memory[2:])
+    np.testing.assert_array_equal(memory[2:], np.arange(8.0)[::-1])
+    two = bt.function([x], [x, x + 1], mode=mode)
+    with pytest.raises(ValueError, match="overlapping"):
+        two(np.ones(3), out=(memory[:3], memory[2:5]))
+
+
+def test_out_of_shared_memory(mode):
+    s = bt.shared(np.arange(4.0), borrow=True)
+    f = bt.function([], s[::-1] * 1, mode=mode)
+    np.testing.assert_array_equal(f(out=s.get_value(borrow=True)), [3.0, 2, 1, 0])
+
+
+@pytest.mark.parametrize(
+    "out, error",
+    [
+        (np.zeros(4), ValueError),
+        (np.zeros((3, 1)), ValueError),
+        (np.zeros(3, "float32"), TypeError),
+        (np.zeros(3, "int64"), TypeError),
+        (read_only(np.zeros(3)), ValueError),
+        ([0.0, 0.0, 0.0], ValueError),
+        ("abc", TypeError),
+        ((np.zeros(3), np.zeros(3)), ValueError),
+        ((), ValueError),
+        (("a",), TypeError),
+        (1.0, TypeError),
+        (np.ma.masked, ValueError),
+    ],
+)
+def test_bad_out(out, error, mode):
+    x = pt.dvector("x")
+    f = bt.function([x], x * 2, mode=mode)
+    with pytest.raises(error):
+        f(np.ones(3), out=out)
+    with pytest.raises(TypeError):
+        bt.function([x], [x, x], mode=mode)(np.ones(3), out=np.ones(3))
+    np.testing.assert_array_equal(f(np.ones(3), out=None), [2.0, 2, 2])
+
+
+def test_out_is_left_alone_by_calls_that_fail(mode):
+    x, i = pt.dvector("x"), pt.lvector("i")
+    f = bt.function([x, i], [x * 2, x[i]], mode=mode)
+    out = (np.full(3, -1.0), np.full(2, -1.0))
+    with pytest.raises(IndexError):
+        f(np.ones(3), np.array([0, 7]), out=out)
+    with pytest.raises(ValueError):
+        f(np.ones(3), np.array([0, 1, 2]), out=out)
+    assert (out[0] == -1).all() and (out[1] == -1).all()
+
+
+def test_an_input_called_out(mode):
+    out = pt.dscalar("out")
+    assert bt.function([out], out * 2, mode=mode)(out=2.0) == 4.0
+
+
+@pytest.mark.parametrize("length", [0, 1])
+def test_short_lengths(length, mode):
+    """Lengths 0 and 1 in every layout, with and without `out`."""
+    x, m = pt.dvector("x"), pt.dmatrix("m")
+    f = bt.function([x, m], [x[::-1] * 2, m.T + 1, m + x, pt.sum(m, axis=0)], mode=mode)
+    v, a = np.arange(float(length)), np.ones((3, length))
+    expected = [v[::-1] * 2, a.T + 1, a + v, a.sum(0)]
+    for left in (v, v[::-1], v[::2], np.broadcast_to(np.float64(0.0), (length,)), read_only(v)):
+        for right in (a, np.asfortranarray(a), a[::-1, ::-1], np.broadcast_to(np.float64(1.0), (3, length))):
+            fresh = f(left, right)
+            into = f(left, right, out=[np.empty_like(e) for e in expected])
+            for got, again, want in zip(fresh, into, expected):
+                np.testing.assert_array_equal(got, want)
+                np.testing.assert_array_equal(again, want)

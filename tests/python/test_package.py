@@ -92,7 +92,6 @@ UNINITIALIZED = [
         _core.Apply,
         _core.Op,
         _core.TensorType,
-        _core.Function,
         _core.FunctionGraph,
         _core.Mode,
     )

@@ -13,6 +13,8 @@
 
 #include "bitale/compile/mode.hpp"
 #include "bitale/compile/shared.hpp"
+#include "bitale/core/receiver.hpp"
+#include "bitale/core/view.hpp"
 #include "bitale/graph/function_graph.hpp"
 #include "bitale/graph/traversal.hpp"
 
@@ -53,6 +55,15 @@ struct CompileTimes {
   double rewrite = 0, lower = 0, codegen = 0, total = 0;
 };
 
+// What a typed call's signature says of an input or output.
+struct Slot {
+  DType dtype;
+  int ndim;
+};
+
+template <class Signature>
+class TypedFunction;
+
 class Function {
  public:
   // TypeError (count, rank, dtype, static shape; names the input), and whatever the computation raises.
@@ -64,9 +75,25 @@ class Function {
   // By name for some of the inputs, after the positional ones.
   Results call(std::span<const Array> inputs, std::span<const std::pair<std::string, Array>> named) const;
 
-  // The same for float64 scalars with one output, without building Arrays. TypeError unless every input and the only
-  // output is a float64 scalar.
-  double call_scalars(std::span<const double> inputs) const;
+  // A view of it that takes and gives C++ values and memory, without Arrays: f.as<double(std::span<const double>)>();
+  // see bitale/compile/typed.hpp. TypeError when the signature is not the function's.
+  template <class Signature>
+  TypedFunction<Signature> as() const;
+
+  // Results into the caller's memory: nothing is allocated where that has rows one after the other, overlaps no input,
+  // and no check has to wait until a result is written. ValueError (count, read-only, overlapping each other),
+  // TypeError (dtype), ShapeError naming the output; whatever the error, the outputs are as they were.
+  void run_into(std::span<const Array> inputs, std::span<const Array> outputs) const;
+
+  // Below Arrays: the inputs' elements, of the inputs' dtypes and ranks (`accept` sees to that), and results where the
+  // receiver wants them. Memory of the receiver must not overlap an input's.
+  void run(std::span<const View> inputs, Receiver& results) const;
+  // The same into the caller's memory, of the outputs' dtypes and ranks. Outputs without data go to `others`.
+  void run_into(std::span<const View> inputs, std::span<const View> outputs, Receiver* others = nullptr) const;
+  // TypeError naming the first input or output that is none such.
+  void require_signature(std::span<const Slot> inputs, std::span<const Slot> outputs) const;
+  // `value` as input i takes it: itself, or converted. TypeError naming the input.
+  Array accept(std::size_t i, const Array& value) const;
 
   const std::string& name() const;
   const Variables& inputs() const;  // as the user gave them
@@ -101,3 +128,5 @@ inline Function function(const Variables& inputs, const Variable& output, const 
 Array eval(const Variable& expression, const std::vector<std::pair<Variable, Array>>& inputs = {});
 
 }  // namespace bitale
+
+#include "bitale/compile/typed.hpp"

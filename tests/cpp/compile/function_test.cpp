@@ -217,17 +217,6 @@ TEST_CASE("an op that writes into its inputs is refused by name") {
   });
 }
 
-TEST_CASE("scalars without arrays") {
-  auto x = scalar("x"), y = scalar("y");
-  in_every_mode([&](const FunctionOptions& options) {
-    auto f = function({x, y}, x * exp(y), options);
-    const double values[] = {2, 0.5};
-    CHECK(f.call_scalars(values) == doctest::Approx(2 * std::exp(0.5)).epsilon(1e-14));
-    CHECK_THROWS_AS(f.call_scalars(std::span(values, 1)), TypeError);
-  });
-  CHECK_THROWS_AS(function({x}, exp(vector("v")) + x, {.givens = {}, .on_unused_input = "ignore"}), MissingInputError);
-}
-
 TEST_CASE("dprint shows the stages") {
   auto x = vector("x");
   auto f = function({x}, argmax(x) + 1);

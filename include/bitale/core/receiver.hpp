@@ -1,0 +1,38 @@
+// Receiver: where the results of a call go. Whoever calls brings the memory, so that results are written where they are
+// wanted: a fresh Array, a NumPy array, a caller's own array.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "bitale/core/view.hpp"
+
+namespace bitale {
+
+class Receiver {
+ public:
+  virtual ~Receiver() = default;
+  // Memory for result `output`, rows one after the other; asked once per result. What it throws, the call throws.
+  virtual void* place(int output, DType dtype, std::span<const std::int64_t> shape) = 0;
+  // A result that is there already, contiguous. Gives the address where it is from now on.
+  virtual void* receive(int output, Array value);
+  // Once, before any memory is asked for: what the call reads, and whether it may take a while, so that others could go
+  // on meanwhile.
+  virtual void begin(std::span<const View>, bool /*is_long*/) {}
+};
+
+// Fresh Arrays.
+class ArrayReceiver final : public Receiver {
+ public:
+  explicit ArrayReceiver(std::size_t count) { values_.reserve(count); }
+  void* place(int output, DType dtype, std::span<const std::int64_t> shape) override;
+  void* receive(int output, Array value) override;
+  std::vector<Array> take() && { return std::move(values_); }
+
+ private:
+  Array& keep(int output, Array value);
+  std::vector<Array> values_;
+};
+
+}  // namespace bitale

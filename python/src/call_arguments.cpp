@@ -1,0 +1,93 @@
+#include "call_arguments.hpp"
+
+#include <cstring>
+#include <utility>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "function_object.hpp"
+#include "numpy_api.hpp"
+#include "numpy_bridge.hpp"
+
+namespace bitale::python {
+
+namespace {
+
+// The value of a Python int, if it is one (bool isn't) that fits.
+bool small_int(PyObject* object, std::int64_t& value) {
+  if (!PyLong_CheckExact(object)) return false;
+  int overflow = 0;
+  value = PyLong_AsLongLongAndOverflow(object, &overflow);
+  return overflow == 0;
+}
+
+}  // namespace
+
+Kind kind_of(const Variable& variable) {
+  const TensorType& type = variable.tensor();
+  return {type.dtype, numpy_type_number(type.dtype), type.ndim(), &type};
+}
+
+CallArguments::CallArguments(const FunctionObject& function, std::span<PyObject* const> arguments) {
+  views_.resize(arguments.size());
+  numbers_.resize(arguments.size());
+  geometry_.resize(function.geometry_size);
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    const Kind& kind = function.kinds[i];
+    if (PyArray_Check(arguments[i]) ? take_array(arguments[i], kind, views_[i]) : take_number(arguments[i], kind, i))
+      continue;
+    convert(function, i, arguments[i]);
+  }
+}
+
+bool CallArguments::take_array(PyObject* object, const Kind& kind, View& view) {
+  auto* array = reinterpret_cast<PyArrayObject*>(object);
+  if (PyArray_TYPE(array) != kind.type_number || PyArray_NDIM(array) != kind.ndim || !PyArray_ISBEHAVED_RO(array))
+    return false;
+  std::int64_t* shape = geometry_.data() + geometry_end_;
+  std::int64_t* strides = shape + kind.ndim;
+  for (int axis = 0; axis < kind.ndim; ++axis) {
+    shape[axis] = PyArray_DIM(array, axis);
+    strides[axis] = PyArray_STRIDE(array, axis);
+    const std::int64_t known = kind.type->shape[std::size_t(axis)];
+    if (known != unknown_length && known != shape[axis]) return false;
+  }
+  geometry_end_ += 2 * std::size_t(kind.ndim);
+  view = {PyArray_DATA(array), shape, strides};
+  return true;
+}
+
+bool CallArguments::take_number(PyObject* object, const Kind& kind, std::size_t i) {
+  if (kind.ndim != 0) return false;
+  std::int64_t integer = 0;
+  if (kind.dtype == DType::Float64) {
+    double value = 0;
+    if (PyFloat_Check(object))  // numpy.float64 too
+      value = PyFloat_AS_DOUBLE(object);
+    else if (small_int(object, integer))
+      value = double(integer);
+    else
+      return false;
+    std::memcpy(&numbers_[i], &value, sizeof value);
+  } else if (kind.dtype == DType::Int64 && small_int(object, integer)) {
+    numbers_[i] = integer;
+  } else {
+    return false;
+  }
+  views_[i] = {&numbers_[i], nullptr, nullptr};
+  return true;
+}
+
+void CallArguments::convert(const FunctionObject& self, std::size_t i, PyObject* object) {
+  if (converted_.empty()) converted_.reserve(self.kinds.size());  // views point into it
+  try {
+    converted_.push_back(value_for(*self.kinds[i].type, object, self.downcast));
+  } catch (Error& error) {
+    error.add("where", cat(name_of(self), ", ", input_label(self, i)));
+    throw;
+  }
+  converted_.back() = self.function.accept(i, converted_.back());
+  views_[i] = view_of(converted_.back());
+}
+
+}  // namespace bitale::python

@@ -1,0 +1,47 @@
+// The arguments of a call as the compiled code reads them. What is plainly of an input's type is looked at once and
+// read where it lies; everything else is converted first.
+#pragma once
+
+#include <Python.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "bitale/compile/function.hpp"
+#include "bitale/core/small_vector.hpp"
+
+namespace bitale::python {
+
+struct FunctionObject;
+
+// What a call has to know of an input or output, without following handles.
+struct Kind {
+  DType dtype;
+  int type_number;  // NumPy's
+  int ndim;
+  const TensorType* type;
+};
+Kind kind_of(const Variable& variable);
+
+class CallArguments {
+ public:
+  // TypeError naming the input for what can't be one.
+  CallArguments(const FunctionObject& function, std::span<PyObject* const> arguments);
+  CallArguments(const CallArguments&) = delete;
+  CallArguments& operator=(const CallArguments&) = delete;
+  std::span<const View> views() const { return {views_.data(), views_.size()}; }
+
+ private:
+  bool take_array(PyObject* object, const Kind& kind, View& view);
+  bool take_number(PyObject* object, const Kind& kind, std::size_t i);
+  void convert(const FunctionObject& function, std::size_t i, PyObject* object);
+
+  SmallVector<View, 8> views_;
+  SmallVector<std::int64_t, 8> numbers_;    // the bits of scalars
+  SmallVector<std::int64_t, 32> geometry_;  // lengths and strides: an ndarray may get others during the call
+  std::size_t geometry_end_ = 0;
+  std::vector<Array> converted_;
+};
+
+}  // namespace bitale::python

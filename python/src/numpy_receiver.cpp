@@ -1,0 +1,47 @@
+#include "numpy_receiver.hpp"
+
+#include <utility>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "numpy_api.hpp"
+#include "numpy_bridge.hpp"
+
+namespace bitale::python {
+
+namespace nb = nanobind;
+
+NumpyReceiver::~NumpyReceiver() {
+  if (released_) PyEval_RestoreThread(released_);
+  for (PyObject* result : results_) Py_XDECREF(result);
+}
+
+void NumpyReceiver::begin(std::span<const View>, bool is_long) {
+  if (is_long) released_ = PyEval_SaveThread();
+}
+
+void* NumpyReceiver::place(int output, DType dtype, std::span<const std::int64_t> shape) {
+  if (released_) return receive(output, Array::empty(dtype, Dims(shape)));
+  for (std::int64_t length : shape)
+    if (length < 0) throw ValueError(cat("negative length in the shape ", tuple_text(shape)));
+  PyObject* array = PyArray_New(&PyArray_Type, int(shape.size()), shape.data(), numpy_type_number(dtype), nullptr,
+                                nullptr, 0, 0, nullptr);
+  if (!array) nb::raise_python_error();
+  results_[std::size_t(output)] = array;
+  return PyArray_DATA(reinterpret_cast<PyArrayObject*>(array));
+}
+
+void* NumpyReceiver::receive(int output, Array value) {
+  if (!released_) return Receiver::receive(output, std::move(value));
+  arrays_.emplace_back(output, std::move(value));
+  return arrays_.back().second.mutable_data();
+}
+
+void NumpyReceiver::finish() {
+  if (!released_) return;
+  PyEval_RestoreThread(std::exchange(released_, nullptr));
+  for (auto& [output, array] : arrays_) results_[std::size_t(output)] = to_numpy(std::move(array)).release().ptr();
+  arrays_.clear();
+}
+
+}  // namespace bitale::python

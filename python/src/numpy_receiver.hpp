@@ -1,0 +1,36 @@
+// Results of a call as NumPy arrays that the compiled code writes into. A long call runs without the interpreter lock;
+// its results are made of the library's memory, since NumPy's needs the lock.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <utility>
+#include <vector>
+
+#include "bitale/core/receiver.hpp"
+#include "bitale/core/small_vector.hpp"
+
+namespace bitale::python {
+
+class NumpyReceiver final : public Receiver {
+ public:
+  explicit NumpyReceiver(std::size_t count) : results_(count, nullptr) {}
+  ~NumpyReceiver() override;
+  NumpyReceiver(const NumpyReceiver&) = delete;
+  NumpyReceiver& operator=(const NumpyReceiver&) = delete;
+
+  void* place(int output, DType dtype, std::span<const std::int64_t> shape) override;
+  void* receive(int output, Array value) override;
+  void begin(std::span<const View> inputs, bool is_long) override;
+
+  // After the call: takes the lock back. Then each result may be taken once.
+  void finish();
+  PyObject* take(std::size_t output) { return std::exchange(results_[output], nullptr); }
+
+ private:
+  SmallVector<PyObject*, 8> results_;
+  std::vector<std::pair<int, Array>> arrays_;  // what came while the lock was not held
+  PyThreadState* released_ = nullptr;
+};
+
+}  // namespace bitale::python

@@ -1,0 +1,41 @@
+// Results into memory that the caller has: written there at once where that is safe, else by way of a copy. Safe means
+// that it has rows one after the other, that the call doesn't read it, and that nothing can fail once it is written to.
+#pragma once
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "bitale/core/receiver.hpp"
+#include "bitale/graph/type.hpp"
+
+namespace bitale {
+
+class IntoReceiver final : public Receiver {
+ public:
+  struct Call {
+    std::span<const View> targets;                   // without data: the result goes to `others`
+    std::span<const TensorType* const> input_types;  // of all that is read
+    std::span<const TensorType* const> output_types;
+    bool writes_last;
+    Receiver* others;
+  };
+  explicit IntoReceiver(const Call& call) : call_(call) {}
+
+  // ValueError when two targets overlap.
+  void begin(std::span<const View> inputs, bool is_long) override;
+  // ShapeError when the target has another shape.
+  void* place(int output, DType dtype, std::span<const std::int64_t> shape) override;
+  void* receive(int output, Array value) override;
+  // After the call has succeeded: copies go where they were wanted.
+  void finish();
+
+ private:
+  bool direct(const View& target, const TensorType& type) const;
+
+  const Call call_;
+  std::span<const View> inputs_;
+  std::vector<std::pair<int, Array>> copies_;
+};
+
+}  // namespace bitale

@@ -1,0 +1,111 @@
+#include "link/effort.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <unordered_map>
+
+namespace bitale::link {
+
+namespace {
+
+using program::Code;
+using program::Expr;
+using program::Step;
+using program::Steps;
+
+constexpr double short_call = 1e5;  // operations on elements; in lanes ten or more of them take a nanosecond
+constexpr double unbounded = std::numeric_limits<double>::infinity();
+constexpr std::int64_t longest = std::int64_t(1) << 20;
+
+// The largest magnitude of an integer expression when no length exceeds `length`.
+double bound(Expr root, double length) {
+  std::vector<Expr> exprs;
+  program::ExprWalk()(root, [&](Expr expr) { exprs.push_back(expr); });
+  // Arguments are made before what they are arguments of.
+  std::sort(exprs.begin(), exprs.end(), [](Expr a, Expr b) { return a.id() < b.id(); });
+  std::unordered_map<std::uint32_t, double> bounds;
+  for (Expr expr : exprs) {
+    double largest = 0, total = 0;
+    for (std::size_t i = 0; i < expr.argument_count(); ++i) {
+      largest = std::max(largest, bounds[expr.argument(i).id()]);
+      total += bounds[expr.argument(i).id()];
+    }
+    double& b = bounds[expr.id()];
+    switch (expr.code()) {
+      case Code::constant: b = is_float(expr.dtype()) ? unbounded : std::abs(double(expr.payload())); break;
+      case Code::dim: b = length; break;
+      case Code::add:
+      case Code::sub: b = total; break;
+      case Code::mul: b = bounds[expr.argument(0).id()] * bounds[expr.argument(1).id()]; break;
+      case Code::min:
+      case Code::max:
+      case Code::select:
+      case Code::div:
+      case Code::rem:
+      case Code::neg:
+      case Code::abs: b = largest; break;
+      case Code::eq:
+      case Code::ne:
+      case Code::lt:
+      case Code::le:
+      case Code::gt:
+      case Code::ge: b = 1; break;
+      case Code::cast: b = is_float(expr.argument(0).dtype()) ? unbounded : largest; break;
+      default: b = unbounded;
+    }
+  }
+  return bounds[root.id()];
+}
+
+class Estimate {
+ public:
+  explicit Estimate(double length) : length_(length) {}
+
+  double operator()(const Steps& steps) {
+    double total = 0;
+    for (auto& step : steps) {
+      total += std::visit([this](auto& what) { return of(what); }, step.what);
+      if (!(total <= short_call)) return unbounded;
+    }
+    return total;
+  }
+
+ private:
+  double size(Expr value) {
+    double count = 1;
+    program::ExprWalk()(value, [&](Expr) { ++count; });
+    return count;
+  }
+  double of(const program::Loop& loop) { return bound(loop.extent, length_) * (*this)(loop.body); }
+  double of(const program::Store& step) { return size(step.value); }
+  double of(const program::Accumulate& step) { return size(step.value); }
+  double of(const program::Let& step) { return size(step.value); }
+  double of(const program::Update& step) { return size(step.value); }
+  double of(const program::Check& step) { return size(step.condition); }
+  double of(const program::Allocate&) { return 1; }
+  double of(const program::HostCall&) { return unbounded; }
+  double of(const program::Fill&) { return length_ * length_; }
+  double of(const program::Call& call) {
+    double work = 1;
+    for (auto& argument : call.arguments)
+      if (auto* expr = std::get_if<Expr>(&argument); expr && !is_float(expr->dtype()))
+        work *= std::max(1.0, bound(*expr, length_));
+    return work;
+  }
+
+  const double length_;
+};
+
+}  // namespace
+
+std::int64_t short_call_length(const program::Program& program) {
+  std::int64_t found = -1;
+  for (std::int64_t length = 1; length <= longest; length *= 2) {
+    if (!(Estimate(double(length))(program.steps) <= short_call)) break;
+    found = length;
+  }
+  return found;
+}
+
+}  // namespace bitale::link

@@ -1,0 +1,173 @@
+// Calls below Arrays: typed views, results into memory that the caller has, and what they allocate in the steady state.
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "bitale/bitale.hpp"
+
+using namespace bitale;
+
+namespace {
+std::atomic<long> allocations{0};
+}  // namespace
+
+// Everything that asks for memory in this program is counted: malloc's users too. Sanitizers have a malloc of their
+// own.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool counting = false;
+#else
+constexpr bool counting = true;
+extern "C" void* __libc_malloc(std::size_t size);
+extern "C" void* malloc(std::size_t size) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  return __libc_malloc(size);
+}
+#endif
+
+namespace {
+
+// How often the third call of an action asks for memory.
+template <class Action>
+long allocations_of(Action action) {
+  action();
+  action();
+  const long before = allocations;
+  action();
+  return allocations - before;
+}
+
+template <class Action>
+std::string message_of(Action action) {
+  try {
+    action();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return {};
+}
+bool contains(const std::string& text, std::string_view part) { return text.find(part) != std::string::npos; }
+
+}  // namespace
+
+TEST_CASE("typed calls take and give C++ values and memory") {
+  auto a = scalar("a");
+  auto x = vector("x");
+  auto m = matrix("m");
+  for (auto* mode : {"FAST_RUN", "FAST_COMPILE"}) {
+    FunctionOptions options;
+    options.mode = get_mode(mode);
+    const auto f = function({a, x}, a * sum(x), options).as<double(double, std::span<const double>)>();
+    const std::vector<double> values{1, 2, 3};
+    CHECK(f(2, values) == 12);
+    CHECK(f(2, {}) == 0);
+
+    const auto g = function({x, m}, {sum(x * x), 2.0 * x, m + x}, options)
+                       .as<void(std::span<const double>, ArrayView<const double, 2>, double&, std::span<double>,
+                                ArrayView<double, 2>)>();
+    const double rows[] = {10, 20, 30, 40, 50, 60};
+    double total = 0, twice[3], shifted[6];
+    g(values, {rows, {2, 3}}, total, twice, {shifted, {2, 3}});
+    CHECK(total == 14);
+    CHECK(twice[2] == 6);
+    CHECK(shifted[5] == 63);
+    // The transposed matrix, without a copy by the caller; a result by columns.
+    const double columns[] = {10, 40, 20, 50, 30, 60};
+    g(values, {columns, {2, 3}, {8, 16}}, total, twice, {shifted, {2, 3}, {8, 16}});
+    CHECK(shifted[1] == 41);
+    CHECK(shifted[2] == 22);
+  }
+}
+
+TEST_CASE("a signature that is not the function's is refused") {
+  auto x = vector("x");
+  const auto f = function({x}, sum(x));
+  CHECK_THROWS_AS((f.as<double(double)>()), TypeError);
+  CHECK_THROWS_AS((f.as<float(std::span<const double>)>()), TypeError);
+  CHECK_THROWS_AS((f.as<double(std::span<const float>)>()), TypeError);
+  CHECK_THROWS_AS((f.as<void(std::span<const double>)>()), TypeError);
+  CHECK_THROWS_AS((f.as<double(std::span<const double>, double)>()), TypeError);
+  CHECK(contains(message_of([&] { f.as<double(double)>(); }), "input 1"));
+  const auto g = function({x}, x).as<void(std::span<const double>, std::span<double>)>();
+  const std::vector<double> three(3, 1.0);
+  std::vector<double> two(2, 5.0);
+  CHECK_THROWS_AS(g(three, two), ShapeError);
+  CHECK(two[0] == 5);
+  auto fixed = Variable(tensor_type(DType::Float64, Dims{3}), "fixed");
+  const auto h = function({fixed}, sum(fixed)).as<double(std::span<const double>)>();
+  CHECK(h(three) == 3);
+  CHECK(contains(message_of([&] { h(two); }), "fixed"));
+}
+
+TEST_CASE("results go where the caller wants them") {
+  auto x = vector("x"), y = vector("y");
+  const auto f = function({x, y}, {x + y, x * y, sum(x)});
+  const Array a{1., 2., 3.}, b{10., 20., 30.};
+  Array plus = Array::zeros(DType::Float64, {3}), times = Array::zeros(DType::Float64, {6}).slice(0, 5, 3, -2),
+        total(0.0);
+  f.run_into(std::vector<Array>{a, b}, std::vector<Array>{plus, times, total});
+  CHECK(identical(plus, Array{11., 22., 33.}));
+  CHECK(identical(times, Array{10., 40., 90.}));
+  CHECK(total.item() == 6);
+
+  const auto into = [&](std::vector<Array> out) { f.run_into(std::vector<Array>{a, b}, out); };
+  CHECK_THROWS_AS(into({plus, times}), ValueError);
+  CHECK_THROWS_AS(into({plus, plus, total}), ValueError);
+  CHECK_THROWS_AS(into({plus.read_only(), times, total}), ValueError);
+  CHECK_THROWS_AS(into({plus.astype(DType::Float32), times, total}), TypeError);
+  CHECK_THROWS_AS(into({total, times, total}), TypeError);
+  plus.assign(Array{7., 7., 7.});
+  CHECK_THROWS_AS(into({plus, Array{1., 2.}, total}), ShapeError);
+  CHECK(identical(plus, Array{7., 7., 7.}));
+}
+
+TEST_CASE("results may overlap what is read") {
+  auto x = vector("x");
+  auto w = shared(Array{1., 2., 3., 4.}, "w");
+  const auto previous = function({x}, concatenate({subtensor(x, {Slice{3, 4, {}}}), subtensor(x, {Slice{0, 3, {}}})}));
+  Array memory{1., 2., 3., 4., 5.};
+  const Array first = memory.slice(0, 0, 4, 1), last = memory.slice(0, 1, 4, 1);
+  previous.run_into(std::vector<Array>{first}, std::vector<Array>{first});
+  CHECK(identical(memory, Array{4., 1., 2., 3., 5.}));
+  previous.run_into(std::vector<Array>{first}, std::vector<Array>{last});
+  CHECK(identical(memory, Array{4., 3., 4., 1., 2.}));
+  previous.run_into(std::vector<Array>{first}, std::vector<Array>{first.slice(0, 3, 4, -1)});
+  CHECK(identical(memory, Array{4., 3., 4., 1., 2.}));
+  memory.assign(Array{1., 2., 3., 4., 5.});
+  previous.run_into(std::vector<Array>{first}, std::vector<Array>{first.slice(0, 3, 4, -1)});
+  CHECK(identical(memory, Array{3., 2., 1., 4., 5.}));
+  const auto of_shared = function(Variables{}, w + subtensor(w, {Slice{{}, {}, -1}}));
+  of_shared.run_into(std::vector<Array>{}, std::vector<Array>{get_value(w, true)});
+  CHECK(identical(get_value(w), Array{5., 5., 5., 5.}));
+}
+
+TEST_CASE("a call that fails leaves its outputs alone") {
+  auto x = vector("x");
+  auto at = lvector("at");
+  const auto f = function({x, at}, {x * 2.0, take(x, at)});
+  Array twice{-1., -1.}, taken{-1., -1., -1.};
+  const std::vector<Array> out{twice, taken};
+  CHECK_THROWS_AS(f.run_into(std::vector<Array>{Array{1., 2.}, Array{0, 5, 1}}, out), IndexError);
+  CHECK(identical(twice, Array{-1., -1.}));
+  CHECK(identical(taken, Array{-1., -1., -1.}));
+  f.run_into(std::vector<Array>{Array{1., 2.}, Array{0, 1, 1}}, out);
+  CHECK(identical(taken, Array{1., 2., 2.}));
+}
+
+TEST_CASE("the steady state allocates nothing") {
+  auto x = vector("x"), y = scalar("y");
+  auto w = shared(Array{1., 2., 3.}, "w");
+  const auto loss = sum(exp(x - y)) + sum(softmax(x));
+  const auto f = function({x, y}, {loss, grad(loss, x)});
+  const auto typed = f.as<double(std::span<const double>, double, std::span<double>)>();
+  const std::vector<double> values{1, 2, 3};
+  std::vector<double> gradient(3);
+  CHECK(allocations_of([&] { typed(values, 0.5, gradient); }) == 0);
+  const std::vector<Array> in{Array{1., 2., 3.}, Array(0.5)}, out{Array(0.0), Array{0., 0., 0.}};
+  CHECK(allocations_of([&] { f.run_into(in, out); }) == 0);
+  const auto reads = function({y}, sum(w * y)).as<double(double)>();
+  CHECK(allocations_of([&] { reads(2.0); }) == 0);
+  if (counting) CHECK(allocations_of([&] { f(in); }) > 0);
+}
