@@ -95,8 +95,7 @@ SCALAR_OP({
     .arity = 2,
     .dtypes = upgrade_to_float,
     .loops = loops<2>(float_types, [](auto x, auto y) { return std::atan2(x, y); }),
-    .expand =
-        [](Args in, DType) { return math::atan2(in[0], in[1]); },
+    .expand = [](Args in, DType) { return math::atan2(in[0], in[1]); },
     .partials = {[](At a) { return a.g * a.y / (sqr(a.x) + sqr(a.y)); },
                  [](At a) { return -(a.g * a.x) / (sqr(a.x) + sqr(a.y)); }},
     .domain = {{-5, 5}, {0.5, 5}},

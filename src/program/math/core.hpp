@@ -37,18 +37,18 @@ inline Log2 log_2(const Format& format) {
 
 // 2^n for a float n that is whole, -bias < n <= bias.
 Expr power_of_two(Expr n);
-// value * 2^n for whole n between twice the exponents of the format: right where the result is subnormal or infinite.
-Expr scale(Expr value, Expr n);
+// value * 2^n where both it and the value are normal, for a whole n given as n + shifter.
+Expr add_to_exponent(Expr value, Expr shifted);
 
-// x = n log 2 + r with whole n and |r| <= log(2) / 2.
+// x = n log 2 + r with whole n, |r| <= log(2) / 2; `shifted` is n + shifter.
 struct Reduced {
-  Expr n, r;
+  Expr shifted, r;
 };
 Reduced reduce_by_log_2(Expr x);
 // exp(r) - 1 for |r| <= log(2) / 2, with small relative error.
 Expr expm1_kernel(Expr r);
-// 2^shift * exp(x), shift whole, for every x.
-Expr scaled_exp(Expr x, double shift);
+// exp(x) / 2 for every x.
+Expr half_exp(Expr x);
 // exp(x) - 1 for x <= 0 or x far from overflow; right for tiny x.
 Expr expm1_moderate(Expr x);
 

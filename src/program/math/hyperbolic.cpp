@@ -16,12 +16,12 @@ Expr tanh(Expr x) {
 }
 
 Expr cosh(Expr x) {
-  const Expr half_power = scaled_exp(abs(x), -1);
+  const Expr half_power = half_exp(abs(x));
   return half_power + 0.25 / half_power;
 }
 
 Expr sinh(Expr x) {
-  const Expr a = abs(x), half_power = scaled_exp(a, -1), z = a * a;
+  const Expr a = abs(x), half_power = half_exp(a), z = a * a;
   // Below 1 the difference would cancel: a + a^3 S(a^2), to 2^-63 (float64) and 2^-34 (float32).
   const Expr series = Format(x.dtype()).is_double
                           ? polynomial(z, {0.1666666666666666743, 0.0083333333333331386952, 0.00019841269841437762448,

@@ -5,12 +5,12 @@
 namespace bitale::program::math {
 
 Expr sigmoid(Expr x) {
-  const Expr small = scaled_exp(-abs(x), 0);
+  const Expr small = exp(-abs(x));
   return select(x >= 0, 1.0, small) / (small + 1.0);
 }
 
 Expr softplus(Expr x) {
-  const Expr small = scaled_exp(-abs(x), 0);
+  const Expr small = exp(-abs(x));
   // log1p of a tiny number is that number; max passes a nan in its second argument.
   const Expr bend = select(small < Format(x.dtype()).tiny(), small, log1p_moderate(small));
   return bend + max(x.pool().number(0, x.dtype()), x);
