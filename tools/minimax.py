@@ -94,7 +94,7 @@ def odd(g):
 
 half_pi = float(pi / 2)
 
-# name: (f, w), interval of z, coefficients for float64, for float32
+# name: (f, w), interval of z, coefficients for float64, for float32 (None: made otherwise)
 approximations = {
     "sin": (odd(sin), (0, half_pi**2), 8, 4),
     "sin_quarter": (odd(sin), (0, half_pi**2 / 4), 6, 3),
@@ -103,6 +103,9 @@ approximations = {
                     (0, half_pi**2 / 4), 6, 3),
     "atan": (odd(atan), (0, 0.25), 12, 5),
     "asin": (odd(asin), (0, 0.25), 12, 5),
+    # log(1 + z) = z - z^2 P(z)
+    "log1p": (((lambda z: (z - log(1 + z)) / z**2), (lambda z: abs(z**2 / log(1 + z)))), (0.5**0.5 - 1, 2**0.5 - 1),
+              None, 9),
 }
 
 
@@ -110,6 +113,8 @@ def main(names):
     for name in names or approximations:
         (f, w), (low, high), double, single = approximations[name]
         for dtype, count, bits in (("float64", double, 53), ("float32", single, 24)):
+            if not count:
+                continue
             coefficients, before, after = fit(f, w, low, high, count, bits)
             digits = 17 if bits == 53 else 9
             print(f"{name} {dtype}: 2^{float(log(before, 2)):.1f}, rounded 2^{float(log(after, 2)):.1f}")
