@@ -42,7 +42,7 @@ void Plan::choose_stores() {
 
 void Plan::choose(const Variable& variable) {
   Value& value = values_[variable.node()];
-  if (!value.rule) return;
+  if (!value.rule || value.buffer >= 0) return;
   value.cost = value.own_cost;
   for (auto& input : variable.owner().inputs()) {
     const Value& source = value_of(input);
@@ -67,6 +67,7 @@ void Plan::choose(const Variable& variable) {
   const bool recomputed = value.uses > 1 || value.expanded;
   const bool is_view = bool(value.permuted_from);
   if (!value.wanted && value.depth < deepest && (is_view || value.cost < dear || !recomputed)) return;
+  if (!value.parts.empty()) return store_parts(variable);
   value.buffer = result_buffer(variable);
   builders_[variable.owner().node()].push_back([this, buffer = value.buffer, rule = value.rule, shape = value.shape] {
     Root root;
@@ -120,18 +121,22 @@ std::vector<Expr> Plan::indices_of(std::span<const Expr> domain) {
   return indices;
 }
 
-Root& Plan::add_root(Root root, const ElementRule& value, const TargetRule& target) {
-  root.domain = canonical(root.domain);
-  root.indices = indices_of(root.domain);
+void Plan::evaluate(Root& root, std::span<const Expr> at, const ElementRule& value, const TargetRule& target) {
   memo_.clear();
   touched_checks_.clear();
-  root.value = value(root.indices);
-  if (target) root.at = target(root.indices);
+  root.value = value(at);
+  if (target) root.at = target(at);
   std::sort(touched_checks_.begin(), touched_checks_.end());
   touched_checks_.erase(std::unique(touched_checks_.begin(), touched_checks_.end()), touched_checks_.end());
   root.checks = touched_checks_;
+}
+
+void Plan::add_root(Root root, const ElementRule& value, const TargetRule& target) {
+  root.domain = canonical(root.domain);
+  root.indices = indices_of(root.domain);
+  for (evaluate(root, root.indices, value, target); unsettled_; evaluate(root, root.indices, value, target))
+    if (split(root, value, target)) return;
   roots.push_back(std::move(root));
-  return roots.back();
 }
 
 void Plan::add_copy(const Variable& source, std::int64_t buffer) {
@@ -157,6 +162,7 @@ std::int64_t Plan::in_memory(const Variable& variable) {
 }
 
 void Plan::build_roots() {
+  building_ = true;
   for (ApplyNode* node : definition_order_) {
     NodeScope scope(*this, node);
     if (auto found = builders_.find(node); found != builders_.end())

@@ -271,14 +271,14 @@ void Plan::reduce(int output, Combiner combiner, std::vector<Expr> domain, std::
     root.reduced = reduced;
     root.combiner = combiner;
     root.var = var;
-    Root& added = add_root(std::move(root), rule, [&](Index at) {
+    const ElementRule in_accumulator = [&](Index at) { return program::cast(rule(at), dtype); };
+    add_root(std::move(root), in_accumulator, [&](Index at) {
       std::vector<Expr> kept;
       for (std::size_t k = 0; k < at.size(); ++k)
         if (!reduced[k]) kept.push_back(at[k]);
       // keepdims is a permutation made elsewhere: the output has exactly the kept axes.
       return kept;
     });
-    added.value = program::cast(added.value, dtype);
   });
 }
 
@@ -469,9 +469,8 @@ void Plan::require_in_range(int input, Expr length, std::string message) {
   builders_[node_].push_back([this, variable, length, id, var] {
     const std::vector<Expr> domain = canonical(value_of(variable).shape);
     const std::vector<Expr> indices = indices_of(domain);
-    memo_.clear();
-    const Expr index = program::cast(read(variable, indices), DType::Int64);
-    if (counts_along(index, length)) return;
+    const Expr seen = program::cast(settled_read(variable, indices), DType::Int64);
+    if (counts_along(seen, length)) return;
     Root scan;
     scan.kind = Root::Kind::reduce;
     scan.domain = domain;
@@ -479,7 +478,12 @@ void Plan::require_in_range(int input, Expr length, std::string message) {
     scan.combiner = Combiner::bit_and;
     scan.var = var;
     add_root(
-        std::move(scan), [&](Index) { return is_below(wrap_index(index, length), length); }, nullptr);
+        std::move(scan),
+        [&](Index at) {
+          const Expr index = program::cast(read(variable, at), DType::Int64);
+          return is_below(wrap_index(index, length), length);
+        },
+        nullptr);
     Root check;
     check.kind = Root::Kind::step;
     check.value = var;

@@ -37,6 +37,12 @@ struct Root {
   std::vector<int> checks;                  // tokens of the checks that guard its reads
 };
 
+// A value in parts along one axis.
+struct Stretch {
+  Expr start, extent;
+  ElementRule value;
+};
+
 struct Value {
   std::vector<Expr> shape;
   Variables shape_variables;  // leaves that stand for `shape` in infer_shape
@@ -53,6 +59,8 @@ struct Value {
   Variable permuted_from;  // with `order`: this is a transposed view of that
   std::vector<int> order;
   std::vector<int> checks;  // tokens of the checks that guard the rule
+  int parts_axis = 0;
+  std::vector<Stretch> parts;  // then `rule` finds the part
 };
 
 class Plan final : public Lowering {
@@ -82,6 +90,7 @@ class Plan final : public Lowering {
   void reduce(int output, Combiner combiner, std::vector<Expr> domain, std::vector<bool> reduced, DType dtype,
               ElementRule value) override;
   void assemble(int output, std::optional<int> base, std::vector<Piece> pieces) override;
+  void concatenate(int output, int axis, std::vector<Part> parts) override;
   void call(std::string_view function, std::vector<CallArgument> arguments) override;
   MatrixLayout matrix(int input) override;
   bool is_computed(int input) override;
@@ -133,8 +142,18 @@ class Plan final : public Lowering {
   bool counts_along(Expr index, Expr length) const;
   int add_check(Expr condition, std::string message);
   void choose(const Variable& variable);
-  // Adds a root whose value, and place, are said by rules; touched checks are recorded.
-  Root& add_root(Root root, const ElementRule& value, const TargetRule& target);
+  // Adds a root whose value, and place, are said by rules; several, when it reads a value in parts.
+  void add_root(Root root, const ElementRule& value, const TargetRule& target);
+  void evaluate(Root& root, std::span<const Expr> at, const ElementRule& value, const TargetRule& target);
+
+  // ---- values in parts (parts.cpp) ----
+  Expr read_part(const Variable& variable, Index at);
+  bool split(const Root& root, const ElementRule& value, const TargetRule& target);
+  void store_parts(const Variable& variable);
+  void add_part_roots(const Variable& variable);
+  Expr settled_read(const Variable& variable, Index at);
+  // The range of an index expression, where constants say it.
+  std::optional<std::pair<std::int64_t, std::int64_t>> range_of(Expr index, int depth = 0) const;
   void add_copy(const Variable& source, std::int64_t buffer);
 
   const FunctionGraph& graph_;
@@ -152,6 +171,18 @@ class Plan final : public Lowering {
   std::unordered_map<MemoKey, Expr, MemoHash> memo_;
   std::vector<int> touched_checks_;  // of the root being built
   std::unordered_map<ApplyNode*, std::unordered_map<int, Variable>> matrix_sources_;
+  struct PartOfRoot {            // the root being built runs over one part of an axis
+    Expr whole, local;           // the index along the axis, and from the part's start
+    std::vector<Stretch> parts;  // of the value that asked for it: others with the same bounds are split alike
+    std::size_t part = 0;
+  };
+  struct Unsettled {  // a value in parts that was read where the part is not known
+    Variable variable;
+    Expr position;
+  };
+  std::optional<PartOfRoot> part_of_root_;
+  std::optional<Unsettled> unsettled_;
+  bool building_ = false;
   ApplyNode* node_ = nullptr;  // being defined, or whose rule is being evaluated
   std::int64_t next_var_ = 0;
 };

@@ -29,6 +29,12 @@ struct Piece {
   std::optional<program::Combiner> combiner = {};  // absent: plain store
 };
 
+// A stretch of an output along one axis, and its elements, counted from its own start.
+struct Part {
+  Expr extent;
+  ElementRule value;
+};
+
 // An argument of a runtime call: a scalar, or the data of an input or output (contiguous).
 struct InputData {
   int input;
@@ -68,6 +74,8 @@ class Lowering {
                       DType dtype, ElementRule value) = 0;
   // The output is a copy of input `base` (or undefined where no piece writes) with pieces written in order.
   virtual void assemble(int output, std::optional<int> base, std::vector<Piece> pieces) = 0;
+  // The output is `parts`, one after the other along `axis`. Readers run a loop over each part; none is copied.
+  virtual void concatenate(int output, int axis, std::vector<Part> parts) = 0;
   // A runtime function (runtime/symbols.hpp) writes the outputs; array arguments are materialised, contiguous.
   virtual void call(std::string_view function, std::vector<CallArgument> arguments) = 0;
   // Whether the input is computed element by element and read by this node only: then reading each element once, where

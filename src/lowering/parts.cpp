@@ -1,0 +1,154 @@
+// Values in parts: the pieces of a concatenation, each with a rule of its own. What reads them at the index of its own
+// loop gets one loop for each part, in which the part is known; nothing is copied. Where a part is not known (a gather,
+// a slice across unknown bounds), the value is stored.
+#include <algorithm>
+#include <utility>
+
+#include "lowering/plan.hpp"
+
+namespace bitale::lowering {
+
+using program::Code;
+
+namespace {
+bool same_bounds(std::span<const Stretch> a, std::span<const Stretch> b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](auto& p, auto& q) { return p.start == q.start && p.extent == q.extent; });
+}
+constexpr int deepest_range = 16;
+}  // namespace
+
+void Plan::concatenate(int output, int axis, std::vector<Part> parts) {
+  const Variable variable = Variable::of(&node_->outputs[std::size_t(output)]);
+  Value& value = values_[variable.node()];
+  value.parts_axis = axis;
+  Expr start = pool().integer(0);
+  for (auto& part : parts) {
+    const Expr extent = canonical(part.extent);
+    value.parts.push_back({start, extent, bound(std::move(part.value))});
+    start = start + extent;
+  }
+  value.rule = [this, node = node_, output](Index at) {
+    return read_part(Variable::of(&node->outputs[std::size_t(output)]), at);
+  };
+}
+
+std::optional<std::pair<std::int64_t, std::int64_t>> Plan::range_of(Expr index, int depth) const {
+  if (index.is_constant()) return std::pair(index.payload(), index.payload());
+  if (index.code() == Code::index) {
+    const Expr extent = extents_[std::size_t(index.payload())];
+    if (!extent.is_constant()) return {};
+    return std::pair(std::int64_t(0), std::max<std::int64_t>(extent.payload() - 1, 0));
+  }
+  if (depth == deepest_range || (index.code() != Code::add && index.code() != Code::sub)) return {};
+  const auto a = range_of(index.argument(0), depth + 1), b = range_of(index.argument(1), depth + 1);
+  if (!a || !b) return {};
+  if (index.code() == Code::add) return std::pair(a->first + b->first, a->second + b->second);
+  return std::pair(a->first - b->second, a->second - b->first);
+}
+
+Expr Plan::read_part(const Variable& variable, Index at) {
+  const Value& value = values_[variable.node()];
+  const auto axis = std::size_t(value.parts_axis);
+  const Expr position = at[axis];
+  std::vector<Expr> local(at.begin(), at.end());
+  if (part_of_root_ && part_of_root_->whole == position && same_bounds(part_of_root_->parts, value.parts)) {
+    local[axis] = part_of_root_->local;
+    return value.parts[part_of_root_->part].value(local);
+  }
+  if (const auto range = range_of(position))
+    for (auto& part : value.parts) {
+      if (!part.start.is_constant() || !part.extent.is_constant()) continue;
+      const std::int64_t first = part.start.payload(), end = first + part.extent.payload();
+      if (range->first < first || range->second >= end) continue;
+      local[axis] = position - part.start;
+      return part.value(local);
+    }
+  if (building_) {
+    if (!unsettled_) unsettled_ = Unsettled{variable, position};
+    return pool().number(0, variable.dtype());  // never used: the reader is built anew
+  }
+  store_parts(variable);
+  return pool().load(values_[variable.node()].buffer, variable.dtype(), at);
+}
+
+// The roots that `root` becomes, one for each part of what it reads, if that can be done. Else what it reads is stored,
+// and it can be built anew.
+bool Plan::split(const Root& root, const ElementRule& value, const TargetRule& target) {
+  const Unsettled asked = *std::exchange(unsettled_, {});
+  const auto found = std::find(root.indices.begin(), root.indices.end(), asked.position);
+  const auto axis = std::size_t(found - root.indices.begin());
+  const bool is_reduce = root.kind == Root::Kind::reduce;
+  const bool combines = is_reduce && axis < root.reduced.size() && root.reduced[axis];
+  const bool possible = found != root.indices.end() && asked.position.code() == Code::index &&
+                        (root.kind == Root::Kind::store || is_reduce) && !(combines && root.buffer >= 0);
+  if (!possible) {
+    store_parts(asked.variable);
+    return false;
+  }
+  const std::vector<Stretch> parts = values_[asked.variable.node()].parts;
+  std::optional<Expr> total;
+  for (std::size_t k = 0; k < parts.size(); ++k) {
+    if (parts[k].extent.is_constant(0)) continue;
+    Root part = root;
+    part.domain[axis] = parts[k].extent;
+    part.indices = indices_of(part.domain);
+    const Expr whole = part.indices[axis] + parts[k].start;
+    std::vector<Expr> at = part.indices;
+    at[axis] = whole;
+    part_of_root_ = PartOfRoot{whole, part.indices[axis], parts, k};
+    if (is_reduce) part.var = pool().var(next_var_++, root.var.dtype());
+    for (evaluate(part, at, value, target); unsettled_; evaluate(part, at, value, target)) {
+      const Variable other = std::exchange(unsettled_, {})->variable;
+      const auto here = std::exchange(part_of_root_, {});
+      store_parts(other);
+      part_of_root_ = here;
+    }
+    part_of_root_.reset();
+    if (combines) total = total ? program::combine(*root.combiner, *total, part.var) : part.var;
+    roots.push_back(std::move(part));
+  }
+  if (combines) {
+    Root sum;
+    sum.kind = Root::Kind::scalar;
+    sum.var = root.var;
+    sum.value = total ? *total : program::identity(*root.combiner, pool(), root.var.dtype());
+    roots.push_back(std::move(sum));
+  }
+  return true;
+}
+
+void Plan::store_parts(const Variable& variable) {
+  values_[variable.node()].buffer = result_buffer(variable);
+  if (building_)
+    add_part_roots(variable);
+  else
+    builders_[variable.owner().node()].push_back([this, variable] { add_part_roots(variable); });
+}
+
+void Plan::add_part_roots(const Variable& variable) {
+  const Value value = values_[variable.node()];
+  for (auto& part : value.parts) {
+    Root root;
+    root.buffer = value.buffer;
+    root.domain = value.shape;
+    root.domain[std::size_t(value.parts_axis)] = part.extent;
+    add_root(std::move(root), part.value, [&](Index at) {
+      std::vector<Expr> target(at.begin(), at.end());
+      target[std::size_t(value.parts_axis)] = target[std::size_t(value.parts_axis)] + part.start;
+      return target;
+    });
+  }
+}
+
+// Outside a root.
+Expr Plan::settled_read(const Variable& variable, Index at) {
+  for (;;) {
+    memo_.clear();
+    const Expr result = read(variable, at);
+    if (!unsettled_) return result;
+    store_parts(std::exchange(unsettled_, {})->variable);
+  }
+}
+
+}  // namespace bitale::lowering
