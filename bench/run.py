@@ -138,6 +138,13 @@ def measure_calls(rows, build, peers):
                  durations(t, ("Bitale",)), t)
 
 
+def measure_rewrite_peers(rows):
+    t = script("rewrite", True, one_thread=True)
+    if "PyTensor" in t:
+        rows.add("rewrite_peers", "rewrite it, copying included, against PyTensor", "≤ 1/50",
+                 f"1/{t['PyTensor'] / t['Bitale']:.0f}", durations(t), t)
+
+
 def measure_rewrite(rows, build):
     found = google(build / "rewrite", minimum=0.1)
     density, short, long = (found[name] for name in ("density", "per_node/1000", "per_node/100000"))
@@ -190,6 +197,8 @@ def main():
         measure_fused(rows, build, options.peers)
         measure_calls(rows, build, options.peers)
     measure_rewrite(rows, build)
+    if options.peers and not options.cpp_only:
+        measure_rewrite_peers(rows)
     measure_chain(rows, build)
 
     results = HERE / "results"

@@ -134,10 +134,6 @@ void check_unused(const Variables& inputs, const Variables& used, std::string po
   }
 }
 
-RewriteQuery query_of_mode(const Mode& mode) {
-  return query_of(mode.optimizer()).including(mode.included()).excluding(mode.excluded()).requiring(mode.required());
-}
-
 }  // namespace
 
 Function function(const Variables& inputs, const Variables& outputs, const FunctionOptions& options) {
@@ -188,7 +184,7 @@ Function function(const Variables& inputs, const Variables& outputs, const Funct
   auto graph = std::make_shared<FunctionGraph>(all_inputs, roots);
   const auto built = Clock::now();
   impl->report.time_rules = options.profile;
-  rewrite(*graph, query_of_mode(impl->mode), &impl->report);
+  rewrite(*graph, impl->mode.query(), &impl->report);
   if (options.profile) std::fprintf(stderr, "%s", impl->report.str().c_str());
   const auto rewritten = Clock::now();
   impl->graph = graph;

@@ -69,6 +69,18 @@ Mode Mode::requiring(std::vector<std::string> tags) const {
   return mode;
 }
 
+Mode Mode::registering(std::vector<ExtraRewrite> rewrites) const {
+  Mode mode = *this;
+  mode.own_ = own_.registering(std::move(rewrites));
+  return mode;
+}
+
+RewriteQuery Mode::query() const {
+  RewriteQuery out = query_of(optimizer_).including(included_).excluding(excluded_).requiring(required_);
+  out.extra = own_.extra;
+  return out;
+}
+
 std::string Mode::str() const {
   std::string text = cat("Mode(linker=", linker_, ", optimizer=", optimizer_);
   const auto list = [&](std::string_view label, const std::vector<std::string>& tags) {
@@ -77,6 +89,9 @@ std::string Mode::str() const {
   list("including", included_);
   list("excluding", excluded_);
   list("requiring", required_);
+  std::vector<std::string> own;
+  for (auto& rewrite : own_.extra) own.push_back(cat(rewrite->name, " at ", rewrite->position));
+  list("registered", own);
   return text + ")";
 }
 

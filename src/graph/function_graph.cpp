@@ -5,6 +5,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "graph/copy.hpp"
 #include "graph/graph_state.hpp"
 #include "graph/transaction.hpp"
 #include "graph/walk.hpp"
@@ -42,12 +43,18 @@ FunctionGraph::FunctionGraph(Variables inputs, Variables outputs, bool clone) : 
   check_inputs(inputs, clone);
   for (const Variable& output : outputs)
     if (!output) throw ValueError("FunctionGraph: an output is no variable");
-  VariableMap& originals = state_->originals;
+  auto& originals = state_->originals;
   if (clone) {
-    for (Variable& input : inputs) input = originals.emplace(input, input_copy(input)).first->second;
-    outputs = bitale::clone(outputs, originals);
+    CopyMemo copies;
+    for (Variable& input : inputs) {
+      Variable own = input_copy(input);
+      copies.insert(input, own);
+      input = std::move(own);
+    }
+    outputs = copy_graph(outputs, copies);
+    originals = std::move(copies.pairs);
   } else {
-    for (const Variable& v : ancestors(outputs)) originals.emplace(v, v);
+    for (const Variable& v : ancestors(outputs)) originals.emplace_back(v, v);
   }
   state_->inputs = inputs;
   for (const Variable& input : inputs) {
@@ -78,8 +85,8 @@ FunctionGraph::State& FunctionGraph::change() {
 
 const Variables& FunctionGraph::inputs() const { return state_->inputs; }
 const Variables& FunctionGraph::outputs() const { return state_->outputs; }
-const VariableMap& FunctionGraph::originals() const { return state_->originals; }
-std::size_t FunctionGraph::node_count() const { return state_->nodes.size(); }
+VariableMap FunctionGraph::originals() const { return {state_->originals.begin(), state_->originals.end()}; }
+std::size_t FunctionGraph::node_count() const { return state_->node_count(); }
 bool FunctionGraph::contains(const Apply& node) const { return node && state_->contains(node.node()); }
 bool FunctionGraph::contains(const Variable& variable) const { return variable && state_->knows(variable.node()); }
 
@@ -144,16 +151,61 @@ class OrderedWalk {
 
 }  // namespace
 
+namespace {
+
+// The nodes that a walk has seen, by slot.
+class SlotSet {
+ public:
+  explicit SlotSet(std::size_t size) : seen_(size) {}
+  bool insert(const ApplyNode* node) { return !std::exchange(seen_[node->record->slot], true); }
+
+ private:
+  std::vector<char> seen_;
+};
+
+}  // namespace
+
 std::vector<Apply> FunctionGraph::toposort() const {
   Orderings before;
   for (auto& feature : state_->features)
     for (auto& [later, earlier] : feature->orderings(const_cast<FunctionGraph&>(*this)))
       before[later].push_back(earlier);
-  if (before.empty()) return bitale::toposort(state_->outputs);
+  if (before.empty()) {
+    std::vector<Apply> order;
+    order.reserve(node_count());
+    visit_nodes(
+        state_->outputs, NoBlockers(), [&](ApplyNode* node) { order.push_back(Apply::of(node)); },
+        SlotSet(slot_count()));
+    return order;
+  }
   OrderedWalk walk(before);
   for (const Variable& output : state_->outputs)
     if (output.has_owner()) walk.from(output.node()->owner);
   return std::move(walk.order);
+}
+
+std::size_t FunctionGraph::slot(const ApplyNode* node) const { return state_->record(node).slot; }
+
+Apply FunctionGraph::at_slot(std::size_t slot) const {
+  return slot < slot_count() ? state_->records[slot].node : Apply();
+}
+
+std::size_t FunctionGraph::slot_count() const { return state_->records.size(); }
+
+const std::vector<std::uint32_t>& FunctionGraph::slots_in_order() {
+  auto& order = state_->order;
+  if (state_->order_is_known) return order;
+  order.clear();
+  order.reserve(node_count());
+  visit_nodes(
+      state_->outputs, NoBlockers(), [&](ApplyNode* node) { order.push_back(node->record->slot); },
+      SlotSet(slot_count()));
+  state_->order_is_known = true;
+  return order;
+}
+
+void FunctionGraph::sort_slots(std::vector<std::uint32_t>& slots) const {
+  std::ranges::stable_sort(slots, {}, [&](std::uint32_t slot) { return state_->records[slot].rank; });
 }
 
 // ---- changes -------------------------------------------------------------------------------------------------------

@@ -9,10 +9,26 @@
 
 namespace bitale {
 
+FunctionGraph::State::~State() {
+  // Before any node is gone: the handles of one may be the last of another.
+  for (NodeRecord& record : records)
+    if (record.node) record.node.node()->record = nullptr;
+}
+
+void FunctionGraph::State::refuse_stranger(const ApplyNode* node) const {
+  throw InternalError(cat("FunctionGraph: ", node->op->label(), " is none of its nodes"));
+}
+
+NodeRecord& FunctionGraph::State::new_record() {
+  if (free_records.empty()) return records.emplace_back(std::uint32_t(records.size()));
+  NodeRecord& record = *free_records.back();
+  free_records.pop_back();
+  return record;
+}
+
 const ClientList* FunctionGraph::State::find_clients(const VariableNode* v) const {
   if (v->owner) {
-    auto found = nodes.find(v->owner);
-    return found == nodes.end() ? nullptr : &found->second.clients[v->index];
+    return contains(v->owner) ? &v->owner->record->clients[v->index] : nullptr;
   }
   auto found = leaves.find(v);
   return found == leaves.end() ? nullptr : &found->second.clients;
@@ -24,6 +40,7 @@ std::uint32_t& FunctionGraph::State::position(const Client& client) {
 }
 
 void FunctionGraph::State::add_client(const Variable& v, const Client& client) {
+  order_is_known = false;
   ClientList* list = nullptr;
   if (v.has_owner()) {
     list = &record(v.node()->owner).clients[v.node()->index];
@@ -40,6 +57,7 @@ void FunctionGraph::State::add_client(const Variable& v, const Client& client) {
 }
 
 void FunctionGraph::State::remove_client(const Variable& v, const Client& client) {
+  order_is_known = false;
   auto& list = const_cast<ClientList&>(*find_clients(v.node()));
   std::uint32_t at = position(client);
   Client last = list.back();
@@ -54,7 +72,10 @@ void FunctionGraph::State::remove_client(const Variable& v, const Client& client
 }
 
 void FunctionGraph::State::add_node(const Apply& node, std::uint64_t serial, std::int64_t rank) {
-  NodeRecord& record = nodes[node.node()];
+  if (node.node()->record) throw InternalError(cat("FunctionGraph: ", node.op().label(), " belongs to another graph"));
+  NodeRecord& record = new_record();
+  node.node()->record = &record;
+  record.graph = this;
   record.node = node;
   record.serial = serial;
   record.rank = rank;
@@ -65,7 +86,10 @@ void FunctionGraph::State::add_node(const Apply& node, std::uint64_t serial, std
 
 void FunctionGraph::State::remove_node(const Apply& node) {
   for (std::size_t i = 0; i < node.inputs().size(); ++i) remove_client(node.inputs()[i], {node.node(), int(i)});
-  nodes.erase(node.node());
+  NodeRecord& record = *node.node()->record;
+  free_records.push_back(&record);
+  node.node()->record = nullptr;
+  record.node = Apply();
 }
 
 void FunctionGraph::State::assign(const Client& client, const Variable& after) {
@@ -131,21 +155,23 @@ void FunctionGraph::State::check_integrity() const {
     require(!v.is_constant() || table.find_constant(v).same_as(v), "equal constants are not merged", v.str());
   };
   for (std::size_t i = 0; i < outputs.size(); ++i) check_use(outputs[i], {nullptr, int(i)}, output_positions[i]);
-  for (auto& [pointer, record] : nodes) {
+  for (const NodeRecord& record : records) {
     const Apply& node = record.node;
-    require(node.node() == pointer, "a record is of another node", node.op().label());
-    require(record.keyed && table.find(*pointer) == pointer, "equal nodes are not merged", node.op().label());
+    if (!node) continue;
+    require(node.node()->record == &record, "a record is of another node", node.op().label());
+    require(record.keyed && table.find(*node.node()) == node.node(), "equal nodes are not merged", node.op().label());
     for (std::size_t i = 0; i < node.inputs().size(); ++i) {
       const Variable& input = node.inputs()[i];
       check_use(input, {node.node(), int(i)}, record.positions[i]);
-      require(!input.has_owner() || nodes.at(input.node()->owner).rank < record.rank, "ranks are out of order",
+      require(!input.has_owner() || input.node()->owner->record->rank < record.rank, "ranks are out of order",
               node.op().label());
     }
     uses += node.inputs().size();
   }
   std::size_t listed = 0;
-  for (auto& [pointer, record] : nodes)
-    for (auto& list : record.clients) listed += list.size();
+  for (const NodeRecord& record : records)
+    if (record.node)
+      for (auto& list : record.clients) listed += list.size();
   for (auto& [pointer, record] : leaves) {
     listed += record.clients.size();
     require(record.is_input || (record.leaf.is_constant() && !record.clients.empty()),
@@ -153,7 +179,7 @@ void FunctionGraph::State::check_integrity() const {
   }
   require(uses == listed, "a client is listed that is none");
   visit_nodes(outputs, NoBlockers(), [&](ApplyNode* node) { reached += contains(node); });
-  require(reached == nodes.size(), "a node is kept that no output needs");
+  require(reached == node_count(), "a node is kept that no output needs");
   for (const Variable& input : inputs) require(leaves.contains(input.node()), "an input is not known", input.str());
 }
 

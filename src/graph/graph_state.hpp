@@ -3,6 +3,8 @@
 // features.
 #pragma once
 
+#include <deque>
+#include <memory>
 #include <span>
 #include <unordered_map>
 #include <vector>
@@ -14,13 +16,44 @@ namespace bitale {
 
 using ClientList = SmallVector<Client, 2>;
 
+// One list per output. Nearly all nodes have one output: its list lives here.
+class ClientLists {
+ public:
+  ClientLists() = default;
+  ClientLists(const ClientLists&) = delete;
+  ClientLists& operator=(const ClientLists&) = delete;
+
+  void resize(std::size_t size) {  // to empty lists
+    only_.clear();
+    size_ = size;
+    several_ = size == 1 ? nullptr : std::make_unique<ClientList[]>(size);
+  }
+  ClientList* begin() { return several_ ? several_.get() : &only_; }
+  ClientList* end() { return begin() + size_; }
+  const ClientList* begin() const { return several_ ? several_.get() : &only_; }
+  const ClientList* end() const { return begin() + size_; }
+  ClientList& operator[](std::size_t output) { return begin()[output]; }
+  const ClientList& operator[](std::size_t output) const { return begin()[output]; }
+
+ private:
+  ClientList only_;
+  std::unique_ptr<ClientList[]> several_;
+  std::size_t size_ = 1;
+};
+
 struct NodeRecord {
-  Apply node;                               // keeps it alive
+  explicit NodeRecord(std::uint32_t slot) : slot(slot) {}
+
+  const void* graph = nullptr;              // the State whose node it is
+  const std::uint32_t slot;                 // its place in the State's list of records
+  Apply node;                               // keeps it alive; null while the slot is free
   std::uint64_t serial = 0;                 // in order of import: of two equal nodes the older one stays
   std::int64_t rank = 0;                    // greater than the rank of every node it needs
   bool keyed = false;                       // in the merge table
+  std::size_t hash = 0;                     // the merge table's,
+  ApplyNode* next = nullptr;                // and the next node in the same bucket of it
   SmallVector<std::uint32_t, 4> positions;  // of each input's entry in that variable's client list
-  std::vector<ClientList> clients;          // per output
+  ClientLists clients;
 };
 
 struct LeafRecord {
@@ -33,9 +66,12 @@ struct FunctionGraph::State {
   FunctionGraph* self = nullptr;
   Variables inputs, outputs;
   std::vector<std::uint32_t> output_positions;
-  VariableMap originals;
-  std::unordered_map<const ApplyNode*, NodeRecord> nodes;
+  std::vector<std::pair<Variable, Variable>> originals;  // and what stands for them here
+  std::deque<NodeRecord> records;                        // by slot
+  std::vector<NodeRecord*> free_records;
   std::unordered_map<const VariableNode*, LeafRecord> leaves;  // inputs, and constants in use
+  std::vector<std::uint32_t> order;                            // of slots, inputs first
+  bool order_is_known = false;                                 // whether it is that of the graph as it is now
   MergeTable table;
   std::vector<std::shared_ptr<Feature>> features;
   std::uint64_t next_serial = 0;
@@ -43,8 +79,16 @@ struct FunctionGraph::State {
   std::uint64_t version = 0, next_version = 1;  // of the committed state; never used twice
   bool changing = false;
 
-  bool contains(const ApplyNode* node) const { return nodes.contains(node); }
-  NodeRecord& record(const ApplyNode* node) { return nodes.at(node); }
+  State() = default;
+  State(const State&) = delete;
+  ~State();
+
+  std::size_t node_count() const { return records.size() - free_records.size(); }
+  bool contains(const ApplyNode* node) const { return node->record && node->record->graph == this; }
+  NodeRecord& record(const ApplyNode* node) {
+    if (!contains(node)) refuse_stranger(node);
+    return *node->record;
+  }
   bool knows(const VariableNode* v) const { return v->owner ? contains(v->owner) : leaves.contains(v); }
   // nullptr when the variable is not in the graph.
   const ClientList* find_clients(const VariableNode* v) const;
@@ -71,6 +115,8 @@ struct FunctionGraph::State {
   void check_integrity() const;
 
  private:
+  [[noreturn]] void refuse_stranger(const ApplyNode* node) const;
+  NodeRecord& new_record();
   std::uint32_t& position(const Client& client);
 };
 

@@ -2,8 +2,10 @@
 #include "graph/merge_table.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "bitale/core/error.hpp"
+#include "graph/graph_state.hpp"
 #include "graph/hash.hpp"
 
 namespace bitale {
@@ -40,14 +42,6 @@ bool same_node(const ApplyNode& a, const ApplyNode& b) {
   return true;
 }
 
-template <class Map, class Value>
-void erase_entry(Map& map, std::size_t hash, Value value) {
-  auto [from, to] = map.equal_range(hash);
-  auto found = std::find_if(from, to, [&](auto& entry) { return entry.second == value; });
-  if (found == to) throw InternalError("merge table: an entry is missing");
-  map.erase(found);
-}
-
 }  // namespace
 
 bool same_constant(const Array& a, const Array& b) {
@@ -56,13 +50,36 @@ bool same_constant(const Array& a, const Array& b) {
 }
 
 ApplyNode* MergeTable::find(const ApplyNode& node) const {
-  auto [from, to] = nodes_.equal_range(hash_node(node));
-  auto found = std::find_if(from, to, [&](auto& entry) { return same_node(*entry.second, node); });
-  return found == to ? nullptr : found->second;
+  const std::size_t hash = hash_node(node);
+  ApplyNode* at = buckets_[place(hash)];
+  while (at && !(at->record->hash == hash && same_node(*at, node))) at = at->record->next;
+  return at;
 }
 
-void MergeTable::add(ApplyNode* node) { nodes_.emplace(hash_node(*node), node); }
-void MergeTable::remove(ApplyNode* node) { erase_entry(nodes_, hash_node(*node), node); }
+void MergeTable::add(ApplyNode* node) {
+  if (++node_count_ > buckets_.size()) grow();
+  node->record->hash = hash_node(*node);
+  node->record->next = std::exchange(buckets_[place(node->record->hash)], node);
+}
+
+void MergeTable::remove(ApplyNode* node) {
+  ApplyNode** link = &buckets_[place(node->record->hash)];
+  while (*link && *link != node) link = &(*link)->record->next;
+  if (!*link) throw InternalError("merge table: an entry is missing");
+  *link = node->record->next;
+  --node_count_;
+}
+
+void MergeTable::grow() {
+  std::vector<ApplyNode*> old(2 * buckets_.size());
+  old.swap(buckets_);
+  for (ApplyNode* node : old)
+    while (node) {
+      ApplyNode* next = node->record->next;
+      node->record->next = std::exchange(buckets_[place(node->record->hash)], node);
+      node = next;
+    }
+}
 
 Variable MergeTable::find_constant(const Variable& constant) const {
   const Array& value = *constant.constant();
@@ -78,7 +95,10 @@ void MergeTable::add_constant(const Variable& constant) {
   constants_.emplace(hash_constant(*constant.constant()), constant.node());
 }
 void MergeTable::remove_constant(const Variable& constant) {
-  erase_entry(constants_, hash_constant(*constant.constant()), constant.node());
+  auto [from, to] = constants_.equal_range(hash_constant(*constant.constant()));
+  auto found = std::find_if(from, to, [&](auto& entry) { return entry.second == constant.node(); });
+  if (found == to) throw InternalError("merge table: a constant is missing");
+  constants_.erase(found);
 }
 
 }  // namespace bitale

@@ -2,8 +2,8 @@
 // with the same value. This is what keeps a FunctionGraph free of duplicates.
 #pragma once
 
-#include <span>
 #include <unordered_map>
+#include <vector>
 
 #include "bitale/graph/op.hpp"
 
@@ -16,15 +16,20 @@ class MergeTable {
  public:
   // The node of the table that can stand for `node`, or nullptr.
   ApplyNode* find(const ApplyNode& node) const;
-  void add(ApplyNode* node);
-  void remove(ApplyNode* node);  // while its inputs are those it was added with
+  void add(ApplyNode* node);  // it has a record
+  void remove(ApplyNode* node);
 
   Variable find_constant(const Variable& constant) const;  // or a null handle
   void add_constant(const Variable& constant);
   void remove_constant(const Variable& constant);
 
  private:
-  std::unordered_multimap<std::size_t, ApplyNode*> nodes_;
+  std::size_t place(std::size_t hash) const { return (hash ^ hash >> 32) & (buckets_.size() - 1); }
+  void grow();
+
+  // Chains of nodes, linked through their records, which also keep the hashes.
+  std::vector<ApplyNode*> buckets_ = std::vector<ApplyNode*>(16);
+  std::size_t node_count_ = 0;
   std::unordered_multimap<std::size_t, VariableNode*> constants_;
 };
 

@@ -2,7 +2,9 @@
 #include "bitale/graph/op.hpp"
 
 #include <functional>
+#include <mutex>
 #include <typeinfo>
+#include <unordered_map>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
@@ -33,6 +35,25 @@ std::size_t Op::hash() const {
   if (!seed) seed = 1;  // zero means not yet known
   hash_.value.store(seed, std::memory_order_relaxed);
   return seed;
+}
+
+namespace {
+
+std::uint32_t number_of(const std::string& kind) {
+  static auto& mutex = *new std::mutex;
+  static auto& numbers = *new std::unordered_map<std::string, std::uint32_t>;
+  std::lock_guard lock(mutex);
+  return numbers.try_emplace(kind, std::uint32_t(numbers.size() + 1)).first->second;
+}
+
+}  // namespace
+
+std::uint32_t Op::kind() const {
+  std::uint32_t known = kind_.value.load(std::memory_order_relaxed);
+  if (known) return known;
+  known = number_of(kind_name());
+  kind_.value.store(known, std::memory_order_relaxed);
+  return known;
 }
 
 std::vector<Shape> Op::infer_shape(const Apply&, std::span<const Shape>) const { return {}; }

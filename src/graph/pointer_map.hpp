@@ -12,10 +12,9 @@ namespace bitale {
 template <class Value>
 class PointerMap {
  public:
-  PointerMap() : slots_(16) {}
-
   std::size_t size() const { return size_; }
   Value* find(const void* key) {
+    if (slots_.empty()) return nullptr;
     Slot& slot = slots_[position(key)];
     return slot.key ? &slot.value : nullptr;
   }
@@ -46,7 +45,7 @@ class PointerMap {
     return at;
   }
   void grow() {
-    std::vector<Slot> old(2 * slots_.size());
+    std::vector<Slot> old(slots_.empty() ? 16 : 2 * slots_.size());
     old.swap(slots_);
     for (Slot& slot : old)
       if (slot.key) slots_[position(slot.key)] = std::move(slot);

@@ -44,6 +44,8 @@ std::string provenance_text(const Provenance& provenance) {
   return cat(rules, rules.empty() || where.empty() ? "" : "; ", where);
 }
 
+const char* interned_rule(const std::string& name) { return intern(name); }
+
 const char* chain_rules(const char* earlier, const char* rule) {
   if (!earlier || !rule) return rule ? rule : earlier;
   std::vector<std::string> names = names_in(earlier);

@@ -47,7 +47,7 @@ void Transaction::commit() {
     call_feature(*feature, [&](Feature& asked) { asked.on_validate(*graph_.self); });
   committed_ = true;
   hand_over();
-  if (graph_.raised > 4 * graph_.nodes.size() + 1000) graph_.spread_ranks();
+  if (graph_.raised > 4 * graph_.node_count() + 1000) graph_.spread_ranks();
 }
 
 // The log goes to the features that keep it.
@@ -72,6 +72,7 @@ void Transaction::explain(Error& error, const Feature& feature) const {
 }
 
 Variable Transaction::resolve(Variable v) const {
+  if (forwarded_.empty()) return v;
   for (auto found = forwarded_.find(v); found != forwarded_.end(); found = forwarded_.find(v)) v = found->second;
   return v;
 }
@@ -110,7 +111,7 @@ Variable Transaction::import_leaf(const Variable& leaf) {
 namespace {
 
 // A new constant that is equal to an earlier input of the same node: neither is in the table yet.
-Variable equal_constant(const Variables& inputs, const Variable& leaf) {
+Variable equal_constant(std::span<const Variable> inputs, const Variable& leaf) {
   if (!leaf.is_constant()) return leaf;
   for (const Variable& input : inputs)
     if (input.is_constant() && same_constant(*input.constant(), *leaf.constant())) return input;
@@ -121,13 +122,18 @@ Variable equal_constant(const Variables& inputs, const Variable& leaf) {
 
 void Transaction::import_node(const Apply& node, const Provenance& replaced, Imported& into) {
   ApplyNode* pointer = node.node();
-  Variables inputs;
+  if (pointer->record)
+    throw ValueError(cat("`", reason_, "`: ", pointer->op->label(), " belongs to another FunctionGraph; clone it"));
+  Variables inputs;  // from the first one on that changes
   bool changed = false;
-  for (const Variable& input : pointer->inputs) {
+  for (std::size_t i = 0; i < pointer->inputs.size(); ++i) {
+    const Variable& input = pointer->inputs[i];
     Variable own = resolve(input);
-    if (!own.has_owner()) own = equal_constant(inputs, import_leaf(own));
-    inputs.push_back(own);
-    changed |= !own.same_as(input);
+    const std::span<const Variable> before = changed ? inputs : std::span(pointer->inputs.data(), i);
+    if (!own.has_owner()) own = equal_constant(before, import_leaf(own));
+    if (!changed && own.same_as(input)) continue;
+    if (!std::exchange(changed, true)) inputs.assign(before.begin(), before.end());
+    inputs.push_back(std::move(own));
   }
   if (changed) {
     note(change::InputsResolved{node, pointer->inputs, inputs});
@@ -161,7 +167,7 @@ Transaction::Imported Transaction::take_in(const Variable& v, const Provenance& 
   Imported out;
   Variable start = resolve(v);
   auto known = [&](VariableNode* node) {
-    return graph_.contains(node->owner) || forwarded_.contains(Variable::of(node));
+    return graph_.contains(node->owner) || (!forwarded_.empty() && forwarded_.contains(Variable::of(node)));
   };
   // The walk is finished before anything changes: importing changes inputs, which the walk reads.
   std::vector<ApplyNode*> order;
@@ -175,23 +181,26 @@ Transaction::Imported Transaction::take_in(const Variable& v, const Provenance& 
 // Spreads the ranks of new nodes between what they need and the target (the rank of what the last one stands in for).
 void Transaction::place(const Imported& imported, std::int64_t target) {
   if (imported.created.empty()) return;
-  PointerMap<std::int64_t> levels;
+  // The rank of a new node is its level among them first.
+  const std::uint64_t first = graph_.record(imported.created.front()).serial;
   std::int64_t base = 0, height = 0;
   for (ApplyNode* node : imported.created) {
     std::int64_t level = 0;
     for (const Variable& input : node->inputs) {
-      auto* known = input.has_owner() ? levels.find(input.node()->owner) : nullptr;
-      if (known)
-        level = std::max(level, *known);
-      else
-        base = std::max(base, graph_.rank(input));
+      if (!input.has_owner()) continue;
+      const NodeRecord& needed = graph_.record(input.node()->owner);
+      std::int64_t& highest = needed.serial >= first ? level : base;
+      highest = std::max(highest, needed.rank);
     }
-    levels.insert(node, level + 1);
-    height = std::max(height, level + 1);
+    graph_.record(node).rank = ++level;
+    height = std::max(height, level);
   }
   std::int64_t step = std::max<std::int64_t>(1, (target - base) / height);
   if (target <= 0) step = rank_gap;
-  for (ApplyNode* node : imported.created) graph_.record(node).rank = base + step * *levels.find(node);
+  for (ApplyNode* node : imported.created) {
+    std::int64_t& rank = graph_.record(node).rank;
+    rank = base + step * rank;
+  }
 }
 
 void Transaction::inherit_name(const Variable& from, const Variable& to) {

@@ -6,6 +6,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "graph/copy.hpp"
 #include "graph/hash.hpp"
 #include "graph/walk.hpp"
 
@@ -42,7 +43,7 @@ auto member_of(const VariableSet& blockers) {
   return [&blockers](VariableNode* node) { return !blockers.empty() && blockers.contains(Variable::of(node)); };
 }
 
-bool is_constant(const VariableNode* node) { return dynamic_cast<const ConstantData*>(node->leaf.get()) != nullptr; }
+bool is_constant(const VariableNode* node) { return node->leaf && node->leaf->constant(); }
 
 }  // namespace
 
@@ -119,12 +120,14 @@ Variable copy_leaf(const Variable& leaf) {
 
 }  // namespace
 
-Variables clone(std::span<const Variable> outputs, VariableMap& memo, bool copy_leaves) {
-  auto known = [&](VariableNode* node) { return !memo.empty() && memo.contains(Variable::of(node)); };
+Variables copy_graph(std::span<const Variable> outputs, CopyMemo& memo, bool copy_leaves) {
+  auto known = [&](VariableNode* node) { return memo.places.contains(node); };
   auto copy_of = [&](const Variable& v) {
-    if (auto found = memo.find(v); found != memo.end()) return found->second;
+    if (const Variable* copy = memo.find(v)) return *copy;
     if (v.has_owner() || v.is_constant() || !copy_leaves) return v;
-    return memo.emplace(v, copy_leaf(v)).first->second;
+    Variable copy = copy_leaf(v);
+    memo.insert(v, copy);
+    return copy;
   };
   std::vector<ApplyNode*> order;
   visit_nodes(outputs, known, [&](ApplyNode* node) { order.push_back(node); });
@@ -135,12 +138,19 @@ Variables clone(std::span<const Variable> outputs, VariableMap& memo, bool copy_
     for (const Variable& input : node->inputs) inputs.push_back(copy_of(input));
     Apply copy = copy_node(original, std::move(inputs));
     copy_names(original, copy);
-    for (std::size_t i = 0; i < original.output_count(); ++i)
-      memo.emplace(original.output(int(i)), copy.output(int(i)));
+    for (std::size_t i = 0; i < original.output_count(); ++i) memo.insert(original.output(int(i)), copy.output(int(i)));
   }
   Variables copies;
   for (const Variable& output : outputs) copies.push_back(copy_of(output));
   return copies;
+}
+
+Variables clone(std::span<const Variable> outputs, VariableMap& memo, bool copy_leaves) {
+  CopyMemo copies;
+  for (auto& [original, copy] : memo) copies.insert(original, copy);
+  Variables out = copy_graph(outputs, copies, copy_leaves);
+  memo.insert(copies.pairs.begin(), copies.pairs.end());
+  return out;
 }
 
 // ---- replacement ---------------------------------------------------------------------------------------------------

@@ -1,6 +1,8 @@
 // Types of variables, and how a value becomes a value of a type: PyTensor's rules for input conversion.
 #include "bitale/graph/type.hpp"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <utility>
@@ -25,12 +27,14 @@ std::string shape_text(const Dims& shape, std::string_view unknown) {
 // ---- the types -----------------------------------------------------------------------------------------------------
 
 bool TensorType::equals(const TypeBase& other) const {
-  auto* tensor = dynamic_cast<const TensorType*>(&other);
+  if (this == &other) return true;
+  auto* tensor = other.tensor();
   return tensor && tensor->dtype == dtype && tensor->shape == shape;
 }
 
 bool TensorType::is_super(const TypeBase& other) const {
-  auto* tensor = dynamic_cast<const TensorType*>(&other);
+  if (this == &other) return true;
+  auto* tensor = other.tensor();
   if (!tensor || tensor->dtype != dtype || tensor->ndim() != ndim()) return false;
   for (std::size_t d = 0; d < shape.size(); ++d)
     if (shape[d] != unknown_length && shape[d] != tensor->shape[d]) return false;
@@ -53,21 +57,40 @@ bool DisconnectedType::equals(const TypeBase& other) const {
 
 bool NullType::equals(const TypeBase& other) const { return dynamic_cast<const NullType*>(&other) != nullptr; }
 
+namespace {
+
+// Most variables have few dimensions and no known lengths: they share their types.
+constexpr std::size_t highest_common_rank = 4;
+
+const Type& common_type(DType dtype, std::size_t rank) {
+  using Ranks = std::array<Type, highest_common_rank + 1>;
+  static const auto& types = *new const auto([] {
+    std::array<Ranks, std::size_t(dtype_count)> all;
+    for (std::size_t d = 0; d < all.size(); ++d)
+      for (std::size_t r = 0; r < all[d].size(); ++r)
+        all[d][r] = make_ref<const TensorType>(DType(d), Dims(r, unknown_length));
+    return all;
+  }());
+  return types[std::size_t(dtype)][rank];
+}
+
+}  // namespace
+
 Type tensor_type(DType dtype, const Dims& shape) {
   require_supported(dtype);
   for (std::int64_t length : shape)
     if (length < 0 && length != unknown_length)
       throw ValueError(cat("tensor type: a static length must be at least 0 (or unknown), got ", length, " in ",
                            shape_text(shape, "None")));
-  return make_ref<const TensorType>(dtype, shape);
+  const bool is_common =
+      shape.size() <= highest_common_rank && std::ranges::count(shape, unknown_length) == int(shape.size());
+  return is_common ? common_type(dtype, shape.size()) : make_ref<const TensorType>(dtype, shape);
 }
 
 Type tensor_type(DType dtype, int ndim) {
   if (ndim < 0) throw ValueError(cat("tensor type: the number of dimensions must be at least 0, got ", ndim));
   return tensor_type(dtype, Dims(std::size_t(ndim), unknown_length));
 }
-
-const TensorType* as_tensor(const Type& type) { return dynamic_cast<const TensorType*>(type.get()); }
 
 Dims broadcast_static_shapes(const Dims& a, const Dims& b) {
   const Dims& longer = a.size() >= b.size() ? a : b;

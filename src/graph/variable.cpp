@@ -26,30 +26,6 @@ void delete_all(ApplyNode* first) noexcept {
   pending = nullptr;
 }
 
-void retain(ApplyNode* node) noexcept { node->count.fetch_add(1, std::memory_order_relaxed); }
-
-void release(ApplyNode* node) noexcept {
-  if (node->count.fetch_sub(1, std::memory_order_acq_rel) != 1) return;
-  if (pending)
-    pending->push_back(node);
-  else
-    delete_all(node);
-}
-
-void retain(VariableNode* node) noexcept {
-  if (node->owner)
-    retain(node->owner);
-  else
-    node->count.fetch_add(1, std::memory_order_relaxed);
-}
-
-void release(VariableNode* node) noexcept {
-  if (node->owner)
-    release(node->owner);
-  else if (node->count.fetch_sub(1, std::memory_order_acq_rel) == 1)
-    delete node;
-}
-
 }  // namespace
 
 // ---- Variable ------------------------------------------------------------------------------------------------------
@@ -61,27 +37,15 @@ Variable::Variable(Type type, std::string name) {
   node->name = std::move(name);
   node->where = current_location();
   node_ = node.release();
-  retain(node_);
+  node_->count = 1;
 }
 
-Variable::Variable(const Variable& other) noexcept : node_(other.node_) {
-  if (node_) retain(node_);
+void Variable::discard() const noexcept {
+  if (node_->owner)
+    Apply::discard(node_->owner);
+  else
+    delete node_;
 }
-
-Variable::~Variable() {
-  if (node_) release(node_);
-}
-
-Variable Variable::of(VariableNode* node) {
-  Variable out;
-  out.node_ = node;
-  if (node) retain(node);
-  return out;
-}
-
-Apply Variable::owner() const { return Apply::of(node_->owner); }
-
-const Op* Variable::owner_op() const { return node_->owner ? node_->owner->op.get() : nullptr; }
 
 const Variable& Variable::set_name(std::string name) const {
   node_->name = std::move(name);
@@ -90,19 +54,15 @@ const Variable& Variable::set_name(std::string name) const {
 
 Location Variable::where() const { return node_->owner ? node_->owner->provenance.where : node_->where; }
 
-const TensorType& Variable::tensor() const {
-  if (auto* tensor = as_tensor(node_->type)) return *tensor;
+void Variable::refuse_as_tensor() const {
   throw TypeError(cat("expected a tensor, got `", str(), "` of type ", node_->type->str()));
 }
 
-const Array* Variable::constant() const {
-  auto* data = dynamic_cast<const ConstantData*>(node_->leaf.get());
-  return data ? &data->value : nullptr;
+bool Variable::is_disconnected() const {
+  return !as_tensor(node_->type) && dynamic_cast<const DisconnectedType*>(node_->type.get());
 }
 
-bool Variable::is_disconnected() const { return dynamic_cast<const DisconnectedType*>(node_->type.get()) != nullptr; }
-
-bool Variable::is_null() const { return dynamic_cast<const NullType*>(node_->type.get()) != nullptr; }
+bool Variable::is_null() const { return !as_tensor(node_->type) && dynamic_cast<const NullType*>(node_->type.get()); }
 
 const std::string& Variable::why_null() const {
   auto* null = dynamic_cast<const NullType*>(node_->type.get());
@@ -119,10 +79,12 @@ std::string Variable::str() const {
   return cat("<", node_->type->str(), ">");
 }
 
-Variable constant(const Array& value, std::string name) {
+Variable constant(const Array& value, std::string name) { return constant(value.copy(), std::move(name)); }
+
+Variable constant(Array&& value, std::string name) {
+  if (!value.is_unique() || !value.is_contiguous()) value = value.copy();  // else somebody could change it
   Variable out(tensor_type(value.dtype(), value.shape()), std::move(name));
-  // A copy: nobody else can change it.
-  out.node()->leaf = make_ref<const ConstantData>(value.copy().read_only());
+  out.node()->leaf = make_ref<const ConstantData>(value.read_only());
   return out;
 }
 
@@ -138,7 +100,11 @@ Apply::Apply(OpRef op, Variables inputs, const std::vector<Type>& output_types) 
     if (!inputs[i]) throw ValueError(cat(op->label(), ": input ", i, " is no variable"));
   auto node = std::make_unique<ApplyNode>();
   node->output_count = std::uint32_t(output_types.size());
-  node->outputs = std::make_unique<VariableNode[]>(output_types.size());
+  node->outputs = &node->only_output;
+  if (output_types.size() != 1) {
+    node->several_outputs = std::make_unique<VariableNode[]>(output_types.size());
+    node->outputs = node->several_outputs.get();
+  }
   for (std::uint32_t i = 0; i < node->output_count; ++i) {
     node->outputs[i].index = i;
     node->outputs[i].owner = node.get();
@@ -150,22 +116,14 @@ Apply::Apply(OpRef op, Variables inputs, const std::vector<Type>& output_types) 
   node->provenance.rule = current_rule;
   if (!current_rule) node->provenance.where = current_location();
   node_ = node.release();
-  retain(node_);
+  node_->count = 1;
 }
 
-Apply::Apply(const Apply& other) noexcept : node_(other.node_) {
-  if (node_) retain(node_);
-}
-
-Apply::~Apply() {
-  if (node_) release(node_);
-}
-
-Apply Apply::of(ApplyNode* node) {
-  Apply out;
-  out.node_ = node;
-  if (node) retain(node);
-  return out;
+void Apply::discard(ApplyNode* node) noexcept {
+  if (pending)
+    pending->push_back(node);
+  else
+    delete_all(node);
 }
 
 Variables Apply::outputs() const {

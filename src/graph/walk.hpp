@@ -16,9 +16,9 @@ struct NoBlockers {
 
 // Calls visit(node) for every Apply that the outputs need, after those it needs itself.
 // blocked(variable): the walk does not look behind that variable.
-template <class Blocked, class Visit>
-void visit_nodes(std::span<const Variable> outputs, Blocked&& blocked, Visit&& visit) {
-  PointerSet seen;
+// `seen` remembers nodes: insert(node) says whether it is new.
+template <class Blocked, class Visit, class Seen = PointerSet>
+void visit_nodes(std::span<const Variable> outputs, Blocked&& blocked, Visit&& visit, Seen seen = Seen()) {
   std::vector<std::pair<ApplyNode*, std::size_t>> stack;  // a node, and the next of its inputs to look at
   auto enter = [&](const Variable& v) {
     if (ApplyNode* owner = v.node()->owner; owner && !blocked(v.node()) && seen.insert(owner))

@@ -150,6 +150,13 @@ ScalarTypes types_of(const ScalarOp& scalar, std::span<const Variable> inputs) {
   return scalar.dtypes(std::span<const DType>(dtypes.data(), dtypes.size()));
 }
 
+// An input's own type where that is it: equal types are then mostly one.
+Type type_like(std::span<const Variable> inputs, DType dtype, const Dims& shape) {
+  for (auto& input : inputs)
+    if (input.dtype() == dtype && input.static_shape() == shape) return input.type();
+  return tensor_type(dtype, shape);
+}
+
 void check_inputs(const ScalarOp& scalar, std::span<const Variable> inputs) {
   if (int(inputs.size()) != scalar.arity)
     throw TypeError(cat(scalar.name, ": expected ", scalar.arity, " operands, got ", inputs.size()));
@@ -202,6 +209,9 @@ struct Instances {
 
 Variable zero_derivative(const ChainPoint& at) { return zeros_like(at.g); }
 
+// Behind a mark that no op's name begins with.
+std::string Elemwise::kind_name() const { return '\0' + std::string(scalar.name); }
+
 Attributes Elemwise::attributes() const { return {{"scalar_op", std::string(scalar.name)}}; }
 
 Apply Elemwise::make_node(std::span<const Variable> inputs) const {
@@ -214,7 +224,7 @@ Apply Elemwise::make_node(std::span<const Variable> inputs) const {
     } catch (const TypeError& error) {
       throw TypeError(cat(scalar.name, ": ", error.what()));
     }
-    return Apply(OpRef(this), Variables(inputs.begin(), inputs.end()), {tensor_type(out, shape)});
+    return Apply(OpRef(this), Variables(inputs.begin(), inputs.end()), {type_like(inputs, out, shape)});
   } catch (Error& error) {
     error.add("inputs", operands_text(inputs));
     throw;
@@ -349,8 +359,8 @@ Variable apply_elemwise(std::string_view scalar_name, std::span<const Variable> 
 }
 
 const ScalarOp* scalar_op_of(const Variable& output) {
-  const auto* op = dynamic_cast<const Elemwise*>(output.owner_op());
-  return op ? &op->scalar : nullptr;
+  const Op* op = output.owner_op();
+  return op ? op->elementwise() : nullptr;
 }
 
 }  // namespace bitale

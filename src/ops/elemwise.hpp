@@ -11,6 +11,7 @@ class Elemwise final : public Op {
   explicit Elemwise(const ScalarOp& scalar) : scalar(scalar) {}
   const ScalarOp& scalar;
 
+  const ScalarOp* elementwise() const override { return &scalar; }
   std::string_view name() const override { return "Elemwise"; }
   Attributes attributes() const override;
   std::string label() const override { return std::string(scalar.title); }
@@ -23,6 +24,9 @@ class Elemwise final : public Op {
   bool has_pushforward() const override { return true; }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+
+ private:
+  std::string kind_name() const override;
 };
 
 // The shared Elemwise instance of a record.

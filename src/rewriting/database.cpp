@@ -216,6 +216,11 @@ void OptDB::add(std::vector<std::unique_ptr<Rule>> rules, bool overwrite) {
   plans_.clear();
 }
 
+void OptDB::keep(std::shared_ptr<const Rule> rule) {
+  std::lock_guard lock(mutex_);
+  if (std::find(storage_.begin(), storage_.end(), rule) == storage_.end()) storage_.push_back(std::move(rule));
+}
+
 void OptDB::add_locked(std::unique_ptr<Rule> rule, bool overwrite) {
   const auto known = by_name_.find(rule->name());
   if (known != by_name_.end() && !overwrite)

@@ -77,6 +77,8 @@ class OptDB {
   std::shared_ptr<const Plan> plan(const RewriteQuery& query);
   // Adds rules to the phases that their tags name.
   void add(std::vector<std::unique_ptr<Rule>> rules, bool overwrite);
+  // Nodes may refer to the name of a rule that is in no phase.
+  void keep(std::shared_ptr<const Rule> rule);
   // All rules ever added that were not overwritten, by name.
   std::vector<const Rule*> rules();
   const Rule& rule(std::string_view name);  // KeyError with a suggestion
@@ -89,7 +91,7 @@ class OptDB {
 
   std::mutex mutex_;
   SequenceDB sequence_;
-  std::vector<std::unique_ptr<const Rule>> storage_;  // plans in use may refer to overwritten rules, so all are kept
+  std::vector<std::shared_ptr<const Rule>> storage_;  // plans in use may refer to overwritten rules, so all are kept
   std::unordered_map<std::string, const Rule*> by_name_;
   std::unordered_map<const Rule*, const char*> topics_;
   std::unordered_map<std::string, std::shared_ptr<const Plan>> plans_;

@@ -7,6 +7,7 @@
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/graph/provenance.hpp"
 #include "rewriting/work_list.hpp"
 
 namespace bitale::rewriting {
@@ -46,15 +47,14 @@ class Equilibrium {
   ~Equilibrium() { graph_.detach(*work_); }
   Equilibrium(const Equilibrium&) = delete;
 
-  // Passes over the whole graph until one changes nothing. Within a pass, what changes is seen again at once, so a
-  // second pass rarely finds anything.
+  // A pass over the whole graph, and then passes over the surroundings of what the last one changed, until one changes
+  // nothing. Within a pass, what changes is seen again at once, so a second pass rarely finds anything.
   void run() {
+    work_->add_all(graph_);
     do {
+      if (phase_.passes++) work_->add_changed(graph_);
       changed_ = false;
-      ++phase_.passes;
-      work_->add_all(graph_);
-      for (Apply node = work_->next(); node; node = work_->next())
-        if (graph_.contains(node)) visit(node);
+      for (Apply node = work_->next(graph_); node; node = work_->next(graph_)) visit(node);
     } while (changed_);
   }
 
@@ -73,7 +73,7 @@ class Equilibrium {
   };
 
   void visit(const Apply& node) {
-    for (int i : stage_.rules.at(node.op())) {
+    for (int i : stage_.rules.at(node)) {
       Use& use = uses_[std::size_t(i)];
       if (use.stopped) continue;
       ++use.tried;
@@ -86,7 +86,7 @@ class Equilibrium {
       rules_[std::size_t(i)]->hits.fetch_add(1, std::memory_order_relaxed);
       if (double(use.hits) > most_uses_) stop(std::size_t(i), node);
       if (!graph_.contains(node)) return;
-      work_->add(node);  // some outputs remain
+      work_->add(graph_, node);  // some outputs remain
       return;
     }
   }
@@ -171,6 +171,20 @@ class Equilibrium {
   bool changed_ = false;
 };
 
+// Every change a pass made before it failed was complete: they stay.
+void apply_pass(const Stage& stage, FunctionGraph& graph, Session& session) {
+  try {
+    const RuleScope scope(interned_rule(stage.name));
+    stage.pass(graph);
+  } catch (const std::exception& error) {
+    const std::string message =
+        cat("rewrite `", stage.name, "` at position ", stage.position, " failed: ", error.what());
+    if (session.on_error == "raise") throw InconsistencyError(message);
+    session.report.errors.push_back(message);
+    if (session.on_error == "warn") std::fprintf(stderr, "bitale: warning: %s\n", message.c_str());
+  }
+}
+
 void apply_rules(const Stage& stage, FunctionGraph& graph, Session& session, RewriteReport::Phase& phase) {
   Equilibrium equilibrium(stage, graph, session, phase);
   equilibrium.run();
@@ -183,7 +197,7 @@ void run(const Stage& stage, FunctionGraph& graph, Session& session) {
   const auto start = Clock::now();
   RewriteReport::Phase phase{.name = stage.name, .position = stage.position, .nodes_before = graph.node_count()};
   if (stage.pass)
-    stage.pass(graph);
+    apply_pass(stage, graph, session);
   else
     apply_rules(stage, graph, session, phase);
   phase.nodes_after = graph.node_count();

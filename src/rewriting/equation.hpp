@@ -25,6 +25,7 @@ class Equation {
   const Variable& right() const { return right_source_; }
   Root root() const;
   int depth() const { return left_.depth(); }
+  bool may_match(const Apply& node) const { return left_.may_match(node); }
 
   std::uint32_t dtypes = floats;
   std::vector<Condition> conditions;

@@ -104,8 +104,12 @@ std::optional<double> scalar_constant(const Variable& variable) {
     if (viewed.size() != 1) return std::nullopt;
     at = owner.inputs()[std::size_t(viewed[0])].node();
   }
-  const auto* data = dynamic_cast<const ConstantData*>(at->leaf.get());
-  return data ? common_value(data->value) : std::nullopt;
+  const Array* value = at->leaf ? at->leaf->constant() : nullptr;
+  return value ? common_value(*value) : std::nullopt;
+}
+
+bool may_be_number(const Variable& variable) {
+  return variable.is_constant() || (variable.has_owner() && !variable.owner_op()->elementwise());
 }
 
 Variable constant_like(double value, DType dtype) { return constant(Array(value).astype(dtype)); }

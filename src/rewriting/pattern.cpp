@@ -90,6 +90,33 @@ Pattern::Pattern(const Variable& root, Variables& leaves, std::vector<OpRef>& op
   depth_ = levels.back();
 }
 
+namespace {
+
+bool may_be(const PatternNode& wanted, const Variable& v) {
+  switch (wanted.kind) {
+    case PatternNode::Kind::Leaf: return true;
+    case PatternNode::Kind::ConstantLeaf:
+    case PatternNode::Kind::Literal: return may_be_number(v);
+    case PatternNode::Kind::Apply: return v.has_owner() && v.owner_op()->kind() == wanted.source.owner_op()->kind();
+  }
+  return false;
+}
+
+}  // namespace
+
+bool Pattern::may_match(const Apply& node) const {
+  const std::vector<int>& wanted = root().inputs;
+  const Variables& inputs = node.inputs();
+  if (inputs.size() != wanted.size()) return false;
+  const auto order_fits = [&](bool swapped) {
+    for (std::size_t i = 0; i < std::min(wanted.size(), inputs_looked_at); ++i)
+      if (!may_be(nodes_[std::size_t(wanted[i])], inputs[swapped ? wanted.size() - 1 - i : i])) return false;
+    return true;
+  };
+  if (wanted.size() == 2 && wanted[0] == wanted[1] && !inputs[0].same_as(inputs[1])) return false;
+  return order_fits(false) || (root().commutative && order_fits(true));
+}
+
 PatternNode* Pattern::find(const Variable& part) {
   for (auto& node : nodes_)
     if (equal_computations(std::span(&node.source, 1), std::span(&part, 1))) return &node;
@@ -161,8 +188,7 @@ class Matcher {
 
   bool same_op(const PatternNode& node, const ApplyNode& owner) const {
     if (node.scalar) {
-      const auto* op = dynamic_cast<const Elemwise*>(owner.op.get());
-      return op && &op->scalar == node.scalar;
+      return owner.op->elementwise() == node.scalar;
     }
     const OpRef& bound = binding_.ops[std::size_t(node.slot)];
     return bound ? bound->equals(*owner.op) : same_operation(*node.source.owner_op(), *owner.op);

@@ -33,6 +33,8 @@ class Pattern {
   const std::vector<PatternNode>& nodes() const { return nodes_; }
   // How many levels of operations.
   int depth() const { return depth_; }
+  // Whether it may match, judged by what RuleIndex sorts nodes by.
+  bool may_match(const Apply& node) const;
   // The node of a part of the expression, or nullptr.
   PatternNode* find(const Variable& part);
 

@@ -56,6 +56,15 @@ RewriteQuery RewriteQuery::requiring(const std::vector<std::string>& tags) const
   return out;
 }
 
+RewriteQuery RewriteQuery::registering(std::vector<ExtraRewrite> rewrites) const {
+  RewriteQuery out = *this;
+  for (auto& rewrite : rewrites) {
+    if (rewrite.name.empty() || !rewrite.function) throw ValueError("an extra rewrite needs a name and a function");
+    out.extra.push_back(std::make_shared<const ExtraRewrite>(std::move(rewrite)));
+  }
+  return out;
+}
+
 RewriteQuery RewriteQuery::parse(const std::vector<std::string>& terms) {
   RewriteQuery out;
   for (auto& term : terms) {

@@ -32,9 +32,31 @@ void rewrite(FunctionGraph& graph, const RewriteQuery& query, RewriteReport* rep
   RewriteReport& to = report ? *report : unwanted;
   to.nodes_before = graph.node_count();
   rewriting::Session session(to);
-  for (auto& stage : *plan) rewriting::run(*stage, graph, session);
+  // The phases, and the query's own rewrites between them.
+  std::vector<std::unique_ptr<const rewriting::Stage>> own;
+  std::vector<const rewriting::Stage*> stages;
+  for (auto& stage : *plan) stages.push_back(stage.get());
+  for (auto& extra : query.extra) {
+    if (extra->position > query.position_cutoff) continue;
+    own.push_back(std::make_unique<const rewriting::Stage>(extra->name, extra->position, rewriting::RuleIndex({}),
+                                                           extra->function));
+    stages.push_back(own.back().get());
+  }
+  std::stable_sort(stages.begin(), stages.end(), [](auto* a, auto* b) { return a->position < b->position; });
+  for (auto* stage : stages) rewriting::run(*stage, graph, session);
   to.nodes_after = graph.node_count();
   to.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+ExtraRewrite extra_rewrite(std::shared_ptr<const rewriting::Rule> rule, double position) {
+  if (!rule) throw ValueError("an extra rewrite needs a rule");
+  OptDB::instance().keep(rule);
+  auto apply = [rule](FunctionGraph& graph) {
+    RewriteReport report;
+    rewriting::Session session(report);
+    rewriting::run({rule->name(), 0, rewriting::RuleIndex({rule.get()}), {}}, graph, session);
+  };
+  return {rule->name(), std::move(apply), position};
 }
 
 Variables rewrite_graph(const Variables& expressions, const std::vector<std::string>& include,

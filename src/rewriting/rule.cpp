@@ -48,18 +48,30 @@ Root Root::elemwise() {
 
 Root Root::any() { return Root(); }
 
+Root Root::number() {
+  Root out;
+  out.kind_ = Kind::Number;
+  return out;
+}
+
 bool Root::matches(const Op& op) const {
-  const auto* element = dynamic_cast<const Elemwise*>(&op);
+  const ScalarOp* element = op.elementwise();
   auto named = [&](std::string_view name) { return std::find(names_.begin(), names_.end(), name) != names_.end(); };
   switch (kind_) {
     case Kind::Op: return named(op.name());
-    case Kind::Scalar: return element && named(element->scalar.name);
-    case Kind::Either: return named(element ? element->scalar.name : op.name());
-    case Kind::Traits: return element && (element->scalar.traits & traits_) == traits_;
+    case Kind::Scalar: return element && named(element->name);
+    case Kind::Either: return named(element ? element->name : op.name());
+    case Kind::Traits: return element && (element->traits & traits_) == traits_;
     case Kind::Elemwise: return element != nullptr;
     case Kind::Any: return true;
+    case Kind::Number: return !element;
   }
   return false;
+}
+
+bool Root::matches(const Variable& v) const {
+  if (kind_ == Kind::Number) return may_be_number(v);
+  return v.has_owner() && matches(*v.owner_op());
 }
 
 std::string Root::str() const {
@@ -70,6 +82,7 @@ std::string Root::str() const {
     case Kind::Traits: return cat("elementwise with traits ", traits_);
     case Kind::Elemwise: return "elementwise";
     case Kind::Any: return "any";
+    case Kind::Number: return "number";
   }
   return {};
 }
@@ -111,6 +124,7 @@ Equation& Rule::only_equation(std::string_view what) {
 Rule& Rule::doc(std::string text) { return doc_ = std::move(text), *this; }
 Rule& Rule::priority(int value) { return priority_ = value, *this; }
 Rule& Rule::depth(int levels) { return depth_ = levels, *this; }
+Rule& Rule::with_input(Root input) { return input_ = std::move(input), *this; }
 Rule& Rule::on(std::uint32_t dtypes) { return only_equation("on").dtypes = dtypes, *this; }
 Rule& Rule::when(Condition condition) {
   only_equation("when").conditions.push_back(std::move(condition));
@@ -139,6 +153,14 @@ Rule& Rule::assume(Variables conditions) {
   return *this;
 }
 Rule& Rule::sample(std::function<Variable()> expression) { return samples_.push_back(std::move(expression)), *this; }
+
+bool Rule::may_apply(const Apply& node) const {
+  if (!root_.matches(node.op())) return false;
+  if (equation_) return equation_->may_match(node);
+  const Variables& inputs = node.inputs();
+  if (!input_ || inputs.empty() || inputs.size() > inputs_looked_at) return true;
+  return std::any_of(inputs.begin(), inputs.end(), [&](const Variable& v) { return input_->matches(v); });
+}
 
 bool Rule::has_tag(std::string_view tag) const {
   return name_ == tag || std::find(tags_.begin(), tags_.end(), tag) != tags_.end();

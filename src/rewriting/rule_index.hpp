@@ -1,11 +1,11 @@
-// Which rules may apply to a node: found by its op in constant time. The first node of a kind asks every rule's root,
-// and the answer is kept.
+// Which rules are worth trying on a node: found in constant time by its op and by what its first inputs are. The first
+// node of a sort asks every rule, and the answer is kept.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <shared_mutex>
 #include <span>
-#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -13,12 +13,22 @@
 
 namespace bitale::rewriting {
 
+// What decides it: the kinds of the node's op and of its inputs.
+struct NodeSort {
+  explicit NodeSort(const ApplyNode& node);
+  bool operator==(const NodeSort&) const = default;
+  std::array<std::uint32_t, 2 + inputs_looked_at> parts;
+};
+struct NodeSortHash {
+  std::size_t operator()(const NodeSort& sort) const;
+};
+
 class RuleIndex {
  public:
   explicit RuleIndex(std::vector<const Rule*> rules);
   const std::vector<const Rule*>& rules() const { return rules_; }
   // Positions in rules(), in order. Thread-safe; valid as long as the index.
-  std::span<const int> at(const Op& op) const;
+  std::span<const int> at(const Apply& node) const;
   // How many levels of nodes below its root any rule looks at.
   int depth() const { return depth_; }
 
@@ -27,7 +37,7 @@ class RuleIndex {
   int depth_ = 1;
   struct Cache {
     std::shared_mutex mutex;
-    std::unordered_map<std::string, std::vector<int>> by_kind;
+    std::unordered_map<NodeSort, std::vector<int>, NodeSortHash> by_sort;
   };
   std::unique_ptr<Cache> cache_ = std::make_unique<Cache>();
 };

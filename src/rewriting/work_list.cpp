@@ -1,74 +1,114 @@
 #include "rewriting/work_list.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace bitale::rewriting {
 
 namespace {
 
 // A change far below a node with very many users is left to the next pass.
 constexpr std::size_t most_noted_above = 32;
+// How far above a change the next pass looks. Few rules see this far.
+constexpr int levels_of_next_pass = 64;
+
+// Calls visit(node) for those that use the node's outputs.
+template <class Visit>
+void visit_users(const FunctionGraph& graph, ApplyNode* node, Visit&& visit) {
+  for (std::size_t output = 0; output < node->output_count; ++output)
+    for (const Client& client : graph.clients(Variable::of(&node->outputs[output])))
+      if (client.node) visit(client.node);
+}
 
 }  // namespace
 
-void WorkList::add_all(const FunctionGraph& graph) {
-  all_ = graph.toposort();
+void WorkList::add_all(FunctionGraph& graph) {
+  all_ = graph.slots_in_order();
   at_ = 0;
-  for (auto& node : all_) waiting_.insert(node.node());
+  touched_.clear();
+  for (std::uint32_t slot : all_) set_waiting(slot);
 }
 
-Apply WorkList::next() {
-  // What a change noted first comes first: inputs before what needs them.
-  while (!noted_.empty()) {
-    changed_.push_back(std::move(noted_.back()));
-    noted_.pop_back();
+void WorkList::add_changed(const FunctionGraph& graph) {
+  std::vector<char> found(graph.slot_count());
+  Slots level;
+  for (std::uint32_t slot : touched_)
+    if (!std::exchange(found[slot], true) && graph.at_slot(slot)) level.push_back(slot);
+  touched_.clear();
+  all_ = level;
+  at_ = 0;
+  for (int i = 0; i < levels_of_next_pass && !level.empty(); ++i) {
+    Slots above;
+    for (std::uint32_t slot : level)
+      visit_users(graph, graph.at_slot(slot).node(), [&](ApplyNode* user) {
+        const auto at = std::uint32_t(graph.slot(user));
+        if (!std::exchange(found[at], true)) above.push_back(at);
+      });
+    level = std::move(above);
+    all_.insert(all_.end(), level.begin(), level.end());
   }
-  Apply out;
-  if (!changed_.empty()) {
-    out = std::move(changed_.back());
+  graph.sort_slots(all_);
+  for (std::uint32_t slot : all_) set_waiting(slot);
+}
+
+Apply WorkList::next(const FunctionGraph& graph) {
+  // What a change noted first comes first: inputs before what needs them.
+  changed_.insert(changed_.end(), noted_.rbegin(), noted_.rend());
+  noted_.clear();
+  while (!changed_.empty()) {
+    const std::uint32_t slot = changed_.back();
     changed_.pop_back();
-    waiting_.erase(out.node());
-    return out;
+    if (!take(slot)) continue;
+    if (Apply node = graph.at_slot(slot)) return node;
   }
   while (at_ < all_.size()) {
-    out = std::move(all_[at_++]);
+    const std::uint32_t slot = all_[at_++];
     // A node that was noted meanwhile has had its turn.
-    if (waiting_.erase(out.node())) return out;
+    if (!take(slot)) continue;
+    if (Apply node = graph.at_slot(slot)) return node;
   }
   return Apply();
 }
 
-void WorkList::note(ApplyNode* node) {
+bool WorkList::set_waiting(std::uint32_t slot) {
+  if (slot >= waiting_.size()) waiting_.resize(std::max<std::size_t>(slot + 1, 2 * waiting_.size()));
+  return !std::exchange(waiting_[slot], true);
+}
+
+bool WorkList::take(std::uint32_t slot) { return std::exchange(waiting_[slot], false); }
+
+void WorkList::note(std::uint32_t slot) {
+  touched_.push_back(slot);
   // Nodes of the pass that it has not reached yet wait there: what they need is simplified first.
-  if (waiting_.insert(node).second) noted_.push_back(Apply::of(node));
+  if (set_waiting(slot)) noted_.push_back(slot);
 }
 
 void WorkList::note_above(const FunctionGraph& graph, ApplyNode* node) {
   std::vector<ApplyNode*> level{node};
   std::size_t noted = 0;
-  for (int i = 0; i < levels_ && !level.empty(); ++i) {
+  for (int i = 0; i < levels_ && !level.empty() && noted <= most_noted_above; ++i) {
     std::vector<ApplyNode*> above;
     for (ApplyNode* below : level)
-      for (std::size_t output = 0; output < below->output_count; ++output)
-        for (const Client& client : graph.clients(Variable::of(&below->outputs[output]))) {
-          if (!client.node) continue;
-          if (++noted > most_noted_above) return;
-          note(client.node);
-          above.push_back(client.node);
-        }
+      visit_users(graph, below, [&](ApplyNode* user) {
+        if (++noted > most_noted_above) return;
+        note(std::uint32_t(graph.slot(user)));
+        above.push_back(user);
+      });
     level = std::move(above);
   }
 }
 
-void WorkList::on_import(FunctionGraph&, const Apply& node, std::string_view) { note(node.node()); }
+void WorkList::on_import(FunctionGraph& graph, const Apply& node, std::string_view) { add(graph, node); }
 
 void WorkList::on_change_input(FunctionGraph& graph, const Client& client, const Variable& before, const Variable&,
                                std::string_view) {
   if (client.node) {
-    note(client.node);
+    note(std::uint32_t(graph.slot(client.node)));
     note_above(graph, client.node);
   }
   // Rules that want a variable to have one use may now apply to the use that is left.
   const std::span<const Client> left = graph.clients(before);
-  if (left.size() == 1 && left[0].node) note(left[0].node);
+  if (left.size() == 1 && left[0].node) note(std::uint32_t(graph.slot(left[0].node)));
 }
 
 }  // namespace bitale::rewriting

@@ -139,6 +139,7 @@ void declare(Rules& rules) {
         return exp(alloc(x, {shape_i(x, 0)}));
       });
   rules.function("alloc_of_alloc", Root::op({"Alloc"}), alloc_of_alloc)
+      .with_input(Root::op({"Alloc"}))
       .doc("Repeating twice is repeating once.")
       .tags(useless, canonicalize, stabilize, specialize, shape_unsafe, "local_merge_alloc")
       .sample([] {
@@ -146,6 +147,7 @@ void declare(Rules& rules) {
         return alloc(alloc(sample_leaf(DType::Float64, {}), {n}), {length(), n});
       });
   rules.function("elemwise_of_alloc", Root::elemwise(), drop_alloc_operands)
+      .with_input(Root::op({"Alloc"}))
       .doc("Operands that others repeat anyway are not repeated first.")
       .tags(canonicalize, specialize, shape_unsafe, "local_elemwise_alloc")
       .sample([] {
@@ -153,6 +155,7 @@ void declare(Rules& rules) {
         return x * alloc(sample_leaf(DType::Float64, {}), {shape_i(x, 0)});
       });
   rules.function("alloc_of_elemwise", Root::elemwise(), alloc_last)
+      .with_input(Root::op({"Alloc"}))
       .doc("Elementwise operations on a repeated value are done before it is repeated.")
       .tags(canonicalize, specialize, "local_alloc_unary", "local_second_sink")
       .sample([] { return exp(alloc(sample_leaf(DType::Float64, {}), {length()})); })

@@ -102,6 +102,7 @@ std::optional<Variables> sink_into_mask(FunctionGraph& graph, const Apply& node)
 
 void masks(Rules& rules) {
   rules.function("sink_into_mask", Root::scalar({"mul", "true_div"}), sink_into_mask)
+      .with_input(Root::scalar({"switch"}))
       .doc("x * switch(c, y, 0) is switch(c, x * y, 0), likewise y / x and with the branches exchanged.")
       .tags(canonicalize, stabilize, specialize, "local_mul_switch_sink", "local_div_switch_sink")
       .wider_domain()

@@ -50,6 +50,7 @@ std::optional<Variables> fold(FunctionGraph&, const Apply& node) {
 
 void declare(Rules& rules) {
   rules.function("constant_folding", Root::any(), fold)
+      .with_input(Root::number())
       .doc("A node of constants becomes a constant.")
       .tags(useless, canonicalize, stabilize, specialize, uncanonicalize, "topo_constant_folding")
       .priority(100)

@@ -93,6 +93,7 @@ void declare(Rules& rules) {
         return exp((*make_ref<DimShuffle>(2, std::vector<int>{0, 1}))({sample_matrix()}));
       });
   rules.function("dimshuffle_of_dimshuffle", Root::op({"DimShuffle"}), join_dimshuffles)
+      .with_input(Root::op({"DimShuffle"}))
       .doc("Two views become one; x.T.T is x.")
       .tags(useless, canonicalize, stabilize, specialize, "local_dimshuffle_lift")
       .sample([] { return transpose(transpose(sample_matrix())); })
@@ -105,6 +106,7 @@ void declare(Rules& rules) {
       .sample([] { return squeeze(make_vector({sample_leaf(DType::Float64, {})})) + 1; })
       .sample([] { return expand_dims(make_vector({sample_leaf(DType::Float64, {})}), 0); });
   rules.function("dimshuffle_lift", Root::op({"DimShuffle"}), lift)
+      .with_input(Root::elemwise())
       .doc("A view of an elementwise result is taken of the operands.")
       .tags(canonicalize, stabilize, "local_dimshuffle_lift")
       .sample([] { return transpose(exp(sample_matrix()) * transpose(sample_matrix())); })
@@ -113,6 +115,7 @@ void declare(Rules& rules) {
       })
       .sample([] { return sample_matrix() / exp(sample_vector()); });
   rules.function("compute_at_lowest_rank", Root::elemwise(), sink)
+      .with_input(Root::op({"DimShuffle"}))
       .doc("Dimensions are put in after elementwise operations, not before: scalars are computed as scalars.")
       .tags(specialize)
       .sample([] {

@@ -19,12 +19,12 @@ constexpr std::size_t longest_list = 64;
 bool is_inner(const FunctionGraph& graph, const Variable& v, std::initializer_list<std::string_view> kinds) {
   const ApplyNode* user = only_user(graph, v);
   if (!user) return false;
-  const auto* op = dynamic_cast<const Elemwise*>(user->op.get());
-  if (!op || user->outputs[0].type->is_super(*v.type()) == false) return false;
-  for (auto kind : kinds)
-    if (op->scalar.name == kind) return true;
-  return false;
+  const ScalarOp* op = user->op->elementwise();
+  if (!op || std::find(kinds.begin(), kinds.end(), op->name) == kinds.end()) return false;
+  return user->outputs[0].type->is_super(*v.type());
 }
+
+const Variables& inputs_of(const Variable& v) { return v.node()->owner->inputs; }
 
 // ---- products -------------------------------------------------------------------------------------------------------
 
@@ -35,27 +35,25 @@ struct Factors {
 // Only nodes that nobody else uses are taken apart: the others must be computed anyway.
 bool collect_factors(const FunctionGraph& graph, const Variable& root, Factors& out) {
   struct Item {
-    Variable v;
+    const Variable* v;
     bool below;
   };
-  std::vector<Item> open{{root, false}};
+  SmallVector<Item, 16> open{{&root, false}};
   while (!open.empty()) {
     const Item item = open.back();
-    open.pop_back();
-    const bool is_root = item.v.same_as(root);
-    const bool may_open = is_root || (graph.clients(item.v).size() == 1 && item.v.dtype() == root.dtype());
-    if (may_open && is_elemwise(item.v, "mul")) {
-      const Apply node = item.v.owner();
-      open.push_back({node.input(1), item.below});
-      open.push_back({node.input(0), item.below});
-    } else if (may_open && is_elemwise(item.v, "true_div")) {
-      const Apply node = item.v.owner();
-      open.push_back({node.input(1), !item.below});
-      open.push_back({node.input(0), item.below});
-    } else if (may_open && is_elemwise(item.v, "reciprocal")) {
-      open.push_back({item.v.owner().input(0), !item.below});
+    const Variable& v = *item.v;
+    open.resize(open.size() - 1);
+    const bool may_open = v.same_as(root) || (graph.clients(v).size() == 1 && v.dtype() == root.dtype());
+    if (may_open && is_elemwise(v, "mul")) {
+      open.push_back({&inputs_of(v)[1], item.below});
+      open.push_back({&inputs_of(v)[0], item.below});
+    } else if (may_open && is_elemwise(v, "true_div")) {
+      open.push_back({&inputs_of(v)[1], !item.below});
+      open.push_back({&inputs_of(v)[0], item.below});
+    } else if (may_open && is_elemwise(v, "reciprocal")) {
+      open.push_back({&inputs_of(v)[0], !item.below});
     } else {
-      (item.below ? out.below : out.above).push_back(item.v);
+      (item.below ? out.below : out.above).push_back(v);
     }
     if (out.above.size() + out.below.size() + open.size() > longest_list) return false;
   }
@@ -149,23 +147,23 @@ class Sum {
 
 bool collect_terms_of(const FunctionGraph& graph, const Variable& root, Sum& out) {
   struct Item {
-    Variable v;
+    const Variable* v;
     double sign;
   };
-  std::vector<Item> open{{root, 1}};
+  SmallVector<Item, 16> open{{&root, 1}};
   while (!open.empty()) {
     const Item item = open.back();
-    open.pop_back();
-    const bool may_open = item.v.same_as(root) || (graph.clients(item.v).size() == 1 && item.v.dtype() == root.dtype());
-    const bool is_sum = may_open && is_elemwise(item.v, "add"), is_difference = may_open && is_elemwise(item.v, "sub");
+    const Variable& v = *item.v;
+    open.resize(open.size() - 1);
+    const bool may_open = v.same_as(root) || (graph.clients(v).size() == 1 && v.dtype() == root.dtype());
+    const bool is_sum = may_open && is_elemwise(v, "add"), is_difference = may_open && is_elemwise(v, "sub");
     if (is_sum || is_difference) {
-      const Apply node = item.v.owner();
-      open.push_back({node.input(1), is_sum ? item.sign : -item.sign});
-      open.push_back({node.input(0), item.sign});
-    } else if (may_open && is_elemwise(item.v, "neg")) {
-      open.push_back({item.v.owner().input(0), -item.sign});
+      open.push_back({&inputs_of(v)[1], is_sum ? item.sign : -item.sign});
+      open.push_back({&inputs_of(v)[0], item.sign});
+    } else if (may_open && is_elemwise(v, "neg")) {
+      open.push_back({&inputs_of(v)[0], -item.sign});
     } else {
-      out.add(item.v, item.sign);
+      out.add(v, item.sign);
     }
     if (out.terms().size() + open.size() > longest_list) return false;
   }

@@ -71,6 +71,7 @@ std::optional<Variables> compare_length(FunctionGraph&, const Apply& node) {
 void declare(Rules& rules) {
   auto [c, x, y, z] = pattern_variables<4>();
   rules.function("settled_switch", Root::scalar({"switch"}), settled_switch)
+      .with_input(Root::number())
       .doc("switch of a constant condition is one of its branches.")
       .tags(useless, canonicalize, specialize, "local_useless_switch")
       .sample([] { return switch_(constant(Array(true)), sample_vector(), 0.0); })
@@ -86,6 +87,7 @@ void declare(Rules& rules) {
       .tags(canonicalize);
 
   rules.function("joint_switch", Root::elemwise(), joint_switch)
+      .with_input(Root::scalar({"switch"}))
       .doc("An operation on switches of one condition is one switch.")
       .tags(canonicalize, "local_merge_switch_same_cond")
       .sample([] {

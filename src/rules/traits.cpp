@@ -100,6 +100,7 @@ void declare(Rules& rules) {
     if (op->arity == 2) same_operands(rules, *op);
   }
   rules.function("neutral_element", Root::traits(commutative), drop_neutral)
+      .with_input(Root::number())
       .doc("x + 0, x * 1, x and True, x or False, ... are x.")
       .tags(useless, canonicalize, specialize, "local_add_remove_zeros", "local_mul_specialize",
             "local_useless_elemwise")
@@ -110,6 +111,7 @@ void declare(Rules& rules) {
       .sample([] { return and_(sample_leaf(DType::Bool, {any_length}), constant(Array(true))); })
       .sample([] { return or_(ints(), 0); });
   rules.function("absorbing_element", Root::scalar({"mul", "and", "or"}), absorb)
+      .with_input(Root::number())
       .doc("x * 0 is 0 for integers, x and False is False, x or True is True.")
       .tags(canonicalize, "local_mul_zero")
       .sample([] { return ints() * 0; })

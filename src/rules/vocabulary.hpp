@@ -2,6 +2,8 @@
 #pragma once
 
 #include <optional>
+#include <type_traits>
+#include <typeinfo>
 #include <vector>
 
 #include "bitale/ops/ops.hpp"
@@ -26,7 +28,9 @@ bool same_broadcast(const Variable& a, const Variable& b);
 // The op of the variable's node when it is of the class, else nullptr.
 template <class OpClass>
 const OpClass* op_as(const Variable& v) {
-  return dynamic_cast<const OpClass*>(v.owner_op());
+  static_assert(std::is_final_v<OpClass>);  // so that no search through bases is needed
+  const Op* op = v.owner_op();
+  return op && typeid(*op) == typeid(OpClass) ? static_cast<const OpClass*>(op) : nullptr;
 }
 // Leading dimensions of length 1 added up to the rank.
 Variable padded(const Variable& v, int rank);

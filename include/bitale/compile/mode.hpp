@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "bitale/rewriting/rewriting.hpp"
+
 namespace bitale {
 
 class Mode {
@@ -19,11 +21,17 @@ class Mode {
   Mode including(std::vector<std::string> tags) const;
   Mode excluding(std::vector<std::string> tags) const;
   Mode requiring(std::vector<std::string> tags) const;
+  // The same mode with rewrites of its own, each run at its position among the phases (PyTensor's Mode.register).
+  // ValueError for one without a name or function.
+  Mode registering(std::vector<ExtraRewrite> rewrites) const;
+  // What it selects of optdb, with its own rewrites.
+  RewriteQuery query() const;
   std::string str() const;
 
  private:
   std::string linker_, optimizer_;
   std::vector<std::string> included_, excluded_, required_;
+  RewriteQuery own_;  // only its extra rewrites
 };
 
 // FAST_RUN, FAST_COMPILE, or "Mode" (as the config says); ValueError with a suggestion otherwise.

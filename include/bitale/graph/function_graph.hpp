@@ -3,6 +3,7 @@
 // is an invariant. Replacement is a transaction: replace, validate, or roll back with the reason.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
@@ -64,13 +65,22 @@ class FunctionGraph {
   const Variables& inputs() const;
   const Variables& outputs() const;
   // The copies of the variables the graph was made from.
-  const VariableMap& originals() const;  // original -> own
+  VariableMap originals() const;  // original -> own; made at every call
   std::size_t node_count() const;
   bool contains(const Apply& node) const;
   bool contains(const Variable& variable) const;
   std::span<const Client> clients(const Variable& variable) const;
   // Nodes in dependency order, stable between calls when nothing changed.
   std::vector<Apply> toposort() const;
+
+  // Every node has a small number, its slot; once it has left, another one may get it. For tables beside the graph.
+  std::size_t slot(const ApplyNode* node) const;  // of a node of this graph
+  Apply at_slot(std::size_t slot) const;          // null where there is none
+  std::size_t slot_count() const;
+  // As toposort(), regardless of features. Kept until the graph changes.
+  const std::vector<std::uint32_t>& slots_in_order();
+  // Brings inputs before what needs them, from what the graph knows of each node alone.
+  void sort_slots(std::vector<std::uint32_t>& slots) const;
 
   // Replaces every use of `before`. The replacement's type must be `before`'s or a sub-type (TypeError); unknown leaves
   // raise MissingInputError. On any error the graph is as it was. A no-op when both are the same, also after merging.

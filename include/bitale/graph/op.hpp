@@ -16,7 +16,8 @@
 
 namespace bitale {
 
-class Lowering;  // ops/lowering.hpp: what an op may say to the lowering
+class Lowering;   // ops/lowering.hpp: what an op may say to the lowering
+struct ScalarOp;  // ops/scalar_op.hpp: the record of an elementwise operation
 
 // The lengths of one tensor: an int64 scalar per dimension.
 using Shape = Variables;
@@ -32,6 +33,10 @@ class Op : public RefCounted {
   virtual std::string pprint_text(std::span<const std::string> /*inputs*/) const { return {}; }
   bool equals(const Op& other) const;
   std::size_t hash() const;  // computed once
+  // A small number that ops of one name share; of elementwise ones, those of one scalar op. Computed once.
+  std::uint32_t kind() const;
+  // The scalar op that it applies to every element, or nullptr.
+  virtual const ScalarOp* elementwise() const { return nullptr; }
 
   // Checks the inputs and infers dtypes and static shapes. TypeError, ShapeError, ValueError.
   virtual Apply make_node(std::span<const Variable> inputs) const = 0;
@@ -70,14 +75,18 @@ class Op : public RefCounted {
   Variable operator()(std::initializer_list<Variable> inputs) const;
 
  private:
-  // A copy may be given other attributes, so it starts without the hash.
-  struct CachedHash {
-    CachedHash() = default;
-    CachedHash(const CachedHash&) {}
-    CachedHash& operator=(const CachedHash&) { return value = 0, *this; }
-    std::atomic<std::size_t> value{0};
+  virtual std::string kind_name() const { return std::string(name()); }
+
+  // Zero means not yet known. A copy may be given other attributes, so it starts without.
+  template <class T>
+  struct Cached {
+    Cached() = default;
+    Cached(const Cached&) {}
+    Cached& operator=(const Cached&) { return value = 0, *this; }
+    std::atomic<T> value{0};
   };
-  mutable CachedHash hash_;
+  mutable Cached<std::size_t> hash_;
+  mutable Cached<std::uint32_t> kind_;
 };
 
 // Base for ops with attributes: `static constexpr auto fields = attribute_list(attribute("axis", &Op::axis), ...)`.

@@ -14,6 +14,8 @@ std::vector<std::string> rules_of(const Provenance& provenance);
 // "pow_two, then sqr_of_sqr; model.py:3, in `f`"; "" when nothing is known.
 std::string provenance_text(const Provenance& provenance);
 
+// The name as nodes may refer to it: a copy that lives as long as the process.
+const char* interned_rule(const std::string& name);
 // The chain that goes on from `earlier` with `rule`, as Provenance::rule has it; either may be null. A rule that is in
 // the chain already is not added again.
 const char* chain_rules(const char* earlier, const char* rule);

@@ -10,12 +10,15 @@
 
 namespace bitale {
 
+class TensorType;
+
 class TypeBase : public RefCounted {
  public:
   virtual bool equals(const TypeBase& other) const = 0;
   // Whether every value of `other` is a value of this type.
   virtual bool is_super(const TypeBase& other) const = 0;
   virtual std::string str() const = 0;
+  virtual const TensorType* tensor() const { return nullptr; }  // itself, if it is one
 };
 using Type = Ref<const TypeBase>;
 
@@ -28,6 +31,7 @@ class TensorType final : public TypeBase {
   const Dims shape;  // unknown_length where not known
 
   int ndim() const { return int(shape.size()); }
+  const TensorType* tensor() const override { return this; }
   bool broadcasts(int axis) const { return shape[std::size_t(axis)] == 1; }
   bool equals(const TypeBase& other) const override;
   bool is_super(const TypeBase& other) const override;
@@ -55,7 +59,7 @@ class NullType final : public TypeBase {
 Type tensor_type(DType dtype, const Dims& shape);
 Type tensor_type(DType dtype, int ndim);
 // The tensor type, or nullptr.
-const TensorType* as_tensor(const Type& type);
+inline const TensorType* as_tensor(const Type& type) { return type ? type->tensor() : nullptr; }
 // A static length per dimension: the lengths two broadcast shapes give. ShapeError naming the dimension.
 Dims broadcast_static_shapes(const Dims& a, const Dims& b);
 

@@ -20,15 +20,20 @@ class Op;
 class Apply;
 class Variable;
 struct ApplyNode;
+struct NodeRecord;  // what the FunctionGraph that a node belongs to knows of it
 using OpRef = Ref<const Op>;
 using Variables = std::vector<Variable>;
 
 // What a leaf may carry besides its type: a Constant's data, a shared variable's container.
-class LeafData : public RefCounted {};
+class LeafData : public RefCounted {
+ public:
+  virtual const Array* constant() const { return nullptr; }  // a Constant's data
+};
 
 struct ConstantData final : LeafData {
   explicit ConstantData(Array value) : value(std::move(value)) {}
   const Array value;
+  const Array* constant() const override { return &value; }
 };
 
 // Where a node comes from: the user's line and, when a rewrite made it, the rule.
@@ -52,8 +57,11 @@ struct ApplyNode {
   std::uint32_t output_count = 0;
   OpRef op;
   Variables inputs;
-  std::unique_ptr<VariableNode[]> outputs;
+  VariableNode* outputs = nullptr;  // output_count of them
   Provenance provenance;
+  NodeRecord* record = nullptr;
+  VariableNode only_output;  // nearly all nodes have one: it lives here
+  std::unique_ptr<VariableNode[]> several_outputs;
 };
 
 class Variable {
@@ -61,19 +69,28 @@ class Variable {
   Variable() noexcept = default;
   // A new leaf.
   explicit Variable(Type type, std::string name = {});
-  Variable(const Variable& other) noexcept;
+  Variable(const Variable& other) noexcept : node_(other.node_) {
+    if (node_) count().fetch_add(1, std::memory_order_relaxed);
+  }
   Variable(Variable&& other) noexcept : node_(other.node_) { other.node_ = nullptr; }
   Variable& operator=(Variable other) noexcept {
     std::swap(node_, other.node_);
     return *this;
   }
-  ~Variable();
+  ~Variable() {
+    if (node_ && count().fetch_sub(1, std::memory_order_acq_rel) == 1) discard();
+  }
   // A handle to an existing node.
-  static Variable of(VariableNode* node);
+  static Variable of(VariableNode* node) noexcept {
+    Variable out;
+    out.node_ = node;
+    if (node) out.count().fetch_add(1, std::memory_order_relaxed);
+    return out;
+  }
 
   const Type& type() const { return node_->type; }
-  Apply owner() const;         // null for a leaf
-  const Op* owner_op() const;  // nullptr for a leaf
+  Apply owner() const;                                                                    // null for a leaf
+  const Op* owner_op() const { return node_->owner ? node_->owner->op.get() : nullptr; }  // nullptr for a leaf
   bool has_owner() const { return node_->owner != nullptr; }
   int index() const { return int(node_->index); }
   const std::string& name() const { return node_->name; }
@@ -81,13 +98,17 @@ class Variable {
   Location where() const;
 
   // Of tensors; TypeError for other types.
-  const TensorType& tensor() const;
+  const TensorType& tensor() const {
+    if (auto* tensor = as_tensor(node_->type)) return *tensor;
+    refuse_as_tensor();
+  }
   DType dtype() const { return tensor().dtype; }
   int ndim() const { return tensor().ndim(); }
   const Dims& static_shape() const { return tensor().shape; }
 
   bool is_constant() const { return constant() != nullptr; }
-  const Array* constant() const;  // a Constant's data, or nullptr
+  // A Constant's data, or nullptr.
+  const Array* constant() const { return node_->leaf ? node_->leaf->constant() : nullptr; }
   bool is_disconnected() const;
   bool is_null() const;  // of NullType
   const std::string& why_null() const;
@@ -100,6 +121,10 @@ class Variable {
   bool same_as(const Variable& other) const noexcept { return node_ == other.node_; }
 
  private:
+  std::atomic<std::uint32_t>& count() const noexcept { return node_->owner ? node_->owner->count : node_->count; }
+  void discard() const noexcept;  // the last handle is gone
+  [[noreturn]] void refuse_as_tensor() const;
+
   VariableNode* node_ = nullptr;
 };
 
@@ -108,14 +133,23 @@ class Apply {
   Apply() noexcept = default;
   // ValueError when an input is null.
   Apply(OpRef op, Variables inputs, const std::vector<Type>& output_types);
-  Apply(const Apply& other) noexcept;
+  Apply(const Apply& other) noexcept : node_(other.node_) {
+    if (node_) node_->count.fetch_add(1, std::memory_order_relaxed);
+  }
   Apply(Apply&& other) noexcept : node_(other.node_) { other.node_ = nullptr; }
   Apply& operator=(Apply other) noexcept {
     std::swap(node_, other.node_);
     return *this;
   }
-  ~Apply();
-  static Apply of(ApplyNode* node);
+  ~Apply() {
+    if (node_ && node_->count.fetch_sub(1, std::memory_order_acq_rel) == 1) discard(node_);
+  }
+  static Apply of(ApplyNode* node) noexcept {
+    Apply out;
+    out.node_ = node;
+    if (node) node->count.fetch_add(1, std::memory_order_relaxed);
+    return out;
+  }
 
   const Op& op() const { return *node_->op; }
   const OpRef& op_ref() const { return node_->op; }
@@ -133,10 +167,16 @@ class Apply {
   bool same_as(const Apply& other) const noexcept { return node_ == other.node_; }
 
  private:
+  friend class Variable;
+  static void discard(ApplyNode* node) noexcept;
+
   ApplyNode* node_ = nullptr;
 };
 
-Variable constant(const Array& value, std::string name = {});
+inline Apply Variable::owner() const { return Apply::of(node_->owner); }
+
+Variable constant(const Array& value, std::string name = {});  // of a copy
+Variable constant(Array&& value, std::string name = {});       // of the array itself, if nobody else has it
 // The explicit non-gradients.
 Variable disconnected();
 Variable undefined_gradient(std::string why);

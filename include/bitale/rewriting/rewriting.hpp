@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <limits>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,15 +14,32 @@
 
 namespace bitale {
 
+namespace rewriting {
+class Rule;
+}
+
+// A rewrite outside optdb that a query brings along: a function of the whole graph, run once when the phases have come
+// to its position (after a phase at the same position).
+struct ExtraRewrite {
+  std::string name;
+  std::function<void(FunctionGraph&)> function;
+  double position = 0;
+};
+// One that applies the rule until nothing changes. The rule lives as long as the process: nodes refer to its name.
+ExtraRewrite extra_rewrite(std::shared_ptr<const rewriting::Rule> rule, double position);
+
 // Selects rewrites: those that carry (or are named as) any of `include` and all of `require`, but none of `exclude`.
 // Phases of the sequence at positions after the cut-off are left out.
 struct RewriteQuery {
   std::vector<std::string> include = {}, require = {}, exclude = {};
   double position_cutoff = std::numeric_limits<double>::infinity();
+  std::vector<std::shared_ptr<const ExtraRewrite>> extra = {};  // none of which str() speaks
 
   RewriteQuery including(const std::vector<std::string>& tags) const;
   RewriteQuery excluding(const std::vector<std::string>& tags) const;
   RewriteQuery requiring(const std::vector<std::string>& tags) const;
+  // ValueError for one without a name or function.
+  RewriteQuery registering(std::vector<ExtraRewrite> rewrites) const;
   // "+fast_run", "&stabilize", "-fusion".
   static RewriteQuery parse(const std::vector<std::string>& terms);
   std::string str() const;

@@ -57,11 +57,13 @@ class Root {
   static Root traits(std::uint32_t traits);                      // elementwise operations that have all these traits
   static Root elemwise();
   static Root any();
+  static Root number();  // of an input: a constant, or what may be a view of one
   bool matches(const Op& op) const;
+  bool matches(const Variable& v) const;
   std::string str() const;
 
  private:
-  enum class Kind { Op, Scalar, Either, Traits, Elemwise, Any } kind_ = Kind::Any;
+  enum class Kind { Op, Scalar, Either, Traits, Elemwise, Any, Number } kind_ = Kind::Any;
   std::vector<std::string> names_;
   std::uint32_t traits_ = 0;
 };
@@ -98,6 +100,9 @@ class Match {
 };
 using Condition = std::function<bool(const Match&)>;
 
+// How many inputs of a node are looked at when rules for it are chosen.
+inline constexpr std::size_t inputs_looked_at = 3;
+
 // ---- rules ----------------------------------------------------------------------------------------------------------
 // One replacement per output (a null variable leaves that output), or none.
 using NodeFunction = std::function<std::optional<Variables>(FunctionGraph&, const Apply&)>;
@@ -119,6 +124,8 @@ class Rule {
   Rule& doc(std::string text);
   Rule& priority(int value);  // higher goes first on the same node; default 0
   Rule& depth(int levels);    // how many levels of nodes below its root a function looks at; default 2
+  // A function is only worth trying where an input of the node is one of these.
+  Rule& with_input(Root input);
   // Of equations:
   Rule& on(std::uint32_t dtypes);  // dtypes of the pattern variables; default: floats
   Rule& when(Condition condition);
@@ -145,6 +152,8 @@ class Rule {
 
   // -- use --
   std::optional<Variables> apply(FunctionGraph& graph, const Apply& node) const { return function_(graph, node); }
+  // Whether it is worth trying, judged by the node's op and by what its first inputs are (RuleIndex).
+  bool may_apply(const Apply& node) const;
   const std::string& name() const { return name_; }
   const Root& root() const { return root_; }
   const std::vector<std::string>& tags() const { return tags_; }
@@ -169,6 +178,7 @@ class Rule {
 
   std::string name_, doc_;
   Root root_;
+  std::optional<Root> input_;
   NodeFunction function_;
   std::unique_ptr<Equation> equation_;
   std::vector<std::string> tags_;
@@ -221,6 +231,8 @@ CheckReport verify_rule(std::string_view registered);  // KeyError with a sugges
 // --------------------------------------------------------------------------------------- The value of a constant whose
 // elements are all equal, seen through nodes that only view it (a broadcast scalar).
 std::optional<double> scalar_constant(const Variable& variable);
+// Whether the node behind it leaves that possible.
+bool may_be_number(const Variable& variable);
 // `value` with the type that its use as `like` needs: broadcast to like's lengths, cast where that loses nothing. None
 // when it can't be.
 std::optional<Variable> fit(const Variable& value, const Variable& like);

@@ -54,6 +54,20 @@ TEST_CASE("x*y/y is x") {
   CHECK(f.graph().node_count() == 0);
 }
 
+TEST_CASE("a mode may have rewrites of its own") {
+  auto x = vector("x");
+  const Mode mode = Mode("vm", "fast_run")
+                        .registering({{"to_cos",
+                                       [](FunctionGraph& graph) {
+                                         const Variable out = graph.outputs()[0];
+                                         graph.replace(out, cos(out.owner().input(0)), "to_cos");
+                                       },
+                                       2.5}});
+  CHECK(contains(mode.str(), "registered=[to_cos at 2.5]"));
+  CHECK(allclose(function({x}, sin(x), {.mode = mode})({Array{0.0}}), Array{1.0}));
+  CHECK(allclose(function({x}, sin(x))({Array{0.0}}), Array{0.0}));
+}
+
 TEST_CASE("picked elements and their gradient") {
   auto x = dmatrix("x");
   auto y = lvector("y");

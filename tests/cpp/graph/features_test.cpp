@@ -12,7 +12,7 @@ using namespace bitale::testing;
 
 namespace {
 
-const Variable& own(const FunctionGraph& graph, const Variable& v) { return graph.originals().at(v); }
+Variable own(const FunctionGraph& graph, const Variable& v) { return graph.originals().at(v); }
 
 bool contains(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
 

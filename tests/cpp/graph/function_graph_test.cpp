@@ -71,9 +71,34 @@ struct Watch {
   std::shared_ptr<Mirror> mirror = std::make_shared<Mirror>();
 };
 
-const Variable& own(const FunctionGraph& graph, const Variable& v) { return graph.originals().at(v); }
+Variable own(const FunctionGraph& graph, const Variable& v) { return graph.originals().at(v); }
 
 }  // namespace
+
+TEST_CASE("a node belongs to one graph, which gives it a slot") {
+  Variable x = leaf("x"), a = f(x), out = g(a);
+  FunctionGraph graph({x}, {out});
+  const Apply first = graph.outputs()[0].owner(), second = first.input(0).owner();
+  CHECK(graph.slot_count() == 2);
+  CHECK(graph.at_slot(graph.slot(first.node())).same_as(first));
+  CHECK(graph.slots_in_order() ==
+        std::vector<std::uint32_t>{std::uint32_t(graph.slot(second.node())), std::uint32_t(graph.slot(first.node()))});
+  CHECK_FALSE(graph.at_slot(7));
+  CHECK_THROWS_AS(graph.slot(a.node()->owner), InternalError);
+  CHECK_THROWS_AS(FunctionGraph(graph.inputs(), graph.outputs(), false), ValueError);
+  graph.check_integrity();
+  // One that has left is free, and its slot too.
+  graph.replace(graph.outputs()[0], g(graph.inputs()[0]), "test");
+  CHECK(graph.slot_count() <= 3);
+  graph.replace(graph.outputs()[0], f(graph.inputs()[0]), "test");
+  CHECK(graph.slot_count() <= 3);
+  graph.check_integrity();
+  CHECK(graph.node_count() == 1);
+  FunctionGraph taken({x}, {g(f(x))}, false);
+  { FunctionGraph moved = std::move(taken); }
+  FunctionGraph again({first.input(0).owner().input(0)}, {first.output()}, false);
+  CHECK(again.node_count() == 2);
+}
 
 TEST_CASE("a function graph is a copy") {
   Variable x = leaf("x"), a = f(x), out = g(a);

@@ -139,6 +139,79 @@ TEST_CASE("unknown names in queries are refused, with a suggestion") {
   rewrite(graph, OPT_FAST_RUN.excluding({"fusion", "inplace"}));  // known to PyTensor's users
 }
 
+TEST_CASE("a query brings along rewrites of its own, each at its position") {
+  auto x = vector("x");
+  std::vector<std::string> seen;
+  const auto look = [&](std::string name, double position) -> ExtraRewrite {
+    return {name,
+            [&seen, name](FunctionGraph& graph) { seen.push_back(name + ": " + expression_text(graph.outputs()[0])); },
+            position};
+  };
+  const auto query = OPT_FAST_RUN.registering({look("late", 2.5), look("early", 0.5), look("after", 1)});
+  CHECK(rewritten(pow(x, 2) + 0, query) == "sqr(x)");
+  CHECK(seen == std::vector<std::string>{"early: x ** 2 + 0", "after: x ** 2", "late: sqr(x)"});
+
+  // What it changes is marked with its name.
+  ExtraRewrite replace{"mine", [](FunctionGraph& graph) {
+                         const Variable out = graph.outputs()[0];
+                         graph.replace(out, cos(out.owner().input(0)), "mine");
+                       }};
+  FunctionGraph graph = graph_of(sin(x));
+  RewriteReport report;
+  rewrite(graph, OPT_NONE.registering({replace}), &report);
+  CHECK(expression_text(graph.outputs()[0]) == "cos(x)");
+  CHECK(std::string(graph.outputs()[0].owner().provenance().rule) == "mine");
+  REQUIRE(report.phases.size() == 1);
+  CHECK(report.phases[0].name == "mine");
+
+  // A rule that belongs to no phase.
+  {
+    Rules rules;
+    const Variable p = pattern_variable("x");
+    rules.equation("only_here", tan(p), sin(p));
+    CHECK(rewritten(tan(x) * tan(x), OPT_NONE.registering({extra_rewrite(std::move(rules.take()[0]), 1)})) ==
+          "sin(x) * sin(x)");
+  }
+  CHECK_THROWS_AS(OPT_NONE.registering({{"", [](FunctionGraph&) {}}}), ValueError);
+  CHECK_THROWS_AS(OPT_NONE.registering({{"nothing", {}}}), ValueError);
+  auto fails = OPT_NONE.registering({{"fails", [](FunctionGraph&) { throw ValueError("on purpose"); }, 1.5}});
+  auto fresh = graph_of(sin(x));
+  const config::Change policy("on_opt_error", "raise");
+  CHECK_THROWS_WITH_AS(rewrite(fresh, fails), doctest::Contains("`fails` at position 1.5 failed: on purpose"),
+                       InconsistencyError);
+}
+
+TEST_CASE("rules are only tried where the node and its inputs allow them") {
+  auto x = vector("x"), y = vector("y");
+  const auto tries = [](const Variable& v, std::string_view rule) {
+    FunctionGraph graph = graph_of(v);
+    RewriteReport report;
+    rewrite(graph, OPT_FAST_RUN, &report);
+    std::uint64_t total = 0;
+    for (auto& row : report.rules)
+      if (row.name == rule) total += row.tried;
+    return total;
+  };
+  CHECK(tries(x * y, "neg_times") == 0);
+  CHECK(tries(x * -y, "neg_times") > 0);  // commutative: in either order
+  CHECK(tries(x + y, "twice") == 0);
+  CHECK(tries(x + x, "twice") > 0);
+  CHECK(tries(x * y, "neutral_element") == 0);
+  CHECK(tries(x * 2, "neutral_element") > 0);
+  CHECK(tries(x * expand_dims(y, 0), "neutral_element") > 0);  // which could view a constant
+  CHECK(tries(exp(x) * y, "elemwise_of_alloc") == 0);
+  CHECK(tries(exp(x) * alloc(scalar("s"), {shape_i(x, 0)}), "elemwise_of_alloc") > 0);
+}
+
+TEST_CASE("a change far below a node is noticed") {
+  // The product cancels only once a rule has turned y2 into y, twenty levels down.
+  auto x = vector("x"), y = vector("y");
+  const Variable y2 = -(-y);
+  Variable v = x / y2;
+  for (int i = 0; i < 20; ++i) v = v * vector("z" + std::to_string(i));
+  CHECK(expression_text(rewrite_graph(v * y, {"fast_run"}), 100).find('/') == std::string::npos);
+}
+
 TEST_CASE("new nodes say which rule made them and which line they come from; names stay") {
   auto x = vector("x");
   const Variable log_part = log(1 + x);
