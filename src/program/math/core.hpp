@@ -35,8 +35,6 @@ inline Log2 log_2(const Format& format) {
   return {0.6931471824645996, -1.904654299957768e-09};
 }
 
-// 2^n for a float n that is whole, -bias < n <= bias.
-Expr power_of_two(Expr n);
 // value * 2^n where both it and the value are normal, for a whole n given as n + shifter.
 Expr add_to_exponent(Expr value, Expr shifted);
 

@@ -49,8 +49,6 @@ Expr add_to_exponent(Expr value, Expr shifted) {
   return bitcast(bitcast(value, bits) + n, value.dtype());
 }
 
-Expr power_of_two(Expr n) { return add_to_exponent(n.pool().number(1, n.dtype()), n + Format(n.dtype()).shifter()); }
-
 Reduced reduce_by_log_2(Expr x) {
   const auto [high, low] = log_2(Format(x.dtype()));
   ExprPool& pool = x.pool();

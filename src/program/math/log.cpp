@@ -37,21 +37,41 @@ Decomposed decompose_any(Expr x) {
 
 }  // namespace
 
+namespace {
+
+std::int64_t sqrt_half_bits(const Format& format) { return format.is_double ? 0x3fe6a09e667f3bcd : 0x3f3504f3; }
+
+// The bits of x, seen from sqrt(1/2): the exponent field counts the powers of two that m must give away.
+Expr shifted_bits(Expr x) {
+  const Format format(x.dtype());
+  const std::int64_t one = format.bias() << format.mantissa();
+  return bitcast(x, format.bits()) + x.pool().integer(one - sqrt_half_bits(format), format.bits());
+}
+
+Expr mantissa_mask(Expr x) {
+  const Format format(x.dtype());
+  return x.pool().integer((std::int64_t(1) << format.mantissa()) - 1, format.bits());
+}
+
+// 2^-k of the decomposition of x, |k| <= bias.
+Expr inverse_power(Expr x) {
+  const Format format(x.dtype());
+  const Expr exponent = shifted_bits(x) & ~mantissa_mask(x);
+  return bitcast(x.pool().integer(2 * format.bias() << format.mantissa(), format.bits()) - exponent, x.dtype());
+}
+
+}  // namespace
+
 Decomposed decompose(Expr x) {
   const Format format(x.dtype());
   ExprPool& pool = x.pool();
-  const std::int64_t one = format.bias() << format.mantissa();
-  const std::int64_t sqrt_half = format.is_double ? 0x3fe6a09e667f3bcd : 0x3f3504f3;
-  const std::int64_t mask = (std::int64_t(1) << format.mantissa()) - 1;
-  auto integer = [&](std::int64_t value) { return pool.integer(value, format.bits()); };
-  // Seen from sqrt(1/2), the exponent field counts the powers of two that m must give away.
-  const Expr shifted = bitcast(x, format.bits()) + integer(one - sqrt_half);
-  const Expr m = bitcast((shifted & integer(mask)) + integer(sqrt_half), format.dtype());
+  const Expr shifted = shifted_bits(x);
+  const Expr m = (shifted & mantissa_mask(x)) + pool.integer(sqrt_half_bits(format), format.bits());
   // The field as a float: put it below the exponent of 2^mantissa and subtract that again.
   const double base = format.is_double ? 0x1p52 : 0x1p23;
   const std::int64_t base_bits = (format.bias() + format.mantissa()) << format.mantissa();
-  const Expr field = bitcast((shifted >> format.mantissa()) | integer(base_bits), format.dtype());
-  return {m, field - (base + double(format.bias()))};
+  const Expr field = (shifted >> format.mantissa()) | pool.integer(base_bits, format.bits());
+  return {bitcast(m, x.dtype()), bitcast(field, x.dtype()) - (base + double(format.bias()))};
 }
 
 namespace {
@@ -153,18 +173,18 @@ Expr log10(Expr x) {
 
 Expr log1p_moderate(Expr x) {
   const Format format(x.dtype());
-  const Expr u = x + 1.0, back = u - 1.0;
-  const Expr lost = (1.0 - (u - back)) + (x - back);  // 1 + x = u + lost exactly
+  const Expr one = x.pool().number(1, x.dtype()), u = x + 1.0;
+  const Expr lost = min(x, one) - (u - max(x, one));  // 1 + x = u + lost exactly
   const auto [m, k] = decompose(u);
   // Far from 1 what was lost does not matter, and 2^-k may not be a number.
   const double far = format.is_double ? 0x1p60 : 0x1p30;
-  const Expr correction = select(x < far, lost * power_of_two(-k), 0.0);
-  return log_of_scaled(k, (m - 1.0) + correction);
+  const Expr f = m - 1.0;
+  return log_of_scaled(k, select(x < far, fma(lost, inverse_power(u), f), f));
 }
 
 Expr log1p(Expr x) {
-  const Expr value = select(abs(x) < Format(x.dtype()).tiny(), x, log1p_moderate(x));
   const Expr at_minus_one_or_below = select(equal(x, -1), -inf, x.pool().number(std::nan(""), x.dtype()));
+  const Expr value = copysign(log1p_moderate(x), x);  // of -0 too
   return select(x > -1.0, select(x < inf, value, x), at_minus_one_or_below);
 }
 

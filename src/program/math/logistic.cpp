@@ -11,9 +11,7 @@ Expr sigmoid(Expr x) {
 
 Expr softplus(Expr x) {
   const Expr small = exp(-abs(x));
-  // log1p of a tiny number is that number; max passes a nan in its second argument.
-  const Expr bend = select(small < Format(x.dtype()).tiny(), small, log1p_moderate(small));
-  return bend + max(x.pool().number(0, x.dtype()), x);
+  return log1p_moderate(small) + max(x.pool().number(0, x.dtype()), x);  // passes a nan in its second argument
 }
 
 }  // namespace bitale::program::math
