@@ -8,5 +8,6 @@
 #include "bitale/core/error.hpp"
 #include "bitale/graph/traversal.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/ordered.hpp"
 #include "bitale/printing/printing.hpp"
 #include "bitale/rewriting/rewriting.hpp"

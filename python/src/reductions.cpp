@@ -5,6 +5,7 @@
 #include "bind.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/ordered.hpp"
 #include "define.hpp"
 #include "numpy_bridge.hpp"
 
@@ -54,6 +55,17 @@ void bind_locating(nb::module_& m, const char* name, Locating function, const ch
       "axis"_a = nb::none(), "keepdims"_a = false, doc);
 }
 
+using Cumulating = Variable (*)(const Operand&, std::optional<int>);
+
+void bind_cumulating(nb::module_& m, const char* name, Cumulating function, const char* doc) {
+  define_both(
+      m, name,
+      [function, name](const Like& x, const AxisLike& axis) {
+        return function(as_variable(x), as_optional_int(axis, cat(name, ": axis")));
+      },
+      "axis"_a = nb::none(), doc);
+}
+
 void bind_spreading(nb::module_& m, const char* name, Spreading function, const char* doc) {
   define_both(
       m, name,
@@ -100,6 +112,16 @@ void bind_reductions(nb::module_& m) {
                 "Index of the first largest element along the axis; of the flattened x when axis is None.");
   bind_locating(m, "argmin", argmin,
                 "Index of the first smallest element along the axis; of the flattened x when axis is None.");
+  bind_cumulating(m, "cumsum", cumsum,
+                  "Sums of all elements up to and including each along the axis; of the flattened x when axis is None. "
+                  "Integers and bool give int64 or uint64.");
+  bind_cumulating(
+      m, "cumprod", cumprod,
+      "Products of all elements up to and including each along the axis; of the flattened x when axis is None. "
+      "Integers and bool give int64 or uint64.");
+  define(
+      m, "diff", [](const Like& x, int n, int axis) { return diff(as_variable(x), n, axis); }, "x"_a, "n"_a = 1,
+      "axis"_a = -1, "n times the differences of neighbours along the axis (of bool: whether they differ).");
   define(
       m, "logsumexp",
       [](const Like& x, const AxisLike& axis, bool keepdims) {

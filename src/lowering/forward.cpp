@@ -128,7 +128,10 @@ void for_each_expr(Step& step, const std::function<void(Expr&)>& visit) {
                    visit(s.value);
                  },
                  [&](program::Let& s) { visit(s.value); },
-                 [&](program::Update& s) { visit(s.value); },
+                 [&](program::Update& s) {
+                   visit(s.value);
+                   if (s.place) visit(s.place);
+                 },
                  [&](program::Loop& s) { visit(s.extent); },
                  [&](program::Fill& s) { visit(s.value); },
                  [&](program::Call& s) {

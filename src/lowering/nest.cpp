@@ -48,6 +48,7 @@ class NestBuilder {
       for (auto buffer : root.writes) writers_[std::size_t(buffer)].push_back(id);
       if (root.buffer >= 0) writers_[std::size_t(root.buffer)].push_back(id);
       if (root.var) producers_[root.var.payload()] = id;
+      if (root.place_var) producers_[root.place_var.payload()] = id;
       for (int dependency : touched_) depends_[std::size_t(dependency)] = false;
     }
     Steps& steps = plan_.program.steps;
@@ -91,6 +92,7 @@ class NestBuilder {
     for (auto& length : root.domain) look_at(length);
     for (auto& place : root.at) look_at(place);
     if (root.value) look_at(root.value);
+    if (root.place) look_at(root.place);
     if (root.step)
       if (auto* call = std::get_if<program::Call>(&root.step->what))
         for (auto& argument : call->arguments)
@@ -168,10 +170,11 @@ class NestBuilder {
     std::vector<Axis> axes;
     for (std::size_t k = 0; k < root.domain.size(); ++k)
       if (!root.domain[k].is_constant(1))
-        axes.push_back({root.indices[k], root.domain[k], root.kind == Root::Kind::reduce && root.reduced[k]});
+        axes.push_back({root.indices[k], root.domain[k], !root.reduced.empty() && root.reduced[k]});
     // Trailing reduced axes accumulate in a register; reduced axes before them in memory.
-    std::size_t suffix = axes.size();
-    while (suffix > 0 && axes[suffix - 1].reduced) --suffix;
+    const bool running = root.kind == Root::Kind::accumulate;
+    std::size_t suffix = axes.size() - std::size_t(running);
+    while (!running && suffix > 0 && axes[suffix - 1].reduced) --suffix;
     const bool in_register = suffix < axes.size();
     const bool in_memory =
         std::any_of(axes.begin(), axes.begin() + std::ptrdiff_t(suffix), [](const Axis& a) { return a.reduced; });
@@ -187,34 +190,57 @@ class NestBuilder {
       }
       if (in_memory && depth == 0) {
         Item fill;  // before the loop it accumulates in, which may be an older one
-        const Expr start = program::identity(*root.combiner, *plan_.program.pool, buffer_dtype(root));
-        fill.leaf.push_back(Step{program::Fill{root.buffer, start}});
+        fill.leaf = starts(root);
         list->insert(list->begin() + std::ptrdiff_t(position++), std::move(fill));
         ++finish_at;
       }
       Item& item = (*list)[position];
       item.roots.push_back(id);
       item.nest->size += size_;
-      if (in_register && depth == suffix) item.nest->carries.push_back({root.var, *root.combiner});
+      if (in_register && depth == suffix) {
+        item.nest->carries.push_back({root.var, *root.combiner, running});
+        if (root.place_var) item.nest->carries.push_back({root.place_var, Combiner::add});
+      }
       list = &item.nest->items;
     }
-    if (in_register) add_leaf(*list, Step{program::Update{root.var, *root.combiner, root.value}}, id);
+    if (in_register)
+      add_leaf(*list, Step{program::Update{root.var, *root.combiner, root.value, root.place_var, root.place}}, id);
+    if (in_memory && root.place_var) return add_located(*list, root, id);
     if (auto step = finish(root, in_register, in_memory)) {
-      if (in_register)
+      if (in_register && !running)
         add_leaf(*finish_list, past_leaves(*finish_list, finish_at), std::move(*step), id);
       else
         add_leaf(*list, std::move(*step), id);
     }
   }
 
+  // What the buffers that a root accumulates in start as.
+  Steps starts(const Root& root) const {
+    const auto fill = [&](std::int64_t buffer, Combiner combiner) {
+      const DType dtype = plan_.program.buffers[std::size_t(buffer)].dtype;
+      return Step{program::Fill{buffer, program::identity(combiner, *plan_.program.pool, dtype)}};
+    };
+    if (root.place_var) return {fill(root.buffer, Combiner::add), fill(root.extremes, *root.combiner)};
+    return {fill(root.buffer, *root.combiner)};
+  }
+
+  void add_located(std::vector<Item>& list, const Root& root, int id) const {
+    program::ExprPool& pool = *plan_.program.pool;
+    const Expr best = pool.load(root.extremes, root.value.dtype(), root.at);
+    const Expr place = pool.load(root.buffer, DType::Int64, root.at);
+    const Expr taken = program::more_extreme(*root.combiner, root.value, best);
+    add_leaf(list, Step{program::Store{root.buffer, root.at, select(taken, root.place, place)}}, id);
+    add_leaf(list, Step{program::Store{root.extremes, root.at, select(taken, root.value, best)}}, id);
+  }
+
   // What is left to do with the value; nothing for a variable that its loop has made.
   std::optional<Step> finish(const Root& root, bool in_register, bool in_memory) const {
-    const bool is_reduce = root.kind == Root::Kind::reduce;
-    const Expr result = in_register ? root.var : root.value;
+    const bool accumulates = root.combiner && root.kind == Root::Kind::store;
+    const Expr result = !in_register ? root.value : root.place_var ? root.place_var : root.var;
     if (in_memory)
       return Step{program::Accumulate{root.buffer, root.at, *root.combiner, program::cast(result, buffer_dtype(root))}};
     if (root.buffer < 0) return in_register ? std::nullopt : std::optional(Step{program::Let{root.var, root.value}});
-    if (root.combiner && !is_reduce) return Step{program::Accumulate{root.buffer, root.at, *root.combiner, root.value}};
+    if (accumulates) return Step{program::Accumulate{root.buffer, root.at, *root.combiner, root.value}};
     return Step{program::Store{root.buffer, root.at, program::cast(result, buffer_dtype(root))}};
   }
 

@@ -285,7 +285,8 @@ void Plan::reduce(int output, Combiner combiner, std::vector<Expr> domain, std::
 // The buffer of `base`, when nobody but the node that makes `heir` reads it: its elements may be overwritten.
 std::optional<std::int64_t> Plan::inherit(const Variable& base, const Variable& heir) {
   const Value& value = value_of(base);
-  if (value.buffer < 0 || value.by_host || base.is_constant() || graph_.clients(base).size() != 1) return {};
+  if (value.buffer < 0 || value.by_host || value.reread || base.is_constant() || graph_.clients(base).size() != 1)
+    return {};
   program::Buffer& buffer = program.buffers[std::size_t(value.buffer)];
   if (buffer.role != program::Role::temporary) return {};
   if (auto slot = take_output_slot(heir)) {

@@ -22,7 +22,7 @@ using program::Program;
 
 // One thing to be computed and stored: the unit that nests are built of.
 struct Root {
-  enum class Kind { store, reduce, scalar, step };
+  enum class Kind { store, reduce, accumulate, locate, scalar, step };
   Kind kind = Kind::store;
   std::int64_t buffer = -1;   // what it writes; -1: a scalar variable or nothing
   std::vector<Expr> domain;   // loop extents, outermost first
@@ -30,9 +30,11 @@ struct Root {
   std::vector<bool> reduced;  // per domain axis (reduce)
   std::vector<Expr> at;       // where the value goes
   Expr value;
-  Expr var;                                 // reduce: the accumulator; scalar: the variable
-  std::optional<Combiner> combiner;         // reduce, or a store that accumulates
-  std::optional<program::Step> step;        // kind step: a call, a host call or a check
+  Expr var;                           // reduce, accumulate, locate: the accumulator; scalar: the variable
+  Expr place_var, place;              // locate: where the accumulator's value is, as told by `place`
+  std::int64_t extremes = -1;         // locate, where it can't be in registers: a buffer in place of the accumulator
+  std::optional<Combiner> combiner;   // of an accumulator, or of a store that accumulates
+  std::optional<program::Step> step;  // kind step: a call, a host call or a check
   std::vector<std::int64_t> reads, writes;  // buffers of a step
   std::vector<int> checks;                  // tokens of the checks that guard its reads
 };
@@ -56,6 +58,7 @@ struct Value {
   bool expanded = false;   // some reader repeats its elements along a new axis
   bool wanted = false;     // some reader needs it in memory
   bool by_host = false;    // the host brings its memory
+  bool reread = false;     // making later elements reads earlier ones: nothing else may be written over them
   Variable permuted_from;  // with `order`: this is a transposed view of that
   std::vector<int> order;
   std::vector<int> checks;  // tokens of the checks that guard the rule
@@ -88,6 +91,9 @@ class Plan final : public Lowering {
   void element(int output, ElementRule rule, int cost) override;
   void permute(int output, int input, std::span<const int> order) override;
   void reduce(int output, Combiner combiner, std::vector<Expr> domain, std::vector<bool> reduced, DType dtype,
+              ElementRule value) override;
+  void accumulate(int output, Combiner combiner, std::vector<Expr> domain, int axis, ElementRule value) override;
+  void locate(int output, Combiner combiner, std::vector<Expr> domain, std::vector<bool> reduced, DType dtype,
               ElementRule value) override;
   void assemble(int output, std::optional<int> base, std::vector<Piece> pieces) override;
   void concatenate(int output, int axis, std::vector<Part> parts) override;

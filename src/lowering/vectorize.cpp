@@ -27,13 +27,27 @@ std::size_t call_count(program::Steps& body) {
   return calls;
 }
 
+// Running floats are combined one after the other: lanes pay only where what is combined takes some computing.
+constexpr std::size_t cheap = 12;  // expressions
+
+bool only_runs(program::Loop& loop) {
+  const bool runs = std::any_of(loop.carries.begin(), loop.carries.end(), [](const program::Carry& carry) {
+    return carry.running && is_float(carry.var.dtype());
+  });
+  if (!runs) return false;
+  program::ExprWalk walk;
+  std::size_t size = 0;
+  for (auto& step : loop.body) for_each_expr(step, [&](Expr& root) { walk(root, [&](Expr) { ++size; }); });
+  return size <= cheap;
+}
+
 void mark(program::Steps& steps) {
   for (auto& step : steps) {
     auto* loop = std::get_if<program::Loop>(&step.what);
     if (!loop) continue;
     mark(loop->body);
-    loop->vector =
-        std::all_of(loop->body.begin(), loop->body.end(), may_run_in_lanes) && call_count(loop->body) <= most_calls;
+    loop->vector = std::all_of(loop->body.begin(), loop->body.end(), may_run_in_lanes) &&
+                   call_count(loop->body) <= most_calls && !only_runs(*loop);
   }
 }
 

@@ -4,6 +4,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/ops/ops.hpp"
+#include "ops/lowering.hpp"
 #include "ops/reduce.hpp"
 #include "ops/regions.hpp"
 #include "ops/registry.hpp"
@@ -78,6 +79,24 @@ void Argmax::perform(const Apply&, std::span<const Array> in, std::span<Array> o
   });
 }
 
+bool Argmax::emit(Lowering& to, const Apply& node) const {
+  const std::span<const Expr> lengths = to.shape_in(0);
+  std::vector<bool> reduced(lengths.size(), !axis);
+  if (axis) reduced[std::size_t(*axis)] = true;
+  Expr something = to.pool().boolean(true), no_output = to.pool().boolean(false);
+  for (std::size_t k = 0; k < lengths.size(); ++k) {
+    if (reduced[k])
+      something = something & (lengths[k] > 0);
+    else
+      no_output = no_output | program::equal(lengths[k], 0);
+  }
+  to.require(something | no_output, empty_message(smallest ? "argmin" : "argmax"));
+  const DType in = node.input(0).dtype(), dtype = in == DType::Bool ? DType::UInt8 : in;
+  to.locate(0, smallest ? program::Combiner::min : program::Combiner::max, {lengths.begin(), lengths.end()}, reduced,
+            dtype, [&to, dtype](Index at) { return program::cast(to.in(0, at), dtype); });
+  return true;
+}
+
 Variables Argmax::pullback(const Apply&, std::span<const Variable>) const { return {disconnected()}; }
 Variables Argmax::pushforward(const Apply&, std::span<const Variable>) const { return {disconnected()}; }
 
@@ -129,7 +148,14 @@ std::vector<Sample> samples() {
   add(DType::Float64, {any, any}, sample_values(DType::Float64, {3, 4}), 0);
   add(DType::Float64, {any, any}, sample_values(DType::Float64, {3, 0}), 0);
   add(DType::Float64, {}, Array(2.0), std::nullopt);
+  add(DType::Float64, {any, any, any}, sample_values(DType::Float64, {3, 4, 2}), 1);
+  add(DType::Float64, {any, any, any}, sample_values(DType::Float64, {3, 4, 21}), std::nullopt);
+  add(DType::Float64, {3, 1, 2}, sample_values(DType::Float64, {3, 1, 2}), 1);
+  add(DType::Float64, {1, 1}, sample_values(DType::Float64, {1, 1}), std::nullopt);
+  add(DType::Float32, {any, any}, sample_values(DType::Float32, {5, 203}), 1);  // values come again
   add(DType::Float64, {any}, Array{1.0, std::nan(""), 7.0, std::nan("")}, 0);
+  add(DType::Float64, {any, 1}, Array{{-HUGE_VAL}, {-HUGE_VAL}, {HUGE_VAL}, {HUGE_VAL}}, 0);
+  add(DType::Float64, {any}, Array{-HUGE_VAL, -HUGE_VAL}, 0);
   add(DType::Int64, {any}, Array{3, 7, 7, 3}.astype(DType::Int64), 0);
   return out;
 }

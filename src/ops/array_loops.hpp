@@ -43,6 +43,17 @@ T sum_of(T a, T b) {
   }
 }
 
+// A bool product is "and"; integers wrap around.
+template <class T>
+T product_of(T a, T b) {
+  if constexpr (std::is_same_v<T, bool>)
+    return a && b;
+  else if constexpr (std::is_integral_v<T>)
+    return T(std::uint64_t(a) * std::uint64_t(b));
+  else
+    return a * b;
+}
+
 // x += y of equal dtype and shape.
 inline void add_into(const Array& x, const Array& y) {
   visit_dtype(x.dtype(), [&]<class T>() {

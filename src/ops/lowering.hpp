@@ -72,6 +72,13 @@ class Lowering {
   // accumulator.
   virtual void reduce(int output, program::Combiner combiner, std::vector<Expr> domain, std::vector<bool> reduced,
                       DType dtype, ElementRule value) = 0;
+  // The output is `value` combined along one axis of `domain`, up to and including each index: a running sum.
+  virtual void accumulate(int output, program::Combiner combiner, std::vector<Expr> domain, int axis,
+                          ElementRule value) = 0;
+  // The output says where over the reduced axes `value` is least (min) or largest (max), as a row-major number: the
+  // first of equal ones, and a nan before all. The reduced axes are all, or one.
+  virtual void locate(int output, program::Combiner combiner, std::vector<Expr> domain, std::vector<bool> reduced,
+                      DType dtype, ElementRule value) = 0;
   // The output is a copy of input `base` (or undefined where no piece writes) with pieces written in order.
   virtual void assemble(int output, std::optional<int> base, std::vector<Piece> pieces) = 0;
   // The output is `parts`, one after the other along `axis`. Readers run a loop over each part; none is copied.

@@ -167,6 +167,11 @@ std::string axes_label(std::string_view title, const std::optional<std::vector<i
   return cat(title, "{axes=", attribute_text(to_attribute(*axes)), "}");
 }
 
+DType accumulated_dtype(DType dtype) {
+  if (is_float(dtype)) return dtype;
+  return kind(dtype) == DTypeKind::UInt ? DType::UInt64 : DType::Int64;
+}
+
 const Variable& single_input(std::string_view op, std::span<const Variable> inputs) {
   if (inputs.size() != 1) throw TypeError(cat(op, ": expected 1 operand, got ", inputs.size()));
   require_supported(inputs[0].dtype());
@@ -354,22 +359,17 @@ Variable reduce(std::string_view name, const Variable& x, const Axes& axis, bool
   return keepdims ? keep_dimensions(y, axes_or_all(name, axes, x.ndim()), x.ndim()) : y;
 }
 
-DType widened(DType dtype) {
-  if (is_float(dtype)) return dtype;
-  return kind(dtype) == DTypeKind::UInt ? DType::UInt64 : DType::Int64;
-}
-
 Variable truth(const Variable& x) { return x.dtype() == DType::Bool ? x : neq(x, 0); }
 
 }  // namespace
 
 Variable sum(const Operand& x, const Axes& axis, bool keepdims, std::optional<DType> dtype) {
   const LocationScope here(x.where);
-  return reduce("sum", x.variable, axis, keepdims, dtype.value_or(widened(x.dtype())));
+  return reduce("sum", x.variable, axis, keepdims, dtype.value_or(accumulated_dtype(x.dtype())));
 }
 Variable prod(const Operand& x, const Axes& axis, bool keepdims, std::optional<DType> dtype) {
   const LocationScope here(x.where);
-  return reduce("prod", x.variable, axis, keepdims, dtype.value_or(widened(x.dtype())));
+  return reduce("prod", x.variable, axis, keepdims, dtype.value_or(accumulated_dtype(x.dtype())));
 }
 Variable max(const Operand& x, const Axes& axis, bool keepdims) {
   const LocationScope here(x.where);
@@ -399,7 +399,7 @@ std::vector<Sample> samples() {
                  std::optional<std::vector<int>> axes) {
     const Variable x[] = {sample_input(dtype, type, "x")};
     std::optional<DType> result;
-    if (kind.widens) result = widened(dtype);
+    if (kind.widens) result = accumulated_dtype(dtype);
     out.push_back({OpRef(new CAReduce(kind, axes, result))->make_node(x),
                    {sample_values(dtype, lengths)},
                    1e-6,

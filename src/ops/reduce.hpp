@@ -60,6 +60,7 @@ class Argmax final : public Op {
   Apply make_node(std::span<const Variable> inputs) const override;
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
+  bool emit(Lowering& to, const Apply& node) const override;
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }
@@ -67,6 +68,8 @@ class Argmax final : public Op {
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
 };
 
+// The dtype of sums and products of `dtype` as NumPy has it: int64 or uint64 for integers and bool.
+DType accumulated_dtype(DType dtype);
 // What reductions without a neutral element say of nothing; `op` is a function's name.
 std::string empty_message(std::string_view op);
 // "Sum{axis=1}"

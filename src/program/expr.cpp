@@ -324,6 +324,12 @@ Expr combine(Combiner combiner, Expr a, Expr b) {
   throw InternalError("program: unknown combiner");
 }
 
+Expr more_extreme(Combiner combiner, Expr a, Expr b) {
+  const bool real = is_float(a.dtype());
+  const Expr beaten = combiner == Combiner::max ? a <= b : a >= b;
+  return real ? ~beaten & equal(b, b) : ~beaten;
+}
+
 Expr identity(Combiner combiner, ExprPool& pool, DType dtype) {
   const bool low = combiner == Combiner::max;
   switch (combiner) {

@@ -216,6 +216,8 @@ class ExprWalk {
 enum class Combiner : std::uint8_t { add, mul, min, max, bit_and, bit_or };
 Expr combine(Combiner combiner, Expr a, Expr b);  // min and max pass nan on, as numpy.minimum does
 Expr identity(Combiner combiner, ExprPool& pool, DType dtype);
+// Of min and max: whether a is to be taken in place of an earlier b: strictly more extreme, or the first nan.
+Expr more_extreme(Combiner combiner, Expr a, Expr b);
 std::string_view combiner_name(Combiner combiner);
 
 // Text of an expression; names of buffers and indices are given by the caller ("b3", "i0" when empty).

@@ -46,15 +46,20 @@ struct Let {
   Expr var;
   Expr value;
 };
+// With a `place_var`, of a min or max: it becomes `place` when the value is taken, so that it tells where the first of
+// equal extremes was (a nan is more extreme than all).
 struct Update {
   Expr var;
   Combiner combiner;
   Expr value;
+  Expr place_var = {}, place = {};
 };
-// A scalar carried around a loop: starts as the combiner's identity, final value readable after the loop.
+// A scalar carried around a loop: starts as the combiner's identity, final value readable after the loop; that of a
+// running one also in each iteration, after its update: iterations then count in order.
 struct Carry {
   Expr var;
   Combiner combiner;
+  bool running = false;
 };
 struct Loop {
   Expr index;

@@ -80,10 +80,18 @@ class Verifier {
     if (!carried_.count(s.var.payload())) fail(cat("v", s.var.payload(), " is updated but no loop carries it"));
     if (s.value.dtype() != s.var.dtype()) fail("an update of the wrong dtype");
     check(s.value);
+    if (running_.count(s.var.payload())) variables_.insert(s.var.payload());
+    if (!s.place_var) return;
+    if (!carried_.count(s.place_var.payload())) fail("a place is updated but no loop carries it");
+    if (s.place.dtype() != s.place_var.dtype()) fail("a place of the wrong dtype");
+    check(s.place);
   }
   void verify(const Loop& s) {
     check(s.extent);
-    for (auto& carry : s.carries) carried_.insert(carry.var.payload());
+    for (auto& carry : s.carries) {
+      carried_.insert(carry.var.payload());
+      if (carry.running) running_.insert(carry.var.payload());
+    }
     indices_.insert(s.index.payload());
     steps(s.body);
     indices_.erase(s.index.payload());
@@ -118,7 +126,7 @@ class Verifier {
 
   const Program& program_;
   std::vector<bool> ready_;
-  std::unordered_set<std::int64_t> indices_, variables_, carried_;
+  std::unordered_set<std::int64_t> indices_, variables_, carried_, running_;
 };
 
 }  // namespace

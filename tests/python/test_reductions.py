@@ -96,3 +96,37 @@ def test_bad_axis(axis):
 def test_not_implemented_options_say_so():
     with pytest.raises(NotImplementedError, match="acc_dtype"):
         pt.dvector("x").sum(acc_dtype="float64")
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, -1])
+@pytest.mark.parametrize("name", ["cumsum", "cumprod"])
+def test_running(name, axis, mode):
+    x = pt.tensor3("x")
+    out, method = bt.function([x], [getattr(pt, name)(x, axis=axis), getattr(x, name)(axis)], mode=mode)(X)
+    np.testing.assert_array_equal(out, getattr(np, name)(X, axis))
+    np.testing.assert_array_equal(method, out)
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint16", "int64", "float32"])
+def test_running_dtypes(dtype, mode):
+    x = pt.vector("x", dtype=dtype)
+    given = np.arange(40).astype(dtype)
+    for name in ["cumsum", "cumprod"]:
+        out = bt.function([x], getattr(pt, name)(x), mode=mode)(given)
+        expected = getattr(np, name)(given)
+        assert out.dtype == expected.dtype
+        np.testing.assert_array_equal(out, expected)
+
+
+@pytest.mark.parametrize("n, axis", [(0, 0), (1, -1), (2, 1), (5, 0)])
+def test_diff(n, axis, mode):
+    x = pt.tensor3("x")
+    np.testing.assert_array_equal(bt.function([x], pt.diff(x, n=n, axis=axis), mode=mode)(X), np.diff(X, n, axis))
+
+
+def test_diff_of_truth(mode):
+    x = pt.vector("x", dtype="bool")
+    given = np.array([True, True, False, True])
+    np.testing.assert_array_equal(bt.function([x], pt.diff(x), mode=mode)(given), np.diff(given))
+    with pytest.raises(ValueError, match="order"):
+        pt.diff(x, -1)

@@ -100,6 +100,20 @@ class Emitter {
   void store(std::int64_t buffer, std::span<const Expr> at, Value v);
   Value load(std::int64_t buffer, std::span<const Expr> at, bool in_lanes);
 
+  // ---- what loops carry besides plain reductions (emit_carried.cpp) ----
+  Value carry_start(const program::Carry& carry);
+  void emit_running(const program::Update& step);
+  Value running_lanes(program::Combiner combiner, DType dtype, Value lanes, Value& carried);
+  void emit_located(const program::Update& step);
+  Value more_extreme(program::Combiner combiner, DType dtype, Value a, Value b);
+  struct Located {
+    Value value, place;
+  };
+  Located extreme_of(program::Combiner combiner, DType dtype, Located a, Located b);
+  void reduce_located(const program::Update& update, int lanes, std::vector<Accumulators>& accumulators);
+  Value some_lanes(Value v, int from, int count);  // a scalar when count is 1
+  bool is_running(Expr var) const { return running_.count(var.payload()) != 0; }
+
   // ---- steps (emit_step.cpp) ----
   void emit(const program::Steps& steps);
   void emit(const program::Store& step);
@@ -149,6 +163,7 @@ class Emitter {
   std::vector<Value> data_;                                   // per buffer: address, once known
   std::unordered_map<std::int64_t, std::size_t> var_levels_;  // var -> level at which it is known
   std::unordered_map<std::int64_t, Value> locals_;            // carried var -> its memory
+  std::unordered_set<std::int64_t> running_;                  // carried vars that are read while they are carried
   std::unordered_set<std::int64_t> being_written_;            // by the present top-level step
   std::unordered_map<std::uint32_t, std::size_t> level_cache_;
 };

@@ -21,10 +21,10 @@ constexpr int most_lanes = 16;
 struct Body {
   std::size_t widest = 1;  // bytes of the widest element that is loaded, stored or accumulated
   std::size_t size = 0;    // expressions
-  bool updates = false;
+  bool updates = false;    // some iterations may count in any order
 };
 
-Body examine(const program::Loop& loop) {
+Body examine(const program::Loop& loop, const std::unordered_set<std::int64_t>& running) {
   Body body;
   program::ExprWalk walk;
   const auto look_at = [&](program::Expr root) {
@@ -41,7 +41,7 @@ Body examine(const program::Loop& loop) {
     if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) look_at(accumulate->value);
     if (auto* update = std::get_if<program::Update>(&step.what)) {
       look_at(update->value);
-      body.updates = true;
+      body.updates |= running.count(update->var.payload()) == 0;
     }
   }
   return body;
@@ -170,6 +170,8 @@ void Emitter::emit(const program::Let& step) {
 }
 
 void Emitter::emit(const program::Update& step) {
+  if (is_running(step.var)) return emit_running(step);
+  if (step.place_var) return emit_located(step);
   const DType dtype = step.var.dtype();
   const bool lanes = lanes_ != nullptr;
   const auto each = [&](Expr expr) { return lanes ? lanes_of(expr) : value(expr); };
@@ -211,7 +213,8 @@ void Emitter::emit(const program::Loop& loop) {
     const DType dtype = carry.var.dtype();
     Value& memory = locals_[carry.var.payload()];
     if (!memory) memory = local(dtype, 1, "carried");
-    l_.BuildStore(builder_, identity(carry.combiner, dtype, 1), memory);
+    l_.BuildStore(builder_, carry_start(carry), memory);
+    if (carry.running) running_.insert(carry.var.payload());
   }
   if (loop.vector)
     vector_loop(loop, extent);
@@ -290,7 +293,7 @@ void Emitter::masked_tail(const program::Loop& loop, Lanes& lanes, Value from, V
 }
 
 void Emitter::vector_loop(const program::Loop& loop, Value extent) {
-  const Body body = examine(loop);
+  const Body body = examine(loop, running_);
   Lanes lanes;
   lanes.count = std::min(most_lanes, std::max(2, target_.vector_bytes / int(body.widest)));
   const bool short_loop = loop.extent.is_constant() && loop.extent.payload() < lanes.count;
@@ -307,13 +310,16 @@ void Emitter::vector_loop(const program::Loop& loop, Value extent) {
 
   std::vector<Accumulators> accumulators{std::size_t(unroll)};
   for (auto& step : loop.body)
-    if (auto* update = std::get_if<program::Update>(&step.what))
+    if (auto* update = std::get_if<program::Update>(&step.what); update && !is_running(update->var))
       for (auto& each : accumulators) {
-        const DType dtype = update->var.dtype();
-        Value& memory = each[update->var.payload()];
-        if (memory) continue;
-        memory = local(dtype, lanes.count, "accumulator");
-        l_.BuildStore(builder_, identity(update->combiner, dtype, lanes.count), memory);
+        const auto start = [&](Expr var, program::Combiner combiner) {
+          Value& memory = each[var.payload()];
+          if (memory) return;
+          memory = local(var.dtype(), lanes.count, "accumulator");
+          l_.BuildStore(builder_, identity(combiner, var.dtype(), lanes.count), memory);
+        };
+        start(update->var, update->combiner);
+        if (update->place_var) start(update->place_var, program::Combiner::add);
       }
 
   Value from = int64(0);
@@ -339,7 +345,11 @@ void Emitter::reduce_lanes(const program::Loop& loop, int count, std::vector<Acc
   std::unordered_set<std::int64_t> done;
   for (auto& step : loop.body) {
     auto* update = std::get_if<program::Update>(&step.what);
-    if (!update || !done.insert(update->var.payload()).second) continue;
+    if (!update || is_running(update->var) || !done.insert(update->var.payload()).second) continue;
+    if (update->place_var) {
+      reduce_located(*update, count, accumulators);
+      continue;
+    }
     const DType dtype = update->var.dtype();
     std::vector<Value> parts;
     for (auto& each : accumulators)
@@ -351,20 +361,7 @@ void Emitter::reduce_lanes(const program::Loop& loop, int count, std::vector<Acc
     }
     Value v = parts[0];
     for (int width = count; width > 1; width /= 2) {
-      std::vector<Value> low, high;
-      for (int i = 0; i < width / 2; ++i) {
-        low.push_back(l_.ConstInt(l_.Int32TypeInContext(context_), std::uint64_t(i), false));
-        high.push_back(l_.ConstInt(l_.Int32TypeInContext(context_), std::uint64_t(i + width / 2), false));
-      }
-      const auto half = [&](std::vector<Value>& lanes) {
-        return l_.BuildShuffleVector(builder_, v, l_.GetPoison(l_.TypeOf(v)),
-                                     l_.ConstVector(lanes.data(), unsigned(lanes.size())), "");
-      };
-      Value a = half(low), b = half(high);
-      if (width == 2) {
-        a = l_.BuildExtractElement(builder_, v, int64(0), "");
-        b = l_.BuildExtractElement(builder_, v, int64(1), "");
-      }
+      const Value a = some_lanes(v, 0, width / 2), b = some_lanes(v, width / 2, width / 2);
       v = combine(update->combiner, dtype, a, b, true);
     }
     const Value memory = locals_.at(update->var.payload());

@@ -1,0 +1,132 @@
+// What loops carry besides plain reductions: running values, which iterations see in order, and extremes together with
+// their places, which lanes find each for themselves. Running floats are combined one element after the other, as NumPy
+// does it, so that a running sum of what is not negative never falls; only integers are combined within a vector.
+#include "codegen/llvm/emit.hpp"
+
+namespace bitale::codegen {
+
+using program::Combiner;
+
+// -0, the number that added to any other leaves it as it is, starts a running sum.
+Emitter::Value Emitter::carry_start(const program::Carry& carry) {
+  const DType dtype = carry.var.dtype();
+  if (carry.running && carry.combiner == Combiner::add && is_float(dtype))
+    return constant(dtype, pool_.number(-0.0, dtype).payload(), 1);
+  return identity(carry.combiner, dtype, 1);
+}
+
+Emitter::Value Emitter::some_lanes(Value v, int from, int count) {
+  if (count == 1) return l_.BuildExtractElement(builder_, v, int64(from), "");
+  std::vector<Value> lanes;
+  for (int i = 0; i < count; ++i)
+    lanes.push_back(l_.ConstInt(l_.Int32TypeInContext(context_), std::uint64_t(from + i), false));
+  return l_.BuildShuffleVector(builder_, v, l_.GetPoison(l_.TypeOf(v)),
+                               l_.ConstVector(lanes.data(), unsigned(lanes.size())), "");
+}
+
+// ---- running values -------------------------------------------------------------------------------------------------
+
+// Per lane: everything up to and including it. `carried`: everything before; afterwards, all of it.
+Emitter::Value Emitter::running_lanes(Combiner combiner, DType dtype, Value lanes, Value& carried) {
+  const int count = lanes_->count;
+  if (is_float(dtype)) {
+    Value out = l_.GetPoison(type(dtype, count));
+    for (int lane = 0; lane < count; ++lane) {
+      carried = combine(combiner, dtype, carried, l_.BuildExtractElement(builder_, lanes, int64(lane), ""), false);
+      out = l_.BuildInsertElement(builder_, out, carried, int64(lane), "");
+    }
+    return out;
+  }
+  // Hillis and Steele: each lane takes in the one 1, 2, 4, ... before it.
+  const Value nothing = identity(combiner, dtype, count);
+  for (int by = 1; by < count; by *= 2) {
+    std::vector<Value> moved;
+    for (int lane = 0; lane < count; ++lane)
+      moved.push_back(
+          l_.ConstInt(l_.Int32TypeInContext(context_), std::uint64_t(lane < by ? count + lane : lane - by), false));
+    const Value before =
+        l_.BuildShuffleVector(builder_, lanes, nothing, l_.ConstVector(moved.data(), unsigned(count)), "");
+    lanes = combine(combiner, dtype, before, lanes, false);
+  }
+  lanes = combine(combiner, dtype, splat(carried, count), lanes, false);
+  carried = l_.BuildExtractElement(builder_, lanes, int64(count - 1), "");
+  return lanes;
+}
+
+void Emitter::emit_running(const program::Update& step) {
+  const DType dtype = step.var.dtype();
+  const Value memory = locals_.at(step.var.payload());
+  Value carried = l_.BuildLoad2(builder_, type(dtype), memory, "");
+  Value here = nullptr;
+  if (lanes_) {
+    Value v = lanes_of(step.value);
+    if (lanes_->mask) {
+      const Value nothing = splat(carry_start({step.var, step.combiner, true}), lanes_->count);
+      v = l_.BuildSelect(builder_, lanes_->mask, v, nothing, "");
+    }
+    here = running_lanes(step.combiner, dtype, v, carried);
+  } else {
+    here = carried = combine(step.combiner, dtype, carried, value(step.value), false);
+  }
+  l_.BuildStore(builder_, carried, memory);
+  levels_.back().values[step.var.id()] = here;
+  var_levels_[step.var.payload()] = levels_.size() - 1;
+  level_cache_.clear();
+}
+
+// ---- extremes and their places --------------------------------------------------------------------------------------
+
+// As program::more_extreme.
+Emitter::Value Emitter::more_extreme(Combiner combiner, DType dtype, Value a, Value b) {
+  using program::Code;
+  const Value beaten = compare(combiner == Combiner::max ? Code::le : Code::ge, dtype, a, b);
+  const Value wins = l_.BuildNot(builder_, beaten, "");
+  if (!is_float(dtype)) return wins;
+  return l_.BuildAnd(builder_, wins, compare(Code::eq, dtype, b, b), "");
+}
+
+void Emitter::emit_located(const program::Update& step) {
+  const DType dtype = step.var.dtype();
+  const int count = lanes_ ? lanes_->count : 1;
+  const auto& memories = lanes_ ? *lanes_->accumulators : locals_;
+  const auto each = [&](Expr expr) { return lanes_ ? lanes_of(expr) : value(expr); };
+  const Value memory = memories.at(step.var.payload()), place_memory = memories.at(step.place_var.payload());
+  const Value v = each(step.value), place = each(step.place);
+  const Value before = l_.BuildLoad2(builder_, type(dtype, count), memory, "");
+  const Value place_before = l_.BuildLoad2(builder_, type(DType::Int64, count), place_memory, "");
+  Value taken = more_extreme(step.combiner, dtype, v, before);
+  if (lanes_ && lanes_->mask) taken = l_.BuildAnd(builder_, lanes_->mask, taken, "");
+  l_.BuildStore(builder_, l_.BuildSelect(builder_, taken, v, before, ""), memory);
+  l_.BuildStore(builder_, l_.BuildSelect(builder_, taken, place, place_before, ""), place_memory);
+}
+
+// Whichever is more extreme; of equals (two nans are), the earlier one.
+Emitter::Located Emitter::extreme_of(Combiner combiner, DType dtype, Located a, Located b) {
+  const Value later = l_.BuildICmp(builder_, LLVMIntSLT, a.place, b.place, "");
+  const Value more = more_extreme(combiner, dtype, b.value, a.value);
+  const Value less = more_extreme(combiner, dtype, a.value, b.value);
+  const Value keep = l_.BuildOr(builder_, less, l_.BuildAnd(builder_, l_.BuildNot(builder_, more, ""), later, ""), "");
+  return {l_.BuildSelect(builder_, keep, a.value, b.value, ""), l_.BuildSelect(builder_, keep, a.place, b.place, "")};
+}
+
+void Emitter::reduce_located(const program::Update& update, int count, std::vector<Accumulators>& accumulators) {
+  const DType dtype = update.var.dtype();
+  const auto load = [&](Value memory, DType of, int lanes) {
+    return l_.BuildLoad2(builder_, type(of, lanes), memory, "");
+  };
+  std::vector<Located> parts;
+  for (auto& each : accumulators)
+    parts.push_back({load(each.at(update.var.payload()), dtype, count),
+                     load(each.at(update.place_var.payload()), DType::Int64, count)});
+  Located all = parts[0];
+  for (std::size_t i = 1; i < parts.size(); ++i) all = extreme_of(update.combiner, dtype, all, parts[i]);
+  for (int half = count / 2; half > 0; half /= 2)
+    all = extreme_of(update.combiner, dtype, {some_lanes(all.value, 0, half), some_lanes(all.place, 0, half)},
+                     {some_lanes(all.value, half, half), some_lanes(all.place, half, half)});
+  const Value memory = locals_.at(update.var.payload()), place = locals_.at(update.place_var.payload());
+  all = extreme_of(update.combiner, dtype, {load(memory, dtype, 1), load(place, DType::Int64, 1)}, all);
+  l_.BuildStore(builder_, all.value, memory);
+  l_.BuildStore(builder_, all.place, place);
+}
+
+}  // namespace bitale::codegen

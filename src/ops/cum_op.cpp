@@ -1,0 +1,157 @@
+// Running sums and products, combined one element after the other in the dtype of the result, as NumPy does it.
+#include "ops/cum_op.hpp"
+
+#include "bitale/core/config.hpp"
+#include "bitale/ops/ops.hpp"
+#include "bitale/ops/ordered.hpp"
+#include "ops/array_loops.hpp"
+#include "ops/lengths.hpp"
+#include "ops/lowering.hpp"
+#include "ops/reduce.hpp"
+#include "ops/sample_values.hpp"
+
+namespace bitale {
+
+namespace {
+
+// x along `axis` from the end to the start.
+Variable reversed(const Variable& x, int axis) {
+  std::vector<IndexItem> items(std::size_t(axis), IndexItem(Slice{}));
+  items.push_back(Slice{{}, {}, Operand(constant(Array(std::int64_t(-1))))});
+  return subtensor(x, items);
+}
+
+Variable accumulated(const Variable& x, int axis, const char* mode) { return (*make_ref<CumOp>(axis, mode))({x}); }
+// All elements from each one on.
+Variable sum_from_here(const Variable& x, int axis) {
+  return reversed(accumulated(reversed(x, axis), axis, "add"), axis);
+}
+
+// What the derivatives of a running product need where elements may be 0. Up to the first 0 all of
+// d p[k] / d x[i] = p[k] / x[i]; for i at the first 0 it is the product without it; behind it, 0.
+struct Zeros {
+  Variable none_yet;         // no zero up to and including here
+  Variable first;            // the first one is here
+  Variable product;          // running, as if the first zero were a one
+  Variable without_zero_by;  // x, with ones for zeros: to divide by
+};
+
+Zeros zeros_of(const Variable& x, int axis) {
+  const Variable is_zero = eq(x, 0), count = accumulated(cast(is_zero, DType::Int64), axis, "add");
+  const Variable first = and_(is_zero, eq(count, 1)), one = cast(Operand(1), x.dtype());
+  return {eq(count, 0), first, accumulated(switch_(first, one, x), axis, "mul"), switch_(is_zero, one, x)};
+}
+
+}  // namespace
+
+Apply CumOp::make_node(std::span<const Variable> inputs) const {
+  const char* const who = mode == "add" ? "cumsum" : "cumprod";
+  if (mode != "add" && mode != "mul")
+    throw ValueError(cat("CumOp: expected mode \"add\" or \"mul\", got \"", mode, "\""));
+  const Variable& x = single_input(who, inputs);
+  if (axis < 0 || axis >= x.ndim())
+    throw ValueError(cat(who, ": axis ", axis, " of a tensor with ", x.ndim(), " dimensions"));
+  const DType dtype = accumulated_dtype(x.dtype());
+  return Apply(OpRef(this), {cast(x, dtype)}, {tensor_type(dtype, x.static_shape())});
+}
+
+std::vector<Shape> CumOp::infer_shape(const Apply&, std::span<const Shape> inputs) const { return {inputs[0]}; }
+
+void CumOp::perform(const Apply&, std::span<const Array> in, std::span<Array> out) const {
+  const Array result = in[0].copy();
+  out[0] = result;
+  const bool adds = combiner() == program::Combiner::add;
+  Dims others = result.shape(), strides = result.strides();
+  const std::int64_t count = others[std::size_t(axis)];
+  others.erase(std::size_t(axis));
+  strides.erase(std::size_t(axis));
+  visit_dtype(result.dtype(), [&]<class T>() {
+    const std::int64_t step = result.strides()[std::size_t(axis)] / std::int64_t(sizeof(T));
+    for_each_offset<1>(others, {strides}, [&](auto& at) {
+      T* x = reinterpret_cast<T*>(static_cast<char*>(result.mutable_data()) + at[0]);
+      for (std::int64_t i = 1; i < count; ++i) {
+        T& here = x[i * step];
+        here = adds ? sum_of(x[(i - 1) * step], here) : product_of(x[(i - 1) * step], here);
+      }
+    });
+  });
+}
+
+bool CumOp::emit(Lowering& to, const Apply&) const {
+  const auto lengths = to.shape_in(0);
+  to.accumulate(0, combiner(), {lengths.begin(), lengths.end()}, axis, [&to](Index at) { return to.in(0, at); });
+  return true;
+}
+
+std::vector<std::vector<bool>> CumOp::connection_pattern(const Apply& node) const {
+  return {{!is_discrete(node.output().dtype())}};
+}
+
+Variables CumOp::pullback(const Apply& node, std::span<const Variable> cotangents) const {
+  const Variable &x = node.input(0), &g = cotangents[0];
+  if (g.is_disconnected() || is_discrete(x.dtype())) return {disconnected()};
+  if (mode == "add") return {with_static_shape_of(x, sum_from_here(g, axis))};
+  const Zeros zeros = zeros_of(x, axis);
+  const Variable before = sum_from_here(g * node.output(), axis) / zeros.without_zero_by;
+  const Variable at_zero = sum_from_here(g * zeros.product, axis);
+  return {with_static_shape_of(x, switch_(zeros.none_yet, before, switch_(zeros.first, at_zero, 0)))};
+}
+
+Variables CumOp::pushforward(const Apply& node, std::span<const Variable> tangents) const {
+  const Variable &x = node.input(0), &t = tangents[0];
+  if (t.is_disconnected() || is_discrete(x.dtype())) return {disconnected()};
+  if (mode == "add") return {(*this)({t})};
+  const Zeros zeros = zeros_of(x, axis);
+  const Variable before = node.output() * accumulated(t / zeros.without_zero_by, axis, "add");
+  const Variable behind = zeros.product * accumulated(switch_(zeros.first, t, 0), axis, "add");
+  return {cast(switch_(zeros.none_yet, before, behind), x.dtype())};
+}
+
+Apply CumOp::vectorize(const Apply& node, std::span<const Variable> batched) const {
+  return make_ref<CumOp>(axis + batch_ndim(node, batched, 0), mode)->make_node(batched);
+}
+
+// ---- public functions -----------------------------------------------------------------------------------------------
+
+namespace {
+
+Variable cumulated(const Operand& x, std::optional<int> axis, const char* mode, const char* who) {
+  const LocationScope here(x.where);
+  if (!axis) return accumulated(flatten(x), 0, mode);
+  return accumulated(x.variable, normal_axis(*axis, x.ndim(), who), mode);
+}
+
+}  // namespace
+
+Variable cumsum(const Operand& x, std::optional<int> axis) { return cumulated(x, axis, "add", "cumsum"); }
+Variable cumprod(const Operand& x, std::optional<int> axis) { return cumulated(x, axis, "mul", "cumprod"); }
+
+namespace {
+
+std::vector<Sample> samples() {
+  constexpr auto any = unknown_length;
+  std::vector<Sample> out;
+  auto add = [&](const char* mode, DType dtype, const Dims& type, const Array& value, int axis) {
+    const Variable x[] = {sample_input(dtype, type, "x")};
+    out.push_back({make_ref<CumOp>(axis, mode)->make_node(x), {value}});
+  };
+  for (const char* mode : {"add", "mul"}) {
+    for (DType dtype : supported_dtypes()) add(mode, dtype, {any, 4}, sample_values(dtype, {3, 4}), 1);
+    add(mode, DType::Float64, {any, any}, sample_values(DType::Float64, {3, 4}), 0);
+    add(mode, DType::Float64, {any, any, any}, sample_values(DType::Float64, {2, 3, 4}), 1);
+    add(mode, DType::Float64, {any, 3, 1}, sample_values(DType::Float64, {2, 3, 1}), 1);
+    add(mode, DType::Float64, {3, 1}, sample_values(DType::Float64, {3, 1}), 1);
+    add(mode, DType::Int32, {any, any}, sample_values(DType::Int32, {5, 37}), 1);
+    add(mode, DType::Float32, {any}, sample_values(DType::Float32, {37}), 0);
+    add(mode, DType::Float64, {any}, Array{2.0, -3.0, 0.0, 5.0, 0.0, 7.0}, 0);
+    add(mode, DType::Float64, {any, any}, sample_values(DType::Float64, {0, 3}), 0);
+    add(mode, DType::Float64, {any, any}, sample_values(DType::Float64, {3, 0}), 0);
+  }
+  return out;
+}
+
+REGISTER_OP(CumOp, "Sums or products along an axis of all elements up to and including each.", samples);
+
+}  // namespace
+
+}  // namespace bitale

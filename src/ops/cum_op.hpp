@@ -1,0 +1,31 @@
+// CumOp: sums or products along an axis of all elements up to and including each.
+#pragma once
+
+#include "bitale/graph/op.hpp"
+#include "program/expr.hpp"
+
+namespace bitale {
+
+class CumOp final : public OpOf<CumOp> {
+ public:
+  CumOp(int axis, std::string mode) : axis(axis), mode(std::move(mode)) {}
+
+  int axis;          // not negative
+  std::string mode;  // "add" or "mul"
+  static constexpr auto fields = attribute_list(attribute("axis", &CumOp::axis), attribute("mode", &CumOp::mode));
+
+  program::Combiner combiner() const { return mode == "add" ? program::Combiner::add : program::Combiner::mul; }
+
+  std::string_view name() const override { return "CumOp"; }
+  Apply make_node(std::span<const Variable> inputs) const override;
+  std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
+  void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
+  bool emit(Lowering& to, const Apply& node) const override;
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
+  Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
+  bool has_pushforward() const override { return true; }
+  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
+  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+};
+
+}  // namespace bitale
