@@ -20,3 +20,8 @@ check_include_file_cxx(boost/math/special_functions/digamma.hpp BITALE_HAVE_BOOS
 if(NOT BITALE_HAVE_BOOST_MATH)
   message(FATAL_ERROR "Boost.Math's headers are missing. On Debian: apt-get install libboost-math-dev.")
 endif()
+
+check_include_file_cxx(hwy/contrib/sort/vqsort-inl.h BITALE_HAVE_HIGHWAY)
+if(NOT BITALE_HAVE_HIGHWAY)
+  message(STATUS "Sorting is left to the standard library: Highway's headers are not here. On Debian: apt-get install libhwy-dev.")
+endif()

@@ -14,6 +14,7 @@ void bind_graph(nb::module_& m);  // Variable and its kin, Apply, Op, walks
 void bind_function_graph(nb::module_& m);
 void bind_elementwise(nb::module_& m);  // from the registry
 void bind_reductions(nb::module_& m);
+void bind_sorting(nb::module_& m);
 void bind_shapes(nb::module_& m);  // shapes, creation, conversion, products
 void bind_indexing(nb::module_& m);
 void bind_operators(nb::module_& m);

@@ -24,6 +24,7 @@ NB_MODULE(_core, m) {
   bind_function_graph(m);
   bind_elementwise(m);
   bind_reductions(m);
+  bind_sorting(m);
   bind_shapes(m);
   bind_indexing(m);
   bind_operators(m);

@@ -26,6 +26,7 @@ OUTSIDE = [
     (r"llvm-c/|llvm/", "LLVM", ["src/codegen/llvm/"]),
     (r"cblas|lapacke?\b|openblas", "BLAS and LAPACK", ["src/runtime/"]),
     (r"boost/", "Boost", ["src/runtime/"]),
+    (r"hwy/", "Highway", ["src/runtime/"]),
     (r"nanobind/|pybind11/|Python\.h|numpy/", "Python", ["python/"]),
     (r"iostream$", "iostream", ["src/", "python/"]),
 ]

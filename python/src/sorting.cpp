@@ -1,0 +1,49 @@
+// Sorting, as functions and as methods.
+#include <nanobind/nanobind.h>
+
+#include <string_view>
+
+#include "arguments.hpp"
+#include "bind.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/ops/ordered.hpp"
+#include "define.hpp"
+
+namespace bitale::python {
+
+namespace {
+
+using Sorting = Variable (*)(const Operand&, std::optional<int>);
+
+// One stable order serves all kinds.
+void check_options(const char* function, std::string_view kind, nb::handle order) {
+  for (std::string_view known : {"quicksort", "mergesort", "heapsort", "stable"})
+    if (kind == known) {
+      if (order.is_none()) return;
+      throw NotImplementedError(cat(function, ": order, the fields of structured arrays; there are none here"));
+    }
+  throw ValueError(
+      cat(function, ": expected kind \"quicksort\", \"mergesort\", \"heapsort\" or \"stable\", got \"", kind, "\""));
+}
+
+void bind_sort(nb::module_& m, const char* name, Sorting function, const char* doc) {
+  const auto bound = [function, name](const Like& a, const AxisLike& axis, const char* kind, const Any& order) {
+    check_options(name, kind, order);
+    return function(as_variable(a), as_optional_int(axis, cat(name, ": axis")));
+  };
+  define(m, name, bound, "a"_a, "axis"_a.none() = -1, "kind"_a = "quicksort", "order"_a = nb::none(), doc);
+  define_method(m, name, bound, "axis"_a.none() = -1, "kind"_a = "quicksort", "order"_a = nb::none(), doc);
+}
+
+}  // namespace
+
+void bind_sorting(nb::module_& m) {
+  bind_sort(
+      m, "sort", sort,
+      "In increasing order along the axis, nan last; the flattened a when axis is None. The kinds give the same.");
+  bind_sort(m, "argsort", argsort,
+            "The positions that sort takes its elements from; equal elements keep their order, whatever the kind.");
+}
+
+}  // namespace bitale::python

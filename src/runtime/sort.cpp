@@ -1,0 +1,163 @@
+#include "runtime/sort.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+#include <limits>
+#include <new>
+#include <numeric>
+#include <type_traits>
+
+#include "runtime/symbols.hpp"
+
+namespace bitale::runtime {
+
+namespace {
+
+constexpr std::int64_t few = 32;  // elements: vectors don't pay
+
+template <class T>
+bool by_vectors([[maybe_unused]] T* x, [[maybe_unused]] std::int64_t count) {
+#if BITALE_VECTOR_SORTS
+  return count > few && sort_by_vectors(x, std::size_t(count));
+#else
+  return false;
+#endif
+}
+
+// ---- values ---------------------------------------------------------------------------------------------------------
+
+// Bytes are counted.
+template <class T>
+void sort_bytes(T* x, std::int64_t count) {
+  std::int64_t counts[256] = {};
+  constexpr int offset = std::is_signed_v<T> ? 128 : 0;
+  for (std::int64_t i = 0; i < count; ++i) ++counts[int(x[i]) + offset];
+  for (int value = 0; value < 256; ++value) {
+    std::fill(x, x + counts[value], T(value - offset));
+    x += counts[value];
+  }
+}
+
+// The signed integer of a float's size that is in the same order, and back: -0 comes before +0; all nan are one, which
+// comes last.
+template <class Int, class T>
+Int ordered_bits(T value) {
+  const Int bits = std::bit_cast<Int>(value == value ? value : std::numeric_limits<T>::quiet_NaN());
+  return bits ^ ((bits >> (8 * sizeof(Int) - 1)) & std::numeric_limits<Int>::max());
+}
+template <class T, class Int>
+T float_of(Int ordered) {
+  return std::bit_cast<T>(ordered ^ ((ordered >> (8 * sizeof(Int) - 1)) & std::numeric_limits<Int>::max()));
+}
+
+template <class T>
+void sort_row(const T* from, T* to, std::int64_t count) {
+  if constexpr (std::is_floating_point_v<T>) {
+    using Int = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
+    typedef Int Key __attribute__((may_alias));
+    Key* const keys = reinterpret_cast<Key*>(to);
+    for (std::int64_t i = 0; i < count; ++i) keys[i] = ordered_bits<Int>(from[i]);
+    if (!by_vectors(reinterpret_cast<Int*>(to), count)) std::sort(keys, keys + count);
+    for (std::int64_t i = 0; i < count; ++i) to[i] = float_of<T>(Int(keys[i]));
+  } else {
+    std::memcpy(to, from, std::size_t(count) * sizeof(T));
+    if constexpr (sizeof(T) == 1)
+      sort_bytes(to, count);
+    else if (!by_vectors(to, count))
+      std::sort(to, to + count);
+  }
+}
+
+template <class T>
+void sort_rows(std::int64_t rows, std::int64_t length, const T* from, T* to) {
+  for (std::int64_t row = 0; row < rows; ++row) sort_row(from + row * length, to + row * length, length);
+}
+
+// ---- positions ------------------------------------------------------------------------------------------------------
+
+// An unsigned integer in the order of the values: all nan are one, and largest; the zeros are one.
+template <class T>
+auto key_of(T value) {
+  if constexpr (std::is_floating_point_v<T>) {
+    using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+    constexpr Bits sign = Bits(1) << (8 * sizeof(T) - 1);
+    if (value != value) return ~Bits(0);
+    const Bits bits = std::bit_cast<Bits>(value + T(0));
+    return Bits(bits & sign ? ~bits : bits | sign);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return std::uint32_t(value);
+  } else {
+    using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+    return std::is_signed_v<T> ? Bits(Bits(value) + (Bits(1) << (8 * sizeof(Bits) - 1))) : Bits(value);
+  }
+}
+
+// Of a key and a position, which makes all different: such a sort is stable.
+template <class T>
+struct Numbered;
+template <>
+struct Numbered<std::uint32_t> {
+  using Type = std::uint64_t;
+  static Type make(std::uint32_t key, std::int64_t place) { return Type(key) << 32 | Type(place); }
+  static std::int64_t place(Type x) { return std::int64_t(x & 0xffffffff); }
+};
+template <>
+struct Numbered<std::uint64_t> {
+  using Type = Pair;
+  static Type make(std::uint64_t key, std::int64_t place) { return {std::uint64_t(place), key}; }
+  static std::int64_t place(Type x) { return std::int64_t(x.low); }
+};
+
+template <class T>
+void argsort_in_place(std::int64_t length, const T* from, std::int64_t* to) {
+  std::iota(to, to + length, std::int64_t(0));
+  std::sort(to, to + length, [&](std::int64_t a, std::int64_t b) {
+    const auto x = key_of(from[a]), y = key_of(from[b]);
+    return x != y ? x < y : a < b;
+  });
+}
+
+template <class T>
+void argsort_rows(std::int64_t rows, std::int64_t length, const T* from, std::int64_t* to) {
+  using Keys = Numbered<decltype(key_of(T()))>;
+  using Key = typename Keys::Type;
+  if (rows <= 0 || length <= 0) return;
+  const bool wanted = BITALE_VECTOR_SORTS && length > few && length <= std::numeric_limits<std::uint32_t>::max();
+  Key* const keys = wanted ? new (std::nothrow) Key[std::size_t(length)] : nullptr;
+  for (std::int64_t row = 0; row < rows; ++row, from += length, to += length) {
+    if (keys)
+      for (std::int64_t i = 0; i < length; ++i) keys[i] = Keys::make(key_of(from[i]), i);
+    if (keys && by_vectors(keys, length))
+      for (std::int64_t i = 0; i < length; ++i) to[i] = Keys::place(keys[i]);
+    else
+      argsort_in_place(length, from, to);
+  }
+  delete[] keys;
+}
+
+}  // namespace
+
+}  // namespace bitale::runtime
+
+extern "C" {
+#define X(suffix, T)                                                                                           \
+  void bt_sort_##suffix(std::int64_t rows, std::int64_t length, const T* from, T* to) noexcept {               \
+    bitale::runtime::sort_rows(rows, length, from, to);                                                        \
+  }                                                                                                            \
+  void bt_argsort_##suffix(std::int64_t rows, std::int64_t length, const T* from, std::int64_t* to) noexcept { \
+    bitale::runtime::argsort_rows(rows, length, from, to);                                                     \
+  }
+BITALE_SORTED_TYPES(X)
+#undef X
+}
+
+namespace bitale::runtime {
+namespace {
+
+#define X(suffix, T) symbol("bt_sort_" #suffix, bt_sort_##suffix), symbol("bt_argsort_" #suffix, bt_argsort_##suffix),
+const RegisterSymbols sort_symbols{BITALE_SORTED_TYPES(X)};
+#undef X
+
+}  // namespace
+}  // namespace bitale::runtime

@@ -1,0 +1,51 @@
+// Sorting rows, for generated code and for `perform`: plain C functions over contiguous rows, in NumPy's order: nan
+// after all else. Wide vectors do the work where the machine has them (sort_vectors.cpp), the standard library
+// elsewhere.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+// What rows are made of: suffix, type.
+#define BITALE_SORTED_TYPES(X)                                                                             \
+  X(bool, bool)                                                                                            \
+  X(i8, std::int8_t)                                                                                       \
+  X(i16, std::int16_t) X(i32, std::int32_t) X(i64, std::int64_t) X(u8, std::uint8_t) X(u16, std::uint16_t) \
+      X(u32, std::uint32_t) X(u64, std::uint64_t) X(f32, float) X(f64, double)
+
+extern "C" {
+// bt_sort_f64(rows, length, from, to): each row of `to` is that row of `from`, increasing; -0 before +0.
+// bt_argsort_f64(rows, length, from, to): where the elements of each sorted row were; equal ones keep their order.
+#define X(suffix, T)                                                                            \
+  void bt_sort_##suffix(std::int64_t rows, std::int64_t length, const T* from, T* to) noexcept; \
+  void bt_argsort_##suffix(std::int64_t rows, std::int64_t length, const T* from, std::int64_t* to) noexcept;
+BITALE_SORTED_TYPES(X)
+#undef X
+}
+
+#if BITALE_HAVE_HIGHWAY && defined(__x86_64__)
+#define BITALE_VECTOR_SORTS 1
+#else
+#define BITALE_VECTOR_SORTS 0
+#endif
+
+namespace bitale::runtime {
+
+// A number of 128 bits.
+struct alignas(16) Pair {
+  std::uint64_t low, high;
+};
+
+#define BITALE_VECTOR_SORTED_TYPES(X) \
+  X(std::uint16_t)                    \
+  X(std::int16_t) X(std::uint32_t) X(std::int32_t) X(std::uint64_t) X(std::int64_t) X(Pair)
+
+#if BITALE_VECTOR_SORTS
+// Increasing, by vectors. False where the machine has none that are wide enough: then nothing has been done. (Floats
+// are sorted as integers: Highway 1.0 loses infinities.)
+#define X(T) bool sort_by_vectors(T* x, std::size_t count);
+BITALE_VECTOR_SORTED_TYPES(X)
+#undef X
+#endif
+
+}  // namespace bitale::runtime

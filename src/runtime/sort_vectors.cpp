@@ -1,0 +1,90 @@
+// Vectorised quicksort (Wassenberg et al., 2022, arXiv:2205.05982) from Highway's headers, compiled for each
+// instruction set that is worth it; which one runs is asked of the processor.
+#include "runtime/sort.hpp"
+
+#if BITALE_VECTOR_SORTS
+
+#define HWY_DISABLED_TARGETS (HWY_SSE4 | HWY_SSSE3)
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "runtime/sort_vectors.cpp"
+#include <hwy/foreach_target.h>
+// After foreach_target.
+#include <hwy/contrib/sort/traits-inl.h>
+#include <hwy/contrib/sort/traits128-inl.h>
+#include <hwy/contrib/sort/vqsort-inl.h>
+
+HWY_BEFORE_NAMESPACE();
+namespace hwy::HWY_NAMESPACE {
+#if VQSORT_ENABLED
+
+template <class T>
+void sort_numbers(T* x, std::size_t count) {
+  const detail::SharedTraits<detail::TraitsLane<detail::OrderAscending<T>>> order;
+  Sort(SortTag<T>(), order, x, count, static_cast<T*>(nullptr));
+}
+void sort(std::uint16_t* x, std::size_t count) { sort_numbers(x, count); }
+void sort(std::int16_t* x, std::size_t count) { sort_numbers(x, count); }
+void sort(std::uint32_t* x, std::size_t count) { sort_numbers(x, count); }
+void sort(std::int32_t* x, std::size_t count) { sort_numbers(x, count); }
+void sort(std::uint64_t* x, std::size_t count) { sort_numbers(x, count); }
+void sort(std::int64_t* x, std::size_t count) { sort_numbers(x, count); }
+void sort(bitale::runtime::Pair* x, std::size_t count) {
+  const detail::SharedTraits<detail::Traits128<detail::OrderAscending128>> order;
+  Sort(SortTag<std::uint64_t>(), order, reinterpret_cast<std::uint64_t*>(x), 2 * count,
+       static_cast<std::uint64_t*>(nullptr));
+}
+
+#endif
+}  // namespace hwy::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+
+// What Highway's own library would take from the clock and the heap's address: where the choice of pivots starts. A
+// fixed start makes runs repeat exactly; a bad case ends in a heap sort, not in quadratic time.
+void hwy::Sorter::Fill24Bytes(const void*, std::size_t count, void* bytes) {
+  const std::uint64_t seeds[] = {0x9e3779b97f4a7c15 + count, 0xd1b54a32d192ed03, 0x8cb92ba72f3d8dd7};
+  __builtin_memcpy(bytes, seeds, sizeof(seeds));
+}
+
+namespace bitale::runtime {
+
+namespace {
+
+enum class Vectors { none, avx2, avx512 };
+
+Vectors vectors() {
+  static const Vectors found = [] {
+    __builtin_cpu_init();
+    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+                      __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
+    if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd"))
+      return Vectors::avx512;
+    if (avx2) return Vectors::avx2;
+    return Vectors::none;
+  }();
+  return found;
+}
+
+template <class T>
+bool sort_any(T* x, std::size_t count) {
+  switch (vectors()) {
+    case Vectors::avx512: return hwy::N_AVX3::sort(x, count), true;
+    case Vectors::avx2: return hwy::N_AVX2::sort(x, count), true;
+    case Vectors::none: return false;
+  }
+  return false;
+}
+
+}  // namespace
+
+#define X(T) \
+  bool sort_by_vectors(T* x, std::size_t count) { return sort_any(x, count); }
+BITALE_VECTOR_SORTED_TYPES(X)
+#undef X
+
+}  // namespace bitale::runtime
+
+#endif  // HWY_ONCE
+#endif  // BITALE_VECTOR_SORTS
