@@ -95,7 +95,7 @@ T power(T x, T y) {
 }
 
 Expr expand_pow(Args in, DType dtype) {
-  if (is_float(dtype)) return math_call("pow", {in[0], in[1]});
+  if (is_float(dtype)) return math::pow(in[0], in[1]);
   // Wrapping commutes with widening, so that one function serves all widths.
   const bool with_sign = is_signed_int(dtype);
   const DType wide = with_sign ? DType::Int64 : DType::UInt64;

@@ -160,10 +160,7 @@ SCALAR_OP({
     .symbol = "log1mexp",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return log1mexp_of(x); }),
-    .expand =
-        [](Args in, DType) {
-          return select(in[0] < -log_2, math::log1p(-math::exp(in[0])), math::log(-math::expm1(in[0])));
-        },
+    .expand = [](Args in, DType) { return math::log1mexp(in[0]); },
     .partials = {[](At a) { return -(a.g / expm1(-a.x)); }},
     .traits = decreasing,
     .domain = {{-5, -0.1}},

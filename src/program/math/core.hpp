@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 
 #include "program/expr.hpp"
 
@@ -34,15 +35,37 @@ inline Log2 log_2(const Format& format) {
   if (format.is_double) return {0.6931471805599453, 2.3190468138462996e-17};
   return {0.6931471824645996, -1.904654299957768e-09};
 }
+// The same, but the first leaves its last bits free, so that its multiples by exponents are exact.
+inline Log2 log_2_pieces(const Format& format) {
+  if (format.is_double) return {0x1.62e42fefa38p-1, 0x1.ef35793c7673p-45};
+  return {0x1.62e4p-1, 0x1.7f7d1cp-20};
+}
+
+// A value as an unevaluated sum: |low| is at most about half a unit in the last place of high.
+struct Sum {
+  Expr high, low;
+};
+// high + low = a + b exactly, for |a| >= |b| or a = 0.
+Sum sum_exactly(Expr a, Expr b);
+
+// As `polynomial`, of five coefficients or more: a few operations more, a third of the time until the result is there.
+Expr long_polynomial(Expr x, std::initializer_list<double> coefficients);
 
 // value * 2^n where both it and the value are normal, for a whole n given as n + shifter.
 Expr add_to_exponent(Expr value, Expr shifted);
+// The same where the result may be subnormal or 0: for 2^-7 <= value < 2 and n down to -1080 (float32: -155).
+Expr scale(Expr value, Expr shifted);
 
 // x = n log 2 + r with whole n, |r| <= log(2) / 2; `shifted` is n + shifter.
 struct Reduced {
   Expr shifted, r;
 };
 Reduced reduce_by_log_2(Expr x);
+struct ReducedSum {
+  Expr shifted;
+  Sum r;
+};
+ReducedSum reduce_by_log_2(Sum x);
 // exp(r) - 1 for |r| <= log(2) / 2, with small relative error.
 Expr expm1_kernel(Expr r);
 // exp(x) / 2 for every x.
@@ -55,6 +78,8 @@ struct Decomposed {
   Expr m, k;
 };
 Decomposed decompose(Expr x);
+// The same for every positive finite x: subnormal numbers are made normal first.
+Decomposed decompose_any(Expr x);
 // For sqrt(1/2) <= 1 + f < sqrt(2): log(1 + f), and f less that, which is about f^2 / 2.
 Expr log1p_kernel(Expr f);
 Expr log1p_bend(Expr f);
@@ -65,12 +90,6 @@ Expr log_of_normal(Expr x);
 // log(1 + x) for x >= -1/2 and finite.
 Expr log1p_moderate(Expr x);
 
-// A value as an unevaluated sum: |low| is at most about half a unit in the last place of high.
-struct Sum {
-  Expr high, low;
-};
-// high + low = a + b exactly, for |a| >= |b| or a = 0.
-Sum sum_exactly(Expr a, Expr b);
 // log(x) for positive finite x, subnormal too, with six more bits than the format has.
 Sum log_with_tail(Expr x);
 

@@ -32,13 +32,8 @@ Expr exp_series(Expr r) {
 
 // exp(r) 2^n, |r| <= log(2) / 2, n = shifted - shifter; infinite where x, of whatever scale, exceeds its bound.
 Expr assemble(Expr r, Expr shifted, Expr x, double bound) {
-  const Format format(x.dtype());
   const Expr one = x.pool().number(1, x.dtype()), power = fma(fma(exp_series(r), r, one), r, one);
-  // What would be subnormal is kept 2^64 times larger, and rounded by a product.
-  const Expr is_small = shifted < format.shifter() - double(format.bias() - 2);
-  const Expr value = add_to_exponent(power, select(is_small, shifted + 64.0, shifted));
-  const Expr finite = select(is_small, value * 0x1p-64, value);
-  return select(x <= bound, finite, x * inf);  // a nan comes out of the product
+  return select(x <= bound, scale(power, shifted), x * inf);  // a nan comes out of the product
 }
 
 }  // namespace
@@ -49,12 +44,29 @@ Expr add_to_exponent(Expr value, Expr shifted) {
   return bitcast(bitcast(value, bits) + n, value.dtype());
 }
 
+Expr scale(Expr value, Expr shifted) {
+  const Format format(value.dtype());
+  // What would be subnormal is kept 2^64 times larger, and rounded by a product.
+  const Expr is_small = shifted < format.shifter() - double(format.bias() - 10);
+  const Expr scaled = add_to_exponent(value, select(is_small, shifted + 64.0, shifted));
+  return select(is_small, scaled * 0x1p-64, scaled);
+}
+
 Reduced reduce_by_log_2(Expr x) {
   const auto [high, low] = log_2(Format(x.dtype()));
   ExprPool& pool = x.pool();
   const Expr shifted = nearest(x, 1.4426950408889634), n = shifted - Format(x.dtype()).shifter();
   const Expr r = fma(n, pool.number(-high, x.dtype()), x);
   return {shifted, fma(n, pool.number(-low, x.dtype()), r)};
+}
+
+ReducedSum reduce_by_log_2(Sum x) {
+  const DType dtype = x.high.dtype();
+  const auto [high, low] = log_2(Format(dtype));
+  ExprPool& pool = x.high.pool();
+  const Expr shifted = nearest(x.high, 1.4426950408889634), n = shifted - Format(dtype).shifter();
+  const Expr r = fma(n, pool.number(-high, dtype), x.high);
+  return {shifted, sum_exactly(r, fma(n, pool.number(-low, dtype), x.low))};
 }
 
 Expr expm1_kernel(Expr r) { return fma(r * r, exp_series(r), r); }

@@ -11,28 +11,10 @@ namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
 
-// log 2 in two pieces; the first leaves its last bits free, so that its multiples by exponents are exact.
-struct Log2Pieces {
-  double high, low;
-};
-Log2Pieces log_2_pieces(const Format& format) {
-  if (format.is_double) return {0x1.62e42fefa38p-1, 0x1.ef35793c7673p-45};
-  return {0x1.62e4p-1, 0x1.7f7d1cp-20};
-}
-
 // `value` where x is positive and finite; the limits at 0 and infinity; nan for nan and below 0.
 Expr with_limits(Expr x, Expr value) {
   const Expr at_zero_or_below = select(equal(x, 0), -inf, x.pool().number(std::nan(""), x.dtype()));
   return select(x > 0, select(x < inf, value, x), at_zero_or_below);
-}
-
-// Subnormal numbers are made normal by 2^lift first.
-Decomposed decompose_any(Expr x) {
-  const bool is_double = Format(x.dtype()).is_double;
-  const double smallest_normal = is_double ? 0x1p-1022 : 0x1p-126, lift = is_double ? 54 : 25;
-  const Expr is_small = x < smallest_normal;
-  const auto [m, k] = decompose(select(is_small, x * std::exp2(lift), x));
-  return {m, select(is_small, k - lift, k)};
 }
 
 }  // namespace
@@ -72,6 +54,14 @@ Decomposed decompose(Expr x) {
   const std::int64_t base_bits = (format.bias() + format.mantissa()) << format.mantissa();
   const Expr field = (shifted >> format.mantissa()) | pool.integer(base_bits, format.bits());
   return {bitcast(m, x.dtype()), bitcast(field, x.dtype()) - (base + double(format.bias()))};
+}
+
+Decomposed decompose_any(Expr x) {
+  const bool is_double = Format(x.dtype()).is_double;
+  const double smallest_normal = is_double ? 0x1p-1022 : 0x1p-126, lift = is_double ? 54 : 25;
+  const Expr is_small = x < smallest_normal;
+  const auto [m, k] = decompose(select(is_small, x * std::exp2(lift), x));
+  return {m, select(is_small, k - lift, k)};
 }
 
 namespace {

@@ -14,8 +14,10 @@ Expr log(Expr x);
 Expr log2(Expr x);
 Expr log10(Expr x);
 Expr log1p(Expr x);
+Expr pow(Expr x, Expr y);
 Expr sigmoid(Expr x);   // 1 / (1 + exp(-x))
 Expr softplus(Expr x);  // log(1 + exp(x))
+Expr log1mexp(Expr x);  // log(1 - exp(x))
 Expr tanh(Expr x);
 Expr sinh(Expr x);
 Expr cosh(Expr x);
@@ -30,6 +32,9 @@ Expr asinh(Expr x);
 Expr acosh(Expr x);
 Expr atanh(Expr x);
 
+Expr erf(Expr x);
+Expr erfc(Expr x);
+Expr erfcx(Expr x);     // exp(x * x) * erfc(x)
 Expr gammaln(Expr x);   // log |Gamma(x)|
 Expr digamma(Expr x);   // the derivative of gammaln
 Expr trigamma(Expr x);  // and its derivative

@@ -68,6 +68,7 @@ W log1mexp_of(W x) {
 
 template <class W>
 W erfcx_of(W x) {
+  if (x < -1000) return std::numeric_limits<W>::infinity();
   if (x < 20) {
     const W square = x * x, left_out = std::fma(x, x, -square);
     return std::exp(square) * std::erfc(x) * (1 + left_out);

@@ -1,0 +1,119 @@
+// erf, erfc, erfcx.
+//
+// (1 + 2 a) erfcx(a) hardly varies for positive a: one polynomial in (a - K) / (a + K) covers them all (Shepherd &
+// Laframboise, Math. Comp. 36, 1981). erfc is erfcx times exp(-x^2), and erfcx(-x) is 2 exp(x^2) less erfcx(x). erf is
+// -expm1(log erfc): where erf is near 1 hardly any digits of the logarithm matter, and near 0 none are lost.
+// The polynomials' leading terms are carried in two pieces, for each factor would add its rounding.
+#include "program/math/core.hpp"
+#include "program/math/math.hpp"
+
+namespace bitale::program::math {
+
+namespace {
+
+// A polynomial's constant, more precise than the format, and its other terms divided by x.
+struct Series {
+  double high, low;
+  Expr rest;
+};
+
+// (1 + 2 a) erfcx(a), a >= 0, by q = (a - K) / (a + K): to 2^-57.0 (float64, K = 4) and 2^-27.7 (float32, K = 2.5).
+Series scaled_erfcx(Expr q) {
+  if (Format(q.dtype()).is_double)
+    return {1.2329951186255526, -4.4158195752685424e-17,
+            long_polynomial(q, {-0.13962111684056229189,   0.015379652102619364758,   0.068097054254669067414,
+                                -0.10103906603628854096,   0.093732834999095980616,   -0.066330365812422061161,
+                                0.037167515526525847968,   -0.016197734057437826397,  5.0319700679205681526e-3,
+                                -7.5777327529277459163e-4, -1.9925714791375638683e-4, 1.5062154179377968373e-4,
+                                -2.4397742476873237432e-5, -1.1221413343695410232e-5, 5.7065968258784329349e-6,
+                                2.9217830367844764735e-7,  -8.2108459269065716127e-7, 7.7250854722829705157e-8,
+                                1.0633149514585345709e-7,  -2.0412489894305203602e-8, -1.234385019067013218e-8,
+                                3.1121360477579320271e-9,  9.3061960889803542549e-10, -2.562290243574146049e-10})};
+  return {1.2648382186889648, -3.759896484375e-08,
+          long_polynomial(
+              q, {-0.122356822796, -0.0990242847875, 0.157631445997, -0.102970192224, 0.0327494805024, 9.45788901187e-4,
+                  -4.34454067178e-3, 4.64447969507e-4, 5.69727089178e-4, -6.43623111088e-5, -5.97068688233e-5})};
+}
+
+// -log(erfc(a)) / a, a >= 0, as far as erf is not 1, to 2^-55.4 (float64) and 2^-27.9 (float32) of erf.
+Series decay_rate(Expr a) {
+  if (Format(a.dtype()).is_double)
+    return {1.1283791670955126, -9.060699289955664e-18,
+            long_polynomial(a, {0.63661977236759096971,    0.10277260330131528155,    -0.019128446993090198872,
+                                -2.0919485398693748412e-4, 1.6962076704024030114e-3,  -5.9013243304359162819e-4,
+                                2.5904510446913194404e-5,  6.4420443670641433661e-5,  -2.957561151250801219e-5,
+                                3.1695865769935210968e-6,  3.1330632647139274016e-6,  -2.0372829398041049101e-6,
+                                5.7070229875513760116e-7,  -1.1749099318686978375e-8, -6.5714590690630142231e-8,
+                                3.457791269425563405e-8,   -1.0771359304750296862e-8, 2.3600724361751868033e-9,
+                                -3.759967119666794691e-10, 4.3008699475188118109e-11, -3.3635734363335246447e-12,
+                                1.6144663024857896294e-13, -3.591218346660304804e-15})};
+  return {1.128379225730896, -5.412089599609375e-08,
+          long_polynomial(a, {0.636619382201, 0.102777827763, -0.0191530525064, -1.60417682221e-4, 1.66704799653e-3,
+                              -6.32846620307e-4, 1.17643366512e-4, -9.25640428909e-6})};
+}
+
+// For a^2 far from overflow.
+Sum erfcx_of_positive(Expr a) {
+  const auto number = [&](double value) { return a.pool().number(value, a.dtype()); };
+  const double centre = Format(a.dtype()).is_double ? 4 : 2.5;
+  // One division for both: by (a + K) (1 + 2 a).
+  const Expr sum = a + centre, twice = fma(a, number(2), number(1)), inverse = 1.0 / (sum * twice);
+  const Expr s = inverse * twice, scale = inverse * sum, rough = (a - centre) * s;
+  // What the quotients lack, by their remainders (a - K) - rough (a + K) and 1 - scale (1 + 2 a).
+  const Expr q = fma(fma(-rough, a, fma(rough + 1.0, number(-centre), a)), s, rough);
+  const Expr lost_of_twice = fma(a, number(2), 1.0 - twice);
+  const Expr remainder = fma(-scale, lost_of_twice, fma(-scale, twice, number(1)));
+  const Series series = scaled_erfcx(q);
+  const Sum value = sum_exactly(number(series.high), q * series.rest);
+  const Expr high = value.high * scale, lost = fma(value.high, scale, -high);
+  return {high, lost + scale * fma(value.high, remainder, value.low + series.low)};
+}
+
+// exp(sign a^2) = 2^n (1 + e) (1 + rest), n = shifted - shifter.
+struct Power {
+  Expr shifted, e, rest;
+};
+Power exp_of_square(Expr a, double sign) {
+  const Expr square = a * a, lost = fma(a, a, -square);
+  const auto [shifted, r] = reduce_by_log_2(Sum{square * sign, lost * sign});
+  return {shifted, expm1_kernel(r.high), r.low};
+}
+
+}  // namespace
+
+Expr erf(Expr x) {
+  const Format format(x.dtype());
+  const Expr a = min(x.pool().number(format.is_double ? 5.93 : 3.93, x.dtype()), abs(x));
+  const Series rate = decay_rate(a);
+  const Expr constant = x.pool().number(rate.high, x.dtype());
+  const Expr leading = a * constant, lost = fma(a, constant, -leading);
+  const auto [high, low] = sum_exactly(leading, a * (a * rate.rest));
+  // expm1(-high - low)
+  const auto [shifted, r] = reduce_by_log_2(-high);
+  const Expr power = add_to_exponent(x.pool().number(1, x.dtype()), shifted);
+  const Expr e = expm1_kernel(r) - (low + fma(a, x.pool().number(rate.low, x.dtype()), lost));
+  return copysign(fma(power, e, power - 1.0), x);
+}
+
+Expr erfc(Expr x) {
+  // Beyond the bound the result is 0.
+  const Expr a = min(x.pool().number(Format(x.dtype()).is_double ? 27.3 : 10.1, x.dtype()), abs(x));
+  const auto [shifted, e, rest] = exp_of_square(a, -1);
+  const auto [high, low] = erfcx_of_positive(a);
+  const Expr positive = scale(high + fma(high, e, fma(high, rest, low)), shifted);
+  return select(x < 0, 2.0 - positive, select(x >= 0, positive, x));
+}
+
+Expr erfcx(Expr x) {
+  const bool is_double = Format(x.dtype()).is_double;
+  const Expr a = abs(x);
+  const auto [high, low] = erfcx_of_positive(a);
+  // Half of 2 exp(a^2) - erfcx(a), because 2^(n + 1) may be too large. At the bound it doubles to infinity.
+  const auto [shifted, e, rest] = exp_of_square(min(x.pool().number(is_double ? 26.63 : 9.385, x.dtype()), a), 1);
+  const Expr power = add_to_exponent(x.pool().number(1, x.dtype()), shifted);
+  const Expr half = fma(power, e, (power - high * 0.5) + fma(power, rest, low * -0.5));
+  const Expr value = select(x < 0, half + half, high + low);
+  return rare_math_call("bt_erfcx", a > (is_double ? 1e100 : 1e15), value, {x});
+}
+
+}  // namespace bitale::program::math
