@@ -4,11 +4,14 @@
 #include <cmath>
 #include <limits>
 
+#include "ops/range.hpp"
 #include "rules/vocabulary.hpp"
 
 namespace bitale::rewriting {
 
 namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity();
 
 void signs(Rules& rules) {
   auto [x, y] = pattern_variables<2>();
@@ -206,24 +209,86 @@ void absolute_values(Rules& rules) {
   const std::pair<std::string, Variable> positives[] = {
       {"sqr", sqr(x)}, {"exp", exp(x)}, {"sigmoid", sigmoid(x)}, {"softplus", softplus(x)}, {"cosh", cosh(x)}};
   for (auto& [name, positive] : positives) rules.equation("abs_of_" + name, abs(positive), positive).tags(canonicalize);
-  const Variable c = pattern_constant("c");
-  auto ordinary = [=](const Match& m) { return is_ordinary(m.value(c)) && m.value(c) != 0; };
-  rules.equation("abs_of_c_times", abs(c * x), abs(c) * abs(x)).when(ordinary).tags(canonicalize, "local_abs_lift");
-  rules.equation("abs_of_over_c", abs(x / c), abs(x) / abs(c)).when(ordinary).tags(canonicalize, "local_abs_lift");
-  auto scale = [=](double sign) { return [=](const Match& m) { return ordinary(m) && m.value(c) * sign > 0; }; };
-  rules.equation("sign_of_over_c", sign(x / c), sign(x))
-      .when(scale(1))
-      .constants({2, 0.3, 100})
-      .tags(canonicalize, stabilize, specialize, "local_sign_div");
-  rules.equation("sign_of_over_negative_c", sign(x / c), -sign(x))
-      .when(scale(-1))
-      .constants({-2, -0.3, -100})
-      .either_zero()
-      .tags(canonicalize, stabilize, specialize, "local_sign_div");
+  // Inside, abs may meet what has a sign already; in the end one abs is left of several.
+  rules.equation("abs_of_product", abs(x * y), abs(x) * abs(y)).tags(canonicalize, "local_abs_lift");
+  rules.equation("abs_of_quotient", abs(x / y), abs(x) / abs(y)).tags(canonicalize, "local_abs_lift");
   rules.equation("abs_of_sqrt", abs(sqrt(x)), sqrt(x)).tags(canonicalize).either_zero();  // sqrt(-0.0) is -0.0
 }
 
+// ---- signs of quotients ---------------------------------------------------------------------------------------------
+
+// 1 or -1 where that is the sign of all values, else 0. A constant must neither overflow nor underflow what it divides.
+int known_sign(const Variable& v) {
+  if (const std::optional<double> value = scalar_constant(v))
+    return std::abs(*value) < 1e-6 || std::abs(*value) > 1e6 ? 0 : *value > 0 ? 1 : -1;
+  const Range range = range_of(v);
+  return range.is_positive() ? 1 : range.is_negative() ? -1 : 0;
+}
+
+// sign(x / p) and sign(p / x) are sign(x) for positive p, and -sign(x) for negative p.
+std::optional<Variables> sign_of_quotient(FunctionGraph&, const Apply& node) {
+  const Variable output = node.output(), &value = node.input(0);
+  if (!is_float(output.dtype())) return std::nullopt;
+  const auto signed_as = [&](const Variable& x, int sign_of_other) {
+    return one(fit(sign_of_other > 0 ? sign(x) : -sign(x), output));
+  };
+  if (is_elemwise(value, "reciprocal")) return signed_as(value.owner().input(0), 1);
+  if (!is_elemwise(value, "true_div")) return std::nullopt;
+  const Variable above = value.owner().input(0), below = value.owner().input(1);
+  if (const int sign = known_sign(below)) return signed_as(above, sign);
+  if (const int sign = known_sign(above)) return signed_as(below, sign);
+  return std::nullopt;
+}
+
+void signs_of_quotients(Rules& rules) {
+  rules.function("sign_of_quotient", Root::scalar({"sign"}), sign_of_quotient)
+      .doc(
+          "sign(x / p), sign(p / x) and sign(1 / x) are sign(x), or -sign(x) of negative p; sign(1 / x) differs at 0 "
+          "and inf.")
+      .tags(canonicalize, stabilize, specialize, "local_sign_div")
+      .differs_at({0.0, -0.0, inf, -inf})
+      .either_zero()
+      .sample([] { return sign(sample_vector() / 0.3); })
+      .sample([] { return sign(-100 / sample_vector()); })
+      .sample([] { return sign(reciprocal(sample_vector())); })
+      .sample([] { return sign(sample_vector() / -exp(sample_vector())); });
+}
+
+// ---- products of sums -----------------------------------------------------------------------------------------------
+
+// Multiplying out a sum pays where that takes a factor away: (x / y + z) * y is x + z * y. Of an infinite x, a term
+// that overflows the other way makes a nan of what was infinite.
+void distributing(Rules& rules) {
+  auto [x, y, z] = pattern_variables<3>();
+  auto distribute = [&](std::string name, const Variable& left, const Variable& right, const Variable& sum,
+                        const Variable& part) -> Rule& {
+    return rules.equation(std::move(name), left, right)
+        .once_used(sum)
+        .once_used(part)
+        .wider_domain()
+        .either_zero()
+        .tags(canonicalize, stabilize, "local_greedy_distributor");
+  };
+  const Variable quotient = x / y, product = x * y;
+  distribute("sum_with_quotient_times_divisor", (quotient + z) * y, x + z * y, quotient + z, quotient)
+      .points({{inf, 1e200, -1e200}})
+      .differs_at({inf, -inf});
+  distribute("quotient_minus_term_times_divisor", (quotient - z) * y, x - z * y, quotient - z, quotient)
+      .differs_at({inf, -inf});
+  distribute("term_minus_quotient_times_divisor", (z - quotient) * y, z * y - x, z - quotient, quotient)
+      .differs_at({1e200, -1e200});
+  distribute("sum_with_product_over_factor", (product + z) / y, x + z / y, product + z, product)
+      .points({{inf, 1e-200, -1e200}})
+      .differs_at({inf, -inf});
+  distribute("product_minus_term_over_factor", (product - z) / y, x - z / y, product - z, product)
+      .differs_at({inf, -inf});
+  distribute("term_minus_product_over_factor", (z - product) / y, z / y - x, z - product, product)
+      .differs_at({1e200, -1e200});
+}
+
 void declare(Rules& rules) {
+  signs_of_quotients(rules);
+  distributing(rules);
   signs(rules);
   neutral_on_the_right(rules);
   cancelling(rules);

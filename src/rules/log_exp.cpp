@@ -2,8 +2,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "ops/dimshuffle.hpp"
-#include "ops/reduce.hpp"
+#include "ops/range.hpp"
 #include "rules/vocabulary.hpp"
 
 namespace bitale::rewriting {
@@ -12,39 +11,30 @@ namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
 
-// Positive by what it is made of (or zero by underflow, or nan).
-bool is_positive(const Variable& v, int depth = 6) {
-  if (const std::optional<double> value = scalar_constant(v)) return *value > 0;
-  if (!v.has_owner() || depth == 0) return false;
-  const Apply owner = v.owner();
-  auto inputs_are = [&] {
-    return std::all_of(owner.inputs().begin(), owner.inputs().end(),
-                       [&](auto& input) { return is_positive(input, depth - 1); });
-  };
-  if (const auto* reduce = op_as<CAReduce>(v))
-    return reduce->kind.name != "all" && reduce->kind.name != "any" && inputs_are();
-  if (op_as<DimShuffle>(v)) return inputs_are();
-  for (auto positive : {"exp", "exp2", "sigmoid", "softplus", "cosh"})
-    if (is_elemwise(v, positive)) return true;
-  for (auto keeps : {"add", "mul", "true_div", "sqrt", "reciprocal", "sqr"})
-    if (is_elemwise(v, keeps)) return inputs_are();
-  return false;
+// Whether the logarithm of it is simpler than it is.
+bool has_simple_log(const Variable& v) {
+  return is_elemwise(v, "exp") || is_elemwise(v, "sqrt") || is_elemwise(v, "sigmoid");
 }
 
-// log(exp(x) * y) and log(exp(x) / y), where y is known to be positive: log(softmax(x)) becomes log_softmax(x).
-std::optional<Variables> log_of_scaled_exp(FunctionGraph&, const Apply& node) {
+// log(a * b) and log(a / b), where the logarithm of a or b is simpler, and one of both is positive, so that the other
+// has a logarithm where the whole has one. log(softmax(x)) becomes log_softmax(x).
+std::optional<Variables> log_of_parts(FunctionGraph&, const Apply& node) {
   const Variable& value = node.input(0);
-  const bool is_product = is_elemwise(value, "mul"), is_quotient = is_elemwise(value, "true_div");
-  if (!is_product && !is_quotient) return std::nullopt;
-  const Apply inner = value.owner();
-  for (int i = 0; i < (is_product ? 2 : 1); ++i) {
-    const Variable &power = inner.input(i), &other = inner.input(1 - i);
-    if (!is_elemwise(power, "exp") || !is_positive(other) || power.dtype() != value.dtype()) continue;
-    const Variable x = power.owner().input(0);
-    if (x.dtype() != value.dtype()) continue;
-    return one(fit(is_product ? x + log(other) : x - log(other), node.output()));
-  }
-  return std::nullopt;
+  const bool is_product = is_elemwise(value, "mul");
+  if (!is_product && !is_elemwise(value, "true_div")) return std::nullopt;
+  const Variable a = cast(value.owner().input(0), value.dtype()), b = cast(value.owner().input(1), value.dtype());
+  if (!has_simple_log(a) && !has_simple_log(b)) return std::nullopt;
+  if (!range_of(a).is_positive() && !range_of(b).is_positive()) return std::nullopt;
+  return one(fit(is_product ? log(a) + log(b) : log(a) - log(b), node.output()));
+}
+
+// log(a / b) where one of both is positive. Near a = b the quotient has digits that the difference has not.
+std::optional<Variables> log_of_quotient(FunctionGraph&, const Apply& node) {
+  const Variable& value = node.input(0);
+  if (!is_elemwise(value, "true_div")) return std::nullopt;
+  const Variable a = cast(value.owner().input(0), value.dtype()), b = cast(value.owner().input(1), value.dtype());
+  if (!range_of(a).is_positive() && !range_of(b).is_positive()) return std::nullopt;
+  return one(fit(log(a) - log(b), node.output()));
 }
 
 void stability(Rules& rules) {
@@ -67,15 +57,26 @@ void stability(Rules& rules) {
       .either_zero();
   rules.equation("neg_expm1", 1 - exp(x), -expm1(x)).tags(stabilize, "local_expm1").more_accurate().either_zero();
   rules.equation("exp_from_expm1", 1 + expm1(x), exp(x)).tags(canonicalize).more_accurate();
-  rules.function("log_of_scaled_exp", Root::scalar({"log"}), log_of_scaled_exp)
+  rules.function("log_of_parts", Root::scalar({"log"}), log_of_parts)
       .doc(
-          "log(exp(x) / y) is x - log(y), log(exp(x) * y) is x + log(y), for positive y; log(softmax(x)) is "
-          "log_softmax(x).")
-      .tags(stabilize, "local_logsoftmax")
+          "log(a * b) is log(a) + log(b), log(a / b) is log(a) - log(b), where a or b is exp(x), sqrt(x) or "
+          "sigmoid(x), and one "
+          "of both is positive; log(softmax(x)) is log_softmax(x).")
+      .tags(stabilize, specialize, "local_logsoftmax", "local_log_div")
       .depth(4)
       .wider_domain()
+      .either_zero()
       .sample([] { return log(softmax(sample_matrix(), std::vector<int>{1})); })
-      .sample([] { return log(exp(sample_vector()) * sigmoid(sample_vector())); });
+      .sample([] { return log(exp(sample_vector()) * sigmoid(sample_vector())); })
+      .sample([] { return log(sample_vector() / exp(sample_vector())); })
+      .sample([] { return log(sqrt(sample_vector()) / 3); });
+  rules.function("log_of_quotient", Root::scalar({"log"}), log_of_quotient)
+      .doc("log(a / b) is log(a) - log(b), where one of both is positive. To be asked for: near a = b digits get lost.")
+      .tags(stabilize, specialize, opt_in, "local_log_div")
+      .depth(4)
+      .wider_domain()
+      .sample([] { return log(2 / sample_vector()); })
+      .sample([] { return log(sample_vector() / cosh(sample_vector())); });
   // Of tiny positive x, exp(x) rounds to 1: the logarithm is -inf, not nan.
   rules.equation("log1mexp", log1p(-exp(x)), log1mexp(x))
       .tags(stabilize, "local_log1p_plusminus_exp")
@@ -157,6 +158,10 @@ void powers_and_products(Rules& rules) {
       .once_used(exp(x))
       .once_used(exp(y))
       .wider_domain();
+  rules.equation("over_exp", x / exp(y), x * exp(-y))
+      .tags(specialize, "local_div_exp_to_mul_exp")
+      .priority(-1)
+      .once_used(exp(y));
   rules.equation("reciprocal_of_exp", reciprocal(exp(x)), exp(-x)).tags(canonicalize);
 }
 

@@ -21,7 +21,7 @@ Variable chain(const Variable& x, int n) {
 }
 
 void declare(Rules& rules) {
-  auto [x, y] = pattern_variables<2>();
+  auto [x, y, z] = pattern_variables<3>();
   rules.equation("pow_0", pow(x, 0), Operand(1).variable).on(numbers).tags(canonicalize, "local_pow_canonicalize");
   rules.equation("pow_1", pow(x, 1), x).on(numbers).tags(useless, canonicalize, "local_pow_canonicalize");
   rules.equation("pow_of_1", pow(1, x), Operand(1).variable).tags(canonicalize, "local_pow_canonicalize");
@@ -61,6 +61,17 @@ void declare(Rules& rules) {
       .constants({2, 3, -1})
       .wider_domain()
       .tags(canonicalize, "local_mul_pow_to_pow_add");
+  // What is infinite may change its sign where x is negative: of -inf to the power of 0.5 twice, of -2 to a huge one.
+  rules.equation("any_pow_times_pow", pow(x, y) * pow(x, z), pow(x, y + z))
+      .when([=](const Match& m) {
+        const auto a = scalar_constant(m(y)), b = scalar_constant(m(z));
+        return !(a && b && *a + *b == 0) && only_here(m);
+      })
+      .points({{-inf, 0.5, 0.5}})
+      .differs_at({-inf, -0.0, -2})
+      .wider_domain()
+      .either_zero()
+      .tags(specialize, "local_mul_pow_to_pow_add");
   rules.equation("pow_times_itself", pow(x, c) * x, pow(x, c + 1))
       .when([=](const Match& m) { return whole(m.value(c)) && m.value(c) != -1; })
       .constants({2, 3, -2})

@@ -3,12 +3,14 @@
 #include "ops/reduce.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "bitale/core/text.hpp"
 #include "ops/alloc.hpp"
 #include "ops/dimshuffle.hpp"
 #include "ops/elemwise.hpp"
 #include "ops/join.hpp"
+#include "ops/lengths.hpp"
 #include "ops/make_vector.hpp"
 #include "rules/vocabulary.hpp"
 
@@ -109,12 +111,21 @@ std::optional<Variables> reduce_of_dimshuffle(FunctionGraph&, const Apply& node)
 
 // ---- repeated values ------------------------------------------------------------------------------------------------
 
-// sum of a value repeated n times is n times the value, prod its n-th power.
+// What `count` times the same value gives: a multiple, a power, or the value itself. Of no value at all, any is false
+// and all is true; max and min have no value there, so that the question does not come up.
+Variable repeated_reduction(std::string_view kind, const Variable& value, const Variable& count, DType dtype) {
+  if (kind == "sum") return mul(cast(value, dtype), cast(count, dtype));
+  if (kind == "prod") return pow(cast(value, dtype), count);
+  if (kind == "any") return and_(cast(value, DType::Bool), gt(count, 0));
+  if (kind == "all") return or_(cast(value, DType::Bool), eq(count, 0));
+  return value;
+}
+
 std::optional<Variables> reduce_of_alloc(FunctionGraph&, const Apply& node) {
   const CAReduce& op = reduction_of(node);
   const Variable& repeated = node.input(0);
   const Variable output = node.output();
-  if (!op_as<Alloc>(repeated) || (op.kind.name != "sum" && op.kind.name != "prod")) return std::nullopt;
+  if (!op_as<Alloc>(repeated)) return std::nullopt;
   const AxisList axes = reduced_axes(op, repeated.ndim());
   const Variable value = padded(repeated.owner().input(0), repeated.ndim());
   if (axes.empty() || !all_one(value, axes)) return std::nullopt;
@@ -127,8 +138,7 @@ std::optional<Variables> reduce_of_alloc(FunctionGraph&, const Apply& node) {
     else
       count = count ? mul(count, length) : length;
   }
-  const Variable single = cast(without(value, axes), output.dtype());
-  const Variable all = op.kind.name == "sum" ? mul(single, cast(count, output.dtype())) : pow(single, count);
+  const Variable all = repeated_reduction(op.kind.name, without(value, axes), count, output.dtype());
   return one(fit(kept.empty() ? all : alloc(all, kept), output));
 }
 
@@ -170,31 +180,91 @@ std::optional<Variables> reduce_of_join(FunctionGraph& graph, const Apply& node)
 
 // ---- factors --------------------------------------------------------------------------------------------------------
 
-bool is_float_sum(const Apply& node) {
-  return reduction_of(node).kind.name == "sum" && is_float(node.input(0).dtype()) &&
+bool is_float_reduction(const Apply& node, std::string_view kind) {
+  return reduction_of(node).kind.name == kind && is_float(node.input(0).dtype()) &&
          node.input(0).dtype() == node.output().dtype();
 }
 
 std::optional<Variables> sum_of_neg(FunctionGraph&, const Apply& node) {
-  if (!is_float_sum(node) || !is_elemwise(node.input(0), "neg")) return std::nullopt;
+  if (!is_float_reduction(node, "sum") || !is_elemwise(node.input(0), "neg")) return std::nullopt;
   return one(-reduce(reduction_of(node), node.input(0).owner().input(0),
                      reduced_axes(reduction_of(node), node.input(0).ndim())));
 }
 
-// sum(a * x) is a * sum(x) where a is the same for all terms; likewise x / a.
-std::optional<Variables> sum_of_scaled(FunctionGraph& graph, const Apply& node) {
+// A product or quotient of what is reduced, and a factor or divisor that is the same for all of it.
+struct Scaled {
+  Variable factor, rest;
+  bool divides = false;
+};
+
+std::optional<Scaled> scaled_terms(const FunctionGraph& graph, const Apply& node) {
   const Variable& product = node.input(0);
   const bool is_product = is_elemwise(product, "mul"), is_quotient = is_elemwise(product, "true_div");
-  if (!is_float_sum(node) || (!is_product && !is_quotient) || graph.clients(product).size() != 1) return std::nullopt;
+  if ((!is_product && !is_quotient) || graph.clients(product).size() != 1) return std::nullopt;
   const AxisList axes = reduced_axes(reduction_of(node), product.ndim());
   const Apply inner = product.owner();
   for (int i = is_product ? 0 : 1; i < 2; ++i) {
-    const Variable &factor = inner.input(i), &terms = inner.input(1 - i);
+    const Variable &factor = inner.input(i), &rest = inner.input(1 - i);
     const bool covered =
-        std::all_of(axes.begin(), axes.end(), [&](int axis) { return !is_one(terms, axis) || is_one(product, axis); });
-    if (!all_one(factor, axes) || !covered || terms.dtype() != product.dtype()) continue;
-    const Variable total = reduce(reduction_of(node), terms, axes), outside = without(factor, axes);
-    return one(fit(is_product ? outside * total : total / outside, node.output()));
+        std::all_of(axes.begin(), axes.end(), [&](int axis) { return !is_one(rest, axis) || is_one(product, axis); });
+    if (all_one(factor, axes) && covered && rest.dtype() == product.dtype()) return Scaled{factor, rest, is_quotient};
+  }
+  return std::nullopt;
+}
+
+// The reduction of the rest, with the factor (to a power) outside.
+std::optional<Variables> taken_out(const Scaled& scaled, const Variable& outside, const Apply& node) {
+  const Variable rest = reduce(reduction_of(node), scaled.rest, reduced_axes(reduction_of(node), scaled.rest.ndim()));
+  return one(fit(scaled.divides ? rest / outside : outside * rest, node.output()));
+}
+
+// sum(a * x) is a * sum(x) where a is the same for all terms; likewise x / a.
+std::optional<Variables> sum_of_scaled(FunctionGraph& graph, const Apply& node) {
+  if (!is_float_reduction(node, "sum")) return std::nullopt;
+  const auto scaled = scaled_terms(graph, node);
+  if (!scaled) return std::nullopt;
+  return taken_out(*scaled, without(scaled->factor, reduced_axes(reduction_of(node), node.input(0).ndim())), node);
+}
+
+// prod(a * x) of n elements is a ** n * prod(x). Powers of many elements leave the range of floats long before their
+// product does, so that these must be asked for.
+constexpr std::int64_t few_elements = 8;
+
+std::optional<Variables> prod_of_scaled(FunctionGraph& graph, const Apply& node, std::int64_t most_elements) {
+  if (!is_float_reduction(node, "prod")) return std::nullopt;
+  const Variable& product = node.input(0);
+  const AxisList axes = reduced_axes(reduction_of(node), product.ndim());
+  std::int64_t known = 1;
+  Variable count;
+  for (int axis : axes) {
+    const Variable length = length_of(product, axis);
+    const std::int64_t elements = product.static_shape()[std::size_t(axis)];
+    known = elements == unknown_length || known > most_elements ? most_elements + 1 : known * elements;
+    count = count ? lengths::mul(count, length) : length;
+  }
+  if (!count || known > most_elements) return std::nullopt;
+  const auto scaled = scaled_terms(graph, node);
+  if (!scaled) return std::nullopt;
+  return taken_out(*scaled, pow(without(scaled->factor, axes), cast(count, node.output().dtype())), node);
+}
+
+// sum of (x[b, c] * y[a, c]) ** 2 over b and c, the squares of the gradients of single examples: sum of x[b, c] ** 2
+// over b, then one product of matrices.
+std::optional<Variables> sum_of_squared_outer(FunctionGraph& graph, const Apply& node) {
+  if (!is_float_reduction(node, "sum") || node.input(0).ndim() != 3) return std::nullopt;
+  const Variable& square = node.input(0);
+  if (!is_elemwise(square, "sqr") || graph.clients(square).size() != 1) return std::nullopt;
+  const Variable product = square.owner().input(0);
+  if (!is_elemwise(product, "mul") || product.dtype() != square.dtype()) return std::nullopt;
+  if (reduced_axes(reduction_of(node), 3) != AxisList{1, 2}) return std::nullopt;
+  for (int i = 0; i < 2; ++i) {
+    const Variable &x = product.owner().input(i), &y = product.owner().input(1 - i);
+    const auto *of_x = op_as<DimShuffle>(x), *of_y = op_as<DimShuffle>(y);
+    if (!of_x || !of_y || x.dtype() != y.dtype()) continue;
+    if (of_x->new_order != AxisList{new_axis, 0, 1} || of_y->new_order != AxisList{0, new_axis, 1}) continue;
+    const Variable rows = x.owner().input(0), examples = y.owner().input(0);
+    if (is_one(rows, 1) != is_one(examples, 1)) continue;  // one of them is repeated
+    return one(fit(dot(sqr(examples), reduce(reduction_of(node), sqr(rows), {0})), node.output()));
   }
   return std::nullopt;
 }
@@ -238,12 +308,17 @@ void declare(Rules& rules) {
         return prod(dimshuffle(sample_leaf(DType::Float64, {2, 3, 4}), {2, new_axis, 0, 1}), over(2));
       });
   rules.function("reduce_of_alloc", reductions, reduce_of_alloc)
-      .doc("The sum of a repeated value is a multiple of it, the product a power.")
-      .tags(canonicalize, specialize, "local_careduce_of_alloc")
+      .doc("The sum of a repeated value is a multiple of it, the product a power, the largest the value itself.")
+      .tags(canonicalize, specialize, shape_unsafe, "local_careduce_of_alloc")
       .sample([=] {
         return sum(alloc(number(), {length(), length()}), over(0));
       })
       .sample([=] { return prod(alloc(number(), {length()})); })
+      .sample([=] {
+        return max(alloc(sample_vector(), {length(), length()}), over(0));
+      })
+      .sample([=] { return any(alloc(sample_leaf(DType::Bool, {}), {length()})); })
+      .sample([=] { return all(alloc(sample_leaf(DType::Bool, {}), {length()})); })
       .sample([=] {
         return sum(alloc(sample_vector(), {length(), length()}), over(0));
       });
@@ -277,6 +352,39 @@ void declare(Rules& rules) {
       .sample([=] { return sum(2 * exp(sample_matrix())); })
       .sample([=] { return sum(exp(sample_matrix()) * expand_dims(sample_vector(), 1), over(1)); })
       .sample([=] { return sum(exp(sample_matrix()) / number(), over(1)); });
+  rules
+      .function("prod_of_scaled", reductions,
+                [](FunctionGraph& graph, const Apply& node) { return prod_of_scaled(graph, node, few_elements); })
+      .doc("prod(a * x) of a few elements is a ** n * prod(x), where a is the same for all.")
+      .tags(canonicalize, specialize, "local_sum_prod_of_mul_or_div")
+      .wider_domain()
+      .sample([=] { return prod(number() * exp(sample_leaf(DType::Float64, {3}))); })
+      .sample([=] {
+        return prod(exp(sample_leaf(DType::Float64, {any_length, 2})) / expand_dims(sample_vector(), 1), over(1));
+      });
+  rules
+      .function("long_prod_of_scaled", reductions,
+                [](FunctionGraph& graph, const Apply& node) {
+                  return prod_of_scaled(graph, node, std::numeric_limits<std::int64_t>::max() - 1);
+                })
+      .doc(
+          "prod(a * x) of any number n of elements is a ** n * prod(x): the power may overflow where the product does "
+          "not.")
+      .tags(canonicalize, specialize, unsafe, "local_sum_prod_of_mul_or_div")
+      .wider_domain()
+      .sample([=] { return prod(2 * exp(sample_leaf(DType::Float64, {20}))); })
+      .sample([=] {
+        return prod(exp(sample_leaf(DType::Float64, {9, 2})) * sample_leaf(DType::Float64, {2}), over(0));
+      });
+  rules.function("sum_of_squared_outer", reductions, sum_of_squared_outer)
+      .doc("The sum of sqr(x[b, c] * y[a, c]) over b and c is dot(sqr(y), sum(sqr(x), axis=0)).")
+      .tags(canonicalize, specialize, "local_sumsqr2dot")
+      .depth(4)
+      .wider_domain()
+      .sample([=] {
+        return sum(sqr(dimshuffle(sample_matrix(), {new_axis, 0, 1}) * dimshuffle(sample_matrix(), {0, new_axis, 1})),
+                   AxisList{1, 2});
+      });
   rules.function("max_to_min", Root::scalar({"neg"}), max_to_min)
       .doc("-max(-x) is min(x).")
       .tags(uncanonicalize, "local_max_to_min")

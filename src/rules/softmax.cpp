@@ -1,5 +1,7 @@
 // Sums of exponentials: written out naively they overflow; shifted by their maximum they don't. The maximum is held
 // constant, as derivatives were taken before.
+#include <algorithm>
+
 #include "ops/dimshuffle.hpp"
 #include "ops/reduce.hpp"
 #include "rules/vocabulary.hpp"
@@ -96,7 +98,97 @@ std::optional<Variables> exp_of_log_softmax(FunctionGraph&, const Apply& node) {
   return one(fit(powers / divisor, node.output()));
 }
 
+// ---- x - logsumexp(x) -----------------------------------------------------------------------------------------------
+
+// A variable below its views, and for each axis of the view the axis it shows (-1: a single element, whatever it
+// shows).
+struct Viewed {
+  Variable base;
+  std::vector<int> axes;
+
+  bool is(std::string_view scalar) const { return is_elemwise(base, scalar); }
+  Variable operand(int i) const { return base.owner().input(i); }
+};
+
+Viewed below_views(const Variable& v) {
+  Viewed out{v, {}};
+  for (int axis = 0; axis < v.ndim(); ++axis) out.axes.push_back(axis);
+  for (const auto* view = op_as<DimShuffle>(out.base); view; view = op_as<DimShuffle>(out.base)) {
+    for (int& axis : out.axes)
+      if (axis >= 0) axis = view->new_order[std::size_t(axis)];
+    out.base = out.base.owner().input(0);
+  }
+  for (int& axis : out.axes)
+    if (axis < 0 || is_one(out.base, axis)) axis = -1;
+  return out;
+}
+
+// What lies below `inner`, an elementwise operand of what `outer` shows, by the axes of `outer`.
+Viewed below_operand(const Viewed& outer, const Variable& inner) {
+  Viewed out = below_views(inner);
+  std::vector<int> axes;
+  for (int axis : outer.axes) axes.push_back(axis < 0 ? -1 : out.axes[std::size_t(axis)]);
+  out.axes = std::move(axes);
+  return out;
+}
+
+// Whether `total` is a sum of exp(x - shift), shown along x without the summed axes.
+bool is_sum_along(const Viewed& total, const Variable& x, Variable* shifted) {
+  if (!is_sum(total.base)) return false;
+  const Variable powers = total.operand(0);
+  if (!is_elemwise(powers, "exp") || !is_shifted(powers.owner().input(0))) return false;
+  *shifted = powers.owner().input(0);
+  if (!shifted->owner().input(0).same_as(x) || shifted->ndim() != int(total.axes.size())) return false;
+  const auto& sum = *op_as<CAReduce>(total.base);
+  int kept = 0;
+  for (int axis = 0; axis < x.ndim(); ++axis) {
+    const int wanted = sum.reduces(axis) ? -1 : kept++;
+    if (total.axes[std::size_t(axis)] != wanted && !is_one(x, axis)) return false;
+  }
+  return true;
+}
+
+// x - (log(sum(exp(x - m))) + m) is (x - m) - log(sum(exp(x - m))), whose digits do not suffer from a large m.
+std::optional<Variables> log_softmax_from_logsumexp(FunctionGraph&, const Apply& node) {
+  const Variable x = node.input(0), output = node.output();
+  if (!is_float(output.dtype()) || node.input(1).dtype() != x.dtype()) return std::nullopt;
+  const Viewed outer = below_views(node.input(1));
+  if (!outer.is("add")) return std::nullopt;
+  for (int i = 0; i < 2; ++i) {
+    const Viewed logarithm = below_operand(outer, outer.operand(i));
+    if (!logarithm.is("log")) continue;
+    const Viewed total = below_operand(logarithm, logarithm.operand(0));
+    Variable shifted;
+    if (!is_sum_along(total, x, &shifted)) continue;
+    const Viewed shift = below_operand(outer, outer.operand(1 - i)), held = below_views(shifted.owner().input(1));
+    if (!shift.base.same_as(held.base) || shift.axes != held.axes) continue;
+    std::vector<int> order;
+    for (int axis : total.axes) order.push_back(axis < 0 ? new_axis : axis);
+    if (std::size_t(std::count_if(order.begin(), order.end(), [](int axis) { return axis != new_axis; })) !=
+        std::size_t(total.base.ndim()))
+      continue;  // a dimension of length 1 is left out
+    return one(fit(shifted - log(dimshuffle(total.base, order)), output));
+  }
+  return std::nullopt;
+}
+
 void declare(Rules& rules) {
+  rules.function("log_softmax_from_logsumexp", Root::scalar({"sub"}), log_softmax_from_logsumexp)
+      .doc("x - logsumexp(x) is log_softmax(x), whose digits do not suffer where x is large.")
+      .tags(stabilize, symbolic_op_recognition, "local_log_softmax_from_logsumexp")
+      .depth(6)
+      .sample([] {
+        const Variable x = sample_matrix();
+        return x - logsumexp(x, std::vector<int>{1}, true);
+      })
+      .sample([] {
+        const Variable x = sample_matrix();
+        return x - expand_dims(logsumexp(x, std::vector<int>{0}), 0);
+      })
+      .sample([] {
+        const Variable x = sample_vector();
+        return x - logsumexp(x);
+      });
   rules.function("log_sum_exp", Root::scalar({"log"}), log_sum_exp)
       .doc("log(sum(exp(x))) is shifted by the maximum of x.")
       .tags(stabilize, symbolic_op_recognition, "local_log_sum_exp")

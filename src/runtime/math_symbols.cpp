@@ -54,6 +54,8 @@ const RegisterSymbols functions{
     symbol("fma", static_cast<double (*)(double, double, double)>(::fma)),
     symbol("fmaf", ::fmaf),
     UNARY(bt_erfcx),
+    UNARY(bt_erfinv),
+    UNARY(bt_erfcinv),
     UNARY(bt_lgamma),
     UNARY(bt_digamma),
     UNARY(bt_trigamma),

@@ -5,6 +5,7 @@
 
 #include <boost/math/policies/policy.hpp>
 #include <boost/math/special_functions/digamma.hpp>
+#include <boost/math/special_functions/erf.hpp>
 #include <boost/math/special_functions/polygamma.hpp>
 #include <boost/math/special_functions/trigamma.hpp>
 #include <cmath>
@@ -45,6 +46,20 @@ double bt_erfcx(double x) {
   return std::exp(square) * std::erfc(x) * (1 + left_out);
 }
 
+double bt_erfinv(double x) {
+  if (!(std::abs(x) <= 1)) return not_a_number;
+  if (x == 0) return x;
+  if (std::abs(x) == 1) return std::copysign(inf, x);
+  return boost::math::erf_inv(x, Quiet());
+}
+
+double bt_erfcinv(double x) {
+  if (!(x >= 0 && x <= 2)) return not_a_number;
+  if (x == 0) return inf;
+  if (x == 2) return -inf;
+  return boost::math::erfc_inv(x, Quiet());
+}
+
 double bt_lgamma(double x) {
   int sign;
   return lgamma_r(x, &sign);
@@ -77,6 +92,8 @@ double bt_polygamma(double order, double x) {
 }
 
 float bt_erfcxf(float x) { return float(bt_erfcx(x)); }
+float bt_erfinvf(float x) { return float(bt_erfinv(x)); }
+float bt_erfcinvf(float x) { return float(bt_erfcinv(x)); }
 float bt_lgammaf(float x) { return float(bt_lgamma(x)); }
 float bt_digammaf(float x) { return float(bt_digamma(x)); }
 float bt_trigammaf(float x) { return float(bt_trigamma(x)); }

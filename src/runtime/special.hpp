@@ -5,11 +5,15 @@
 
 extern "C" {
 double bt_erfcx(double x);                    // exp(x * x) * erfc(x)
+double bt_erfinv(double x);                   // nan outside [-1, 1], infinite at its ends
+double bt_erfcinv(double x);                  // nan outside [0, 2], infinite at its ends
 double bt_lgamma(double x);                   // log |Gamma(x)|, without the global signgam
 double bt_digamma(double x);                  // -inf at +0, nan at negative integers (as scipy.special.psi)
 double bt_trigamma(double x);                 // inf at the poles
 double bt_polygamma(double order, double x);  // nan where order is not a non-negative integer
 float bt_erfcxf(float x);
+float bt_erfinvf(float x);
+float bt_erfcinvf(float x);
 float bt_lgammaf(float x);
 float bt_digammaf(float x);
 float bt_trigammaf(float x);

@@ -1,4 +1,4 @@
-// Special functions: error function, log-gamma and its derivatives.
+// Special functions: error function and its inverse, log-gamma and its derivatives.
 #include "runtime/special.hpp"
 #include "ops/scalar/record.hpp"
 
@@ -6,7 +6,7 @@ namespace bitale::records {
 
 namespace {
 
-inline constexpr double two_over_sqrt_pi = 1.12837916709551257390;
+inline constexpr double two_over_sqrt_pi = 1.12837916709551257390, half_sqrt_pi = 0.88622692545275801365;
 
 template <class T, class F>
 T through_double(F f, T x) {
@@ -55,6 +55,34 @@ SCALAR_OP({
     .traits = decreasing,
     .domain = {{-2, 9}},
     .edges = {0.0, -0.0, 25.0, 30.0, 1e300, -26.0, -30.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "erfinv",
+    .title = "Erfinv",
+    .doc = "The inverse of erf; infinite at -1 and 1, nan outside.",
+    .symbol = "erfinv",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return through_double(bt_erfinv, x); }),
+    .expand = [](Args in, DType) { return math_call("bt_erfinv", {in[0]}); },
+    .partials = {[](At a) { return a.g * half_sqrt_pi * exp(sqr(a.out)); }},
+    .traits = odd | increasing | keeps_zero,
+    .domain = {{-0.9, 0.9}},
+    .edges = {0.0, -0.0, 1.0, -1.0, 1e-300, 0.9999999, 1.5, -1.5, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "erfcinv",
+    .title = "Erfcinv",
+    .doc = "The inverse of erfc, accurate near 0; infinite at 0 and 2, nan outside of them.",
+    .symbol = "erfcinv",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return through_double(bt_erfcinv, x); }),
+    .expand = [](Args in, DType) { return math_call("bt_erfcinv", {in[0]}); },
+    .partials = {[](At a) { return -(a.g * half_sqrt_pi * exp(sqr(a.out))); }},
+    .traits = decreasing,
+    .domain = {{0.1, 1.9}},
+    .edges = {0.0, -0.0, 1.0, 2.0, 1e-300, -0.5, 2.5, inf, -inf, nan},
 });
 
 SCALAR_OP({

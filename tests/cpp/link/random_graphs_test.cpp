@@ -1,5 +1,5 @@
 // Random whole graphs: what is compiled, with the full rewriting, computes what the interpreter computes on the graph
-// as it was built; so do the gradients. A failing graph is reported by its seed and as dprint.
+// as it was built; so do the gradients. A failing graph is shrunk and shown, with its seed.
 #include <doctest/doctest.h>
 
 #include <cmath>
@@ -7,6 +7,7 @@
 #include <random>
 
 #include "bitale/bitale.hpp"
+#include "support/shrink.hpp"
 
 using namespace bitale;
 
@@ -32,10 +33,7 @@ Array values(Generator& random, DType dtype, const Dims& shape) {
   return out.astype(dtype);
 }
 
-struct Graph {
-  Variables inputs, outputs;
-  std::vector<Array> values;
-};
+using Graph = test::Case;
 
 // Variables of one kind of shape: all of a pool fit together elementwise.
 struct Pools {
@@ -154,25 +152,35 @@ Results run(const Graph& graph, Mode mode) {
   return function(graph.inputs, graph.outputs, options).call(graph.values);
 }
 
+// What the interpreter makes of the graph as built.
+Results oracle(const Graph& graph) { return run(graph, Mode("vm", "None")); }
+
+// What is wrong in this mode; nothing when all is well.
+std::string trouble(const Graph& graph, const Results& expected, const Mode& mode, DType dtype) {
+  try {
+    const Results got = run(graph, mode);
+    for (std::size_t i = 0; i < got.size(); ++i)
+      if (!agrees(got[i], expected[i], dtype))
+        return "output " + std::to_string(i) + ":\n" + got[i].str() + "\nexpected\n" + expected[i].str();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return {};
+}
+
 void check(unsigned seed, DType dtype) {
   INFO("seed " << seed << ", " << std::string(dtype_name(dtype)));
   const Graph graph = random_graph(seed, dtype);
-  try {
-    const Results expected = run(graph, Mode("vm", "None"));
-    const std::pair<std::string, Mode> others[] = {{"vm, fast_run", Mode("vm", "fast_run")},
-                                                   {"jit, None", Mode("jit", "None")},
-                                                   {"jit, fast_run", Mode("jit", "fast_run")}};
-    for (auto& [name, mode] : others) {
-      const Results got = run(graph, mode);
-      for (std::size_t i = 0; i < got.size(); ++i) {
-        const bool same = agrees(got[i], expected[i], dtype);
-        CHECK_MESSAGE(same, name << ", output " << i << "\n"
-                                 << dprint(graph.outputs[i]) << got[i].str() << "\nexpected\n"
-                                 << expected[i].str());
-      }
-    }
-  } catch (const std::exception& error) {
-    FAIL_CHECK(std::string(error.what()));
+  const Results expected = oracle(graph);
+  const std::pair<std::string, Mode> modes[] = {{"vm, fast_run", Mode("vm", "fast_run")},
+                                                {"jit, None", Mode("jit", "None")},
+                                                {"jit, fast_run", Mode("jit", "fast_run")}};
+  for (auto& [name, mode] : modes) {
+    if (trouble(graph, expected, mode, dtype).empty()) continue;
+    constexpr int most_tries = 300;
+    const auto fails = [&](const Graph& each) { return !trouble(each, oracle(each), mode, dtype).empty(); };
+    const Graph small = test::shrink(graph, fails, most_tries);
+    FAIL_CHECK(name << ": " << describe(small) << trouble(small, oracle(small), mode, dtype));
   }
 }
 

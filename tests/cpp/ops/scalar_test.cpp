@@ -302,6 +302,15 @@ TEST_CASE("special values") {
   CHECK(value(erfcx(number(24.99))) == doctest::Approx(0.0225585814822939).epsilon(1e-13));
   CHECK(value(erfcx(number(30))) == doctest::Approx(0.0187958888614168).epsilon(1e-13));
   CHECK(value(erfcx(number(-3))) == doctest::Approx(16205.988853999586).epsilon(1e-13));
+  CHECK(value(erfinv(number(0.5))) == doctest::Approx(0.476936276204469873).epsilon(1e-15));
+  CHECK(value(erfinv(number(1))) == inf);
+  CHECK(value(erfinv(number(-1))) == -inf);
+  CHECK(std::isnan(value(erfinv(number(1.5)))));
+  CHECK(value(erfcinv(number(1e-300))) == doctest::Approx(26.209469960516124).epsilon(1e-14));
+  CHECK(value(erfcinv(number(0.5))) == value(erfinv(number(0.5))));
+  CHECK(value(erfcinv(number(0))) == inf);
+  CHECK(value(erfcinv(number(2))) == -inf);
+  CHECK(std::isnan(value(erfcinv(number(-0.5)))));
   CHECK(value(gammaln(number(-1))) == inf);
   CHECK(value(psi(number(0))) == -inf);
   CHECK(std::isnan(value(psi(number(-2)))));

@@ -2,15 +2,37 @@
 #include <doctest/doctest.h>
 
 #include "bitale/core/config.hpp"
+#include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/rewriting/rewriting.hpp"
 #include "graph/evaluate.hpp"
 #include "rewriting/database.hpp"
+#include "rewriting/equation.hpp"
 
 using namespace bitale;
 
 namespace {
+
+// The left side of an equation on vectors, with the first of its constants, in a dtype it is for.
+Variable sample_of(const rewriting::Rule& rule) {
+  for (DType dtype : {DType::Float64, DType::Int64, DType::Bool}) {
+    if (!rewriting::is_among(dtype, rule.equation()->dtypes)) continue;
+    Variables leaves;
+    std::size_t constants = 0;
+    for (auto& leaf : rule.equation()->leaves())
+      leaves.push_back(rewriting::is_pattern_constant(leaf)
+                           ? rewriting::constant_like(rule.constants()[constants++ % rule.constants().size()], dtype)
+                           : Variable(tensor_type(dtype, Dims{unknown_length}), leaf.name()));
+    try {
+      return rule.equation()->left_on(leaves);
+    } catch (const TypeError&) {
+      continue;  // not of this dtype
+    }
+  }
+  FAIL("no dtype suits " << rule.name());
+  return {};
+}
 
 // Unknown lengths are 3, and so are integer scalars, which are lengths or positions.
 Array value_for(const Variable& leaf, int seed) {
@@ -35,7 +57,8 @@ TEST_CASE("every function rule fires on its samples and keeps the value") {
     CHECK_MESSAGE(!rule->doc().empty(), "no documentation");
     int number = 0;
     for (auto& sample : rule->samples()) {
-      CAPTURE(++number);
+      ++number;
+      CAPTURE(number);
       const Variable expression = sample();
       RewriteReport report;
       const Variable after = rewrite_graph(expression, {rule->name()}, {}, &report);
@@ -50,4 +73,24 @@ TEST_CASE("every function rule fires on its samples and keeps the value") {
                                                                            << " became " << after_value.str());
     }
   }
+}
+
+// A rule that another one always forestalls, or whose pattern nothing meets, would never be used.
+TEST_CASE("every rule fires on its own sample, run by the engine") {
+  const config::Change strict("on_opt_error", "raise");
+  int idle = 0;
+  for (const rewriting::Rule* rule : rewriting::OptDB::instance().rules()) {
+    if (rule->name().starts_with("test_")) continue;
+    CAPTURE(rule->name());
+    Variables samples;
+    for (auto& sample : rule->samples()) samples.push_back(sample());
+    if (rule->equation()) samples = {sample_of(*rule)};
+    for (auto& sample : samples) {
+      RewriteReport report;
+      rewrite_graph(sample, {rule->name()}, {}, &report);
+      idle += report.hits(rule->name()) == 0;
+      CHECK(report.hits(rule->name()) > 0);
+    }
+  }
+  CHECK(idle == 0);
 }

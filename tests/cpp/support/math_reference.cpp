@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <bit>
 #include <boost/math/special_functions/digamma.hpp>
+#include <boost/math/special_functions/erf.hpp>
 #include <boost/math/special_functions/polygamma.hpp>
 #include <boost/math/special_functions/trigamma.hpp>
 #include <cfloat>
@@ -77,6 +78,18 @@ W erfcx_of(W x) {
   W term = 1, total = 1;
   for (int n = 1; n <= 10; ++n) total += term *= step * (2 * n - 1);
   return W(0.564189583547756286948079451560772586L) / x * total;
+}
+
+template <class W>
+W erfinv_of(W x) {
+  if (!(std::abs(x) <= 1)) return not_a_number<W>;
+  return std::abs(x) == 1 ? std::copysign(infinite<W>, x) : x == 0 ? x : boost::math::erf_inv(x, Quiet());
+}
+
+template <class W>
+W erfcinv_of(W x) {
+  if (!(x >= 0 && x <= 2)) return not_a_number<W>;
+  return x == 0 ? infinite<W> : x == 2 ? -infinite<W> : boost::math::erfc_inv(x, Quiet());
 }
 
 double lgamma_of(double x) {
@@ -159,7 +172,9 @@ const MathReference references[] = {
     unary("cosh", [](auto x) { return std::cosh(x); }),
     unary("erf", [](auto x) { return std::erf(x); }),
     unary("erfc", [](auto x) { return std::erfc(x); }),
+    unary("erfcinv", [](auto x) { return erfcinv_of(x); }),
     unary("erfcx", [](auto x) { return erfcx_of(x); }),
+    unary("erfinv", [](auto x) { return erfinv_of(x); }),
     unary(
         "exp", [](auto x) { return std::exp(x); }, 1),
     unary("exp2", [](auto x) { return std::exp2(x); }),
