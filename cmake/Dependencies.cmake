@@ -3,7 +3,7 @@
 find_package(Threads REQUIRED)
 
 set(BITALE_LLVM_MAJOR 19)
-find_path(BITALE_LLVM_INCLUDE_DIR llvm-c/LLJIT.h
+find_path(BITALE_LLVM_INCLUDE_DIR llvm-c/TargetMachine.h
   HINTS $ENV{LLVM_DIR}/include /usr/lib/llvm-${BITALE_LLVM_MAJOR}/include
   DOC "The folder that holds llvm-c/" NO_CMAKE_SYSTEM_PATH)
 if(NOT BITALE_LLVM_INCLUDE_DIR)
@@ -24,4 +24,9 @@ endif()
 check_include_file_cxx(hwy/contrib/sort/vqsort-inl.h BITALE_HAVE_HIGHWAY)
 if(NOT BITALE_HAVE_HIGHWAY)
   message(STATUS "Sorting is left to the standard library: Highway's headers are not here. On Debian: apt-get install libhwy-dev.")
+endif()
+
+check_include_file_cxx(xxhash.h BITALE_HAVE_XXHASH)
+if(NOT BITALE_HAVE_XXHASH)
+  message(FATAL_ERROR "xxHash's header is missing. On Debian: apt-get install libxxhash-dev.")
 endif()

@@ -42,7 +42,8 @@ add_test(NAME consumer
       "-DCMAKE_CXX_FLAGS=${consumer_flags}" -DCMAKE_BUILD_TYPE=Debug
     --test-command ${CMAKE_CTEST_COMMAND} --output-on-failure)
 set_tests_properties(consumer.install PROPERTIES FIXTURES_SETUP installed_library)
-set_tests_properties(consumer PROPERTIES FIXTURES_REQUIRED installed_library)
+set_tests_properties(consumer PROPERTIES FIXTURES_REQUIRED installed_library
+  ENVIRONMENT BITALE_FLAGS=base_compiledir=${CMAKE_CURRENT_BINARY_DIR}/compiled)
 
 # docs/rewrites.md is generated from the rules.
 add_executable(rewrites_doc tools/rewrites_doc.cpp)

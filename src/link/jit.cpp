@@ -35,7 +35,7 @@ class JitThunk final : public Thunk {
     lowered_ = lowering::lower(*graph);
     times.lower = milliseconds_since(start);
     start = std::chrono::steady_clock::now();
-    code_ = codegen::compile_with_llvm(lowered_.program);
+    code_ = codegen::compile(lowered_.program);
     times.codegen = milliseconds_since(start);
     offsets_ = program::length_offsets(lowered_.program);
     for (std::size_t b = 0; b < buffers().size(); ++b)
@@ -82,7 +82,7 @@ class JitThunk final : public Thunk {
 
   std::string text(std::string_view stage) const override {
     if (stage == "program") return program::to_string(lowered_.program);
-    if (stage == "llvm") return code_->text();
+    if (stage == "llvm") return codegen::llvm_text(lowered_.program);
     throw ValueError(cat("linker jit has no stage `", stage, "`; its stages are graph, program and llvm"));
   }
 
@@ -206,6 +206,7 @@ class JitThunk final : public Thunk {
   // Native code only says which check failed. The interpreter, run on the same inputs, says it in full.
   [[noreturn]] void fail(Call& call, std::int32_t status, std::span<const View> inputs) const {
     if (status == runtime::failed_in_host) std::rethrow_exception(call.error);
+    if (status == runtime::no_memory) throw OutOfMemoryError("no memory for the values of a long function");
     std::call_once(vm_once_, [&] { vm_ = link_vm(graph_); });
     ArrayReceiver unused(0);
     vm_->run(inputs, unused);

@@ -1,7 +1,11 @@
 #include "link/linker.hpp"
 
+#include <cstdio>
+
+#include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "codegen/generate.hpp"
 
 namespace bitale::link {
 
@@ -11,6 +15,7 @@ struct Entry {
   std::string_view name;
   std::unique_ptr<Thunk> (*link)(const LinkedGraph& graph);
 };
+// In the order in which one stands in for another that lacks what it needs.
 constexpr Entry linkers[] = {{"jit", link_jit}, {"vm", link_vm}};
 
 // Linkers hand an op the arrays that others read too: an op that writes into its inputs would change them unseen.
@@ -39,11 +44,17 @@ std::vector<std::string> linker_names() {
 }
 
 std::unique_ptr<Thunk> link(std::string_view linker, const LinkedGraph& graph) {
-  for (auto& entry : linkers)
-    if (entry.name == linker) {
-      refuse_destructive(*graph);
-      return entry.link(graph);
-    }
+  for (const Entry* entry = std::begin(linkers); entry != std::end(linkers); ++entry) {
+    if (entry->name != linker) continue;
+    refuse_destructive(*graph);
+    for (;; ++entry) try {
+        return entry->link(graph);
+      } catch (const codegen::MissingGenerator& error) {
+        if (entry + 1 == std::end(linkers) || !config::get_bool("linker_fallback")) throw;
+        std::fprintf(stderr, "bitale: warning: linker %s is used: %s\n", std::string(entry[1].name).c_str(),
+                     error.what());
+      }
+  }
   const auto names = linker_names();
   const std::string near = closest(linker, names);
   throw ValueError(cat("there is no linker `", linker, "`; linkers are ", join(names, ", "),

@@ -14,8 +14,8 @@ struct Frame {
   std::int32_t (*host_call)(Frame* frame, std::int64_t callback);
 };
 
-// What generated code returns: 0, a check's number + 1, or failed_in_host when the host knows why.
-inline constexpr std::int32_t failed_in_host = -1;
+// What generated code returns: 0, a check's number + 1, failed_in_host when the host knows why, or no_memory.
+inline constexpr std::int32_t failed_in_host = -1, no_memory = -2;
 
 using Entry = std::int32_t (*)(Frame* frame);
 

@@ -2,29 +2,51 @@
 
 #include <dlfcn.h>
 
+#include <string>
+#include <vector>
+
+#include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "codegen/generate.hpp"
 
 namespace bitale::codegen {
 
 namespace {
 
+constexpr unsigned needed_major = 19;
+
+[[noreturn]] void missing(std::string_view what) {
+  throw MissingGenerator(
+      cat("compiling needs LLVM 19.1: ", what,
+          "; install the package libllvm19, name the library with the flag llvm_library, or run without native code: "
+          "mode FAST_COMPILE, or linker_fallback=True"));
+}
+
 void* open_library() {
-  constexpr const char* names[] = {"libLLVM.so.19.1", "libLLVM-19.so.1", "libLLVM-19.so"};
+  const std::string chosen = config::get("llvm_library");
+  const std::vector<std::string> names =
+      chosen.empty() ? std::vector<std::string>{"libLLVM.so.19.1", "libLLVM-19.so.1", "libLLVM-19.so"}
+                     : std::vector<std::string>{chosen};
   // Lazy binding: most of the library's functions are never called, and resolving them all takes milliseconds.
-  for (const char* name : names)
-    if (void* library = dlopen(name, RTLD_LAZY | RTLD_LOCAL)) return library;
-  throw NotImplementedError(
-      "compiling needs LLVM 19.1 (libLLVM.so.19.1), which was not found; install the package libllvm19, or use "
-      "mode FAST_COMPILE");
+  for (auto& name : names)
+    if (void* library = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL)) return library;
+  missing(cat(names[0], " was not found"));
 }
 
 LlvmApi load() {
   void* library = open_library();
+  using GetVersion = void (*)(unsigned* major, unsigned* minor, unsigned* patch);
+  unsigned version[3] = {};
+  if (auto get_version = reinterpret_cast<GetVersion>(dlsym(library, "LLVMGetVersion")))
+    get_version(&version[0], &version[1], &version[2]);
+  if (version[0] < needed_major)
+    missing(version[0] ? cat("the library found is of version ", version[0], ".", version[1])
+                       : std::string("the library found is older, or another one"));
   LlvmApi api{};
 #define X(name)                                                                  \
   api.name = reinterpret_cast<decltype(api.name)>(dlsym(library, "LLVM" #name)); \
-  if (!api.name) throw NotImplementedError("the LLVM library found has no LLVM" #name "; version 19.1 is needed");
+  if (!api.name) missing("the library found has no LLVM" #name);
   BITALE_LLVM_FUNCTIONS(X)
 #undef X
   return api;

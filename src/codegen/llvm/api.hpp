@@ -5,8 +5,6 @@
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/Error.h>
-#include <llvm-c/LLJIT.h>
-#include <llvm-c/Orc.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
@@ -42,11 +40,14 @@ namespace bitale::codegen {
   X(GetDefaultTargetTriple) X(GetHostCPUName) X(GetHostCPUFeatures) X(GetTargetFromTriple) X(CreateTargetMachine)    \
   X(DisposeTargetMachine) X(TargetMachineEmitToMemoryBuffer) X(CreatePassBuilderOptions)                             \
   X(DisposePassBuilderOptions) X(RunPasses)                                                                          \
-  /* errors, JIT */                                                                                                  \
-  X(GetErrorMessage) X(DisposeErrorMessage) X(OrcCreateLLJIT) X(OrcDisposeLLJIT) X(OrcLLJITGetMainJITDylib)          \
-  X(OrcLLJITGetGlobalPrefix) X(OrcLLJITMangleAndIntern) X(OrcAbsoluteSymbols) X(OrcJITDylibDefine)                   \
-  X(OrcCreateDynamicLibrarySearchGeneratorForProcess) X(OrcJITDylibAddGenerator) X(OrcLLJITAddObjectFile)            \
-  X(OrcLLJITLookup)
+  /* moving code */                                                                                                  \
+  X(GetFirstBasicBlock) X(GetNextBasicBlock) X(RemoveBasicBlockFromParent) X(AppendExistingBasicBlock)               \
+  X(GetFirstInstruction) X(GetNextInstruction) X(InstructionRemoveFromParent) X(InsertIntoBuilder)                   \
+  X(GetNumOperands) X(GetOperand) X(SetOperand) X(ReplaceAllUsesWith) X(IsAInstruction) X(IsAPHINode)                \
+  X(IsAAllocaInst) X(IsATerminatorInst) X(SetLinkage) X(GetAttributeCountAtIndex) X(GetAttributesAtIndex)            \
+  X(BuildRetVoid) X(ABISizeOfType) X(GetModuleDataLayout)                                                            \
+  /* errors, memory */                                                                                               \
+  X(GetErrorMessage) X(DisposeErrorMessage) X(GetBufferStart) X(GetBufferSize) X(DisposeMemoryBuffer)
 // clang-format on
 
 struct LlvmApi {
@@ -55,8 +56,8 @@ struct LlvmApi {
 #undef X
 };
 
-// Loads the library at the first call; NotImplementedError, saying what was looked for, when there is none or it is
-// too old. Thread-safe.
+// Loads the library at the first call; MissingGenerator, saying what was looked for, when there is none or it is too
+// old. Thread-safe.
 const LlvmApi& llvm();
 
 }  // namespace bitale::codegen

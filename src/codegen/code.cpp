@@ -1,0 +1,104 @@
+#include "codegen/code.hpp"
+
+#include <dlfcn.h>
+
+#include <map>
+#include <mutex>
+
+#include "bitale/core/config.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "cache/claim.hpp"
+#include "codegen/generate.hpp"
+#include "codegen/key.hpp"
+#include "runtime/symbols.hpp"
+
+namespace bitale::codegen {
+
+namespace {
+
+using Shared = std::shared_ptr<const Object>;
+
+// Code that functions of this process hold.
+class Loaded {
+ public:
+  Shared find(const Digest& key) {
+    const std::lock_guard lock(mutex_);
+    const auto found = objects_.find(key);
+    return found == objects_.end() ? nullptr : found->second.lock();
+  }
+  void insert(const Digest& key, const Shared& object) {
+    const std::lock_guard lock(mutex_);
+    if (objects_.size() >= sweep_at_) {
+      std::erase_if(objects_, [](auto& each) { return each.second.expired(); });
+      sweep_at_ = 2 * objects_.size() + 64;
+    }
+    objects_[key] = object;
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<Digest, std::weak_ptr<const Object>> objects_;
+  std::size_t sweep_at_ = 64;
+};
+
+Loaded& loaded() {
+  static Loaded& it = *new Loaded;
+  return it;
+}
+
+Shared link(std::string_view file) {
+  const auto resolve = [](const std::string& name) {
+    // Code generation itself may call the C library (memset, fmod).
+    void* address = runtime::find_symbol(name);
+    return address ? address : dlsym(RTLD_DEFAULT, name.c_str());
+  };
+  return Object::load(file, resolve, entry_name);
+}
+
+// Nothing when there is no entry, or none that can be used.
+Shared load(const cache::Store& store, const Digest& key) {
+  const auto file = store.load(key);
+  if (!file) return nullptr;
+  try {
+    return link(*file);
+  } catch (const ValueError&) {
+    return nullptr;
+  }
+}
+
+Shared generate(const program::Program& program, const Target& target, std::string& file) {
+  file = generate_object(program, target);
+  try {
+    return link(file);
+  } catch (const ValueError& error) {
+    throw InternalError(cat("the code generated for a program can't be loaded: ", error.what()));
+  }
+}
+
+}  // namespace
+
+std::unique_ptr<Code> compile(const program::Program& program) {
+  const Target& target = this_target();
+  std::string file;
+  if (!config::get_bool("cache")) return std::make_unique<Code>(generate(program, target, file), Origin::generated);
+
+  const Digest key = key_of(program, target);
+  if (auto object = loaded().find(key)) return std::make_unique<Code>(std::move(object), Origin::memory);
+  const cache::Store store(config::get("compiledir") + "/objects", config::get_int("cache__size") << 20);
+  Origin origin = Origin::store;
+  Shared object = load(store, key);
+  if (!object) {
+    const cache::Claim claim(store, key);
+    object = load(store, key);  // another process may have been quicker
+    if (!object) {
+      object = generate(program, target, file);
+      origin = Origin::generated;
+      store.save(key, file);
+    }
+  }
+  loaded().insert(key, object);
+  return std::make_unique<Code>(std::move(object), origin);
+}
+
+}  // namespace bitale::codegen

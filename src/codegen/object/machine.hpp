@@ -1,0 +1,34 @@
+// What a processor contributes to loading an object: its relocations, and a jump to a function that may be far away.
+#pragma once
+
+#include <elf.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace bitale::codegen {
+
+// One place to patch. All addresses are those at which the code will run.
+struct Relocation {
+  std::uint32_t type;
+  std::uint8_t* place;
+  std::size_t room;      // bytes between `place` and the end of its section
+  std::uint64_t target;  // the symbol's address; of an outside function: its jump
+  std::uint64_t slot;    // where the symbol's address is stored, or 0 when it has no such place
+  std::int64_t addend;
+};
+
+struct Machine {
+  Elf64_Half elf_machine;
+  std::size_t jump_bytes;
+  // Writes, at `at`, a jump to the address stored at `slot`.
+  void (*write_jump)(std::uint8_t* at, std::uint64_t slot);
+  // False for a relocation that is unknown, does not fit its section, or whose value does not fit its field.
+  bool (*relocate)(const Relocation& relocation);
+};
+
+// The one this process runs on; nullptr when there is none.
+const Machine* this_machine();
+
+}  // namespace bitale::codegen

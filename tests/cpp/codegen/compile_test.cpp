@@ -1,0 +1,165 @@
+// Where code comes from: generated, from the store, or from a function of the same process; and that it is the same.
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <random>
+#include <sstream>
+
+#include "bitale/bitale.hpp"
+#include "codegen/code.hpp"
+#include "codegen/generate.hpp"
+#include "codegen/key.hpp"
+#include "lowering/lower.hpp"
+#include "support/directory.hpp"
+
+using namespace bitale;
+using codegen::Origin;
+using testing::TemporaryDirectory;
+namespace fs = std::filesystem;
+
+namespace {
+
+program::Program lowered(const Variables& inputs, const Variables& outputs) {
+  return std::move(lowering::lower(FunctionGraph(inputs, outputs)).program);
+}
+
+program::Program example(double factor = 2, const char* name = "x") {
+  const auto x = vector(name);
+  return lowered({x}, {factor * exp(x), sum(sin(x))});
+}
+
+Origin origin(const program::Program& program) { return codegen::compile(program)->origin(); }
+
+std::vector<fs::path> entries(const std::string& compiledir) {
+  std::vector<fs::path> out;
+  if (fs::exists(compiledir + "/objects"))
+    for (auto& each : fs::directory_iterator(compiledir + "/objects"))
+      if (each.path().filename() != "lock") out.push_back(each.path());
+  return out;
+}
+
+std::string read(const fs::path& path) {
+  std::ostringstream out;
+  out << std::ifstream(path, std::ios::binary).rdbuf();
+  return out.str();
+}
+
+}  // namespace
+
+TEST_CASE("compile: generated once, then from the process or the store") {
+  const TemporaryDirectory directory;
+  const config::Change change("compiledir", directory.path());
+  const auto program = example();
+  {
+    const auto first = codegen::compile(program);
+    CHECK(first->origin() == Origin::generated);
+    CHECK(entries(directory.path()).size() == 1);
+    const auto second = codegen::compile(example());
+    CHECK(second->origin() == Origin::memory);
+    CHECK((second->entry() == first->entry()));
+  }
+  CHECK(origin(program) == Origin::store);
+  CHECK(origin(example(3)) == Origin::generated);
+  CHECK(origin(example(2, "another name")) == Origin::store);
+  CHECK(entries(directory.path()).size() == 2);
+  const config::Change off("cache", "off");
+  CHECK(origin(program) == Origin::generated);
+}
+
+TEST_CASE("compile: a damaged entry is generated anew") {
+  const TemporaryDirectory directory;
+  const config::Change change("compiledir", directory.path());
+  const auto program = example();
+  CHECK(origin(program) == Origin::generated);
+  const fs::path entry = entries(directory.path()).at(0);
+  const std::string whole = read(entry);
+  for (const std::size_t length : {std::size_t(0), std::size_t(10), whole.size() / 2, whole.size() - 1}) {
+    fs::resize_file(entry, length);
+    CHECK(origin(program) == Origin::generated);
+    CHECK(origin(program) == Origin::store);
+  }
+  std::string flipped = whole;
+  flipped[whole.size() / 2] ^= 4;
+  std::ofstream(entry, std::ios::binary) << flipped;
+  CHECK(origin(program) == Origin::generated);
+  CHECK(read(entry) == whole);
+}
+
+TEST_CASE("compile: where nothing can be kept, functions still work") {
+  const TemporaryDirectory directory;
+  std::ofstream(directory.path() + "/file") << "no directory";
+  const config::Change change("compiledir", directory.path() + "/file/below");
+  const auto x = vector("x");
+  const auto f = function({x}, x + 1.0);
+  CHECK(identical(f({Array{0., 1.}}), Array{1., 2.}));
+}
+
+TEST_CASE("compile: processes at once") {
+  const TemporaryDirectory directory;
+  const config::Change change("compiledir", directory.path());
+  std::vector<pid_t> children;
+  for (int i = 0; i < 8; ++i) {
+    const pid_t child = fork();
+    if (child == 0) {
+      int generated = 0;
+      for (int factor = 2; factor < 5; ++factor) generated += origin(example(factor)) == Origin::generated;
+      _exit(generated);
+    }
+    children.push_back(child);
+  }
+  int generated = 0;
+  for (const pid_t child : children) {
+    int status = 0;
+    waitpid(child, &status, 0);
+    REQUIRE(WIFEXITED(status));
+    generated += WEXITSTATUS(status);
+  }
+  CHECK(generated == 3);
+  CHECK(entries(directory.path()).size() == 3);
+}
+
+TEST_CASE("key: all that code depends on, and nothing else") {
+  const codegen::Target& target = codegen::this_target();
+  const Digest key = codegen::key_of(example(), target);
+  CHECK(codegen::key_of(example(), target) == key);
+  CHECK(codegen::key_of(example(2, "y"), target) == key);
+  CHECK(codegen::key_of(example(2.5), target) != key);
+  CHECK(codegen::key_of(example(), {target.vector_bytes / 2}) != key);
+  const auto x = vector("x"), s = scalar("s");
+  const auto with = [&](const Array& values) { return codegen::key_of(lowered({x}, {x + constant(values)}), target); };
+  CHECK(with(Array{1., 2., 3.}) == with(Array{4., 5., 6.}));  // the address comes with the call
+  CHECK(with(Array{1., 2., 3.}) != with(Array{1., 2., 3., 4.}));
+  CHECK(codegen::key_of(lowered({x}, {x + 1.0, x}), target) != codegen::key_of(lowered({x}, {x, x + 1.0}), target));
+  CHECK(codegen::key_of(lowered({x, s}, {x + s}), target) != codegen::key_of(lowered({s, x}, {x + s}), target));
+}
+
+TEST_CASE("object: whatever is in the file, it is loaded or refused") {
+  const auto x = vector("x"), a = matrix("a");
+  const std::string whole = codegen::generate_object(lowered({x}, {exp(x)}), codegen::this_target());
+  const codegen::Resolve nothing = [](const std::string&) -> void* { return nullptr; };
+  const auto load = [&](const std::string& file, const char* entry = codegen::entry_name) {
+    return codegen::Object::load(file, nothing, entry);
+  };
+  CHECK(load(whole)->entry());
+  CHECK_THROWS_AS(load(whole, "another"), ValueError);
+  for (std::size_t length = 0; length < whole.size(); length += 1 + length / 50)
+    CHECK_THROWS_AS(load(whole.substr(0, length)), ValueError);
+
+  const std::string calling = codegen::generate_object(lowered({a}, {dot(a, a)}), codegen::this_target());
+  CHECK_THROWS_WITH_AS(load(calling), doctest::Contains("nobody defines"), ValueError);
+
+  std::mt19937 random(1);
+  const std::size_t tables = std::min<std::size_t>(whole.size(), 2000);  // they lie at the end
+  for (int round = 0; round < 3000; ++round) {
+    std::string damaged = whole;
+    damaged[round % 2 ? random() % 64 : whole.size() - 1 - random() % tables] = char(random());
+    try {
+      load(damaged);
+    } catch (const ValueError&) {
+    } catch (const OutOfMemoryError&) {
+    }
+  }
+}
