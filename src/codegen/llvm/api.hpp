@@ -32,7 +32,7 @@ namespace bitale::codegen {
   X(BuildFSub) X(BuildFMul) X(BuildFDiv) X(BuildFRem) X(BuildNeg) X(BuildFNeg) X(BuildNot) X(BuildAnd) X(BuildOr)    \
   X(BuildXor) X(BuildShl) X(BuildLShr) X(BuildAShr) X(BuildICmp) X(BuildFCmp) X(BuildSelect) X(BuildZExt)            \
   X(BuildSExt) X(BuildTrunc) X(BuildFPToSI) X(BuildSIToFP) X(BuildUIToFP) X(BuildFPExt) X(BuildFPTrunc)              \
-  X(BuildBitCast) X(BuildLoad2) X(BuildStore) X(BuildGEP2) X(BuildAlloca) X(BuildCall2)                              \
+  X(BuildBitCast) X(BuildLoad2) X(BuildStore) X(BuildGEP2) X(BuildAlloca) X(BuildArrayAlloca) X(BuildCall2)                              \
   X(BuildBr) X(BuildCondBr) X(BuildRet) X(BuildPhi) X(AddIncoming) X(BuildInsertElement) X(BuildExtractElement)      \
   X(BuildShuffleVector) X(SetFastMathFlags) X(CanValueUseFastMathFlags)                                              \
   /* targets, passes */                                                                                              \

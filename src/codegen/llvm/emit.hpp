@@ -131,6 +131,8 @@ class Emitter {
   void vector_loop(const program::Loop& loop, Value extent);
   void lanes_loop(const program::Loop& loop, Lanes& lanes, Value from, Value to,
                   std::vector<Accumulators>& accumulators);
+  void pairwise_loop(const program::Loop& loop, Lanes& lanes, Value to, std::int64_t block_length,
+                     std::vector<Accumulators>& accumulators);
   void masked_tail(const program::Loop& loop, Lanes& lanes, Value from, Value extent, Accumulators& accumulators);
   void reduce_lanes(const program::Loop& loop, int lanes, std::vector<Accumulators>& accumulators);
   void emit_lanes(const program::Loop& loop, Lanes& lanes, Value start, Value mask, Accumulators& accumulators);

@@ -17,12 +17,19 @@ constexpr int frame_allocate = 2, frame_host_call = 3;  // fields of runtime::Fr
 constexpr std::size_t small_body = 24;                  // expressions: such a loop waits for its accumulator
 constexpr int reduction_unroll = 4;
 constexpr int most_lanes = 16;
+constexpr int pairwise_block = 32;  // additions to an accumulator before its sum goes up a level
+constexpr int pairwise_levels = 60;
 
 struct Body {
   std::size_t widest = 1;  // bytes of the widest element that is loaded, stored or accumulated
   std::size_t size = 0;    // expressions
   bool updates = false;    // some iterations may count in any order
+  bool sums = false;       // of floats
 };
+
+bool is_float_sum(const program::Update& update) {
+  return update.combiner == program::Combiner::add && is_float(update.var.dtype());
+}
 
 Body examine(const program::Loop& loop, const std::unordered_set<std::int64_t>& running) {
   Body body;
@@ -41,7 +48,9 @@ Body examine(const program::Loop& loop, const std::unordered_set<std::int64_t>& 
     if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) look_at(accumulate->value);
     if (auto* update = std::get_if<program::Update>(&step.what)) {
       look_at(update->value);
-      body.updates |= running.count(update->var.payload()) == 0;
+      const bool in_any_order = running.count(update->var.payload()) == 0;
+      body.updates |= in_any_order;
+      body.sums |= in_any_order && is_float_sum(*update);
     }
   }
   return body;
@@ -326,18 +335,127 @@ void Emitter::vector_loop(const program::Loop& loop, Value extent) {
   const auto run_whole = [&](int step, std::vector<Accumulators>& used) {
     Value rest = l_.BuildAnd(builder_, extent, int64(step - 1), "");
     Value to = l_.BuildSub(builder_, extent, rest, "");
-    lanes_loop(loop, lanes, from, to, used);
+    const std::int64_t block = step * pairwise_block;
+    const bool is_long = !loop.extent.is_constant() || loop.extent.payload() > block;
+    if (&used == &accumulators && is_long && body.sums)
+      pairwise_loop(loop, lanes, to, block, used);
+    else
+      lanes_loop(loop, lanes, from, to, used);
     from = to;
   };
   if (!short_loop) {
-    if (unroll > 1) run_whole(unroll * lanes.count, accumulators);
+    run_whole(unroll * lanes.count, accumulators);
     std::vector<Accumulators> first{accumulators[0]};
-    run_whole(lanes.count, first);
+    if (unroll > 1) run_whole(lanes.count, first);
   }
   const bool exact = loop.extent.is_constant() && loop.extent.payload() % lanes.count == 0;
   if (!exact || short_loop) masked_tail(loop, lanes, from, extent, accumulators[0]);
   reduce_lanes(loop, lanes.count, accumulators);
   close_level();
+}
+
+// lanes_loop from 0, in which sums of floats stay accurate however long it is: every `block` elements, the
+// accumulators' sum goes to a stack, where two sums of equally many elements make one of the next level (Higham, "The
+// accuracy of floating point summation", 1993: errors grow with the logarithm of the length). What a single block sums
+// stays in the accumulators.
+void Emitter::pairwise_loop(const program::Loop& loop, Lanes& lanes, Value to, std::int64_t block_length,
+                            std::vector<Accumulators>& accumulators) {
+  struct Sum {
+    Expr var;
+    LLVMTypeRef kind;
+    Value stack, total = nullptr;
+  };
+  std::vector<Sum> sums;
+  for (auto& step : loop.body)
+    if (auto* update = std::get_if<program::Update>(&step.what); update && is_float_sum(*update)) {
+      if (std::any_of(sums.begin(), sums.end(), [&](const Sum& s) { return s.var == update->var; })) continue;
+      LLVMBasicBlockRef here = l_.GetInsertBlock(builder_);
+      resume(entry_);
+      const LLVMTypeRef kind = type(update->var.dtype(), lanes.count);
+      sums.push_back({update->var, kind, l_.BuildArrayAlloca(builder_, kind, int64(pairwise_levels), "sums")});
+      resume(here);
+    }
+  const auto entry_of = [&](const Sum& sum, Value level) {
+    return l_.BuildGEP2(builder_, sum.kind, sum.stack, &level, 1, "");
+  };
+  const auto phi = [&](LLVMTypeRef kind, const char* name) { return l_.BuildPhi(builder_, kind, name); };
+  const auto connect = [&](Value phi_node, Value a, LLVMBasicBlockRef from_a, Value b, LLVMBasicBlockRef from_b) {
+    Value values[] = {a, b};
+    LLVMBasicBlockRef blocks[] = {from_a, from_b};
+    l_.AddIncoming(phi_node, values, blocks, 2);
+  };
+  const LLVMTypeRef word = type(DType::Int64);
+  LLVMBasicBlockRef before = l_.GetInsertBlock(builder_), header = block("blocks"), body = block("block"),
+                    done = block("block_done"), carry = block("carry"), carrying = block("carrying"),
+                    carried = block("carried"), finish = block("sum_up"), adding = block("adding"),
+                    exit = block("summed");
+  l_.BuildBr(builder_, header);
+
+  l_.PositionBuilderAtEnd(builder_, header);
+  Value from = phi(word, "from"), count = phi(word, "count");
+  l_.BuildCondBr(builder_, l_.BuildICmp(builder_, LLVMIntSLT, from, to, ""), body, finish);
+
+  l_.PositionBuilderAtEnd(builder_, body);
+  Value full = l_.BuildAdd(builder_, from, int64(block_length), "");
+  Value is_last = l_.BuildICmp(builder_, LLVMIntSGE, full, to, "");
+  Value end = l_.BuildSelect(builder_, is_last, to, full, "");
+  lanes_loop(loop, lanes, from, end, accumulators);
+  Value only = l_.BuildAnd(builder_, is_last, l_.BuildICmp(builder_, LLVMIntEQ, count, int64(0), ""), "");
+  l_.BuildCondBr(builder_, only, exit, done);
+
+  l_.PositionBuilderAtEnd(builder_, done);
+  for (auto& sum : sums) {
+    const DType dtype = sum.var.dtype();
+    std::vector<Value> parts;
+    for (auto& each : accumulators) {
+      const Value memory = each.at(sum.var.payload());
+      parts.push_back(l_.BuildLoad2(builder_, sum.kind, memory, ""));
+      l_.BuildStore(builder_, identity(program::Combiner::add, dtype, lanes.count), memory);
+    }
+    for (; parts.size() > 1; parts.resize(parts.size() / 2))
+      for (std::size_t i = 0; i < parts.size() / 2; ++i)
+        parts[i] = l_.BuildFAdd(builder_, parts[i], parts[i + parts.size() / 2], "");
+    sum.total = parts[0];
+  }
+  l_.BuildBr(builder_, carry);
+
+  l_.PositionBuilderAtEnd(builder_, carry);
+  Value level = phi(word, "level"), bits = phi(word, "bits");
+  std::vector<Value> totals;
+  for (auto& sum : sums) totals.push_back(phi(sum.kind, "total"));
+  Value is_odd = l_.BuildICmp(builder_, LLVMIntNE, l_.BuildAnd(builder_, bits, int64(1), ""), int64(0), "");
+  l_.BuildCondBr(builder_, is_odd, carrying, carried);
+  l_.PositionBuilderAtEnd(builder_, carrying);
+  for (std::size_t k = 0; k < sums.size(); ++k) {
+    Value other = l_.BuildLoad2(builder_, sums[k].kind, entry_of(sums[k], level), "");
+    connect(totals[k], sums[k].total, done, l_.BuildFAdd(builder_, totals[k], other, ""), carrying);
+  }
+  connect(level, int64(0), done, l_.BuildAdd(builder_, level, int64(1), ""), carrying);
+  connect(bits, count, done, l_.BuildLShr(builder_, bits, int64(1), ""), carrying);
+  l_.BuildBr(builder_, carry);
+
+  l_.PositionBuilderAtEnd(builder_, carried);
+  for (std::size_t k = 0; k < sums.size(); ++k) l_.BuildStore(builder_, totals[k], entry_of(sums[k], level));
+  connect(from, int64(0), before, end, carried);
+  connect(count, int64(0), before, l_.BuildAdd(builder_, count, int64(1), ""), carried);
+  l_.BuildBr(builder_, header);
+
+  // What is on the stack, small sums first, back into the first accumulator.
+  l_.PositionBuilderAtEnd(builder_, finish);
+  Value at = phi(word, "level"), left = phi(word, "bits");
+  l_.BuildCondBr(builder_, l_.BuildICmp(builder_, LLVMIntNE, left, int64(0), ""), adding, exit);
+  l_.PositionBuilderAtEnd(builder_, adding);
+  Value is_there = l_.BuildICmp(builder_, LLVMIntNE, l_.BuildAnd(builder_, left, int64(1), ""), int64(0), "");
+  for (auto& sum : sums) {
+    const Value memory = accumulators[0].at(sum.var.payload());
+    Value so_far = l_.BuildLoad2(builder_, sum.kind, memory, "");
+    Value more = l_.BuildFAdd(builder_, so_far, l_.BuildLoad2(builder_, sum.kind, entry_of(sum, at), ""), "");
+    l_.BuildStore(builder_, l_.BuildSelect(builder_, is_there, more, so_far, ""), memory);
+  }
+  connect(at, int64(0), header, l_.BuildAdd(builder_, at, int64(1), ""), adding);
+  connect(left, count, header, l_.BuildLShr(builder_, left, int64(1), ""), adding);
+  l_.BuildBr(builder_, finish);
+  l_.PositionBuilderAtEnd(builder_, exit);
 }
 
 // Lanes to one value, halving: the sum of the lanes is pairwise.
