@@ -98,6 +98,15 @@ Expr Plan::read(const Variable& variable, Index at) {
   return result;
 }
 
+Expr Plan::new_index(std::string_view name, Expr extent) {
+  const auto id = std::int64_t(program.index_names.size());
+  auto& names = program.index_names;
+  const bool is_taken = std::find(names.begin(), names.end(), name) != names.end();
+  names.push_back(is_taken ? cat(name, id) : std::string(name));
+  extents_.push_back(extent);
+  return pool().index(id);
+}
+
 std::vector<Expr> Plan::indices_of(std::span<const Expr> domain) {
   static constexpr std::string_view letters = "ijklmnpqrs";
   std::vector<Expr> indices;
@@ -107,15 +116,7 @@ std::vector<Expr> Plan::indices_of(std::span<const Expr> domain) {
       continue;
     }
     auto [it, is_new] = index_table_.try_emplace(std::uint64_t(depth) << 32 | domain[depth].id());
-    if (is_new) {
-      const auto id = std::int64_t(program.index_names.size());
-      it->second = pool().index(id);
-      std::string name(1, letters[std::min(depth, letters.size() - 1)]);
-      if (std::find(program.index_names.begin(), program.index_names.end(), name) != program.index_names.end())
-        name += std::to_string(id);
-      program.index_names.push_back(std::move(name));
-      extents_.push_back(domain[depth]);
-    }
+    if (is_new) it->second = new_index(letters.substr(std::min(depth, letters.size() - 1), 1), domain[depth]);
     indices.push_back(it->second);
   }
   return indices;

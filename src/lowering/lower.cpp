@@ -13,6 +13,8 @@ Lowered lower(const FunctionGraph& graph) {
   build_nests(plan);     // what shares a loop
   forward_stores(plan.program);
   narrow_temporaries(plan.program);
+  collapse_loops(plan);
+  tile_loops(plan);
   plan_memory(plan.program);
   vectorize(plan.program);
   program::verify(plan.program);

@@ -47,6 +47,18 @@ std::optional<std::pair<std::int64_t, std::int64_t>> Plan::range_of(Expr index, 
   return std::pair(a->first - b->second, a->second - b->first);
 }
 
+// The loop index with which `position` goes through exactly this part; none if it does not.
+Expr Plan::counts_through(const Stretch& part, Expr position) const {
+  Expr index = position, offset = position.pool().integer(0);
+  if (position.code() == Code::add) {
+    const bool first = position.argument(0).code() == Code::index;
+    index = position.argument(first ? 0 : 1);
+    offset = position.argument(first ? 1 : 0);
+  }
+  if (index.code() != Code::index || !(offset == part.start)) return {};
+  return same_length(extents_[std::size_t(index.payload())], part.extent) ? index : Expr();
+}
+
 Expr Plan::read_part(const Variable& variable, Index at) {
   const Value& value = values_[variable.node()];
   const auto axis = std::size_t(value.parts_axis);
@@ -56,6 +68,11 @@ Expr Plan::read_part(const Variable& variable, Index at) {
     local[axis] = part_of_root_->local;
     return value.parts[part_of_root_->part].value(local);
   }
+  for (auto& part : value.parts)
+    if (const Expr index = counts_through(part, position)) {
+      local[axis] = index;
+      return part.value(local);
+    }
   if (const auto range = range_of(position))
     for (auto& part : value.parts) {
       if (!part.start.is_constant() || !part.extent.is_constant()) continue;
@@ -78,10 +95,13 @@ bool Plan::split(const Root& root, const ElementRule& value, const TargetRule& t
   const Unsettled asked = *std::exchange(unsettled_, {});
   const auto found = std::find(root.indices.begin(), root.indices.end(), asked.position);
   const auto axis = std::size_t(found - root.indices.begin());
+  const Value& source = values_[asked.variable.node()];
+  const Expr whole_axis = source.shape[std::size_t(source.parts_axis)];
   const bool is_reduce = root.kind == Root::Kind::reduce;
   const bool combines = is_reduce && axis < root.reduced.size() && root.reduced[axis];
   const bool possible = found != root.indices.end() && asked.position.code() == Code::index &&
-                        (root.kind == Root::Kind::store || is_reduce) && !(combines && root.buffer >= 0);
+                        (root.kind == Root::Kind::store || is_reduce) && !(combines && root.buffer >= 0) &&
+                        same_length(root.domain[axis], whole_axis);
   if (!possible) {
     store_parts(asked.variable);
     return false;

@@ -75,6 +75,9 @@ class Plan final : public Lowering {
   void choose_stores();
   void build_roots();
 
+  // A loop variable that counts to `extent`; the name is for readers.
+  Expr new_index(std::string_view name, Expr extent);
+
   Program program;
   std::vector<Root> roots;
   std::vector<int> check_roots;  // token -> root, or -1 for a check made at entry
@@ -154,6 +157,7 @@ class Plan final : public Lowering {
 
   // ---- values in parts (parts.cpp) ----
   Expr read_part(const Variable& variable, Index at);
+  Expr counts_through(const Stretch& part, Expr position) const;
   bool split(const Root& root, const ElementRule& value, const TargetRule& target);
   void store_parts(const Variable& variable);
   void add_part_roots(const Variable& variable);
@@ -204,6 +208,10 @@ Expr substitute(Expr root, const Stored& stored);
 void forward_stores(Program& program);
 // Temporaries used row by row become rows.
 void narrow_temporaries(Program& program);
+// Loops over rows and columns that are one loop over elements.
+void collapse_loops(Plan& plan);
+// Loops that read along rows and columns go through tiles.
+void tile_loops(Plan& plan);
 // Places for temporaries in the workspace.
 void plan_memory(Program& program);
 // Marks innermost loops whose iterations may run as vector lanes.

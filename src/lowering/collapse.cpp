@@ -1,0 +1,126 @@
+// Collapsing: two loops over the rows and columns of arrays that lie row after row are one loop over their elements.
+// Short rows no longer cost a loop each, and the vector code runs on without a break.
+#include <algorithm>
+
+#include "lowering/plan.hpp"
+
+namespace bitale::lowering {
+
+namespace {
+
+using program::Code;
+using program::Loop;
+using program::Step;
+using program::Steps;
+
+std::vector<Expr> arguments_of(Expr expr) {
+  std::vector<Expr> out;
+  for (std::size_t i = 0; i < expr.argument_count(); ++i) out.push_back(expr.argument(i));
+  return out;
+}
+
+class Collapser {
+ public:
+  explicit Collapser(Plan& plan) : plan_(plan), program_(plan.program), pool_(*plan.program.pool) {}
+
+  void run(Steps& steps) {
+    for (auto& step : steps) {
+      auto* loop = std::get_if<Loop>(&step.what);
+      if (!loop) continue;
+      run(loop->body);  // nesting is as deep as arrays have dimensions
+      collapse(*loop);
+    }
+  }
+
+ private:
+  // Elements [..., i, j] of a buffer with rows as long as the inner loop.
+  bool is_element(std::int64_t buffer, std::span<const Expr> at, const Loop& outer, const Loop& inner) const {
+    const auto& shape = program_.buffers[std::size_t(buffer)].shape;
+    const std::size_t n = at.size();
+    return n >= 2 && at[n - 2] == outer.index && at[n - 1] == inner.index &&
+           plan_.same_length(shape[n - 1], inner.extent);
+  }
+
+  // Indices occur only together, in elements.
+  bool fits(Step& step, const Loop& outer, const Loop& inner) const {
+    bool all = true;
+    const auto visit = [&](Expr expr) {
+      if (expr == outer.index || expr == inner.index) all = false;
+      if (expr.code() != Code::load) return true;
+      const auto at = arguments_of(expr);
+      if (!is_element(expr.payload(), at, outer, inner)) return true;
+      if (at.size() == 2) return false;
+      for (std::size_t k = 0; k + 2 < at.size(); ++k)
+        program::ExprWalk()(at[k], [&](Expr e) { all &= !(e == outer.index || e == inner.index); });
+      return false;
+    };
+    program::ExprWalk walk;
+    const auto place = [&](std::int64_t buffer, std::span<const Expr> at) {
+      if (!is_element(buffer, at, outer, inner)) all = false;
+      for (std::size_t k = 0; k + 2 < at.size(); ++k) walk(at[k], visit);
+    };
+    if (auto* store = std::get_if<program::Store>(&step.what)) {
+      place(store->buffer, store->at);
+      walk(store->value, visit);
+    } else if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) {
+      place(accumulate->buffer, accumulate->at);
+      walk(accumulate->value, visit);
+    } else if (auto* update = std::get_if<program::Update>(&step.what)) {
+      walk(update->value, visit);
+    } else {
+      return false;
+    }
+    return all;
+  }
+
+  void collapse(Loop& outer) {
+    if (outer.body.size() != 1) return;
+    auto* inner = std::get_if<Loop>(&outer.body[0].what);
+    if (!inner || !inner->carries.empty()) return;
+    // Rows of a known length of whole vectors gain nothing; the index of a row may be used by the outer extent only.
+    bool possible = true;
+    program::ExprWalk()(inner->extent, [&](Expr expr) { possible &= !(expr == outer.index); });
+    for (auto& step : inner->body) possible = possible && fits(step, outer, *inner);
+    if (!possible) return;
+    const Expr flat = plan_.new_index("e", outer.extent * inner->extent);
+    Steps body = std::move(inner->body);
+    for (auto& step : body) flatten(step, outer.index, inner->index, flat);
+    outer.index = flat;
+    outer.extent = outer.extent * inner->extent;
+    outer.body = std::move(body);
+  }
+
+  // [..., i, j] becomes [..., 0, e]: rows lie one after the other.
+  std::vector<Expr> flattened(std::span<const Expr> at, Expr i, Expr j, Expr flat) const {
+    std::vector<Expr> out(at.begin(), at.end());
+    const std::size_t n = at.size();
+    if (n < 2 || !(at[n - 2] == i) || !(at[n - 1] == j)) return out;
+    out[n - 2] = pool_.integer(0);
+    out[n - 1] = flat;
+    return out;
+  }
+  void flatten(Step& step, Expr i, Expr j, Expr flat) {
+    Stored flat_loads;
+    for_each_expr(step, [&](Expr& root) {
+      program::ExprWalk()(root, [&](Expr expr) {
+        if (expr.code() != Code::load) return;
+        const auto at = arguments_of(expr), there = flattened(at, i, j, flat);
+        if (at != there) flat_loads[expr.id()] = pool_.load(expr.payload(), expr.dtype(), there);
+      });
+    });
+    for_each_expr(step, [&](Expr& root) { root = substitute(root, flat_loads); });
+    if (auto* store = std::get_if<program::Store>(&step.what)) store->at = flattened(store->at, i, j, flat);
+    if (auto* accumulate = std::get_if<program::Accumulate>(&step.what))
+      accumulate->at = flattened(accumulate->at, i, j, flat);
+  }
+
+  Plan& plan_;
+  program::Program& program_;
+  ExprPool& pool_;
+};
+
+}  // namespace
+
+void collapse_loops(Plan& plan) { Collapser(plan).run(plan.program.steps); }
+
+}  // namespace bitale::lowering
