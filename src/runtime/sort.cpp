@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <limits>
 #include <new>
@@ -39,27 +40,55 @@ void sort_bytes(T* x, std::int64_t count) {
   }
 }
 
-// The signed integer of a float's size that is in the same order, and back: -0 comes before +0; all nan are one, which
-// comes last.
-template <class Int, class T>
-Int ordered_bits(T value) {
-  const Int bits = std::bit_cast<Int>(value == value ? value : std::numeric_limits<T>::quiet_NaN());
-  return bits ^ ((bits >> (8 * sizeof(Int) - 1)) & std::numeric_limits<Int>::max());
+// What Highway 1.0 would lose when it sorts floats: infinities, nan and the signs of zeros.
+struct Special {
+  std::int64_t not_finite = 0, negative_zeros = 0;
+};
+
+// Copies a row and looks at it while it is in the cache.
+template <class T>
+Special copy_floats(const T* from, T* to, std::int64_t count) {
+  using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+  constexpr Bits negative_zero = Bits(1) << (8 * sizeof(T) - 1), infinity = std::bit_cast<Bits>(T(INFINITY));
+  constexpr std::int64_t block = 1024;
+  Special found;
+  for (std::int64_t start = 0; start < count; start += block) {
+    const std::int64_t end = std::min(count, start + block);
+    Bits not_finite = 0, zeros = 0;
+    for (std::int64_t i = start; i < end; ++i) {
+      const Bits bits = std::bit_cast<Bits>(from[i]);
+      to[i] = from[i];
+      not_finite += (bits & infinity) == infinity;
+      zeros += bits == negative_zero;
+    }
+    found.not_finite += std::int64_t(not_finite);
+    found.negative_zeros += std::int64_t(zeros);
+  }
+  return found;
 }
-template <class T, class Int>
-T float_of(Int ordered) {
-  return std::bit_cast<T>(ordered ^ ((ordered >> (8 * sizeof(Int) - 1)) & std::numeric_limits<Int>::max()));
+
+template <class T>
+void sort_floats(const T* from, T* to, std::int64_t count) {
+  const Special found = copy_floats(from, to, count);
+  T *first = to, *last = to + count;
+  if (found.not_finite) {  // -inf, numbers, inf, nan
+    first = std::partition(first, last, [](T v) { return v == -T(INFINITY); });
+    T* const end = std::partition(first, last, [](T v) { return v < T(INFINITY); });
+    std::partition(end, last, [](T v) { return v == T(INFINITY); });
+    last = end;
+  }
+  if (!by_vectors(first, last - first)) std::sort(first, last);
+  if (found.negative_zeros) {
+    const auto zeros = std::equal_range(first, last, T(0));
+    std::fill(zeros.first, zeros.first + found.negative_zeros, T(-0.0));
+    std::fill(zeros.first + found.negative_zeros, zeros.second, T(0));
+  }
 }
 
 template <class T>
 void sort_row(const T* from, T* to, std::int64_t count) {
   if constexpr (std::is_floating_point_v<T>) {
-    using Int = std::conditional_t<sizeof(T) == 8, std::int64_t, std::int32_t>;
-    typedef Int Key __attribute__((may_alias));
-    Key* const keys = reinterpret_cast<Key*>(to);
-    for (std::int64_t i = 0; i < count; ++i) keys[i] = ordered_bits<Int>(from[i]);
-    if (!by_vectors(reinterpret_cast<Int*>(to), count)) std::sort(keys, keys + count);
-    for (std::int64_t i = 0; i < count; ++i) to[i] = float_of<T>(Int(keys[i]));
+    sort_floats(from, to, count);
   } else {
     std::memcpy(to, from, std::size_t(count) * sizeof(T));
     if constexpr (sizeof(T) == 1)

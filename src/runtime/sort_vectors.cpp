@@ -28,6 +28,8 @@ void sort(std::uint32_t* x, std::size_t count) { sort_numbers(x, count); }
 void sort(std::int32_t* x, std::size_t count) { sort_numbers(x, count); }
 void sort(std::uint64_t* x, std::size_t count) { sort_numbers(x, count); }
 void sort(std::int64_t* x, std::size_t count) { sort_numbers(x, count); }
+void sort(float* x, std::size_t count) { sort_numbers(x, count); }
+void sort(double* x, std::size_t count) { sort_numbers(x, count); }
 void sort(bitale::runtime::Pair* x, std::size_t count) {
   const detail::SharedTraits<detail::Traits128<detail::OrderAscending128>> order;
   Sort(SortTag<std::uint64_t>(), order, reinterpret_cast<std::uint64_t*>(x), 2 * count,
