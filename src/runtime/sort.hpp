@@ -7,13 +7,11 @@
 #include <cstdint>
 
 // What rows are made of: suffix, type.
-#define BITALE_SORTED_TYPES(X)                                                                               \
-  X(bool, bool)                                                                                              \
-  X(i8, std::int8_t)                                                                                         \
-  X(i16, std::int16_t)                                                                                       \
-  X(i32, std::int32_t)                                                                                       \
-  X(i64, std::int64_t) X(u8, std::uint8_t) X(u16, std::uint16_t) X(u32, std::uint32_t) X(u64, std::uint64_t) \
-      X(f32, float) X(f64, double)
+// clang-format off
+#define BITALE_SORTED_TYPES(X)                                                                                    \
+  X(bool, bool) X(i8, std::int8_t) X(i16, std::int16_t) X(i32, std::int32_t) X(i64, std::int64_t)                 \
+  X(u8, std::uint8_t) X(u16, std::uint16_t) X(u32, std::uint32_t) X(u64, std::uint64_t) X(f32, float) X(f64, double)
+// clang-format on
 
 extern "C" {
 // bt_sort_f64(rows, length, from, to): each row of `to` is that row of `from`, increasing; -0 before +0.
@@ -38,9 +36,11 @@ struct alignas(16) Pair {
   std::uint64_t low, high;
 };
 
-#define BITALE_VECTOR_SORTED_TYPES(X) \
-  X(std::uint16_t)                    \
-  X(std::int16_t) X(std::uint32_t) X(std::int32_t) X(std::uint64_t) X(std::int64_t) X(float) X(double) X(Pair)
+// clang-format off
+#define BITALE_VECTOR_SORTED_TYPES(X)                                                                             \
+  X(std::uint16_t) X(std::int16_t) X(std::uint32_t) X(std::int32_t) X(std::uint64_t) X(std::int64_t)              \
+  X(float) X(double) X(Pair)
+// clang-format on
 
 #if BITALE_VECTOR_SORTS
 // Increasing, by vectors. False where the machine has none that are wide enough: then nothing has been done. Floats
