@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bitale/core/text.hpp"
+#include "bitale/rewriting/passes.hpp"
 #include "bitale/rewriting/rewriting.hpp"
 
 using namespace bitale;
@@ -121,6 +122,17 @@ void write_topic(std::string& out, const std::string& topic, const std::vector<c
   }
 }
 
+void write_passes(std::string& out, const CoverageTable& coverage) {
+  out +=
+      "\n## Passes\n\nFunctions over the whole graph, in order. The phases of rules stand at 0.6 to 3; `fast_run` "
+      "holds no "
+      "pass, a linker asks for the tags it wants.\n\n| position | pass | effect | tags | covers "
+      "|\n|---|---|---|---|---|\n";
+  for (auto& pass : rewriting::registered_passes())
+    out += cat("| ", number_text(pass.position), " | ", code(pass.name), " | ", cell(pass.doc), " | ", codes(pass.tags),
+               " | ", coverage.count(pass.name) ? code(pass.name) : "", " |\n");
+}
+
 void write_coverage(std::string& out, const CoverageTable& coverage) {
   std::map<std::string, std::map<std::string, int>> counts;
   std::map<std::string, int> total;
@@ -160,6 +172,7 @@ std::string document(const fs::path& checkout) {
       "right side is nearer to the exact result; *wider domain*: it may be finite where the left side is not; *either "
       "zero*: a zero may change its sign. Tests check each equation and each claim numerically.\n\n## Rules\n");
   for (auto& [topic, members] : topics) write_topic(out, topic, members, coverage);
+  write_passes(out, coverage);
   write_coverage(out, coverage);
   return out;
 }

@@ -12,6 +12,7 @@ void bind_config(nb::module_& m);
 void bind_types(nb::module_& m);
 void bind_graph(nb::module_& m);  // Variable and its kin, Apply, Op, walks
 void bind_function_graph(nb::module_& m);
+void bind_features(nb::module_& m);     // what can be attached to a FunctionGraph
 void bind_elementwise(nb::module_& m);  // from the registry
 void bind_reductions(nb::module_& m);
 void bind_sorting(nb::module_& m);

@@ -9,6 +9,7 @@
 
 #include "bind.hpp"
 #include "bitale/core/error.hpp"
+#include "bitale/graph/features.hpp"
 
 namespace bitale::python {
 
@@ -67,6 +68,9 @@ void bind_errors(nb::module_& m) {
   map_to_new<NullTypeGradError>(m, "NullTypeGradError", PyExc_TypeError,
                                 "A gradient that is undefined or not implemented.");
   map_to_new<GradientError>(m, "GradientError", PyExc_Exception, "Analytic and numeric gradient differ.");
+  map_to_new<ReplacementDidNotRemoveError>(m, "ReplacementDidNotRemoveError", PyExc_Exception,
+                                           "A node that was to leave a graph is still there.");
+  map_to_new<AlreadyThere>(m, "AlreadyThere", PyExc_Exception, "A graph has such a feature already.");
   map_to_new<InconsistencyError>(m, "InconsistencyError", PyExc_Exception,
                                  "A graph that can't be ordered, or that a rewrite broke.");
   map_to_new<NotScalarConstantError>(m, "NotScalarConstantError", PyExc_Exception, "Not a constant of one element.");

@@ -43,21 +43,46 @@ Variables all_variables(const FunctionGraph& graph) {
   return ancestors(roots);
 }
 
+// A feature written in Python may refer to the graph that it is attached to: the garbage collector must see through the
+// graph, as long as nothing but this object holds it.
+int visit_features(PyObject* object, visitproc visit, void* arg) {
+  Py_VISIT(Py_TYPE(object));
+  auto* self = instance_of<FunctionGraphObject>(object);
+  if (!self || !self->graph || self->graph.use_count() != 1) return 0;
+  for (auto& feature : self->graph->features()) Py_VISIT(nb::find(feature.get()).ptr());
+  return 0;
+}
+
+int forget_graph(PyObject* object) {
+  auto* self = instance_of<FunctionGraphObject>(object);
+  if (!self || !self->graph || self->graph.use_count() != 1) return 0;
+  *self = own(FunctionGraph(Variables(), Variables(), false));
+  return 0;
+}
+
+PyType_Slot garbage_slots[] = {{Py_tp_traverse, reinterpret_cast<void*>(visit_features)},
+                               {Py_tp_clear, reinterpret_cast<void*>(forget_graph)},
+                               {0, nullptr}};
+
 }  // namespace
 
 void bind_function_graph(nb::module_& m) {
   using Self = FunctionGraphObject;
-  nb::class_<Self>(m, "FunctionGraph",
-                   "A private copy of a graph that may be changed. Equal nodes are merged as they come in.")
+  nb::class_<Self>(m, "FunctionGraph", nb::is_weak_referenceable(), nb::type_slots(garbage_slots),
+                   "A private copy of a graph that may be changed. Equal nodes are merged as they come in. `features` "
+                   "are attached.")
       .def(
           "__init__",
-          [](Self* self, Any inputs, Any outputs, bool clone) {
+          [](nb::pointer_and_handle<Self> self, Any inputs, Any outputs, Any features, bool clone) {
             if (outputs.is_none()) throw TypeError("FunctionGraph: outputs are needed");
             Variables roots = as_variables(outputs, "FunctionGraph: outputs");
             Variables leaves = inputs.is_none() ? graph_inputs(roots) : as_variables(inputs, "FunctionGraph: inputs");
-            new (self) Self(own(FunctionGraph(std::move(leaves), std::move(roots), clone)));
+            new (self.p) Self(own(FunctionGraph(std::move(leaves), std::move(roots), clone)));
+            if (features.is_none()) return;
+            nb::inst_mark_ready(self.h);
+            for (nb::handle feature : features) self.h.attr("attach_feature")(feature);
           },
-          "inputs"_a = nb::none(), "outputs"_a = nb::none(), "clone"_a = true)
+          "inputs"_a = nb::none(), "outputs"_a = nb::none(), "features"_a = nb::none(), "clone"_a = true)
       .def_prop_ro("inputs", [](const Self& self) { return self.graph->inputs(); })
       .def_prop_ro("outputs", [](const Self& self) { return self.graph->outputs(); })
       .def_prop_ro(

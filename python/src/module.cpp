@@ -22,6 +22,7 @@ NB_MODULE(_core, m) {
   bind_types(m);
   bind_graph(m);
   bind_function_graph(m);
+  bind_features(m);
   bind_elementwise(m);
   bind_reductions(m);
   bind_sorting(m);

@@ -1,5 +1,7 @@
 #include "bitale/compile/mode.hpp"
 
+#include <algorithm>
+
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
@@ -76,7 +78,10 @@ Mode Mode::registering(std::vector<ExtraRewrite> rewrites) const {
 }
 
 RewriteQuery Mode::query() const {
-  RewriteQuery out = query_of(optimizer_).including(included_).excluding(excluded_).requiring(required_);
+  RewriteQuery out = query_of(optimizer_);
+  const bool is_full = std::find(out.include.begin(), out.include.end(), "fast_run") != out.include.end();
+  if (is_full) out = out.including(link::wanted_rewrites(linker_));
+  out = out.including(included_).excluding(excluded_).requiring(required_);
   out.extra = own_.extra;
   return out;
 }

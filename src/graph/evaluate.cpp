@@ -2,6 +2,7 @@
 #include "graph/evaluate.hpp"
 
 #include "bitale/core/text.hpp"
+#include "graph/aliasing.hpp"
 #include "graph/pointer_map.hpp"
 #include "graph/walk.hpp"
 
@@ -45,6 +46,10 @@ void evaluate_node(const Apply& node, std::span<const Array> in, std::span<Array
     add_node_context(error, node, in);
     throw error;
   }
+}
+
+void copy_destroyed(const Apply& node, std::span<Array> in) {
+  for (int i : destroyed_inputs(node)) in[std::size_t(i)] = in[std::size_t(i)].copy();
 }
 
 std::vector<Array> evaluate(std::span<const Variable> outputs, std::span<const Variable> inputs,
@@ -91,6 +96,7 @@ std::vector<Array> evaluate(std::span<const Variable> outputs, std::span<const V
     in.clear();
     for (const Variable& input : node.inputs()) in.push_back(take(input));
     out.assign(node.output_count(), Array());
+    copy_destroyed(node, in);
     evaluate_node(node, in, out);
     for (std::size_t i = 0; i < out.size(); ++i) {
       Slot& result = slot(&pointer->outputs[i]);

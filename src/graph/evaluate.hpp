@@ -19,6 +19,9 @@ Array evaluate(const Variable& output, std::span<const Variable> inputs = {}, st
 // Errors carry the node's context.
 void evaluate_node(const Apply& node, std::span<const Array> in, std::span<Array> out);
 
+// Gives an op that destroys inputs copies of its own.
+void copy_destroyed(const Apply& node, std::span<Array> in);
+
 // Adds lines that say which node failed, on inputs of which shapes, and where it was built.
 void add_node_context(Error& error, const Apply& node, std::span<const Array> in);
 

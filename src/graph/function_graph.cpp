@@ -7,6 +7,7 @@
 #include "bitale/core/text.hpp"
 #include "graph/copy.hpp"
 #include "graph/graph_state.hpp"
+#include "graph/ordered_walk.hpp"
 #include "graph/transaction.hpp"
 #include "graph/walk.hpp"
 
@@ -99,60 +100,6 @@ void FunctionGraph::check_integrity() const { state_->check_integrity(); }
 
 namespace {
 
-using Orderings = std::unordered_map<ApplyNode*, std::vector<ApplyNode*>>;  // node -> what must come before it
-
-// Depth first, inputs before extra predecessors. Extra edges may close a cycle, which plain graphs can't have.
-class OrderedWalk {
- public:
-  explicit OrderedWalk(const Orderings& before) : before_(before) {}
-
-  void from(ApplyNode* start) {
-    enter(start);
-    while (!stack_.empty()) {
-      auto& [node, next] = stack_.back();
-      if (ApplyNode* needed = predecessor(node, next++)) {
-        enter(needed);
-      } else if (next > predecessor_count(node)) {
-        *states_.find(node) = State::Done;
-        order.push_back(Apply::of(node));
-        stack_.pop_back();
-      }
-    }
-  }
-
-  std::vector<Apply> order;
-
- private:
-  enum class State : char { Open, Done };
-
-  std::size_t predecessor_count(ApplyNode* node) const {
-    auto extra = before_.find(node);
-    return node->inputs.size() + (extra == before_.end() ? 0 : extra->second.size());
-  }
-  // nullptr for a leaf input and past the end.
-  ApplyNode* predecessor(ApplyNode* node, std::size_t i) const {
-    if (i < node->inputs.size()) return node->inputs[i].node()->owner;
-    auto extra = before_.find(node);
-    i -= node->inputs.size();
-    return extra == before_.end() || i >= extra->second.size() ? nullptr : extra->second[i];
-  }
-  void enter(ApplyNode* node) {
-    auto [state, is_new] = states_.insert(node, State::Open);
-    if (is_new)
-      stack_.push_back({node, 0});
-    else if (*state == State::Open)
-      throw InconsistencyError(cat("the orderings of the features make the graph circular at ", node->op->label()));
-  }
-
-  const Orderings& before_;
-  PointerMap<State> states_;
-  std::vector<std::pair<ApplyNode*, std::size_t>> stack_;
-};
-
-}  // namespace
-
-namespace {
-
 // The nodes that a walk has seen, by slot.
 class SlotSet {
  public:
@@ -166,22 +113,16 @@ class SlotSet {
 }  // namespace
 
 std::vector<Apply> FunctionGraph::toposort() const {
-  Orderings before;
+  Orderings orderings;
   for (auto& feature : state_->features)
-    for (auto& [later, earlier] : feature->orderings(const_cast<FunctionGraph&>(*this)))
-      before[later].push_back(earlier);
-  if (before.empty()) {
-    std::vector<Apply> order;
-    order.reserve(node_count());
-    visit_nodes(
-        state_->outputs, NoBlockers(), [&](ApplyNode* node) { order.push_back(Apply::of(node)); },
-        SlotSet(slot_count()));
-    return order;
-  }
-  OrderedWalk walk(before);
-  for (const Variable& output : state_->outputs)
-    if (output.has_owner()) walk.from(output.node()->owner);
-  return std::move(walk.order);
+    for (auto& pair : feature->orderings(const_cast<FunctionGraph&>(*this))) orderings.push_back(pair);
+  if (!orderings.empty()) return toposort_with_orderings(state_->outputs, orderings);
+  std::vector<Apply> order;
+  order.reserve(node_count());
+  visit_nodes(
+      state_->outputs, NoBlockers(), [&](ApplyNode* node) { order.push_back(Apply::of(node)); },
+      SlotSet(slot_count()));
+  return order;
 }
 
 std::size_t FunctionGraph::slot(const ApplyNode* node) const { return state_->record(node).slot; }

@@ -163,6 +163,7 @@ class JitThunk final : public Thunk {
         in.push_back(Array::borrow(workspace.data[std::size_t(b)], buffer.dtype, shape,
                                    contiguous_strides(shape, itemsize(buffer.dtype)), nullptr, false));
       }
+      copy_destroyed(node, in);  // others read the buffers too
       evaluate_node(node, in, out);
       for (std::size_t k = 0; k < out.size(); ++k) {
         const bool is_view = !node.op().view_of(node, int(k)).empty();

@@ -14,17 +14,18 @@ namespace {
 struct Entry {
   std::string_view name;
   std::unique_ptr<Thunk> (*link)(const LinkedGraph& graph);
+  std::string_view wanted;  // a tag of rewrites, or ""
 };
-// In the order in which one stands in for another that lacks what it needs.
-constexpr Entry linkers[] = {{"jit", link_jit}, {"vm", link_vm}};
+// In the order in which one stands in for another that lacks what it needs. Native code plans its memory itself.
+constexpr Entry linkers[] = {{"jit", link_jit, ""}, {"vm", link_vm, "inplace"}};
 
-// Linkers hand an op the arrays that others read too: an op that writes into its inputs would change them unseen.
-void refuse_destructive(const FunctionGraph& graph) {
-  for (auto& node : graph.toposort())
-    for (std::size_t k = 0; k < node.output_count(); ++k)
-      if (!node.op().destroys(node, int(k)).empty())
-        throw NotImplementedError(
-            cat(node.op().label(), " destroys its inputs; in-place operations are not supported yet"));
+const Entry& entry_of(std::string_view linker) {
+  for (auto& entry : linkers)
+    if (entry.name == linker) return entry;
+  const auto names = linker_names();
+  const std::string near = closest(linker, names);
+  throw ValueError(cat("there is no linker `", linker, "`; linkers are ", join(names, ", "),
+                       near.empty() ? "" : cat("; did you mean `", near, "`?")));
 }
 
 }  // namespace
@@ -43,22 +44,19 @@ std::vector<std::string> linker_names() {
   return names;
 }
 
+std::vector<std::string> wanted_rewrites(std::string_view linker) {
+  const std::string_view tag = entry_of(linker).wanted;
+  return tag.empty() ? std::vector<std::string>() : std::vector<std::string>{std::string(tag)};
+}
+
 std::unique_ptr<Thunk> link(std::string_view linker, const LinkedGraph& graph) {
-  for (const Entry* entry = std::begin(linkers); entry != std::end(linkers); ++entry) {
-    if (entry->name != linker) continue;
-    refuse_destructive(*graph);
-    for (;; ++entry) try {
-        return entry->link(graph);
-      } catch (const codegen::MissingGenerator& error) {
-        if (entry + 1 == std::end(linkers) || !config::get_bool("linker_fallback")) throw;
-        std::fprintf(stderr, "bitale: warning: linker %s is used: %s\n", std::string(entry[1].name).c_str(),
-                     error.what());
-      }
-  }
-  const auto names = linker_names();
-  const std::string near = closest(linker, names);
-  throw ValueError(cat("there is no linker `", linker, "`; linkers are ", join(names, ", "),
-                       near.empty() ? "" : cat("; did you mean `", near, "`?")));
+  for (const Entry* entry = &entry_of(linker);; ++entry) try {
+      return entry->link(graph);
+    } catch (const codegen::MissingGenerator& error) {
+      if (entry + 1 == std::end(linkers) || !config::get_bool("linker_fallback")) throw;
+      std::fprintf(stderr, "bitale: warning: linker %s is used: %s\n", std::string(entry[1].name).c_str(),
+                   error.what());
+    }
 }
 
 }  // namespace bitale::link

@@ -44,5 +44,7 @@ std::unique_ptr<Thunk> link_jit(const LinkedGraph& graph);
 // By name; ValueError with a suggestion for an unknown one.
 std::unique_ptr<Thunk> link(std::string_view linker, const LinkedGraph& graph);
 std::vector<std::string> linker_names();
+// Tags of rewrites that the linker wants besides those of fast_run.
+std::vector<std::string> wanted_rewrites(std::string_view linker);
 
 }  // namespace bitale::link

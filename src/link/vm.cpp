@@ -1,9 +1,11 @@
 // The virtual machine: runs each op's perform in dependency order and frees values when nobody needs them any more.
-// It is slow, needs no code generation, and is the oracle for everything else.
+// It is slow, needs no code generation, and is the oracle for everything else. An op may destroy what nobody reads any
+// more; anything else that it declares to destroy it gets as a copy.
 #include <unordered_map>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "graph/aliasing.hpp"
 #include "graph/evaluate.hpp"
 #include "link/linker.hpp"
 
@@ -11,10 +13,11 @@ namespace bitale::link {
 
 namespace {
 
-// One node: which cells it reads and writes, and which cells are dead afterwards.
+// One node: which cells it reads and writes, which of its inputs it gets as copies, and which cells are dead
+// afterwards.
 struct Instruction {
   Apply node;
-  std::vector<std::size_t> in, out, dead;
+  std::vector<std::size_t> in, out, copied, dead;
 };
 
 class VmThunk final : public Thunk {
@@ -24,8 +27,13 @@ class VmThunk final : public Thunk {
       cell_of(input);
       input_types_.push_back(input.type());
     }
-    for (auto& node : graph.toposort()) {
-      Instruction instruction{node, {}, {}, {}};
+    const std::vector<Apply> order = graph.toposort();
+    const Aliasing aliasing(graph, order);
+    for (std::size_t position = 0; position < order.size(); ++position) {
+      const Apply& node = order[position];
+      Instruction instruction{node, {}, {}, {}, {}};
+      for (int i : destroyed_inputs(node))
+        if (!aliasing.may_destroy(position, i)) instruction.copied.push_back(std::size_t(i));
       for (auto& input : node.inputs()) instruction.in.push_back(cell_of(input));
       for (auto& output : node.outputs()) instruction.out.push_back(cell_of(output));
       program_.push_back(std::move(instruction));
@@ -61,6 +69,7 @@ class VmThunk final : public Thunk {
     for (auto& instruction : program_) {
       in.clear();
       for (auto cell : instruction.in) in.push_back(cells[cell]);
+      for (auto i : instruction.copied) in[i] = in[i].copy();
       out.assign(instruction.out.size(), Array());
       evaluate_node(instruction.node, in, out);
       for (std::size_t k = 0; k < out.size(); ++k) cells[instruction.out[k]] = std::move(out[k]);

@@ -84,12 +84,23 @@ Apply AdvancedIncSubtensor::make_node(std::span<const Variable> inputs) const {
   return Apply(OpRef(this), own, {x.type()});
 }
 
+OpRef AdvancedIncSubtensor::pure() const { return inplace ? OpRef(new AdvancedIncSubtensor(axes, set)) : OpRef(this); }
+
+std::vector<int> AdvancedIncSubtensor::destroys(const Apply&, int) const {
+  return inplace ? std::vector<int>{0} : std::vector<int>();
+}
+
+OpRef AdvancedIncSubtensor::inplace_on_inputs(const Apply&, std::span<const int> allowed) const {
+  if (inplace || allowed.empty() || allowed[0] != 0) return {};
+  return OpRef(new AdvancedIncSubtensor(axes, set, true));
+}
+
 std::vector<Shape> AdvancedIncSubtensor::infer_shape(const Apply&, std::span<const Shape> inputs) const {
   return {inputs[0]};
 }
 
 void AdvancedIncSubtensor::perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const {
-  const Array result = in[0].copy();
+  const Array result = inplace && is_place(in[0]) ? in[0] : in[0].copy();
   const Array offsets = index_offsets(axes, result, in.subspan(2), indices_of(node), label());
   const AdvancedIndex layout = layout_of(axes, node);
   const Dims shape = layout.region(result.shape(), offsets.shape());
@@ -158,7 +169,7 @@ Variables AdvancedIncSubtensor::pullback(const Apply& node, std::span<const Vari
   const Variable& g = cotangents[0];
   if (g.is_disconnected()) return out;
   const Variable zero = constant(Array::zeros(g.dtype(), Dims{}));
-  out[0] = set ? (*this)(with_indices(node, {g, zero})) : g;
+  out[0] = set ? (*pure())(with_indices(node, {g, zero})) : g;
   if (is_discrete(node.input(1).dtype())) {
     out[1] = gradient_of_value(node.input(1), g);
     return out;
@@ -175,7 +186,7 @@ Variables AdvancedIncSubtensor::pushforward(const Apply& node, std::span<const V
   if (!from_y && !set) return {tangents[0]};
   const Variable x = from_x ? tangents[0] : zeros_like(node.input(0));
   const Variable y = from_y ? tangents[1] : constant(Array::zeros(x.dtype(), Dims{}));
-  return {(*this)(with_indices(node, {x, y}))};
+  return {(*pure())(with_indices(node, {x, y}))};
 }
 
 std::vector<std::vector<bool>> AdvancedIncSubtensor::connection_pattern(const Apply& node) const {
@@ -184,7 +195,7 @@ std::vector<std::vector<bool>> AdvancedIncSubtensor::connection_pattern(const Ap
 
 Apply AdvancedIncSubtensor::vectorize(const Apply& node, std::span<const Variable> batched) const {
   const int gained = common_batch_ndim(node, batched);
-  if (gained == 0) return make_node(batched);
+  if (gained == 0) return pure()->make_node(batched);
   const AdvancedBatch batch = batched_index(axes, node, batched, 2);
   const int x_ndim = node.input(0).ndim(), index_ndim = node.input(2).ndim();
   const int region_ndim = AdvancedIndex(axes, x_ndim, index_ndim).region_ndim();

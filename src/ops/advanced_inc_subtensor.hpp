@@ -3,21 +3,27 @@
 #pragma once
 
 #include "bitale/graph/op.hpp"
+#include "ops/inplace.hpp"
 #include "ops/lowering.hpp"
 
 namespace bitale {
 
-class AdvancedIncSubtensor final : public OpOf<AdvancedIncSubtensor> {
+class AdvancedIncSubtensor final : public OpOf<AdvancedIncSubtensor>, public InplaceForms {
  public:
-  AdvancedIncSubtensor(std::vector<int> axes, bool set) : axes(std::move(axes)), set(set) {}
+  AdvancedIncSubtensor(std::vector<int> axes, bool set, bool inplace = false)
+      : axes(std::move(axes)), set(set), inplace(inplace) {}
 
   std::vector<int> axes;  // the indexed dimensions, ascending
   bool set;
+  bool inplace;  // x itself is changed
   static constexpr auto fields = attribute_list(attribute("axes", &AdvancedIncSubtensor::axes),
-                                                attribute("set_instead_of_inc", &AdvancedIncSubtensor::set));
+                                                attribute("set_instead_of_inc", &AdvancedIncSubtensor::set),
+                                                attribute("inplace", &AdvancedIncSubtensor::inplace));
 
   std::string_view name() const override { return "AdvancedIncSubtensor"; }
-  std::string label() const override { return set ? "AdvancedSetSubtensor" : "AdvancedIncSubtensor"; }
+  std::string label() const override {
+    return std::string(set ? "AdvancedSetSubtensor" : "AdvancedIncSubtensor") + (inplace ? "{inplace}" : "");
+  }
   std::string pprint_text(std::span<const std::string> inputs) const override;
   Apply make_node(std::span<const Variable> inputs) const override;
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
@@ -28,8 +34,11 @@ class AdvancedIncSubtensor final : public OpOf<AdvancedIncSubtensor> {
   bool has_pushforward() const override { return true; }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  std::vector<int> destroys(const Apply& node, int output) const override;
+  OpRef inplace_on_inputs(const Apply& node, std::span<const int> allowed) const override;
 
  private:
+  OpRef pure() const;
   void emit_picked(Lowering& to, const Apply& node, std::size_t counting, ElementRule value) const;
 };
 

@@ -11,6 +11,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
+#include "ops/array_loops.hpp"
 #include "ops/lowering.hpp"
 
 namespace bitale {
@@ -142,6 +143,11 @@ void run_loops(ScalarLoop loop, std::span<const Array> in, const Array& out) {
   }
 }
 
+// Whether a result of that dtype and shape can be written over the array, element by element.
+bool is_place_for(const Array& x, DType dtype, const Dims& shape) {
+  return x.dtype() == dtype && x.shape() == shape && is_place(x);
+}
+
 // ---- the types of a node ----------------------------------------
 
 ScalarTypes types_of(const ScalarOp& scalar, std::span<const Variable> inputs) {
@@ -212,7 +218,15 @@ Variable zero_derivative(const ChainPoint& at) { return zeros_like(at.g); }
 // Behind a mark that no op's name begins with.
 std::string Elemwise::kind_name() const { return '\0' + std::string(scalar.name); }
 
-Attributes Elemwise::attributes() const { return {{"scalar_op", std::string(scalar.name)}}; }
+Attributes Elemwise::attributes() const {
+  Attributes out{{"scalar_op", std::string(scalar.name)}};
+  if (inplace >= 0) out.push_back({"inplace", std::int64_t(inplace)});
+  return out;
+}
+
+std::string Elemwise::label() const {
+  return inplace < 0 ? std::string(scalar.title) : cat(scalar.title, "{inplace=", inplace, "}");
+}
 
 Apply Elemwise::make_node(std::span<const Variable> inputs) const {
   check_inputs(scalar, inputs);
@@ -255,9 +269,29 @@ void Elemwise::perform(const Apply& node, std::span<const Array> in, std::span<A
   std::vector<Array> converted;
   for (std::size_t i = 0; i < in.size(); ++i)
     converted.push_back(in[i].astype(scalar.input_dtype(int(i), types.compute)));
-  const Array result = Array::empty(scalar.loops.out[slot], shape);
+  const DType written = scalar.loops.out[slot];
+  const bool over = inplace >= 0 && written == types.out && is_place_for(in[std::size_t(inplace)], written, shape);
+  const Array result = over ? in[std::size_t(inplace)] : Array::empty(written, shape);
   run_loops(loop, converted, result);
   out[0] = result.astype(types.out);
+}
+
+std::vector<int> Elemwise::destroys(const Apply&, int) const {
+  return inplace < 0 ? std::vector<int>() : std::vector<int>{inplace};
+}
+
+// An input of the result's dtype that is repeated nowhere.
+OpRef Elemwise::inplace_on_inputs(const Apply& node, std::span<const int> allowed) const {
+  if (inplace >= 0) return {};
+  const Variable output = node.output();
+  for (int i : allowed) {
+    const Variable& input = node.input(i);
+    bool fits = input.dtype() == output.dtype();
+    for (std::size_t axis = 0; axis < output.static_shape().size(); ++axis)
+      fits = fits && broadcasts(input, axis) == broadcasts(output, axis);
+    if (fits) return OpRef(new Elemwise(scalar, i));
+  }
+  return {};
 }
 
 bool Elemwise::emit(Lowering& to, const Apply& node) const {
@@ -331,7 +365,7 @@ std::vector<std::vector<bool>> Elemwise::connection_pattern(const Apply& node) c
 
 Apply Elemwise::vectorize(const Apply&, std::span<const Variable> batched) const {
   // Unbatched inputs are repeated over the batch by broadcasting.
-  return make_node(pad_ranks(batched));
+  return elemwise(scalar.name)->make_node(pad_ranks(batched));
 }
 
 const OpRef& elemwise(std::string_view scalar_name) {

@@ -2,19 +2,21 @@
 #pragma once
 
 #include "bitale/graph/op.hpp"
+#include "ops/inplace.hpp"
 #include "ops/scalar_op.hpp"
 
 namespace bitale {
 
-class Elemwise final : public Op {
+class Elemwise final : public Op, public InplaceForms {
  public:
-  explicit Elemwise(const ScalarOp& scalar) : scalar(scalar) {}
+  explicit Elemwise(const ScalarOp& scalar, int inplace = -1) : scalar(scalar), inplace(inplace) {}
   const ScalarOp& scalar;
+  const int inplace;  // the input that the result is written over, or -1
 
   const ScalarOp* elementwise() const override { return &scalar; }
   std::string_view name() const override { return "Elemwise"; }
   Attributes attributes() const override;
-  std::string label() const override { return std::string(scalar.title); }
+  std::string label() const override;
   Apply make_node(std::span<const Variable> inputs) const override;
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
@@ -24,6 +26,8 @@ class Elemwise final : public Op {
   bool has_pushforward() const override { return true; }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  std::vector<int> destroys(const Apply& node, int output) const override;
+  OpRef inplace_on_inputs(const Apply& node, std::span<const int> allowed) const override;
 
  private:
   std::string kind_name() const override;

@@ -33,10 +33,21 @@ Apply IncSubtensor::make_node(std::span<const Variable> inputs) const {
   return Apply(OpRef(this), own, {x.type()});
 }
 
+OpRef IncSubtensor::pure() const { return inplace ? OpRef(new IncSubtensor(pattern, set)) : OpRef(this); }
+
+std::vector<int> IncSubtensor::destroys(const Apply&, int) const {
+  return inplace ? std::vector<int>{0} : std::vector<int>();
+}
+
+OpRef IncSubtensor::inplace_on_inputs(const Apply&, std::span<const int> allowed) const {
+  if (inplace || allowed.empty() || allowed[0] != 0) return {};
+  return OpRef(new IncSubtensor(pattern, set, true));
+}
+
 std::vector<Shape> IncSubtensor::infer_shape(const Apply&, std::span<const Shape> inputs) const { return {inputs[0]}; }
 
 void IncSubtensor::perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const {
-  const Array result = in[0].copy();
+  const Array result = inplace && is_place(in[0]) ? in[0] : in[0].copy();
   const Array region = indexed_view(pattern, result, in.subspan(2), label());
   const Array value = fitted_value(in[0], in[1], node.input(1), region.shape(), label());
   if (set)
@@ -61,7 +72,7 @@ Variables IncSubtensor::pullback(const Apply& node, std::span<const Variable> co
   const Variable& g = cotangents[0];
   if (g.is_disconnected()) return out;
   const Variable zero = constant(Array::zeros(g.dtype(), Dims{}));
-  out[0] = set ? (*this)(with_indices(node, {g, zero})) : g;
+  out[0] = set ? (*pure())(with_indices(node, {g, zero})) : g;
   out[1] = gradient_of_value(node.input(1), (*make_ref<Subtensor>(pattern))(with_indices(node, {g})));
   return out;
 }
@@ -72,7 +83,7 @@ Variables IncSubtensor::pushforward(const Apply& node, std::span<const Variable>
   if (!from_y && !set) return {tangents[0]};
   const Variable x = from_x ? tangents[0] : zeros_like(node.input(0));
   const Variable y = from_y ? tangents[1] : constant(Array::zeros(x.dtype(), Dims{}));
-  return {(*this)(with_indices(node, {x, y}))};
+  return {(*pure())(with_indices(node, {x, y}))};
 }
 
 std::vector<std::vector<bool>> IncSubtensor::connection_pattern(const Apply& node) const {
@@ -82,7 +93,7 @@ std::vector<std::vector<bool>> IncSubtensor::connection_pattern(const Apply& nod
 // Behind the batch dimensions; batched integer indices scatter, each batch dimension with its own counting index.
 Apply IncSubtensor::vectorize(const Apply& node, std::span<const Variable> batched) const {
   const int gained = common_batch_ndim(node, batched);
-  if (gained == 0) return make_node(batched);
+  if (gained == 0) return pure()->make_node(batched);
   const int region_ndim = node.input(0).ndim() - pattern.dropped_count();
   const Variable x = with_batch(node, batched, 0, node.input(0).ndim());
   const Variable y = batch_ndim(node, batched, 1) == 0 ? batched[1] : with_batch(node, batched, 1, region_ndim);

@@ -4,21 +4,26 @@
 
 #include "bitale/graph/op.hpp"
 #include "ops/index_pattern.hpp"
+#include "ops/inplace.hpp"
 
 namespace bitale {
 
-class IncSubtensor final : public OpOf<IncSubtensor> {
+class IncSubtensor final : public OpOf<IncSubtensor>, public InplaceForms {
  public:
-  IncSubtensor(IndexPattern pattern, bool set) : pattern(std::move(pattern)), set(set) {}
+  IncSubtensor(IndexPattern pattern, bool set, bool inplace = false)
+      : pattern(std::move(pattern)), set(set), inplace(inplace) {}
 
   IndexPattern pattern;
   bool set;
-  static constexpr auto fields = attribute_list(attribute("idx_list", &IncSubtensor::pattern),
-                                                attribute("set_instead_of_inc", &IncSubtensor::set));
+  bool inplace;  // x itself is changed
+  static constexpr auto fields =
+      attribute_list(attribute("idx_list", &IncSubtensor::pattern), attribute("set_instead_of_inc", &IncSubtensor::set),
+                     attribute("inplace", &IncSubtensor::inplace));
 
   std::string_view name() const override { return "IncSubtensor"; }
   std::string label() const override {
-    return (set ? "SetSubtensor{" : "IncSubtensor{") + (pattern.dims().empty() ? ":" : pattern.text()) + "}";
+    return (set ? "SetSubtensor{" : "IncSubtensor{") + (pattern.dims().empty() ? ":" : pattern.text()) +
+           (inplace ? ", inplace}" : "}");
   }
   std::string pprint_text(std::span<const std::string> inputs) const override;
   Apply make_node(std::span<const Variable> inputs) const override;
@@ -30,6 +35,11 @@ class IncSubtensor final : public OpOf<IncSubtensor> {
   bool has_pushforward() const override { return true; }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  std::vector<int> destroys(const Apply& node, int output) const override;
+  OpRef inplace_on_inputs(const Apply& node, std::span<const int> allowed) const override;
+
+ private:
+  OpRef pure() const;
 };
 
 }  // namespace bitale

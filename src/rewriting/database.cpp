@@ -4,6 +4,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/rewriting/passes.hpp"
 
 namespace bitale::rewriting {
 
@@ -20,9 +21,6 @@ constexpr std::string_view reserved_tags[] = {"fast_run",
                                               "elemwise_fusion",
                                               "local_elemwise_fusion",
                                               "add_mul_fusion",
-                                              "inplace",
-                                              "inplace_elemwise_opt",
-                                              "inplace_elemwise_optimizer",
                                               "BlasOpt",
                                               "c_blas",
                                               "blas_opt_inplace",
@@ -83,6 +81,11 @@ std::vector<TopicEntry>& topics() {
   return list;
 }
 
+std::vector<Pass>& passes() {
+  static auto& list = *new std::vector<Pass>;
+  return list;
+}
+
 void refuse_unknown(const std::vector<std::string>& asked, const std::vector<std::string>& known) {
   for (auto& tag : asked) {
     if (has(known, tag)) continue;
@@ -95,6 +98,16 @@ void refuse_unknown(const std::vector<std::string>& asked, const std::vector<std
 }  // namespace
 
 RegisterRules::RegisterRules(const char* name, Topic topic) { topics().push_back({name, topic}); }
+
+RegisterPasses::RegisterPasses(std::initializer_list<Pass> list) {
+  passes().insert(passes().end(), list.begin(), list.end());
+}
+
+std::vector<Pass> registered_passes() {
+  std::vector<Pass> out = passes();
+  std::sort(out.begin(), out.end(), [](auto& a, auto& b) { return a.position < b.position; });
+  return out;
+}
 
 void register_rules(const std::function<void(Rules&)>& topic, bool overwrite) {
   Rules rules;
@@ -197,6 +210,7 @@ OptDB::OptDB() {
     if (row.in_fast_compile) tags.push_back("fast_compile");
     sequence_.add_phase(std::string(row.name), row.position, tags);
   }
+  for (auto& pass : registered_passes()) sequence_.add_pass(pass.name, pass.position, pass.tags, pass.run);
   // In order of name, so that nothing depends on the order in which files are loaded.
   auto list = topics();
   std::sort(list.begin(), list.end(), [](auto& a, auto& b) { return std::string_view(a.name) < b.name; });

@@ -38,6 +38,7 @@ std::optional<Variables> fold(FunctionGraph&, const Apply& node) {
   if (!std::all_of(outputs.begin(), outputs.end(), is_small) || !node.op().may_fold(node)) return std::nullopt;
   std::vector<Array> in, out(outputs.size());
   for (auto& input : node.inputs()) in.push_back(*input.constant());
+  copy_destroyed(node, in);
   try {
     evaluate_node(node, in, out);
   } catch (const Error&) {

@@ -194,4 +194,73 @@ class ChangeTracker final : public Feature {
   std::size_t imported_ = 0;
 };
 
+// ---- memory ---------------------------------------------------------------------------------------------------------
+// A variable's memory is that of what it views (Op::view_of), or its own. A node that destroys an input (Op::destroys)
+// leaves nothing to read there: its result counts as new memory.
+
+// Keeps a list of the nodes that destroy an input.
+class DestroyerBook : public Bookkeeper {
+ public:
+  void on_import(FunctionGraph& graph, const Apply& node, std::string_view reason) override;
+  void on_prune(FunctionGraph& graph, const Apply& node, std::string_view reason) override;
+  bool has_destroyers() const { return !numbers_.empty(); }
+  // In order of import.
+  std::vector<Apply> destroyers() const;
+
+ private:
+  std::unordered_map<ApplyNode*, std::size_t> numbers_;
+  std::size_t next_ = 0;
+};
+
+// Lets nodes destroy what they read, as long as the result is the same. InconsistencyError, at attachment and on every
+// change, when no order of the nodes keeps a destroyed value from being read afterwards: two nodes destroy the same
+// memory, a constant or an output of the graph would be destroyed, a node reads elsewhere what it destroys, or a reader
+// needs the destroyer's result. The graph's toposort puts readers before destroyers. A change of a graph in which
+// something destroys costs a walk over it.
+class DestroyHandler final : public DestroyerBook {
+ public:
+  std::string name() const override { return "destroy handler"; }
+  void on_attach(FunctionGraph& graph) override;
+  void on_validate(FunctionGraph& graph) override;
+  std::vector<std::pair<ApplyNode*, ApplyNode*>> orderings(FunctionGraph& graph) override;
+  using DestroyerBook::destroyers;
+  // The nodes that destroy the variable's memory.
+  std::vector<Apply> destroyers(const Variable& variable) const;
+};
+
+// Refuses changes after which one of these variables would be destroyed; usually the inputs that callers keep.
+class Supervisor final : public DestroyerBook {
+ public:
+  explicit Supervisor(const Variables& is_protected) : protected_(is_protected) {}
+  std::string name() const override { return "supervisor"; }
+  void on_validate(FunctionGraph& graph) override;
+
+ private:
+  Variables protected_;
+};
+
+// Refuses changes after which one of these outputs would be written over another variable's memory.
+class NoOutputFromInplace final : public Feature {
+ public:
+  explicit NoOutputFromInplace(std::vector<std::size_t> outputs) : outputs_(std::move(outputs)) {}
+  std::string name() const override { return "no output from in-place"; }
+  void on_attach(FunctionGraph& graph) override;  // IndexError: there is no such output
+  void on_validate(FunctionGraph& graph) override;
+
+ private:
+  std::vector<std::size_t> outputs_;
+};
+
+// Refuses changes after which an output of the graph would lie in the memory of one of these inputs, destroyed.
+class NoOutputInplaceOnInput final : public Feature {
+ public:
+  explicit NoOutputInplaceOnInput(std::vector<std::size_t> inputs) : inputs_(std::move(inputs)) {}
+  std::string name() const override { return "no output in-place on input"; }
+  void on_attach(FunctionGraph& graph) override;  // IndexError: there is no such input
+  void on_validate(FunctionGraph& graph) override;
+
+ private:
+  std::vector<std::size_t> inputs_;
+};
+
 }  // namespace bitale

@@ -1,0 +1,124 @@
+// Results written over inputs that nobody reads any more, for linkers that run one op after the other. Who may
+// overwrite what is read off one order of the nodes, all at once; the destroy handler then checks it as one change.
+#include "ops/inplace.hpp"
+#include "bitale/core/config.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/graph/features.hpp"
+#include "bitale/rewriting/passes.hpp"
+#include "graph/aliasing.hpp"
+
+namespace bitale::rewriting {
+
+namespace {
+
+// Without a consistent beginning there is none: the linker then copies what is destroyed.
+void add_destroy_handler(FunctionGraph& graph) {
+  if (graph.feature<DestroyHandler>()) return;
+  try {
+    graph.attach(std::make_shared<DestroyHandler>());
+  } catch (const InconsistencyError&) {
+    return;
+  }
+  if (!graph.feature<Supervisor>()) graph.attach(std::make_shared<Supervisor>(graph.inputs()));
+}
+
+// The node's op in a form that overwrites an input, if the order allows one. What is one element long isn't worth it.
+OpRef form_in_order(const Aliasing& aliasing, const Apply& node, std::size_t position) {
+  std::vector<int> allowed;
+  for (int i = 0; i < int(node.inputs().size()); ++i)
+    if (as_tensor(node.input(i).type()) && node.input(i).ndim() > 0 && aliasing.may_destroy(position, i))
+      allowed.push_back(i);
+  return allowed.empty() ? OpRef() : inplace_form(node, allowed);
+}
+
+struct Candidate {
+  Apply node;
+  OpRef op;
+};
+
+std::vector<Candidate> candidates(const FunctionGraph& graph, std::string_view op_name) {
+  const std::vector<Apply> order = graph.toposort();
+  const Aliasing aliasing(graph, order);
+  std::vector<Candidate> out;
+  for (std::size_t position = 0; position < order.size(); ++position) {
+    if (order[position].op().name() != op_name) continue;
+    if (OpRef op = form_in_order(aliasing, order[position], position)) out.push_back({order[position], std::move(op)});
+  }
+  return out;
+}
+
+void add_pairs(Replacements& pairs, const Apply& before, const Apply& after) {
+  for (int k = 0; k < int(before.output_count()); ++k) pairs.emplace_back(before.output(k), after.output(k));
+}
+
+// The same results, of the same types, however much was learnt of them.
+Apply remade(const Apply& node, const OpRef& op, const Variables& inputs) {
+  std::vector<Type> types;
+  for (auto& output : node.outputs()) types.push_back(output.type());
+  return Apply(op, inputs, types);
+}
+
+// All of them; a later one reads what an earlier one makes now.
+Replacements replacements(const std::vector<Candidate>& found) {
+  Replacements pairs;
+  VariableMap now;
+  for (auto& [node, op] : found) {
+    Variables inputs = node.inputs();
+    for (auto& input : inputs)
+      if (auto known = now.find(input); known != now.end()) input = known->second;
+    const std::size_t first = pairs.size();
+    add_pairs(pairs, node, remade(node, op, inputs));
+    now.insert(pairs.begin() + std::ptrdiff_t(first), pairs.end());
+  }
+  return pairs;
+}
+
+void make_inplace(FunctionGraph& graph, std::string_view op_name, const char* pass) {
+  if (!graph.feature<DestroyHandler>()) return;
+  const RuleScope scope(pass);
+  const bool verbose = config::get_bool("optimizer_verbose");
+  const std::vector<Candidate> found = candidates(graph, op_name);
+  if (found.empty()) return;
+  try {
+    replace_all_validate(graph, replacements(found), pass, verbose);
+    return;
+  } catch (const InconsistencyError&) {
+    // A feature objects to one or the other.
+  }
+  for (auto& [node, op] : found) {
+    Replacements pairs;
+    add_pairs(pairs, node, remade(node, op, node.inputs()));
+    try {
+      replace_all_validate(graph, pairs, pass, verbose);
+    } catch (const InconsistencyError&) {
+      continue;
+    }
+  }
+}
+
+const RegisterPasses registered({
+    {"add_destroy_handler",
+     49.5,
+     {"inplace"},
+     "From here on ops may destroy what they read: a DestroyHandler orders them, a Supervisor protects the inputs.",
+     add_destroy_handler},
+    {"local_inplace_setsubtensor",
+     50.1,
+     {"inplace"},
+     "A part of a tensor is set or increased where it lies.",
+     [](FunctionGraph& graph) { make_inplace(graph, "IncSubtensor", "local_inplace_setsubtensor"); }},
+    {"inplace_elemwise",
+     50.5,
+     {"inplace", "inplace_elemwise_opt", "inplace_elemwise_optimizer"},
+     "An elementwise result is written over an operand.",
+     [](FunctionGraph& graph) { make_inplace(graph, "Elemwise", "inplace_elemwise"); }},
+    {"local_inplace_AdvancedIncSubtensor",
+     70.6,
+     {"inplace"},
+     "Elements picked by tensors are set or increased where they lie.",
+     [](FunctionGraph& graph) { make_inplace(graph, "AdvancedIncSubtensor", "local_inplace_AdvancedIncSubtensor"); }},
+});
+
+}  // namespace
+
+}  // namespace bitale::rewriting
