@@ -15,7 +15,7 @@ int main() {
   Rule careless("sum_of_logs", log(x) + log(y), log(x * y));
   std::printf("%s\n\n", verify_rule(careless).str().c_str());
 
-  // It holds for positive numbers whose product neither overflows nor vanishes. That is for us to vouch for.
+  // It holds for positive numbers whose product neither overflows nor vanishes: it is applied where a graph shows that.
   register_rules([&](Rules& rules) {
     rules.equation("sum_of_logs", log(x) + log(y), log(x * y))
         .assume({gt(x, 0.001), gt(y, 0.001), lt(x, 1000), lt(y, 1000)})
@@ -27,7 +27,7 @@ int main() {
 
   // Every function compiled from here on has it.
   const Variable rate = vector("rate"), scale = vector("scale");
-  const Variable total = sum(log(rate) + log(scale));
+  const Variable total = sum(log(clip(rate, 0.01, 100)) + log(clip(scale, 0.01, 100)));
   std::printf("%s\n", steps_text(trace_rewrite(total)).c_str());
   const Function f = function({rate, scale}, total);
   std::printf("%s\n%s\n", f.dprint("graph", true).c_str(), f.explain().c_str());

@@ -9,7 +9,7 @@ x, y = pt.dscalars("x", "y")
 careless = bt.rewrite.equation("sum_of_logs", pt.log(x) + pt.log(y), pt.log(x * y), register=False)
 print(bt.rewrite.check(careless, on_failure="return"), "\n")
 
-# It holds for positive numbers whose product neither overflows nor vanishes. That is for us to vouch for.
+# It holds for positive numbers whose product neither overflows nor vanishes: it is applied where a graph shows that.
 rule = bt.rewrite.equation(
     "sum_of_logs",
     pt.log(x) + pt.log(y),
@@ -36,7 +36,8 @@ print(bt.rewrite.check(sin_of_arcsin), "\n")
 
 # Every function compiled from here on has them.
 rate, scale = pt.dvectors("rate", "scale")
-total = (pt.log(rate) + pt.log(scale) + pt.sin(pt.arcsin(rate))).sum()
+known_rate, known_scale = pt.clip(rate, 0.01, 100), pt.clip(scale, 0.01, 100)
+total = (pt.log(known_rate) + pt.log(known_scale) + pt.sin(pt.arcsin(rate))).sum()
 print(bt.rewrite.trace_text(total))
 f = bt.function([rate, scale], total)
 bt.dprint(f, provenance=True)

@@ -16,6 +16,7 @@ from bitale import _core
 from bitale._core import CheckReport, InconsistencyError, RewriteReport, RewriteStep, Rule, RuleDescription
 
 __all__ = [
+    "Trace",
     "check",
     "describe",
     "equation",
@@ -57,8 +58,11 @@ def equation(
     """A rule: where the left expression is found, the right one takes its place. Its variables stand for anything.
 
     tags: the phases it belongs to (canonicalize, stabilize, specialize, ...), and any others for queries.
-    assume: conditions such as ``x > 0`` under which both sides are equal. You vouch for them: they restrict the points
-    of `check`, and are not looked at when the rule is applied.
+    assume: conditions such as ``x > 0`` under which both sides are equal. `check` takes no other points. The rule is
+    applied only where the graph shows that they hold: of constants, and by the bounds of functions such as ``exp(x)``,
+    ``abs(x)``, ``sigmoid(x)``, ``clip(x, 1, 2)``, sums and products of these; as in mathematics, so that neither nan nor
+    underflow counts. With "unsafe" among its tags a rule is applied without that, where a mode or query asks for
+    "unsafe" or for the rule by its name: then you vouch for them.
     on: dtypes of the variables: floats, integers, signed_ints, numbers, bools or any.
     wider_domain, either_zero, differs_at: how the sides may differ: where the left is not finite, in the sign of zero,
     at special values of the first variable. `check` wants to see each.
@@ -76,13 +80,17 @@ def equation(
 def _op_name(tracked: Any) -> str:
     """How rules name an op: "add", "Dot". Functions of bitale.tensor stand for the op of their name."""
     if isinstance(tracked, str):
+        _core.require_op_name(tracked)
         return tracked
     if isinstance(tracked, _core.Op):
         return _core.op_name(tracked)
     name = getattr(tracked, "__name__", None)
     if name is None:
         raise TypeError(f"node_rewriter: expected ops, functions of bitale.tensor, or names; got {tracked!r}")
-    return name if _core.is_scalar_op(name) else "".join(part.capitalize() for part in name.split("_"))
+    if not _core.is_scalar_op(name):
+        name = "".join(part.capitalize() for part in name.split("_"))
+    _core.require_op_name(name)
+    return name
 
 
 def node_rewriter(
@@ -95,7 +103,8 @@ def node_rewriter(
 ) -> Callable[[Callable[..., Any]], Rule]:
     """Makes a rule of a function of (fgraph, node) that gives False, a variable, or a list or dict of replacements.
 
-    tracks: the ops it is tried on: functions such as ``pt.add``, ops, or their names; None for all.
+    tracks: the ops it is tried on: functions such as ``pt.add``, ops, or their names; None for all. ValueError with a
+    suggestion for a name that no op has.
     tags: with a phase among them the rule is registered at once; else `register` does it.
     samples: expressions on which it fires, for `check`.
     """
@@ -138,7 +147,9 @@ register_specialize = _registrar("specialize")
 
 
 def check(rule: Rule | str, *, on_failure: str = "raise") -> CheckReport:
-    """Compares both sides of a rule (of a function: its samples before and after) on many dtypes, shapes and points.
+    """Compares both sides of a rule (of a function: its samples before and after) on many dtypes, shapes and points,
+    within what it assumes; arithmetic with 450 digits decides where they differ, and whether a rule is more accurate
+    (refused for operations that have no exact form).
 
     Raises InconsistencyError saying what is wrong, unless on_failure="return".
     """
@@ -163,18 +174,37 @@ def rewrite_graph(
     return results if many else results[0]
 
 
+class Trace(list):
+    """The steps of a rewriting, in order: a list of RewriteStep."""
+
+    def text(self) -> str:
+        """The steps, and the whole expression after each."""
+        return _core.steps_text(self)
+
+    def html(self, path: Any = None) -> str:
+        """A page that needs nothing else, written to the path where one is given: one picture per step, in which what
+        changed is marked, with buttons and arrow keys for the previous and the next."""
+        page = _core.steps_html(self)
+        if path is not None:
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(page)
+        return page
+
+    __str__ = text
+
+
 def trace(
     expression: Any, include: str | Iterable[str] = ("fast_run",), exclude: str | Iterable[str] = ()
-) -> list[RewriteStep]:
+) -> Trace:
     """The rewriting of an expression, step by step."""
-    return _core.trace_rewrite(expression, _tags(include), _tags(exclude))
+    return Trace(_core.trace_rewrite(expression, _tags(include), _tags(exclude)))
 
 
 def trace_text(
     expression: Any, include: str | Iterable[str] = ("fast_run",), exclude: str | Iterable[str] = ()
 ) -> str:
     """The rewriting of an expression as text: the steps, and the whole expression after each."""
-    return _core.steps_text(trace(expression, include, exclude))
+    return trace(expression, include, exclude).text()
 
 
 def rules() -> list[RuleDescription]:

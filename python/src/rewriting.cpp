@@ -13,12 +13,14 @@
 #include "bind.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/printing/printing.hpp"
 #include "bitale/rewriting/rewriting.hpp"
 #include "bitale/rewriting/rules.hpp"
 #include "define.hpp"
 #include "function_graph.hpp"
 #include "function_object.hpp"
 #include "ops/elemwise.hpp"
+#include "ops/registry.hpp"
 
 namespace bitale::python {
 
@@ -137,6 +139,18 @@ RuleObject equation_rule(const std::string& name, const Variable& left, const Va
   return out;
 }
 
+// A misspelt name would make a rule that is never tried. Ops of users are given as ops, not by name.
+void require_op_name(const std::string& name) {
+  std::vector<std::string> known;
+  for (auto* op : scalar_ops()) known.emplace_back(op->name);
+  for (auto& entry : op_registry()) known.push_back(entry.name);
+  if (std::find(known.begin(), known.end(), name) != known.end()) return;
+  const std::string near = closest(name, known);
+  throw ValueError(cat("node_rewriter: no op is called \"", name, "\"",
+                       near.empty() ? "" : cat("; did you mean \"", near, "\"?"),
+                       " (functions that are composed of several ops have none of their own)"));
+}
+
 RuleObject function_rule(const std::string& name, const std::optional<std::vector<std::string>>& tracks,
                          nb::object function, const std::vector<std::string>& tags, const std::string& doc,
                          nb::list samples) {
@@ -250,6 +264,7 @@ void bind_rewriting(nb::module_& m) {
         return std::string(element ? element->scalar.name : op->name());
       },
       "op"_a);
+  m.def("require_op_name", &require_op_name, "name"_a);
   m.def(
       "is_scalar_op",
       [](const std::string& name) {
@@ -258,6 +273,8 @@ void bind_rewriting(nb::module_& m) {
       },
       "name"_a);
   m.def("steps_text", &steps_text, "steps"_a);
+  m.def(
+      "steps_html", [](const std::vector<RewriteReport::Step>& steps) { return steps_html(steps); }, "steps"_a);
   m.def(
       "describe_optdb",
       [](const std::vector<std::string>& terms) { return describe_optdb(RewriteQuery::parse(terms)); }, "terms"_a);

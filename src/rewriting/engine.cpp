@@ -119,7 +119,9 @@ class Equilibrium {
     if (session_.verbose || session_.report.record_steps)
       for (auto& [before, after] : pairs)
         steps.push_back({stage_.name, rule.name(), expression_text(before), expression_text(after), {}});
+    const Variables outputs_before = session_.report.record_steps ? copy_of_outputs() : Variables();
     if (!graph_.replace_all(pairs, rule.name())) return false;
+    for (auto& step : steps) step.outputs_before = outputs_before;
     tell(steps, node);
     return true;
   }
@@ -130,12 +132,19 @@ class Equilibrium {
         std::fprintf(stderr, "rewrite %s/%s: %s  ->  %s%s\n", step.phase.c_str(), step.rule.c_str(),
                      step.before.c_str(), step.after.c_str(), place_of(node).c_str());
     if (!session_.report.record_steps) return;
+    const Variables outputs_after = copy_of_outputs();
     for (auto& step : steps) {
+      step.outputs_after = outputs_after;
       std::vector<std::string> outputs;
       for (auto& output : graph_.outputs()) outputs.push_back(expression_text(output, 8));
       step.graph = join(outputs, ", ");
       session_.report.steps.push_back(std::move(step));
     }
+  }
+
+  Variables copy_of_outputs() const {
+    VariableMap memo;
+    return clone(graph_.outputs(), memo);
   }
 
   void stop(std::size_t rule, const Apply& node) {

@@ -5,6 +5,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
+#include "ops/range.hpp"
 
 namespace bitale::rewriting {
 
@@ -53,7 +54,46 @@ bool same_precision(Variables& leaves, DType dtype) {
 
 }  // namespace
 
-std::optional<Variables> Equation::apply(FunctionGraph& graph, const Apply& node) const {
+void Equation::assume(Variables conditions) {
+  assumption_patterns_.clear();
+  for (auto& condition : conditions) {
+    Variables leaves = leaves_;
+    std::vector<OpRef> ops = ops_;
+    assumption_patterns_.emplace_back(condition, leaves, ops);
+    if (leaves.size() > leaves_.size())
+      throw ValueError(
+          cat("rule ", rule_, ": an assumption is about `", leaves.back().str(), "`, which the left side lacks"));
+    if (ops.size() > ops_.size())
+      throw ValueError(cat("rule ", rule_, ": an assumption uses ", ops.back()->label(),
+                           ", which the left side lacks: assume something elementwise"));
+  }
+  assumptions_ = std::move(conditions);
+}
+
+Variables Equation::assumptions_on(const Variables& leaves, DType literal_dtype) const {
+  Variables out;
+  for (auto& pattern : assumption_patterns_) out.push_back(build(pattern, Binding{leaves, ops_}, literal_dtype));
+  return out;
+}
+
+namespace {
+
+// Leaves of other lengths than the graph's may not go together: then nothing is shown.
+bool are_shown(const Equation& equation, const Variables& leaves, DType dtype) {
+  try {
+    const Variables conditions = equation.assumptions_on(leaves, dtype);
+    return std::all_of(conditions.begin(), conditions.end(), [](const Variable& condition) {
+      const Range range = range_of(condition);
+      return range.low > 0 || range.high < 0;
+    });
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+std::optional<Variables> Equation::apply(FunctionGraph& graph, const Apply& node, bool granted) const {
   Binding binding{Variables(leaves_.size()), std::vector<OpRef>(ops_.size())};
   const Variable output = node.output();
   if (!match(left_, graph, output, binding)) return std::nullopt;
@@ -63,6 +103,7 @@ std::optional<Variables> Equation::apply(FunctionGraph& graph, const Apply& node
   const Match found(graph, node, leaves_, binding.leaves);
   for (auto& condition : conditions)
     if (!condition(found)) return std::nullopt;
+  if (!granted && !assumptions_.empty() && !are_shown(*this, binding.leaves, output.dtype())) return std::nullopt;
   if (!same_precision(binding.leaves, output.dtype())) return std::nullopt;
   std::optional<Variable> result = fit(right_side(binding, output.dtype()), output);
   if (!result) return std::nullopt;

@@ -14,7 +14,9 @@ class Equation {
  public:
   Equation(const std::string& rule, const Variable& left, const Variable& right);
 
-  std::optional<Variables> apply(FunctionGraph& graph, const Apply& node) const;
+  // None where the left side does not fit, a condition refuses, or an assumption is not seen to hold. `granted`: the
+  // assumptions are taken to hold.
+  std::optional<Variables> apply(FunctionGraph& graph, const Apply& node, bool granted) const;
 
   // The sides as expressions over other leaves (one per entry of leaves()). For tests.
   Variable left_on(const Variables& leaves) const;
@@ -30,6 +32,11 @@ class Equation {
   std::uint32_t dtypes = floats;
   std::vector<Condition> conditions;
   void require_once_used(const Variable& part);
+  // ValueError when one uses a leaf that the left side lacks.
+  void assume(Variables conditions);
+  const Variables& assumptions() const { return assumptions_; }
+  // The assumptions as expressions over other leaves.
+  Variables assumptions_on(const Variables& leaves, DType literal_dtype) const;
 
  private:
   Variable right_side(const Binding& binding, DType dtype) const;
@@ -38,6 +45,8 @@ class Equation {
   Variable left_source_, right_source_;
   Variables leaves_;
   std::vector<OpRef> ops_;
+  Variables assumptions_;
+  std::vector<Pattern> assumption_patterns_;
   Pattern left_, right_;
 };
 

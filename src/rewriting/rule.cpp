@@ -109,8 +109,8 @@ Rule::Rule(std::string name, const Variable& left, const Variable& right)
     : name_(std::move(name)), equation_(std::make_unique<Equation>(name_, left, right)) {
   root_ = equation_->root();
   depth_ = equation_->depth();
-  function_ = [equation = equation_.get()](FunctionGraph& graph, const Apply& node) {
-    return equation->apply(graph, node);
+  function_ = [this](FunctionGraph& graph, const Apply& node) {
+    return equation_->apply(graph, node, !assumptions().empty() && has_tag(unsafe));
   };
 }
 
@@ -144,13 +144,10 @@ Rule& Rule::points(std::vector<std::vector<double>> values) {
   return *this;
 }
 Rule& Rule::constants(std::vector<double> values) { return constants_ = std::move(values), *this; }
-Rule& Rule::assume(Variables conditions) {
-  const Variables& leaves = only_equation("assume").leaves();
-  for (auto& leaf : graph_inputs(conditions))
-    if (std::none_of(leaves.begin(), leaves.end(), [&](const Variable& known) { return known.same_as(leaf); }))
-      throw ValueError(cat("rule ", name_, ": an assumption is about `", leaf.str(), "`, which the left side lacks"));
-  assumptions_ = std::move(conditions);
-  return *this;
+Rule& Rule::assume(Variables conditions) { return only_equation("assume").assume(std::move(conditions)), *this; }
+const Variables& Rule::assumptions() const {
+  static const auto& none = *new Variables;
+  return equation_ ? equation_->assumptions() : none;
 }
 Rule& Rule::sample(std::function<Variable()> expression) { return samples_.push_back(std::move(expression)), *this; }
 

@@ -12,6 +12,7 @@
 #include "bitale/core/array.hpp"
 #include "bitale/graph/function_graph.hpp"
 #include "bitale/graph/op.hpp"
+#include "bitale/rewriting/rewriting.hpp"
 
 namespace bitale {
 
@@ -55,6 +56,10 @@ std::string dprint(const FunctionGraph& graph, const DprintOptions& options = {}
 // For every node of the graph, in its order: the expression, the rules that made it (oldest first) and the line where
 // the user wrote what it came from.
 std::string explain(const FunctionGraph& graph);
+
+// The steps of trace_rewrite as one page of HTML that needs nothing else: per step one picture, the trees before and
+// after it side by side, in which what changed is marked; buttons and arrow keys lead to the previous and the next.
+std::string steps_html(std::span<const RewriteReport::Step> steps);
 
 struct PprintOptions {
   int depth = 100;                // levels of operations; deeper ones are "…"

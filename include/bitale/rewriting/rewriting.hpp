@@ -68,9 +68,11 @@ struct RewriteReport {
     std::size_t nodes_before = 0, nodes_after = 0;
     int passes = 0;
   };
-  // One use of a rule: what stood there and what it became, a few levels deep; and all outputs after it.
+  // One use of a rule: what stood there and what it became, a few levels deep; all outputs after it as text; and
+  // copies of all outputs before and after it.
   struct Step {
     std::string phase, rule, before, after, graph;
+    Variables outputs_before = {}, outputs_after = {};
   };
   bool time_rules = false;    // set by the caller: measure every rule, not only phases
   bool record_steps = false;  // set by the caller: fill `steps`

@@ -143,9 +143,12 @@ class Rule {
   // numbers).
   Rule& points(std::vector<std::vector<double>> values);
   Rule& constants(std::vector<double> values);
-  // Conditions on the leaves, such as gt(x, 0), under which the equation holds: the rule's domain. The rule's author
-  // vouches for them: they are not looked at when the rule is applied, and checks take no other points. ValueError when
-  // one uses a leaf that the left side lacks.
+  // Conditions on the leaves, such as gt(x, 0), under which the equation holds: the rule's domain. Checks take no other
+  // points. The rule is applied only where a graph shows that all hold: from constants, and from the bounds of
+  // functions such as exp(x), abs(x), sigmoid(x), clip(x, 1, 2), sums and products of these. That is meant as in
+  // mathematics: neither nan nor underflow counts. A rule with the tag `unsafe` is applied without being shown; such a
+  // rule runs only where a query asks for the tag or the rule's name. ValueError when a condition uses a leaf that the
+  // left side lacks.
   Rule& assume(Variables conditions);
   // Of functions: an expression on which the rule fires, for the generic test.
   Rule& sample(std::function<Variable()> expression);
@@ -167,7 +170,7 @@ class Rule {
   const std::vector<double>& differences() const { return differences_; }
   const std::vector<std::vector<double>>& points() const { return points_; }
   const std::vector<double>& constants() const { return constants_; }
-  const Variables& assumptions() const { return assumptions_; }
+  const Variables& assumptions() const;
   const std::vector<std::function<Variable()>>& samples() const { return samples_; }
   bool has_tag(std::string_view tag) const;
 
@@ -186,7 +189,6 @@ class Rule {
   bool more_accurate_ = false, wider_domain_ = false, either_zero_ = false;
   std::vector<std::vector<double>> points_;
   std::vector<double> constants_{2, 3, -1.5}, differences_;
-  Variables assumptions_;
   std::vector<std::function<Variable()>> samples_;
 };
 
@@ -216,20 +218,23 @@ void register_rules(const std::function<void(Rules&)>& topic, bool overwrite = f
 struct CheckReport {
   std::string rule = {};
   std::vector<std::string> failures = {};
-  std::vector<std::string> notes = {};  // what a check without exact arithmetic can't tell
+  std::vector<std::string> notes = {};  // what to know beside that
   std::size_t compared = 0;             // values of both sides that were compared
   bool ok() const { return failures.empty(); }
   std::string str() const;
 };
-// Evaluates both sides of an equation on its dtypes, at ordinary numbers and special values within what it assumes; of
-// a function, its samples before and after. The rule must fire, keep dtype and shape, and keep values; where the left
-// side is finite the right side must be so too. Other differences must be declared, and declared ones must be seen.
+// Evaluates both sides of an equation on its dtypes (floats, integers that wrap, bool), at ordinary numbers and special
+// values within what it assumes, on vectors, scalars, nothing, and shapes that broadcast; of a function, its samples
+// before and after, on several lengths and special values. The rule must fire, keep dtype and shape, and keep values:
+// where the sides differ by more than rounding, arithmetic with 450 digits decides, and where the left side is finite
+// the right side must be so too. Other differences must be declared, and declared ones must be seen. more_accurate is
+// measured against exact values, and refused for operations that have no exact form. The library's own rules are tested
+// with this.
 CheckReport verify_rule(const Rule& rule);
 CheckReport verify_rule(std::string_view registered);  // KeyError with a suggestion
 
-// ---- for writing node functions
-// --------------------------------------------------------------------------------------- The value of a constant whose
-// elements are all equal, seen through nodes that only view it (a broadcast scalar).
+// ---- for writing node functions -------------------------------------------------------------------------------------
+// The value of a constant whose elements are all equal, seen through nodes that only view it (a broadcast scalar).
 std::optional<double> scalar_constant(const Variable& variable);
 // Whether the node behind it leaves that possible.
 bool may_be_number(const Variable& variable);

@@ -52,6 +52,50 @@ TEST_CASE("what is assumed restricts the points") {
   CHECK_THROWS_AS(Rule("more", log(x), log(x) + 0).assume({gt(y, 0)}), ValueError);
 }
 
+TEST_CASE("a rule is applied where the graph shows what it assumes") {
+  auto [x, y] = pattern_variables<2>();
+  const auto fires = [](const Rule& rule, const Variable& expression) {
+    FunctionGraph graph({expression});
+    return rule.apply(graph, graph.outputs()[0].owner()).has_value();
+  };
+  Rule rule("sum_of_logs", log(x) + log(y), log(x * y));
+  rule.assume({gt(x, 0), gt(y, 0)});
+  const Variable a = vector("a"), b = vector("b"), m = matrix("m");
+  CHECK(fires(rule, log(exp(a)) + log(1 + sqr(b))));
+  CHECK(fires(rule, log(sigmoid(a)) + log(constant(Array{1.0, 2.0}))));
+  CHECK(fires(rule, log(transpose(exp(m)) * 2) + log(clip(m, 1, 3))));
+  CHECK_FALSE(fires(rule, log(a) + log(exp(b))));
+  CHECK_FALSE(fires(rule, log(abs(a)) + log(exp(b))));  // abs may be 0
+  CHECK_FALSE(fires(rule, log(exp(a)) + log(constant(Array{1.0, -2.0}))));
+  Rule of_both("difference", sqrt(sqr(x - y)), x - y);
+  of_both.assume({ge(x, y)}).wider_domain().either_zero();
+  CHECK(passes(of_both));
+  CHECK(fires(of_both, sqrt(sqr(2 + sigmoid(a) - tanh(a)))));
+  CHECK_FALSE(fires(of_both, sqrt(sqr(sigmoid(a) - tanh(a)))));
+  Rule vouched("sum_of_logs", log(x) + log(y), log(x * y));
+  CHECK(fires(vouched.assume({gt(x, 0), gt(y, 0)}).tags(unsafe), log(a) + log(b)));
+}
+
+TEST_CASE("accuracy is measured, or the claim refused") {
+  auto [x, y] = pattern_variables<2>();
+  CHECK(passes(Rule("more", log(1 + x), log1p(x)).more_accurate().either_zero()));
+  CHECK(complains(Rule("less", log1p(x), log(1 + x) + 0).more_accurate().assume({gt(x, 1), lt(x, 30)}),
+                  "the worst relative error is"));
+  CHECK(complains(Rule("same", sin(x) * y, y * sin(x)).more_accurate(), "the worst relative error is"));
+  CHECK(complains(Rule("unknown", gammaln(x) + 0, gammaln(x)).more_accurate(), "gammaln has no exact form"));
+  Rule two("two", log(1 + x) - log(1 + y), log1p(x) - log1p(y));
+  two.more_accurate().assume({gt(x, 0), lt(x, 1e-3), gt(y, 1)}).either_zero();
+  const CheckReport report = verify_rule(two);
+  CHECK_MESSAGE(report.str().find("more accurate") != std::string::npos, report.str());  // y decides the digits
+}
+
+TEST_CASE("operands that broadcast are looked at") {
+  auto [x, y] = pattern_variables<2>();
+  CHECK(passes(Rule("repeated", second(x, y), y)));
+  CHECK(
+      complains(Rule("sum_of_sum", sum(x + y), sum(x) + sum(y)), "the values differ"));  // right where shapes are equal
+}
+
 TEST_CASE("wrong equations are caught") {
   auto [x, y] = pattern_variables<2>();
   CHECK(complains(Rule("values", sin(x), 1.001 * sin(x)), "the values differ"));

@@ -47,6 +47,16 @@ void register_test_rules() {
                     [](FunctionGraph&, const Apply& node) { return std::optional(Variables{sum(node.input(0))}); })
           .tags(specialize, opt_in);
       rules
+          .function("test_static", Root::scalar({"arctan"}),
+                    [](FunctionGraph&, const Apply&) {
+                      return std::optional(Variables{constant(Array{1.0, 2.0})});
+                    })
+          .tags(specialize, opt_in);
+      rules
+          .function("test_self", Root::scalar({"arctan"}),
+                    [](FunctionGraph&, const Apply& node) { return std::optional(Variables{node.output() * 2}); })
+          .tags(specialize, opt_in);
+      rules
           .function("test_foreign", Root::scalar({"arctan"}),
                     [](FunctionGraph&, const Apply& node) {
                       return std::optional(Variables{node.input(0) + vector("stranger")});
@@ -316,6 +326,18 @@ TEST_CASE("a rule that fails leaves the graph as it was; the error names rule, n
     graph.check_integrity();
     CHECK(graph.features().empty());
   }
+}
+
+TEST_CASE("a static shape does not change, and nothing comes to depend on itself") {
+  register_test_rules();
+  const config::Change policy("on_opt_error", "raise");
+  const Variable v = arctan(tensor("x", DType::Float64, {3})) + 1;
+  auto graph = graph_of(v);
+  CHECK_THROWS_WITH_AS(rewrite(graph, only("test_static")), doctest::Contains("change the type"), InconsistencyError);
+  CHECK(text(graph) == "arctan(x) + 1");
+  CHECK_THROWS_WITH_AS(rewrite(graph, only("test_self")), doctest::Contains("`test_self` was applied"),
+                       InconsistencyError);
+  graph.check_integrity();
 }
 
 TEST_CASE("declarations that make no sense are refused") {

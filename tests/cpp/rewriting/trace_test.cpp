@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "bitale/ops/ops.hpp"
+#include "bitale/printing/printing.hpp"
 #include "bitale/rewriting/rewriting.hpp"
 
 using namespace bitale;
@@ -32,4 +33,26 @@ TEST_CASE("steps are recorded only when asked for") {
   rewrite_graph(log(1 + x), {"fast_run"}, {}, &report);
   CHECK(report.hits("log1p") == 1);
   CHECK(report.steps.empty());
+}
+
+TEST_CASE("steps as a page: one picture per step, with what changed marked") {
+  const Variable x = vector("x"), y = vector("y");
+  const auto steps = trace_rewrite(log(1 + x * y / y) < 3, {"product_over_factor", "log1p"});
+  const std::string page = steps_html(steps);
+  const auto count = [&](const std::string& part) {
+    std::size_t found = 0;
+    for (std::size_t at = page.find(part); at != std::string::npos; at = page.find(part, at + 1)) ++found;
+    return found;
+  };
+  CHECK(count("<section>") == 2);
+  CHECK(count("<pre>") == 4);
+  CHECK(page.find("1 of 2: canonicalize/product_over_factor") != std::string::npos);
+  CHECK(page.find("2 of 2: stabilize/log1p") != std::string::npos);
+  CHECK(count("<mark class=gone>") > 1);
+  CHECK(page.find("Log1p</mark>") != std::string::npos);
+  CHECK(page.find("Lt</mark>") == std::string::npos);  // stayed
+  CHECK(page.find("id=\"previous\"") != std::string::npos);
+  CHECK(page.find("http") == std::string::npos);
+  CHECK(page.find("log(1 + x) &lt; 3") == std::string::npos);
+  CHECK(steps_html({}).find("Nothing was rewritten") != std::string::npos);
 }

@@ -1,0 +1,45 @@
+// When two values of a rule's sides agree: what may differ by rounding, what is decided by exact arithmetic, and which
+// differences the rule declares.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bitale/rewriting/rules.hpp"
+#include "ops/exact.hpp"
+
+namespace bitale::rewriting {
+
+// Which of the differences that a rule may declare were met.
+struct Differences {
+  bool wider = false, either_zero = false, declared = false;
+};
+
+// The two sides of an equation on one dtype, with one choice of constants.
+class Agreement {
+ public:
+  // `constants`: one number per pattern constant.
+  Agreement(const Rule& rule, DType dtype, std::vector<double> constants, DType result, Differences& seen);
+
+  // What is wrong with these values of the sides at this point (one value per variable leaf); "" when they agree.
+  std::string complaint(double left, double right, const std::vector<double>& point) const;
+  bool has_exact_form() const { return has_exact_form_; }
+
+ private:
+  bool agree(double a, double b) const;
+  bool is_declared(double first) const;
+  std::string inexact_complaint(double left, double right, const std::vector<double>& point) const;
+  ExactValue exact_left(const std::vector<double>& point) const;
+
+  const Rule& rule_;
+  DType dtype_;
+  std::vector<double> constants_;
+  bool is_float_, is_narrow_, has_exact_form_;
+  double epsilon_, largest_, smallest_;
+  Differences& seen_;
+};
+
+// |value - truth| / |truth|; infinite where only one of both is 0 or finite.
+double relative_error(double value, const exact::Number& truth);
+
+}  // namespace bitale::rewriting

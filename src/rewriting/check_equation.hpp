@@ -1,0 +1,10 @@
+// The check of an equation: both sides by numbers, on every dtype it is declared for.
+#pragma once
+
+#include "bitale/rewriting/rules.hpp"
+
+namespace bitale::rewriting {
+
+void check_equation(const Rule& rule, CheckReport& report);
+
+}  // namespace bitale::rewriting
