@@ -32,6 +32,7 @@ struct Function::Impl {
   Variables shared;                              // the user's; their containers follow the inputs
   std::vector<Ref<const Container>> containers;  // of `shared`
   std::vector<std::size_t> updated;              // which of `shared` each update goes to
+  std::vector<const Container*> update_targets;
   std::size_t output_count = 0;
   Downcast downcast = Downcast::FloatLiteral;
   Mode mode{"jit", "fast_run"};
@@ -180,6 +181,7 @@ Function function(const Variables& inputs, const Variables& outputs, const Funct
     impl->containers.emplace_back(container_of(variable));
     impl->input_types.push_back(&variable.tensor());
   }
+  for (auto at : impl->updated) impl->update_targets.push_back(impl->containers[at].get());
 
   auto graph = std::make_shared<FunctionGraph>(all_inputs, roots);
   const auto built = Clock::now();
@@ -241,12 +243,14 @@ namespace {
 // Outputs go where the caller wants them, new values of shared variables are held back until the call has succeeded.
 class UpdateReceiver final : public Receiver {
  public:
-  UpdateReceiver(Receiver& outputs, std::size_t output_count, std::vector<std::optional<Array>>& updates)
-      : outputs_(outputs), output_count_(int(output_count)), updates_(updates) {}
+  UpdateReceiver(Receiver& outputs, std::size_t output_count, std::span<const Container* const> targets,
+                 std::vector<std::optional<Array>>& updates)
+      : outputs_(outputs), output_count_(int(output_count)), targets_(targets), updates_(updates) {}
 
   void* place(int output, DType dtype, std::span<const std::int64_t> shape) override {
     if (output < output_count_) return outputs_.place(output, dtype, shape);
-    return update(output).emplace(Array::empty(dtype, Dims(shape))).mutable_data();
+    const Container& target = *targets_[std::size_t(output - output_count_)];
+    return update(output).emplace(target.memory_for_update(Dims(shape))).mutable_data();
   }
   void* receive(int output, Array value) override {
     if (output < output_count_) return outputs_.receive(output, std::move(value));
@@ -259,6 +263,7 @@ class UpdateReceiver final : public Receiver {
 
   Receiver& outputs_;
   const int output_count_;
+  const std::span<const Container* const> targets_;
   std::vector<std::optional<Array>>& updates_;
 };
 
@@ -276,10 +281,10 @@ void Function::Impl::run(std::span<const View> values, Receiver& results) const 
   updates.resize(updated.size());
   for (auto& container : containers) shared_now.push_back(container->get());
   for (auto& value : shared_now) inputs_and_shared.push_back(view_of(value));
-  UpdateReceiver receiver(results, output_count, updates);
+  UpdateReceiver receiver(results, output_count, update_targets, updates);
   thunk->run(inputs_and_shared, receiver);
   // Nothing failed: the shared variables change together.
-  for (std::size_t k = 0; k < updated.size(); ++k) containers[updated[k]]->store(std::move(*updates[k]));
+  for (std::size_t k = 0; k < updated.size(); ++k) update_targets[k]->update(std::move(*updates[k]));
 }
 
 void Function::Impl::run_into(std::span<const View> values, std::span<const View> targets, Receiver* others) const {

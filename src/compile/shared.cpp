@@ -1,5 +1,6 @@
 #include "bitale/compile/shared.hpp"
 
+#include <atomic>
 #include <utility>
 
 #include "bitale/core/error.hpp"
@@ -16,13 +17,34 @@ Array Container::get() const {
 
 void Container::set(const Array& value, bool borrow) {
   Array filtered = filter(type(), value);
-  store(borrow ? filtered : filtered.copy());
+  Array next = borrow ? filtered : filtered.copy();
+  // What was there goes after the lock: releasing it may wait for others (memory of Python, for the interpreter's
+  // lock).
+  std::optional<Array> spare;
+  std::lock_guard lock(mutex_);
+  std::swap(value_, next);
+  std::swap(spare_, spare);
 }
 
-void Container::store(Array value) const {
-  // The old value goes after the lock: releasing it may wait for others (memory of Python, for the interpreter's lock).
+void Container::update(Array value) const {
+  std::optional<Array> before;
   std::lock_guard lock(mutex_);
   std::swap(value_, value);
+  before = std::exchange(spare_, std::nullopt);
+  if (value.shape() == value_.shape()) spare_ = std::move(value);
+}
+
+Array Container::memory_for_update(const Dims& shape) const {
+  std::optional<Array> spare;
+  {
+    std::lock_guard lock(mutex_);
+    std::swap(spare_, spare);
+  }
+  if (spare && spare->is_unique() && spare->shape() == shape) {
+    std::atomic_thread_fence(std::memory_order_acquire);  // the last reader has read
+    return std::move(*spare);
+  }
+  return Array::empty(type().dtype, shape);
 }
 
 Variable shared(const Array& value, std::string name, bool borrow, std::optional<Dims> static_shape) {

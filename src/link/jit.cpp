@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstring>
 #include <exception>
+#include <list>
 #include <mutex>
 #include <unordered_set>
 
@@ -11,6 +12,7 @@
 #include "bitale/core/text.hpp"
 #include "codegen/code.hpp"
 #include "graph/evaluate.hpp"
+#include "link/arrangement.hpp"
 #include "link/effort.hpp"
 #include "link/failing.hpp"
 #include "link/linker.hpp"
@@ -30,9 +32,10 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
 
 class JitThunk final : public Thunk {
  public:
-  explicit JitThunk(const LinkedGraph& graph) : graph_(graph) {
+  JitThunk(const LinkedGraph& graph, const LinkOptions& options, lowering::InputLayouts layouts = {})
+      : graph_(graph), options_(options), layouts_(std::move(layouts)) {
     auto start = std::chrono::steady_clock::now();
-    lowered_ = lowering::lower(*graph);
+    lowered_ = lowering::lower(*graph, layouts_);
     times.lower = milliseconds_since(start);
     start = std::chrono::steady_clock::now();
     code_ = codegen::compile(lowered_.program);
@@ -40,8 +43,12 @@ class JitThunk final : public Thunk {
     offsets_ = program::length_offsets(lowered_.program);
     for (std::size_t b = 0; b < buffers().size(); ++b)
       if (buffers()[b].role == Role::input)
-        inputs_.push_back({b, std::size_t(buffers()[b].slot), std::size_t(offsets_[b]), buffers()[b].ndim(),
+        inputs_.push_back({b, std::size_t(buffers()[b].slot), std::size_t(offsets_[b]),
+                           graph->inputs()[std::size_t(buffers()[b].slot)].ndim(),
                            std::int64_t(itemsize(buffers()[b].dtype)), buffers()[b].dtype});
+    layouts_.resize(inputs_.size());
+    const auto in_passing = read_in_passing(lowered_.program);
+    for (auto& input : inputs_) input.in_passing = in_passing[input.buffer];
     writes_last_ = link::writes_last(lowered_.program);
     short_call_length_ = link::short_call_length(lowered_.program);
     for (auto& node : lowered_.callbacks) by_host_.insert(node.node());
@@ -54,26 +61,21 @@ class JitThunk final : public Thunk {
 
   using Thunk::run;
   void run(std::span<const View> inputs, Receiver& results) const override {
-    Pool<Workspace>::Loan loan(pool_);
-    Workspace& workspace = *loan;
-    std::vector<Array> copies;  // generated code reads rows one after the other
-    bool is_long = short_call_length_ < 0;
+    bool is_long = short_call_length_ < 0, in_rows = true;
     for (auto& input : inputs_) {
       const View& view = inputs[input.slot];
-      for (int axis = 0; axis < input.ndim; ++axis) {
-        workspace.lengths[input.lengths + std::size_t(axis)] = view.shape[axis];
-        is_long |= view.shape[axis] > short_call_length_;
-      }
+      for (int axis = 0; axis < input.ndim; ++axis) is_long |= view.shape[axis] > short_call_length_;
+      in_rows &= is_contiguous(view, input.ndim, input.itemsize);
     }
-    results.begin(inputs, is_long);
-    for (auto& input : inputs_) {
-      const View& view = inputs[input.slot];
-      const bool as_is = is_contiguous(view, input.ndim, input.itemsize);
-      if (!as_is) copies.push_back(borrow(view, input.dtype, input.ndim).copy());
-      workspace.data[input.buffer] = as_is ? view.data : copies.back().mutable_data();
+    if (in_rows) {
+      results.begin(inputs, is_long);
+      return execute(inputs, {}, results);
     }
-    Call call(*this, workspace, results);
-    if (const auto status = code_->entry()(&call.frame.self)) fail(call, status, inputs);
+    const Arrangements arrangements = arrange_inputs(inputs);
+    Strided* strided = note_strides(inputs, arrangements);
+    results.begin(inputs, is_long || (strided && strided->state == Strided::State::compiling));
+    const JitThunk* entry = strided ? entry_for(*strided) : nullptr;
+    (entry ? entry : this)->execute(inputs, arrangements, results);
   }
 
   std::string note(const Apply& node) const override {
@@ -87,12 +89,101 @@ class JitThunk final : public Thunk {
   }
 
  private:
+  using Arrangements = std::vector<std::optional<Arrangement>>;  // per input; none: rows, or copied into such
+
+  void execute(std::span<const View> inputs, const Arrangements& arrangements, Receiver& results) const {
+    Pool<Workspace>::Loan loan(pool_);
+    Workspace& workspace = *loan;
+    std::vector<Array> copies;
+    for (auto& input : inputs_) {
+      const View& view = inputs[input.slot];
+      std::int64_t* lengths = workspace.lengths.data() + input.lengths;
+      if (layouts_[input.slot]) {
+        const Arrangement& arrangement = *arrangements[input.slot];
+        std::copy(arrangement.lengths.begin(), arrangement.lengths.end(), lengths);
+        workspace.data[input.buffer] = arrangement.data;
+        continue;
+      }
+      std::copy(view.shape, view.shape + input.ndim, lengths);
+      const bool as_is = is_contiguous(view, input.ndim, input.itemsize);
+      if (!as_is) copies.push_back(borrow(view, input.dtype, input.ndim).copy());
+      workspace.data[input.buffer] = as_is ? view.data : copies.back().mutable_data();
+    }
+    Call call(*this, workspace, results);
+    if (const auto status = code_->entry()(&call.frame.self)) fail(call, status, inputs);
+  }
+
+  // ---- other strides ----
+  // Inputs that are not rows are copied, until that has cost as much as generating code that reads them where they are.
+  struct Strided {
+    enum class State { copying, compiling, ready };
+    lowering::InputLayouts layouts;
+    State state = State::copying;
+    double copied = 0;  // bytes
+    std::unique_ptr<JitThunk> thunk;
+  };
+  static constexpr std::size_t most_entries = 8;
+  static constexpr double bytes_per_millisecond = 1e6;  // of copies from odd places
+
+  Arrangements arrange_inputs(std::span<const View> inputs) const {
+    Arrangements found(inputs.size());
+    for (auto& input : inputs_) {
+      const View& view = inputs[input.slot];
+      if (input.in_passing && !is_contiguous(view, input.ndim, input.itemsize))
+        found[input.slot] = arrange(view, input.ndim, input.itemsize);
+    }
+    return found;
+  }
+
+  // The record of such inputs, or null when they are to be copied. Whoever finds it turned to `compiling` compiles.
+  Strided* note_strides(std::span<const View> inputs, const Arrangements& arrangements) const {
+    lowering::InputLayouts layouts;
+    double bytes = 0;
+    for (auto& arrangement : arrangements) {
+      layouts.emplace_back();
+      if (arrangement) layouts.back() = arrangement->layout;
+    }
+    for (auto& input : inputs_) {
+      if (!arrangements[input.slot]) continue;
+      double size = double(input.itemsize);
+      for (int axis = 0; axis < input.ndim; ++axis) size *= double(inputs[input.slot].shape[axis]);
+      bytes += size;
+    }
+    if (bytes == 0) return nullptr;
+    std::lock_guard lock(strides_mutex_);
+    auto found = std::find_if(strided_.begin(), strided_.end(), [&](auto& each) { return each.layouts == layouts; });
+    if (found == strided_.end()) {
+      if (strided_.size() == most_entries) return nullptr;
+      strided_.emplace_back().layouts = std::move(layouts);
+      found = std::prev(strided_.end());
+    }
+    if (found->state == Strided::State::compiling) return nullptr;
+    found->copied += bytes;
+    const double budget = (times.lower + times.codegen) * bytes_per_millisecond;
+    if (found->state == Strided::State::copying) {
+      if (found->copied < budget && !options_.eager_strides) return nullptr;
+      found->state = Strided::State::compiling;
+    }
+    return &*found;
+  }
+
+  const JitThunk* entry_for(Strided& strided) const {
+    if (strided.state == Strided::State::compiling) {
+      auto thunk = std::make_unique<JitThunk>(graph_, options_, strided.layouts);
+      std::lock_guard lock(strides_mutex_);
+      strided.thunk = std::move(thunk);
+      strided.state = Strided::State::ready;
+    }
+    return strided.thunk->writes_last_ == writes_last_ ? strided.thunk.get() : nullptr;
+  }
+
   // What a call must know of an input without looking it up.
   struct InputBuffer {
     std::size_t buffer, slot, lengths;  // the last: where its lengths are in the frame
     int ndim;
     std::int64_t itemsize;
     DType dtype;
+    bool in_passing = false;  // each element is read once or so: worth no copy
   };
 
   // One call: the frame that generated code sees, with what the host needs to serve it.
@@ -217,6 +308,8 @@ class JitThunk final : public Thunk {
   }
 
   LinkedGraph graph_;
+  LinkOptions options_;
+  lowering::InputLayouts layouts_;  // of inputs that this code doesn't read as rows
   lowering::Lowered lowered_;
   std::unique_ptr<codegen::Code> code_;
   std::vector<std::int64_t> offsets_;
@@ -226,12 +319,16 @@ class JitThunk final : public Thunk {
   bool writes_last_ = false;
   std::vector<program::HostCall> host_steps_;
   std::unordered_set<ApplyNode*> by_host_;
+  mutable std::mutex strides_mutex_;
+  mutable std::list<Strided> strided_;
   mutable std::once_flag vm_once_;
   mutable std::unique_ptr<Thunk> vm_;
 };
 
 }  // namespace
 
-std::unique_ptr<Thunk> link_jit(const LinkedGraph& graph) { return std::make_unique<JitThunk>(graph); }
+std::unique_ptr<Thunk> link_jit(const LinkedGraph& graph, const LinkOptions& options) {
+  return std::make_unique<JitThunk>(graph, options);
+}
 
 }  // namespace bitale::link

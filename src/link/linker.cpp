@@ -13,7 +13,7 @@ namespace {
 
 struct Entry {
   std::string_view name;
-  std::unique_ptr<Thunk> (*link)(const LinkedGraph& graph);
+  std::unique_ptr<Thunk> (*link)(const LinkedGraph& graph, const LinkOptions& options);
   std::string_view wanted;  // a tag of rewrites, or ""
 };
 // In the order in which one stands in for another that lacks what it needs. Native code plans its memory itself.
@@ -49,9 +49,9 @@ std::vector<std::string> wanted_rewrites(std::string_view linker) {
   return tag.empty() ? std::vector<std::string>() : std::vector<std::string>{std::string(tag)};
 }
 
-std::unique_ptr<Thunk> link(std::string_view linker, const LinkedGraph& graph) {
+std::unique_ptr<Thunk> link(std::string_view linker, const LinkedGraph& graph, const LinkOptions& options) {
   for (const Entry* entry = &entry_of(linker);; ++entry) try {
-      return entry->link(graph);
+      return entry->link(graph, options);
     } catch (const codegen::MissingGenerator& error) {
       if (entry + 1 == std::end(linkers) || !config::get_bool("linker_fallback")) throw;
       std::fprintf(stderr, "bitale: warning: linker %s is used: %s\n", std::string(entry[1].name).c_str(),

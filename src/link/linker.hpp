@@ -38,11 +38,15 @@ class Thunk {
 
 // A graph that is linked must not change any more.
 using LinkedGraph = std::shared_ptr<const FunctionGraph>;
-std::unique_ptr<Thunk> link_vm(const LinkedGraph& graph);
-std::unique_ptr<Thunk> link_jit(const LinkedGraph& graph);
+struct LinkOptions {
+  // Code for inputs with other strides is generated at the first call that has such, not when copies have cost as much.
+  bool eager_strides = false;
+};
+std::unique_ptr<Thunk> link_vm(const LinkedGraph& graph, const LinkOptions& options = {});
+std::unique_ptr<Thunk> link_jit(const LinkedGraph& graph, const LinkOptions& options = {});
 
 // By name; ValueError with a suggestion for an unknown one.
-std::unique_ptr<Thunk> link(std::string_view linker, const LinkedGraph& graph);
+std::unique_ptr<Thunk> link(std::string_view linker, const LinkedGraph& graph, const LinkOptions& options = {});
 std::vector<std::string> linker_names();
 // Tags of rewrites that the linker wants besides those of fast_run.
 std::vector<std::string> wanted_rewrites(std::string_view linker);

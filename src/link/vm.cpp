@@ -127,6 +127,8 @@ class VmThunk final : public Thunk {
 
 }  // namespace
 
-std::unique_ptr<Thunk> link_vm(const LinkedGraph& graph) { return std::make_unique<VmThunk>(*graph); }
+std::unique_ptr<Thunk> link_vm(const LinkedGraph& graph, const LinkOptions&) {
+  return std::make_unique<VmThunk>(*graph);
+}
 
 }  // namespace bitale::link

@@ -5,8 +5,8 @@
 
 namespace bitale::lowering {
 
-Lowered lower(const FunctionGraph& graph) {
-  Plan plan(graph);
+Lowered lower(const FunctionGraph& graph, const InputLayouts& layouts) {
+  Plan plan(graph, layouts);
   plan.define_all();     // what every variable is
   plan.choose_stores();  // what is stored; all else is inlined into its readers
   plan.build_roots();    // the expressions of what is stored

@@ -6,9 +6,12 @@
 //   memory   temporaries get places in one workspace (memory.cpp)
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "bitale/core/small_vector.hpp"
 #include "bitale/graph/function_graph.hpp"
 #include "program/program.hpp"
 
@@ -20,7 +23,24 @@ struct Lowered {
   std::vector<Apply> check_nodes;  // the node that asked for each Check
 };
 
-// Never refuses: ops without native code become host calls.
-Lowered lower(const FunctionGraph& graph);
+// How the elements of an input lie that are not rows one after the other. Axes of stride 0 or length 1 are left out.
+struct InputLayout {
+  struct Axis {
+    std::int16_t axis;
+    bool reversed;  // counted from its end
+    bool operator==(const Axis&) const = default;
+  };
+  SmallVector<Axis, 4> order;  // the largest stride first
+  bool unit = true;            // neighbours along the last of `order` are neighbours in memory
+  bool operator==(const InputLayout&) const = default;
+};
+// The buffer of an input with a layout has more axes than the input, so that it is, formally, made of rows one after
+// the other: first those of the input, at index 0; then, where `order` isn't empty, one more for its first axis, and
+// one as long as the ratio of the strides of each of its axes and the next (the last one's stride in elements, unless
+// `unit`). Its data begins at the lowest address.
+
+// Never refuses: ops without native code become host calls. `layouts`, where given: for each input, or none for rows.
+using InputLayouts = std::vector<std::optional<InputLayout>>;
+Lowered lower(const FunctionGraph& graph, const InputLayouts& layouts = {});
 
 }  // namespace bitale::lowering

@@ -15,7 +15,7 @@ std::size_t Plan::MemoHash::operator()(const MemoKey& key) const {
   return hash;
 }
 
-Plan::Plan(const FunctionGraph& graph) : graph_(graph) {}
+Plan::Plan(const FunctionGraph& graph, const InputLayouts& layouts) : graph_(graph), layouts_(layouts) {}
 
 void Plan::define_all() {
   program.input_count = int(graph_.inputs().size());
@@ -37,6 +37,27 @@ void Plan::define_input(const Variable& variable, int slot) {
   }
   value.buffer = add_buffer(variable, program::Role::input);
   program.buffers.back().slot = slot;
+  if (!layouts_.empty() && layouts_[std::size_t(slot)]) {
+    value.buffer = -1;  // not rows one after the other: who needs such makes a copy
+    define_strided(variable, *layouts_[std::size_t(slot)], buffer);
+  }
+}
+
+void Plan::define_strided(const Variable& variable, const InputLayout& layout, std::int64_t buffer) {
+  const int rank = variable.ndim();
+  const int places = layout.order.empty() ? 0 : int(layout.order.size()) + !layout.unit;
+  auto& lengths = program.buffers[std::size_t(buffer)].shape;
+  for (int axis = rank; axis < rank + places; ++axis) lengths.push_back(pool().dim(buffer, axis));
+  Value& value = values_[variable.node()];
+  value.rule = [this, layout, rank, buffer, shape = value.shape, dtype = variable.dtype()](Index at) {
+    std::vector<Expr> place(std::size_t(rank), pool().integer(0));
+    for (auto& [axis, reversed] : layout.order) {
+      const Expr index = at[std::size_t(axis)];
+      place.push_back(reversed ? shape[std::size_t(axis)] - 1 - index : index);
+    }
+    if (!layout.unit) place.push_back(pool().integer(0));
+    return pool().load(buffer, dtype, place);
+  };
 }
 
 namespace {

@@ -68,7 +68,7 @@ struct Value {
 
 class Plan final : public Lowering {
  public:
-  explicit Plan(const FunctionGraph& graph);
+  Plan(const FunctionGraph& graph, const InputLayouts& layouts);
 
   // The stages, in order.
   void define_all();
@@ -130,6 +130,7 @@ class Plan final : public Lowering {
 
   Value& value_of(const Variable& variable);
   void define_input(const Variable& variable, int slot);
+  void define_strided(const Variable& variable, const InputLayout& layout, std::int64_t buffer);
   void define_constant(const Variable& variable, Value& value);
   void define(const Apply& node);
   void define_host_call(const Apply& node);
@@ -167,6 +168,7 @@ class Plan final : public Lowering {
   void add_copy(const Variable& source, std::int64_t buffer);
 
   const FunctionGraph& graph_;
+  const InputLayouts& layouts_;
   std::unordered_map<VariableNode*, Value> values_;
   std::unordered_map<VariableNode*, std::vector<int>> output_slots_;
   std::vector<Apply> kept_;  // nodes of length expressions: alive while planning

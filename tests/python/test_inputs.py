@@ -1,5 +1,7 @@
 """What a function takes as an input: dtypes, downcasts, lists, layouts, byte orders."""
 
+import threading
+
 import numpy as np
 import pytest
 
@@ -206,6 +208,32 @@ def test_arrays_can_go_before_results():
     view = bt.function([x], x[::2])(np.arange(1000.0))
     np.testing.assert_array_equal(view, np.arange(0, 1000.0, 2))
     assert f(np.arange(3.0)).tolist() == [0, 1, 2]
+
+
+def test_other_strides_again_and_again(mode):
+    """Copied at first, then read where they are; from many threads; errors are the same."""
+    x, y = pt.dmatrix("x"), pt.dmatrix("y")
+    f = bt.function([x, y], [x * 2 + y, (x * y).sum()], mode=mode)
+    big = np.random.default_rng(0).normal(size=(500, 1000))
+    views = [big.T, big[:, ::2], big[::-1, 7:500], np.broadcast_to(big[3], big.shape), big[:, :1].T, big[::5, ::7]]
+    wrong = []
+
+    def work(view):
+        other = np.ones(view.shape)
+        for _ in range(40):
+            doubled, total = f(view, other)
+            if not (np.array_equal(doubled, view * 2 + 1) and np.isclose(total, view.sum())):
+                wrong.append(view.strides)
+
+    threads = [threading.Thread(target=work, args=(view,)) for view in views]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+    for view in views:
+        with pytest.raises(ValueError, match="x|y|shape|length"):
+            f(view, np.ones((3, 3)))
 
 
 # ---- out= -----------------------------------------------------------------------------------------------------------

@@ -18,13 +18,17 @@ class Container final : public LeafData {
   Array get() const;  // the handle; its data is never written in place while shared
   // Filters the value (TypeError as for a function's input) and stores it.
   void set(const Array& value, bool borrow = false);
-  // Stores a value that is already of the right type. For the linkers.
-  void store(Array value) const;
+  // For updates by functions: stores a value that is already of the right type, and keeps the old one's memory for the
+  // next.
+  void update(Array value) const;
+  // Memory of that shape for the next value: that of the value before the present one, unless somebody still reads it.
+  Array memory_for_update(const Dims& shape) const;
 
  private:
   const Type type_;
   mutable std::mutex mutex_;
   mutable Array value_;
+  mutable std::optional<Array> spare_;
 };
 
 // A shared variable: the static shape is all unknown unless given; the dtype is the value's. The value is copied unless

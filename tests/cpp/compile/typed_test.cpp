@@ -169,5 +169,27 @@ TEST_CASE("the steady state allocates nothing") {
   CHECK(allocations_of([&] { f.run_into(in, out); }) == 0);
   const auto reads = function({y}, sum(w * y)).as<double(double)>();
   CHECK(allocations_of([&] { reads(2.0); }) == 0);
+  const auto step = function(Variables{y}, Variables{}, {.updates = {{w, w - y * w}}}).as<void(double)>();
+  CHECK(allocations_of([&] { step(0.5); }) == 0);
   if (counting) CHECK(allocations_of([&] { f(in); }) > 0);
+}
+
+TEST_CASE("updates take turns in two buffers, unless somebody reads the old value") {
+  auto w = shared(Array{1., 2.}, "w");
+  const auto step = function(Variables{}, Variables{}, {.updates = {{w, w * 2.0}}});
+  const void* first = get_value(w, true).data();
+  step();
+  const void* second = get_value(w, true).data();
+  CHECK(second != first);
+  step();
+  CHECK(get_value(w, true).data() == first);
+  const Array kept = get_value(w, true);  // 4, 8
+  step();
+  step();
+  CHECK(identical(kept, Array{4., 8.}));
+  CHECK(identical(get_value(w), Array{16., 32.}));
+  set_value(w, Array{1., 1., 1.});  // another length
+  step();
+  step();
+  CHECK(identical(get_value(w), Array{4., 4., 4.}));
 }

@@ -32,8 +32,31 @@ Array reversed(const Array& array) {
     if (out.shape(axis)) out = out.slice(axis, out.shape(axis) - 1, out.shape(axis), -1);
   return out;
 }
+// Among twice and three times as many elements along every axis: strides that no row has.
+Array sparse(const Array& array) {
+  Dims shape = array.shape();
+  for (std::size_t axis = 0; axis < shape.size(); ++axis) shape[axis] *= axis % 2 ? 3 : 2;
+  Array out = Array::zeros(array.dtype(), shape);
+  for (int axis = 0; axis < out.ndim(); ++axis)
+    if (array.shape(axis)) out = out.slice(axis, 0, array.shape(axis), axis % 2 ? 3 : 2);
+  if (array.size()) out.assign(array);
+  return out.size() == array.size() ? out : array;
+}
+// Columns of a wider matrix.
+Array columns(const Array& array) {
+  if (array.ndim() == 0 || array.size() == 0) return array;
+  Dims shape = array.shape();
+  shape.back() += 5;
+  const Array out = Array::zeros(array.dtype(), shape).slice(array.ndim() - 1, 2, array.shape().back(), 1);
+  out.assign(array);
+  return out;
+}
 Array unchanged(const Array& array) { return array; }
-constexpr Layout layouts[] = {{"contiguous", unchanged}, {"transposed", transposed}, {"reversed", reversed}};
+constexpr Layout layouts[] = {{"contiguous", unchanged},
+                              {"transposed", transposed},
+                              {"reversed", reversed},
+                              {"sparse", sparse},
+                              {"columns", columns}};
 
 struct Case {
   Variables inputs;
@@ -73,7 +96,8 @@ TEST_CASE("compiled agrees with perform, for every op, sample and layout") {
       const Case test = case_of(sample);
       REQUIRE(test.inputs.size() == sample.values.size());
       try {
-        const auto vm = link::link("vm", test.graph), jit = link::link("jit", test.graph);
+        const auto vm = link::link("vm", test.graph);
+        const auto jit = link::link("jit", test.graph, {.eager_strides = true});
         for (auto& layout : layouts) {
           INFO(layout.name);
           Arrays values;
