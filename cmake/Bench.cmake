@@ -12,3 +12,13 @@ foreach(source ${bench_sources})
   set_target_properties(bench_${name} PROPERTIES OUTPUT_NAME ${name} RUNTIME_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/bench)
   add_dependencies(bitale_bench bench_${name})
 endforeach()
+
+# The kernels by hand that bench/python/kernels.py compares with, as strict as ours, and as fast as GCC makes them.
+foreach(kind strict fast)
+  add_library(bench_peers_${kind} MODULE bench/cpp/peers/kernels.cpp)
+  target_compile_options(bench_peers_${kind} PRIVATE -O3 -march=native)
+  set_target_properties(bench_peers_${kind} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/bench)
+  add_dependencies(bitale_bench bench_peers_${kind})
+endforeach()
+target_compile_options(bench_peers_fast PRIVATE -ffast-math -fopenmp-simd -mprefer-vector-width=512)
+target_link_options(bench_peers_fast PRIVATE -ffast-math)

@@ -11,6 +11,7 @@
 
 #include "arguments.hpp"
 #include "bind.hpp"
+#include "bitale/compile/mode.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/printing/printing.hpp"
@@ -63,20 +64,43 @@ std::optional<Variables> replacements_of(nb::handle result, const Apply& node) {
   return out;
 }
 
-// The graph as the function sees it can be read, and only during the call.
-NodeFunction node_function(nb::object function) {
-  return [held = hold(std::move(function))](FunctionGraph& graph, const Apply& node) -> std::optional<Variables> {
+enum class Access { Read, Change };
+
+// A graph as a function may use it, during the call only.
+class Lent {
+ public:
+  Lent(FunctionGraph& graph, Access access)
+      : seen(nb::cast(FunctionGraphObject{std::shared_ptr<const FunctionGraph>(std::shared_ptr<void>(), &graph),
+                                          access == Access::Change ? &graph : nullptr})) {}
+  ~Lent() {
     static const auto& nothing = *new std::shared_ptr<const FunctionGraph>(
         std::make_shared<const FunctionGraph>(Variables(), Variables(), false));
+    *nb::inst_ptr<FunctionGraphObject>(seen) = {nothing, nullptr};
+  }
+  Lent(const Lent&) = delete;
+  Lent& operator=(const Lent&) = delete;
+
+  const nb::object seen;
+};
+
+NodeFunction node_function(nb::object function) {
+  return [held = hold(std::move(function))](FunctionGraph& graph, const Apply& node) -> std::optional<Variables> {
     nb::gil_scoped_acquire locked;
-    const nb::object seen =
-        nb::cast(FunctionGraphObject{std::shared_ptr<const FunctionGraph>(std::shared_ptr<void>(), &graph), nullptr});
-    struct Forget {
-      const nb::object& seen;
-      ~Forget() { nb::inst_ptr<FunctionGraphObject>(seen)->graph = nothing; }
-    } forget{seen};
+    const Lent lent(graph, Access::Read);
     try {
-      return replacements_of((*held)(seen, wrap(node)), node);
+      return replacements_of((*held)(lent.seen, wrap(node)), node);
+    } catch (const nb::python_error& error) {
+      throw ValueError(error.what());
+    }
+  };
+}
+
+std::function<void(FunctionGraph&)> graph_function(nb::object function) {
+  return [held = hold(std::move(function))](FunctionGraph& graph) {
+    nb::gil_scoped_acquire locked;
+    const Lent lent(graph, Access::Change);
+    try {
+      (*held)(lent.seen);
     } catch (const nb::python_error& error) {
       throw ValueError(error.what());
     }
@@ -165,6 +189,41 @@ RuleObject function_rule(const std::string& name, const std::optional<std::vecto
           }};
 }
 
+// ---- rewrites of a mode ---------------------------------------------------------------------------------------------
+
+// From (rule or function of a graph, position).
+ExtraRewrite extra_rewrite_of(nb::handle given) {
+  if (!PyTuple_Check(given.ptr()) || nb::len(given) != 2 || !PyNumber_Check(nb::object(given[1]).ptr()))
+    throw TypeError(cat("Mode.register: expected pairs (rewrite, position), got ", shown(given)));
+  const nb::object rewrite = given[0];
+  const double position = nb::cast<double>(nb::float_(nb::object(given[1])));
+  if (nb::isinstance<RuleObject>(rewrite)) {
+    Rules rules;
+    nb::cast<const RuleObject&>(rewrite).declare_with(rules, {});
+    return extra_rewrite(std::move(rules.take()[0]), position);
+  }
+  if (!PyCallable_Check(rewrite.ptr()))
+    throw TypeError(cat("Mode.register: expected a rule, or a function of a FunctionGraph, got ", shown(rewrite)));
+  const nb::object name = nb::getattr(rewrite, "__name__", nb::type_name(rewrite.type()));
+  return {nb::cast<std::string>(name), graph_function(rewrite), position};
+}
+
+void bind_mode_register(nb::module_& m) {
+  nb::borrow<nb::class_<Mode>>(m.attr("Mode"))
+      .def(
+          "register",
+          [](const Mode& self, nb::args rewrites) {
+            std::vector<ExtraRewrite> own;
+            for (nb::handle rewrite : rewrites) own.push_back(extra_rewrite_of(rewrite));
+            return self.registering(std::move(own));
+          },
+          "rewrites"_a,
+          "The mode with rewrites of its own: pairs (rewrite, position). A rewrite is a Rule, which is applied until "
+          "nothing changes, or a function of a FunctionGraph, which may change it during the call. It runs when the "
+          "phases have come to its position (canonicalize is at 1, stabilize at 1.5, specialize at 2, uncanonicalize "
+          "at 3). TypeError for anything else.");
+}
+
 // ---- what rewriting did ---------------------------------------------------------------------------------------------
 
 void bind_reports(nb::module_& m) {
@@ -246,6 +305,7 @@ void bind_rules(nb::module_& m) {
 void bind_rewriting(nb::module_& m) {
   bind_reports(m);
   bind_rules(m);
+  bind_mode_register(m);
   m.def(
       "rewrite_expressions",
       [](const Variables& expressions, const std::vector<std::string>& include,

@@ -120,8 +120,7 @@ std::vector<Apply> FunctionGraph::toposort() const {
   std::vector<Apply> order;
   order.reserve(node_count());
   visit_nodes(
-      state_->outputs, NoBlockers(), [&](ApplyNode* node) { order.push_back(Apply::of(node)); },
-      SlotSet(slot_count()));
+      state_->outputs, NoBlockers(), [&](ApplyNode* node) { order.push_back(Apply::of(node)); }, SlotSet(slot_count()));
   return order;
 }
 

@@ -67,6 +67,7 @@ class Collapser {
       walk(accumulate->value, visit);
     } else if (auto* update = std::get_if<program::Update>(&step.what)) {
       walk(update->value, visit);
+      if (update->place) walk(update->place, visit);
     } else {
       return false;
     }

@@ -188,3 +188,46 @@ def test_provenance_and_profile(capfd):
     assert f.rewrite_report.uses["log1p"] == 1
     assert "{log1p; " in bt.dprint(f, provenance=True, file="str")
     assert "{log1p; " not in bt.dprint(f, file="str")
+
+
+def test_a_mode_with_rewrites_of_its_own():
+    x = pt.dvector("x")
+    seen = []
+
+    def to_cos(fgraph):
+        seen.append(fgraph)
+        out = fgraph.outputs[0]
+        fgraph.replace(out, pt.cos(out.owner.inputs[0]))
+
+    @bt.rewrite.node_rewriter([pt.sin])
+    def sin_to_tan(fgraph, node):
+        return pt.tan(node.inputs[0])
+
+    plain = bt.Mode("vm", "fast_run")
+    f = bt.function([x], pt.sin(x), mode=plain.register((to_cos, 2.5)))
+    np.testing.assert_allclose(f([0.5]), np.cos([0.5]))
+    assert "to_cos" in f.explain()
+    f = bt.function([x], pt.sin(x) + pt.sin(2 * x), mode=plain.register((sin_to_tan, 1), (seen.append, 3)))
+    np.testing.assert_allclose(f([0.5]), np.tan([0.5]) + np.tan([1.0]))
+    assert "sin_to_tan" in f.explain()
+    np.testing.assert_allclose(bt.function([x], pt.sin(x), mode=plain)([0.5]), np.sin([0.5]))
+    assert "to_cos at 2.5" in repr(plain.register((to_cos, 2.5)))
+    assert not seen[0].apply_nodes  # it was lent for the call
+
+
+def test_what_a_mode_can_not_register():
+    mode = bt.Mode()
+    for wrong in (len, (len,), (len, "early"), ("canonicalize", 1)):
+        with pytest.raises(TypeError, match="Mode.register: expected"):
+            mode.register(wrong)
+
+    def fails(fgraph):
+        raise RuntimeError("on purpose")
+
+    x = pt.dvector("x")
+    with bt.config.change_flags(on_opt_error="raise"):
+        with pytest.raises(bt.InconsistencyError, match="`fails` at position (.|\n)*on purpose"):
+            bt.function([x], pt.sin(x), mode=mode.register((fails, 1)))
+    with bt.config.change_flags(on_opt_error="ignore"):
+        f = bt.function([x], pt.sin(x), mode=mode.register((fails, 1)))
+    assert "on purpose" in f.rewrite_report.errors[0]

@@ -8,12 +8,12 @@ using In = const double* __restrict;
 using Out = double* __restrict;
 
 #define EACH(i, n) for (Size i = 0; i < (n); ++i)
-#define MAP(name, value)                                \
-  extern "C" void name(Size n, In a, Out out) {         \
-    EACH(i, n) {                                        \
-      const double x = a[i];                            \
-      out[i] = value;                                   \
-    }                                                   \
+#define MAP(name, value)                        \
+  extern "C" void name(Size n, In a, Out out) { \
+    EACH(i, n) {                                \
+      const double x = a[i];                    \
+      out[i] = value;                           \
+    }                                           \
   }
 MAP(map_exp, std::exp(x))
 MAP(map_log, std::log(x))
@@ -26,7 +26,7 @@ MAP(map_expm1, std::expm1(x))
 MAP(map_sigmoid, 1 / (1 + std::exp(-x)))
 MAP(map_softplus, std::fmax(x, 0.0) + std::log1p(std::exp(-std::fabs(x))))
 MAP(map_gammaln, std::lgamma(x))
-MAP(map_square, x * x)
+MAP(map_square, x* x)
 MAP(map_power_10, std::pow(x, 10.0))
 MAP(map_power_half, std::pow(x, 0.5))
 
@@ -48,8 +48,8 @@ extern "C" void squared_differences(Size n, In x, Out out) {
 extern "C" void stencil(Size n, In x, Out out) {
   for (Size i = 1; i < n - 1; ++i)
     for (Size j = 1; j < n - 1; ++j)
-      out[(i - 1) * (n - 2) + j - 1] = x[(i - 1) * n + j] + x[(i + 1) * n + j] + x[i * n + j - 1] + x[i * n + j + 1] -
-                                       4 * x[i * n + j];
+      out[(i - 1) * (n - 2) + j - 1] =
+          x[(i - 1) * n + j] + x[(i + 1) * n + j] + x[i * n + j - 1] + x[i * n + j + 1] - 4 * x[i * n + j];
 }
 extern "C" void transposed_sum(Size n, In x, In y, Out out) {
   EACH(i, n) EACH(j, n) out[i * n + j] = x[j * n + i] + y[i * n + j];
@@ -66,9 +66,7 @@ extern "C" void max_all(Size n, In x, Out out) {
   EACH(i, n) most = x[i] > most ? x[i] : most;
   out[0] = most;
 }
-extern "C" void sum_rows(Size n, In x, Out out) {
-  EACH(i, n) sum_all(n, x + i * n, out + i);
-}
+extern "C" void sum_rows(Size n, In x, Out out) { EACH(i, n) sum_all(n, x + i * n, out + i); }
 extern "C" void sum_columns(Size n, In x, Out out) {
   EACH(j, n) out[j] = 0;
   EACH(i, n) EACH(j, n) out[j] += x[i * n + j];

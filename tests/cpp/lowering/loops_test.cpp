@@ -50,7 +50,8 @@ TEST_CASE("tiles of all sizes") {
 TEST_CASE("rows that are one loop") {
   auto x = tensor("x", DType::Float64, {unknown_length, unknown_length, unknown_length}), y = matrix("y");
   for (const Dims& shape : {Dims{1, 1, 1}, Dims{3, 5, 7}, Dims{0, 2, 3}, Dims{4, 9, 1}, Dims{1, 17, 3}})
-    agree({x}, {exp(x) + 1.0, sum(x), sum(x, std::vector{2}), x * sum(x, std::vector{0}), max(x, std::vector{2})}, {ramp(shape)});
+    agree({x}, {exp(x) + 1.0, sum(x), sum(x, std::vector{2}), x * sum(x, std::vector{0}), max(x, std::vector{2})},
+          {ramp(shape)});
   agree({y}, {y * 2.0, y + transpose(y), y + sum(y, std::vector{1}, true), y + sum(y, std::vector{0})}, {ramp({9, 9})});
 }
 
