@@ -9,10 +9,12 @@
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/graph/features.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/rewriting/rewriting.hpp"
 #include "bitale/rewriting/rules.hpp"
 #include "graph/evaluate.hpp"
+#include "ops/inplace.hpp"
 #include "rewriting/database.hpp"
 #include "rewriting/engine.hpp"
 
@@ -60,6 +62,14 @@ void register_test_rules() {
           .function("test_foreign", Root::scalar({"arctan"}),
                     [](FunctionGraph&, const Apply& node) {
                       return std::optional(Variables{node.input(0) + vector("stranger")});
+                    })
+          .tags(specialize, opt_in);
+      rules
+          .function("test_destroy", Root::scalar({"arctan"}),
+                    [](FunctionGraph&, const Apply& node) {
+                      const int over[] = {0};
+                      const OpRef form = inplace_form(node, over);
+                      return form ? std::optional(Variables{(*form)(node.inputs())}) : std::nullopt;
                     })
           .tags(specialize, opt_in);
     });
@@ -326,6 +336,28 @@ TEST_CASE("a rule that fails leaves the graph as it was; the error names rule, n
     graph.check_integrity();
     CHECK(graph.features().empty());
   }
+}
+
+TEST_CASE("a rule may not destroy what is protected") {
+  register_test_rules();
+  const config::Change policy("on_opt_error", "raise");
+  auto protected_graph = [](const Variable& output) {
+    auto graph = graph_of(output);
+    graph.attach(std::make_shared<DestroyHandler>());
+    graph.attach(std::make_shared<Supervisor>(graph.inputs()));
+    return graph;
+  };
+  auto x = vector("x");
+  auto graph = protected_graph(arctan(x) + 1);
+  for (auto reason : {"test_destroy", "`x`, which is protected", "supervisor", "engine_test.cpp"})
+    CHECK_THROWS_WITH_AS(rewrite(graph, only("test_destroy")), doctest::Contains(reason), InconsistencyError);
+  CHECK(text(graph) == "arctan(x) + 1");
+  graph.check_integrity();
+  // A temporary may be.
+  auto free = protected_graph(arctan(exp(x)) + 1);
+  RewriteReport report;
+  rewrite(free, only("test_destroy"), &report);
+  CHECK(report.hits("test_destroy") == 1);
 }
 
 TEST_CASE("a static shape does not change, and nothing comes to depend on itself") {
