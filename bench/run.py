@@ -39,11 +39,11 @@ def google(program, minimum=0.2):
     return found
 
 
-def script(name, peers, one_thread):
+def script(name, peers, one_thread, build=""):
     """Runs a script of bench/python and reads what it found."""
     with tempfile.TemporaryDirectory() as nothing_cached:
         environment = {**os.environ, "PYTENSOR_FLAGS": f"base_compiledir={nothing_cached}",
-                       "BITALE_FLAGS": f"base_compiledir={nothing_cached}"}
+                       "BITALE_FLAGS": f"base_compiledir={nothing_cached}", "BITALE_BENCH_BUILD": str(build)}
         if one_thread:
             environment.update(ONE_THREAD)
         if peers:
@@ -179,6 +179,22 @@ def measure_chain(rows, build):
     rows.add("chain", "a chain of 1e6 nodes, against one of 1e5", "10 x", f"{growth:.1f} x", detail, t)
 
 
+def measure_kernels(rows, build, peers):
+    """Each kernel against the best of its rivals; their times beside it."""
+    found = script("kernels", peers, one_thread=True, build=build)
+    ratios = {}
+    print(f"\n{'kernel':<44}{'Bitale':>10}{'of best':>9}   rivals")
+    for name, times in found.items():
+        rivals = {rival: seconds for rival, seconds in times.items() if rival != "Bitale"}
+        ratios[name] = times["Bitale"] / min(rivals.values())
+        print(f"{name:<44}{duration(times['Bitale']):>10}{ratios[name]:>8.2f}x   {durations(rivals)}")
+    mean = statistics.geometric_mean(ratios.values())
+    print()
+    rows.add("kernels", "kernels: time / the best rival's, geometric mean", "≤ 1 x", f"{mean:.2f} x",
+             f"the worst {max(ratios.values()):.2f} x, {max(ratios, key=ratios.get)}; {sum(r <= 1 for r in ratios.values())} "
+             f"of {len(ratios)} at most as long", found)
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--build", type=Path, default=HERE.parent / "build" / "release",
@@ -212,6 +228,8 @@ def main():
     if options.peers and not options.cpp_only:
         measure_rewrite_peers(rows)
     measure_chain(rows, build)
+    if not options.cpp_only:
+        measure_kernels(rows, build, options.peers)
 
     results = HERE / "results"
     results.mkdir(exist_ok=True)

@@ -147,7 +147,6 @@ def main():
     for workload in workloads():
         if not wanted or any(part in workload.name for part in wanted):
             found[workload.name] = in_turn(workload.rivals(), at_least=0.01, rounds=11)
-            print(workload.name, {k: f"{v * 1e6:.4g}" for k, v in found[workload.name].items()}, file=sys.stderr)
     print(json.dumps(found))
 
 

@@ -3,6 +3,8 @@
 //   choose   what is stored; all else is inlined into its readers, which is fusion (choose.cpp)
 //   nest     loops over the same domain are shared, producers before readers (nest.cpp)
 //   forward  values stored and read in the same place stay scalars; unread stores vanish (forward.cpp)
+//   narrow   temporaries used row by row become rows (narrow.cpp)
+//   collapse loops over rows and columns become one; tile: or go through tiles (collapse.cpp, tile.cpp)
 //   memory   temporaries get places in one workspace (memory.cpp)
 #pragma once
 
