@@ -3,6 +3,7 @@
 #include "ops/reduce.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "bitale/core/text.hpp"
@@ -111,10 +112,24 @@ std::optional<Variables> reduce_of_dimshuffle(FunctionGraph&, const Apply& node)
 
 // ---- repeated values ------------------------------------------------------------------------------------------------
 
+bool is_finite_constant(const Variable& v) {
+  Variable source = v;
+  while (op_as<DimShuffle>(source)) source = source.owner().input(0);
+  if (!source.is_constant()) return false;
+  const Array values = source.constant()->astype(DType::Float64).contiguous();
+  const auto* data = values.data_as<double>();
+  return std::all_of(data, data + values.size(), [](double value) { return std::isfinite(value); });
+}
+
 // What `count` times the same value gives: a multiple, a power, or the value itself. Of no value at all, any is false
 // and all is true; max and min have no value there, so that the question does not come up.
 Variable repeated_reduction(std::string_view kind, const Variable& value, const Variable& count, DType dtype) {
-  if (kind == "sum") return mul(cast(value, dtype), cast(count, dtype));
+  if (kind == "sum") {
+    const Variable multiple = mul(cast(value, dtype), cast(count, dtype));
+    // The sum of no infinities is 0, but inf * 0 is not.
+    const bool always_right = !is_float(dtype) || is_finite_constant(value) || known_integer(count).value_or(0) > 0;
+    return always_right ? multiple : switch_(eq(count, 0), zeros_like(multiple), multiple);
+  }
   if (kind == "prod") return pow(cast(value, dtype), count);
   if (kind == "any") return and_(cast(value, DType::Bool), gt(count, 0));
   if (kind == "all") return or_(cast(value, DType::Bool), eq(count, 0));

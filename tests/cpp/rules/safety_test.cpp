@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "bitale/compile/function.hpp"
 #include "bitale/core/config.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
@@ -201,4 +202,15 @@ TEST_CASE("rules that change results on part of the domain carry one tag") {
       if (rule->has_tag("domain")) hits += report.hits(rule->name());
     CHECK_MESSAGE(hits > 0, "the strict query had nothing to leave out");
   }
+}
+
+TEST_CASE("the sum of no infinities is 0") {
+  auto v = scalar("v"), x = vector("x");
+  auto f = function({v, x}, {sum(alloc(v, {shape_i(x, 0)})), sum(x * 0 + v)});
+  for (const Array& value : {Array(std::numeric_limits<double>::infinity()), Array(2.0)}) {
+    const auto none = f({value, Array::zeros(DType::Float64, {0})});
+    CHECK(none[0].item() == 0);
+    CHECK(none[1].item() == 0);
+  }
+  CHECK(f({Array(2.0), Array::zeros(DType::Float64, {3})})[0].item() == 6);
 }
