@@ -18,11 +18,6 @@ AdvancedIndex layout_of(const std::vector<int>& axes, const Apply& node) {
   return AdvancedIndex(axes, node.input(0).ndim(), node.input(2).ndim());
 }
 
-Variables with_indices(const Apply& node, Variables front) {
-  front.insert(front.end(), node.inputs().begin() + 2, node.inputs().end());
-  return front;
-}
-
 // Of the positions of the index that select the same element, the one that is written last, as 1; the others as 0. Has
 // the rank of the region: length 1 in the dimensions kept whole.
 Variable last_writers(const std::vector<int>& axes, const Apply& node, DType dtype) {
@@ -181,12 +176,7 @@ Variables AdvancedIncSubtensor::pullback(const Apply& node, std::span<const Vari
 }
 
 Variables AdvancedIncSubtensor::pushforward(const Apply& node, std::span<const Variable> tangents) const {
-  const bool from_x = !tangents[0].is_disconnected(), from_y = !tangents[1].is_disconnected();
-  if (!from_x && !from_y) return {disconnected()};
-  if (!from_y && !set) return {tangents[0]};
-  const Variable x = from_x ? tangents[0] : zeros_like(node.input(0));
-  const Variable y = from_y ? tangents[1] : constant(Array::zeros(x.dtype(), Dims{}));
-  return {(*pure())(with_indices(node, {x, y}))};
+  return pushforward_of_update(*pure(), set, node, tangents);
 }
 
 std::vector<std::vector<bool>> AdvancedIncSubtensor::connection_pattern(const Apply& node) const {

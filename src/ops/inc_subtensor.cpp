@@ -8,15 +8,6 @@
 #include "ops/update_value.hpp"
 
 namespace bitale {
-namespace {
-
-Variables with_indices(const Apply& node, Variables front) {
-  front.insert(front.end(), node.inputs().begin() + 2, node.inputs().end());
-  return front;
-}
-
-}  // namespace
-
 std::string IncSubtensor::pprint_text(std::span<const std::string> inputs) const {
   return cat(set ? "set" : "inc", "_subtensor(", atom_text(inputs[0]), "[", pattern.text(inputs.subspan(2)), "], ",
              inputs[1], ")");
@@ -78,12 +69,7 @@ Variables IncSubtensor::pullback(const Apply& node, std::span<const Variable> co
 }
 
 Variables IncSubtensor::pushforward(const Apply& node, std::span<const Variable> tangents) const {
-  const bool from_x = !tangents[0].is_disconnected(), from_y = !tangents[1].is_disconnected();
-  if (!from_x && !from_y) return {disconnected()};
-  if (!from_y && !set) return {tangents[0]};
-  const Variable x = from_x ? tangents[0] : zeros_like(node.input(0));
-  const Variable y = from_y ? tangents[1] : constant(Array::zeros(x.dtype(), Dims{}));
-  return {(*pure())(with_indices(node, {x, y}))};
+  return pushforward_of_update(*pure(), set, node, tangents);
 }
 
 std::vector<std::vector<bool>> IncSubtensor::connection_pattern(const Apply& node) const {

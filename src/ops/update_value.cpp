@@ -69,6 +69,20 @@ Variable gradient_of_value(const Variable& y, const Variable& region_gradient) {
   return cast(dimshuffle(g, kept), y.dtype());
 }
 
+Variables with_indices(const Apply& node, Variables front) {
+  front.insert(front.end(), node.inputs().begin() + 2, node.inputs().end());
+  return front;
+}
+
+Variables pushforward_of_update(const Op& op, bool set, const Apply& node, std::span<const Variable> tangents) {
+  const bool from_x = !tangents[0].is_disconnected(), from_y = !tangents[1].is_disconnected();
+  if (!from_x && !from_y) return {disconnected()};
+  if (!from_y && !set) return {tangents[0]};
+  const Variable x = from_x ? tangents[0] : zeros_like(node.input(0));
+  const Variable y = from_y ? tangents[1] : constant(Array::zeros(x.dtype(), Dims{}));
+  return {op(with_indices(node, {x, y}))};
+}
+
 Variable padded_to(const Variable& y, int ndim) {
   std::vector<int> order(std::size_t(std::max(ndim - y.ndim(), 0)), new_axis);
   for (int axis = 0; axis < y.ndim(); ++axis) order.push_back(axis);

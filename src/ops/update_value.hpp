@@ -18,6 +18,10 @@ ElementRule fitted_rule(Lowering& to, const Variable& x, const Variable& y, int 
                         std::string_view who);
 // The gradient of y from that of the region: summed where y was repeated, in y's dtype. Zero for integers.
 Variable gradient_of_value(const Variable& y, const Variable& region_gradient);
+// `front`, and behind it the node's inputs from the third on: the index.
+Variables with_indices(const Apply& node, Variables front);
+// The tangent of an indexed update by `op`, which sets or adds.
+Variables pushforward_of_update(const Op& op, bool set, const Apply& node, std::span<const Variable> tangents);
 // y with dimensions of length 1 in front up to `ndim`.
 Variable padded_to(const Variable& y, int ndim);
 
