@@ -8,6 +8,7 @@
 #include "ops/update_value.hpp"
 
 namespace bitale {
+
 std::string IncSubtensor::pprint_text(std::span<const std::string> inputs) const {
   return cat(set ? "set" : "inc", "_subtensor(", atom_text(inputs[0]), "[", pattern.text(inputs.subspan(2)), "], ",
              inputs[1], ")");
