@@ -78,8 +78,7 @@ Shared generate(const program::Program& program, const Target& target, std::stri
 
 }  // namespace
 
-std::unique_ptr<Code> compile(const program::Program& program) {
-  const Target& target = this_target();
+std::unique_ptr<Code> compile(const program::Program& program, const Target& target) {
   std::string file;
   if (!config::get_bool("cache")) return std::make_unique<Code>(generate(program, target, file), Origin::generated);
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "codegen/object/object.hpp"
+#include "codegen/target.hpp"
 #include "program/program.hpp"
 #include "runtime/frame.hpp"
 
@@ -29,9 +30,9 @@ class Code {
 
 // Flags: `cache` (whether code is kept and looked for), `compiledir` (where), `cache__size` (how much).
 // MissingGenerator (generate.hpp) when code must be generated and no usable LLVM library is found.
-std::unique_ptr<Code> compile(const program::Program& program);
+std::unique_ptr<Code> compile(const program::Program& program, const Target& target = this_target());
 
 // The same as LLVM's text, for reading; generated when asked for.
-std::string llvm_text(const program::Program& program);
+std::string llvm_text(const program::Program& program, const Target& target = this_target());
 
 }  // namespace bitale::codegen

@@ -38,7 +38,7 @@ class JitThunk final : public Thunk {
     lowered_ = lowering::lower(*graph, layouts_);
     times.lower = milliseconds_since(start);
     start = std::chrono::steady_clock::now();
-    code_ = codegen::compile(lowered_.program);
+    code_ = codegen::compile(lowered_.program, target());
     times.codegen = milliseconds_since(start);
     offsets_ = program::length_offsets(lowered_.program);
     for (std::size_t b = 0; b < buffers().size(); ++b)
@@ -84,11 +84,15 @@ class JitThunk final : public Thunk {
 
   std::string text(std::string_view stage) const override {
     if (stage == "program") return program::to_string(lowered_.program);
-    if (stage == "llvm") return codegen::llvm_text(lowered_.program);
+    if (stage == "llvm") return codegen::llvm_text(lowered_.program, target());
     throw ValueError(cat("linker jit has no stage `", stage, "`; its stages are graph, program and llvm"));
   }
 
  private:
+  const codegen::Target& target() const {
+    return options_.target.empty() ? codegen::this_target() : codegen::target_named(options_.target);
+  }
+
   using Arrangements = std::vector<std::optional<Arrangement>>;  // per input; none: rows, or copied into such
 
   void execute(std::span<const View> inputs, const Arrangements& arrangements, Receiver& results) const {

@@ -41,6 +41,8 @@ using LinkedGraph = std::shared_ptr<const FunctionGraph>;
 struct LinkOptions {
   // Code for inputs with other strides is generated at the first call that has such, not when copies have cost as much.
   bool eager_strides = false;
+  // What native code is generated for; "": what the flag `target` says.
+  std::string target = {};
 };
 std::unique_ptr<Thunk> link_vm(const LinkedGraph& graph, const LinkOptions& options = {});
 std::unique_ptr<Thunk> link_jit(const LinkedGraph& graph, const LinkOptions& options = {});

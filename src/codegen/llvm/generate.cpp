@@ -72,10 +72,19 @@ using Module = Owned<LLVMModuleRef, &LlvmApi::DisposeModule>;
 using Machine = Owned<LLVMTargetMachineRef, &LlvmApi::DisposeTargetMachine>;
 using Memory = Owned<LLVMMemoryBufferRef, &LlvmApi::DisposeMemoryBuffer>;
 
-LLVMTargetMachineRef make_machine() {
-  const Host& h = host();
+TargetInfo info_of(const Target& target) {
+  TargetInfo info = host().info;
+  info.vector_bytes = target.vector_bytes;
+  if (target.level != "native") {
+    info.cpu = target.level;  // LLVM knows these levels by the names of the ABI
+    info.features.clear();
+  }
+  return info;
+}
+
+LLVMTargetMachineRef make_machine(const TargetInfo& info) {
   // The small, position-independent model: the default of a JIT, the large one, costs speed and compile time.
-  return llvm().CreateTargetMachine(h.target, h.info.triple.c_str(), h.info.cpu.c_str(), h.info.features.c_str(),
+  return llvm().CreateTargetMachine(host().target, info.triple.c_str(), info.cpu.c_str(), info.features.c_str(),
                                     LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
 }
 
@@ -85,15 +94,14 @@ class Generated {
   Generated(const program::Program& program, const Target& target)
       : context_(llvm().ContextCreate()),
         module_(llvm().ModuleCreateWithNameInContext(program.name.c_str(), context_.get())),
-        machine_(make_machine()) {
+        info_(info_of(target)),
+        machine_(make_machine(info_)) {
     const LlvmApi& l = llvm();
     LLVMTargetDataRef layout = l.CreateTargetDataLayout(machine_.get());
     l.SetModuleDataLayout(module_.get(), layout);
     l.DisposeTargetData(layout);
-    l.SetTarget(module_.get(), host().info.triple.c_str());
-    TargetInfo info = host().info;
-    info.vector_bytes = target.vector_bytes;
-    Emitter(program, context_.get(), module_.get(), info).emit_function(entry_name);
+    l.SetTarget(module_.get(), info_.triple.c_str());
+    Emitter(program, context_.get(), module_.get(), info_).emit_function(entry_name);
 #ifndef NDEBUG
     check();
 #endif
@@ -134,6 +142,7 @@ class Generated {
 
   Context context_;
   Module module_;
+  TargetInfo info_;
   Machine machine_;
 };
 
@@ -143,6 +152,8 @@ std::string generate_object(const program::Program& program, const Target& targe
   return Generated(program, target).object();
 }
 
-std::string llvm_text(const program::Program& program) { return Generated(program, this_target()).text(); }
+std::string llvm_text(const program::Program& program, const Target& target) {
+  return Generated(program, target).text();
+}
 
 }  // namespace bitale::codegen

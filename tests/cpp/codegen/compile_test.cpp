@@ -127,13 +127,21 @@ TEST_CASE("key: all that code depends on, and nothing else") {
   CHECK(codegen::key_of(example(), target) == key);
   CHECK(codegen::key_of(example(2, "y"), target) == key);
   CHECK(codegen::key_of(example(2.5), target) != key);
-  CHECK(codegen::key_of(example(), {target.vector_bytes / 2}) != key);
+  CHECK(codegen::key_of(example(), {target.level, target.vector_bytes / 2}) != key);
+  CHECK(codegen::key_of(example(), {"x86-64", target.vector_bytes}) != key);
   const auto x = vector("x"), s = scalar("s");
   const auto with = [&](const Array& values) { return codegen::key_of(lowered({x}, {x + constant(values)}), target); };
   CHECK(with(Array{1., 2., 3.}) == with(Array{4., 5., 6.}));  // the address comes with the call
   CHECK(with(Array{1., 2., 3.}) != with(Array{1., 2., 3., 4.}));
   CHECK(codegen::key_of(lowered({x}, {x + 1.0, x}), target) != codegen::key_of(lowered({x}, {x, x + 1.0}), target));
   CHECK(codegen::key_of(lowered({x, s}, {x + s}), target) != codegen::key_of(lowered({s, x}, {x + s}), target));
+}
+
+TEST_CASE("target: levels of the processor, by name") {
+  CHECK(codegen::target_named("native").vector_bytes >= 16);
+  CHECK(codegen::target_named("x86-64").vector_bytes == 16);
+  CHECK_THROWS_WITH_AS(codegen::target_named("sparc"), doctest::Contains("this processor runs native, x86-64"),
+                       ValueError);
 }
 
 TEST_CASE("object: whatever is in the file, it is loaded or refused") {
