@@ -45,8 +45,7 @@ std::vector<Target> levels() {
   if (out.size() == 2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
       __builtin_cpu_supports("bmi2"))
     out.push_back({"x86-64-v3", 32});
-  if (out.size() == 3 && widest_vector() == 64 && __builtin_cpu_supports("avx512cd"))
-    out.push_back({"x86-64-v4", 64});
+  if (out.size() == 3 && widest_vector() == 64 && __builtin_cpu_supports("avx512cd")) out.push_back({"x86-64-v4", 64});
   return out;
 }
 #else
@@ -77,8 +76,8 @@ const Target& target_named(std::string_view level) {
   if (found != targets().end()) return *found;
   std::vector<std::string> names;
   for (auto& each : targets()) names.push_back(each.level);
-  throw ValueError(cat("no code can be generated for the target `", level, "` here: this processor runs ",
-                       join(names, ", ")));
+  throw ValueError(
+      cat("no code can be generated for the target `", level, "` here: this processor runs ", join(names, ", ")));
 }
 
 const Target& this_target() { return target_named(config::get("target")); }

@@ -1,4 +1,5 @@
-// What code is generated for, known without any code generator: which instructions it may use, and how wide vectors are.
+// What code is generated for, known without any code generator: which instructions it may use, and how wide vectors
+// are.
 #pragma once
 
 #include <string>
