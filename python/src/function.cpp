@@ -73,8 +73,8 @@ Function compile(const Variables& inputs, const Variables& outputs, FunctionOpti
 FunctionObject make_function(const Variables& inputs, const std::vector<std::string>& input_names, Any outputs,
                              const std::string& form, nb::list keys, Any updates, Any givens,
                              const std::optional<Mode>& mode, const std::string& name,
-                             const std::string& on_unused_input, std::optional<bool> allow_input_downcast,
-                             bool profile) {
+                             const std::string& on_unused_input, std::optional<bool> allow_input_downcast, bool profile,
+                             std::optional<int> threads) {
   const Downcast downcast = downcast_of(allow_input_downcast);
   FunctionOptions options;
   options.updates = typed_replacements(updates, "updates");
@@ -83,6 +83,7 @@ FunctionObject make_function(const Variables& inputs, const std::vector<std::str
   options.name = name;
   options.on_unused_input = on_unused_input;
   options.profile = profile;
+  options.threads = threads;
   // Float literals have been converted by the time a call is made.
   options.allow_input_downcast = downcast == Downcast::Always ? Downcast::Always : Downcast::Never;
   Variables results = as_variables(outputs, "function: outputs");
@@ -180,7 +181,7 @@ void bind_function_class(nb::module_& m) {
       .def("__repr__", [](const Self& self) { return cat("<Function ", self.function.name(), ">"); });
   m.def("make_function", make_function, "inputs"_a, "input_names"_a, "outputs"_a, "form"_a, "keys"_a,
         "updates"_a.none(), "givens"_a.none(), "mode"_a.none(), "name"_a, "on_unused_input"_a,
-        "allow_input_downcast"_a.none(), "profile"_a = false, nb::call_guard<AtCaller>());
+        "allow_input_downcast"_a.none(), "profile"_a = false, "threads"_a = nb::none(), nb::call_guard<AtCaller>());
   variable_class(m).def(
       "eval", eval, "inputs_to_values"_a = nb::none(), "options"_a,
       nb::sig("def eval(self, inputs_to_values: dict[typing.Any, typing.Any] | None = None, **options: typing.Any) -> "

@@ -37,11 +37,12 @@ class ProgramDigester {
   }
 
   void add(const program::Buffer& buffer) {
-    auto& [name, dtype, role, shape, slot, value] = buffer;
+    auto& [name, dtype, role, shape, slot, value, per_worker] = buffer;
     add(dtype);
     add(role);
     add(shape);
     add(slot);
+    add(per_worker);
   }
 
   // Expressions are numbered in the order in which they are met, so that other expressions of the pool don't matter.
@@ -107,12 +108,13 @@ class ProgramDigester {
     add(running);
   }
   void add(const program::Loop& step) {
-    auto& [index, extent, carries, body, vector] = step;
+    auto& [index, extent, carries, body, vector, work] = step;
     add(index);
     add(extent);
     add(carries);
     add(body);
     add(vector);
+    add(work);
   }
   void add(const program::Allocate& step) {
     auto& [buffer] = step;

@@ -119,6 +119,8 @@ void check_updates(const Replacements& updates) {
   }
 }
 
+constexpr std::int64_t most_threads = 1024;
+
 void check_unused(const Variables& inputs, const Variables& used, std::string policy) {
   if (policy.empty()) policy = config::get("on_unused_input");
   if (policy != "raise" && policy != "warn" && policy != "ignore")
@@ -135,6 +137,13 @@ void check_unused(const Variables& inputs, const Variables& used, std::string po
   }
 }
 
+int thread_count(std::optional<int> wanted) {
+  const std::int64_t count = wanted ? *wanted : config::get_int("num_threads");
+  if (count >= 1 && count <= most_threads) return int(count);
+  throw ValueError(cat(wanted ? "function: threads" : "config.num_threads", " is a number from 1 to ", most_threads,
+                       ", got ", count));
+}
+
 }  // namespace
 
 Function function(const Variables& inputs, const Variables& outputs, const FunctionOptions& options) {
@@ -145,6 +154,8 @@ Function function(const Variables& inputs, const Variables& outputs, const Funct
   impl->output_count = outputs.size();
   impl->downcast = options.allow_input_downcast;
   impl->mode = options.mode ? *options.mode : get_default_mode();
+
+  const int threads = thread_count(options.threads);
 
   check_inputs(inputs);
   for (auto& input : inputs) impl->input_types.push_back(&input.tensor());
@@ -190,7 +201,7 @@ Function function(const Variables& inputs, const Variables& outputs, const Funct
   if (options.profile) std::fprintf(stderr, "%s", impl->report.str().c_str());
   const auto rewritten = Clock::now();
   impl->graph = graph;
-  impl->thunk = link::link(impl->mode.linker(), impl->graph);
+  impl->thunk = link::link(impl->mode.linker(), impl->graph, {.threads = threads});
   impl->times = {milliseconds(built, rewritten), impl->thunk->times.lower, impl->thunk->times.codegen,
                  milliseconds(start, Clock::now())};
 

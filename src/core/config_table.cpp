@@ -107,7 +107,12 @@ const std::vector<Flag>& declarations() {
        {},
        "",
        "The C++ compiler of the C linker. Default: the first of g++, c++ and clang++ found in PATH."},
-      {"num_threads", "int", {}, "1", "Threads that one call of a function may use; 0 means one per processor core."},
+      {"num_threads",
+       "int",
+       {},
+       "1",
+       "Threads that one call of a function may use, from 1, where function() is not told. Results don't depend on "
+       "it."},
       {"allow_gc", "bool", {}, "True", "Free intermediate values during a call, not only at its end."},
 
       {"exception_verbosity",

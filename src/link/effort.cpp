@@ -65,6 +65,7 @@ class Estimate {
   double operator()(const Steps& steps) {
     double total = 0;
     for (auto& step : steps) {
+      total += double(program::operations(step));
       total += std::visit([this](auto& what) { return of(what); }, step.what);
       if (!(total <= short_call)) return unbounded;
     }
@@ -72,18 +73,12 @@ class Estimate {
   }
 
  private:
-  double size(Expr value) {
-    double count = 1;
-    program::ExprWalk()(value, [&](Expr) { ++count; });
-    return count;
-  }
   double of(const program::Loop& loop) { return bound(loop.extent, length_) * (*this)(loop.body); }
-  double of(const program::Store& step) { return size(step.value); }
-  double of(const program::Accumulate& step) { return size(step.value); }
-  double of(const program::Let& step) { return size(step.value); }
-  double of(const program::Update& step) { return size(step.value); }
-  double of(const program::Check& step) { return size(step.condition); }
-  double of(const program::Allocate&) { return 1; }
+  // What a step takes besides its own operations.
+  template <class Simple>
+  double of(const Simple&) {
+    return 0;
+  }
   double of(const program::HostCall&) { return unbounded; }
   double of(const program::Fill&) { return length_ * length_; }
   double of(const program::Call& call) {

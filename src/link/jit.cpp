@@ -18,6 +18,7 @@
 #include "link/linker.hpp"
 #include "link/workspace.hpp"
 #include "lowering/lower.hpp"
+#include "runtime/threads.hpp"
 
 namespace bitale::link {
 
@@ -33,9 +34,12 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
 class JitThunk final : public Thunk {
  public:
   JitThunk(const LinkedGraph& graph, const LinkOptions& options, lowering::InputLayouts layouts = {})
-      : graph_(graph), options_(options), layouts_(std::move(layouts)) {
+      : graph_(graph),
+        options_(options),
+        threads_(options.eager_threads ? options.threads : std::min(options.threads, runtime::processor_count())),
+        layouts_(std::move(layouts)) {
     auto start = std::chrono::steady_clock::now();
-    lowered_ = lowering::lower(*graph, layouts_);
+    lowered_ = lowering::lower(*graph, layouts_, threads_ > 1);
     times.lower = milliseconds_since(start);
     start = std::chrono::steady_clock::now();
     code_ = codegen::compile(lowered_.program, target());
@@ -196,6 +200,8 @@ class JitThunk final : public Thunk {
         : thunk(thunk), workspace(workspace), results(results) {
       frame.self.data = workspace.data.data();
       frame.self.lengths = workspace.lengths.data();
+      frame.self.threads = thunk.threads_;
+      frame.self.in_small_chunks = thunk.options_.eager_threads;
       frame.self.allocate = [](runtime::Frame* f, std::int64_t buffer) {
         return of(f).guard([&](Call& c) { c.allocate(buffer); });
       };
@@ -244,6 +250,7 @@ class JitThunk final : public Thunk {
           throw ValueError(cat("negative dimension ", length, " in ", buffer.name));
         else if (__builtin_mul_overflow(bytes, length, &bytes))
           throw OutOfMemoryError(cat("a temporary of shape ", tuple_text(shape), " does not fit in memory"));
+      if (buffer.per_worker) bytes = runtime::worker_stride(bytes) * thunk.threads_;
       if (block.nbytes() < bytes || block.dtype() != DType::UInt8) block = Array::empty(DType::UInt8, Dims{bytes});
       data = block.mutable_data();
     }
@@ -313,6 +320,7 @@ class JitThunk final : public Thunk {
 
   LinkedGraph graph_;
   LinkOptions options_;
+  int threads_;
   lowering::InputLayouts layouts_;  // of inputs that this code doesn't read as rows
   lowering::Lowered lowered_;
   std::unique_ptr<codegen::Code> code_;

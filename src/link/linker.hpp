@@ -43,6 +43,10 @@ struct LinkOptions {
   bool eager_strides = false;
   // What native code is generated for; "": what the flag `target` says.
   std::string target = {};
+  // Threads that a call may use, of which at most as many are used as there are processors for the process.
+  int threads = 1;
+  // For tests: loops are shared however little there is to do, by so many threads, whether there are processors or not.
+  bool eager_threads = false;
 };
 std::unique_ptr<Thunk> link_vm(const LinkedGraph& graph, const LinkOptions& options = {});
 std::unique_ptr<Thunk> link_jit(const LinkedGraph& graph, const LinkOptions& options = {});

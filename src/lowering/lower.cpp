@@ -5,7 +5,7 @@
 
 namespace bitale::lowering {
 
-Lowered lower(const FunctionGraph& graph, const InputLayouts& layouts) {
+Lowered lower(const FunctionGraph& graph, const InputLayouts& layouts, bool shared) {
   Plan plan(graph, layouts);
   plan.define_all();     // what every variable is
   plan.choose_stores();  // what is stored; all else is inlined into its readers
@@ -15,8 +15,9 @@ Lowered lower(const FunctionGraph& graph, const InputLayouts& layouts) {
   narrow_temporaries(plan.program);
   collapse_loops(plan);
   tile_loops(plan);
-  plan_memory(plan.program);
   vectorize(plan.program);
+  if (shared) share_loops(plan);
+  plan_memory(plan.program);
   program::verify(plan.program);
   return {std::move(plan.program), std::move(plan.callbacks), std::move(plan.check_nodes)};
 }

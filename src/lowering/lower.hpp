@@ -5,6 +5,7 @@
 //   forward  values stored and read in the same place stay scalars; unread stores vanish (forward.cpp)
 //   narrow   temporaries used row by row become rows (narrow.cpp)
 //   collapse loops over rows and columns become one; tile: or go through tiles (collapse.cpp, tile.cpp)
+//   vectorize innermost loops run as lanes; share: loops in chunks, by several threads (vectorize.cpp, share.cpp)
 //   memory   temporaries get places in one workspace (memory.cpp)
 #pragma once
 
@@ -42,7 +43,8 @@ struct InputLayout {
 // `unit`). Its data begins at the lowest address.
 
 // Never refuses: ops without native code become host calls. `layouts`, where given: for each input, or none for rows.
+// `shared`: calls may use several threads. The results are the same, bit by bit.
 using InputLayouts = std::vector<std::optional<InputLayout>>;
-Lowered lower(const FunctionGraph& graph, const InputLayouts& layouts = {});
+Lowered lower(const FunctionGraph& graph, const InputLayouts& layouts = {}, bool shared = false);
 
 }  // namespace bitale::lowering

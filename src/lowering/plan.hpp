@@ -77,6 +77,7 @@ class Plan final : public Lowering {
 
   // A loop variable that counts to `extent`; the name is for readers.
   Expr new_index(std::string_view name, Expr extent);
+  Expr new_var(DType dtype) { return pool().var(next_var_++, dtype); }
 
   Program program;
   std::vector<Root> roots;
@@ -214,6 +215,8 @@ void narrow_temporaries(Program& program);
 void collapse_loops(Plan& plan);
 // Loops that read along rows and columns go through tiles.
 void tile_loops(Plan& plan);
+// Loops whose iterations several threads may share.
+void share_loops(Plan& plan);
 // Places for temporaries in the workspace.
 void plan_memory(Program& program);
 // Marks innermost loops whose iterations may run as vector lanes.

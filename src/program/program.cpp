@@ -46,7 +46,7 @@ class Printer {
     if (buffer.role != Role::input)
       for (std::size_t i = 0; i < lengths.size(); ++i) lengths[i] = text(buffer.shape[i]);
     const std::string shape = lengths.empty() ? "" : cat("[", join(lengths, ", "), "]");
-    return cat(buffer.name, ": ", dtype_short_name(buffer.dtype), shape);
+    return cat(buffer.name, ": ", dtype_short_name(buffer.dtype), shape, buffer.per_worker ? " per worker" : "");
   }
   std::string signature(Role role) const {
     std::vector<std::string> parts;
@@ -75,6 +75,7 @@ class Printer {
                    [&](const Loop& s) {
                      std::string head = cat("for ", text(s.index), " in ", text(s.extent));
                      if (s.vector) head += ", vector";
+                     if (s.work) head += ", in chunks";
                      for (auto& carry : s.carries)
                        head += cat(carry.running ? ", running " : ", ", combiner_name(carry.combiner), " ",
                                    text(carry.var));
@@ -118,6 +119,54 @@ std::vector<std::int64_t> length_offsets(const Program& program) {
   std::vector<std::int64_t> offsets{0};
   for (auto& buffer : program.buffers) offsets.push_back(offsets.back() + buffer.ndim());
   return offsets;
+}
+
+void visit_exprs(const Loop& loop, const std::function<void(Expr)>& visit) {
+  const auto visit_all = [&](const std::vector<Expr>& exprs) {
+    for (auto& expr : exprs) visit(expr);
+  };
+  visit(loop.extent);
+  for (auto& step : loop.body)
+    std::visit(Overloaded{
+                   [&](const Store& s) {
+                     visit_all(s.at);
+                     visit(s.value);
+                   },
+                   [&](const Accumulate& s) {
+                     visit_all(s.at);
+                     visit(s.value);
+                   },
+                   [&](const Let& s) { visit(s.value); },
+                   [&](const Update& s) {
+                     visit(s.value);
+                     if (s.place) visit(s.place);
+                   },
+                   [&](const Loop& s) { visit_exprs(s, visit); },
+                   [&](const Fill& s) { visit(s.value); },
+                   [&](const Call& s) {
+                     for (auto& argument : s.arguments)
+                       if (auto* expr = std::get_if<Expr>(&argument)) visit(*expr);
+                   },
+                   [&](const Check& s) { visit(s.condition); },
+                   [](const Allocate&) {},
+                   [](const HostCall&) {},
+               },
+               step.what);
+}
+
+std::int64_t operations(const Step& step) {
+  std::int64_t count = 1;
+  const auto add = [&](Expr value) { ExprWalk()(value, [&](Expr) { ++count; }); };
+  std::visit(Overloaded{
+                 [&](const Store& s) { add(s.value); },
+                 [&](const Accumulate& s) { add(s.value); },
+                 [&](const Let& s) { add(s.value); },
+                 [&](const Update& s) { add(s.value); },
+                 [&](const Check& s) { add(s.condition); },
+                 [](const auto&) {},
+             },
+             step.what);
+  return count;
 }
 
 std::string to_string(const Program& program) { return Printer(program).print(); }

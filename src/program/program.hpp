@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <variant>
@@ -22,6 +23,7 @@ struct Buffer {
   std::vector<Expr> shape;  // of temporaries and outputs; of inputs: dim expressions
   int slot = -1;            // which input or output of the function; of a temporary: its place in the workspace
   Array value;              // of a constant
+  bool per_worker = false;  // of a temporary: each thread that shares a loop has its own
   int ndim() const { return int(shape.size()); }
 };
 
@@ -67,6 +69,9 @@ struct Loop {
   std::vector<Carry> carries;
   Steps body;
   bool vector = false;  // iterations are independent but for carries: lanes may run together
+  // Of a loop at the top, where chunks of iterations may run at once, each with a part of what is carried: rough
+  // operations per iteration. Who runs it as any other loop is right, too.
+  Expr work = {};
 };
 // Memory for a buffer of this shape: from here on its data may be used.
 struct Allocate {
@@ -113,6 +118,11 @@ struct Program {
 
 // Where each buffer's lengths start in runtime::Frame::lengths; one more entry: the total.
 std::vector<std::int64_t> length_offsets(const Program& program);
+
+// Every expression of a loop: its extent, and those of its steps, inner loops included.
+void visit_exprs(const Loop& loop, const std::function<void(Expr)>& visit);
+// Rough operations on elements in one step, the bodies of loops left out.
+std::int64_t operations(const Step& step);
 
 // Readable pseudo-code.
 std::string to_string(const Program& program);

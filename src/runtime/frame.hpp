@@ -12,6 +12,8 @@ struct Frame {
   std::int32_t (*allocate)(Frame* frame, std::int64_t buffer);
   // Runs an op's perform on buffers, and sets data and lengths of its outputs. Not 0: failed.
   std::int32_t (*host_call)(Frame* frame, std::int64_t callback);
+  std::int64_t threads = 1;          // that loops of this call may use (threads.hpp)
+  std::int64_t in_small_chunks = 0;  // for tests: loops are shared however little there is to do
 };
 
 // What generated code returns: 0, a check's number + 1, failed_in_host when the host knows why, or no_memory.

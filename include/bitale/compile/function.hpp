@@ -30,6 +30,10 @@ struct FunctionOptions {
   std::string on_unused_input = {};                        // raise, warn, ignore; default: config
   bool profile = false;                                    // time every rule, and print the report to stderr
   Downcast allow_input_downcast = Downcast::FloatLiteral;  // PyTensor's None
+  // Threads that one call may use, from 1; default: config.num_threads. Large loops are shared among them, of which
+  // there are never more than processors the process may run on; small ones run in the caller's thread. Results are the
+  // same, bit by bit, for any number. ValueError unless it is from 1 to 1024.
+  std::optional<int> threads = {};
 };
 
 // The results of a call, in order. One result also converts to an Array.

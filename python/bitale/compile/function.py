@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any, Iterable, Mapping, Sequence
 
 from bitale import _core
@@ -23,6 +24,21 @@ def _output(given: Any) -> Any:
     return given.variable if isinstance(given, Out) else given
 
 
+_MOST_THREADS = 1024
+
+
+def _thread_count(threads: Any) -> int | None:
+    if threads is None:
+        return None
+    expected = f"function: threads is an integer from 1 to {_MOST_THREADS}, got {threads!r}"
+    if isinstance(threads, bool) or not hasattr(threads, "__index__"):
+        raise TypeError(expected)
+    count = operator.index(threads)
+    if not 1 <= count <= _MOST_THREADS:
+        raise ValueError(expected)
+    return count
+
+
 def function(
     inputs: Sequence[TensorVariable | In],
     outputs: Any = None,
@@ -37,6 +53,7 @@ def function(
     profile: Any = None,
     on_unused_input: str | None = None,
     trust_input: bool = False,
+    threads: int | None = None,
 ) -> Function:
     """Compiles outputs as a function of inputs.
 
@@ -47,6 +64,9 @@ def function(
     True converts whatever is given; False not even those floats.
     on_unused_input: "raise", "warn" or "ignore".
     profile: time every rewrite rule and print a report to stderr; `rewrite_report` has it too.
+    threads: how many threads one call may use, from 1 to 1024; default: config.num_threads. Large loops are shared among
+    them, of which there are never more than processors the process may run on; small ones run in the caller's thread.
+    Results are the same, bit by bit, for any number. ValueError outside that range, TypeError for what is no integer.
     """
     refuse(
         "function",
@@ -82,6 +102,7 @@ def function(
         on_unused_input or "",
         allow_input_downcast,
         bool(profile),
+        _thread_count(threads),
     )
 
 

@@ -3,6 +3,8 @@
 // the rest.
 #pragma once
 
+#include <functional>
+#include <span>
 #include <string>
 #include <unordered_map>
 #include <unordered_set>
@@ -114,7 +116,41 @@ class Emitter {
   Value some_lanes(Value v, int from, int count);  // a scalar when count is 1
   bool is_running(Expr var) const { return running_.count(var.payload()) != 0; }
 
+  // ---- loops that several threads share (emit_chunks.cpp) ----
+  // What chunks of a loop leave to whoever combines it: per carried value, and per accumulator of it, its place.
+  struct Partial {
+    std::int64_t var;
+    std::size_t copy;  // which accumulator
+    LLVMTypeRef kind;
+    std::int64_t offset;  // bytes
+  };
+  // How far a loop has come in chunks, as said by the runtime; the default: not at all.
+  struct Chunks {
+    Value done = nullptr, count = nullptr, length = nullptr, partials = nullptr;
+    std::int64_t partial_bytes = 0;
+    bool all = false;  // there is nothing left to do but to combine
+    std::vector<Partial> partials_of_one;
+    explicit operator bool() const { return done != nullptr; }
+  };
+  Chunks run_chunks(const program::Loop& loop, Value extent);
+  struct Needs {  // what a loop uses that is there before it
+    std::vector<Expr> variables;
+    std::vector<std::int64_t> buffers;
+  };
+  Needs needs_of(const program::Loop& loop);
+  Value emit_chunk(const program::Loop& loop, const Needs& needs);
+  void load_own_data(std::span<const std::int64_t> buffers, Value worker);
+  void leave_partial(std::int64_t var, std::size_t copy, LLVMTypeRef kind, Value v);
+  void leave_accumulators(const program::Loop& loop, int lanes, const std::vector<Accumulators>& accumulators);
+  Value partial_address(const Chunks& chunks, Value chunk, std::int64_t var, std::size_t copy);
+  // for chunk in count: body(chunk)
+  void for_each_chunk(const Chunks& chunks, const std::function<void(Value)>& body);
+  void combine_partials(const program::Loop& loop, const Chunks& chunks);
+  void combine_partials(const program::Loop& loop, const Chunks& chunks, int lanes,
+                        const std::vector<Accumulators>& accumulators);
+
   // ---- steps (emit_step.cpp) ----
+  Value begin_function(const std::string& name, LLVMTypeRef type);
   void emit(const program::Steps& steps);
   void emit(const program::Store& step);
   void emit(const program::Accumulate& step);
@@ -127,12 +163,13 @@ class Emitter {
   void emit(const program::Call& step);
   void emit(const program::Check& step);
   void emit(const program::HostCall& step);
-  void scalar_loop(const program::Loop& loop, Value extent);
-  void vector_loop(const program::Loop& loop, Value extent);
+  void start_carries(const program::Loop& loop);
+  void scalar_loop(const program::Loop& loop, Value from, Value extent);
+  void vector_loop(const program::Loop& loop, Value from, Value extent, const Chunks& chunks);
   void lanes_loop(const program::Loop& loop, Lanes& lanes, Value from, Value to,
                   std::vector<Accumulators>& accumulators);
-  void pairwise_loop(const program::Loop& loop, Lanes& lanes, Value to, std::int64_t block_length,
-                     std::vector<Accumulators>& accumulators);
+  void pairwise_loop(const program::Loop& loop, Lanes& lanes, Value from, Value to, std::int64_t block_length,
+                     std::vector<Accumulators>& accumulators, const Chunks& chunks);
   void masked_tail(const program::Loop& loop, Lanes& lanes, Value from, Value extent, Accumulators& accumulators);
   void reduce_lanes(const program::Loop& loop, int lanes, std::vector<Accumulators>& accumulators);
   void emit_lanes(const program::Loop& loop, Lanes& lanes, Value start, Value mask, Accumulators& accumulators);
@@ -168,6 +205,11 @@ class Emitter {
   std::unordered_set<std::int64_t> running_;                  // carried vars that are read while they are carried
   std::unordered_set<std::int64_t> being_written_;            // by the present top-level step
   std::unordered_map<std::uint32_t, std::size_t> level_cache_;
+  int chunk_count_ = 0;                      // functions made for chunks
+  const program::Loop* chunk_of_ = nullptr;  // the loop of whose chunk a function is being emitted
+  Value partial_ = nullptr;                  // where that chunk leaves what it reduces
+  std::vector<Partial> partials_;            // what it has left
+  std::int64_t partial_bytes_ = 0, granule_ = 1;
 };
 
 }  // namespace bitale::codegen

@@ -81,10 +81,9 @@ void Emitter::resume(LLVMBasicBlockRef at) {
     l_.PositionBuilderAtEnd(builder_, at);
 }
 
-void Emitter::emit_function(const std::string& name) {
-  LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0);
-  function_ =
-      l_.AddFunction(module_, name.c_str(), l_.FunctionType(l_.Int32TypeInContext(context_), &pointer, 1, false));
+// An empty function, with the builder in it.
+Emitter::Value Emitter::begin_function(const std::string& name, LLVMTypeRef function_type) {
+  function_ = l_.AddFunction(module_, name.c_str(), function_type);
   const auto attribute = [&](std::string_view key, std::string_view value) {
     const LLVMAttributeIndex whole_function = ~0u;
     l_.AddAttributeAtIndex(
@@ -101,6 +100,12 @@ void Emitter::emit_function(const std::string& name) {
   l_.BuildBr(builder_, start);  // variables' memory goes before this branch
   l_.PositionBuilderAtEnd(builder_, start);
   levels_.emplace_back();
+  return function_;
+}
+
+void Emitter::emit_function(const std::string& name) {
+  LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0);
+  begin_function(name, l_.FunctionType(l_.Int32TypeInContext(context_), &pointer, 1, false));
   for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
     const auto role = program_.buffers[b].role;
     if (role == program::Role::input || role == program::Role::constant) load_data(std::int64_t(b));
@@ -216,8 +221,7 @@ void Emitter::close_level() {
   level_cache_.clear();
 }
 
-void Emitter::emit(const program::Loop& loop) {
-  const Value extent = value(loop.extent);
+void Emitter::start_carries(const program::Loop& loop) {
   for (auto& carry : loop.carries) {
     const DType dtype = carry.var.dtype();
     Value& memory = locals_[carry.var.payload()];
@@ -225,14 +229,22 @@ void Emitter::emit(const program::Loop& loop) {
     l_.BuildStore(builder_, carry_start(carry), memory);
     if (carry.running) running_.insert(carry.var.payload());
   }
-  if (loop.vector)
-    vector_loop(loop, extent);
+}
+
+void Emitter::emit(const program::Loop& loop) {
+  const Value extent = value(loop.extent);
+  start_carries(loop);
+  const Chunks chunks = loop.work && levels_.size() == 1 ? run_chunks(loop, extent) : Chunks();
+  if (chunks.all)
+    combine_partials(loop, chunks);
+  else if (loop.vector)
+    vector_loop(loop, chunks ? chunks.done : int64(0), extent, chunks);
   else
-    scalar_loop(loop, extent);
+    scalar_loop(loop, int64(0), extent);
   for (auto& carry : loop.carries) var_levels_[carry.var.payload()] = levels_.size() - 1;
 }
 
-void Emitter::scalar_loop(const program::Loop& loop, Value extent) {
+void Emitter::scalar_loop(const program::Loop& loop, Value from_index, Value extent) {
   LLVMBasicBlockRef preheader = block("before"), header = block("loop"), body = block("body"), exit = block("after");
   l_.BuildBr(builder_, preheader);
   l_.PositionBuilderAtEnd(builder_, preheader);
@@ -248,7 +260,7 @@ void Emitter::scalar_loop(const program::Loop& loop, Value extent) {
   Value next = l_.BuildAdd(builder_, index, int64(1), "");
   LLVMBasicBlockRef latch = l_.GetInsertBlock(builder_);
   l_.BuildBr(builder_, header);
-  Value starts[] = {int64(0), next};
+  Value starts[] = {from_index, next};
   LLVMBasicBlockRef from[] = {preheader, latch};
   l_.AddIncoming(index, starts, from, 2);
   close_level();
@@ -301,7 +313,7 @@ void Emitter::masked_tail(const program::Loop& loop, Lanes& lanes, Value from, V
   l_.PositionBuilderAtEnd(builder_, exit);
 }
 
-void Emitter::vector_loop(const program::Loop& loop, Value extent) {
+void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, const Chunks& chunks) {
   const Body body = examine(loop, running_);
   Lanes lanes;
   lanes.count = std::min(most_lanes, std::max(2, target_.vector_bytes / int(body.widest)));
@@ -331,20 +343,25 @@ void Emitter::vector_loop(const program::Loop& loop, Value extent) {
         if (update->place_var) start(update->place_var, program::Combiner::add);
       }
 
-  Value from = int64(0);
+  if (chunks) combine_partials(loop, chunks, lanes.count, accumulators);
   const auto run_whole = [&](int step, std::vector<Accumulators>& used) {
     Value rest = l_.BuildAnd(builder_, extent, int64(step - 1), "");
     Value to = l_.BuildSub(builder_, extent, rest, "");
     const std::int64_t block = step * pairwise_block;
     const bool is_long = !loop.extent.is_constant() || loop.extent.payload() > block;
+    granule_ = 2 * block;
     if (&used == &accumulators && is_long && body.sums)
-      pairwise_loop(loop, lanes, to, block, used);
+      pairwise_loop(loop, lanes, from, to, block, used, chunks);
     else
       lanes_loop(loop, lanes, from, to, used);
     from = to;
   };
   if (!short_loop) {
     run_whole(unroll * lanes.count, accumulators);
+    if (chunk_of_ == &loop && body.updates) {  // there is no rest
+      leave_accumulators(loop, lanes.count, accumulators);
+      return close_level();
+    }
     std::vector<Accumulators> first{accumulators[0]};
     if (unroll > 1) run_whole(lanes.count, first);
   }
@@ -354,12 +371,12 @@ void Emitter::vector_loop(const program::Loop& loop, Value extent) {
   close_level();
 }
 
-// lanes_loop from 0, in which sums of floats stay accurate however long it is: every `block` elements, the
+// lanes_loop, in which sums of floats stay accurate however long it is: every `block` elements, the
 // accumulators' sum goes to a stack, where two sums of equally many elements make one of the next level (Higham, "The
 // accuracy of floating point summation", 1993: errors grow with the logarithm of the length). What a single block sums
-// stays in the accumulators.
-void Emitter::pairwise_loop(const program::Loop& loop, Lanes& lanes, Value to, std::int64_t block_length,
-                            std::vector<Accumulators>& accumulators) {
+// stays in the accumulators. A chunk is 2^k blocks: its sum is that of a branch, and goes to the stack at level k.
+void Emitter::pairwise_loop(const program::Loop& loop, Lanes& lanes, Value start_from, Value to,
+                            std::int64_t block_length, std::vector<Accumulators>& accumulators, const Chunks& chunks) {
   struct Sum {
     Expr var;
     LLVMTypeRef kind;
@@ -386,10 +403,45 @@ void Emitter::pairwise_loop(const program::Loop& loop, Lanes& lanes, Value to, s
     l_.AddIncoming(phi_node, values, blocks, 2);
   };
   const LLVMTypeRef word = type(DType::Int64);
+  // The sums' totals go to the stack at this level: those of its bits that are set say which levels are taken.
+  const auto push = [&](Value first_level, Value first_bits) {
+    LLVMBasicBlockRef here = l_.GetInsertBlock(builder_), carry = block("carry"), carrying = block("carrying"),
+                      carried = block("carried");
+    l_.BuildBr(builder_, carry);
+    l_.PositionBuilderAtEnd(builder_, carry);
+    Value level = phi(word, "level"), bits = phi(word, "bits");
+    std::vector<Value> totals;
+    for (auto& sum : sums) totals.push_back(phi(sum.kind, "total"));
+    Value is_odd = l_.BuildICmp(builder_, LLVMIntNE, l_.BuildAnd(builder_, bits, int64(1), ""), int64(0), "");
+    l_.BuildCondBr(builder_, is_odd, carrying, carried);
+    l_.PositionBuilderAtEnd(builder_, carrying);
+    for (std::size_t k = 0; k < sums.size(); ++k) {
+      Value other = l_.BuildLoad2(builder_, sums[k].kind, entry_of(sums[k], level), "");
+      connect(totals[k], sums[k].total, here, l_.BuildFAdd(builder_, totals[k], other, ""), carrying);
+    }
+    connect(level, first_level, here, l_.BuildAdd(builder_, level, int64(1), ""), carrying);
+    connect(bits, first_bits, here, l_.BuildLShr(builder_, bits, int64(1), ""), carrying);
+    l_.BuildBr(builder_, carry);
+    l_.PositionBuilderAtEnd(builder_, carried);
+    for (std::size_t k = 0; k < sums.size(); ++k) l_.BuildStore(builder_, totals[k], entry_of(sums[k], level));
+  };
+  const auto lowest_bit = [&](Value v) {
+    return intrinsic("llvm.cttz", {word}, {v, l_.ConstInt(l_.Int1TypeInContext(context_), 0, false)});
+  };
+  const auto blocks_in = [&](Value length) { return l_.BuildUDiv(builder_, length, int64(block_length), ""); };
+
+  if (chunks)
+    for_each_chunk(chunks, [&](Value chunk) {
+      for (auto& sum : sums) {
+        const Value left = partial_address(chunks, chunk, sum.var.payload(), 0);
+        sum.total = l_.BuildLoad2(builder_, sum.kind, left, "");
+      }
+      push(lowest_bit(blocks_in(chunks.length)), chunk);
+    });
+  const Value start_count = chunks ? blocks_in(start_from) : int64(0);
+
   LLVMBasicBlockRef before = l_.GetInsertBlock(builder_), header = block("blocks"), body = block("block"),
-                    done = block("block_done"), carry = block("carry"), carrying = block("carrying"),
-                    carried = block("carried"), finish = block("sum_up"), adding = block("adding"),
-                    exit = block("summed");
+                    done = block("block_done"), finish = block("sum_up"), exit = block("summed");
   l_.BuildBr(builder_, header);
 
   l_.PositionBuilderAtEnd(builder_, header);
@@ -418,31 +470,26 @@ void Emitter::pairwise_loop(const program::Loop& loop, Lanes& lanes, Value to, s
         parts[i] = l_.BuildFAdd(builder_, parts[i], parts[i + parts.size() / 2], "");
     sum.total = parts[0];
   }
-  l_.BuildBr(builder_, carry);
-
-  l_.PositionBuilderAtEnd(builder_, carry);
-  Value level = phi(word, "level"), bits = phi(word, "bits");
-  std::vector<Value> totals;
-  for (auto& sum : sums) totals.push_back(phi(sum.kind, "total"));
-  Value is_odd = l_.BuildICmp(builder_, LLVMIntNE, l_.BuildAnd(builder_, bits, int64(1), ""), int64(0), "");
-  l_.BuildCondBr(builder_, is_odd, carrying, carried);
-  l_.PositionBuilderAtEnd(builder_, carrying);
-  for (std::size_t k = 0; k < sums.size(); ++k) {
-    Value other = l_.BuildLoad2(builder_, sums[k].kind, entry_of(sums[k], level), "");
-    connect(totals[k], sums[k].total, done, l_.BuildFAdd(builder_, totals[k], other, ""), carrying);
-  }
-  connect(level, int64(0), done, l_.BuildAdd(builder_, level, int64(1), ""), carrying);
-  connect(bits, count, done, l_.BuildLShr(builder_, bits, int64(1), ""), carrying);
-  l_.BuildBr(builder_, carry);
-
-  l_.PositionBuilderAtEnd(builder_, carried);
-  for (std::size_t k = 0; k < sums.size(); ++k) l_.BuildStore(builder_, totals[k], entry_of(sums[k], level));
-  connect(from, int64(0), before, end, carried);
-  connect(count, int64(0), before, l_.BuildAdd(builder_, count, int64(1), ""), carried);
+  push(int64(0), count);
+  LLVMBasicBlockRef pushed = l_.GetInsertBlock(builder_);
+  connect(from, start_from, before, end, pushed);
+  connect(count, start_count, before, l_.BuildAdd(builder_, count, int64(1), ""), pushed);
   l_.BuildBr(builder_, header);
 
-  // What is on the stack, small sums first, back into the first accumulator.
   l_.PositionBuilderAtEnd(builder_, finish);
+  if (chunk_of_ == &loop) {  // the branch's sum is all there is
+    const Value level = lowest_bit(count);
+    for (auto& sum : sums)
+      l_.BuildStore(builder_, l_.BuildLoad2(builder_, sum.kind, entry_of(sum, level), ""),
+                    accumulators[0].at(sum.var.payload()));
+    l_.BuildBr(builder_, exit);
+    l_.PositionBuilderAtEnd(builder_, exit);
+    return;
+  }
+  // What is on the stack, small sums first, back into the first accumulator.
+  LLVMBasicBlockRef next = block("sum_next"), adding = block("adding");
+  l_.BuildBr(builder_, next);
+  l_.PositionBuilderAtEnd(builder_, next);
   Value at = phi(word, "level"), left = phi(word, "bits");
   l_.BuildCondBr(builder_, l_.BuildICmp(builder_, LLVMIntNE, left, int64(0), ""), adding, exit);
   l_.PositionBuilderAtEnd(builder_, adding);
@@ -453,9 +500,9 @@ void Emitter::pairwise_loop(const program::Loop& loop, Lanes& lanes, Value to, s
     Value more = l_.BuildFAdd(builder_, so_far, l_.BuildLoad2(builder_, sum.kind, entry_of(sum, at), ""), "");
     l_.BuildStore(builder_, l_.BuildSelect(builder_, is_there, more, so_far, ""), memory);
   }
-  connect(at, int64(0), header, l_.BuildAdd(builder_, at, int64(1), ""), adding);
-  connect(left, count, header, l_.BuildLShr(builder_, left, int64(1), ""), adding);
-  l_.BuildBr(builder_, finish);
+  connect(at, int64(0), finish, l_.BuildAdd(builder_, at, int64(1), ""), adding);
+  connect(left, count, finish, l_.BuildLShr(builder_, left, int64(1), ""), adding);
+  l_.BuildBr(builder_, next);
   l_.PositionBuilderAtEnd(builder_, exit);
 }
 

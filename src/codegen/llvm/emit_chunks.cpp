@@ -1,0 +1,277 @@
+// Loops that several threads share: a chunk of the iterations is a function of its own, which the runtime calls for one
+// chunk after the other (runtime/threads.hpp). What is known outside the loop crosses in a small array, `context`; what
+// a chunk reduces, in another, `partial`, one per chunk. Chunks of innermost loops that reduce are whole branches of
+// the tree in which such loops add; what is left of the loop runs as it would without threads, and continues the tree.
+#include <algorithm>
+#include <utility>
+
+#include "codegen/llvm/emit.hpp"
+#include "runtime/frame.hpp"
+#include "runtime/threads.hpp"
+
+namespace bitale::codegen {
+
+using program::Code;
+using program::Combiner;
+
+namespace {
+
+constexpr std::int64_t widest_vector = 128;  // bytes of 16 lanes
+constexpr std::int64_t simple_granule = 64;  // iterations: chunks of the narrowest elements begin at cache lines
+
+template <class Visit>
+void visit_steps(const program::Steps& steps, Visit&& visit) {
+  for (auto& step : steps) {
+    visit(step);
+    if (auto* loop = std::get_if<program::Loop>(&step.what)) visit_steps(loop->body, visit);
+  }
+}
+
+bool updates_in_lanes(const program::Loop& loop) {
+  return loop.vector && std::any_of(loop.body.begin(), loop.body.end(), [](const program::Step& step) {
+           return std::holds_alternative<program::Update>(step.what);
+         });
+}
+
+}  // namespace
+
+// Variables and buffers; where an element lies depends on lengths, whose expressions count as well.
+Emitter::Needs Emitter::needs_of(const program::Loop& loop) {
+  Needs needs;
+  std::unordered_set<std::int64_t> seen;
+  program::ExprWalk walk;
+  const auto use = [&](std::int64_t buffer) {
+    if (seen.insert(buffer).second) needs.buffers.push_back(buffer);
+  };
+  const auto look_at = [&](Expr root) {
+    walk(root, [&](Expr expr) {
+      if (expr.code() == Code::load) use(expr.payload());
+      if (expr.code() == Code::var && var_levels_.count(expr.payload())) needs.variables.push_back(expr);
+    });
+  };
+  program::visit_exprs(loop, look_at);
+  visit_steps(loop.body, [&](const program::Step& step) {
+    if (auto* store = std::get_if<program::Store>(&step.what)) use(store->buffer);
+    if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) use(accumulate->buffer);
+  });
+  for (std::size_t i = 0; i < needs.buffers.size(); ++i)
+    for (auto& length : program_.buffers[std::size_t(needs.buffers[i])].shape) look_at(length);
+  return needs;
+}
+
+// A worker's own rows are at its place in the buffers that have some.
+void Emitter::load_own_data(std::span<const std::int64_t> buffers, Value worker) {
+  for (auto b : buffers) load_data(b);
+  for (auto b : buffers) {
+    const program::Buffer& buffer = program_.buffers[std::size_t(b)];
+    if (!buffer.per_worker) continue;
+    Expr bytes = pool_.integer(std::int64_t(itemsize(buffer.dtype)));
+    for (auto& length : buffer.shape) bytes = bytes * length;
+    const std::int64_t unit = runtime::worker_stride(1);
+    const Value units =
+        l_.BuildUDiv(builder_, l_.BuildAdd(builder_, value(bytes), int64(unit - 1), ""), int64(unit), "");
+    Value offset = l_.BuildMul(builder_, worker, l_.BuildMul(builder_, units, int64(unit), ""), "");
+    Value& data = data_[std::size_t(b)];
+    data = l_.BuildGEP2(builder_, l_.Int8TypeInContext(context_), data, &offset, 1, "");
+  }
+}
+
+void Emitter::leave_partial(std::int64_t var, std::size_t copy, LLVMTypeRef kind, Value v) {
+  Value offset = int64(partial_bytes_);
+  const Value place = l_.BuildGEP2(builder_, l_.Int8TypeInContext(context_), partial_, &offset, 1, "");
+  l_.SetAlignment(l_.BuildStore(builder_, v, place), 64);
+  partials_.push_back({var, copy, kind, partial_bytes_});
+  partial_bytes_ += widest_vector;
+}
+
+// Sums of floats are in the first accumulator; all else is in every one.
+void Emitter::leave_accumulators(const program::Loop& loop, int lanes, const std::vector<Accumulators>& accumulators) {
+  std::unordered_set<std::int64_t> done;
+  for (auto& step : loop.body) {
+    auto* update = std::get_if<program::Update>(&step.what);
+    if (!update || !done.insert(update->var.payload()).second) continue;
+    const bool is_sum = update->combiner == Combiner::add && is_float(update->var.dtype());
+    const auto leave = [&](Expr var, std::size_t copy) {
+      const LLVMTypeRef kind = type(var.dtype(), lanes);
+      const Value memory = accumulators[copy].at(var.payload());
+      leave_partial(var.payload(), copy, kind, l_.BuildLoad2(builder_, kind, memory, ""));
+    };
+    for (std::size_t copy = 0; copy < (is_sum ? 1 : accumulators.size()); ++copy) {
+      leave(update->var, copy);
+      if (update->place_var) leave(update->place_var, copy);
+    }
+  }
+}
+
+// The function of a chunk: void(frame, context, begin, end, worker, partial).
+Emitter::Value Emitter::emit_chunk(const program::Loop& loop, const Needs& needs) {
+  LLVMBasicBlockRef here = l_.GetInsertBlock(builder_);
+  const Value function = function_;
+  LLVMBasicBlockRef entry = entry_;
+  auto levels = std::exchange(levels_, {});
+  auto data = std::exchange(data_, std::vector<Value>(data_.size(), nullptr));
+  auto var_levels = std::exchange(var_levels_, {});
+  auto locals = std::exchange(locals_, {});
+  level_cache_.clear();
+
+  const LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0), word = type(DType::Int64);
+  LLVMTypeRef parameters[] = {pointer, pointer, word, word, word, pointer};
+  const Value made = begin_function("chunk" + std::to_string(chunk_count_++),
+                                    l_.FunctionType(l_.VoidTypeInContext(context_), parameters, 6, false));
+  l_.SetLinkage(made, LLVMInternalLinkage);
+  chunk_of_ = &loop;
+  partial_ = l_.GetParam(made, 5);
+  partials_.clear();
+  partial_bytes_ = 0;
+  const std::vector<Expr>& known = needs.variables;
+  for (std::size_t i = 0; i < known.size(); ++i) {
+    Value slot = int64(std::int64_t(i));
+    const Value place = l_.BuildGEP2(builder_, word, l_.GetParam(made, 1), &slot, 1, "");
+    levels_[0].values[known[i].id()] =
+        from_memory(known[i].dtype(), l_.BuildLoad2(builder_, memory_type(known[i].dtype()), place, ""));
+    var_levels_[known[i].payload()] = 0;
+  }
+  load_own_data(needs.buffers, l_.GetParam(made, 4));
+  start_carries(loop);
+  const Value begin = l_.GetParam(made, 2), end = l_.GetParam(made, 3);
+  if (loop.vector)
+    vector_loop(loop, begin, end, {});
+  else
+    scalar_loop(loop, begin, end);
+  if (!updates_in_lanes(loop))
+    for (auto& carry : loop.carries) {
+      const DType dtype = carry.var.dtype();
+      const Value reduced = l_.BuildLoad2(builder_, type(dtype), locals_.at(carry.var.payload()), "");
+      leave_partial(carry.var.payload(), 0, memory_type(dtype), to_memory(dtype, reduced));
+    }
+  l_.BuildRetVoid(builder_);
+
+  chunk_of_ = nullptr;
+  function_ = function;
+  entry_ = entry;
+  levels_ = std::move(levels);
+  data_ = std::move(data);
+  var_levels_ = std::move(var_levels);
+  locals_ = std::move(locals);
+  level_cache_.clear();
+  resume(here);
+  return made;
+}
+
+// Has the runtime run the loop in chunks: all of it, or as many whole chunks as there are.
+Emitter::Chunks Emitter::run_chunks(const program::Loop& loop, Value extent) {
+  const Needs needs = needs_of(loop);
+  const std::vector<Expr>& known = needs.variables;
+  const LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0), word = type(DType::Int64);
+  const auto memory = [&](std::int64_t words, const char* name) {
+    LLVMBasicBlockRef here = l_.GetInsertBlock(builder_);
+    resume(entry_);
+    const Value out = l_.BuildArrayAlloca(builder_, word, int64(words), name);
+    l_.SetAlignment(out, 64);
+    resume(here);
+    return out;
+  };
+  const auto word_of = [&](Value array, std::int64_t at) {
+    Value slot = int64(at);
+    return l_.BuildGEP2(builder_, word, array, &slot, 1, "");
+  };
+  const Value work = value(loop.work);
+  const Value context = memory(std::max<std::int64_t>(1, std::int64_t(known.size())), "context");
+  for (std::size_t i = 0; i < known.size(); ++i)
+    l_.BuildStore(builder_, to_memory(known[i].dtype(), value(known[i])), word_of(context, std::int64_t(i)));
+  const Value chunk = emit_chunk(loop, needs);
+
+  Chunks out;
+  out.all = !updates_in_lanes(loop);
+  out.partials_of_one = std::move(partials_);
+  out.partial_bytes = partial_bytes_;
+  const std::int64_t granule = !out.all ? granule_ : loop.vector ? simple_granule : 1;
+  const Value home = memory(std::max<std::int64_t>(1, out.all ? out.partial_bytes / 8 : 0), "partial"),
+              done = memory(4, "done");
+  LLVMTypeRef types[] = {pointer, pointer, pointer, word, word, word, word, pointer, word, pointer};
+  Value arguments[] = {l_.GetParam(function_, 0), chunk, context,        extent, work, int64(granule),
+                       int64(out.partial_bytes),  home,  int64(out.all), done};
+  const LLVMTypeRef run_type = l_.FunctionType(l_.VoidTypeInContext(context_), types, 10, false);
+  Value run = l_.GetNamedFunction(module_, "bt_run_in_chunks");
+  if (!run) run = l_.AddFunction(module_, "bt_run_in_chunks", run_type);
+  l_.BuildCall2(builder_, run_type, run, arguments, 10, "");
+  out.partials = l_.BuildLoad2(builder_, pointer, word_of(done, 0), "partials");
+  out.count = l_.BuildLoad2(builder_, word, word_of(done, 1), "chunks");
+  out.length = l_.BuildLoad2(builder_, word, word_of(done, 2), "chunk_length");
+  out.done = l_.BuildLoad2(builder_, word, word_of(done, 3), "done");
+  return out;
+}
+
+Emitter::Value Emitter::partial_address(const Chunks& chunks, Value chunk, std::int64_t var, std::size_t copy) {
+  const auto found = std::find_if(chunks.partials_of_one.begin(), chunks.partials_of_one.end(),
+                                  [&](const Partial& each) { return each.var == var && each.copy == copy; });
+  Value offset =
+      l_.BuildAdd(builder_, l_.BuildMul(builder_, chunk, int64(chunks.partial_bytes), ""), int64(found->offset), "");
+  return l_.BuildGEP2(builder_, l_.Int8TypeInContext(context_), chunks.partials, &offset, 1, "");
+}
+
+void Emitter::for_each_chunk(const Chunks& chunks, const std::function<void(Value)>& body_of) {
+  LLVMBasicBlockRef before = l_.GetInsertBlock(builder_), header = block("chunks"), body = block("chunk"),
+                    exit = block("chunks_after");
+  l_.BuildBr(builder_, header);
+  l_.PositionBuilderAtEnd(builder_, header);
+  Value chunk = l_.BuildPhi(builder_, type(DType::Int64), "chunk");
+  l_.BuildCondBr(builder_, l_.BuildICmp(builder_, LLVMIntSLT, chunk, chunks.count, ""), body, exit);
+  l_.PositionBuilderAtEnd(builder_, body);
+  body_of(chunk);
+  Value starts[] = {int64(0), l_.BuildAdd(builder_, chunk, int64(1), "")};
+  LLVMBasicBlockRef from[] = {before, l_.GetInsertBlock(builder_)};
+  l_.AddIncoming(chunk, starts, from, 2);
+  l_.BuildBr(builder_, header);
+  l_.PositionBuilderAtEnd(builder_, exit);
+}
+
+// Of a loop that has run as a whole, into what it carries.
+void Emitter::combine_partials(const program::Loop& loop, const Chunks& chunks) {
+  if (loop.carries.empty()) return;
+  for_each_chunk(chunks, [&](Value chunk) {
+    for (auto& carry : loop.carries) {
+      const DType dtype = carry.var.dtype();
+      const Value memory = locals_.at(carry.var.payload());
+      const Value before = l_.BuildLoad2(builder_, type(dtype), memory, "");
+      const Value left = partial_address(chunks, chunk, carry.var.payload(), 0);
+      const Value part = from_memory(dtype, l_.BuildLoad2(builder_, memory_type(dtype), left, ""));
+      l_.BuildStore(builder_, combine(carry.combiner, dtype, before, part, false), memory);
+    }
+  });
+}
+
+// Into the accumulators of what is left of an innermost loop: all but sums of floats, which have an order of their own.
+void Emitter::combine_partials(const program::Loop& loop, const Chunks& chunks, int lanes,
+                               const std::vector<Accumulators>& accumulators) {
+  std::unordered_set<std::int64_t> done;
+  std::vector<const program::Update*> updates;
+  for (auto& step : loop.body)
+    if (auto* update = std::get_if<program::Update>(&step.what); update && done.insert(update->var.payload()).second)
+      if (update->combiner != Combiner::add || !is_float(update->var.dtype())) updates.push_back(update);
+  if (updates.empty()) return;
+  for_each_chunk(chunks, [&](Value chunk) {
+    for (auto* update : updates)
+      for (std::size_t copy = 0; copy < accumulators.size(); ++copy) {
+        const auto part_of = [&](Expr var) {
+          const Value left = partial_address(chunks, chunk, var.payload(), copy);
+          return l_.BuildLoad2(builder_, type(var.dtype(), lanes), left, "");
+        };
+        const auto memory_of = [&](Expr var) { return accumulators[copy].at(var.payload()); };
+        const DType dtype = update->var.dtype();
+        const Value part = part_of(update->var), memory = memory_of(update->var);
+        const Value before = l_.BuildLoad2(builder_, type(dtype, lanes), memory, "");
+        if (!update->place_var) {
+          l_.BuildStore(builder_, combine(update->combiner, dtype, before, part, false), memory);
+          continue;
+        }
+        const Value taken = more_extreme(update->combiner, dtype, part, before);
+        const Value place = memory_of(update->place_var), place_part = part_of(update->place_var);
+        const Value place_before = l_.BuildLoad2(builder_, type(DType::Int64, lanes), place, "");
+        l_.BuildStore(builder_, l_.BuildSelect(builder_, taken, part, before, ""), memory);
+        l_.BuildStore(builder_, l_.BuildSelect(builder_, taken, place_part, place_before, ""), place);
+      }
+  });
+}
+
+}  // namespace bitale::codegen

@@ -1,0 +1,397 @@
+// Sharing: which loops at the top may run in chunks by several threads. A loop may when no iteration reads or
+// overwrites what another writes, and what it carries may be combined from parts without a change in any bit:
+//   - rows that each iteration writes anew are made each worker's own;
+//   - a sum of floats that rows add to, one after the other, becomes a column of addends and a loop that adds them, in
+//     the same order (innermost loops add in a tree whose branches are chunks: codegen sees to that);
+//   - a loop that accumulates rows into a row is cut into bands of columns.
+// Scatters, running values and whatever else must go in order stay as they are.
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "bitale/core/text.hpp"
+#include "lowering/plan.hpp"
+
+namespace bitale::lowering {
+
+namespace {
+
+using program::Code;
+using program::Loop;
+using program::Step;
+using program::Steps;
+
+constexpr std::int64_t band = 512;                           // columns: 4 KiB of a row of doubles
+constexpr std::int64_t too_short = 64;                       // such loops of known length, of simple steps, are no work
+constexpr std::int64_t unknown_extent = 8;                   // of an inner loop whose length depends on where it is
+constexpr std::int64_t scalar_weight = 4, call_weight = 60;  // in operations of a lane
+
+struct Access {
+  std::vector<Expr> at;
+  enum class Kind { read, store, accumulate } kind;
+};
+
+std::vector<Expr> arguments_of(Expr expr) {
+  std::vector<Expr> out;
+  for (std::size_t i = 0; i < expr.argument_count(); ++i) out.push_back(expr.argument(i));
+  return out;
+}
+
+bool contains(Expr root, Expr part) {
+  bool found = false;
+  program::ExprWalk()(root, [&](Expr expr) { found |= expr == part; });
+  return found;
+}
+
+// Known before any loop: no index, element or variable in it.
+bool is_fixed(Expr root) {
+  bool fixed = true;
+  program::ExprWalk()(root, [&](Expr expr) {
+    fixed &= expr.code() != Code::index && expr.code() != Code::load && expr.code() != Code::var;
+  });
+  return fixed;
+}
+
+bool is_simple(const Step& step) {
+  return std::holds_alternative<program::Store>(step.what) || std::holds_alternative<program::Accumulate>(step.what) ||
+         std::holds_alternative<program::Let>(step.what) || std::holds_alternative<program::Update>(step.what);
+}
+
+// What a loop does, seen as a whole.
+class Footprint {
+ public:
+  explicit Footprint(Loop& loop) { examine(loop); }
+
+  bool only_simple_steps = true;
+  std::unordered_map<std::int64_t, std::vector<Access>> accesses;  // by buffer, in the order of the steps
+  std::unordered_map<std::int64_t, Expr> extents;                  // of indices
+  std::unordered_set<std::int64_t> made;                           // variables
+
+  // Whether different values of `index` mean different values of `place`, whatever the other indices are.
+  bool separates(Expr place, Expr index) const {
+    if (place == index) return true;
+    if (place.code() == Code::mul) return factor(place, index).is_constant() && !factor(place, index).is_constant(0);
+    if (place.code() != Code::add && place.code() != Code::sub) return false;
+    const Expr a = place.argument(0), b = place.argument(1);
+    if (is_fixed(b)) return separates(a, index);
+    if (is_fixed(a)) return separates(b, index);
+    if (place.code() == Code::sub) return false;
+    return (factor(a, index) && is_below(b, factor(a, index))) || (factor(b, index) && is_below(a, factor(b, index)));
+  }
+
+  bool is_written(std::int64_t buffer) const {
+    const auto& all = accesses.at(buffer);
+    return std::any_of(all.begin(), all.end(), [](auto& each) { return each.kind != Access::Kind::read; });
+  }
+
+  // All of it happens, in some axis, at a place of the iteration's own.
+  bool is_divided(std::int64_t buffer, Expr index) const {
+    const auto& all = accesses.at(buffer);
+    for (std::size_t k = 0; k < all[0].at.size(); ++k) {
+      const Expr place = all[0].at[k];
+      const bool same = std::all_of(all.begin(), all.end(), [&](auto& each) { return each.at[k] == place; });
+      if (same && separates(place, index)) return true;
+    }
+    return false;
+  }
+
+  // Each iteration begins by writing it, wherever it is written.
+  bool is_anew(std::int64_t buffer, Expr index) const {
+    const auto& all = accesses.at(buffer);
+    return all[0].kind == Access::Kind::store && std::all_of(all.begin(), all.end(), [&](auto& each) {
+             return std::none_of(each.at.begin(), each.at.end(), [&](Expr place) { return contains(place, index); });
+           });
+  }
+
+ private:
+  // c of index * c; invalid when it is none.
+  static Expr factor(Expr product, Expr index) {
+    if (product == index) return index.pool().integer(1);
+    if (product.code() != Code::mul) return {};
+    const Expr a = product.argument(0), b = product.argument(1);
+    return a == index && is_fixed(b) ? b : b == index && is_fixed(a) ? a : Expr();
+  }
+  // An index that counts from 0 to a limit at most.
+  bool is_below(Expr index, Expr limit) const {
+    const auto found = extents.find(index.payload());
+    if (index.code() != Code::index || found == extents.end()) return false;
+    const auto fits = [&](Expr extent) {
+      return extent == limit || (extent.is_constant() && limit.is_constant() && extent.payload() <= limit.payload());
+    };
+    const Expr extent = found->second;
+    return fits(extent) || (extent.code() == Code::min && (fits(extent.argument(0)) || fits(extent.argument(1))));
+  }
+
+  void note(std::int64_t buffer, std::vector<Expr> at, Access::Kind kind) {
+    accesses[buffer].push_back({std::move(at), kind});
+  }
+  void note_reads(Step& step) {
+    program::ExprWalk walk;
+    for_each_expr(step, [&](Expr& root) {
+      walk(root, [&](Expr expr) {
+        if (expr.code() == Code::load) note(expr.payload(), arguments_of(expr), Access::Kind::read);
+      });
+    });
+  }
+  void examine(Loop& loop) {
+    extents[loop.index.payload()] = loop.extent;
+    for (auto& carry : loop.carries) made.insert(carry.var.payload());
+    for (auto& step : loop.body) {
+      note_reads(step);
+      if (auto* store = std::get_if<program::Store>(&step.what)) note(store->buffer, store->at, Access::Kind::store);
+      if (auto* accumulate = std::get_if<program::Accumulate>(&step.what))
+        note(accumulate->buffer, accumulate->at, Access::Kind::accumulate);
+      if (auto* let = std::get_if<program::Let>(&step.what)) made.insert(let->var.payload());
+      if (auto* inner = std::get_if<Loop>(&step.what))
+        examine(*inner);
+      else
+        only_simple_steps &= is_simple(step);
+    }
+  }
+};
+
+class Sharer {
+ public:
+  explicit Sharer(Plan& plan) : plan_(plan), program_(plan.program), pool_(*plan.program.pool) {}
+
+  void run() {
+    for (std::size_t at = 0; at < program_.steps.size(); ++at) note_uses(program_.steps[at], at);
+    Steps steps;
+    for (std::size_t at = 0; at < program_.steps.size(); ++at) {
+      Step& step = program_.steps[at];
+      Steps after;
+      if (auto* loop = std::get_if<Loop>(&step.what)) share(*loop, at, after);
+      steps.push_back(std::move(step));
+      for (auto& each : after) steps.push_back(std::move(each));
+    }
+    program_.steps = std::move(steps);
+  }
+
+ private:
+  // ---- who uses what outside a loop ----
+  struct Use {
+    std::size_t first, last;  // steps at the top
+  };
+  static void note_use(std::unordered_map<std::int64_t, Use>& uses, std::int64_t which, std::size_t at) {
+    uses.try_emplace(which, Use{at, at}).first->second.last = at;
+  }
+  void note_uses(Step& step, std::size_t at) {
+    program::ExprWalk walk;
+    for_each_expr(step, [&](Expr& root) {
+      walk(root, [&](Expr expr) {
+        if (expr.code() == Code::load) note_use(buffers_, expr.payload(), at);
+        if (expr.code() == Code::var) note_use(variables_, expr.payload(), at);
+      });
+    });
+    if (auto* store = std::get_if<program::Store>(&step.what)) note_use(buffers_, store->buffer, at);
+    if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) note_use(buffers_, accumulate->buffer, at);
+    if (auto* fill = std::get_if<program::Fill>(&step.what)) note_use(buffers_, fill->buffer, at);
+    if (auto* call = std::get_if<program::Call>(&step.what))
+      for (auto& argument : call->arguments)
+        if (auto* buffer = std::get_if<program::BufferArgument>(&argument)) note_use(buffers_, buffer->buffer, at);
+    if (auto* host = std::get_if<program::HostCall>(&step.what)) {
+      for (auto buffer : host->inputs) note_use(buffers_, buffer, at);
+      for (auto buffer : host->outputs) note_use(buffers_, buffer, at);
+    }
+    if (auto* loop = std::get_if<Loop>(&step.what))
+      for (auto& inner : loop->body) note_uses(inner, at);
+  }
+  bool is_private(std::int64_t buffer, std::size_t at) const {
+    const Use& use = buffers_.at(buffer);
+    return program_.buffers[std::size_t(buffer)].role == program::Role::temporary && use.first == at && use.last == at;
+  }
+
+  // ---- one loop ----
+  void share(Loop& loop, std::size_t at, Steps& after) {
+    const Footprint footprint(loop);
+    if (!footprint.only_simple_steps) return;
+    for (auto var : footprint.made)
+      if (auto use = variables_.find(var); use != variables_.end() && use->second.last > at && !is_carried(loop, var))
+        return;
+    const bool innermost = std::all_of(loop.body.begin(), loop.body.end(), is_simple);
+    if (innermost && loop.extent.is_constant() && loop.extent.payload() <= too_short) return;
+    std::vector<std::int64_t> own;
+    bool possible = can_split_carries(loop);
+    for (auto& [buffer, accesses] : footprint.accesses) {
+      if (!possible) break;
+      if (!footprint.is_written(buffer) || footprint.is_divided(buffer, loop.index)) continue;
+      possible = is_private(buffer, at) && footprint.is_anew(buffer, loop.index);
+      own.push_back(buffer);
+    }
+    if (!possible) return share_columns(loop, footprint);
+    for (auto buffer : own) program_.buffers[std::size_t(buffer)].per_worker = true;
+    loop.work = work_of(loop.body, loop.vector);
+    if (!loop.vector) defer_sums(loop, after);
+  }
+
+  static bool is_carried(const Loop& loop, std::int64_t var) {
+    return std::any_of(loop.carries.begin(), loop.carries.end(),
+                       [&](auto& carry) { return carry.var.payload() == var; });
+  }
+
+  static bool is_float_sum(const program::Carry& carry) {
+    return carry.combiner == Combiner::add && is_float(carry.var.dtype());
+  }
+
+  // Whether parts of what a loop carries combine to the very same.
+  static bool can_split_carries(const Loop& loop) {
+    std::unordered_set<std::int64_t> places;
+    bool possible = true;
+    const auto visit = [&](auto&& self, const Steps& steps) -> void {
+      for (auto& step : steps) {
+        if (auto* inner = std::get_if<Loop>(&step.what)) self(self, inner->body);
+        auto* update = std::get_if<program::Update>(&step.what);
+        if (update && update->place_var && is_carried(loop, update->var.payload())) possible &= loop.vector;
+      }
+    };
+    visit(visit, loop.body);
+    for (auto& carry : loop.carries) {
+      possible &= !carry.running && !(carry.combiner == Combiner::mul && is_float(carry.var.dtype()));
+      if (is_float_sum(carry) && !loop.vector) possible &= can_defer(loop, carry.var);
+    }
+    return possible;
+  }
+
+  // ---- sums over rows ----
+  // Each addend is made in the body itself, or by one loop of lanes in it, whose sum is added as a whole.
+  static bool can_defer(const Loop& loop, Expr sum) {
+    for (auto& step : loop.body) {
+      auto* inner = std::get_if<Loop>(&step.what);
+      if (!inner) continue;
+      for (auto& deep : inner->body) {
+        if (std::holds_alternative<Loop>(deep.what) && updates(deep, sum)) return false;
+        if (!inner->vector && updates(deep, sum)) return false;
+      }
+    }
+    return true;
+  }
+  static bool updates(const Step& step, Expr var) {
+    if (auto* update = std::get_if<program::Update>(&step.what)) return update->var == var;
+    auto* loop = std::get_if<Loop>(&step.what);
+    return loop && std::any_of(loop->body.begin(), loop->body.end(), [&](auto& each) { return updates(each, var); });
+  }
+
+  // An array with an element per iteration, and that element.
+  Expr column(const Loop& loop, DType dtype, std::int64_t& buffer) {
+    buffer = std::int64_t(program_.buffers.size());
+    program::Buffer made;
+    made.name = cat("addends", buffer);
+    made.dtype = dtype;
+    made.shape = {loop.extent};
+    program_.buffers.push_back(std::move(made));
+    return pool_.load(buffer, dtype, std::vector<Expr>{loop.index});
+  }
+
+  void defer_sums(Loop& loop, Steps& after) {
+    Loop adding{loop.index, loop.extent, {}, {}, false};
+    for (auto& carry : loop.carries)
+      if (is_float_sum(carry)) adding.carries.push_back(carry);
+    if (adding.carries.empty()) return;
+    std::erase_if(loop.carries, is_float_sum);
+    Steps body;
+    // Stores `value` in a column; what reads it there.
+    const auto put = [&](Expr value) {
+      std::int64_t buffer = -1;
+      const Expr element = column(loop, value.dtype(), buffer);
+      body.push_back({program::Store{buffer, {loop.index}, value}});
+      return element;
+    };
+    for (auto& step : loop.body) {
+      auto* update = std::get_if<program::Update>(&step.what);
+      if (update && is_carried(adding, update->var.payload())) {
+        // A product is added in one rounding.
+        const bool is_product = update->value.code() == Code::mul;
+        const Expr value =
+            is_product ? pool_.make(Code::mul, update->value.dtype(),
+                                    std::vector<Expr>{put(update->value.argument(0)), put(update->value.argument(1))})
+                       : put(update->value);
+        adding.body.push_back({program::Update{update->var, update->combiner, value}});
+        continue;
+      }
+      std::vector<std::pair<Expr, Expr>> sums;  // of an inner loop, and what they are added to
+      if (auto* inner = std::get_if<Loop>(&step.what)) {
+        for (auto& carry : adding.carries) {
+          if (!updates(step, carry.var)) continue;
+          const Expr sum = plan_.new_var(carry.var.dtype());
+          inner->carries.push_back({sum, Combiner::add});
+          for (auto& deep : inner->body)
+            if (auto* add = std::get_if<program::Update>(&deep.what); add && add->var == carry.var) add->var = sum;
+          sums.emplace_back(sum, carry.var);
+        }
+      }
+      body.push_back(std::move(step));
+      for (auto& [sum, total] : sums) adding.body.push_back({program::Update{total, Combiner::add, put(sum)}});
+    }
+    loop.body = std::move(body);
+    after.push_back({std::move(adding)});
+  }
+
+  // ---- rows into a row ----
+  // for i: for j: row[j] += ..., as bands of j, each of which goes through all i.
+  void share_columns(Loop& loop, const Footprint& footprint) {
+    if (!loop.carries.empty() || loop.body.empty()) return;
+    auto* first = std::get_if<Loop>(&loop.body[0].what);
+    if (!first || !is_fixed(first->extent)) return;
+    if (first->extent.is_constant() && first->extent.payload() <= band) return;
+    for (auto& step : loop.body) {
+      auto* inner = std::get_if<Loop>(&step.what);
+      if (!inner || !inner->carries.empty() || !(inner->index == first->index) || !(inner->extent == first->extent))
+        return;
+    }
+    for (auto& [buffer, accesses] : footprint.accesses)
+      if (footprint.is_written(buffer) && !footprint.is_divided(buffer, first->index)) return;
+
+    const Expr columns = first->extent, count = (columns + (band - 1)) / band, old = first->index;
+    const Expr which = plan_.new_index("band", count);
+    const Expr width = min(pool_.integer(band), columns - which * band);
+    const Expr j = plan_.new_index("j", width);
+    const Stored moved{{old.id(), which * band + j}};
+    for (auto& step : loop.body) {
+      auto& inner = std::get<Loop>(step.what);
+      for (auto& deep : inner.body) substitute_in(deep, moved);
+      inner.index = j;
+      inner.extent = width;
+    }
+    Loop bands{which, count, {}, {}, false};
+    bands.body.push_back({std::move(loop)});
+    bands.work = work_of(bands.body, false);
+    loop = std::move(bands);
+  }
+  static void substitute_in(Step& step, const Stored& moved) {
+    for_each_expr(step, [&](Expr& root) { root = substitute(root, moved); });
+    if (auto* loop = std::get_if<Loop>(&step.what))
+      for (auto& inner : loop->body) substitute_in(inner, moved);
+  }
+
+  // ---- how much there is to do ----
+  Expr work_of(Steps& body, bool in_lanes) {
+    Expr total = pool_.integer(1);
+    program::ExprWalk walk;
+    for (auto& step : body) {
+      std::int64_t calls = 0;
+      for_each_expr(step, [&](Expr& root) { walk(root, [&](Expr expr) { calls += expr.code() == Code::call; }); });
+      total = total + (program::operations(step) * (in_lanes ? 1 : scalar_weight) + calls * call_weight);
+      if (auto* loop = std::get_if<Loop>(&step.what))
+        total = total + extent_of(*loop) * work_of(loop->body, loop->vector);
+    }
+    return total;
+  }
+  Expr extent_of(const Loop& loop) {
+    if (is_fixed(loop.extent)) return loop.extent;
+    if (loop.extent.code() == Code::min)
+      for (std::size_t i = 0; i < 2; ++i)
+        if (loop.extent.argument(i).is_constant()) return loop.extent.argument(i);
+    return pool_.integer(unknown_extent);
+  }
+
+  Plan& plan_;
+  Program& program_;
+  ExprPool& pool_;
+  std::unordered_map<std::int64_t, Use> buffers_, variables_;
+};
+
+}  // namespace
+
+void share_loops(Plan& plan) { Sharer(plan).run(); }
+
+}  // namespace bitale::lowering
