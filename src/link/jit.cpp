@@ -6,6 +6,7 @@
 #include <exception>
 #include <list>
 #include <mutex>
+#include <optional>
 #include <unordered_set>
 
 #include "bitale/core/error.hpp"
@@ -118,6 +119,8 @@ class JitThunk final : public Thunk {
       workspace.data[input.buffer] = as_is ? view.data : copies.back().mutable_data();
     }
     Call call(*this, workspace, results);
+    std::optional<runtime::ThreadBudget> budget;  // for products of matrices
+    if (threads_ > 1) budget.emplace(threads_);
     if (const auto status = code_->entry()(&call.frame.self)) fail(call, status, inputs);
   }
 

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "runtime/blocks.hpp"
 #include "runtime/symbols.hpp"
 
 namespace bitale::runtime {
@@ -172,8 +173,11 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, bool transA, bool tran
   }
   const auto function = blas().gemm<T>();
   if (!function || !fit_int(m, n, k, lda, ldb)) return plain_product(m, n, k, transA, transB, A, lda, B, ldb, C);
-  function(CblasRowMajor, flag(transA), flag(transB), int(m), int(n), int(k), T(1), A, leading(lda, transA ? m : k), B,
-           leading(ldb, transB ? k : n), T(0), C, int(n));
+  for_each_block(m, n, k, [&](std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns) {
+    function(CblasRowMajor, flag(transA), flag(transB), int(rows), int(columns), int(k), T(1),
+             A + row * (transA ? 1 : lda), leading(lda, transA ? m : k), B + column * (transB ? ldb : 1),
+             leading(ldb, transB ? k : n), T(0), C + row * n + column, int(n));
+  });
 }
 
 template <class T>

@@ -95,6 +95,8 @@ void run_in_chunks(Frame* frame, Chunk run, const void* context, std::int64_t ex
 
 const RegisterSymbols symbols{symbol("bt_run_in_chunks", run_in_chunks)};
 
+thread_local int budget = 1;
+
 struct Tasks {
   void (*task)(const void* context, std::int64_t i);
   const void* context;
@@ -109,6 +111,10 @@ void claim_tasks(void* context, int) {
 }
 
 }  // namespace
+
+int thread_budget() { return budget; }
+ThreadBudget::ThreadBudget(int threads) : before_(budget) { budget = threads; }
+ThreadBudget::~ThreadBudget() { budget = before_; }
 
 int processor_count() {
   cpu_set_t set;

@@ -33,4 +33,17 @@ constexpr std::int64_t worker_stride(std::int64_t bytes) { return (bytes + 127) 
 void for_each_task(int threads, std::int64_t count, void (*task)(const void* context, std::int64_t i),
                    const void* context);
 
+// Threads that what this thread computes may use: what a ThreadBudget says for as long as it lives, else 1.
+int thread_budget();
+class ThreadBudget {
+ public:
+  explicit ThreadBudget(int threads);
+  ~ThreadBudget();
+  ThreadBudget(const ThreadBudget&) = delete;
+  ThreadBudget& operator=(const ThreadBudget&) = delete;
+
+ private:
+  int before_;
+};
+
 }  // namespace bitale::runtime

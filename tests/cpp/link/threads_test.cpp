@@ -10,6 +10,7 @@
 #include <limits>
 #include <random>
 #include <thread>
+#include <tuple>
 
 #include "bitale/bitale.hpp"
 #include "bitale/core/text.hpp"
@@ -190,6 +191,28 @@ TEST_CASE("threads: what must go in order does") {
   check_same({x, base, at}, {set_subtensor(base, {IndexItem(at)}, x)}, calls, 1);
   check_same({x, base, at}, {cumsum(x, 0) + sum(base) * sum(cast(at, DType::Float64))}, calls, 2);
   check_same({x, base, at}, {prod(x), sum(base), max(at)}, calls, 2);
+}
+
+TEST_CASE("threads: products of matrices") {
+  Random random(11);
+  for (DType dtype : floats) {
+    const auto x = matrix("x", dtype), y = matrix("y", dtype);
+    for (auto& [m, n, k] : {std::tuple<int, int, int>{1100, 300, 70}, {40, 1700, 400}, {1537, 20, 700}, {90, 80, 70}}) {
+      const Arrays values{random.normal(dtype, {m, k}), random.normal(dtype, {k, n})};
+      const Arrays turned{values[0].transpose().copy(), values[1].transpose().copy()};
+      check_same({x, y}, {dot(x, y)}, {values}, 0);
+      check_same({x, y}, {dot(transpose(x), transpose(y))}, {turned}, 0);
+      const Array got = linked({x, y}, {dot(x, y)}, 3)->run(values)[0];
+      double worst = 0;
+      for (auto& [i, j] : {std::pair<int, int>{0, 0}, {m - 1, n - 1}, {m / 2, n / 2}, {m - 1, 0}, {m / 3, n - 2}}) {
+        double expected = 0;
+        for (int l = 0; l < k; ++l)
+          expected += values[0].at(std::vector<std::int64_t>{i, l}) * values[1].at(std::vector<std::int64_t>{l, j});
+        worst = std::max(worst, std::abs(got.at(std::vector<std::int64_t>{i, j}) - expected));
+      }
+      CHECK(worst < (dtype == DType::Float32 ? 1e-3 : 1e-11));
+    }
+  }
 }
 
 TEST_CASE("threads: strided inputs") {
