@@ -51,6 +51,13 @@ bitale_target(rewrites_doc)
 target_link_libraries(rewrites_doc PRIVATE bitale)
 add_test(NAME docs.rewrites COMMAND rewrites_doc ${CMAKE_CURRENT_SOURCE_DIR} --check)
 
+# docs/pictures are drawn by the library.
+add_executable(pictures_doc tools/pictures_doc.cpp)
+bitale_target(pictures_doc)
+target_link_libraries(pictures_doc PRIVATE bitale)
+add_test(NAME docs.pictures COMMAND pictures_doc ${CMAKE_CURRENT_SOURCE_DIR} --check)
+set_tests_properties(docs.pictures PROPERTIES ENVIRONMENT BITALE_FLAGS=base_compiledir=${CMAKE_CURRENT_BINARY_DIR}/compiled)
+
 # The accuracy and speed of the elementary functions: `./dev math`.
 add_executable(math_accuracy tools/math.cpp tests/cpp/support/math_reference.cpp)
 bitale_target(math_accuracy)

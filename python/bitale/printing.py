@@ -1,4 +1,5 @@
-"""Graphs as text: `dprint` draws the tree of nodes, `pprint` writes the mathematics, `pydotprint` makes a picture."""
+"""Graphs as text and pictures: `dprint` draws the tree of nodes, `pprint` writes the mathematics, `pydotprint` makes a
+picture, `html` a page for graphs of any size."""
 
 from __future__ import annotations
 
@@ -7,9 +8,9 @@ from typing import Any
 
 from bitale import _core
 from bitale._core import pprint
-from bitale._picture import pydotprint
+from bitale._picture import dot_text, html, pydotprint
 
-__all__ = ["debugprint", "dprint", "pp", "pprint", "pydotprint"]
+__all__ = ["debugprint", "dot_text", "dprint", "html", "pp", "pprint", "pydotprint"]
 
 pp = pprint
 

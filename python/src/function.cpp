@@ -175,6 +175,9 @@ void bind_function_class(nb::module_& m) {
       .def(
           "get_shared", [](const Self& self) { return self.function.shared_variables(); },
           "The shared variables it reads or updates.")
+      .def_prop_ro(
+          "_output_labels", [](const Self& self) { return self.function.output_labels(); },
+          "What to say of each expression of fgraph: \"update of W\".")
       .def(
           "_text", [](const Self& self, const std::string& stage) { return self.function.dprint(stage); },
           "stage"_a = "graph")

@@ -33,4 +33,5 @@ NB_MODULE(_core, m) {
   bind_gradient(m);
   bind_printing(m);
   bind_rewriting(m);
+  bind_system(m);
 }

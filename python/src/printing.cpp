@@ -1,14 +1,21 @@
-// Graphs as text: what bitale/printing.py writes to a file or returns.
+// Graphs as text and as pictures: what bitale/printing.py and bitale/_picture.py write to a file or return.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/map.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <map>
+#include <memory>
 #include <string>
+#include <unordered_map>
 
 #include "arguments.hpp"
 #include "bind.hpp"
+#include "bitale/compile/page.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/printing/picture.hpp"
 #include "bitale/printing/printing.hpp"
 #include "define.hpp"
 #include "function_graph.hpp"
@@ -37,9 +44,78 @@ std::string print_one(nb::handle graph, const DprintOptions& options) {
   throw TypeError(cat("dprint: expected variables, Apply nodes, FunctionGraphs or functions, got ", shown(graph)));
 }
 
+// Seconds per Apply node.
+std::function<double(const Apply&)> as_times(nb::handle times) {
+  if (times.is_none()) return {};
+  auto seconds = std::make_shared<std::unordered_map<const ApplyNode*, double>>();
+  for (auto& [node, value] : as_pairs(times, "times")) {
+    auto* apply = instance_of<ApplyObject>(node);
+    if (!apply) throw TypeError(cat("times: expected Apply nodes as keys, got ", shown(node)));
+    (*seconds)[apply->apply.node()] = nb::cast<double>(value);
+  }
+  return [seconds](const Apply& node) {
+    const auto found = seconds->find(node.node());
+    return found == seconds->end() ? -1.0 : found->second;
+  };
+}
+
+void bind_pictures(nb::module_& m) {
+  m.def(
+      "dot_text",
+      [](const Variables& outputs, const std::vector<std::string>& output_names, bool compact, bool structure,
+         bool with_ids, bool high_contrast, bool var_with_name_simple, std::optional<std::size_t> max_label_size,
+         const std::map<std::string, std::string>& color_codes, Any condition) {
+        PictureOptions options;
+        options.compact = compact;
+        options.structure = structure;
+        options.with_ids = with_ids;
+        options.high_contrast = high_contrast;
+        options.var_with_name_simple = var_with_name_simple;
+        options.max_label_size = max_label_size.value_or(std::size_t(-1));
+        options.color_codes = color_codes;
+        options.outputs = output_names;
+        if (auto* node = instance_of<ApplyObject>(condition)) options.condition = node->apply;
+        return dot_text(outputs, options);
+      },
+      "outputs"_a, nb::kw_only(), "output_names"_a = std::vector<std::string>{}, "compact"_a = true,
+      "structure"_a = false, "with_ids"_a = false, "high_contrast"_a = true, "var_with_name_simple"_a = false,
+      "max_label_size"_a.none() = 70, "color_codes"_a = std::map<std::string, std::string>{},
+      "condition"_a.none() = nb::none(), "The graph in Graphviz's language.");
+  m.def(
+      "draw",
+      [](const std::string& text, const std::string& format) {
+        std::string image;
+        {
+          nb::gil_scoped_release unlocked;
+          image = draw(text, format);
+        }
+        return nb::bytes(image.data(), image.size());
+      },
+      "text"_a, "format"_a, "What Graphviz's `dot` makes of a text.");
+  m.def(
+      "graph_html",
+      [](const Variables& outputs, const std::string& name, const std::string& title, Any times) {
+        return graph_html({title, {{name, outputs, {}, as_times(times)}}});
+      },
+      "outputs"_a, "name"_a, "title"_a, "times"_a.none() = nb::none(), "A page that shows the graph.");
+  m.def(
+      "function_html",
+      [](Any function, const std::string& title, Any times) {
+        auto* compiled = instance_of<FunctionObject>(function);
+        if (!compiled) throw TypeError(cat("function_html: expected a function, got ", shown(function)));
+        Page page = page_of(compiled->function);
+        if (!title.empty()) page.title = title;
+        page.graphs.front().seconds = as_times(times);
+        return graph_html(page);
+      },
+      "function"_a, "title"_a, "times"_a.none() = nb::none(),
+      "A page that shows a function: its graph after and before rewriting, and its program.");
+}
+
 }  // namespace
 
 void bind_printing(nb::module_& m) {
+  bind_pictures(m);
   m.def(
       "dprint_text",
       [](Any graphs, int depth, bool print_type, bool print_shape, const std::string& id_type, bool stop_on_name,
@@ -78,6 +154,14 @@ void bind_printing(nb::module_& m) {
       function, "dprint", "bitale.printing", "function_dprint",
       "def dprint(self, stage: str = 'graph', *, file: typing.Any = None, **options: typing.Any) -> str | None",
       "Prints the compiled function: its graph, or another stage such as \"program\".");
+  define_in_python(variable, "_repr_svg_", "bitale._picture", "notebook_svg", "def _repr_svg_(self) -> str | None",
+                   "The graph as a notebook shows it.");
+  define_in_python(apply, "_repr_svg_", "bitale._picture", "notebook_svg", "def _repr_svg_(self) -> str | None",
+                   "The graph as a notebook shows it.");
+  define_in_python(graph, "_repr_html_", "bitale._picture", "notebook_html", "def _repr_html_(self) -> str | None",
+                   "The page of printing.html as a notebook shows it.");
+  define_in_python(function, "_repr_html_", "bitale._picture", "notebook_html", "def _repr_html_(self) -> str | None",
+                   "The page of printing.html as a notebook shows it.");
   m.def(
       "pprint", [](const Variable& variable) { return pprint(variable); }, "variable"_a,
       "The expression as one would write it.");

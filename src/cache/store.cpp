@@ -20,7 +20,6 @@ namespace bitale::cache {
 namespace {
 
 constexpr char magic[8] = {'b', 'i', 't', 'a', 'l', 'e', '0', '1'};
-constexpr std::string_view temporary_prefix = "tmp-";
 constexpr std::time_t hour = 3600;
 
 struct Header {
@@ -94,7 +93,10 @@ Store::Store(std::string directory, std::int64_t most_bytes)
 
 std::string Store::path(const Digest& key) const { return cat(directory_, "/", hexadecimal(key)); }
 
-std::optional<std::string> Store::load(const Digest& key) const {
+std::optional<std::string> Store::load(const Digest& key) const { return read(key, true); }
+bool Store::is_intact(const Digest& key) const { return read(key, false).has_value(); }
+
+std::optional<std::string> Store::read(const Digest& key, bool is_use) const {
   const Descriptor file(::open(path(key).c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status {};
   if (file.get() < 0 || ::fstat(file.get(), &status) != 0) return {};
@@ -107,7 +109,7 @@ std::optional<std::string> Store::load(const Digest& key) const {
     return {};
   std::string contents(std::size_t(header.size), '\0');
   if (!read_all(file.get(), contents.data(), contents.size()) || digest_of(contents) != header.checksum) return {};
-  note_use(file.get(), status);
+  if (is_use) note_use(file.get(), status);
   return contents;
 }
 

@@ -12,6 +12,9 @@
 
 namespace bitale::cache {
 
+// What an entry is called while it is written: this, the process, and a number.
+inline constexpr std::string_view temporary_prefix = "tmp-";
+
 class Store {
  public:
   // `most_bytes`: beyond, the entries that were not used for longest go. The directory is made when first written to.
@@ -21,10 +24,13 @@ class Store {
   std::string path(const Digest& key) const;
   // Nothing when there is no entry, it is damaged, or it belongs to another user.
   std::optional<std::string> load(const Digest& key) const;
+  // Whether load would give something; that is no use of the entry.
+  bool is_intact(const Digest& key) const;
   // When the directory can't be written, says so once in the life of the process; the caller has what it needs.
   void save(const Digest& key, std::string_view contents) const;
 
  private:
+  std::optional<std::string> read(const Digest& key, bool is_use) const;
   bool write(const std::string& file, std::string_view header, std::string_view contents) const;
   void evict(const std::string& spared) const;
 

@@ -19,5 +19,7 @@ class MissingGenerator : public NotImplementedError {
 
 // By LLVM. MissingGenerator when no usable LLVM library is found.
 std::string generate_object(const program::Program& program, const Target& target);
+// "LLVM 19.1.7, libLLVM.so.19.1". MissingGenerator.
+const std::string& generator_version();
 
 }  // namespace bitale::codegen

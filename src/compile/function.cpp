@@ -26,7 +26,7 @@ const Array& Results::single() const {
 
 struct Function::Impl {
   std::string name;
-  Variables inputs;                            // the user's
+  Variables inputs, built;                     // the user's
   std::vector<const TensorType*> input_types;  // the inputs', then the shared variables'
   std::vector<const TensorType*> output_types;
   Variables shared;                              // the user's; their containers follow the inputs
@@ -195,6 +195,7 @@ Function function(const Variables& inputs, const Variables& outputs, const Funct
   for (auto at : impl->updated) impl->update_targets.push_back(impl->containers[at].get());
 
   auto graph = std::make_shared<FunctionGraph>(all_inputs, roots);
+  impl->built = std::move(roots);
   const auto built = Clock::now();
   impl->report.time_rules = options.profile;
   rewrite(*graph, impl->mode.query(), &impl->report);
@@ -380,6 +381,14 @@ const std::string& Function::name() const { return impl_->name; }
 const Variables& Function::inputs() const { return impl_->inputs; }
 std::size_t Function::output_count() const { return impl_->output_count; }
 const FunctionGraph& Function::graph() const { return *impl_->graph; }
+const Variables& Function::built() const { return impl_->built; }
+
+std::vector<std::string> Function::output_labels() const {
+  std::vector<std::string> labels(impl_->output_count);
+  for (auto at : impl_->updated) labels.push_back(cat("update of ", impl_->shared[at].str()));
+  return labels;
+}
+
 std::vector<Variable> Function::shared_variables() const { return impl_->shared; }
 const Mode& Function::mode() const { return impl_->mode; }
 const CompileTimes& Function::times() const { return impl_->times; }
@@ -397,8 +406,7 @@ std::string Function::dprint(std::string_view stage, bool provenance) const {
   DprintOptions options;
   options.provenance = provenance;
   options.note = [this](const Apply& node) { return impl_->thunk->note(node); };
-  for (std::size_t i = 0; i < impl_->output_count; ++i) options.outputs.emplace_back();
-  for (auto at : impl_->updated) options.outputs.push_back(cat("update of ", impl_->shared[at].str()));
+  options.outputs = output_labels();
   return bitale::dprint(*impl_->graph, options);
 }
 

@@ -34,6 +34,8 @@ namespace bitale::runtime {
 
 // The file of the CBLAS library in use, or "" when the plain loops are.
 const std::string& blas_library();
+// The kernels that an OpenBLAS in use has chosen for this processor ("SkylakeX"), or "".
+std::string blas_kernels();
 
 // The plain loops, callable whatever library there is.
 void plain_gemm(std::int64_t m, std::int64_t n, std::int64_t k, bool transA, bool transB, const double* A,

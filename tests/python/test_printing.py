@@ -53,17 +53,97 @@ def test_arrays_and_functions_print_plainly():
 def test_pictures(tmp_path, capsys):
     x = pt.dvector("x")
     y = pt.exp(x) * 2
-    y.name = 'a "quoted" name'
-    for graph in (y, [y, x], bt.function([x], y), bt.FunctionGraph(outputs=[y])):
+    y.name = 'a "quoted" <name> & more'
+    for graph in (y, [y, x], bt.function([x], y), bt.FunctionGraph(outputs=[y]), y.owner):
         bt.printing.pydotprint(graph, tmp_path / "graph.dot")
         text = (tmp_path / "graph.dot").read_text()
         assert text.startswith("digraph") and "exp" in text.lower()
     if shutil.which("dot"):
-        bt.printing.pydotprint(y, tmp_path / "graph.png")
-        assert (tmp_path / "graph.png").read_bytes().startswith(b"\x89PNG")
+        for ending, start in (("png", b"\x89PNG"), ("svg", b"<?xml"), ("pdf", b"%PDF")):
+            bt.printing.pydotprint(y, tmp_path / f"graph.{ending}")
+            assert (tmp_path / f"graph.{ending}").read_bytes().startswith(start)
         assert bt.printing.pydotprint(y, return_image=True).startswith(b"\x89PNG")
+        assert b"&lt;name&gt; &amp; more" in bt.printing.pydotprint(y, format="svg", return_image=True)
+        with pytest.raises(ValueError, match="nonsense"):
+            bt.printing.pydotprint(y, format="nonsense", return_image=True)
     else:
-        with pytest.raises(RuntimeError, match="Graphviz"):
+        with pytest.raises(NotImplementedError, match="Graphviz"):
             bt.printing.pydotprint(y, tmp_path / "graph.png")
     with pytest.raises(TypeError):
         bt.printing.pydotprint(3, tmp_path / "graph.dot")
+
+
+def test_a_picture_without_graphviz(tmp_path, monkeypatch):
+    monkeypatch.setenv("PATH", str(tmp_path))
+    y = pt.exp(pt.dvector("x"))
+    with pytest.raises(NotImplementedError, match="graphviz"):
+        bt.printing.pydotprint(y, tmp_path / "graph.svg")
+    assert y._repr_svg_() is None
+    bt.printing.pydotprint(y, tmp_path / "graph.dot")
+    assert "<svg" not in bt.printing.html(y) and "</html>" in bt.printing.html(y)
+
+
+def test_options_of_pictures():
+    x, y = pt.dvector("x"), pt.dvector("y")
+    z = pt.exp(x) * 2.0 + y
+    text = bt.printing.dot_text(z)
+    for colour in ("#c3d9f4", "#f9cdcb", "#bfe5bd"):  # Apply nodes, Variables, Ops
+        assert colour in text
+    assert "#7339ab" in text  # Types
+    assert text.count("shape=box") < bt.printing.dot_text(z, compact=False).count("shape=box")
+    assert "fillcolor" not in bt.printing.dot_text(z, high_contrast=False)
+    assert "0: " in bt.printing.dot_text(z, with_ids=True)
+    structure = bt.printing.dot_text(pt.dmatrix("x") + pt.dmatrix("y"), structure=True)
+    assert structure.count("shape=ellipse") == 1 and structure.count("label=type") == 3
+    assert "Vector(float64" not in bt.printing.dot_text(x, var_with_name_simple=True)
+    long = pt.dvector("a" * 200)
+    assert "a" * 200 not in bt.printing.dot_text(long) and "a" * 200 in bt.printing.dot_text(long, max_label_size=None)
+    coloured = bt.printing.dot_text(z, color_codes={"Elemwise": "gold"})
+    assert 'fillcolor="gold"' in coloured
+    chosen = pt.switch(x > 0, pt.exp(y), pt.log(x))
+    framed = bt.printing.dot_text(chosen, condition=chosen.owner)
+    assert "seagreen" in framed and "deeppink" in framed
+    with pytest.warns(UserWarning, match="IfElse"):
+        bt.printing.pydotprint(z, format="dot", cond_highlight=True, return_image=True)
+    with pytest.raises(ValueError, match="two sides"):
+        bt.printing.dot_text(z, condition=pt.exp(x).owner)
+
+
+def test_pictures_name_updates():
+    w = bt.shared(np.zeros(3), name="w")
+    f = bt.function([], [], updates=[(w, w + 1.0)])
+    assert "update of w" in bt.printing.dot_text(f) and "update of w" in bt.printing.html(f)
+
+
+def test_pages(tmp_path):
+    x = pt.dvector("x")
+    f = bt.function([x], pt.exp(x), name="f")
+    page = bt.printing.html(f, tmp_path / "pages" / "f.html")
+    assert (tmp_path / "pages" / "f.html").read_text() == page
+    assert "http://" not in page.replace("http://www.w3.org/2000/svg", "") and "https://" not in page
+    for graph in (x, [x, pt.exp(x)], f.fgraph):
+        assert '"l":"x"' in bt.printing.html(graph)
+    with pytest.raises(TypeError):
+        bt.printing.html(3)
+    with pytest.raises(TypeError, match="Apply"):
+        bt.printing.html(f, times={x: 1.0})
+
+
+def test_a_page_of_a_long_chain():
+    x = pt.dvector("x")
+    y = x
+    for _ in range(20_000):
+        y = -y
+    assert bt.printing.html(y).count('"l":"Neg"') == 20_000
+
+
+def test_notebooks():
+    x = pt.dvector("x")
+    y = pt.exp(x)
+    if shutil.which("dot"):
+        assert "<svg" in y._repr_svg_() and "<svg" in y.owner._repr_svg_()
+    f = bt.function([x], y)
+    assert f._repr_html_().startswith("<iframe") and f.fgraph._repr_html_().startswith("<iframe")
+    for _ in range(300):
+        y = pt.sin(y)
+    assert y._repr_svg_() is None

@@ -103,6 +103,9 @@ class Function {
   const Variables& inputs() const;  // as the user gave them
   std::size_t output_count() const;
   const FunctionGraph& graph() const;  // after rewriting; update expressions follow the outputs
+  const Variables& built() const;      // the same expressions before rewriting, as the user built them; givens are in
+  // What to say of each of these expressions: "update of W"; "" for an output.
+  std::vector<std::string> output_labels() const;
   std::vector<Variable> shared_variables() const;
   const Mode& mode() const;
   const CompileTimes& times() const;

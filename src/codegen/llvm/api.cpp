@@ -23,19 +23,29 @@ constexpr unsigned needed_major = 19;
           "mode FAST_COMPILE, or linker_fallback=True"));
 }
 
-void* open_library() {
+struct Library {
+  void* handle;
+  std::string name;
+};
+
+Library open_library() {
   const std::string chosen = config::get("llvm_library");
   const std::vector<std::string> names =
       chosen.empty() ? std::vector<std::string>{"libLLVM.so.19.1", "libLLVM-19.so.1", "libLLVM-19.so"}
                      : std::vector<std::string>{chosen};
   // Lazy binding: most of the library's functions are never called, and resolving them all takes milliseconds.
   for (auto& name : names)
-    if (void* library = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL)) return library;
+    if (void* library = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL)) return {library, name};
   missing(cat(names[0], " was not found"));
 }
 
-LlvmApi load() {
-  void* library = open_library();
+struct Loaded {
+  LlvmApi api{};
+  std::string version;
+};
+
+Loaded load() {
+  const auto [library, name] = open_library();
   using GetVersion = void (*)(unsigned* major, unsigned* minor, unsigned* patch);
   unsigned version[3] = {};
   if (auto get_version = reinterpret_cast<GetVersion>(dlsym(library, "LLVMGetVersion")))
@@ -43,20 +53,26 @@ LlvmApi load() {
   if (version[0] < needed_major)
     missing(version[0] ? cat("the library found is of version ", version[0], ".", version[1])
                        : std::string("the library found is older, or another one"));
-  LlvmApi api{};
+  Loaded loaded;
+  loaded.version = cat("LLVM ", version[0], ".", version[1], ".", version[2], ", ", name);
+  LlvmApi& api = loaded.api;
 #define X(name)                                                                  \
   api.name = reinterpret_cast<decltype(api.name)>(dlsym(library, "LLVM" #name)); \
   if (!api.name) missing("the library found has no LLVM" #name);
   BITALE_LLVM_FUNCTIONS(X)
 #undef X
-  return api;
+  return loaded;
+}
+
+const Loaded& loaded() {
+  static const Loaded once = load();
+  return once;
 }
 
 }  // namespace
 
-const LlvmApi& llvm() {
-  static const LlvmApi api = load();
-  return api;
-}
+const LlvmApi& llvm() { return loaded().api; }
+
+const std::string& generator_version() { return loaded().version; }
 
 }  // namespace bitale::codegen

@@ -1,0 +1,149 @@
+"""``bitale doctor``: what was found on this machine, and whether a small function compiles and runs."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import tempfile
+import time
+from typing import Any
+
+import numpy as np
+
+import bitale
+from bitale import _core, tensor
+from bitale.cli import cache
+from bitale.cli.table import duration, size
+
+_marks = {"ok": "ok  ", "note": "note", "fail": "FAIL"}
+
+
+def add(verbs: Any, common: Any) -> None:
+    text = "report processor, LLVM, BLAS, compiler and cache, and test them"
+    parser = verbs.add_parser("doctor", parents=[common], help=text, description=text[0].upper() + text[1:] + ".")
+    parser.set_defaults(run=run, show=show)
+
+
+def run(options: Any) -> dict[str, Any]:
+    found = _core.system_report()
+    checks = [
+        _check("bitale", "ok", f"{bitale.__version__}, Python {platform.python_version()}, NumPy {np.__version__}"),
+        _processor(found),
+        _llvm(found),
+        _blas(found),
+        _compiler(),
+        _cache(),
+        _graphviz(),
+        _self_test("interpreter", "FAST_COMPILE"),
+    ]
+    if found["llvm"]:
+        checks.append(_self_test("native code", "FAST_RUN"))
+    return {"ok": all(check["status"] != "fail" for check in checks), "checks": checks, **found}
+
+
+def show(result: dict[str, Any]) -> str:
+    width = max(len(check["name"]) for check in result["checks"])
+    lines = []
+    for check in result["checks"]:
+        lines.append(f"{_marks[check['status']]}  {check['name'].ljust(width)}  {check['text']}")
+        if check["hint"]:
+            lines.append(f"      {'':{width}}  {check['hint']}")
+    lines.append("All is well." if result["ok"] else "Something does not work: see above.")
+    return "\n".join(lines)
+
+
+def _check(name: str, status: str, text: str, hint: str = "") -> dict[str, str]:
+    return {"name": name, "status": status, "text": text, "hint": hint}
+
+
+def _processor_name() -> str:
+    try:
+        with open("/proc/cpuinfo") as file:
+            for line in file:
+                if line.startswith("model name"):
+                    return line.split(":", 1)[1].strip()
+    except OSError:
+        pass
+    return platform.processor() or platform.machine()
+
+
+def _processor(found: dict[str, Any]) -> dict[str, str]:
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    text = f"{_processor_name()}, {cores} cores; target {found['target']}, vectors of {8 * found['vector_bytes']} bits"
+    return _check("processor", "ok", text, " ".join(found["cpu_features"]))
+
+
+def _llvm(found: dict[str, Any]) -> dict[str, str]:
+    if found["llvm"]:
+        return _check("LLVM", "ok", found["llvm"])
+    return _check("LLVM", "fail", "not found", found["llvm_error"])
+
+
+def _blas(found: dict[str, Any]) -> dict[str, str]:
+    if not found["blas"]:
+        hint = "products of matrices take plain loops; install the package libopenblas0 for faster ones"
+        return _check("BLAS", "note", "not found", hint)
+    kernels = f", kernels {found['blas_kernels']}" if found["blas_kernels"] else ""
+    return _check("BLAS", "ok", found["blas"] + kernels)
+
+
+def _compiler() -> dict[str, str]:
+    given = bitale.config.cxx
+    for name in [given] if given else ["g++", "c++", "clang++"]:
+        if file := shutil.which(name):
+            return _check("compiler", "ok", file)
+    return _check("compiler", "note", f"not found: {given or 'g++, c++, clang++'}", "native code does not need one")
+
+
+def _cache() -> dict[str, str]:
+    state = cache.listing()
+    if not state["enabled"]:
+        return _check("cache", "note", "not in use (cache=False)")
+    damaged = sum(not entry["intact"] for entry in state["entries"])
+    text = f"{state['path']}, {len(state['entries'])} entries, {size(state['bytes'])} of {size(state['limit'])}"
+    if problem := _unwritable(cache.directory()):
+        return _check("cache", "note", text, f"{problem}: compiled code is not kept; choose another with the flag compiledir")
+    return _check("cache", "ok", text, f"{damaged} are damaged: bitale cache cleanup" if damaged else "")
+
+
+def _unwritable(folder: str) -> str:
+    """Why no file can be made there, or in the nearest folder above that is there; "" when one can."""
+    while not os.path.isdir(folder):
+        if os.path.exists(folder):
+            return f"{folder} is no directory"
+        folder = os.path.dirname(folder)
+    try:
+        with tempfile.TemporaryFile(dir=folder):
+            return ""
+    except OSError as error:
+        return f"{folder} can't be written to ({error.strerror})"
+
+
+def _graphviz() -> dict[str, str]:
+    file = shutil.which("dot")
+    if file:
+        return _check("Graphviz", "ok", file)
+    return _check("Graphviz", "note", "not found", "pictures need its program `dot`; pages of HTML do not")
+
+
+def _self_test(name: str, mode: str) -> dict[str, str]:
+    """The value and gradient of a small loss, compiled anew, against the same written with NumPy."""
+    rng = np.random.default_rng(0)
+    inputs, weights = rng.normal(size=(50, 7)), rng.normal(size=7)
+    try:
+        x, w = tensor.dmatrix("x"), tensor.dvector("w")
+        loss = tensor.log1p(tensor.exp(-tensor.dot(x, w))).mean()
+        start = time.perf_counter()
+        with bitale.config.change_flags(cache=False):
+            function = bitale.function([x, w], [loss, bitale.grad(loss, w)], mode=mode)
+        compiled = time.perf_counter() - start
+        value, gradient = function(inputs, weights)
+    except Exception as error:  # whatever it is, the report says so
+        return _check(name, "fail", f"{type(error).__name__}: {error}")
+    scores = inputs @ weights
+    expected = -(inputs / (1 + np.exp(scores))[:, None]).mean(axis=0)
+    right = np.allclose(value, np.log1p(np.exp(-scores)).mean()) and np.allclose(gradient, expected)
+    if not right:
+        return _check(name, "fail", "a small function gives wrong values", "please report this, with the output of --json")
+    return _check(name, "ok", f"a small function and its gradient: compiled in {duration(compiled)}, right values")

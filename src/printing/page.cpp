@@ -1,0 +1,154 @@
+// A graph as a page: its nodes as JSON, and the scripts (page/) that lay them out, fold and search them in the browser,
+// since folding lays out anew. Nothing is fetched; a content security policy says so.
+#include <cmath>
+#include <cstdio>
+
+#include <printing_page_files.inc>  // page/, by cmake/PrintingPage.cmake
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/graph/provenance.hpp"
+#include "bitale/graph/traversal.hpp"
+#include "bitale/printing/picture.hpp"
+#include "bitale/printing/printing.hpp"
+#include "graph/pointer_map.hpp"
+#include "printing/leaf_text.hpp"
+
+namespace bitale {
+
+namespace {
+
+// A string of JSON that may stand in HTML: no tag begins in it.
+std::string json(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '<' || c == '>' || c == '&' || static_cast<unsigned char>(c) < 0x20) {
+      char code[8];
+      std::snprintf(code, sizeof code, "\\u%04x", unsigned(c));
+      out += code;
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+class NodeList {
+ public:
+  explicit NodeList(const PageGraph& graph) : graph_(graph) {}
+
+  // [{"k": kind, "l": label, "t": type, "i": [[input, what it is], ...], ...}, ...], inputs before their readers.
+  // Fields that would be empty are left out.
+  std::string write() {
+    for (std::size_t i = 0; i < graph_.outputs.size(); ++i) {
+      const Variable& output = graph_.outputs[i];
+      if (!output) throw ValueError("graph_html: expected variables, got none");
+      const bool named = i < graph_.output_names.size() && !graph_.output_names[i].empty();
+      std::string& marks = *output_marks_.insert(key_of(output)).first;
+      marks += cat(marks.empty() ? "" : ", ", named ? graph_.output_names[i] : cat("output ", i));
+    }
+    for (const Apply& node : toposort(graph_.outputs)) add(node);
+    for (auto& output : graph_.outputs)
+      if (!output.has_owner()) leaf(output);
+    return cat("[", join(entries_, ",\n"), "]");
+  }
+
+ private:
+  static const void* key_of(const Variable& variable) {
+    return variable.has_owner() ? static_cast<const void*>(variable.node()->owner) : variable.node();
+  }
+
+  std::size_t put(const std::vector<std::pair<const char*, std::string>>& texts, const std::string& rest) {
+    std::vector<std::string> fields;
+    for (auto& [name, text] : texts)
+      if (!text.empty()) fields.push_back(cat("\"", name, "\":", json(text)));
+    entries_.push_back(cat("{", join(fields, ","), rest, "}"));
+    return entries_.size() - 1;
+  }
+
+  std::string mark(const void* key) const {
+    const std::string* found = output_marks_.find(key);
+    return found ? *found : std::string();
+  }
+
+  // A constant is drawn where it is read: it ties nothing together.
+  std::size_t leaf(const Variable& variable) {
+    if (const std::size_t* known = places_.find(variable.node())) return *known;
+    const bool is_constant = variable.is_constant();
+    const char* kind = is_constant ? "constant" : variable.node()->leaf ? "shared" : "input";
+    const std::size_t place = put({{"k", kind},
+                                   {"l", leaf_text(variable)},
+                                   {"t", short_type_text(variable.type())},
+                                   {"o", mark(variable.node())},
+                                   {"w", variable.where().str()}},
+                                  ",\"i\":[]");
+    if (!is_constant) places_.insert(variable.node(), place);
+    return place;
+  }
+
+  void add(const Apply& node) {
+    std::vector<std::string> inputs, names, types;
+    for (std::size_t i = 0; i < node.inputs().size(); ++i) {
+      const Variable& variable = node.inputs()[i];
+      const std::size_t from = variable.has_owner() ? *places_.find(variable.node()->owner) : leaf(variable);
+      const std::string which =
+          variable.has_owner() && variable.owner().output_count() > 1 ? cat(", its output ", variable.index()) : "";
+      inputs.push_back(cat("[", from, ",", json(cat("input ", i, which, ": ", short_type_text(variable.type()))), "]"));
+    }
+    for (auto& output : node.outputs()) {
+      if (!output.name().empty()) names.push_back(output.name());
+      types.push_back(short_type_text(output.type()));
+    }
+    std::string rest = cat(",\"i\":[", join(inputs, ","), "]");
+    const double seconds = graph_.seconds ? graph_.seconds(node) : -1;
+    if (seconds >= 0 && std::isfinite(seconds)) rest += cat(",\"s\":", seconds);
+    const Provenance& provenance = node.provenance();
+    const std::size_t place = put({{"k", "apply"},
+                                   {"l", node.op().label()},
+                                   {"n", join(names, ", ")},
+                                   {"t", join(types, ", ")},
+                                   {"o", mark(node.node())},
+                                   {"w", provenance.where.str()},
+                                   {"r", join(rules_of(provenance), ", then ")},
+                                   {"e", pprint(node.output(), {.depth = 4, .max_length = 200})}},
+                                  rest);
+    places_.insert(node.node(), place);
+  }
+
+  const PageGraph& graph_;
+  std::vector<std::string> entries_;
+  PointerMap<std::size_t> places_;
+  PointerMap<std::string> output_marks_;
+};
+
+std::string escaped_title(std::string_view text) {
+  std::string out;
+  for (char c : text) {
+    if (c == '<' || c == '&')
+      out += c == '<' ? "&lt;" : "&amp;";
+    else
+      out += c;
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string graph_html(const Page& page) {
+  if (page.graphs.empty()) throw ValueError("graph_html: expected at least one graph, got none");
+  std::vector<std::string> graphs;
+  for (auto& graph : page.graphs)
+    graphs.push_back(cat("{\"name\":", json(graph.name), ",\"nodes\":", NodeList(graph).write(), "}"));
+  return cat(
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
+      "script-src 'unsafe-inline'\">\n<title>",
+      escaped_title(page.title), "</title>\n<style>\n", page_css, "</style></head>\n<body>\n",
+      "<script type=\"application/json\" id=\"data\">{\"title\":", json(page.title),
+      ",\"program\":", json(page.program), ",\"graphs\":[", join(graphs, ","), "]}</script>\n<script>\n",
+      page_layout_js, page_fold_js, page_view_js, "</script>\n</body></html>\n");
+}
+
+}  // namespace bitale

@@ -1,0 +1,89 @@
+// Which nodes may disappear into which. Either a node takes in all that only it needs, its subtree in the dominator tree of
+// the graph read backwards; what is taken in has no other reader, so that no cycle comes about. Or all nodes that one line
+// of the user's made are one.
+"use strict";
+
+// Containers form a forest: parent[i] is the container that i lies in, or -1. Containers that are no nodes come after the
+// nodes, with their labels in `groups`. A parent's number is always larger than its children's.
+function containersByNeed(nodes) {
+  const count = nodes.length, readers = nodes.map(() => []), parent = new Array(count).fill(-1), depth = new Array(count).fill(0);
+  nodes.forEach((node, i) => node.i.forEach(([from]) => readers[from].push(i)));
+  const common = (a, b) => {
+    while (a !== b) {
+      if (a < 0 || b < 0) return -1;
+      if (depth[a] >= depth[b]) a = parent[a];
+      else b = parent[b];
+    }
+    return a;
+  };
+  for (let i = count - 1; i >= 0; i--) {
+    if (nodes[i].o || !readers[i].length) continue;  // an output is needed by the world
+    parent[i] = readers[i].reduce(common);
+    if (parent[i] >= 0) depth[i] = depth[parent[i]] + 1;
+  }
+  return {parent, groups: []};
+}
+
+function containersByLine(nodes) {
+  const lines = new Map();
+  nodes.forEach((node, i) => {
+    if (node.k !== "apply" || !node.w) return;
+    if (!lines.has(node.w)) lines.set(node.w, []);
+    lines.get(node.w).push(i);
+  });
+  const parent = nodes.map(() => -1), groups = [];
+  for (const [line, members] of lines) {
+    if (members.length < 2) continue;
+    for (const member of members) parent[member] = nodes.length + groups.length;
+    groups.push({l: line, k: "line", w: line, i: [], members: members.length});
+  }
+  // A constant goes with its only reader.
+  nodes.forEach((node, i) => node.i.forEach(([from]) => {
+    if (nodes[from].k === "constant") parent[from] = parent[i];
+  }));
+  return {parent, groups};
+}
+
+// size[c]: the nodes in container c, itself included where it is a node.
+function containerSizes(count, parent, total) {
+  const size = new Array(total).fill(0);
+  for (let i = 0; i < total; i++) {
+    if (i < count) size[i]++;
+    if (i < count && parent[i] >= 0) size[parent[i]] += size[i];
+  }
+  return size;
+}
+
+// For every node the folded container that stands for it, or itself.
+function standIns(parent, total, folded) {
+  const inside = new Array(total).fill(-1);
+  for (let i = total - 1; i >= 0; i--) {
+    const up = i < parent.length ? parent[i] : -1;
+    inside[i] = up >= 0 && inside[up] >= 0 ? inside[up] : folded.has(i) ? i : -1;
+  }
+  return inside.map((container, i) => container >= 0 ? container : i);
+}
+
+// What to fold at first, so that at most about `most` nodes are in sight: the largest containers are opened first.
+function firstFolds(count, parent, total, size, most) {
+  const children = Array.from({length: total}, () => []), folded = new Set();
+  let shown = 0;
+  const add = i => {
+    shown++;
+    if (size[i] > 1) folded.add(i);
+  };
+  for (let i = 0; i < total; i++) {
+    if (i < count && parent[i] >= 0) children[parent[i]].push(i);
+    else if (i < count || size[i] > 0) add(i);
+  }
+  if (count <= most) return new Set();
+  while (folded.size) {
+    let largest = -1;
+    for (const container of folded) if (largest < 0 || size[container] > size[largest]) largest = container;
+    if (shown + children[largest].length > most) break;
+    folded.delete(largest);
+    children[largest].forEach(add);
+    if (largest >= count) shown--;
+  }
+  return folded;
+}

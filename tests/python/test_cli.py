@@ -1,0 +1,176 @@
+"""The command line."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import bitale as bt
+import bitale.tensor as pt
+from bitale.cli import main
+
+PACKAGE = Path(bt.__file__).parents[1]
+
+
+def run(*arguments, flags="", **options):
+    environment = {**os.environ, "PYTHONPATH": f"{PACKAGE}:{os.environ.get('PYTHONPATH', '')}"}
+    environment["BITALE_FLAGS"] = flags or os.environ["BITALE_FLAGS"]
+    return subprocess.run(
+        [sys.executable, "-m", "bitale", *arguments], capture_output=True, text=True, env=environment, timeout=300, **options
+    )
+
+
+def result(capsys, *arguments):
+    capsys.readouterr()
+    status = main([*arguments, "--json"])
+    return status, json.loads(capsys.readouterr().out)
+
+
+@pytest.fixture
+def kept(tmp_path):
+    """A compile directory of this test's own, with one entry."""
+    with bt.config.change_flags(compiledir=str(tmp_path / "compiledir")):
+        x = pt.dvector("x")
+        bt.function([x], pt.tanh(x) * 1.25, mode="FAST_RUN")
+        entries = [file for file in (tmp_path / "compiledir" / "objects").iterdir() if len(file.name) == 32]
+        if not entries:  # this process has compiled it before
+            pytest.fail("nothing was kept")
+        yield entries[0]
+
+
+def test_module_and_version():
+    assert run("--version").stdout == f"bitale {bt.__version__}\n"
+    assert run().returncode == 2
+    assert "usage" in run("nonsense").stderr
+
+
+def test_help_of_every_verb():
+    for verb in (["cache"], ["cache", "list"], ["config"], ["doctor"], ["view"], ["bench"]):
+        with pytest.raises(SystemExit) as stopped:
+            main([*verb, "--help"])
+        assert stopped.value.code == 0
+
+
+def test_completion():
+    pytest.importorskip("shtab")
+    script = run("--completion", "bash").stdout
+    assert "doctor" in script and "cleanup" in script
+    assert run("--completion", "fish").returncode == 2
+
+
+def test_config(capsys, tmp_path):
+    status, flags = result(capsys, "config")
+    assert status == 0 and {"floatX", "compiledir", "mode"} <= {flag["name"] for flag in flags}
+    assert all(flag["doc"] and flag["source"] in ("default", "environment", "file", "code") for flag in flags)
+    with bt.config.change_flags(on_unused_input="warn"):
+        [flag] = result(capsys, "config", "on_unused_input")[1]
+        assert flag["value"] == "warn" and flag["source"] == "code" and flag["default"] == "raise"
+    main(["config", "floatX"])
+    assert "floatX = float64" in capsys.readouterr().out
+    assert main(["config", "floatx"]) == 1
+    assert "floatX" in capsys.readouterr().err
+    rc = tmp_path / "rc"
+    rc.write_text("[global]\nmode = FAST_COMPILE\n")
+    changed = subprocess.run(
+        [sys.executable, "-m", "bitale", "config", "--changed", "--short"], capture_output=True, text=True, timeout=300,
+        env={**os.environ, "PYTHONPATH": str(PACKAGE), "BITALERC": str(rc), "BITALE_FLAGS": "floatX=float32"},
+    ).stdout
+    assert f"mode    FAST_COMPILE  {rc}" in changed and "floatX  float32       environment" in changed
+
+
+def test_cache_path_and_list(kept, capsys):
+    assert result(capsys, "cache", "path") == (0, {"path": str(kept.parents[1])})
+    status, listing = result(capsys, "cache", "list")
+    assert status == 0 and listing["enabled"] and [entry["key"] for entry in listing["entries"]] == [kept.name]
+    assert listing["bytes"] == kept.stat().st_size == listing["entries"][0]["bytes"]
+    main(["cache", "list"])
+    assert kept.name in (text := capsys.readouterr().out) and "1 entry" in text
+
+
+def test_cache_cleanup_removes_only_what_is_useless(kept, capsys):
+    left, young = kept.parent / "tmp-999999999-0", kept.parent / "tmp-999999999-1"
+    for file in (left, young):
+        file.write_bytes(b"half")
+    os.utime(left, (1, 1))
+    (kept.parent / ("0" * 32)).write_bytes(b"no entry")
+    main(["cache", "list"])
+    assert "damaged" in (text := capsys.readouterr().out) and "cleanup" in text
+    assert result(capsys, "cache", "cleanup")[1]["files"] == 2
+    assert kept.exists() and young.exists() and not left.exists()
+    assert result(capsys, "cache", "cleanup")[1]["files"] == 0
+
+
+def test_cache_clear_and_purge(kept, capsys):
+    mine = kept.parents[1] / "notes"
+    mine.write_text("the user's")
+    assert result(capsys, "cache", "clear")[1]["files"] == 1
+    assert not kept.exists()
+    base = kept.parents[2] / "base"
+    flags = f"base_compiledir={base}"
+    objects = base / "compiledir_other" / "objects"
+    objects.mkdir(parents=True)
+    (objects / ("f" * 32)).write_bytes(b"an entry of another platform")
+    purged = run("cache", "purge", "--json", flags=flags)
+    assert json.loads(purged.stdout)["files"] == 1 and not objects.parent.exists()
+    assert mine.exists()
+    assert "Nothing to remove" in run("cache", "purge", flags=flags).stdout
+
+
+def test_cache_unlock_has_nothing_to_remove(kept, capsys):
+    status, answer = result(capsys, "cache", "unlock")
+    assert status == 0 and answer["removed"] == 0 and answer["claimed"] is False
+    assert kept.exists()
+
+
+def test_doctor(capsys):
+    status, report = result(capsys, "doctor")
+    assert (status == 0) == report["ok"]
+    checks = {check["name"]: check for check in report["checks"]}
+    assert checks["interpreter"]["status"] == "ok" and report["vector_bytes"] in (16, 32, 64)
+    if report["llvm"]:
+        assert checks["native code"]["status"] == "ok"
+    main(["doctor"])
+    assert "All is well" in capsys.readouterr().out or not report["ok"]
+
+
+def test_doctor_without_llvm_and_with_a_compile_directory_that_cannot_be_written(tmp_path):
+    (tmp_path / "file").write_text("")
+    answer = run("doctor", "--json", flags=f"llvm_library=/nowhere/libLLVM.so,compiledir={tmp_path}/file")
+    checks = {check["name"]: check for check in json.loads(answer.stdout)["checks"]}
+    assert answer.returncode == 1 and checks["LLVM"]["status"] == "fail" and checks["interpreter"]["status"] == "ok"
+    assert checks["cache"]["status"] == "note" and "no directory" in checks["cache"]["hint"]
+
+
+SCRIPT = """
+import bitale as bt, bitale.tensor as pt
+x = pt.dvector("x")
+y = pt.exp(x)
+f = bt.function([x], y, name="exponential")
+models = {"first": [y, x]}
+number = 3
+"""
+
+
+def test_view(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model_of_test.py").write_text(SCRIPT)
+    assert result(capsys, "view", "model_of_test.py:f")[1]["file"] == "f.html"
+    assert "<title>exponential</title>" in (tmp_path / "f.html").read_text()
+    assert result(capsys, "view", "model_of_test:y", "-o", "y.dot", "--structure")[0] == 0
+    assert "label=type" in (tmp_path / "y.dot").read_text()
+    assert result(capsys, "view", "model_of_test.py:models.first", "-o", "m.dot")[0] == 0
+    for target, complaint in (
+        ("model_of_test.py:number", "int"), ("model_of_test.py:nothing", "nothing"), ("model_of_test.pkl", "pickle"),
+        ("no_such_module:f", "no_such_module"),
+    ):
+        assert main(["view", target]) == 1
+        assert complaint in capsys.readouterr().err
+
+
+def test_bench(capsys):
+    status, report = result(capsys, "bench", "--seconds", "0.01")
+    assert status == 0 and all(figure["bitale"] > 0 for figure in report["figures"])
+    assert main(["bench", "--seconds", "0"]) == 1

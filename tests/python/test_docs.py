@@ -1,0 +1,52 @@
+"""The code of pages in docs/ runs as written."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+
+import bitale as bt
+from bitale.cli import main
+
+DOCS = Path(__file__).resolve().parents[2] / "docs"
+
+
+def blocks(page, language):
+    found = re.findall(rf"```{language}\n(.*?)```", (DOCS / page).read_text(), re.S)
+    assert found
+    return found
+
+
+def execute(code, page, names):
+    exec(compile(code, page, "exec"), names)
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="Graphviz is not installed")
+def test_pictures(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for code in blocks("pictures.md", "python"):
+        execute(code, "pictures.md", names)
+    assert {"symbolic_graph_unopt.svg", "symbolic_graph_opt.svg", "apply.svg"} == {p.name for p in Path("pics").iterdir()}
+    assert Path("step.html").read_text() == names["page"]
+
+
+def test_command_line(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for code in blocks("command_line.md", "python"):
+        Path("model.py").write_text(code)
+    with bt.config.change_flags(compiledir=str(tmp_path / "compiledir")):
+        for line in "".join(blocks("command_line.md", "sh")).splitlines():
+            program, *arguments = line.split()
+            assert program == "bitale"
+            if arguments[0] == "--completion":
+                pytest.importorskip("shtab")
+                with pytest.raises(SystemExit) as stopped:
+                    main(arguments)
+                assert stopped.value.code == 0
+            elif arguments[-1].endswith(".svg") and shutil.which("dot") is None:
+                continue
+            else:
+                assert main(arguments) == 0, line
+    assert Path("predict.html").exists()
