@@ -70,7 +70,10 @@ class Footprint {
   // Whether different values of `index` mean different values of `place`, whatever the other indices are.
   bool separates(Expr place, Expr index) const {
     if (place == index) return true;
-    if (place.code() == Code::mul) return factor(place, index).is_constant() && !factor(place, index).is_constant(0);
+    if (place.code() == Code::mul) {
+      const Expr by = factor(place, index);
+      return by && by.is_constant() && !by.is_constant(0);
+    }
     if (place.code() != Code::add && place.code() != Code::sub) return false;
     const Expr a = place.argument(0), b = place.argument(1);
     if (is_fixed(b)) return separates(a, index);
