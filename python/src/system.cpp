@@ -4,7 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bind.hpp"
-#include "bitale/core/config.hpp"
+#include "bitale/core/error.hpp"
 #include "cache/inventory.hpp"
 #include "codegen/generate.hpp"
 #include "codegen/processor.hpp"
@@ -19,8 +19,13 @@ namespace {
 nb::dict system_report() {
   nb::dict out;
   out["cpu_features"] = codegen::processor_features();
-  out["target"] = codegen::this_target().level;
-  out["vector_bytes"] = codegen::this_target().vector_bytes;
+  const codegen::Target* target = &codegen::target_named("native");
+  try {
+    target = &codegen::this_target();
+  } catch (const ValueError&) {  // the flag `target` is wrong, which is another's to report
+  }
+  out["target"] = target->level;
+  out["vector_bytes"] = target->vector_bytes;
   try {
     out["llvm"] = codegen::generator_version();
     out["llvm_error"] = nb::none();

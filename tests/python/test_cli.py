@@ -144,6 +144,15 @@ def test_doctor_without_llvm_and_with_a_compile_directory_that_cannot_be_written
     assert checks["cache"]["status"] == "note" and "no directory" in checks["cache"]["hint"]
 
 
+def test_flags_with_values_that_are_not_allowed():
+    flags = "floatX=float99,target=none"
+    assert 'ERROR: invalid value "float99"' in run("config", "floatX", flags=flags).stdout
+    assert "float99" in run("config", "--changed", "--short", flags=flags).stdout
+    answer = run("doctor", "--json", flags=flags)
+    checks = {check["name"]: check for check in json.loads(answer.stdout)["checks"]}
+    assert answer.returncode == 1 and checks["flags"]["status"] == "fail" and "float64" in checks["flags"]["hint"]
+
+
 SCRIPT = """
 import bitale as bt, bitale.tensor as pt
 x = pt.dvector("x")

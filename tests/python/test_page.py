@@ -51,14 +51,16 @@ def layers(count):
 
 
 def overlaps(page):
-    """How many pairs of boxes lie on each other."""
+    """How many pairs of boxes of a pane lie on each other."""
     return page.evaluate("""() => {
-        const boxes = [...document.querySelectorAll('section:not([hidden]) .node')].map(n => n.querySelector('rect').getBoundingClientRect());
         let count = 0;
-        boxes.forEach((a, i) => boxes.slice(i + 1).forEach(b => {
-            const apart = a.right <= b.left + .5 || b.right <= a.left + .5 || a.bottom <= b.top + .5 || b.bottom <= a.top + .5;
-            count += !apart;
-        }));
+        for (const pane of document.querySelectorAll("section:not([hidden])")) {
+            const boxes = [...pane.querySelectorAll(".node")].map(node => node.querySelector("rect").getBoundingClientRect());
+            boxes.forEach((a, i) => boxes.slice(i + 1).forEach(b => {
+                const apart = a.right <= b.left + .5 || b.right <= a.left + .5 || a.bottom <= b.top + .5 || b.bottom <= a.top + .5;
+                count += !apart;
+            }));
+        }
         return count;
     }""")
 
@@ -113,6 +115,21 @@ def test_a_thousand_nodes(show):
     badge = page.locator(".badge").first
     badge.click()
     assert shown(page) > 100
+
+
+def test_lines_across_a_whole_large_graph_go_straight(show):
+    x, y = layers(60)
+    page = show(bt.function([x], [y, bt.grad(y.sum(), x)], mode="FAST_COMPILE"))
+    page.get_by_text("unfold all").click()
+    assert page.locator("path.far").count() > 50 and overlaps(page) == 0
+
+
+def test_a_notebook(browser):
+    x = pt.dvector("x")
+    page = browser.new_page()
+    page.set_content(bt.function([x], pt.exp(x).sum())._repr_html_())
+    page.frame_locator("iframe").locator(".node").first.wait_for()
+    page.close()
 
 
 def test_a_function_before_and_after_rewriting_and_its_program(show):

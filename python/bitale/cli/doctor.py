@@ -13,7 +13,7 @@ import numpy as np
 
 import bitale
 from bitale import _core, tensor
-from bitale.cli import cache
+from bitale.cli import cache, config
 from bitale.cli.table import duration, size
 
 _marks = {"ok": "ok  ", "note": "note", "fail": "FAIL"}
@@ -33,6 +33,7 @@ def run(options: Any) -> dict[str, Any]:
         _llvm(found),
         _blas(found),
         _compiler(),
+        _flags(),
         _cache(),
         _graphviz(),
         _self_test("interpreter", "FAST_COMPILE"),
@@ -94,6 +95,14 @@ def _compiler() -> dict[str, str]:
         if file := shutil.which(name):
             return _check("compiler", "ok", file)
     return _check("compiler", "note", f"not found: {given or 'g++, c++, clang++'}", "native code does not need one")
+
+
+def _flags() -> dict[str, str]:
+    flags = _core.config_flags()
+    if problems := [problem for flag in flags if (problem := config.invalid(flag["name"]))]:
+        return _check("flags", "fail", f"{len(problems)} with a value that is not allowed", "; ".join(problems))
+    changed = [f"{flag['name']}={flag['value']}" for flag in flags if flag["source"] != "default"]
+    return _check("flags", "ok", ", ".join(changed) or "all have their default values")
 
 
 def _cache() -> dict[str, str]:

@@ -57,7 +57,7 @@ def find(target: str) -> tuple[Any, str]:
     else:
         graph = _module(place)
         for part in name.split("."):
-            if part not in graph and isinstance(graph, dict):
+            if isinstance(graph, dict) and part not in graph:
                 raise ValueError(f"view: {place} has no {part!r}")
             graph = graph[part] if isinstance(graph, dict) else getattr(graph, part)
     members = graph if isinstance(graph, (list, tuple)) and graph else [graph]
