@@ -5,7 +5,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <system_error>
+#include <exception>
+#include <new>
 #include <thread>
 
 namespace bitale::runtime {
@@ -41,14 +42,19 @@ std::atomic<WorkerPool*> current{nullptr};
 
 }  // namespace
 
-WorkerPool& WorkerPool::instance() {
+WorkerPool* WorkerPool::instance() {
   [[maybe_unused]] static const int at_fork = pthread_atfork(nullptr, nullptr, [] { current.store(nullptr); });
   WorkerPool* pool = current.load(std::memory_order_acquire);
-  if (pool) return *pool;
-  auto* fresh = new WorkerPool;
-  if (current.compare_exchange_strong(pool, fresh)) return *fresh;
+  if (pool) return pool;
+  auto* fresh = new (std::nothrow) WorkerPool;
+  if (current.compare_exchange_strong(pool, fresh)) return fresh;
   delete fresh;
-  return *pool;
+  return pool;
+}
+
+bool WorkerPool::try_share(const Job& job, int helpers) {
+  WorkerPool* pool = instance();
+  return pool && pool->try_run(job, helpers);
 }
 
 bool WorkerPool::try_run(const Job& job, int helpers) {
@@ -76,7 +82,7 @@ void WorkerPool::start_workers(int wanted) {
   pthread_sigmask(SIG_SETMASK, &all, &before);
   try {
     for (; started_ < wanted; ++started_) std::thread([this] { work(); }).detach();
-  } catch (const std::system_error&) {
+  } catch (const std::exception&) {
     can_start_ = false;  // as many as there are will do
   }
   pthread_sigmask(SIG_SETMASK, &before, nullptr);

@@ -15,15 +15,15 @@ struct Job {
 
 class WorkerPool {
  public:
-  // The process's; a child made by fork gets a new one, for its parent's workers don't live there. Never destroyed.
-  static WorkerPool& instance();
-
-  // Runs the job on this thread and, where they come in time, on up to `helpers` workers; returns when all have left
-  // it. The job must be complete when `run` has returned for the caller and for all workers that came. False, and
-  // nothing has run, when the pool is busy.
-  bool try_run(const Job& job, int helpers);
+  // Runs the job on this thread and, where they come in time, on up to `helpers` workers of the process's pool; returns
+  // when all have left it. The job must be complete when `run` has returned for the caller and for all workers that
+  // came. False, and nothing has run, when the pool is busy. Throws nothing: without memory or threads, fewer help.
+  static bool try_share(const Job& job, int helpers);
 
  private:
+  // A child made by fork gets a new one, for its parent's workers don't live there. Never destroyed.
+  static WorkerPool* instance();
+  bool try_run(const Job& job, int helpers);
   void start_workers(int wanted);
   void work();
   int join();

@@ -17,10 +17,11 @@ namespace bitale::runtime {
 
 namespace {
 
-// Rough operations on elements, as in program::operations; in lanes ten or more of them take a nanosecond. To hand work
-// to a thread that is awake takes half a microsecond; one that sleeps comes after ten to fifty.
-constexpr std::int64_t least_work = 300'000;  // of a loop that is shared
-constexpr std::int64_t chunk_work = 100'000;
+// Rough operations on elements, as in program::operations; in lanes ten to forty of them take a nanosecond. To hand
+// work to a worker that is awake takes less than half a microsecond. One that sleeps comes after 15 to 60, and waking
+// it takes the caller up to ten.
+constexpr std::int64_t least_work = 2'000'000;  // of a loop that is shared
+constexpr std::int64_t chunk_work = 200'000;
 constexpr std::int64_t most_chunks = 512;
 
 std::int64_t product(std::int64_t a, std::int64_t b) {
@@ -89,7 +90,7 @@ void run_in_chunks(Frame* frame, Chunk run, const void* context, std::int64_t ex
   Chunks chunks{frame,  run,   context,       std::min(extent, count * length),
                 length, count, partial_bytes, static_cast<char*>(partials)};
   const int helpers = int(std::min<std::int64_t>(frame->threads, count)) - 1;
-  if (!WorkerPool::instance().try_run({claim_chunks, &chunks}, helpers)) return alone();
+  if (!WorkerPool::try_share({claim_chunks, &chunks}, helpers)) return alone();
   *done = {partials, count, length, chunks.extent};
 }
 
@@ -126,7 +127,7 @@ void for_each_task(int threads, std::int64_t count, void (*task)(const void* con
                    const void* context) {
   Tasks tasks{task, context, count};
   const int helpers = int(std::min<std::int64_t>(threads, count)) - 1;
-  if (helpers > 0 && WorkerPool::instance().try_run({claim_tasks, &tasks}, helpers)) return;
+  if (helpers > 0 && WorkerPool::try_share({claim_tasks, &tasks}, helpers)) return;
   claim_tasks(&tasks, 0);
 }
 

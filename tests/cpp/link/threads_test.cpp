@@ -303,9 +303,9 @@ TEST_CASE("threads: the pool serves one job at a time, and the others do their o
     auto& c = *static_cast<Count*>(context);
     ++c.runs;
     const auto inner = [](void* inner_context, int) { ++static_cast<Count*>(inner_context)->inner; };
-    if (worker == 0) c.refused = !runtime::WorkerPool::instance().try_run({inner, context}, 1);
+    if (worker == 0) c.refused = !runtime::WorkerPool::try_share({inner, context}, 1);
   };
-  for (int turn = 0; turn < 200; ++turn) CHECK(runtime::WorkerPool::instance().try_run({run, &count}, 3));
+  for (int turn = 0; turn < 200; ++turn) CHECK(runtime::WorkerPool::try_share({run, &count}, 3));
   CHECK(count.refused);
   CHECK(count.inner == 0);
   CHECK(count.runs >= 200);
