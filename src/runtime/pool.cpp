@@ -62,6 +62,7 @@ bool WorkerPool::try_run(const Job& job, int helpers) {
   if (busy_.test_and_set(std::memory_order_acquire)) return false;
   start_workers(helpers);
   job_ = job;
+  std::fegetenv(&rounding_);
   gate_.store(std::min(helpers, started_) * seat, std::memory_order_release);
   round_.fetch_add(1, std::memory_order_release);
   round_.notify_all();
@@ -92,6 +93,7 @@ void WorkerPool::work() {
   for (;;) {
     const int round = round_.load(std::memory_order_acquire);
     if (const int worker = join()) {
+      std::fesetenv(&rounding_);
       job_.run(job_.context, worker);
       leave();
     }

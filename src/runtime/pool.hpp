@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cfenv>
 #include <cstdint>
 
 namespace bitale::runtime {
@@ -18,6 +19,7 @@ class WorkerPool {
   // Runs the job on this thread and, where they come in time, on up to `helpers` workers of the process's pool; returns
   // when all have left it. The job must be complete when `run` has returned for the caller and for all workers that
   // came. False, and nothing has run, when the pool is busy. Throws nothing: without memory or threads, fewer help.
+  // Workers round as the caller does.
   static bool try_share(const Job& job, int helpers);
 
  private:
@@ -34,7 +36,8 @@ class WorkerPool {
   bool can_start_ = true;       // the system has not refused a thread
   std::atomic<int> round_ = 0;  // counts jobs; workers sleep on it
   std::atomic<int> gate_ = 0;   // seats left for workers * 65536 + workers inside
-  Job job_ = {};                // read only from inside
+  Job job_ = {};                // read only from inside, as is
+  std::fenv_t rounding_ = {};   // how the caller rounds
 };
 
 }  // namespace bitale::runtime

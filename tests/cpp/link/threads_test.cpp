@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cfenv>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -271,6 +272,27 @@ TEST_CASE("threads: an index out of range is reported as without") {
   for (int threads : thread_counts) CHECK(message(threads) == expected);
 }
 
+TEST_CASE("threads: workers round as their caller does") {
+  Random random(12);
+  const auto x = vector("x");
+  const Variables outputs{exp(x) / 3, sum(x * x)};
+  const auto alone = linked({x}, outputs, 1), shared = linked({x}, outputs, 5);
+  const Arrays values{random.normal(DType::Float64, {100000})};
+  const Arrays nearest = alone->run(values);
+  for (int mode : {FE_UPWARD, FE_TOWARDZERO, FE_TONEAREST}) {
+    std::fesetround(mode);
+    const Arrays expected = alone->run(values);
+    bool same = true;
+    for (int turn = 0; turn < 20; ++turn) {
+      const Arrays got = shared->run(values);
+      for (std::size_t i = 0; i < got.size(); ++i) same &= same_bits(got[i], expected[i]);
+    }
+    std::fesetround(FE_TONEAREST);
+    CHECK(same);
+    CHECK(same_bits(expected[1], nearest[1]) == (mode == FE_TONEAREST));
+  }
+}
+
 TEST_CASE("threads: many callers of one function") {
   Random random(9);
   const auto x = matrix("x");
@@ -327,7 +349,7 @@ TEST_CASE("threads: a child made by fork has workers of its own") {
   for (int turn = 0; turn < 10; ++turn) {
     const pid_t child = fork();
     if (child == 0) {
-      alarm(20);
+      alarm(60);
       bool same = true;
       for (int k = 0; k < 20; ++k) same &= same_bits(thunk->run(values)[0], expected[0]);
       _exit(same ? 0 : 1);
