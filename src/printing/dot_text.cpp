@@ -42,7 +42,7 @@ std::string escaped(std::string_view text) {
     else if (c == '>')
       out += "&gt;";
     else
-      out += c == '\n' ? ' ' : c;
+      out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;  // XML has no control characters
   }
   return out;
 }

@@ -64,6 +64,11 @@ def test_pictures(tmp_path, capsys):
             assert (tmp_path / f"graph.{ending}").read_bytes().startswith(start)
         assert bt.printing.pydotprint(y, return_image=True).startswith(b"\x89PNG")
         assert b"&lt;name&gt; &amp; more" in bt.printing.pydotprint(y, format="svg", return_image=True)
+        for name in (" ", "a\x01b", "\n", "…é😀", "&amp;", "[x] {y} | z", "\\N \\"):
+            for structure in (False, True):
+                assert b"<svg" in bt.printing.pydotprint(
+                    pt.exp(pt.dvector(name)), format="svg", return_image=True, structure=structure, var_with_name_simple=True
+                )
         with pytest.raises(ValueError, match="nonsense"):
             bt.printing.pydotprint(y, format="nonsense", return_image=True)
     else:
