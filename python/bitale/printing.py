@@ -8,9 +8,9 @@ from typing import Any
 
 from bitale import _core
 from bitale._core import pprint
-from bitale._picture import dot_text, html, pydotprint
+from bitale._picture import dot_text, html, node_times, pydotprint
 
-__all__ = ["debugprint", "dot_text", "dprint", "html", "pp", "pprint", "pydotprint"]
+__all__ = ["debugprint", "dot_text", "dprint", "html", "node_times", "pp", "pprint", "pydotprint"]
 
 pp = pprint
 

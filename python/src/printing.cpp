@@ -20,6 +20,7 @@
 #include "define.hpp"
 #include "function_graph.hpp"
 #include "function_object.hpp"
+#include "numpy_bridge.hpp"
 
 namespace bitale::python {
 
@@ -98,6 +99,27 @@ void bind_pictures(nb::module_& m) {
         return graph_html({title, {{name, outputs, {}, as_times(times)}}});
       },
       "outputs"_a, "name"_a, "title"_a, "times"_a.none() = nb::none(), "A page that shows the graph.");
+  m.def(
+      "node_times",
+      [](Any function, nb::sequence values, int runs) {
+        auto* compiled = instance_of<FunctionObject>(function);
+        if (!compiled) throw TypeError(cat("node_times: expected a function, got ", shown(function)));
+        const Variables& inputs = compiled->function.inputs();
+        if (nb::len(values) != inputs.size())
+          throw ValueError(cat("node_times: expected ", inputs.size(), " inputs, got ", nb::len(values)));
+        std::vector<Array> arrays;
+        for (std::size_t i = 0; i < inputs.size(); ++i)
+          arrays.push_back(value_for(inputs[i].tensor(), values[i], compiled->downcast));
+        std::vector<std::pair<Apply, double>> times;
+        {
+          nb::gil_scoped_release unlocked;
+          times = node_times(compiled->function, arrays, runs);
+        }
+        nb::dict out;
+        for (auto& [node, seconds] : times) out[wrap(node)] = seconds;
+        return out;
+      },
+      "function"_a, "values"_a, "runs"_a, "Seconds that the interpreter takes for each node.");
   m.def(
       "function_html",
       [](Any function, const std::string& title, Any times) {

@@ -152,3 +152,20 @@ def test_notebooks():
     for _ in range(300):
         y = pt.sin(y)
     assert y._repr_svg_() is None
+
+
+def test_times_of_nodes():
+    x, w = pt.dmatrix("x"), bt.shared(np.ones(3), name="w")
+    f = bt.function([x], pt.exp(x @ w).sum(), updates=[(w, w + 1.0)], name="f")
+    times = bt.printing.node_times(f, [[1.0, 2.0, 3.0]])
+    assert set(times) == set(f.fgraph.toposort()) and all(seconds >= 0 for seconds in times.values())
+    np.testing.assert_array_equal(w.get_value(), 1.0)
+    assert '"s":' in bt.printing.html(f, times=times)
+    with pytest.raises(ValueError, match="1 inputs, got 0"):
+        bt.printing.node_times(f)
+    with pytest.raises(ValueError, match="runs"):
+        bt.printing.node_times(f, np.ones((2, 3)), runs=0)
+    with pytest.raises(TypeError, match="x"):
+        bt.printing.node_times(f, np.ones(3))
+    with pytest.raises(bt.ShapeError):
+        bt.printing.node_times(f, np.ones((2, 4)))

@@ -86,6 +86,19 @@ TEST_CASE("the page of a function shows its graph before and after rewriting, an
   CHECK(page_of(function({x}, x + 1.0, {.mode = get_mode("FAST_COMPILE")})).program.empty());
 }
 
+TEST_CASE("times of nodes, in both modes") {
+  const Variable x = dvector("x"), w = shared(Array::zeros(DType::Float64, Dims{3}), "w");
+  for (const char* mode : {"FAST_RUN", "FAST_COMPILE"}) {
+    const Function f = function({x}, sum(exp(x) * w), {.updates = {{w, w + x}}, .mode = get_mode(mode)});
+    const std::vector<Array> inputs{Array::zeros(DType::Float64, Dims{3})};
+    const auto times = node_times(f, inputs);
+    CHECK(times.size() == f.graph().toposort().size());
+    for (auto& [node, seconds] : times) CHECK(seconds >= 0);
+    CHECK_THROWS_AS(node_times(f, {}), ValueError);
+    CHECK_THROWS_AS(node_times(f, inputs, 0), ValueError);
+  }
+}
+
 TEST_CASE("a constant is drawn where it is read, other leaves once") {
   const Variable x = dscalar("x"), two = constant(Array(2.0));
   const std::string page = graph_html({.graphs = {{"graph", {exp(x * two) + two}}}});
