@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import platform
 import shutil
+import subprocess
 import tempfile
 import time
 from typing import Any
@@ -90,11 +91,20 @@ def _blas(found: dict[str, Any]) -> dict[str, str]:
 
 
 def _compiler() -> dict[str, str]:
-    given = bitale.config.cxx
+    flags = {flag["name"]: flag["value"] for flag in _core.config_flags()}
+    given = flags.get("cc") or flags["cxx"]
     for name in [given] if given else ["g++", "c++", "clang++"]:
         if file := shutil.which(name):
-            return _check("compiler", "ok", file)
+            return _check("compiler", "ok", f"{file}, {_first_line([file, '--version'])}")
     return _check("compiler", "note", f"not found: {given or 'g++, c++, clang++'}", "native code does not need one")
+
+
+def _first_line(command: list[str]) -> str:
+    try:
+        answer = subprocess.run(command, capture_output=True, text=True, timeout=10)
+    except (OSError, subprocess.SubprocessError) as error:
+        return f"which can't be run: {error}"
+    return (answer.stdout or answer.stderr).strip().split("\n")[0]
 
 
 def _flags() -> dict[str, str]:
@@ -132,7 +142,7 @@ def _unwritable(folder: str) -> str:
 def _graphviz() -> dict[str, str]:
     file = shutil.which("dot")
     if file:
-        return _check("Graphviz", "ok", file)
+        return _check("Graphviz", "ok", f"{file}, {_first_line([file, '-V'])}")
     return _check("Graphviz", "note", "not found", "pictures need its program `dot`; pages of HTML do not")
 
 
