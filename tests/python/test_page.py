@@ -154,6 +154,8 @@ def test_times_of_nodes(show):
     page = show(f, times=times)
     assert "500 µs" in " ".join(page.locator(".node text.time").all_text_contents())
     assert "slowest" in page.locator("aside").inner_text()
+    page.get_by_text("fold all", exact=True).click()
+    assert page.locator(".node.folded text.time").text_content().endswith("100.0 %")  # with what is folded into it
 
 
 def test_text_of_any_kind(show):

@@ -44,14 +44,14 @@ function containersByLine(nodes) {
   return {parent, groups};
 }
 
-// size[c]: the nodes in container c, itself included where it is a node.
-function containerSizes(count, parent, total) {
-  const size = new Array(total).fill(0);
-  for (let i = 0; i < total; i++) {
-    if (i < count) size[i]++;
-    if (i < count && parent[i] >= 0) size[parent[i]] += size[i];
-  }
-  return size;
+// The sum of what the nodes in each container have, itself included where it is a node. Containers come after their contents.
+function containerSums(values, parent, total) {
+  const sums = new Array(total).fill(0);
+  values.forEach((value, i) => {
+    sums[i] += value;
+    if (parent[i] >= 0) sums[parent[i]] += sums[i];
+  });
+  return sums;
 }
 
 // For every node the folded container that stands for it, or itself.

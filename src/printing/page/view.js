@@ -63,7 +63,8 @@ class Pane {
       : way === "need" ? containersByNeed(this.nodes) : {parent: this.nodes.map(() => -1), groups: []};
     this.parent = parent;
     this.items = this.nodes.concat(groups);
-    this.size = containerSizes(count, parent, this.items.length);
+    this.size = containerSums(this.nodes.map(() => 1), parent, this.items.length);
+    this.spent = containerSums(this.nodes.map(node => node.s > 0 ? node.s : 0), parent, this.items.length);
     this.folded = way === "line" ? new Set(groups.map((_, i) => count + i))
       : firstFolds(count, parent, this.items.length, this.size, shownAtFirst);
     this.draw();
@@ -134,9 +135,17 @@ class Pane {
     const texts = [[clipped((node.n ? node.n + " = " : "") + node.l, 48), "label"]];
     if (node.t) texts.push([clipped(node.t, 44), "type"]);
     if (node.o) texts.push([node.o, "output"]);
-    if (node.s >= 0 && this.total) texts.push([`${secondsText(node.s)}, ${(100 * node.s / this.total).toFixed(1)} %`, "time"]);
+    if (this.seconds(item) > 0) texts.push([this.time(item), "time"]);
     return texts;
   }
+
+  // Of a node, or of all that is folded into it.
+  seconds(item) {
+    const own = this.items[item].s;
+    return this.folded.has(item) ? this.spent[item] : own > 0 ? own : 0;
+  }
+
+  time(item) { return `${secondsText(this.seconds(item))}, ${(100 * this.seconds(item) / this.total).toFixed(1)} %`; }
 
   badge(item) {
     if (this.size[item] < 2) return "";
@@ -157,7 +166,7 @@ class Pane {
     });
     group.append(svg("title", {}, node.e || node.l));
     const frame = svg("rect", {x: -box.width / 2, y: -box.height / 2, width: box.width, height: box.height, rx: 5});
-    if (node.s > 0 && this.total) frame.style.fill = `color-mix(in srgb, #f28a1c ${Math.sqrt(node.s / this.total) * 100}%, #dbe8f8)`;
+    if (this.seconds(item) > 0) frame.style.fill = `color-mix(in srgb, #f28a1c ${Math.sqrt(this.seconds(item) / this.total) * 100}%, #fdf6ee)`;
     group.append(frame);
     if (hidden) group.append(svg("rect", {class: "stack", x: -box.width / 2 + 4, y: box.height / 2, width: box.width - 8, height: 4}));
     const shift = badge ? -7 : 0;
@@ -391,7 +400,7 @@ class Page {
     say("line", node.k === "line" ? "" : node.w);
     say("made by", node.r);
     say("result", node.o);
-    if (node.s >= 0) say("time", `${secondsText(node.s)}, ${(100 * node.s / (pane.total || 1)).toFixed(1)} % of all nodes`);
+    if (pane.seconds(item) > 0) say("time", `${pane.time(item)} of all nodes`);
     const out = [html("h2", {}, node.l), list];
     const inside = pane.size[item] - (item < pane.nodes.length ? 1 : 0);
     if (pane.size[item] > 1)
