@@ -11,6 +11,10 @@ namespace bitale::python {
 
 namespace nb = nanobind;
 
+namespace {
+constexpr std::int64_t big_result = std::int64_t(1) << 20;  // bytes
+}
+
 NumpyReceiver::~NumpyReceiver() {
   if (released_) PyEval_RestoreThread(released_);
   for (PyObject* result : results_) Py_XDECREF(result);
@@ -21,9 +25,14 @@ void NumpyReceiver::begin(std::span<const View>, bool is_long) {
 }
 
 void* NumpyReceiver::place(int output, DType dtype, std::span<const std::int64_t> shape) {
-  if (released_) return receive(output, Array::empty(dtype, Dims(shape)));
-  for (std::int64_t length : shape)
+  std::int64_t bytes = std::int64_t(itemsize(dtype));
+  bool is_big = false;
+  for (std::int64_t length : shape) {
     if (length < 0) throw ValueError(cat("negative length in the shape ", tuple_text(shape)));
+    is_big |= __builtin_mul_overflow(bytes, length, &bytes);
+  }
+  is_big |= bytes >= big_result;
+  if (released_ || is_big) return keep(output, Array::empty(dtype, Dims(shape)));
   PyObject* array = PyArray_New(&PyArray_Type, int(shape.size()), shape.data(), numpy_type_number(dtype), nullptr,
                                 nullptr, 0, 0, nullptr);
   if (!array) nb::raise_python_error();
@@ -32,14 +41,17 @@ void* NumpyReceiver::place(int output, DType dtype, std::span<const std::int64_t
 }
 
 void* NumpyReceiver::receive(int output, Array value) {
-  if (!released_) return Receiver::receive(output, std::move(value));
+  if (!released_ && value.nbytes() < big_result) return Receiver::receive(output, std::move(value));
+  return keep(output, std::move(value));
+}
+
+void* NumpyReceiver::keep(int output, Array value) {
   arrays_.emplace_back(output, std::move(value));
   return arrays_.back().second.mutable_data();
 }
 
 void NumpyReceiver::finish() {
-  if (!released_) return;
-  PyEval_RestoreThread(std::exchange(released_, nullptr));
+  if (released_) PyEval_RestoreThread(std::exchange(released_, nullptr));
   for (auto& [output, array] : arrays_) results_[std::size_t(output)] = to_numpy(std::move(array)).release().ptr();
   arrays_.clear();
 }

@@ -1,5 +1,6 @@
 // Results of a call as NumPy arrays that the compiled code writes into. A long call runs without the interpreter lock;
-// its results are made of the library's memory, since NumPy's needs the lock.
+// its results are made of the library's memory, since NumPy's needs the lock; and so are large ones, which the library
+// keeps for the next call when they are freed.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -28,8 +29,10 @@ class NumpyReceiver final : public Receiver {
   PyObject* take(std::size_t output) { return std::exchange(results_[output], nullptr); }
 
  private:
+  void* keep(int output, Array value);
+
   SmallVector<PyObject*, 8> results_;
-  std::vector<std::pair<int, Array>> arrays_;  // what came while the lock was not held
+  std::vector<std::pair<int, Array>> arrays_;  // what came without the lock, or large
   PyThreadState* released_ = nullptr;
 };
 

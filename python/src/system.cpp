@@ -33,8 +33,15 @@ nb::dict system_report() {
     out["llvm"] = nb::none();
     out["llvm_error"] = std::string(error.what());
   }
-  out["blas"] = runtime::blas_library();
-  out["blas_kernels"] = runtime::blas_kernels();
+  try {
+    out["blas"] = runtime::blas_library();
+    out["blas_kernels"] = runtime::blas_kernels();
+    out["blas_error"] = nb::none();
+  } catch (const ValueError& error) {  // the flag blas__library names none
+    out["blas"] = "";
+    out["blas_kernels"] = "";
+    out["blas_error"] = std::string(error.what());
+  }
   return out;
 }
 

@@ -108,12 +108,13 @@ class ProgramDigester {
     add(running);
   }
   void add(const program::Loop& step) {
-    auto& [index, extent, carries, body, vector, work] = step;
+    auto& [index, extent, carries, body, vector, ahead, work] = step;
     add(index);
     add(extent);
     add(carries);
     add(body);
     add(vector);
+    add(ahead);
     add(work);
   }
   void add(const program::Allocate& step) {

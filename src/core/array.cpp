@@ -1,8 +1,6 @@
 // Array: allocation, views, copies and comparison. Data and its reference count share one 64-byte aligned block.
 #include "bitale/core/array.hpp"
 
-#include <sys/mman.h>
-
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -13,6 +11,7 @@
 #include "bitale/core/convert.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "core/big_blocks.hpp"
 #include "core/strided.hpp"
 
 namespace bitale {
@@ -21,44 +20,46 @@ namespace {
 
 constexpr std::size_t alignment = 64;
 
-constexpr std::size_t worth_huge_pages = std::size_t(4) << 20;
-
-// The first touch of fresh memory costs a fault for each page: 512 times fewer of these. Only a wish.
-void ask_for_huge_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
-#ifdef MADV_HUGEPAGE
-  constexpr std::uintptr_t page = 4096;
-  const auto begin = (reinterpret_cast<std::uintptr_t>(memory) + page - 1) / page * page;
-  const auto end = (reinterpret_cast<std::uintptr_t>(memory) + bytes) / page * page;
-  madvise(reinterpret_cast<void*>(begin), end - begin, MADV_HUGEPAGE);
-#endif
-}
-
-// The head of a block whose data begins one alignment unit later. The memory is malloc's, aligned by hand: its aligned
-// variant misses the thread's cache of free blocks and costs more than a whole call of a small function.
+// The head of a block whose data begins one alignment unit later. The memory of small ones is malloc's, aligned by
+// hand: its aligned variant misses the thread's cache of free blocks and costs more than a whole call of a small
+// function.
 class Block final : public RefCounted {
  public:
   // Null when there is no memory.
   static Block* allocate(std::size_t bytes) {
+    if (2 * alignment + bytes >= big_block) {
+      const BigBlock big = take_big_block(alignment + bytes);
+      return big.memory ? place(static_cast<char*>(big.memory), {big.memory, big.bytes}) : nullptr;
+    }
     void* memory = std::malloc(2 * alignment + bytes);
     if (!memory) return nullptr;
-    if (bytes >= worth_huge_pages) ask_for_huge_pages(memory, bytes);
     const auto address = reinterpret_cast<std::uintptr_t>(memory);
-    char* head = static_cast<char*>(memory) + (alignment - address % alignment) % alignment;
-    std::memcpy(head + origin, &memory, sizeof memory);
-    return ::new (head) Block;
+    return place(static_cast<char*>(memory) + (alignment - address % alignment) % alignment, {memory, 0});
   }
   static void operator delete(void* head) {
-    void* memory = nullptr;
-    std::memcpy(&memory, static_cast<char*>(head) + origin, sizeof memory);
-    std::free(memory);
+    Origin origin;
+    std::memcpy(&origin, static_cast<char*>(head) + origin_at, sizeof origin);
+    if (origin.big_bytes)
+      give_big_block({origin.memory, origin.big_bytes});
+    else
+      std::free(origin.memory);
   }
 
   void* data() { return reinterpret_cast<char*>(this) + alignment; }
 
+  struct Origin {
+    void* memory;
+    std::size_t big_bytes;  // 0: malloc's
+  };
+
  private:
-  static constexpr std::size_t origin = alignment - sizeof(void*);  // where in the head malloc's address is kept
+  static Block* place(char* head, const Origin& origin) {
+    std::memcpy(head + origin_at, &origin, sizeof origin);
+    return ::new (head) Block;
+  }
+  static constexpr std::size_t origin_at = alignment - sizeof(Origin);  // in the head
 };
-static_assert(sizeof(Block) <= alignment - sizeof(void*));
+static_assert(sizeof(Block) <= alignment - sizeof(Block::Origin));
 
 class Borrowed final : public RefCounted {
  public:

@@ -113,6 +113,23 @@ const std::vector<Flag>& declarations() {
        "1",
        "Threads that one call of a function may use, from 1, where function() is not told. Results don't depend on "
        "it."},
+      {"memory__kept",
+       "int",
+       {},
+       "256",
+       "MiB of freed arrays, of 1 MiB and more each, that are kept for the next results; what was freed first goes."},
+      {"blas__library",
+       "str",
+       {},
+       "",
+       "The library of matrix products, with the cblas_ interface; none: plain loops. Default: the system's OpenBLAS, "
+       "CBLAS or BLAS.",
+       start_only},
+      {"stream_from",
+       "int",
+       {},
+       "0",
+       "Bytes from which on a loop writes its results past the caches. 0: more than the caches hold."},
       {"allow_gc", "bool", {}, "True", "Free intermediate values during a call, not only at its end."},
 
       {"exception_verbosity",

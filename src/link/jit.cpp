@@ -19,6 +19,7 @@
 #include "link/linker.hpp"
 #include "link/workspace.hpp"
 #include "lowering/lower.hpp"
+#include "runtime/caches.hpp"
 #include "runtime/threads.hpp"
 
 namespace bitale::link {
@@ -211,6 +212,7 @@ class JitThunk final : public Thunk {
       frame.self.host_call = [](runtime::Frame* f, std::int64_t callback) {
         return of(f).guard([&](Call& c) { c.host_call(callback); });
       };
+      frame.self.stream_from = thunk.stream_from_;
       frame.call = this;
     }
     struct LinkedFrame {
@@ -254,7 +256,15 @@ class JitThunk final : public Thunk {
         else if (__builtin_mul_overflow(bytes, length, &bytes))
           throw OutOfMemoryError(cat("a temporary of shape ", tuple_text(shape), " does not fit in memory"));
       if (buffer.per_worker) bytes = runtime::worker_stride(bytes) * thunk.threads_;
-      if (block.nbytes() < bytes || block.dtype() != DType::UInt8) block = Array::empty(DType::UInt8, Dims{bytes});
+      if (block.nbytes() < bytes || block.dtype() != DType::UInt8) {
+        block = Array();  // the system may need its memory for the larger one
+        try {
+          block = Array::empty(DType::UInt8, Dims{bytes});
+        } catch (OutOfMemoryError& error) {
+          error.add("temporary", cat(dtype_name(buffer.dtype), " of shape ", tuple_text(shape)));
+          throw;
+        }
+      }
       data = block.mutable_data();
     }
 
@@ -330,7 +340,7 @@ class JitThunk final : public Thunk {
   std::vector<std::int64_t> offsets_;
   mutable Pool<Workspace> pool_{[this] { return make_workspace(); }};
   std::vector<InputBuffer> inputs_;
-  std::int64_t short_call_length_ = -1;
+  std::int64_t short_call_length_ = -1, stream_from_ = runtime::stream_from();
   bool writes_last_ = false;
   std::vector<program::HostCall> host_steps_;
   std::unordered_set<ApplyNode*> by_host_;

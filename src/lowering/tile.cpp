@@ -1,7 +1,10 @@
-// Tiling: a loop that reads one array along rows and another along columns goes through both in square tiles, so that
-// each cache line it brings in is used whole before it is dropped.
+// Tiling: a loop that reads one array along rows and another along columns goes through both in tiles, so that each
+// cache line it brings in is used whole before it is dropped. What it reads along columns is first brought, transposed,
+// into a buffer of a tile's size, which stays in the first cache: code generators know that copy (Loop::ahead says that
+// it goes on below), and the loop itself then reads all its arrays along rows.
 #include <algorithm>
 
+#include "bitale/core/text.hpp"
 #include "lowering/plan.hpp"
 
 namespace bitale::lowering {
@@ -13,7 +16,9 @@ using program::Loop;
 using program::Step;
 using program::Steps;
 
-constexpr std::int64_t tile = 32;  // 32 x 32 doubles, 8 KiB: several fit the first-level cache
+// A tile is wide, since what is read along rows and what is written likes long runs; and two cache lines of doubles
+// high, since processors fetch lines in pairs. Measured for x.T + y (docs/performance.md).
+constexpr std::int64_t height = 16, width = 64;
 
 class Tiler {
  public:
@@ -26,52 +31,112 @@ class Tiler {
   }
 
  private:
+  static bool mentions(Expr root, Expr index) {
+    bool found = false;
+    program::ExprWalk()(root, [&](Expr expr) { found |= expr == index; });
+    return found;
+  }
+
+  // The index, or that and something constant in the loops.
+  static bool counts(Expr at, Expr index, Expr other) {
+    while (!(at == index)) {
+      if (at.code() != Code::add && at.code() != Code::sub) return false;
+      const Expr a = at.argument(0), b = at.argument(1);
+      const bool is_first = mentions(a, index);
+      const Expr rest = is_first ? b : a;
+      if (mentions(rest, index) || mentions(rest, other)) return false;
+      if (!is_first && at.code() == Code::sub) return false;
+      at = is_first ? a : b;
+    }
+    return true;
+  }
+
   // An element whose neighbours along `inner` are a row apart, and those along `outer` side by side.
   static bool is_transposed(Expr load, Expr outer, Expr inner) {
     const std::size_t n = load.argument_count();
-    if (n < 2 || !(load.argument(n - 1) == outer)) return false;
-    for (std::size_t k = 0; k + 1 < n; ++k)
-      if (load.argument(k) == inner) return true;
-    return false;
+    if (n < 2 || !counts(load.argument(n - 1), outer, inner)) return false;
+    int along = 0;
+    for (std::size_t k = 0; k + 1 < n; ++k) {
+      const Expr at = load.argument(k);
+      if (counts(at, inner, outer))
+        ++along;
+      else if (mentions(at, inner) || mentions(at, outer))
+        return false;
+    }
+    return along == 1;
   }
 
   bool tile_loop(Loop& outer) {
     if (outer.body.size() != 1 || !outer.carries.empty()) return false;
     auto* inner = std::get_if<Loop>(&outer.body[0].what);
     if (!inner || !inner->carries.empty()) return false;
-    if (is_short(outer.extent) || is_short(inner->extent)) return false;
-    bool transposed = false, stores_only = true, rectangular = true;
-    program::ExprWalk()(inner->extent, [&](Expr expr) { rectangular &= !(expr == outer.index); });
+    if (is_short(outer.extent, height) || is_short(inner->extent, width / 2)) return false;
+    if (mentions(inner->extent, outer.index)) return false;
+    std::vector<Expr> transposed;
     program::ExprWalk walk;
     for (auto& step : inner->body) {
-      stores_only &= std::holds_alternative<program::Store>(step.what);
+      const auto* store = std::get_if<program::Store>(&step.what);
+      if (!store) return false;
       for_each_expr(step, [&](Expr& root) {
         walk(root, [&](Expr expr) {
-          transposed |= expr.code() == Code::load && is_transposed(expr, outer.index, inner->index);
+          if (expr.code() == Code::load && is_transposed(expr, outer.index, inner->index)) transposed.push_back(expr);
         });
       });
     }
-    if (!transposed || !stores_only || !rectangular) return false;
+    for (auto& step : inner->body)
+      std::erase_if(transposed,
+                    [&](Expr load) { return load.payload() == std::get<program::Store>(step.what).buffer; });
+    if (transposed.empty()) return false;
 
     const Expr n = outer.extent, m = inner->extent;
-    const auto count = [&](Expr extent) { return (extent + (tile - 1)) / tile; };
-    const Expr across = plan_.new_index("it", count(n)), along = plan_.new_index("jt", count(m));
-    const Expr rows = min(pool_.integer(tile), n - across * tile), columns = min(pool_.integer(tile), m - along * tile);
+    const auto count = [&](Expr extent, std::int64_t tile) { return (extent + (tile - 1)) / tile; };
+    const Expr across = plan_.new_index("it", count(n, height)), along = plan_.new_index("jt", count(m, width));
+    const Expr rows = min(pool_.integer(height), n - across * height);
+    const Expr columns = min(pool_.integer(width), m - along * width);
+    const auto moved = [&](Expr i, Expr j) {
+      return Stored{{outer.index.id(), across * height + i}, {inner->index.id(), along * width + j}};
+    };
+    Steps tile_steps;
+    Stored brought;
     const Expr i = plan_.new_index("i", rows), j = plan_.new_index("j", columns);
-    const Stored moved{{outer.index.id(), across * tile + i}, {inner->index.id(), along * tile + j}};
+    for (auto& load : transposed) {
+      const std::int64_t buffer = add_tile(load.dtype());
+      const Expr ti = plan_.new_index("i", rows), tj = plan_.new_index("j", columns);
+      const Expr at[] = {ti, tj}, read_at[] = {i, j};
+      Step copy{program::Store{buffer, {at[0], at[1]}, substitute(load, moved(ti, tj))}};
+      tile_steps.push_back(nest(ti, rows, tj, columns, {std::move(copy)}));
+      brought[load.id()] = pool_.load(buffer, load.dtype(), read_at);
+    }
     Steps body = std::move(inner->body);
-    for (auto& step : body) for_each_expr(step, [&](Expr& root) { root = substitute(root, moved); });
-    Step innermost{Loop{j, columns, {}, std::move(body), false}};
-    Step tile_rows{Loop{i, rows, {}, {std::move(innermost)}, false}};
-    Step tiles{Loop{along, count(m), {}, {std::move(tile_rows)}, false}};
-    outer = Loop{across, count(n), {}, {std::move(tiles)}, false};
+    const Stored places = moved(i, j);
+    for (auto& step : body)
+      for_each_expr(step, [&](Expr& root) { root = substitute(substitute(root, brought), places); });
+    tile_steps.push_back(nest(i, rows, j, columns, std::move(body)));
+    Step tiles{Loop{along, count(m, width), {}, std::move(tile_steps), false}};
+    outer = Loop{across, count(n, height), {}, {std::move(tiles)}, false};
     return true;
   }
 
-  static bool is_short(Expr extent) { return extent.is_constant() && extent.payload() <= tile; }
+  // The next tile lies `width` further along j.
+  static Step nest(Expr i, Expr rows, Expr j, Expr columns, Steps body) {
+    Step innermost{Loop{j, columns, {}, std::move(body), false, width}};
+    return {Loop{i, rows, {}, {std::move(innermost)}, false}};
+  }
+
+  std::int64_t add_tile(DType dtype) {
+    program::Buffer buffer;
+    buffer.name = cat("tile", ++tiles_);
+    buffer.dtype = dtype;
+    buffer.shape = {pool_.integer(height), pool_.integer(width)};
+    plan_.program.buffers.push_back(std::move(buffer));
+    return std::int64_t(plan_.program.buffers.size()) - 1;
+  }
+
+  static bool is_short(Expr extent, std::int64_t tile) { return extent.is_constant() && extent.payload() <= tile; }
 
   Plan& plan_;
   ExprPool& pool_;
+  int tiles_ = 0;
 };
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
+#include "runtime/blas.hpp"
 
 namespace bitale {
 namespace {
@@ -37,7 +38,9 @@ void check_inner(std::string_view who, const Dims& x, const Dims& y, bool buildi
 
 bool goes_to_blas(DType dtype) { return dtype == DType::Float64 || dtype == DType::Float32; }
 
+// Of a function that a call of generated code is about to be made of.
 std::string blas_name(std::string_view function, DType dtype) {
+  runtime::require_blas();
   return cat(function, dtype == DType::Float64 ? "_f64" : "_f32");
 }
 

@@ -76,6 +76,7 @@ class Printer {
                      std::string head = cat("for ", text(s.index), " in ", text(s.extent));
                      if (s.vector) head += ", vector";
                      if (s.work) head += ", in chunks";
+                     if (s.ahead) head += cat(", ahead ", s.ahead);
                      for (auto& carry : s.carries)
                        head += cat(carry.running ? ", running " : ", ", combiner_name(carry.combiner), " ",
                                    text(carry.var));

@@ -69,6 +69,9 @@ struct Loop {
   std::vector<Carry> carries;
   Steps body;
   bool vector = false;  // iterations are independent but for carries: lanes may run together
+  // A hint. Not 0: soon after, the same is done for what lies this many iterations further on; its reads may be started
+  // now.
+  std::int64_t ahead = 0;
   // Of a loop at the top, where chunks of iterations may run at once, each with a part of what is carried: rough
   // operations per iteration. Who runs it as any other loop is right, too.
   Expr work = {};

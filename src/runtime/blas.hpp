@@ -1,7 +1,8 @@
 // Matrix products for generated code and for `perform`: plain C functions over row-major data. They call a CBLAS
-// library that is opened when first needed (libopenblas, else libcblas or libblas with the cblas_ interface; the
-// environment variable BITALE_BLAS_LIBRARY names another file, or "none"). Without one, plain blocked loops do the
-// work: slower, never an error. The library is told to use one thread: who calls decides about threads.
+// library that is opened when first needed: the one that the flag blas__library names ("none": none), else libopenblas,
+// libcblas or libblas with the cblas_ interface. Without one, plain blocked loops do the work: slower, never an error.
+// The library is told to use one thread: who calls decides about threads. The smallest products are made here, where
+// the library would spend its time on the call; and the product of a matrix with its own transpose is computed by half.
 #pragma once
 
 #include <cstdint>
@@ -36,6 +37,9 @@ namespace bitale::runtime {
 const std::string& blas_library();
 // The kernels that an OpenBLAS in use has chosen for this processor ("SkylakeX"), or "".
 std::string blas_kernels();
+// ValueError, saying what was looked for, when the flag blas__library names what is no such library. Generated code
+// can't raise: whoever compiles a product asks before.
+void require_blas();
 
 // The plain loops, callable whatever library there is.
 void plain_gemm(std::int64_t m, std::int64_t n, std::int64_t k, bool transA, bool transB, const double* A,

@@ -153,6 +153,12 @@ def test_flags_with_values_that_are_not_allowed():
     assert answer.returncode == 1 and checks["flags"]["status"] == "fail" and "float64" in checks["flags"]["hint"]
 
 
+def test_doctor_with_a_wrong_library_of_matrix_products(tmp_path):
+    answer = run("doctor", "--json", flags=f"blas__library=/nowhere/libblas.so,compiledir={tmp_path}")
+    blas = next(check for check in json.loads(answer.stdout)["checks"] if check["name"] == "BLAS")
+    assert answer.returncode == 1 and blas["status"] == "fail" and "cblas_dgemm" in blas["hint"]
+
+
 SCRIPT = """
 import bitale as bt, bitale.tensor as pt
 x = pt.dvector("x")

@@ -83,6 +83,8 @@ def _llvm(found: dict[str, Any]) -> dict[str, str]:
 
 
 def _blas(found: dict[str, Any]) -> dict[str, str]:
+    if found["blas_error"]:
+        return _check("BLAS", "fail", bitale.config.blas__library, found["blas_error"])
     if not found["blas"]:
         hint = "products of matrices take plain loops; install the package libopenblas0 for faster ones"
         return _check("BLAS", "note", "not found", hint)

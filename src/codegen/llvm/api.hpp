@@ -46,6 +46,8 @@ namespace bitale::codegen {
   X(GetNumOperands) X(GetOperand) X(SetOperand) X(ReplaceAllUsesWith) X(IsAInstruction) X(IsAPHINode)                \
   X(IsAAllocaInst) X(IsATerminatorInst) X(SetLinkage) X(GetAttributeCountAtIndex) X(GetAttributesAtIndex)            \
   X(BuildRetVoid) X(ABISizeOfType) X(GetModuleDataLayout)                                                            \
+  /* metadata */                                                                                                     \
+  X(GetMDKindIDInContext) X(MDNodeInContext2) X(ValueAsMetadata) X(MetadataAsValue) X(SetMetadata) X(BuildPtrToInt)  \
   /* errors, memory */                                                                                               \
   X(GetErrorMessage) X(DisposeErrorMessage) X(GetBufferStart) X(GetBufferSize) X(DisposeMemoryBuffer)
 // clang-format on

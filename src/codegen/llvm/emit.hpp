@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -49,6 +50,8 @@ class Emitter {
     Value active = nullptr;                           // with a mask: how many lanes, as a scalar
     std::unordered_map<std::uint32_t, Value> splats;  // of outer values, made before the loop
     Accumulators* accumulators = nullptr;
+    std::int64_t ahead = 0;  // what lies this far ahead is fetched
+    bool streams = false;    // stores pass the caches by
   };
 
   // ---- expressions (emit_expr.cpp) ----
@@ -90,7 +93,7 @@ class Emitter {
   Value address(std::int64_t buffer, Value offset);
   Value full_mask(int lanes);
   Value load_lanes(DType dtype, Value address);
-  void store_lanes(DType dtype, Value address, Value v);
+  void store_lanes(std::int64_t buffer, Value address, Value v);
   Value gather(DType dtype, std::int64_t buffer, Value offsets);
   void scatter(DType dtype, std::int64_t buffer, Value offsets, Value v);
   Value addresses(DType dtype, std::int64_t buffer, Value offsets);
@@ -148,6 +151,27 @@ class Emitter {
   void combine_partials(const program::Loop& loop, const Chunks& chunks);
   void combine_partials(const program::Loop& loop, const Chunks& chunks, int lanes,
                         const std::vector<Accumulators>& accumulators);
+  // ---- transposing copies (emit_transpose.cpp) ----
+  bool emit_transpose(const program::Loop& rows);
+  void transpose_blocks(const program::Loop& rows, const program::Loop& columns, const program::Store& store);
+  std::vector<Value> transposed(std::vector<Value> rows);
+  void prefetch(Value address);
+
+  // ---- rows accumulated into one row (emit_row_blocks.cpp) ----
+  struct RowBlock {
+    Expr index;
+    std::size_t level = 0;
+    std::vector<Value> rows;
+  };
+  const program::Loop* accumulated_columns(const program::Loop& rows);
+  bool emit_row_blocks(const program::Loop& rows);
+  void for_each_row(const std::function<void()>& emit_row);
+
+  // ---- stores that pass the caches by (emit_stream.cpp) ----
+  void note_streams(const program::Step& step);
+  Value may_stream(const program::Loop& loop, Lanes& lanes, Value from, Value extent, Value& head);
+  void mark_streamed(std::int64_t buffer, Value store);
+  void fence_streams();
 
   // ---- steps (emit_step.cpp) ----
   Value begin_function(const std::string& name, LLVMTypeRef type);
@@ -210,6 +234,12 @@ class Emitter {
   Value partial_ = nullptr;                  // where that chunk leaves what it reduces
   std::vector<Partial> partials_;            // what it has left
   std::int64_t partial_bytes_ = 0, granule_ = 1;
+  RowBlock row_block_;  // that is being emitted; without rows: none
+  // Of the present top-level step: what its stores that may pass the caches by write, and how many bytes it moves.
+  std::unordered_set<std::int64_t> streamed_;
+  Expr traffic_;
+  bool streams_ = false;  // it has such stores
+  std::optional<std::unordered_set<std::int64_t>> read_anywhere_;
 };
 
 }  // namespace bitale::codegen

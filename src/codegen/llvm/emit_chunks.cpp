@@ -144,6 +144,7 @@ Emitter::Value Emitter::emit_chunk(const program::Loop& loop, const Needs& needs
       const Value reduced = l_.BuildLoad2(builder_, type(dtype), locals_.at(carry.var.payload()), "");
       leave_partial(carry.var.payload(), 0, memory_type(dtype), to_memory(dtype, reduced));
     }
+  fence_streams();
   l_.BuildRetVoid(builder_);
 
   chunk_of_ = nullptr;

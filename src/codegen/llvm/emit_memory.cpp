@@ -90,7 +90,8 @@ Emitter::Value Emitter::load_lanes(DType dtype, Value address) {
   return from_memory(dtype, v);
 }
 
-void Emitter::store_lanes(DType dtype, Value address, Value v) {
+void Emitter::store_lanes(std::int64_t buffer, Value address, Value v) {
+  const DType dtype = program_.buffers[std::size_t(buffer)].dtype;
   v = to_memory(dtype, v);
   if (lanes_->mask) {
     Value align = l_.ConstInt(l_.Int32TypeInContext(context_), itemsize(dtype), false);
@@ -98,7 +99,9 @@ void Emitter::store_lanes(DType dtype, Value address, Value v) {
               {v, address, align, lanes_->mask});
     return;
   }
-  l_.SetAlignment(l_.BuildStore(builder_, v, address), unsigned(itemsize(dtype)));
+  const Value stored = l_.BuildStore(builder_, v, address);
+  l_.SetAlignment(stored, unsigned(itemsize(dtype)));
+  mark_streamed(buffer, stored);
 }
 
 Emitter::Value Emitter::addresses(DType dtype, std::int64_t buffer, Value offsets) {
@@ -133,8 +136,12 @@ Emitter::Value Emitter::load(std::int64_t buffer, std::span<const Expr> at, bool
   }
   const Place place = place_of(buffer, at);
   if (!in_lanes) return scalar(address(buffer, value(place.row + place.last)));
-  if (!varies(place.row) && unit_stride(place.last))
-    return load_lanes(dtype, address(buffer, l_.BuildAdd(builder_, value(place.row), start_of(place.last), "")));
+  if (!varies(place.row) && unit_stride(place.last)) {
+    const Value offset = l_.BuildAdd(builder_, value(place.row), start_of(place.last), "");
+    if (lanes_->ahead && !lanes_->mask && program_.buffers[std::size_t(buffer)].role != program::Role::temporary)
+      prefetch(address(buffer, l_.BuildAdd(builder_, offset, int64(lanes_->ahead + lanes_->count - 1), "")));
+    return load_lanes(dtype, address(buffer, offset));
+  }
   const Expr offset = place.row + place.last;
   if (!varies(offset)) return splat(scalar(address(buffer, value(offset))), lanes_->count);
   return gather(dtype, buffer, value(offset));
@@ -150,7 +157,7 @@ void Emitter::store(std::int64_t buffer, std::span<const Expr> at, Value v) {
   }
   const Place place = place_of(buffer, at);
   if (!varies(place.row) && unit_stride(place.last))
-    return store_lanes(dtype, address(buffer, l_.BuildAdd(builder_, value(place.row), start_of(place.last), "")), v);
+    return store_lanes(buffer, address(buffer, l_.BuildAdd(builder_, value(place.row), start_of(place.last), "")), v);
   scatter(dtype, buffer, lanes_of(place.row + place.last), v);
 }
 

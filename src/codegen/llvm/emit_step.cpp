@@ -120,8 +120,10 @@ void Emitter::emit(const program::Steps& steps) {
       being_written_.clear();
       level_cache_.clear();
       if (auto* loop = std::get_if<program::Loop>(&step.what)) note_writes(loop->body);
+      note_streams(step);
     }
     std::visit([this](auto& s) { emit(s); }, step.what);
+    if (levels_.size() == 1) fence_streams();
   }
 }
 
@@ -139,10 +141,11 @@ void Emitter::emit(const program::Store& step) {
 
 void Emitter::emit(const program::Accumulate& step) {
   const DType dtype = program_.buffers[std::size_t(step.buffer)].dtype;
-  const Value v = lanes_ ? lanes_of(step.value) : value(step.value);
-  if (lanes_ && !in_order(step.buffer, step.at)) return scatter_accumulate(step, v);
-  const Value before = load(step.buffer, step.at, lanes_ != nullptr);
-  store(step.buffer, step.at, combine(step.combiner, dtype, before, v, false));
+  const auto addend = [&] { return lanes_ ? lanes_of(step.value) : value(step.value); };
+  if (lanes_ && !in_order(step.buffer, step.at)) return for_each_row([&] { scatter_accumulate(step, addend()); });
+  Value total = load(step.buffer, step.at, lanes_ != nullptr);
+  for_each_row([&] { total = combine(step.combiner, dtype, total, addend(), false); });
+  store(step.buffer, step.at, total);
 }
 
 // Lanes may meet at one element: they take turns, as the iterations they stand for would.
@@ -232,9 +235,11 @@ void Emitter::start_carries(const program::Loop& loop) {
 }
 
 void Emitter::emit(const program::Loop& loop) {
+  const bool in_chunks = loop.work && levels_.size() == 1;
+  if (!in_chunks && (emit_transpose(loop) || emit_row_blocks(loop))) return;
   const Value extent = value(loop.extent);
   start_carries(loop);
-  const Chunks chunks = loop.work && levels_.size() == 1 ? run_chunks(loop, extent) : Chunks();
+  const Chunks chunks = in_chunks ? run_chunks(loop, extent) : Chunks();
   if (chunks.all)
     combine_partials(loop, chunks);
   else if (loop.vector)
@@ -316,6 +321,7 @@ void Emitter::masked_tail(const program::Loop& loop, Lanes& lanes, Value from, V
 void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, const Chunks& chunks) {
   const Body body = examine(loop, running_);
   Lanes lanes;
+  lanes.ahead = loop.ahead;
   lanes.count = std::min(most_lanes, std::max(2, target_.vector_bytes / int(body.widest)));
   const bool short_loop = loop.extent.is_constant() && loop.extent.payload() < lanes.count;
   if (short_loop) lanes.count = std::max(2, int(std::bit_ceil(std::uint64_t(loop.extent.payload()))));
@@ -356,6 +362,25 @@ void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, c
       lanes_loop(loop, lanes, from, to, used);
     from = to;
   };
+  Value head = nullptr;
+  const Value streams = short_loop ? nullptr : may_stream(loop, lanes, from, extent, head);
+  LLVMBasicBlockRef streamed = nullptr, streaming_end = nullptr;
+  Value streamed_to = nullptr;
+  if (streams) {
+    LLVMBasicBlockRef streaming = block("streaming"), usual = block("usual");
+    streamed = block("streamed");
+    l_.BuildCondBr(builder_, streams, streaming, usual);
+    l_.PositionBuilderAtEnd(builder_, streaming);
+    masked_tail(loop, lanes, from, head, accumulators[0]);
+    Value rest = l_.BuildAnd(builder_, l_.BuildSub(builder_, extent, head, ""), int64(lanes.count - 1), "");
+    streamed_to = l_.BuildSub(builder_, extent, rest, "");
+    lanes.streams = true;
+    lanes_loop(loop, lanes, head, streamed_to, accumulators);
+    lanes.streams = false;
+    streaming_end = l_.GetInsertBlock(builder_);
+    l_.BuildBr(builder_, streamed);
+    l_.PositionBuilderAtEnd(builder_, usual);
+  }
   if (!short_loop) {
     run_whole(unroll * lanes.count, accumulators);
     if (chunk_of_ == &loop && body.updates) {  // there is no rest
@@ -365,7 +390,15 @@ void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, c
     std::vector<Accumulators> first{accumulators[0]};
     if (unroll > 1) run_whole(lanes.count, first);
   }
-  const bool exact = loop.extent.is_constant() && loop.extent.payload() % lanes.count == 0;
+  if (streams) {
+    Value reached[] = {streamed_to, from};
+    LLVMBasicBlockRef by[] = {streaming_end, l_.GetInsertBlock(builder_)};
+    l_.BuildBr(builder_, streamed);
+    l_.PositionBuilderAtEnd(builder_, streamed);
+    from = l_.BuildPhi(builder_, type(DType::Int64), "from");
+    l_.AddIncoming(from, reached, by, 2);
+  }
+  const bool exact = !streams && loop.extent.is_constant() && loop.extent.payload() % lanes.count == 0;
   if (!exact || short_loop) masked_tail(loop, lanes, from, extent, accumulators[0]);
   reduce_lanes(loop, lanes.count, accumulators);
   close_level();

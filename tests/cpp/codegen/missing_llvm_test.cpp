@@ -1,29 +1,15 @@
 // Without a usable LLVM: the error says what to install, and another linker stands in only when asked for. LLVM stays
 // loaded once it is, so this runs in new processes.
 #include <doctest/doctest.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "bitale/bitale.hpp"
 #include "support/directory.hpp"
+#include "support/rerun.hpp"
 
 using namespace bitale;
+using bitale::testing::run_with;
 
 namespace {
-
-// Exit status of one test case of this program, run with these flags; minus 1 for anything else.
-int run_with(const std::string& test_case, const std::string& flags) {
-  const pid_t child = fork();
-  if (child == 0) {
-    setenv("BITALE_FLAGS", flags.c_str(), 1);
-    const std::string filter = "--test-case=" + test_case;
-    execl("/proc/self/exe", "bitale_tests", filter.c_str(), "--no-skip", static_cast<char*>(nullptr));
-    _exit(127);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-}
 
 Array square_of_three() {
   const auto x = scalar("x");

@@ -42,9 +42,27 @@ void agree(const Variables& inputs, const Variables& outputs, const std::vector<
 
 TEST_CASE("tiles of all sizes") {
   auto x = matrix("x"), y = matrix("y");
-  for (auto [rows, columns] : {std::pair(1, 1), {31, 33}, {32, 32}, {33, 64}, {100, 7}, {0, 5}, {5, 0}, {65, 129}})
+  for (auto [rows, columns] :
+       {std::pair(1, 1), {31, 33}, {32, 32}, {33, 64}, {64, 16}, {100, 7}, {0, 5}, {5, 0}, {65, 129}})
     agree({x, y}, {transpose(x) + y, transpose(x) * 2.0, exp(transpose(x)) + transpose(x)},
           {ramp({rows, columns}), ramp({columns, rows})});
+}
+
+TEST_CASE("tiles of every dtype, of parts and of several axes") {
+  for (DType dtype : {DType::Bool, DType::Int8, DType::Int16, DType::Int32, DType::Float32, DType::Int64}) {
+    CAPTURE(dtype_name(dtype));
+    auto x = matrix("x", dtype), y = matrix("y", dtype);
+    for (auto [rows, columns] : {std::pair(15, 63), {16, 64}, {17, 65}, {40, 130}})
+      agree({x, y}, {transpose(x), where(transpose(x), y, transpose(x))},
+            {ramp({rows, columns}, dtype), ramp({columns, rows}, dtype)});
+  }
+  auto x = matrix("x"), y = matrix("y");
+  const Variable part = subtensor(x, {Slice{1, {}, {}}, Slice{2, {}, {}}});
+  const Variable backwards = subtensor(x, {Slice{{}, {}, -1}, Slice{{}, {}, -1}});
+  agree({x, y}, {transpose(part) + y, transpose(backwards) * 2.0}, {ramp({71, 40}), ramp({38, 70})});
+  auto z = tensor("z", DType::Float64, {unknown_length, unknown_length, unknown_length});
+  agree({z}, {dimshuffle(z, {2, 1, 0}) * 2.0, dimshuffle(z, {0, 2, 1}) + 1.0, dimshuffle(z, {1, 2, 0})},
+        {ramp({33, 20, 66})});
 }
 
 TEST_CASE("rows that are one loop") {
@@ -53,6 +71,27 @@ TEST_CASE("rows that are one loop") {
     agree({x}, {exp(x) + 1.0, sum(x), sum(x, std::vector{2}), x * sum(x, std::vector{0}), max(x, std::vector{2})},
           {ramp(shape)});
   agree({y}, {y * 2.0, y + transpose(y), y + sum(y, std::vector{1}, true), y + sum(y, std::vector{0})}, {ramp({9, 9})});
+}
+
+TEST_CASE("rows are added to a row in order, in blocks or not") {
+  auto x = matrix("x");
+  auto f = function({x}, {sum(x, std::vector{0}), max(x, std::vector{0}), sum(exp(x), std::vector{0})});
+  for (std::int64_t rows : {1, 2, 3, 4, 5, 7, 8, 9, 30})
+    for (std::int64_t columns : {0, 1, 7, 8, 9, 33}) {
+      CAPTURE(rows);
+      CAPTURE(columns);
+      const Array values = ramp({rows, columns});
+      Array total = Array::zeros(DType::Float64, {columns});
+      for (std::int64_t i = 0; i < rows; ++i)
+        for (std::int64_t j = 0; j < columns; ++j)
+          total.data_as<double>()[j] += values.data_as<double>()[i * columns + j];
+      CHECK(identical(f({values})[0], total));
+      agree({x}, {sum(x, std::vector{0}), max(x, std::vector{0}), min(x, std::vector{0}), var(x, std::vector{0})},
+            {values});
+    }
+  auto y = tensor("y", DType::Float64, {unknown_length, unknown_length, unknown_length});
+  agree({y}, {sum(y, std::vector{1}), sum(y, std::vector{0}), sum(y * sum(y, std::vector{2}, true), std::vector{0, 1})},
+        {ramp({3, 11, 9})});
 }
 
 TEST_CASE("sums of every length are accurate") {

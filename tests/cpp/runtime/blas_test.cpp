@@ -25,7 +25,7 @@ std::vector<T> stored(std::int64_t rows, std::int64_t columns, std::int64_t padd
 template <class T, class Gemm>
 void check_gemm(Gemm gemm) {
   for (std::int64_t m : {0, 1, 3, 70})
-    for (std::int64_t n : {0, 1, 5})
+    for (std::int64_t n : {0, 1, 2, 3, 4, 5})
       for (std::int64_t k : {0, 1, 4, 130})
         for (bool transA : {false, true})
           for (bool transB : {false, true}) {
@@ -69,6 +69,31 @@ void check_gemv(Gemv gemv) {
 }
 
 }  // namespace
+
+// Of a matrix with its own transpose: right, and symmetric to the last bit.
+template <class T, class Gemm>
+void check_own_transpose(Gemm gemm) {
+  for (std::int64_t n : {3, 64, 100})
+    for (std::int64_t k : {5, 700})
+      for (bool transposed : {false, true}) {
+        CAPTURE(n);
+        CAPTURE(k);
+        CAPTURE(transposed);
+        const std::int64_t rows = transposed ? k : n, columns = transposed ? n : k;
+        const auto a = stored<T>(rows, columns, 3, 1);
+        std::vector<T> c(std::size_t(n * n + 1), T(-1)), expected(std::size_t(n * n));
+        gemm(n, n, k, transposed, !transposed, a.data(), columns + 3, a.data(), columns + 3, c.data());
+        bitale::runtime::plain_gemm(n, n, k, transposed, !transposed, a.data(), columns + 3, a.data(), columns + 3,
+                                    expected.data());
+        for (std::size_t i = 0; i < expected.size(); ++i) REQUIRE(c[i] == expected[i]);
+        CHECK(c.back() == -1);
+      }
+}
+
+TEST_CASE("a matrix times its own transpose") {
+  check_own_transpose<double>(bt_gemm_f64);
+  check_own_transpose<float>(bt_gemm_f32);
+}
 
 TEST_CASE("matrix times matrix") {
   check_gemm<double>(bt_gemm_f64);

@@ -1,0 +1,90 @@
+// Row blocks: rows that are accumulated into one row (a sum of columns) go four at a time, so that the row is read and
+// written once for four of them. Each element still takes its addends one after the other: the result is the same bits.
+#include <algorithm>
+
+#include "codegen/llvm/emit.hpp"
+
+namespace bitale::codegen {
+
+using program::Code;
+
+namespace {
+
+constexpr int block_rows = 4;
+constexpr std::size_t small_body = 24;  // expressions: the code of a larger one would grow fourfold for little
+
+}  // namespace
+
+// The loop over columns, when that and accumulation is all there is.
+const program::Loop* Emitter::accumulated_columns(const program::Loop& rows) {
+  if (rows.body.size() != 1 || !rows.carries.empty()) return nullptr;
+  const auto* columns = std::get_if<program::Loop>(&rows.body[0].what);
+  if (!columns || !columns->vector || !columns->carries.empty()) return nullptr;
+  if (rows.extent.is_constant() && rows.extent.payload() < 2 * block_rows) return nullptr;
+  program::ExprWalk places, values;
+  bool fits = true;
+  std::size_t size = 0;
+  const auto is_row = [&](Expr expr) { fits &= !(expr == rows.index); };
+  places(columns->extent, is_row);
+  for (auto& step : columns->body) {
+    const auto* accumulate = std::get_if<program::Accumulate>(&step.what);
+    if (!accumulate) return nullptr;
+    for (auto& at : accumulate->at) places(at, is_row);
+    values(accumulate->value, [&](Expr expr) {
+      ++size;
+      fits &= expr.code() != Code::load || !being_written_.count(expr.payload());
+      fits &= expr.code() != Code::rare_call;  // branches, which only the code at hand may do
+    });
+  }
+  return fits && size <= small_body ? columns : nullptr;
+}
+
+bool Emitter::emit_row_blocks(const program::Loop& rows) {
+  const program::Loop* columns = accumulated_columns(rows);
+  if (!columns) return false;
+  const Value count = value(rows.extent);
+  const LLVMTypeRef word = type(DType::Int64);
+  Value from = int64(0);
+  for (const int step : {block_rows, 1}) {
+    const Value rest = l_.BuildAnd(builder_, count, int64(step - 1), "");
+    const Value to = l_.BuildSub(builder_, count, rest, "");
+    LLVMBasicBlockRef before = block("before"), header = block("rows"), body = block("rows_body"),
+                      after = block("rows_after");
+    l_.BuildBr(builder_, before);
+    l_.PositionBuilderAtEnd(builder_, before);
+    l_.BuildBr(builder_, header);
+    l_.PositionBuilderAtEnd(builder_, header);
+    const Value index = l_.BuildPhi(builder_, word, "i");
+    l_.BuildCondBr(builder_, l_.BuildICmp(builder_, LLVMIntSLT, index, to, ""), body, after);
+    l_.PositionBuilderAtEnd(builder_, body);
+    open_level(rows.index, before);
+    row_block_ = {rows.index, levels_.size() - 1, {}};
+    for (int r = 0; r < step; ++r) row_block_.rows.push_back(l_.BuildAdd(builder_, index, int64(r), ""));
+    levels_.back().values[rows.index.id()] = index;
+    emit(*columns);
+    row_block_ = {};
+    Value starts[] = {from, l_.BuildAdd(builder_, index, int64(step), "")};
+    LLVMBasicBlockRef blocks[] = {before, l_.GetInsertBlock(builder_)};
+    l_.BuildBr(builder_, header);
+    l_.AddIncoming(index, starts, blocks, 2);
+    close_level();
+    l_.PositionBuilderAtEnd(builder_, after);
+    from = to;
+  }
+  return true;
+}
+
+// For each row of the block: what follows is emitted for that row.
+void Emitter::for_each_row(const std::function<void()>& emit_row) {
+  if (row_block_.rows.empty()) return emit_row();
+  for (auto row : row_block_.rows) {
+    auto& level = levels_[row_block_.level].values;
+    level.clear();
+    level[row_block_.index.id()] = row;
+    levels_.back().values.clear();
+    if (lanes_) lanes_->splats.clear();
+    emit_row();
+  }
+}
+
+}  // namespace bitale::codegen

@@ -1,0 +1,94 @@
+// Big blocks: memory comes back to the next request of about its size, within the flag's bound, from any thread.
+#include "core/big_blocks.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstring>
+#include <thread>
+#include <vector>
+
+#include "bitale/core/array.hpp"
+#include "bitale/core/config.hpp"
+
+using namespace bitale;
+
+namespace {
+constexpr std::size_t mebibyte = std::size_t(1) << 20;
+}
+
+TEST_CASE("a freed big block serves the next request of its size") {
+  release_big_blocks();
+  const BigBlock first = take_big_block(9 * mebibyte);
+  REQUIRE(first.memory);
+  CHECK(first.bytes >= 9 * mebibyte);
+  std::memset(first.memory, 1, 9 * mebibyte);
+  give_big_block(first);
+  const BigBlock other = take_big_block(20 * mebibyte), again = take_big_block(9 * mebibyte - 100);
+  CHECK(other.memory != first.memory);
+  CHECK(again.memory == first.memory);
+  give_big_block(other);
+  give_big_block(again);
+  CHECK(release_big_blocks());
+  CHECK_FALSE(release_big_blocks());
+}
+
+TEST_CASE("no more is kept than the flag says") {
+  release_big_blocks();
+  {
+    const config::Change little("memory__kept", "16");
+    give_big_block(take_big_block(30 * mebibyte));
+    CHECK_FALSE(release_big_blocks());
+    std::vector<BigBlock> blocks;
+    for (int i = 0; i < 5; ++i) blocks.push_back(take_big_block(6 * mebibyte));
+    for (auto& block : blocks) give_big_block(block);  // the last two fit
+    CHECK(take_big_block(6 * mebibyte).memory == blocks[4].memory);
+    CHECK(take_big_block(6 * mebibyte).memory == blocks[3].memory);
+    CHECK_FALSE(release_big_blocks());
+    give_big_block(blocks[3]);
+    give_big_block(blocks[4]);
+    CHECK(release_big_blocks());
+  }
+  const config::Change nothing("memory__kept", "0");
+  give_big_block(take_big_block(mebibyte));
+  CHECK_FALSE(release_big_blocks());
+}
+
+TEST_CASE("arrays reuse each other's memory, in many threads") {
+  const void* before = nullptr;
+  for (int i = 0; i < 3; ++i) {
+    const Array array = Array::zeros(DType::Float64, {1 << 20});
+    if (before) CHECK(array.data() == before);
+    before = array.data();
+    CHECK(reinterpret_cast<std::uintptr_t>(before) % 64 == 0);
+  }
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([t] {
+      for (int i = 0; i < 50; ++i) {
+        Array mine = Array::full(DType::Float64, {(1 + (i + t) % 3) << 17}, double(t));
+        const double* data = mine.data_as<double>();
+        for (std::int64_t k = 0; k < mine.size(); k += 4096) REQUIRE(data[k] == double(t));
+      }
+    });
+  for (auto& thread : threads) thread.join();
+}
+
+TEST_CASE("what no system has is refused, and what was kept is given up for it") {
+  CHECK(take_big_block(std::size_t(1) << 62).memory == nullptr);
+  CHECK(take_big_block(~std::size_t(0) - 100).memory == nullptr);
+}
+
+TEST_CASE("big blocks in the child of a fork") {
+  give_big_block(take_big_block(3 * mebibyte));
+  const pid_t child = fork();
+  if (child == 0) {
+    const BigBlock block = take_big_block(3 * mebibyte);
+    if (block.memory) std::memset(block.memory, 1, block.bytes);
+    _exit(block.memory ? 0 : 1);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  CHECK(status == 0);
+}

@@ -1,0 +1,45 @@
+// The flag blas__library: another library, none, and what is no such library. It is opened once per process, so this
+// runs in new ones.
+#include <doctest/doctest.h>
+
+#include "bitale/bitale.hpp"
+#include "runtime/blas.hpp"
+#include "support/rerun.hpp"
+
+using namespace bitale;
+using bitale::testing::run_with;
+
+namespace {
+
+Array product(const char* mode) {
+  const auto x = matrix("x");
+  return function({x}, {dot(x, x)}, {.mode = get_mode(mode)})({Array::full(DType::Float64, {9, 9}, 2.)})[0];
+}
+
+}  // namespace
+
+TEST_CASE("inner: products of matrices" * doctest::skip()) {
+  for (const char* mode : {"FAST_RUN", "FAST_COMPILE"})
+    CHECK(identical(product(mode), Array::full(DType::Float64, {9, 9}, 36.)));
+}
+
+TEST_CASE("inner: no library of products" * doctest::skip()) { CHECK(runtime::blas_library().empty()); }
+
+TEST_CASE("inner: a wrong library of products" * doctest::skip()) {
+  const auto wanted = config::get("blas__library");
+  for (const char* mode : {"FAST_RUN", "FAST_COMPILE"}) {
+    CHECK_THROWS_WITH_AS(product(mode), doctest::Contains(wanted.c_str()), ValueError);
+    CHECK_THROWS_WITH_AS(product(mode), doctest::Contains("cblas_dgemm"), ValueError);
+  }
+  const auto x = vector("x");  // what needs no product is not stopped
+  CHECK(identical(function({x}, x * 2.0)({Array{1., 2.}}), Array{2., 4.}));
+}
+
+TEST_CASE("the library of matrix products may be chosen") {
+  CHECK(run_with("inner: products of matrices", "blas__library=none") == 0);
+  CHECK(run_with("inner: no library of products", "blas__library=none") == 0);
+  if (const std::string& file = runtime::blas_library(); !file.empty())
+    CHECK(run_with("inner: products of matrices", "blas__library=" + file) == 0);
+  CHECK(run_with("inner: a wrong library of products", "blas__library=/nowhere/libblas.so") == 0);
+  CHECK(run_with("inner: a wrong library of products", "blas__library=libc.so.6") == 0);  // a library without products
+}

@@ -1,0 +1,81 @@
+"""Memory of calls: what can't be allocated is an error that costs nothing else; large results use each other's memory."""
+
+import resource
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import bitale as bt
+import bitale.tensor as pt
+
+
+def test_results_and_temporaries_that_no_machine_holds(mode):
+    n, s = pt.lscalar("n"), bt.shared(np.arange(3.0))
+    large = pt.alloc(s[0] + 1.0, n)
+    result = bt.function([n], large, updates=[(s, s + 1)], mode=mode)
+    temporary = bt.function([n], pt.sort(large)[0], updates=[(s, s + 1)], mode=mode)
+    for f in (result, temporary):
+        before = s.get_value()
+        for length in (10**15, 2**60):
+            with pytest.raises(MemoryError, match=str(length)):
+                f(n=length)
+        np.testing.assert_array_equal(s.get_value(), before)
+        assert np.ravel(f(n=4))[0] == before[0] + 1
+        np.testing.assert_array_equal(s.get_value(), before + 1)
+
+
+SMALL_MACHINE = """
+import resource
+import numpy as np
+import bitale as bt
+import bitale.tensor as pt
+
+n, s = pt.lscalar("n"), bt.shared(np.zeros(3))
+f = bt.function([n], pt.sort(pt.alloc(s[0], n))[0], updates=[(s, s + 1)], mode={mode!r})
+for _ in range(3):
+    assert f(n=4) == s.get_value()[0] - 1
+used = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (used + (400 << 20),) * 2)
+for _ in range(2):
+    try:
+        f(n=100_000_000)
+    except MemoryError as error:
+        assert "100000000" in str(error) and "MiB" in str(error), str(error)
+    else:
+        raise AssertionError("no error")
+    assert f(n=10_000_000) == s.get_value()[0] - 1
+assert (s.get_value() == 5).all(), s.get_value()
+"""
+
+
+def test_memory_that_the_process_may_not_have(mode):
+    ran = subprocess.run([sys.executable, "-c", SMALL_MACHINE.format(mode=mode)], capture_output=True, text=True)
+    assert ran.returncode == 0, ran.stderr
+
+
+def test_the_steady_state_meets_no_fresh_pages(mode):
+    x = pt.dvector("x")
+    f = bt.function([x], [x + 1, (x * 2).sum(), pt.sort(x)], mode=mode)
+    given = np.arange(2e6)
+    for _ in range(3):
+        f(given)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(10):
+        f(given)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < 1000  # of 8,000 pages a call
+
+
+def test_large_results_share_no_memory_while_they_live(mode):
+    x = pt.dvector("x")
+    f = bt.function([x], x + 1, mode=mode)
+    given = np.zeros(300_000)
+    held = []
+    for i in range(20):
+        result = f(given + i)
+        assert (result == i + 1).all() and result.flags.writeable
+        if i % 3 == 0:
+            held.append((i, result))
+    for i, result in held:
+        assert (result == i + 1).all()
