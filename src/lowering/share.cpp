@@ -3,7 +3,8 @@
 //   - rows that each iteration writes anew are made each worker's own;
 //   - a sum of floats that rows add to, one after the other, becomes a column of addends and a loop that adds them, in
 //     the same order (innermost loops add in a tree whose branches are chunks: codegen sees to that);
-//   - a loop that accumulates rows into a row is cut into bands of columns.
+//   - a loop that accumulates rows into a row is cut into bands of columns; if it does other things, too, then it
+//     becomes two.
 // Scatters, running values and whatever else must go in order stay as they are.
 #include <algorithm>
 #include <unordered_map>
@@ -21,9 +22,10 @@ using program::Loop;
 using program::Step;
 using program::Steps;
 
-constexpr std::int64_t band = 512;                           // columns: 4 KiB of a row of doubles
-constexpr std::int64_t too_short = 64;                       // such loops of known length, of simple steps, are no work
-constexpr std::int64_t unknown_extent = 8;                   // of an inner loop whose length depends on where it is
+constexpr std::int64_t band = 512;          // columns: 4 KiB of a row of doubles
+constexpr std::int64_t too_short = 64;      // such loops of known length, of simple steps, are no work
+constexpr std::int64_t unknown_extent = 8;  // of an inner loop whose length depends on where it is
+constexpr std::int64_t worth_storing = 32;  // operations on an element: so many are worth a temporary to share them
 constexpr std::int64_t scalar_weight = 4, call_weight = 60;  // in operations of a lane
 
 struct Access {
@@ -213,16 +215,41 @@ class Sharer {
         return;
     const bool innermost = std::all_of(loop.body.begin(), loop.body.end(), is_simple);
     if (innermost && loop.extent.is_constant() && loop.extent.payload() <= too_short) return;
-    std::vector<std::int64_t> own;
-    bool possible = can_split_carries(loop);
-    for (auto& [buffer, accesses] : footprint.accesses) {
-      if (!possible) break;
-      if (!footprint.is_written(buffer) || footprint.is_divided(buffer, loop.index)) continue;
-      possible = is_private(buffer, at) && footprint.is_anew(buffer, loop.index);
-      own.push_back(buffer);
+    if (can_share(loop, footprint, at)) return mark(loop, footprint, after);
+    if (share_columns(loop, footprint)) return;
+    // What accumulates over rows may be all that is in the way.
+    Loop rest = loop;
+    const std::size_t buffers = program_.buffers.size();
+    Steps accumulating = take_out_accumulates(rest, footprint);
+    if (accumulating.empty()) return;
+    const Footprint of_rest(rest);
+    if (!can_share(rest, of_rest, at)) return program_.buffers.resize(buffers);
+    loop = std::move(rest);
+    mark(loop, of_rest, after);
+    for (auto& step : accumulating) {
+      auto& nest = std::get<Loop>(step.what);
+      share_columns(nest, Footprint(nest));
+      after.push_back(std::move(step));
     }
-    if (!possible) return share_columns(loop, footprint);
-    for (auto buffer : own) program_.buffers[std::size_t(buffer)].per_worker = true;
+  }
+
+  // Buffers that the iterations of a loop write, and of which each must have its own.
+  static std::vector<std::int64_t> shared_writes(const Loop& loop, const Footprint& footprint) {
+    std::vector<std::int64_t> out;
+    for (auto& [buffer, accesses] : footprint.accesses)
+      if (footprint.is_written(buffer) && !footprint.is_divided(buffer, loop.index)) out.push_back(buffer);
+    return out;
+  }
+
+  bool can_share(const Loop& loop, const Footprint& footprint, std::size_t at) const {
+    const auto buffers = shared_writes(loop, footprint);
+    return can_split_carries(loop) && std::all_of(buffers.begin(), buffers.end(), [&](auto buffer) {
+             return is_private(buffer, at) && footprint.is_anew(buffer, loop.index);
+           });
+  }
+
+  void mark(Loop& loop, const Footprint& footprint, Steps& after) {
+    for (auto buffer : shared_writes(loop, footprint)) program_.buffers[std::size_t(buffer)].per_worker = true;
     loop.work = work_of(loop.body, loop.vector);
     if (!loop.vector) defer_sums(loop, after);
   }
@@ -274,15 +301,20 @@ class Sharer {
     return loop && std::any_of(loop->body.begin(), loop->body.end(), [&](auto& each) { return updates(each, var); });
   }
 
-  // An array with an element per iteration, and that element.
-  Expr column(const Loop& loop, DType dtype, std::int64_t& buffer) {
-    buffer = std::int64_t(program_.buffers.size());
+  // A temporary in which `value` is stored at `at` by one step, and read by another.
+  struct Put {
+    Step store;
+    Expr read;
+  };
+  Put put(std::vector<Expr> shape, std::vector<Expr> at, Expr value) {
+    const auto buffer = std::int64_t(program_.buffers.size());
     program::Buffer made;
     made.name = cat("addends", buffer);
-    made.dtype = dtype;
-    made.shape = {loop.extent};
+    made.dtype = value.dtype();
+    made.shape = std::move(shape);
     program_.buffers.push_back(std::move(made));
-    return pool_.load(buffer, dtype, std::vector<Expr>{loop.index});
+    const Expr read = pool_.load(buffer, value.dtype(), at);
+    return {{program::Store{buffer, std::move(at), value}}, read};
   }
 
   void defer_sums(Loop& loop, Steps& after) {
@@ -293,21 +325,20 @@ class Sharer {
     std::erase_if(loop.carries, is_float_sum);
     Steps body;
     // Stores `value` in a column; what reads it there.
-    const auto put = [&](Expr value) {
-      std::int64_t buffer = -1;
-      const Expr element = column(loop, value.dtype(), buffer);
-      body.push_back({program::Store{buffer, {loop.index}, value}});
-      return element;
+    const auto in_column = [&](Expr value) {
+      Put made = put({loop.extent}, {loop.index}, value);
+      body.push_back(std::move(made.store));
+      return made.read;
     };
     for (auto& step : loop.body) {
       auto* update = std::get_if<program::Update>(&step.what);
       if (update && is_carried(adding, update->var.payload())) {
         // A product is added in one rounding.
         const bool is_product = update->value.code() == Code::mul;
-        const Expr value =
-            is_product ? pool_.make(Code::mul, update->value.dtype(),
-                                    std::vector<Expr>{put(update->value.argument(0)), put(update->value.argument(1))})
-                       : put(update->value);
+        const Expr value = is_product ? pool_.make(Code::mul, update->value.dtype(),
+                                                   std::vector<Expr>{in_column(update->value.argument(0)),
+                                                                     in_column(update->value.argument(1))})
+                                      : in_column(update->value);
         adding.body.push_back({program::Update{update->var, update->combiner, value}});
         continue;
       }
@@ -323,26 +354,90 @@ class Sharer {
         }
       }
       body.push_back(std::move(step));
-      for (auto& [sum, total] : sums) adding.body.push_back({program::Update{total, Combiner::add, put(sum)}});
+      for (auto& [sum, total] : sums) adding.body.push_back({program::Update{total, Combiner::add, in_column(sum)}});
     }
     loop.body = std::move(body);
     after.push_back({std::move(adding)});
   }
 
   // ---- rows into a row ----
+  // Takes row[j] += ... out of `for i: ..., for j: row[j] += ..., ...`, as nests that come after it. What is added is
+  // computed there once more, if that is possible and cheap; or stored, if there is much else to compute.
+  Steps take_out_accumulates(Loop& loop, const Footprint& footprint) {
+    Steps out, body;
+    const std::int64_t all = plain_operations(loop.body);
+    for (auto& step : loop.body) {
+      auto* inner = std::get_if<Loop>(&step.what);
+      if (!inner || !is_fixed(inner->extent)) {
+        body.push_back(std::move(step));
+        continue;
+      }
+      Steps kept;
+      for (auto& deep : inner->body) {
+        auto* accumulate = std::get_if<program::Accumulate>(&deep.what);
+        const std::int64_t own = program::operations(deep);
+        const bool again = accumulate && 3 * own <= all && is_known_outside(accumulate->value, footprint);
+        if (!accumulate || !adds_to_a_row(*accumulate, *inner, loop, footprint) || (!again && all < worth_storing)) {
+          kept.push_back(std::move(deep));
+          continue;
+        }
+        Expr value = accumulate->value;
+        if (!again) {
+          Put made = put({loop.extent, inner->extent}, {loop.index, inner->index}, value);
+          kept.push_back(std::move(made.store));
+          value = made.read;
+        }
+        Loop row{inner->index, inner->extent, {}, {}, inner->vector};
+        row.body.push_back({program::Accumulate{accumulate->buffer, accumulate->at, accumulate->combiner, value}});
+        Loop nest{loop.index, loop.extent, {}, {}, false};
+        nest.body.push_back({std::move(row)});
+        out.push_back({std::move(nest)});
+      }
+      inner->body = std::move(kept);
+      if (!inner->body.empty()) body.push_back(std::move(step));
+    }
+    loop.body = std::move(body);
+    return out;
+  }
+
+  // The only use of its buffer, at a place that depends on the inner loop's index alone.
+  static bool adds_to_a_row(const program::Accumulate& step, const Loop& inner, const Loop& outer,
+                            const Footprint& footprint) {
+    return footprint.accesses.at(step.buffer).size() == 1 && footprint.is_divided(step.buffer, inner.index) &&
+           std::all_of(step.at.begin(), step.at.end(), [&](Expr place) {
+             return place == inner.index || (is_fixed(place) && !contains(place, outer.index));
+           });
+  }
+  static bool is_known_outside(Expr value, const Footprint& footprint) {
+    bool known = true;
+    program::ExprWalk()(value, [&](Expr expr) {
+      if (expr.code() == Code::load) known &= !footprint.is_written(expr.payload());
+      if (expr.code() == Code::var) known &= !footprint.made.count(expr.payload());
+    });
+    return known;
+  }
+  static std::int64_t plain_operations(const Steps& steps) {
+    std::int64_t total = 0;
+    for (auto& step : steps) {
+      auto* loop = std::get_if<Loop>(&step.what);
+      total += loop ? plain_operations(loop->body) : program::operations(step);
+    }
+    return total;
+  }
+
   // for i: for j: row[j] += ..., as bands of j, each of which goes through all i.
-  void share_columns(Loop& loop, const Footprint& footprint) {
-    if (!loop.carries.empty() || loop.body.empty()) return;
+  bool share_columns(Loop& loop, const Footprint& footprint) {
+    if (!loop.carries.empty() || loop.body.empty()) return false;
     auto* first = std::get_if<Loop>(&loop.body[0].what);
-    if (!first || !is_fixed(first->extent)) return;
-    if (first->extent.is_constant() && first->extent.payload() <= band) return;
+    if (!first || !is_fixed(first->extent)) return false;
+    if (first->extent.is_constant() && first->extent.payload() <= band) return false;
     for (auto& step : loop.body) {
       auto* inner = std::get_if<Loop>(&step.what);
       if (!inner || !inner->carries.empty() || !(inner->index == first->index) || !(inner->extent == first->extent))
-        return;
+        return false;
     }
     for (auto& [buffer, accesses] : footprint.accesses)
-      if (footprint.is_written(buffer) && !footprint.is_divided(buffer, first->index)) return;
+      if (footprint.is_written(buffer) && !footprint.is_divided(buffer, first->index)) return false;
 
     const Expr columns = first->extent, count = (columns + (band - 1)) / band, old = first->index;
     const Expr which = plan_.new_index("band", count);
@@ -359,6 +454,7 @@ class Sharer {
     bands.body.push_back({std::move(loop)});
     bands.work = work_of(bands.body, false);
     loop = std::move(bands);
+    return true;
   }
   static void substitute_in(Step& step, const Stored& moved) {
     for_each_expr(step, [&](Expr& root) { root = substitute(root, moved); });
