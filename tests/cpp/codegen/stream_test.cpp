@@ -8,6 +8,7 @@
 #include "bitale/core/config.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
+#include "link/linker.hpp"
 
 using namespace bitale;
 
@@ -83,4 +84,20 @@ TEST_CASE("streamed results may begin anywhere") {
         REQUIRE(b.data_as<double>()[i] == (at(from_b) ? values.data_as<double>()[from_b] * 2 : 0));
       }
     }
+}
+
+TEST_CASE("threads that share a loop stream their chunks") {
+  auto x = matrix("x"), y = matrix("y");
+  const Variables inputs{x, y}, outputs{transpose(x) + y, x * 2.0, transpose(x)};
+  const auto results = [&](int threads) {
+    auto graph = std::make_shared<FunctionGraph>(inputs, outputs);
+    const auto thunk = link::link("jit", graph, {.threads = threads, .eager_threads = true});
+    return thunk->run(std::vector<Array>{ramp({150, 333}, DType::Float64), ramp({333, 150}, DType::Float64)});
+  };
+  const auto expected = results(1);
+  const config::Change always("stream_from", "1");
+  for (int threads : {1, 2, 5}) {
+    const auto got = results(threads);
+    for (std::size_t k = 0; k < expected.size(); ++k) CHECK(identical(got[k], expected[k]));
+  }
 }
