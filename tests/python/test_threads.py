@@ -58,6 +58,7 @@ def test_numpy_integers_are_integers(expected):
     assert _same(_example(np.int32(2))(*_values()), expected)
 
 
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")  # Python warns of threads at a fork
 def test_a_child_made_by_fork_computes_the_same(expected):
     f, values = _example(2), _values()
     f(*values)
