@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
-#include <numeric>
+#include <chrono>
 #include <thread>
 #include <vector>
 
@@ -72,6 +72,28 @@ TEST_CASE("chunks: every iteration once, and the same chunks for any number of t
         }
         if (!all) CHECK(two.done.done % granule == 0);
       }
+}
+
+TEST_CASE("tasks: workers do come, and each does its part at the same time") {
+  struct Meeting {
+    std::atomic<int> come = 0;
+    std::atomic<bool> late = false;
+  } meeting;
+  constexpr int threads = 4;
+  for_each_task(
+      threads, threads,
+      [](const void* context, Count) {
+        auto& m = *static_cast<Meeting*>(const_cast<void*>(context));
+        ++m.come;
+        const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+        while (m.come < threads && !m.late) {
+          std::this_thread::yield();
+          if (std::chrono::steady_clock::now() > deadline) m.late = true;
+        }
+      },
+      &meeting);
+  CHECK(meeting.come == threads);
+  CHECK(!meeting.late);
 }
 
 TEST_CASE("chunks and tasks: many callers at once") {
