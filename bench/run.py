@@ -25,9 +25,10 @@ ONE_THREAD = {name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", 
 ONE_THREAD["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 
 
-def google(program, minimum=0.2):
+def google(program, minimum=0.2, repetitions=5):
     """Runs a google-benchmark program; {name: {"cpu": median seconds, counters...}}."""
-    command = [program, "--benchmark_format=json", f"--benchmark_min_time={minimum}", "--benchmark_repetitions=5",
+    command = [program, "--benchmark_format=json", f"--benchmark_min_time={minimum}",
+               f"--benchmark_repetitions={repetitions}",
                "--benchmark_enable_random_interleaving=true"]
     environment = {**os.environ, **ONE_THREAD, "BITALE_FLAGS": "cache=off"}
     output = subprocess.run(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True)
@@ -179,6 +180,19 @@ def measure_chain(rows, build):
     rows.add("chain", "a chain of 1e6 nodes, against one of 1e5", "10 x", f"{growth:.1f} x", detail, t)
 
 
+def measure_huge(rows, build):
+    found = google(build / "huge", repetitions=2)
+    runs = {name.removesuffix("/iterations:1"): run for name, run in found.items()}
+    for kind, what in (("scalars", "of scalars"), ("vectors", "of vectors")):
+        short, long = runs[f"{kind}/10000"], runs[f"{kind}/100000"]
+        phases = {name: long[name] for name in ("rewrite", "lower", "codegen")}
+        rows.add(f"huge_{kind}", f"1e5 times sin(x)*1.0001+0.5 {what} and its gradient: compiled", "≤ 10 s",
+                 duration(long["cpu"]), f"{durations(phases)}; 1e4 times: {duration(short['cpu'])}", long["cpu"])
+    few, many = runs["loops/500"]["cpu"], runs["loops/5000"]["cpu"]
+    rows.add("huge_loops", "5,000 loops compiled, against 500", "10 x", f"{many / few:.1f} x",
+             f"{duration(few)} and {duration(many)}", many)
+
+
 def measure_kernels(rows, build, peers):
     """Each kernel against the best of its rivals; their times beside it."""
     found = script("kernels", peers, one_thread=True, build=build)
@@ -228,6 +242,7 @@ def main():
     if options.peers and not options.cpp_only:
         measure_rewrite_peers(rows)
     measure_chain(rows, build)
+    measure_huge(rows, build)
     if not options.cpp_only:
         measure_kernels(rows, build, options.peers)
 

@@ -32,23 +32,23 @@ ReverseSweep::ReverseSweep(std::span<const Seed> seeds, const Variables& wrt, co
   }
   std::vector<Apply> order = toposort(starts, VariableSet(blockers.begin(), blockers.end()));
   mark_reached(order, wrt);
-  for (std::size_t i = order.size(); i-- > 0;) step(order[i]);
+  sweep(order);
 }
 
-ReverseSweep::Slot* ReverseSweep::find(const VariableNode* v) {
+std::uint32_t ReverseSweep::known_slot(const VariableNode* v) const {
   auto* at = positions_.find(v);
-  return at ? &slots_[*at] : nullptr;
+  return at ? *at : nowhere;
 }
 
-ReverseSweep::Slot& ReverseSweep::slot(const VariableNode* v) {
-  auto [at, is_new] = positions_.insert(v, slots_.size());
+std::uint32_t ReverseSweep::slot(const VariableNode* v) {
+  auto [at, is_new] = positions_.insert(v, std::uint32_t(slots_.size()));
   if (is_new) slots_.emplace_back();
-  return slots_[*at];
+  return *at;
 }
 
 void ReverseSweep::plant(const Seed& seed) {
   if (seed.gradient.is_disconnected()) return;
-  Slot& at = slot(seed.variable.node());
+  Slot& at = slots_[slot(seed.variable.node())];
   if (at.fixed) return;
   at.connected = true;
   if (seed.fixed) {
@@ -62,14 +62,47 @@ void ReverseSweep::plant(const Seed& seed) {
 }
 
 void ReverseSweep::mark_reached(const std::vector<Apply>& order, const Variables& wrt) {
-  for (const Variable& v : wrt) reached_.insert(v.node());
-  for (const Apply& node : order) {
-    auto reached = [&](const Variable& input) { return reached_.contains(input.node()); };
-    if (std::ranges::none_of(node.inputs(), reached)) continue;
-    auto pattern = node.op().connection_pattern(node);
+  for (const Variable& v : wrt) slots_[slot(v.node())].reached = true;
+  is_stepped_.assign(order.size(), false);
+  for (std::size_t at = 0; at < order.size(); ++at) {
+    const Apply& node = order[at];
+    const std::size_t first = places_.size();
+    bool any = false;
+    for (const Variable& input : node.inputs()) {
+      places_.push_back(known_slot(input.node()));
+      any |= is_reached(places_.back());
+    }
+    if (!any) {
+      places_.resize(first);
+      continue;
+    }
+    is_stepped_[at] = true;
+    const auto pattern = node.op().connection_pattern(node);
     for (std::size_t i = 0; i < node.inputs().size(); ++i)
-      for (std::size_t o = 0; o < node.output_count(); ++o)
-        if (pattern[i][o] && reached(node.inputs()[i])) reached_.insert(&node.node()->outputs[o]);
+      for (std::size_t o = 0; o < node.output_count(); ++o) patterns_.push_back(pattern[i][o]);
+    for (std::size_t o = 0; o < node.output_count(); ++o) {
+      bool reached = false;
+      for (std::size_t i = 0; i < node.inputs().size(); ++i) reached |= pattern[i][o] && is_reached(places_[first + i]);
+      const VariableNode* output = &node.node()->outputs[o];
+      places_.push_back(reached ? slot(output) : known_slot(output));
+      if (reached) slots_[places_.back()].reached = true;
+    }
+  }
+}
+
+void ReverseSweep::sweep(const std::vector<Apply>& order) {
+  std::span<const std::uint32_t> places = places_;
+  std::span<const char> patterns = patterns_;
+  const auto take_last = [](auto& list, std::size_t count) {
+    const auto last = list.last(count);
+    list = list.first(list.size() - count);
+    return last;
+  };
+  for (std::size_t i = order.size(); i-- > 0;) {
+    if (!is_stepped_[i]) continue;
+    const std::size_t ins = order[i].inputs().size(), outs = order[i].output_count();
+    const auto outputs = take_last(places, outs), inputs = take_last(places, ins);
+    step({order[i], inputs, outputs, take_last(patterns, ins * outs)});
   }
 }
 
@@ -99,48 +132,47 @@ Variable explained(const Apply& node, std::size_t input, const Variable& null) {
 
 }  // namespace
 
-void ReverseSweep::step(const Apply& node) {
-  auto reached = [&](const Variable& input) { return reached_.contains(input.node()); };
-  if (std::ranges::none_of(node.inputs(), reached)) return;
+void ReverseSweep::step(const Step& at) {
+  const Apply& node = at.node;
   Variables cotangents;
-  std::vector<bool> connected(node.output_count(), false);
   bool any = false, any_value = false;
   Variable null;
-  for (std::size_t o = 0; o < node.output_count(); ++o) {
-    Variable output = node.output(int(o));
-    Slot* at = blocked_.contains(output.node()) ? nullptr : find(output.node());
-    connected[o] = at && at->connected;
-    any |= connected[o];
-    if (connected[o] && at->null) null = at->null;
+  const auto received = [&](std::size_t o) -> Slot* {
+    if (at.outputs[o] == nowhere || blocked_.contains(&node.node()->outputs[o])) return nullptr;
+    Slot& slot = slots_[at.outputs[o]];
+    return slot.connected ? &slot : nullptr;
+  };
+  for (std::size_t o = 0; o < at.outputs.size(); ++o) {
+    Slot* slot = received(o);
+    any |= slot != nullptr;
+    if (slot && slot->null) null = slot->null;
     // The derivative through an integer is zero: it is not asked for.
-    bool has_value = connected[o] && !at->null && !at->terms.empty();
+    const bool has_value = slot && !slot->null && !slot->terms.empty();
     any_value |= has_value;
-    cotangents.push_back(has_value ? gradient(output) : disconnected());
+    cotangents.push_back(has_value ? total(*slot, node.output(int(o))) : disconnected());
   }
   if (!any) return;
-  auto pattern = node.op().connection_pattern(node);
-  auto is_connected = [&](std::size_t input) {
-    for (std::size_t o = 0; o < connected.size(); ++o)
-      if (connected[o] && pattern[input][o]) return true;
+  const auto is_connected = [&](std::size_t input) {
+    for (std::size_t o = 0; o < at.outputs.size(); ++o)
+      if (at.pattern[input * at.outputs.size() + o] && received(o)) return true;
     return false;
   };
   Variables terms;
   if (!null && any_value) terms = ask_pullback(node, cotangents);
-  for (std::size_t i = 0; i < node.inputs().size(); ++i) {
-    if (!reached(node.inputs()[i]) || !is_connected(i)) continue;
-    Slot& at = slot(node.inputs()[i].node());
-    if (at.fixed) continue;
-    at.connected = true;
+  for (std::size_t i = 0; i < at.inputs.size(); ++i) {
+    if (!is_reached(at.inputs[i]) || !is_connected(i)) continue;
+    Slot& slot = slots_[at.inputs[i]];
+    if (slot.fixed) continue;
+    slot.connected = true;
     if (null)
-      at.null = null;
+      slot.null = null;
     else if (!terms.empty())
-      add_term(node, i, terms[i]);
+      add_term(node, i, slot, terms[i]);
   }
 }
 
-void ReverseSweep::add_term(const Apply& node, std::size_t i, const Variable& term) {
+void ReverseSweep::add_term(const Apply& node, std::size_t i, Slot& at, const Variable& term) {
   const Variable& input = node.inputs()[i];
-  Slot& at = slot(input.node());
   if (!term) throw InternalError(cat(node.op().label(), ": pullback gave no variable for input ", i));
   if (term.is_disconnected()) return;
   if (term.is_null()) {
@@ -154,15 +186,18 @@ void ReverseSweep::add_term(const Apply& node, std::size_t i, const Variable& te
   if (!is_discrete(type->dtype)) at.terms.push_back(cast(term, type->dtype));
 }
 
-Variable ReverseSweep::gradient(const Variable& v) {
-  Slot* at = find(v.node());
-  if (!at || !at->connected) return disconnected();
-  if (at->null) return at->null;
-  if (at->total) return at->total;
+Variable ReverseSweep::total(Slot& at, const Variable& v) {
+  if (at.null || at.total) return at.null ? at.null : at.total;
   Variable total;
-  for (const Variable& term : at->terms) total = total ? add(total, term) : term;
-  at->total = total ? total : zero_gradient(v);
-  return at->total;
+  for (const Variable& term : at.terms) total = total ? add(total, term) : term;
+  at.total = total ? total : zero_gradient(v);
+  return at.total;
+}
+
+Variable ReverseSweep::gradient(const Variable& v) {
+  const std::uint32_t place = known_slot(v.node());
+  if (place == nowhere || !slots_[place].connected) return disconnected();
+  return total(slots_[place], v);
 }
 
 }  // namespace bitale

@@ -34,20 +34,35 @@ class ReverseSweep {
   struct Slot {
     Variables terms;
     Variable total, null;
+    bool reached = false;    // depends on wrt
     bool connected = false;  // without terms: zero
     bool fixed = false;
   };
-  Slot* find(const VariableNode* v);
-  Slot& slot(const VariableNode* v);
+  // Where the slots of a node's inputs and outputs are, and which inputs reach which outputs. Variables are looked up
+  // once; the sweep itself goes by these numbers.
+  struct Step {
+    const Apply& node;
+    std::span<const std::uint32_t> inputs, outputs;
+    std::span<const char> pattern;  // per input, per output
+  };
+  static constexpr std::uint32_t nowhere = ~0u;
+
+  std::uint32_t slot(const VariableNode* v);
+  std::uint32_t known_slot(const VariableNode* v) const;
   void plant(const Seed& seed);
   void mark_reached(const std::vector<Apply>& order, const Variables& wrt);
-  void step(const Apply& node);
-  void add_term(const Apply& node, std::size_t input, const Variable& term);
+  bool is_reached(std::uint32_t place) const { return place != nowhere && slots_[place].reached; }
+  void sweep(const std::vector<Apply>& order);
+  void step(const Step& at);
+  void add_term(const Apply& node, std::size_t input, Slot& slot, const Variable& term);
+  Variable total(Slot& slot, const Variable& v);
 
-  PointerMap<std::size_t> positions_;
+  PointerMap<std::uint32_t> positions_;
   std::vector<Slot> slots_;
-  PointerSet reached_;  // variables that depend on wrt
   PointerSet blocked_;
+  std::vector<std::uint32_t> places_;  // of the inputs and outputs of nodes that are reached, node after node
+  std::vector<char> is_stepped_;       // per node of the order
+  std::vector<char> patterns_;         // of those nodes: per input, per output
 };
 
 // Tangents of the outputs: a tensor, disconnected() or undefined_gradient(why) each.

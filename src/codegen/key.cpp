@@ -14,7 +14,7 @@ using program::Expr;
 class ProgramDigester {
  public:
   ProgramDigester(const program::Program& program, Digester& out)
-      : out_(out), numbers_(program.pool->size(), unnumbered) {
+      : program_(program), out_(out), numbers_(program.pool->size(), unnumbered) {
     add(std::int64_t(program.buffers.size()));
     for (auto& buffer : program.buffers) add(buffer);
     add(program.input_count);
@@ -56,6 +56,8 @@ class ProgramDigester {
         continue;
       }
       const std::size_t before = stack_.size();
+      const program::Function* function = program_.function_of(expr);
+      if (function && numbers_[function->body.id()] == unnumbered) stack_.push_back(function->body);
       for (std::size_t i = expr.argument_count(); i-- > 0;)
         if (numbers_[expr.argument(i).id()] == unnumbered) stack_.push_back(expr.argument(i));
       if (stack_.size() != before) continue;
@@ -73,6 +75,11 @@ class ProgramDigester {
       add(expr.pool().function_name(payload));  // its number depends on what else the pool has seen
     else
       add(payload);
+    if (const program::Function* function = program_.function_of(expr)) {
+      auto& [parameters, body] = *function;
+      for (auto& parameter : parameters) add(parameter.node().payload);
+      add(numbers_[body.id()]);
+    }
   }
 
   void add(const program::Store& step) {
@@ -155,6 +162,7 @@ class ProgramDigester {
     std::visit([this](auto& which) { add(which); }, step.what);
   }
 
+  const program::Program& program_;
   Digester& out_;
   std::vector<std::uint32_t> numbers_;
   std::uint32_t count_ = 0;

@@ -24,6 +24,10 @@ struct CopyMemo {
   PointerMap<std::uint32_t> places;
 };
 
+// The node's own copy over other inputs: same output types and provenance; and the names.
+Apply copy_node(const Apply& node, Variables inputs);
+void copy_names(const Apply& from, const Apply& to);
+
 // Copies what the outputs need; variables of the memo are replaced by what it says, and copies are added to it.
 Variables copy_graph(std::span<const Variable> outputs, CopyMemo& memo, bool copy_leaves = false);
 

@@ -2,12 +2,13 @@
 #include "bitale/graph/function_graph.hpp"
 
 #include <algorithm>
+#include <numeric>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
-#include "graph/copy.hpp"
 #include "graph/graph_state.hpp"
 #include "graph/ordered_walk.hpp"
+#include "graph/pointer_map.hpp"
 #include "graph/transaction.hpp"
 #include "graph/walk.hpp"
 
@@ -45,28 +46,29 @@ FunctionGraph::FunctionGraph(Variables inputs, Variables outputs, bool clone) : 
   for (const Variable& output : outputs)
     if (!output) throw ValueError("FunctionGraph: an output is no variable");
   auto& originals = state_->originals;
-  if (clone) {
-    CopyMemo copies;
-    for (Variable& input : inputs) {
-      Variable own = input_copy(input);
-      copies.insert(input, own);
-      input = std::move(own);
-    }
-    outputs = copy_graph(outputs, copies);
-    originals = std::move(copies.pairs);
-  } else {
-    for (const Variable& v : ancestors(outputs)) originals.emplace_back(v, v);
-  }
-  state_->inputs = inputs;
+  PointerMap<VariableNode*> own_inputs;
   for (const Variable& input : inputs) {
-    LeafRecord& record = state_->leaves[input.node()];
-    record.leaf = input;
+    const Variable own = clone ? input_copy(input) : input;
+    LeafRecord& record = state_->leaves[own.node()];
+    record.leaf = own;
     record.is_input = true;
+    state_->inputs.push_back(own);
+    own_inputs.insert(input.node(), own.node());
+    if (clone) originals.emplace_back(input, own);
   }
+  if (!clone)
+    for (const Variable& v : ancestors(outputs)) originals.emplace_back(v, v);
   Transaction making(change(), "new graph", Transaction::Log::No);
+  if (clone) outputs = making.copy_in(outputs, own_inputs, originals);
   for (const Variable& output : outputs) making.add_output(output);
   making.commit();
-  for (auto& [original, own] : originals) own = making.resolve(own);
+  if (clone && state_->free_records.empty()) {  // nodes came in as a walk from the outputs meets them
+    state_->order.resize(node_count());
+    std::iota(state_->order.begin(), state_->order.end(), 0u);
+    state_->order_is_known = true;
+  }
+  if (!clone)
+    for (auto& [original, own] : originals) own = making.resolve(own);
 }
 
 FunctionGraph::FunctionGraph(Variables outputs) : FunctionGraph(graph_inputs(outputs), outputs) {}

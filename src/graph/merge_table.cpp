@@ -15,12 +15,6 @@ namespace {
 // Larger constants are equal only when they share their memory: reading them over and over would cost too much.
 constexpr std::int64_t compared_bytes = 1 << 16;
 
-std::size_t hash_node(const ApplyNode& node) {
-  std::size_t seed = node.op->hash();
-  for (const Variable& input : node.inputs) seed = hash_mix(seed, reinterpret_cast<std::uintptr_t>(input.node()));
-  return seed;
-}
-
 std::size_t hash_constant(const Array& value) {
   if (value.nbytes() <= compared_bytes) return hash_array(value);
   return hash_mix(std::size_t(value.nbytes()), reinterpret_cast<std::uintptr_t>(value.data()));
@@ -33,9 +27,10 @@ bool compatible(const Type& a, const Type& b) {
   return x && y && x->dtype == y->dtype && x->ndim() == y->ndim();
 }
 
-bool same_node(const ApplyNode& a, const ApplyNode& b) {
-  if (a.output_count != b.output_count || a.inputs.size() != b.inputs.size()) return false;
-  if (!std::ranges::equal(a.inputs, b.inputs, VariableEqual())) return false;
+// Whether `a` computes what one like `b`, but of these inputs, would.
+bool same_node(const ApplyNode& a, const ApplyNode& b, std::span<const Variable> inputs) {
+  if (a.output_count != b.output_count || a.inputs.size() != inputs.size()) return false;
+  if (!std::ranges::equal(a.inputs, inputs, VariableEqual())) return false;
   if (!a.op->equals(*b.op)) return false;
   for (std::size_t i = 0; i < a.output_count; ++i)
     if (!compatible(a.outputs[i].type, b.outputs[i].type)) return false;
@@ -49,18 +44,27 @@ bool same_constant(const Array& a, const Array& b) {
   return a.data() == b.data() && a.dtype() == b.dtype() && a.shape() == b.shape() && a.strides() == b.strides();
 }
 
-ApplyNode* MergeTable::find(const ApplyNode& node) const {
-  const std::size_t hash = hash_node(node);
+std::size_t MergeTable::hash(const ApplyNode& node, std::span<const Variable> inputs) {
+  std::size_t seed = node.op->hash();
+  for (const Variable& input : inputs) seed = hash_mix(seed, reinterpret_cast<std::uintptr_t>(input.node()));
+  return seed;
+}
+
+ApplyNode* MergeTable::find(const ApplyNode& node, std::span<const Variable> inputs, std::size_t hash) const {
   ApplyNode* at = buckets_[place(hash)];
-  while (at && !(at->record->hash == hash && same_node(*at, node))) at = at->record->next;
+  while (at && !(at->record->hash == hash && same_node(*at, node, inputs))) at = at->record->next;
   return at;
 }
 
-void MergeTable::add(ApplyNode* node) {
+ApplyNode* MergeTable::find(const ApplyNode& node) const { return find(node, node.inputs, hash(node, node.inputs)); }
+
+void MergeTable::add(ApplyNode* node, std::size_t hash) {
   if (++node_count_ > buckets_.size()) grow();
-  node->record->hash = hash_node(*node);
-  node->record->next = std::exchange(buckets_[place(node->record->hash)], node);
+  node->record->hash = hash;
+  node->record->next = std::exchange(buckets_[place(hash)], node);
 }
+
+void MergeTable::add(ApplyNode* node) { add(node, hash(*node, node->inputs)); }
 
 void MergeTable::remove(ApplyNode* node) {
   ApplyNode** link = &buckets_[place(node->record->hash)];

@@ -2,6 +2,7 @@
 // with the same value. This is what keeps a FunctionGraph free of duplicates.
 #pragma once
 
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -16,7 +17,11 @@ class MergeTable {
  public:
   // The node of the table that can stand for `node`, or nullptr.
   ApplyNode* find(const ApplyNode& node) const;
+  // The same for a node like `node`, but of these inputs, whose hash is known.
+  static std::size_t hash(const ApplyNode& node, std::span<const Variable> inputs);
+  ApplyNode* find(const ApplyNode& node, std::span<const Variable> inputs, std::size_t hash) const;
   void add(ApplyNode* node);  // it has a record
+  void add(ApplyNode* node, std::size_t hash);
   void remove(ApplyNode* node);
 
   Variable find_constant(const Variable& constant) const;  // or a null handle

@@ -11,6 +11,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/graph/provenance.hpp"
+#include "graph/copy.hpp"
 #include "graph/walk.hpp"
 
 namespace bitale {
@@ -230,6 +231,63 @@ void Transaction::add_output(const Variable& v) {
   Variable own = import(v);
   graph_.add_output(own);
   note(change::OutputAdded{own});
+}
+
+namespace {
+
+// The nodes that a walk has met, as keys of what their copies will be.
+struct MetNodes {
+  PointerMap<ApplyNode*>& copies;
+  bool insert(const ApplyNode* node) { return copies.insert(node).second; }
+};
+
+}  // namespace
+
+// One walk that copies, merges and ranks: a large graph is met in memory once.
+Variables Transaction::copy_in(std::span<const Variable> outputs, const PointerMap<VariableNode*>& inputs,
+                               Originals& originals) {
+  PointerMap<ApplyNode*> copies;
+  const auto own = [&](const Variable& v) {
+    if (auto* input = inputs.find(v.node())) return Variable::of(*input);
+    if (!v.has_owner()) return import_leaf(v);
+    return Variable::of(&(*copies.find(v.node()->owner))->outputs[v.node()->index]);
+  };
+  const auto is_input = [&](const VariableNode* v) { return inputs.contains(v); };
+  const auto copy = [&](ApplyNode* pointer) {
+    Variables own_inputs;
+    own_inputs.reserve(pointer->inputs.size());
+    for (const Variable& input : pointer->inputs) own_inputs.push_back(equal_constant(own_inputs, own(input)));
+    const Apply original = Apply::of(pointer);
+    ApplyNode* made = copy_in_node(original, std::move(own_inputs));
+    *copies.find(pointer) = made;
+    for (std::size_t i = 0; i < original.output_count(); ++i)
+      originals.emplace_back(original.output(int(i)), Variable::of(&made->outputs[i]));
+  };
+  visit_nodes(outputs, is_input, copy, MetNodes{copies});
+  Variables out;
+  for (const Variable& output : outputs) out.push_back(own(output));
+  return out;
+}
+
+ApplyNode* Transaction::copy_in_node(const Apply& original, Variables inputs) {
+  const std::size_t hash = MergeTable::hash(*original.node(), inputs);
+  if (ApplyNode* known = graph_.table.find(*original.node(), inputs, hash)) {
+    for (std::size_t i = 0; i < original.output_count(); ++i) {
+      const Variable to = Variable::of(&known->outputs[i]);
+      inherit_name(original.output(int(i)), to);
+      inherit_type(original.output(int(i)), to);
+    }
+    return known;
+  }
+  std::int64_t rank = 0;
+  for (const Variable& input : inputs) rank = std::max(rank, graph_.rank(input));
+  const Apply node = copy_node(original, std::move(inputs));
+  copy_names(original, node);
+  for (std::size_t i = 0; i < node.output_count(); ++i) require_value_type(node.output(int(i)));
+  graph_.add_node(node, graph_.next_serial++, rank + rank_gap);
+  graph_.table.add(node.node(), hash);
+  node.node()->record->keyed = true;
+  return node.node();
 }
 
 // ---- replacement ---------------------------------------------------------------------------------------------------

@@ -3,6 +3,7 @@
 // nobody needs any more are dropped, and the features are asked whether they agree.
 #pragma once
 
+#include <span>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -25,6 +26,10 @@ class Transaction {
   // Takes in the nodes that the variable needs; returns the graph's own variable for it.
   Variable import(const Variable& v);
   void add_output(const Variable& v);
+  // For a graph that is being made: takes in copies of what the outputs need, as far as the variables of `inputs`, in
+  // whose place the graph's own stand. Variables and what stands for them are added to `originals`.
+  using Originals = std::vector<std::pair<Variable, Variable>>;
+  Variables copy_in(std::span<const Variable> outputs, const PointerMap<VariableNode*>& inputs, Originals& originals);
   // Whether anything changed.
   bool replace(const Variable& before, const Variable& after);
   bool change_input(const Client& client, const Variable& after);
@@ -43,6 +48,7 @@ class Transaction {
   Imported take_in(const Variable& v, const Provenance& replaced);
   void import_node(const Apply& node, const Provenance& replaced, Imported& into);
   Variable import_leaf(const Variable& leaf);
+  ApplyNode* copy_in_node(const Apply& original, Variables inputs);
   void place(const Imported& imported, std::int64_t target);
   void inherit_name(const Variable& from, const Variable& to);
   void inherit_type(const Variable& from, const Variable& to);

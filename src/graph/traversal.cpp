@@ -95,9 +95,6 @@ std::size_t node_count(std::span<const Variable> outputs) {
 
 // ---- copies --------------------------------------------------------------------------------------------------------
 
-namespace {
-
-// The node's own copy over other inputs: same output types, names and provenance.
 Apply copy_node(const Apply& node, Variables inputs) {
   std::vector<Type> types;
   for (std::size_t i = 0; i < node.output_count(); ++i) types.push_back(node.node()->outputs[i].type);
@@ -110,6 +107,8 @@ void copy_names(const Apply& from, const Apply& to) {
   for (std::size_t i = 0; i < from.output_count(); ++i)
     if (to.node()->outputs[i].name.empty()) to.node()->outputs[i].name = from.node()->outputs[i].name;
 }
+
+namespace {
 
 Variable copy_leaf(const Variable& leaf) {
   Variable copy(leaf.type(), leaf.name());

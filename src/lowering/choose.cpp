@@ -10,8 +10,8 @@
 namespace bitale::lowering {
 
 namespace {
-constexpr int dear = 16;     // an element that costs this much is worth a store and a load
 constexpr int deepest = 60;  // inlining deeper than this makes loops too big
+constexpr int named = 256;   // a scalar that costs this much and has several readers is a variable
 constexpr int cost_limit = 1 << 20;
 }  // namespace
 
@@ -52,8 +52,9 @@ void Plan::choose(const Variable& variable) {
     value.depth = std::max(value.depth, source.depth + 1);
   }
   if (variable.ndim() == 0) {
-    // Scalars are computed once by construction; a long chain of them is cut by a named variable.
-    if (value.depth < deepest) return;
+    // Scalars are computed once by construction. A variable names those that are long chains, so that none is too deep,
+    // and those that are large and have several readers, so that what walks over the readers doesn't walk over them.
+    if (value.depth < deepest && (value.uses <= 1 || value.cost < named)) return;
     const Expr var = pool().var(next_var_++, variable.dtype());
     builders_[variable.owner().node()].push_back([this, var, rule = value.rule] {
       Root root;
@@ -89,7 +90,7 @@ Expr Plan::read(const Variable& variable, Index at) {
   if (auto found = memo_.find(key); found != memo_.end()) return found->second;
   if (!value.rule) throw InternalError(cat("lowering: ", variable.str(), " has no value yet"));
   touched_checks_.insert(touched_checks_.end(), value.checks.begin(), value.checks.end());
-  const Expr result = value.rule(at);
+  const Expr result = is_called(variable, value) ? called(variable, value, at) : value.rule(at);
   if (result.dtype() != variable.dtype())
     throw InternalError(cat("lowering: the rule of ", variable.str(), " gives ", dtype_name(result.dtype()), ", not ",
                             dtype_name(variable.dtype())));
@@ -100,9 +101,8 @@ Expr Plan::read(const Variable& variable, Index at) {
 
 Expr Plan::new_index(std::string_view name, Expr extent) {
   const auto id = std::int64_t(program.index_names.size());
-  auto& names = program.index_names;
-  const bool is_taken = std::find(names.begin(), names.end(), name) != names.end();
-  names.push_back(is_taken ? cat(name, id) : std::string(name));
+  const bool is_taken = !taken_names_.emplace(name).second;
+  program.index_names.push_back(is_taken ? cat(name, id) : std::string(name));
   extents_.push_back(extent);
   return pool().index(id);
 }

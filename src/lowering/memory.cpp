@@ -3,6 +3,7 @@
 // caller whose own memory has another shape hears of it before anything is written there.
 #include <algorithm>
 #include <functional>
+#include <queue>
 
 #include "lowering/plan.hpp"
 
@@ -105,15 +106,24 @@ class MemoryPlanner {
       if (allocated(b) && program_.buffers[b].role == program::Role::temporary) order.push_back(b);
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return lives_[a].first < lives_[b].first; });
-    std::vector<int> free_from;  // per slot: the step after which it is free
+    // The lowest slot that is free, of slots in use by when they will be.
+    using Busy = std::pair<int, int>;  // the step after which it is free, the slot
+    std::priority_queue<Busy, std::vector<Busy>, std::greater<>> busy;
+    std::priority_queue<int, std::vector<int>, std::greater<>> free;
+    int count = 0;
     for (auto b : order) {
-      int slot = 0;
-      while (slot < int(free_from.size()) && free_from[std::size_t(slot)] >= lives_[b].first) ++slot;
-      if (slot == int(free_from.size())) free_from.push_back(0);
-      free_from[std::size_t(slot)] = lives_[b].last;
+      for (; !busy.empty() && busy.top().first < lives_[b].first; busy.pop()) free.push(busy.top().second);
+      int slot = count;
+      if (free.empty()) {
+        ++count;
+      } else {
+        slot = free.top();
+        free.pop();
+      }
+      busy.push({lives_[b].last, slot});
       program_.buffers[b].slot = slot;
     }
-    program_.workspace_slots = int(free_from.size());
+    program_.workspace_slots = count;
   }
 
   Program& program_;

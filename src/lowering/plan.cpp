@@ -23,6 +23,7 @@ void Plan::define_all() {
   for (std::size_t i = 0; i < graph_.outputs().size(); ++i) output_slots_[graph_.outputs()[i].node()].push_back(int(i));
   for (std::size_t i = 0; i < graph_.inputs().size(); ++i) define_input(graph_.inputs()[i], int(i));
   nodes_ = graph_.toposort();
+  values_.reserve(nodes_.size() + nodes_.size() / 2);
   for (auto& node : nodes_) define(node);
 }
 
@@ -243,7 +244,9 @@ void Plan::define(const Apply& node) {
   definition_order_.push_back(node.node());
 }
 
-Expr Plan::in(int input, Index at) { return read(node_->inputs[std::size_t(input)], at); }
+Expr Plan::in(int input, Index at) {
+  return stand_ins_.empty() ? read(node_->inputs[std::size_t(input)], at) : stand_ins_[std::size_t(input)];
+}
 std::span<const Expr> Plan::shape_in(int input) { return value_of(node_->inputs[std::size_t(input)]).shape; }
 std::span<const Expr> Plan::shape_out(int output) { return values_[&node_->outputs[std::size_t(output)]].shape; }
 
@@ -258,6 +261,7 @@ void Plan::element(int output, ElementRule rule, int cost) {
   Value& value = values_[&node_->outputs[std::size_t(output)]];
   value.rule = bound(std::move(rule));
   value.own_cost = cost;
+  if (cost >= dear && node_->op->elementwise()) ++applied_[node_->op->kind()];
 }
 
 void Plan::permute(int output, int input, std::span<const int> order) {

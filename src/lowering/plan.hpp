@@ -3,6 +3,7 @@
 #pragma once
 
 #include <deque>
+#include <map>
 #include <optional>
 #include <set>
 #include <span>
@@ -19,6 +20,8 @@ namespace bitale::lowering {
 using program::Combiner;
 using program::ExprPool;
 using program::Program;
+
+constexpr int dear = 16;  // an element that costs this much is worth a store and a load
 
 // One thing to be computed and stored: the unit that nests are built of.
 struct Root {
@@ -157,6 +160,23 @@ class Plan final : public Lowering {
   void add_root(Root root, const ElementRule& value, const TargetRule& target);
   void evaluate(Root& root, std::span<const Expr> at, const ElementRule& value, const TargetRule& target);
 
+  // ---- functions (functions.cpp) ----
+  bool is_called(const Variable& variable, const Value& value) const;
+  Expr called(const Variable& variable, const Value& value, Index at);
+  // An elementwise op, and of its inputs the numbers of the constant ones and the dtypes of the others.
+  struct FunctionKey {
+    std::uint32_t kind;
+    std::vector<std::int64_t> inputs;
+    auto operator<=>(const FunctionKey&) const = default;
+  };
+  struct FunctionCall {
+    std::int64_t payload;
+    DType dtype;
+  };
+  std::map<FunctionKey, FunctionCall> functions_;
+  std::unordered_map<std::uint32_t, std::size_t> applied_;  // elementwise ops that are dear, by kind: how often
+  std::vector<Expr> stand_ins_;                             // what `in` gives while a function is being made
+
   // ---- values in parts (parts.cpp) ----
   Expr read_part(const Variable& variable, Index at);
   Expr counts_through(const Stretch& part, Expr position) const;
@@ -179,7 +199,8 @@ class Plan final : public Lowering {
   std::unordered_map<ApplyNode*, std::vector<BuildRoots>> builders_;
   std::unordered_map<std::uint32_t, Expr> equal_lengths_;
   std::unordered_map<std::uint64_t, Expr> index_table_;
-  std::vector<Expr> extents_;  // of index expressions, by number
+  std::unordered_set<std::string> taken_names_;  // of indices
+  std::vector<Expr> extents_;                    // of index expressions, by number
   std::set<std::pair<VariableNode*, std::uint32_t>> range_checks_;
   std::unordered_map<MemoKey, Expr, MemoHash> memo_;
   std::vector<int> touched_checks_;  // of the root being built

@@ -18,12 +18,13 @@ bool may_run_in_lanes(const program::Step& step) {
 // Functions that are called, one lane after the other, gain nothing from lanes and multiply the code.
 constexpr std::size_t most_calls = 6;
 
-std::size_t call_count(program::Steps& body) {
+std::size_t call_count(const Program& program, program::Steps& body) {
   program::ExprWalk walk;
   std::size_t calls = 0;
   for (auto& step : body)
-    for_each_expr(step,
-                  [&](Expr& root) { walk(root, [&](Expr expr) { calls += expr.code() == program::Code::call; }); });
+    for_each_expr(step, [&](Expr& root) {
+      walk(root, [&](Expr expr) { calls += expr.code() == program::Code::call && !program.function_of(expr); });
+    });
   return calls;
 }
 
@@ -41,18 +42,18 @@ bool only_runs(program::Loop& loop) {
   return size <= cheap;
 }
 
-void mark(program::Steps& steps) {
+void mark(const Program& program, program::Steps& steps) {
   for (auto& step : steps) {
     auto* loop = std::get_if<program::Loop>(&step.what);
     if (!loop) continue;
-    mark(loop->body);
+    mark(program, loop->body);
     loop->vector = std::all_of(loop->body.begin(), loop->body.end(), may_run_in_lanes) &&
-                   call_count(loop->body) <= most_calls && !only_runs(*loop);
+                   call_count(program, loop->body) <= most_calls && !only_runs(*loop);
   }
 }
 
 }  // namespace
 
-void vectorize(Program& program) { mark(program.steps); }
+void vectorize(Program& program) { mark(program, program.steps); }
 
 }  // namespace bitale::lowering

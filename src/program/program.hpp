@@ -107,6 +107,13 @@ struct Step {
   std::variant<Store, Accumulate, Let, Update, Loop, Allocate, Fill, Call, Check, HostCall> what;
 };
 
+// A function of the program's own. It is called by name, as those of the runtime are: its body with the arguments for
+// the parameters, which are variables with negative numbers. Code has one copy of it, however often it is called.
+struct Function {
+  std::vector<Expr> parameters;
+  Expr body;
+};
+
 struct Program {
   std::shared_ptr<ExprPool> pool = std::make_shared<ExprPool>();
   std::vector<Buffer> buffers;
@@ -114,9 +121,17 @@ struct Program {
   std::vector<std::string> checks;     // what each Check says when it fails
   std::vector<std::string> callbacks;  // what each HostCall runs, for printing
   std::string name = "program";
+  std::unordered_map<std::int64_t, Function> functions;  // by the payload of their calls
   Steps steps;
   int input_count = 0, output_count = 0;
   int workspace_slots = 0;
+
+  // Null when it is no call, or one of a runtime function.
+  const Function* function_of(Expr call) const {
+    if (call.code() != Code::call || functions.empty()) return nullptr;
+    const auto found = functions.find(call.payload());
+    return found == functions.end() ? nullptr : &found->second;
+  }
 };
 
 // Where each buffer's lengths start in runtime::Frame::lengths; one more entry: the total.

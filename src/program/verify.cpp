@@ -1,4 +1,5 @@
 // The verifier: what every pass may rely on and must keep.
+#include <algorithm>
 #include <unordered_set>
 
 #include "bitale/core/error.hpp"
@@ -23,7 +24,10 @@ class Verifier {
     }
   }
 
-  void run() { steps(program_.steps); }
+  void run() {
+    for (auto& [payload, function] : program_.functions) verify(function);
+    steps(program_.steps);
+  }
 
  private:
   [[noreturn]] void fail(const std::string& what) const {
@@ -52,8 +56,29 @@ class Verifier {
           if (std::size_t(from.ndim()) != expr.argument_count()) fail(cat("load of ", from.name, " at a wrong rank"));
           break;
         }
+        case Code::call:
+          if (auto* function = program_.function_of(expr)) check_arguments(*function, expr);
+          break;
         default: break;
       }
+    });
+  }
+
+  void check_arguments(const Function& function, Expr call) {
+    bool fits = function.parameters.size() == call.argument_count() && function.body.dtype() == call.dtype();
+    for (std::size_t i = 0; fits && i < call.argument_count(); ++i)
+      fits = function.parameters[i].dtype() == call.argument(i).dtype();
+    if (!fits) fail(cat("a call of ", call.pool().function_name(call.payload()), " does not fit"));
+  }
+
+  // A function sees its parameters only.
+  void verify(const Function& function) {
+    ExprWalk()(function.body, [&](Expr expr) {
+      const auto& parameters = function.parameters;
+      const bool reaches_out = expr.code() == Code::index || expr.code() == Code::dim || expr.code() == Code::load;
+      const bool is_other =
+          expr.code() == Code::var && std::find(parameters.begin(), parameters.end(), expr) == parameters.end();
+      if (reaches_out || is_other) fail("a function reads what is none of its parameters");
     });
   }
 

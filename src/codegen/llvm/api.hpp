@@ -40,12 +40,9 @@ namespace bitale::codegen {
   X(GetDefaultTargetTriple) X(GetHostCPUName) X(GetHostCPUFeatures) X(GetTargetFromTriple) X(CreateTargetMachine)    \
   X(DisposeTargetMachine) X(TargetMachineEmitToMemoryBuffer) X(CreatePassBuilderOptions)                             \
   X(DisposePassBuilderOptions) X(RunPasses)                                                                          \
-  /* moving code */                                                                                                  \
-  X(GetFirstBasicBlock) X(GetNextBasicBlock) X(RemoveBasicBlockFromParent) X(AppendExistingBasicBlock)               \
-  X(GetFirstInstruction) X(GetNextInstruction) X(InstructionRemoveFromParent) X(InsertIntoBuilder)                   \
-  X(GetNumOperands) X(GetOperand) X(SetOperand) X(ReplaceAllUsesWith) X(IsAInstruction) X(IsAPHINode)                \
-  X(IsAAllocaInst) X(IsATerminatorInst) X(SetLinkage) X(GetAttributeCountAtIndex) X(GetAttributesAtIndex)            \
-  X(BuildRetVoid) X(ABISizeOfType) X(GetModuleDataLayout)                                                            \
+  /* parts */                                                                                                         \
+  X(GetNextInstruction) X(IsAInstruction) X(IsAPHINode) X(SetLinkage) X(SetValueName2) X(GlobalGetValueType)           \
+  X(BuildRetVoid)                                                                                                      \
   /* metadata */                                                                                                     \
   X(GetMDKindIDInContext) X(MDNodeInContext2) X(ValueAsMetadata) X(MetadataAsValue) X(SetMetadata) X(BuildPtrToInt)  \
   /* errors, memory */                                                                                               \

@@ -1,8 +1,9 @@
-// Emitter: a Program as LLVM IR, one function int32(Frame*). Expressions are emitted once, at the outermost loop level
-// at which they are known. Innermost loops marked `vector` run in explicit lanes: a main loop, and one masked pass for
-// the rest.
+// Emitter: a Program as LLVM IR, a function int32(Frame*), which, when it gets long, is made of parts. Expressions are
+// emitted once, at the outermost loop level at which they are known. Innermost loops marked `vector` run in explicit
+// lanes: a main loop, and one masked pass for the rest.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <optional>
 #include <span>
@@ -21,6 +22,31 @@ struct TargetInfo {
   int vector_bytes = 16;
 };
 
+// A number per expression, all forgotten at once.
+class ExprNumbers {
+  using Expr = program::Expr;
+
+ public:
+  void clear() { ++epoch_; }
+  // Null when there is none.
+  const std::uint32_t* find(Expr expr) const {
+    const std::size_t id = expr.id();
+    return id < entries_.size() && entries_[id].epoch == epoch_ ? &entries_[id].number : nullptr;
+  }
+  void set(Expr expr, std::size_t number) {
+    if (expr.id() >= entries_.size()) entries_.resize(std::max<std::size_t>(expr.id() + 1, 2 * entries_.size()));
+    entries_[expr.id()] = {epoch_, std::uint32_t(number)};
+  }
+
+ private:
+  struct Entry {
+    std::uint64_t epoch = 0;
+    std::uint32_t number = 0;
+  };
+  std::vector<Entry> entries_;
+  std::uint64_t epoch_ = 1;
+};
+
 class Emitter {
  public:
   Emitter(const program::Program& program, LLVMContextRef context, LLVMModuleRef module, const TargetInfo& target);
@@ -28,8 +54,10 @@ class Emitter {
   Emitter(const Emitter&) = delete;
   Emitter& operator=(const Emitter&) = delete;
 
-  // Adds the function to the module.
-  void emit_function(const std::string& name);
+  // Adds the program's function to the module.
+  void emit_program(const std::string& name);
+  // A program so long that what counts is how soon it runs.
+  bool is_huge() const { return built_before_ + built_ > huge; }
 
  private:
   using Expr = program::Expr;
@@ -54,8 +82,32 @@ class Emitter {
     bool streams = false;    // stores pass the caches by
   };
 
+  // ---- functions (emit_parts.cpp) ----
+  // One of the functions that the program is cut into.
+  struct Part {
+    Value function = nullptr;
+    LLVMBasicBlockRef entry = nullptr;
+    Value crossing = nullptr;  // the memory of values that cross, once it is asked for
+  };
+  // A value of an earlier part; `slot`: where it crosses, in bytes, once a later part has asked for it.
+  struct Earlier {
+    Value value;
+    std::size_t part;
+    std::int64_t slot = -1;
+  };
+  void open_part();
+  void cut_if_long();  // goes on in a new part; at the top level, where nothing is half made
+  void call_parts(const std::string& name);
+  bool is_earlier(Expr expr, std::size_t level) const { return level == 0 && earlier_.count(expr.id()) != 0; }
+  Value take_over(Expr expr);  // of an earlier part
+  Value crossing(Part& part);
+  Value slot_address(Value memory, std::int64_t slot);
+  Value own_function(Expr call, int lanes);
+  Value emit_own_function(const std::string& name, const program::Function& function, int lanes);
+
   // ---- expressions (emit_expr.cpp) ----
-  Value value(Expr expr);     // at the current level; a vector when it varies over lanes
+  Value value(Expr expr);  // at the current level; a vector when it varies over lanes
+  void make_ready(Expr expr, bool may_cut);
   Value lanes_of(Expr expr);  // the same, splat to lanes when it does not vary
   Value build(Expr expr);     // arguments are there already
   Value build_cast(Value v, DType from, DType to);
@@ -195,6 +247,7 @@ class Emitter {
   void pairwise_loop(const program::Loop& loop, Lanes& lanes, Value from, Value to, std::int64_t block_length,
                      std::vector<Accumulators>& accumulators, const Chunks& chunks);
   void masked_tail(const program::Loop& loop, Lanes& lanes, Value from, Value extent, Accumulators& accumulators);
+  void masked_loop(const program::Loop& loop, Lanes& lanes, Value from, Value extent, Accumulators& accumulators);
   void reduce_lanes(const program::Loop& loop, int lanes, std::vector<Accumulators>& accumulators);
   void emit_lanes(const program::Loop& loop, Lanes& lanes, Value start, Value mask, Accumulators& accumulators);
   void fail_unless(Value ok, Value code);
@@ -220,6 +273,12 @@ class Emitter {
   const TargetInfo& target_;
   LLVMValueRef function_ = nullptr;
   LLVMBasicBlockRef entry_ = nullptr;
+  std::vector<Part> parts_;
+  std::unordered_map<std::uint32_t, Earlier> earlier_;
+  static constexpr std::size_t huge = 20'000;
+  std::size_t built_ = 0, built_before_ = 0;  // expressions, in the present part and in those before
+  std::int64_t crossing_bytes_ = 0;
+  std::vector<std::int64_t> known_data_;  // the buffers whose data_ is known
   std::vector<std::int64_t> length_offsets_;
   std::vector<Level> levels_;
   Lanes* lanes_ = nullptr;
@@ -228,7 +287,7 @@ class Emitter {
   std::unordered_map<std::int64_t, Value> locals_;            // carried var -> its memory
   std::unordered_set<std::int64_t> running_;                  // carried vars that are read while they are carried
   std::unordered_set<std::int64_t> being_written_;            // by the present top-level step
-  std::unordered_map<std::uint32_t, std::size_t> level_cache_;
+  ExprNumbers level_cache_;
   int chunk_count_ = 0;                      // functions made for chunks
   const program::Loop* chunk_of_ = nullptr;  // the loop of whose chunk a function is being emitted
   Value partial_ = nullptr;                  // where that chunk leaves what it reduces

@@ -112,6 +112,7 @@ Emitter::Value Emitter::emit_chunk(const program::Loop& loop, const Needs& needs
   auto data = std::exchange(data_, std::vector<Value>(data_.size(), nullptr));
   auto var_levels = std::exchange(var_levels_, {});
   auto locals = std::exchange(locals_, {});
+  auto earlier = std::exchange(earlier_, {});
   level_cache_.clear();
 
   const LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0), word = type(DType::Int64);
@@ -154,6 +155,7 @@ Emitter::Value Emitter::emit_chunk(const program::Loop& loop, const Needs& needs
   data_ = std::move(data);
   var_levels_ = std::move(var_levels);
   locals_ = std::move(locals);
+  earlier_ = std::move(earlier);
   level_cache_.clear();
   resume(here);
   return made;

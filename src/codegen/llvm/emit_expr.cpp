@@ -78,10 +78,11 @@ Emitter::Value Emitter::reordered(Value v, bool reassociate) {
 }
 
 std::size_t Emitter::level_of(Expr root) {
+  if (const auto* known = level_cache_.find(root)) return *known;
   std::vector<Expr> stack{root};
   while (!stack.empty()) {
     const Expr expr = stack.back();
-    if (level_cache_.count(expr.id())) {
+    if (level_cache_.find(expr)) {
       stack.pop_back();
       continue;
     }
@@ -89,12 +90,11 @@ std::size_t Emitter::level_of(Expr root) {
     bool ready = true;
     for (std::size_t i = 0; i < expr.argument_count(); ++i) {
       const Expr argument = expr.argument(i);
-      auto found = level_cache_.find(argument.id());
-      if (found == level_cache_.end()) {
+      if (const auto* found = level_cache_.find(argument)) {
+        level = std::max<std::size_t>(level, *found);
+      } else {
         stack.push_back(argument);
         ready = false;
-      } else {
-        level = std::max(level, found->second);
       }
     }
     if (!ready) continue;
@@ -106,13 +106,21 @@ std::size_t Emitter::level_of(Expr root) {
     } else if (expr.code() == Code::load && being_written_.count(expr.payload())) {
       level = levels_.size() - 1;
     }
-    level_cache_[expr.id()] = level;
+    level_cache_.set(expr, level);
     stack.pop_back();
   }
-  return level_cache_.at(root.id());
+  return *level_cache_.find(root);
 }
 
 Emitter::Value Emitter::value(Expr root) {
+  if (root.code() == Code::constant) return constant(root.dtype(), root.payload(), 1);
+  auto& values = levels_[level_of(root)].values;
+  if (const auto found = values.find(root.id()); found != values.end()) return found->second;
+  make_ready(root, false);
+  return levels_[level_of(root)].values.at(root.id());
+}
+
+void Emitter::make_ready(Expr root, bool may_cut) {
   std::vector<Expr> stack{root};
   while (!stack.empty()) {
     const Expr expr = stack.back();
@@ -120,14 +128,15 @@ Emitter::Value Emitter::value(Expr root) {
       stack.pop_back();
       continue;
     }
-    Level& level = levels_[level_of(expr)];
-    if (level.values.count(expr.id())) {
+    const std::size_t at = level_of(expr);
+    if (levels_[at].values.count(expr.id())) {
       stack.pop_back();
       continue;
     }
+    const bool is_known = is_earlier(expr, at);
     const std::size_t before = stack.size();
     // A load emits its address itself: which parts of it are needed depends on how it lies.
-    if (expr.code() != Code::load)
+    if (expr.code() != Code::load && !is_known)
       for (std::size_t i = 0; i < expr.argument_count(); ++i) {
         const Expr argument = expr.argument(i);
         if (argument.code() == Code::constant) continue;
@@ -135,10 +144,11 @@ Emitter::Value Emitter::value(Expr root) {
       }
     if (stack.size() != before) continue;
     stack.pop_back();
-    const std::size_t at = level_of(expr);
+    ++built_;
     if (at + 1 == levels_.size()) {
-      const Value built = build(expr);
+      const Value built = is_known ? take_over(expr) : build(expr);
       levels_[at].values[expr.id()] = built;
+      if (may_cut) cut_if_long();
       continue;
     }
     // Known outside: build it at the end of that level's code, before the loop it leads to.
@@ -150,7 +160,7 @@ Emitter::Value Emitter::value(Expr root) {
       inner.push_back(std::move(levels_.back()));
       levels_.pop_back();
     }
-    levels_[at].values[expr.id()] = build(expr);
+    levels_[at].values[expr.id()] = is_known ? take_over(expr) : build(expr);
     while (!inner.empty()) {
       levels_.push_back(std::move(inner.back()));
       inner.pop_back();
@@ -158,8 +168,6 @@ Emitter::Value Emitter::value(Expr root) {
     lanes_ = lanes;
     resume(here);
   }
-  if (root.code() == Code::constant) return constant(root.dtype(), root.payload(), 1);
-  return levels_[level_of(root)].values.at(root.id());
 }
 
 Emitter::Value Emitter::lanes_of(Expr expr) {
@@ -293,10 +301,15 @@ Emitter::Value Emitter::call_once(const Callee& callee, std::vector<Value> argum
 }
 
 Emitter::Value Emitter::build_call(Expr call) {
-  const Callee to = callee(call, 0);
   std::vector<Value> arguments;
   for (std::size_t i = 0; i < call.argument_count(); ++i)
     arguments.push_back(varies(call) ? lanes_of(call.argument(i)) : value(call.argument(i)));
+  if (program_.function_of(call)) {
+    const Value function = own_function(call, varies(call) ? lanes_->count : 1);
+    return l_.BuildCall2(builder_, l_.GlobalGetValueType(function), function, arguments.data(),
+                         unsigned(arguments.size()), "");
+  }
+  const Callee to = callee(call, 0);
   if (!varies(call)) return call_once(to, std::move(arguments));
   // The library knows one element at a time.
   Value result = l_.GetPoison(type(call.dtype(), lanes_->count));

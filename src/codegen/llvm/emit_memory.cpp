@@ -20,8 +20,9 @@ void Emitter::load_data(std::int64_t buffer) {
   LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0);
   Value slot = int64(buffer);
   Value address = l_.BuildGEP2(builder_, pointer, frame_field(0), &slot, 1, "");
-  data_[std::size_t(buffer)] =
-      l_.BuildLoad2(builder_, pointer, address, program_.buffers[std::size_t(buffer)].name.c_str());
+  Value& known = data_[std::size_t(buffer)];
+  if (!known) known_data_.push_back(buffer);
+  known = l_.BuildLoad2(builder_, pointer, address, program_.buffers[std::size_t(buffer)].name.c_str());
 }
 
 Emitter::Value Emitter::length_address(std::int64_t buffer, int axis) {
@@ -29,7 +30,16 @@ Emitter::Value Emitter::length_address(std::int64_t buffer, int axis) {
   return l_.BuildGEP2(builder_, type(DType::Int64), frame_field(1), &slot, 1, "");
 }
 
-Emitter::Value Emitter::data(std::int64_t buffer) { return data_[std::size_t(buffer)]; }
+// Of what was there before the present part: at its beginning.
+Emitter::Value Emitter::data(std::int64_t buffer) {
+  if (!data_[std::size_t(buffer)]) {
+    LLVMBasicBlockRef here = l_.GetInsertBlock(builder_);
+    resume(entry_);
+    load_data(buffer);
+    resume(here);
+  }
+  return data_[std::size_t(buffer)];
+}
 
 // Row-major: the row's offset is an expression of its own, so that it is computed once per row.
 Emitter::Place Emitter::place_of(std::int64_t buffer, std::span<const Expr> at) {

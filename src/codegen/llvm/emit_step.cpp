@@ -16,6 +16,7 @@ namespace {
 constexpr int frame_allocate = 2, frame_host_call = 3;  // fields of runtime::Frame
 constexpr std::size_t small_body = 24;                  // expressions: such a loop waits for its accumulator
 constexpr int reduction_unroll = 4;
+constexpr std::size_t blocks_of_a_loop = 20;  // take as long to compile as so many expressions
 constexpr int most_lanes = 16;
 constexpr int pairwise_block = 32;  // additions to an accumulator before its sum goes up a level
 constexpr int pairwise_levels = 60;
@@ -94,6 +95,8 @@ Emitter::Value Emitter::begin_function(const std::string& name, LLVMTypeRef func
   attribute("target-features", target_.features);
   attribute("prefer-vector-width", std::to_string(8 * target_.vector_bytes));
   attribute("stackrealign", "");  // spilled vectors would otherwise straddle cache lines
+  const unsigned nounwind = l_.GetEnumAttributeKindForName("nounwind", 8);
+  l_.AddAttributeAtIndex(function_, ~0u, l_.CreateEnumAttribute(context_, nounwind, 0));
   entry_ = block("entry");
   LLVMBasicBlockRef start = block("start");
   l_.PositionBuilderAtEnd(builder_, entry_);
@@ -103,24 +106,18 @@ Emitter::Value Emitter::begin_function(const std::string& name, LLVMTypeRef func
   return function_;
 }
 
-void Emitter::emit_function(const std::string& name) {
-  LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0);
-  begin_function(name, l_.FunctionType(l_.Int32TypeInContext(context_), &pointer, 1, false));
-  for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
-    const auto role = program_.buffers[b].role;
-    if (role == program::Role::input || role == program::Role::constant) load_data(std::int64_t(b));
-  }
-  emit(program_.steps);
-  l_.BuildRet(builder_, l_.ConstInt(l_.Int32TypeInContext(context_), 0, false));
-}
-
 void Emitter::emit(const program::Steps& steps) {
   for (auto& step : steps) {
     if (levels_.size() == 1) {
       being_written_.clear();
       level_cache_.clear();
+      cut_if_long();
       if (auto* loop = std::get_if<program::Loop>(&step.what)) note_writes(loop->body);
       note_streams(step);
+      if (auto* store = std::get_if<program::Store>(&step.what)) make_ready(store->value, true);
+      if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) make_ready(accumulate->value, true);
+      if (auto* let = std::get_if<program::Let>(&step.what)) make_ready(let->value, true);
+      if (auto* check = std::get_if<program::Check>(&step.what)) make_ready(check->condition, true);
     }
     std::visit([this](auto& s) { emit(s); }, step.what);
     if (levels_.size() == 1) fence_streams();
@@ -238,6 +235,7 @@ void Emitter::emit(const program::Loop& loop) {
   const bool in_chunks = loop.work && levels_.size() == 1;
   if (!in_chunks && (emit_transpose(loop) || emit_row_blocks(loop))) return;
   const Value extent = value(loop.extent);
+  built_ += blocks_of_a_loop;
   start_carries(loop);
   const Chunks chunks = in_chunks ? run_chunks(loop, extent) : Chunks();
   if (chunks.all)
@@ -246,7 +244,13 @@ void Emitter::emit(const program::Loop& loop) {
     vector_loop(loop, chunks ? chunks.done : int64(0), extent, chunks);
   else
     scalar_loop(loop, int64(0), extent);
-  for (auto& carry : loop.carries) var_levels_[carry.var.payload()] = levels_.size() - 1;
+  for (auto& carry : loop.carries) {
+    var_levels_[carry.var.payload()] = levels_.size() - 1;
+    // What is known at the top can cross to later parts.
+    if (levels_.size() == 1)
+      levels_[0].values[carry.var.id()] =
+          l_.BuildLoad2(builder_, type(carry.var.dtype()), locals_.at(carry.var.payload()), "");
+  }
 }
 
 void Emitter::scalar_loop(const program::Loop& loop, Value from_index, Value extent) {
@@ -318,6 +322,27 @@ void Emitter::masked_tail(const program::Loop& loop, Lanes& lanes, Value from, V
   l_.PositionBuilderAtEnd(builder_, exit);
 }
 
+// A loop of nothing but masked passes: half the code.
+void Emitter::masked_loop(const program::Loop& loop, Lanes& lanes, Value from, Value extent,
+                          Accumulators& accumulators) {
+  LLVMBasicBlockRef before = l_.GetInsertBlock(builder_);
+  LLVMBasicBlockRef header = block("lanes"), body = block("lanes_body"), exit = block("lanes_after");
+  l_.BuildBr(builder_, header);
+  l_.PositionBuilderAtEnd(builder_, header);
+  Value index = l_.BuildPhi(builder_, type(DType::Int64), "i");
+  l_.BuildCondBr(builder_, l_.BuildICmp(builder_, LLVMIntSLT, index, extent, ""), body, exit);
+  l_.PositionBuilderAtEnd(builder_, body);
+  Value left = l_.BuildSub(builder_, extent, index, ""), count = int64(lanes.count);
+  lanes.active = l_.BuildSelect(builder_, l_.BuildICmp(builder_, LLVMIntSLT, left, count, ""), left, count, "");
+  Value mask = l_.BuildICmp(builder_, LLVMIntSLT, iota(lanes.count), splat(lanes.active, lanes.count), "mask");
+  emit_lanes(loop, lanes, index, mask, accumulators);
+  Value starts[] = {from, l_.BuildAdd(builder_, index, count, "")};
+  LLVMBasicBlockRef blocks[] = {before, l_.GetInsertBlock(builder_)};
+  l_.BuildBr(builder_, header);
+  l_.AddIncoming(index, starts, blocks, 2);
+  l_.PositionBuilderAtEnd(builder_, exit);
+}
+
 void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, const Chunks& chunks) {
   const Body body = examine(loop, running_);
   Lanes lanes;
@@ -349,6 +374,10 @@ void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, c
         if (update->place_var) start(update->place_var, program::Combiner::add);
       }
 
+  if (is_huge() && !body.updates && !chunks && chunk_of_ != &loop) {
+    masked_loop(loop, lanes, from, extent, accumulators[0]);
+    return close_level();
+  }
   if (chunks) combine_partials(loop, chunks, lanes.count, accumulators);
   const auto run_whole = [&](int step, std::vector<Accumulators>& used) {
     Value rest = l_.BuildAnd(builder_, extent, int64(step - 1), "");

@@ -5,7 +5,6 @@
 #include "bitale/core/text.hpp"
 #include "codegen/code.hpp"
 #include "codegen/llvm/emit.hpp"
-#include "codegen/llvm/split.hpp"
 
 namespace bitale::codegen {
 
@@ -82,10 +81,10 @@ TargetInfo info_of(const Target& target) {
   return info;
 }
 
-LLVMTargetMachineRef make_machine(const TargetInfo& info) {
+LLVMTargetMachineRef make_machine(const TargetInfo& info, LLVMCodeGenOptLevel effort = LLVMCodeGenLevelDefault) {
   // The small, position-independent model: the default of a JIT, the large one, costs speed and compile time.
-  return llvm().CreateTargetMachine(host().target, info.triple.c_str(), info.cpu.c_str(), info.features.c_str(),
-                                    LLVMCodeGenLevelDefault, LLVMRelocPIC, LLVMCodeModelSmall);
+  return llvm().CreateTargetMachine(host().target, info.triple.c_str(), info.cpu.c_str(), info.features.c_str(), effort,
+                                    LLVMRelocPIC, LLVMCodeModelSmall);
 }
 
 // The IR of a Program, optimised.
@@ -101,15 +100,13 @@ class Generated {
     l.SetModuleDataLayout(module_.get(), layout);
     l.DisposeTargetData(layout);
     l.SetTarget(module_.get(), info_.triple.c_str());
-    Emitter(program, context_.get(), module_.get(), info_).emit_function(entry_name);
+    Emitter emitter(program, context_.get(), module_.get(), info_);
+    emitter.emit_program(entry_name);
+    is_huge_ = emitter.is_huge();
 #ifndef NDEBUG
     check();
 #endif
     optimise();
-    split_long_blocks(context_.get(), module_.get(), llvm().GetNamedFunction(module_.get(), entry_name));
-#ifndef NDEBUG
-    check();
-#endif
   }
 
   std::string text() const { return take(llvm().PrintModuleToString(module_.get())); }
@@ -118,7 +115,9 @@ class Generated {
     const LlvmApi& l = llvm();
     char* message = nullptr;
     LLVMMemoryBufferRef buffer = nullptr;
-    if (l.TargetMachineEmitToMemoryBuffer(machine_.get(), module_.get(), LLVMObjectFile, &message, &buffer))
+    const Machine quick(is_huge_ ? make_machine(info_, LLVMCodeGenLevelNone) : nullptr);
+    const Machine& machine = is_huge_ ? quick : machine_;
+    if (l.TargetMachineEmitToMemoryBuffer(machine.get(), module_.get(), LLVMObjectFile, &message, &buffer))
       throw InternalError(cat("LLVM, generating machine code: ", take(message)));
     const Memory owner(buffer);
     return std::string(l.GetBufferStart(buffer), l.GetBufferSize(buffer));
@@ -144,6 +143,7 @@ class Generated {
   Module module_;
   TargetInfo info_;
   Machine machine_;
+  bool is_huge_ = false;
 };
 
 }  // namespace

@@ -1,0 +1,158 @@
+// Functions: LLVM's time grows faster than the length of a function, so a long program becomes several, which its entry
+// calls in turn. The emitter goes on in a new one between top-level steps, or in the midst of a long expression; what
+// it then needs of what earlier parts computed crosses through memory. Elementary functions that a program applies very
+// often are functions as well, one per number of lanes.
+#include <cstddef>
+#include <utility>
+
+#include "bitale/core/text.hpp"
+#include "codegen/llvm/emit.hpp"
+#include "runtime/frame.hpp"
+
+namespace bitale::codegen {
+
+namespace {
+constexpr std::size_t longest_part = 1000;  // expressions
+constexpr std::int64_t frame_crossing = offsetof(runtime::Frame, crossing) / sizeof(void*);
+constexpr std::int64_t slot_alignment = 64;  // that of the widest vector
+}  // namespace
+
+void Emitter::emit_program(const std::string& name) {
+  open_part();
+  emit(program_.steps);
+  l_.BuildRet(builder_, l_.ConstNull(l_.Int32TypeInContext(context_)));
+  if (parts_.size() == 1)
+    l_.SetValueName2(function_, name.data(), name.size());
+  else
+    call_parts(name);
+}
+
+void Emitter::open_part() {
+  LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0);
+  begin_function(cat("part", parts_.size()), l_.FunctionType(l_.Int32TypeInContext(context_), &pointer, 1, false));
+  parts_.push_back({function_, entry_});
+  built_before_ += std::exchange(built_, 0);
+}
+
+void Emitter::cut_if_long() {
+  if (built_ < longest_part) return;
+  l_.BuildRet(builder_, l_.ConstNull(l_.Int32TypeInContext(context_)));
+  for (auto& [id, value] : levels_[0].values) earlier_.try_emplace(id, Earlier{value, parts_.size() - 1});
+  levels_.clear();
+  for (auto buffer : known_data_) data_[std::size_t(buffer)] = nullptr;
+  known_data_.clear();
+  open_part();
+}
+
+// The address of that memory, known from the part's beginning.
+Emitter::Value Emitter::crossing(Part& part) {
+  if (part.crossing) return part.crossing;
+  LLVMBasicBlockRef here = l_.GetInsertBlock(builder_);
+  LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0);
+  resume(part.entry);
+  Value field = int64(frame_crossing);
+  const Value address = l_.BuildGEP2(builder_, pointer, l_.GetParam(part.function, 0), &field, 1, "");
+  part.crossing = l_.BuildLoad2(builder_, pointer, address, "");
+  resume(here);
+  return part.crossing;
+}
+
+Emitter::Value Emitter::slot_address(Value memory, std::int64_t slot) {
+  Value offset = int64(slot);
+  return l_.BuildGEP2(builder_, l_.Int8TypeInContext(context_), memory, &offset, 1, "");
+}
+
+// It is stored as soon as it is known, and loaded where it is needed.
+Emitter::Value Emitter::take_over(Expr expr) {
+  Earlier& earlier = earlier_.at(expr.id());
+  if (!l_.IsAInstruction(earlier.value)) return earlier.value;  // a constant
+  const DType dtype = expr.dtype();
+  if (earlier.slot < 0) {
+    const auto bytes = std::int64_t(itemsize(dtype));
+    earlier.slot = crossing_bytes_ = (crossing_bytes_ + bytes - 1) / bytes * bytes;
+    crossing_bytes_ += bytes;
+    const Value memory = crossing(parts_[earlier.part]);
+    LLVMBasicBlockRef here = l_.GetInsertBlock(builder_);
+    Value next = l_.GetNextInstruction(earlier.value);
+    while (l_.IsAPHINode(next)) next = l_.GetNextInstruction(next);
+    l_.PositionBuilderBefore(builder_, next);
+    const Value in_memory = to_memory(dtype, earlier.value);
+    l_.BuildStore(builder_, in_memory, slot_address(memory, earlier.slot));
+    resume(here);
+  }
+  const Value where = slot_address(crossing(parts_.back()), earlier.slot);
+  return from_memory(dtype, l_.BuildLoad2(builder_, memory_type(dtype), where, ""));
+}
+
+// The entry: memory for what crosses, then part after part, until one fails.
+void Emitter::call_parts(const std::string& name) {
+  const LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0), status = l_.Int32TypeInContext(context_);
+  LLVMTypeRef frame_type = pointer;
+  const LLVMTypeRef type = l_.FunctionType(status, &frame_type, 1, false);
+  begin_function(name, type);
+  Value frame = l_.GetParam(function_, 0);
+  const auto outside = [&](const char* callee, LLVMTypeRef result, std::vector<LLVMTypeRef> types,
+                           std::vector<Value> arguments) {
+    const LLVMTypeRef callee_type = l_.FunctionType(result, types.data(), unsigned(types.size()), false);
+    Value known = l_.GetNamedFunction(module_, callee);
+    if (!known) known = l_.AddFunction(module_, callee, callee_type);
+    return l_.BuildCall2(builder_, callee_type, known, arguments.data(), unsigned(arguments.size()), "");
+  };
+  const LLVMTypeRef word = l_.Int64TypeInContext(context_);
+  const std::int64_t bytes = crossing_bytes_ / slot_alignment * slot_alignment + slot_alignment;
+  const Value memory = outside("aligned_alloc", pointer, {word, word}, {int64(slot_alignment), int64(bytes)});
+  fail_unless(l_.BuildICmp(builder_, LLVMIntNE, memory, l_.ConstNull(pointer), ""),
+              l_.ConstInt(status, std::uint64_t(runtime::no_memory), true));
+  Value field = int64(frame_crossing);
+  l_.BuildStore(builder_, memory, l_.BuildGEP2(builder_, pointer, frame, &field, 1, ""));
+  LLVMBasicBlockRef leave = block("leave");
+  std::vector<Value> results;
+  std::vector<LLVMBasicBlockRef> from;
+  for (const Part& part : parts_) {
+    l_.SetLinkage(part.function, LLVMInternalLinkage);
+    results.push_back(l_.BuildCall2(builder_, type, part.function, &frame, 1, ""));
+    from.push_back(l_.GetInsertBlock(builder_));
+    LLVMBasicBlockRef next = &part == &parts_.back() ? leave : block("next");
+    l_.BuildCondBr(builder_, l_.BuildICmp(builder_, LLVMIntEQ, results.back(), l_.ConstNull(status), ""), next, leave);
+    l_.PositionBuilderAtEnd(builder_, next);
+  }
+  const Value result = l_.BuildPhi(builder_, status, "");
+  // Both ways out of the last part lead here.
+  results.push_back(results.back());
+  from.push_back(from.back());
+  l_.AddIncoming(result, results.data(), from.data(), unsigned(from.size()));
+  outside("free", l_.VoidTypeInContext(context_), {pointer}, {memory});
+  l_.BuildRet(builder_, result);
+}
+
+// ---- elementary functions -------------------------------------------------------------------------------------------
+
+Emitter::Value Emitter::own_function(Expr call, int lanes) {
+  const std::string name = cat(pool_.function_name(call.payload()), ".lanes", lanes);
+  if (const Value known = l_.GetNamedFunction(module_, name.c_str())) return known;
+  return Emitter(program_, context_, module_, target_).emit_own_function(name, *program_.function_of(call), lanes);
+}
+
+Emitter::Value Emitter::emit_own_function(const std::string& name, const program::Function& function, int lanes) {
+  std::vector<LLVMTypeRef> types;
+  for (auto& parameter : function.parameters) types.push_back(type(parameter.dtype(), lanes));
+  begin_function(name,
+                 l_.FunctionType(type(function.body.dtype(), lanes), types.data(), unsigned(types.size()), false));
+  l_.SetLinkage(function_, LLVMInternalLinkage);
+  Lanes all;
+  all.count = lanes;
+  if (lanes > 1) {  // as in a loop whose lanes the parameters are
+    levels_.emplace_back().preheader = entry_;
+    lanes_ = &all;
+  }
+  for (std::size_t i = 0; i < function.parameters.size(); ++i) {
+    const Expr parameter = function.parameters[i];
+    var_levels_[parameter.payload()] = levels_.size() - 1;
+    levels_.back().values[parameter.id()] = l_.GetParam(function_, unsigned(i));
+  }
+  l_.BuildRet(builder_, lanes_of(function.body));
+  lanes_ = nullptr;
+  return function_;
+}
+
+}  // namespace bitale::codegen

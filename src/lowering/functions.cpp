@@ -1,0 +1,48 @@
+// Functions: an elementary function that a graph applies very often is not expanded wherever it is applied, which would
+// take long to compile, but is a function of the program that is called there. Its body is what the op's own rule makes
+// of parameters in place of its inputs. Constants are part of it: expansions make use of them.
+#include "bitale/core/text.hpp"
+#include "lowering/plan.hpp"
+
+namespace bitale::lowering {
+
+namespace {
+constexpr std::size_t most_expanded = 100;
+}  // namespace
+
+bool Plan::is_called(const Variable& variable, const Value& value) const {
+  if (value.own_cost < dear || !variable.has_owner() || !variable.owner_op()->elementwise()) return false;
+  const auto applied = applied_.find(variable.owner_op()->kind());
+  return applied != applied_.end() && applied->second > most_expanded;
+}
+
+Expr Plan::called(const Variable& variable, const Value& value, Index at) {
+  const Apply node = variable.owner();
+  FunctionKey key{node.op().kind(), {}};
+  std::vector<Expr> arguments, stand_ins, parameters;
+  for (auto& input : node.inputs()) {
+    std::vector<Expr> own(at.begin(), at.end());
+    for (std::size_t axis = 0; axis < own.size(); ++axis)
+      if (input.static_shape()[axis] == 1) own[axis] = pool().integer(0);
+    const Expr argument = read(input, own);
+    stand_ins.push_back(argument);
+    key.inputs.push_back(argument.is_constant() ? argument.id() : -1 - std::int64_t(argument.dtype()));
+    if (argument.is_constant()) continue;
+    arguments.push_back(argument);
+    parameters.push_back(pool().var(-std::int64_t(arguments.size()), argument.dtype()));
+    stand_ins.back() = parameters.back();
+  }
+  if (arguments.empty()) return value.rule(at);
+  const auto [call, is_new] = functions_.try_emplace(std::move(key));
+  if (is_new) {
+    stand_ins_ = std::move(stand_ins);
+    const Expr body = value.rule(at);
+    stand_ins_.clear();
+    const std::string name = cat(node.op().label(), ".", functions_.size());
+    call->second = {pool().call(name, body.dtype(), arguments).payload(), body.dtype()};
+    program.functions[call->second.payload] = {std::move(parameters), body};
+  }
+  return pool().make(program::Code::call, call->second.dtype, arguments, call->second.payload);
+}
+
+}  // namespace bitale::lowering
