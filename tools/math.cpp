@@ -1,9 +1,14 @@
 // Searches the compiled elementary functions for their largest error, and times them. Every mathematical scalar op of
 // the registry, in float32 and float64.
 //
+// In float32 the float64 version of a function is its first reference, at one or two nanoseconds a point; places that
+// look as bad as the worst so far are judged by the exact one. (The float64 version is compared with the exact one
+// only.)
+//
 //   math [OPTION...] [FUNCTION...]      all functions unless some are named
 //     --stride N      float32: every Nth bit pattern (default 4099; 1 is all of them)
 //     --exhaustive    the same as --stride 1
+//     --positive      float32: only positive arguments (below 0 some functions are slow calls)
 //     --count N       float64, and functions of two arguments: N points (default 200000)
 //     --float32, --float64   only this dtype
 //     --no-speed      does not time
@@ -26,11 +31,11 @@ using namespace bitale::test;
 
 namespace {
 
-constexpr std::int64_t block = 1 << 14;
+constexpr std::int64_t block = 1 << 12;
 
 struct Options {
   std::uint64_t stride = 4099, count = 200000;
-  bool float32 = true, float64 = true, speed = true, markdown = false;
+  bool float32 = true, float64 = true, positive = false, speed = true, markdown = false;
   std::vector<std::string> functions;
 };
 
@@ -38,6 +43,38 @@ struct Worst {
   double error = 0, x = 0, y = 0;
   std::uint64_t points = 0;
 };
+
+// How far `got` is from `expected` at a rough look: 0 also where both are nan, infinite or zero in the same way, and
+// infinite where only one is. Without branches, for a loop in lanes.
+[[gnu::always_inline]] inline double rough_error(float value, double expected) {
+  const double got = value, rounded = float(expected);
+  const auto bits = std::bit_cast<std::uint64_t>(expected);
+  constexpr std::uint64_t least = 1023 - 126, most = 1023 + 127;
+  const std::uint64_t field = (bits >> 52) & 2047, above = field < least ? least : field;
+  const double inverse_ulp = std::bit_cast<double>((2046 + 23 - (above > most ? most : above)) << 52);
+  const double error = std::fabs(got - expected) * inverse_ulp;
+  const bool one_nan = (got != got) != (expected != expected);
+  const bool other_sign = std::int64_t(bits ^ std::bit_cast<std::uint64_t>(got)) < 0;
+  const bool wrong = one_nan | ((got == 0) & other_sign) | (!(error < 1e300) & (got == got) & (got != rounded));
+  return wrong ? 1e300 : error < 1e300 ? error : 0;
+}
+
+#if defined(__x86_64__)
+#define IN_LANES [[gnu::target_clones("avx512f", "avx2", "default")]]
+#else
+#define IN_LANES
+#endif
+
+IN_LANES void rough_errors(const float* got, const double* expected, std::int64_t count, double* errors) {
+  for (std::int64_t i = 0; i < count; ++i) errors[i] = rough_error(got[i], expected[i]);
+}
+
+// Bit patterns first, first + stride, ..., as float and as double.
+IN_LANES void fill_floats(std::uint32_t first, std::uint32_t stride, std::int64_t count, float* as_float,
+                          double* as_double) {
+  for (std::int64_t i = 0; i < count; ++i) as_float[i] = std::bit_cast<float>(first + std::uint32_t(i) * stride);
+  for (std::int64_t i = 0; i < count; ++i) as_double[i] = as_float[i];
+}
 
 // A block of points, evaluated and compared.
 template <class T>
@@ -52,31 +89,47 @@ class Search {
 
   void look(std::int64_t count) {
     const Array values = code_(inputs_);
-    const T *x = input(0), *y = arity_ > 1 ? input(1) : x, *got = values.template data_as<T>();
-    for (std::int64_t i = 0; i < count; ++i) {
-      const double error = error_in_ulps(got[i], reference_.value(x[i], y[i]));
-      if (error > worst.error) worst = {error, double(x[i]), double(y[i]), worst.points};
-    }
+    const T* got = values.template data_as<T>();
+    for (std::int64_t i = 0; i < count; ++i) judge(i, got[i]);
+    worst.points += std::uint64_t(count);
+  }
+
+  // With values of the float64 version at the same places.
+  void look(std::int64_t count, const Array& rough) {
+    const Array values = code_(inputs_);
+    const T* got = values.template data_as<T>();
+    const double* expected = rough.data_as<double>();
+    rough_errors(got, expected, count, errors_.data());
+    for (std::int64_t i = 0; i < count; ++i)
+      if (errors_[std::size_t(i)] > worst.error - 0.001) judge(i, got[i]);
     worst.points += std::uint64_t(count);
   }
 
   Worst worst;
 
  private:
+  void judge(std::int64_t i, T got) {
+    const T x = input(0)[i], y = arity_ > 1 ? input(1)[i] : x;
+    const double error = reference_.error(got, x, y);
+    if (error > worst.error) worst = {error, double(x), double(y), worst.points};
+  }
+
   CompiledMath code_;
   const MathReference& reference_;
   const std::size_t arity_;
   std::vector<Array> inputs_;
+  std::vector<double> errors_ = std::vector<double>(std::size_t(block));
 };
 
-Worst every_float(const ScalarOp& op, const MathReference& reference, std::uint64_t stride) {
+Worst every_float(const ScalarOp& op, const MathReference& reference, const Options& options) {
   Search<float> search(op, reference);
-  constexpr std::uint64_t patterns = std::uint64_t(1) << 32;
-  for (std::uint64_t next = 0; next < patterns;) {
-    std::int64_t filled = 0;
-    for (; filled < block && next < patterns; ++filled, next += stride)
-      search.input(0)[filled] = std::bit_cast<float>(std::uint32_t(next));
-    search.look(filled);
+  const CompiledMath rough(op, DType::Float64);
+  const std::vector<Array> wider{Array::zeros(DType::Float64, {block})};
+  const std::uint64_t patterns = std::uint64_t(1) << (options.positive ? 31 : 32);
+  for (std::uint64_t next = 0; next < patterns; next += std::uint64_t(block) * options.stride) {
+    const std::uint64_t left = (patterns - next + options.stride - 1) / options.stride;
+    fill_floats(std::uint32_t(next), std::uint32_t(options.stride), block, search.input(0), wider[0].data_as<double>());
+    search.look(std::int64_t(std::min<std::uint64_t>(block, left)), rough(wider));
   }
   return search.worst;
 }
@@ -128,21 +181,31 @@ double nanoseconds(const ScalarOp& op) {
   return times[7];
 }
 
+std::string count_text(std::uint64_t points) {
+  char text[32];
+  if (points == std::uint64_t(1) << 32) return "all";
+  if (points == std::uint64_t(1) << 31) return "all positive";
+  std::snprintf(text, sizeof text, "%.2g", double(points));
+  return text;
+}
+
+// One dtype of a function: a line, or three cells of its row in Markdown.
 template <class T>
 bool report(const ScalarOp& op, const MathReference& reference, const Options& options) {
   const bool one_by_one = sizeof(T) == 4 && op.arity == 1;
-  const Worst worst =
-      one_by_one ? every_float(op, reference, options.stride) : some_points<T>(op, reference, options.count);
-  const double time = options.speed ? nanoseconds<T>(op) : std::nan("");
-  const std::string name(op.name), dtype(dtype_name(dtype_of<T>::value));
+  const Worst worst = one_by_one ? every_float(op, reference, options) : some_points<T>(op, reference, options.count);
+  const bool good = worst.error <= reference.allowed;
   char place[80];
   std::snprintf(place, sizeof place, op.arity == 1 ? "%.17g" : "%.17g, %.17g", worst.x, worst.y);
-  const char* format =
-      options.markdown ? "| %s | %s | %.3f | `%s` | %llu | %.2f |\n" : "%-10s %-8s %8.3f  %-26s %12llu %8.2f";
-  std::printf(format, name.c_str(), dtype.c_str(), worst.error, place, static_cast<unsigned long long>(worst.points),
-              time);
-  const bool good = worst.error <= reference.allowed;
-  if (!options.markdown) std::printf(good ? "\n" : "  exceeds %g\n", reference.allowed);
+  if (options.markdown) {
+    std::printf(" %.3f | `%s` | %s |", worst.error, place, count_text(worst.points).c_str());
+    return good;
+  }
+  const double time = options.speed ? nanoseconds<T>(op) : std::nan("");
+  std::printf("%-10s %-8s %8.3f  %-26s %12llu %8.2f", std::string(op.name).c_str(),
+              std::string(dtype_name(dtype_of<T>::value)).c_str(), worst.error, place,
+              static_cast<unsigned long long>(worst.points), time);
+  std::printf(good ? "\n" : "  exceeds %g\n", reference.allowed);
   std::fflush(stdout);
   return good;
 }
@@ -167,6 +230,8 @@ Options parse(int argc, char** argv) {
       options.float64 = false;
     else if (argument == "--float64")
       options.float32 = false;
+    else if (argument == "--positive")
+      options.positive = true;
     else if (argument == "--no-speed")
       options.speed = false;
     else if (argument == "--markdown")
@@ -183,8 +248,11 @@ int run(const Options& options) {
   const auto wanted = [&](const ScalarOp* op) {
     return options.functions.empty() || std::ranges::find(options.functions, op->name) != options.functions.end();
   };
+  const std::string cells = " worst error, ulp | at | points |";
   if (options.markdown)
-    std::puts("| function | dtype | worst error, ulp | at | points | ns per element |\n|---|---|---|---|---|---|");
+    std::printf("| function |%s%s\n|---|%s%s\n", options.float32 ? (" float32:" + cells).c_str() : "",
+                options.float64 ? (" float64:" + cells).c_str() : "", options.float32 ? "---|---|---|" : "",
+                options.float64 ? "---|---|---|" : "");
   else
     std::puts("function   dtype    worst ulp at                               points  ns/element");
   bool good = true;
@@ -197,8 +265,11 @@ int run(const Options& options) {
       good = false;
       continue;
     }
+    if (options.markdown) std::printf("| %s |", std::string(op->name).c_str());
     if (options.float32) good &= report<float>(*op, *reference, options);
     if (options.float64) good &= report<double>(*op, *reference, options);
+    if (options.markdown) std::puts("");
+    std::fflush(stdout);
   }
   return good ? 0 : 1;
 }

@@ -10,7 +10,8 @@ lowest first, and the rest fitted again, so that rounding costs little.
 
 import sys
 
-from mpmath import asin, atan, cos, log, lu_solve, matrix, mp, mpf, pi, sin, sqrt
+from mpmath import (asin, atan, cbrt, cos, erf, erfc, erfinv, exp, expm1, gamma, log, lu_solve, matrix, mp, mpf, pi, sin,
+                    sqrt)
 
 mp.prec = 200
 
@@ -74,10 +75,10 @@ def fit(f, w, low, high, count, bits):
     best, error = remez(f, w, low, high, count)
     at_once = [rounded(c, bits) for c in best]
     one_by_one = at_once[:1]
-    while len(one_by_one) < count:
+    while len(one_by_one) < count <= 13:  # of long polynomials it takes minutes
         rest, _ = remez(f, w, low, high, count - len(one_by_one), one_by_one)
         one_by_one.append(rounded(rest[0], bits))
-    after, coefficients = min((error_of(c), c) for c in (at_once, one_by_one))
+    after, coefficients = min((error_of(c), c) for c in (at_once, one_by_one) if len(c) == count)
     return coefficients, error, after
 
 
@@ -90,6 +91,53 @@ def quotient(z, g):
 def odd(g):
     """For g(s) = s + s z P(z), z = s^2: f and w of P."""
     return (lambda z: quotient(z, g)), (lambda z: z * sqrt(z) / g(sqrt(z)))
+
+
+def interpolated(g, low, high, count=90):
+    """g, which is dear and smooth on [low, high], by its Chebyshev series."""
+    centre, radius = (mpf(low) + high) / 2, (mpf(high) - low) / 2
+    nodes = [cos(pi * (k + mpf(1) / 2) / count) for k in range(count)]
+    values = [g(centre + radius * t) for t in nodes]
+    series = [2 * sum(v * cos(pi * j * (k + mpf(1) / 2) / count) for k, v in enumerate(values)) / count
+              for j in range(count)]
+
+    def value(z):
+        t, a, b = (z - centre) / radius, mpf(0), mpf(0)
+        for c in reversed(series[1:]):
+            a, b = 2 * t * a - b + c, a
+        return t * a - b + series[0] / 2
+
+    return value
+
+
+def inverse_erf(w):
+    """y and x = erf(y) with -log(1 - x^2) = w > 0, by Halley's steps."""
+    x = sqrt(-expm1(-w))
+    rest = exp(-w) / (1 + x)  # 1 - x
+    y = erfinv(mpf(float(x))) if w < 9 else sqrt(w - log(sqrt(pi * w)))
+    for _ in range(50):
+        step = (x - erf(y) if x < 0.5 else erfc(y) - rest) * sqrt(pi) / 2 * exp(y * y)
+        step /= 1 - y * step
+        y += step
+        if abs(step) < mpf(2) ** (12 - mp.prec) * y:
+            break
+    return y, x
+
+
+def inverse_erf_over_x(w):
+    y, x = inverse_erf(w)
+    return y / x
+
+
+def shifted(g, low, high, shift, weight=lambda z, value: 1 / value):
+    """f and w of an approximation of g(z + shift), and its interval; the weight is that of relative errors, or other."""
+    value = interpolated(g, low + shift, high + shift)
+    return ((lambda z: value(z + shift)), (lambda z: weight(z + shift, value(z + shift)))), (low, high)
+
+
+def inverse_erf_bend(w):
+    """What erfinv(x) / x = sqrt(pi) / 2 + w P(w) has for P."""
+    return (inverse_erf_over_x(w) - sqrt(pi) / 2) / w
 
 
 half_pi = float(pi / 2)
@@ -106,12 +154,31 @@ approximations = {
     # log(1 + z) = z - z^2 P(z)
     "log1p": (((lambda z: (z - log(1 + z)) / z**2), (lambda z: abs(z**2 / log(1 + z)))), (0.5**0.5 - 1, 2**0.5 - 1),
               None, 9),
+    # 2^z = 1 + z P(z)
+    "exp2": (((lambda z: expm1(z * log(2)) / z if z else log(2)), (lambda z: abs(z) / 2**z)), (-0.5, 0.50001), 11, 6),
+    # About the middle of the interval of z, by what it differs from there.
+    "inverse_cbrt": lambda: (*shifted(lambda m: 1 / cbrt(m), -0.36, 0.36, 1.0625), 6, 5),
+    "gamma": lambda: (*shifted(gamma, -0.625, 0.625, 1.625), 24, 12),
+    # By w = -log(1 - x^2), sqrt(w), and 1 / (1 + sqrt(w)): erfinv(x) / x = sqrt(pi) / 2 + w P(w) = sqrt(w) + P(sqrt(w)),
+    # erfinv(x) = sqrt(w) + P(1 / (1 + sqrt(w))).
+    "erfinv": lambda: (*shifted(inverse_erf_bend, -3.999, 4, 4,
+                                lambda w, value: w / (sqrt(pi) / 2 + w * value)), 26, 12),
+    "erfinv_tail": lambda: (*shifted(lambda s: inverse_erf_over_x(s * s) - s, -1.635, 1.635, 4.4625,
+                                     lambda s, value: 1 / (s + value)), 27, None),
+    "erfinv_tail_float": lambda: (*shifted(lambda s: inverse_erf_over_x(s * s) - s, -0.625, 0.625, 3.4375,
+                                           lambda s, value: 1 / (s + value)), None, 8),
+    "erfcinv_tail": lambda: (*shifted(lambda t: inverse_erf((1 / t - 1)**2)[0] - (1 / t - 1), -0.1131, 0.1131, 0.1482,
+                                      lambda t, value: 1 / (1 / t - 1 + value)), 36, None),
+    "erfcinv_tail_float": lambda: (*shifted(lambda t: inverse_erf((1 / t - 1)**2)[0] - (1 / t - 1),
+                                            -0.087, 0.087, 0.17431640625,
+                                            lambda t, value: 1 / (1 / t - 1 + value)), None, 9),
 }
 
 
 def main(names):
     for name in names or approximations:
-        (f, w), (low, high), double, single = approximations[name]
+        row = approximations[name]
+        (f, w), (low, high), double, single = row() if callable(row) else row
         for dtype, count, bits in (("float64", double, 53), ("float32", single, 24)):
             if not count:
                 continue

@@ -3,6 +3,7 @@
 
 #include <math.h>
 
+#include <algorithm>
 #include <boost/math/policies/policy.hpp>
 #include <boost/math/special_functions/digamma.hpp>
 #include <boost/math/special_functions/erf.hpp>
@@ -20,12 +21,23 @@ using Quiet =
                      policies::evaluation_error<policies::ignore_error>, policies::promote_double<false>>;
 
 constexpr double inf = std::numeric_limits<double>::infinity();
+constexpr long double sqrt_half = 0.707106781186547524400844362104849039L;
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 bool is_whole(double x) { return x == std::floor(x); }
 
 // Below this a double has no fraction left to tell where between two poles it is.
 constexpr double no_fraction_left = -4503599627370496.0;
+
+// (-1)^(n + 1) n! sum (x + k)^-(n + 1), k >= 0 (Abramowitz & Stegun 6.4.10), for large n and negative x: only the terms
+// next to a pole count. Boost would build a table of n^2 coefficients.
+double polygamma_between_poles(int n, double x) {
+  if (n > 170) return n % 2 == 1 || x < std::rint(x) ? inf : -inf;  // n! 2^n is too large
+  const long double y = x, first = std::max(0.0L, std::rint(-y) - 8);
+  long double sum = 0;
+  for (int k = 0; k <= 16; ++k) sum += std::pow(y + (first + k), static_cast<long double>(-n - 1));
+  return double(std::tgamma(static_cast<long double>(n + 1)) * (n % 2 == 1 ? sum : -sum));
+}
 
 }  // namespace
 
@@ -60,16 +72,34 @@ double bt_erfcinv(double x) {
   return boost::math::erfc_inv(x, Quiet());
 }
 
+// In long double, because a rounding of x / sqrt 2 counts x^2 times.
+double bt_ndtr(double x) { return double(std::erfc(-x * sqrt_half) / 2); }
+
+double bt_log_ndtr(double x) {
+  if (x >= -1) return double(std::log1p(-std::erfc(x * sqrt_half) / 2));
+  return std::log(bt_erfcx(double(-x * sqrt_half)) / 2) - x * x / 2;
+}
+
+double bt_gamma(double x) {
+  if (x == -inf) return not_a_number;
+  return double(std::tgamma(static_cast<long double>(x)));
+}
+
 double bt_lgamma(double x) {
   int sign;
-  return lgamma_r(x, &sign);
+  return double(lgammal_r(x, &sign));  // the one for double is right to 3 ulp below 0
 }
 
 double bt_digamma(double x) {
   if (std::isnan(x) || x == inf) return x;
   if (x == 0) return std::signbit(x) ? inf : -inf;
-  if (x < 0 && (x < no_fraction_left || is_whole(x))) return not_a_number;
-  return boost::math::digamma(x, Quiet());
+  if (x > 0) return boost::math::digamma(x, Quiet());
+  if (x < no_fraction_left || is_whole(x)) return not_a_number;
+  // psi(1 - x) - pi / tan(pi x), with what x differs from a whole number by, which is exact; in long double, for both
+  // may be large and cancel.
+  constexpr long double pi = 3.14159265358979323846264338327950288L;
+  const long double y = x, fraction = y - std::rint(y);
+  return double(boost::math::digamma(1 - y, Quiet()) - pi / std::tan(pi * fraction));
 }
 
 double bt_trigamma(double x) {
@@ -77,23 +107,30 @@ double bt_trigamma(double x) {
   if (x == inf) return 0;
   if (x == -inf) return not_a_number;
   if (x <= 0 && is_whole(x)) return inf;
-  return boost::math::trigamma(x, Quiet());
+  return double(boost::math::trigamma(static_cast<long double>(x), Quiet()));
 }
 
 double bt_polygamma(double order, double x) {
-  if (std::isnan(order) || std::isnan(x) || order < 0 || !is_whole(order) || order > 1e6) return not_a_number;
+  if (std::isnan(order) || std::isnan(x) || order < 0 || !is_whole(order)) return not_a_number;
   if (order == 0) return bt_digamma(x);
   if (order == 1) return bt_trigamma(x);
   if (x == inf) return 0;
   if (x == -inf) return not_a_number;
   const bool odd = std::fmod(order, 2) == 1;
   if (x <= 0 && is_whole(x)) return odd ? inf : not_a_number;  // even orders change sign at their poles
-  return boost::math::polygamma(int(order), x, Quiet());
+  if (order > 1e4) {  // the factorial is infinite, as is its product with what does not vanish
+    const double nearest = x > 0 ? x : x - std::rint(x), power = std::pow(nearest, -order - 1);
+    return power == 0 ? not_a_number : (odd ? inf : -inf) * power;
+  }
+  return x < 0 && order > 20 ? polygamma_between_poles(int(order), x) : boost::math::polygamma(int(order), x, Quiet());
 }
 
 float bt_erfcxf(float x) { return float(bt_erfcx(x)); }
 float bt_erfinvf(float x) { return float(bt_erfinv(x)); }
 float bt_erfcinvf(float x) { return float(bt_erfcinv(x)); }
+float bt_ndtrf(float x) { return float(bt_ndtr(x)); }
+float bt_log_ndtrf(float x) { return float(bt_log_ndtr(x)); }
+float bt_gammaf(float x) { return float(bt_gamma(x)); }
 float bt_lgammaf(float x) { return float(bt_lgamma(x)); }
 float bt_digammaf(float x) { return float(bt_digamma(x)); }
 float bt_trigammaf(float x) { return float(bt_trigamma(x)); }

@@ -7,6 +7,9 @@ extern "C" {
 double bt_erfcx(double x);                    // exp(x * x) * erfc(x)
 double bt_erfinv(double x);                   // nan outside [-1, 1], infinite at its ends
 double bt_erfcinv(double x);                  // nan outside [0, 2], infinite at its ends
+double bt_ndtr(double x);                     // erfc(-x / sqrt 2) / 2
+double bt_log_ndtr(double x);                 // its logarithm
+double bt_gamma(double x);                    // nan at negative integers
 double bt_lgamma(double x);                   // log |Gamma(x)|, without the global signgam
 double bt_digamma(double x);                  // -inf at +0, nan at negative integers (as scipy.special.psi)
 double bt_trigamma(double x);                 // inf at the poles
@@ -14,6 +17,9 @@ double bt_polygamma(double order, double x);  // nan where order is not a non-ne
 float bt_erfcxf(float x);
 float bt_erfinvf(float x);
 float bt_erfcinvf(float x);
+float bt_ndtrf(float x);
+float bt_log_ndtrf(float x);
+float bt_gammaf(float x);
 float bt_lgammaf(float x);
 float bt_digammaf(float x);
 float bt_trigammaf(float x);

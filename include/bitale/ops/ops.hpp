@@ -41,8 +41,8 @@ Variable fmatrix(std::string name = {});
 #define BITALE_UNARY_FUNCTIONS(X)                                                                                    \
   X(neg) X(abs) X(sign) X(sqr) X(sqrt) X(reciprocal) X(exp) X(exp2) X(expm1) X(log) X(log2) X(log10) X(log1p)        \
   X(sin) X(cos) X(tan) X(arcsin) X(arccos) X(arctan) X(sinh) X(cosh) X(tanh) X(arcsinh) X(arccosh) X(arctanh)        \
-  X(sigmoid) X(softplus) X(log1mexp) X(erf) X(erfc) X(erfcx) X(erfinv) X(erfcinv) X(gammaln) X(psi) X(tri_gamma)     \
-  X(floor) X(ceil) X(round) X(trunc) X(invert) X(isnan) X(isinf)
+  X(sigmoid) X(softplus) X(log1mexp) X(erf) X(erfc) X(erfcx) X(erfinv) X(erfcinv) X(ndtr) X(log_ndtr) X(gamma)       \
+  X(gammaln) X(psi) X(tri_gamma) X(cbrt) X(floor) X(ceil) X(round) X(trunc) X(invert) X(isnan) X(isinf)
 // clang-format on
 #define X(name) Variable name(const Operand& x);
 BITALE_UNARY_FUNCTIONS(X)

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "codegen/llvm/api.hpp"
+#include "program/math/scale.hpp"
 #include "program/program.hpp"
 
 namespace bitale::codegen {
@@ -113,6 +114,8 @@ class Emitter {
   Value build_cast(Value v, DType from, DType to);
   Value float_to_int(Value v, DType from, DType to);
   Value build_load(Expr load);
+  std::optional<program::math::Scaled> scaled_by_instruction(Expr expr) const;
+  Value build_scale(const program::math::Scaled& scaled, bool vector);
   Value build_call(Expr call);
   Value build_rare_call(Expr call);
   struct Callee {

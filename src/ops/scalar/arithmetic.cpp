@@ -389,6 +389,20 @@ SCALAR_OP({
 });
 
 SCALAR_OP({
+    .name = "cbrt",
+    .title = "Cbrt",
+    .doc = "The cube root, which negative numbers have too.",
+    .symbol = "cbrt",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return std::cbrt(x); }),
+    .expand = [](Args in, DType) { return math::cbrt(in[0]); },
+    .partials = {[](At a) { return a.g / (3 * sqr(a.out)); }},
+    .traits = odd | increasing | keeps_zero,
+    .domain = {{0.1, 9}},
+    .edges = {0.0, -0.0, -8.0, 1e-310, 1e300, inf, -inf, nan},
+});
+
+SCALAR_OP({
     .name = "reciprocal",
     .title = "Reciprocal",
     .doc = "1 / x.",

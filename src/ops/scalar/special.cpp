@@ -1,4 +1,5 @@
-// Special functions: error function and its inverse, log-gamma and its derivatives.
+// Special functions: error function and its inverse, the normal distribution function, gamma, log-gamma and its
+// derivatives.
 #include "runtime/special.hpp"
 #include "ops/scalar/record.hpp"
 
@@ -6,7 +7,9 @@ namespace bitale::records {
 
 namespace {
 
-inline constexpr double two_over_sqrt_pi = 1.12837916709551257390, half_sqrt_pi = 0.88622692545275801365;
+inline constexpr double two_over_sqrt_pi = 1.12837916709551257390, half_sqrt_pi = 0.88622692545275801365,
+                        one_over_sqrt_2_pi = 0.39894228040143267794, sqrt_two_over_pi = 0.79788456080286535588,
+                        sqrt_half = 0.70710678118654752440;
 
 template <class T, class F>
 T through_double(F f, T x) {
@@ -64,7 +67,7 @@ SCALAR_OP({
     .symbol = "erfinv",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return through_double(bt_erfinv, x); }),
-    .expand = [](Args in, DType) { return math_call("bt_erfinv", {in[0]}); },
+    .expand = [](Args in, DType) { return math::erfinv(in[0]); },
     .partials = {[](At a) { return a.g * half_sqrt_pi * exp(sqr(a.out)); }},
     .traits = odd | increasing | keeps_zero,
     .domain = {{-0.9, 0.9}},
@@ -78,11 +81,53 @@ SCALAR_OP({
     .symbol = "erfcinv",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return through_double(bt_erfcinv, x); }),
-    .expand = [](Args in, DType) { return math_call("bt_erfcinv", {in[0]}); },
+    .expand = [](Args in, DType) { return math::erfcinv(in[0]); },
     .partials = {[](At a) { return -(a.g * half_sqrt_pi * exp(sqr(a.out))); }},
     .traits = decreasing,
     .domain = {{0.1, 1.9}},
     .edges = {0.0, -0.0, 1.0, 2.0, 1e-300, -0.5, 2.5, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "ndtr",
+    .title = "Ndtr",
+    .doc = "The distribution function of the standard normal distribution, erfc(-x / sqrt(2)) / 2.",
+    .symbol = "ndtr",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return through_double(bt_ndtr, x); }),
+    .expand = [](Args in, DType) { return math::ndtr(in[0]); },
+    .partials = {[](At a) { return a.g * one_over_sqrt_2_pi * exp(-0.5 * sqr(a.x)); }},
+    .traits = increasing,
+    .domain = {{-3, 3}},
+    .edges = {0.0, -0.0, 10.0, -10.0, -38.0, -40.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "log_ndtr",
+    .title = "Log_ndtr",
+    .doc = "The logarithm of ndtr, accurate in both tails.",
+    .symbol = "log_ndtr",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return through_double(bt_log_ndtr, x); }),
+    .expand = [](Args in, DType) { return math::log_ndtr(in[0]); },
+    // The density over the distribution function (the inverse Mills ratio).
+    .partials = {[](At a) { return a.g * sqrt_two_over_pi / erfcx(a.x * -sqrt_half); }},
+    .traits = increasing,
+    .domain = {{-9, 3}},
+    .edges = {0.0, -0.0, 1.0, -1.0, 10.0, -38.0, -40.0, -1e300, 1e300, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "gamma",
+    .title = "Gamma",
+    .doc = "The gamma function; infinite at 0, with its sign, and nan at negative integers.",
+    .symbol = "gamma",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return through_double(bt_gamma, x); }),
+    .expand = [](Args in, DType) { return math::gamma(in[0]); },
+    .partials = {[](At a) { return a.g * a.out * psi(a.x); }},
+    .domain = {{0.3, 9}},
+    .edges = {0.0, -0.0, 1.0, 2.0, -1.0, -1.5, 171.5, 172.0, -180.5, 1e-310, inf, -inf, nan},
 });
 
 SCALAR_OP({

@@ -10,6 +10,7 @@
 #include <initializer_list>
 
 #include "program/expr.hpp"
+#include "program/math/scale.hpp"
 
 namespace bitale::program::math {
 
@@ -53,23 +54,22 @@ Expr long_polynomial(Expr x, std::initializer_list<double> coefficients);
 
 // value * 2^n where both it and the value are normal, for a whole n given as n + shifter.
 Expr add_to_exponent(Expr value, Expr shifted);
-// The same where the result may be subnormal or 0: for 2^-7 <= value < 2 and n down to -1080 (float32: -155).
-Expr scale(Expr value, Expr shifted);
 
 // x = n log 2 + r with whole n, |r| <= log(2) / 2; `shifted` is n + shifter.
 struct Reduced {
-  Expr shifted, r;
+  Expr shifted, n, r;
 };
 Reduced reduce_by_log_2(Expr x);
 struct ReducedSum {
-  Expr shifted;
+  Expr shifted, n;
   Sum r;
 };
 ReducedSum reduce_by_log_2(Sum x);
 // exp(r) - 1 for |r| <= log(2) / 2, with small relative error.
 Expr expm1_kernel(Expr r);
-// exp(x) / 2 for every x.
+// exp(x) / 2 for every x, and exp(x) for x <= 0.
 Expr half_exp(Expr x);
+Expr exp_of_negative(Expr x);
 // exp(x) - 1 for x <= 0 or x far from overflow; right for tiny x.
 Expr expm1_moderate(Expr x);
 
@@ -83,8 +83,9 @@ Decomposed decompose_any(Expr x);
 // For sqrt(1/2) <= 1 + f < sqrt(2): log(1 + f), and f less that, which is about f^2 / 2.
 Expr log1p_kernel(Expr f);
 Expr log1p_bend(Expr f);
-// k log 2 + log(1 + f) for such f.
+// k log 2 + log(1 + f) for such f; less `excess`, which is small.
 Expr log_of_scaled(Expr k, Expr f);
+Expr log_of_scaled(Expr k, Expr f, Expr excess);
 // log(x) for positive, finite, normal x.
 Expr log_of_normal(Expr x);
 // log(1 + x) for x >= -1/2 and finite.
@@ -92,5 +93,8 @@ Expr log1p_moderate(Expr x);
 
 // log(x) for positive finite x, subnormal too, with six more bits than the format has.
 Sum log_with_tail(Expr x);
+// The same with twelve more bits, and exp of such a sum, for every high: powers and their kin.
+Sum log_in_two_pieces(Expr x);
+Expr exp_of_sum(Sum x);
 
 }  // namespace bitale::program::math

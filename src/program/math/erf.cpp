@@ -1,9 +1,11 @@
-// erf, erfc, erfcx.
+// erf, erfc, erfcx, and the normal distribution function.
 //
 // (1 + 2 a) erfcx(a) hardly varies for positive a: one polynomial in (a - K) / (a + K) covers them all (Shepherd &
 // Laframboise, Math. Comp. 36, 1981). erfc is erfcx times exp(-x^2), and erfcx(-x) is 2 exp(x^2) less erfcx(x). erf is
 // -expm1(log erfc): where erf is near 1 hardly any digits of the logarithm matter, and near 0 none are lost.
 // The polynomials' leading terms are carried in two pieces, for each factor would add its rounding.
+#include <limits>
+
 #include "program/math/core.hpp"
 #include "program/math/math.hpp"
 
@@ -69,14 +71,40 @@ Sum erfcx_of_positive(Expr a) {
   return {high, lost + scale * fma(value.high, remainder, value.low + series.low)};
 }
 
-// exp(sign a^2) = 2^n (1 + e) (1 + rest), n = shifted - shifter.
+// exp(factor a^2) = 2^n (1 + e) (1 + rest), for a power of two; `shifted` is n + shifter.
 struct Power {
-  Expr shifted, e, rest;
+  Expr shifted, n, e, rest;
 };
-Power exp_of_square(Expr a, double sign) {
+Power exp_of_square(Expr a, double factor) {
   const Expr square = a * a, lost = fma(a, a, -square);
-  const auto [shifted, r] = reduce_by_log_2(Sum{square * sign, lost * sign});
-  return {shifted, expm1_kernel(r.high), r.low};
+  const auto [shifted, n, r] = reduce_by_log_2(Sum{square * factor, lost * factor});
+  return {shifted, n, expm1_kernel(r.high), r.low};
+}
+
+// erfcx(a / sqrt 2): what the rounding of the argument left out goes by the derivative, 2 b erfcx(b) - 2 / sqrt pi.
+Sum erfcx_of_scaled(Expr a) {
+  const auto number = [&](double value) { return a.pool().number(value, a.dtype()); };
+  const bool is_double = Format(a.dtype()).is_double;
+  const double high = is_double ? 0.70710678118654757 : 0.70710676908493042;
+  const double low = is_double ? -4.8336466567264567e-17 : 1.2101617485882342e-08;
+  const Expr b = a * high, lost = fma(a, number(low), fma(a, number(high), -b));
+  const Sum value = erfcx_of_positive(b);
+  return {value.high, fma(lost, fma(b + b, value.high, number(-1.1283791670955126)), value.low)};
+}
+
+// The normal distribution function of -a, 0 <= a <= normal_bound, beyond which it is 0; and erfcx(a / sqrt 2), which is
+// its part, for any a whose square doesn't overflow.
+double normal_bound(const Format& format) { return format.is_double ? 38.6 : 14.3; }
+struct NormalTail {
+  Expr value, lost;  // what rounding took from the value, where that is not tiny
+  Sum scaled;
+};
+NormalTail normal_tail(Expr a) {
+  const auto [shifted, n, e, rest] = exp_of_square(a, -0.5);
+  const Sum scaled = erfcx_of_scaled(a);
+  const Sum total = sum_exactly(scaled.high, fma(scaled.high, e, fma(scaled.high, rest, scaled.low)));
+  const Expr power = add_to_exponent(a.pool().number(1, a.dtype()), shifted - 1.0);
+  return {scale(total.high, n - 1.0), select(a < 12.0, total.low * power, 0.0), scaled};
 }
 
 }  // namespace
@@ -89,7 +117,7 @@ Expr erf(Expr x) {
   const Expr leading = a * constant, lost = fma(a, constant, -leading);
   const auto [high, low] = sum_exactly(leading, a * (a * rate.rest));
   // expm1(-high - low)
-  const auto [shifted, r] = reduce_by_log_2(-high);
+  const auto [shifted, n, r] = reduce_by_log_2(-high);
   const Expr power = add_to_exponent(x.pool().number(1, x.dtype()), shifted);
   const Expr e = expm1_kernel(r) - (low + fma(a, x.pool().number(rate.low, x.dtype()), lost));
   return copysign(fma(power, e, power - 1.0), x);
@@ -98,9 +126,9 @@ Expr erf(Expr x) {
 Expr erfc(Expr x) {
   // Beyond the bound the result is 0.
   const Expr a = min(x.pool().number(Format(x.dtype()).is_double ? 27.3 : 10.1, x.dtype()), abs(x));
-  const auto [shifted, e, rest] = exp_of_square(a, -1);
+  const auto [shifted, n, e, rest] = exp_of_square(a, -1);
   const auto [high, low] = erfcx_of_positive(a);
-  const Expr positive = scale(high + fma(high, e, fma(high, rest, low)), shifted);
+  const Expr positive = scale(high + fma(high, e, fma(high, rest, low)), n);
   return select(x < 0, 2.0 - positive, select(x >= 0, positive, x));
 }
 
@@ -109,11 +137,35 @@ Expr erfcx(Expr x) {
   const Expr a = abs(x);
   const auto [high, low] = erfcx_of_positive(a);
   // Half of 2 exp(a^2) - erfcx(a), because 2^(n + 1) may be too large. At the bound it doubles to infinity.
-  const auto [shifted, e, rest] = exp_of_square(min(x.pool().number(is_double ? 26.63 : 9.385, x.dtype()), a), 1);
+  const auto [shifted, n, e, rest] = exp_of_square(min(x.pool().number(is_double ? 26.63 : 9.385, x.dtype()), a), 1);
   const Expr power = add_to_exponent(x.pool().number(1, x.dtype()), shifted);
   const Expr half = fma(power, e, (power - high * 0.5) + fma(power, rest, low * -0.5));
   const Expr value = select(x < 0, half + half, high + low);
   return rare_math_call("bt_erfcx", a > (is_double ? 1e100 : 1e15), value, {x});
+}
+
+Expr ndtr(Expr x) {
+  const Expr bound = x.pool().number(normal_bound(Format(x.dtype())), x.dtype());
+  const Expr tail = normal_tail(min(bound, abs(x))).value;
+  return select(x < 0, tail, select(x >= 0, 1.0 - tail, x));
+}
+
+Expr log_ndtr(Expr x) {
+  const auto number = [&](double value) { return x.pool().number(value, x.dtype()); };
+  const Format format(x.dtype());
+  // Below 0, log(erfcx(a / sqrt 2) / 2) - a^2 / 2, where beyond the bound the square is all that matters. Else log(w),
+  // w = 1 - tail; near 1 the tail is known to more digits than w.
+  const Expr is_below = x < 0;
+  const Expr bound = select(is_below, number(format.is_double ? 1e12 : 1e6), normal_bound(format));
+  const auto [tail, tail_lost, scaled] = normal_tail(min(bound, abs(x)));
+  const Expr w = select(is_below, scaled.high * 0.5, 1.0 - tail);
+  const Expr lost = select(is_below, scaled.low * 0.5, (1.0 - w) - tail);
+  const auto [m, k] = decompose(w);
+  const Expr inverse_power = add_to_exponent(number(1), format.shifter() - k);
+  const Expr is_near_1 = w > 0.75, f = select(is_near_1, -tail, fma(lost, inverse_power, m - 1.0));
+  const Expr negative = select(is_below, x, 0.0),
+             value = fma(negative * -0.5, negative, log_of_scaled(k, f, select(is_near_1, tail_lost, 0.0)));
+  return select(x <= std::numeric_limits<double>::infinity(), -abs(value), x);
 }
 
 }  // namespace bitale::program::math

@@ -1,15 +1,10 @@
 // exp, exp2, expm1: x = n log 2 + r, a polynomial in r, and n added to the exponent.
-#include <cmath>
-#include <limits>
-
 #include "program/math/core.hpp"
 #include "program/math/math.hpp"
 
 namespace bitale::program::math {
 
 namespace {
-
-constexpr double inf = std::numeric_limits<double>::infinity();
 
 // A nan passes: `min` and `max` give their second argument where they can't compare.
 Expr at_least(double low, Expr x) { return max(x.pool().number(low, x.dtype()), x); }
@@ -30,10 +25,20 @@ Expr exp_series(Expr r) {
              : polynomial(r, {0.500000006187, 0.166665431195, 0.041666282191, 0.00836657172173, 0.00139464407493});
 }
 
-// exp(r) 2^n, |r| <= log(2) / 2, n = shifted - shifter; infinite where x, of whatever scale, exceeds its bound.
-Expr assemble(Expr r, Expr shifted, Expr x, double bound) {
-  const Expr one = x.pool().number(1, x.dtype()), power = fma(fma(exp_series(r), r, one), r, one);
-  return select(x <= bound, scale(power, shifted), x * inf);  // a nan comes out of the product
+// (2^f - 1) / f, |f| <= 1/2, to 2^-58.0 (float64) and 2^-28.9 (float32) of 2^f.
+Expr exp2_series(Expr f) {
+  return Format(f.dtype()).is_double
+             ? polynomial(f,
+                          {0.69314718055994529, 0.2402265069591013, 0.055504108664820084, 0.0096181291075941172,
+                           0.0013333558146774527, 0.00015403530457117439, 1.5252733493280663e-5, 1.3215435279333988e-6,
+                           1.0178199485996974e-7, 7.0737838040658987e-9, 4.4347870600085279e-10})
+             : polynomial(f, {0.693147182, 0.240226477, 0.0555033237, 0.00961843692, 0.00133988762, 0.000153534012});
+}
+
+// exp(r) 2^n, |r| <= log(2) / 2
+Expr assemble(Expr r, Expr n) {
+  const Expr one = r.pool().number(1, r.dtype());
+  return scale(fma(fma(exp_series(r), r, one), r, one), n);
 }
 
 }  // namespace
@@ -44,58 +49,52 @@ Expr add_to_exponent(Expr value, Expr shifted) {
   return bitcast(bitcast(value, bits) + n, value.dtype());
 }
 
-Expr scale(Expr value, Expr shifted) {
-  const Format format(value.dtype());
-  // What would be subnormal is kept 2^64 times larger, and rounded by a product.
-  const Expr is_small = shifted < format.shifter() - double(format.bias() - 10);
-  const Expr scaled = add_to_exponent(value, select(is_small, shifted + 64.0, shifted));
-  return select(is_small, scaled * 0x1p-64, scaled);
-}
-
 Reduced reduce_by_log_2(Expr x) {
   const auto [high, low] = log_2(Format(x.dtype()));
   ExprPool& pool = x.pool();
   const Expr shifted = nearest(x, 1.4426950408889634), n = shifted - Format(x.dtype()).shifter();
   const Expr r = fma(n, pool.number(-high, x.dtype()), x);
-  return {shifted, fma(n, pool.number(-low, x.dtype()), r)};
+  return {shifted, n, fma(n, pool.number(-low, x.dtype()), r)};
 }
 
 ReducedSum reduce_by_log_2(Sum x) {
   const DType dtype = x.high.dtype();
-  const auto [high, low] = log_2(Format(dtype));
+  const auto [high, low] = log_2_pieces(Format(dtype));  // the first step is exact
   ExprPool& pool = x.high.pool();
   const Expr shifted = nearest(x.high, 1.4426950408889634), n = shifted - Format(dtype).shifter();
   const Expr r = fma(n, pool.number(-high, dtype), x.high);
-  return {shifted, sum_exactly(r, fma(n, pool.number(-low, dtype), x.low))};
+  return {shifted, n, sum_exactly(r, fma(n, pool.number(-low, dtype), x.low))};
 }
 
 Expr expm1_kernel(Expr r) { return fma(r * r, exp_series(r), r); }
 
-// The lower bounds are just beyond where the result is 0; the upper ones the last numbers below log(2^1024) and
-// log(2^128).
+// The bounds are just beyond where the result is 0 and where it is infinite.
 Expr exp(Expr x) {
   const bool is_double = Format(x.dtype()).is_double;
-  const auto [shifted, r] = reduce_by_log_2(at_least(is_double ? -746 : -106, x));
-  return assemble(r, shifted, x, is_double ? 709.782712893384 : 88.72283172607422);
+  const auto [shifted, n, r] = reduce_by_log_2(at_least(is_double ? -746 : -106, at_most(is_double ? 710 : 89, x)));
+  return assemble(r, n);
+}
+
+Expr exp_of_negative(Expr x) {
+  const auto [shifted, n, r] = reduce_by_log_2(at_least(Format(x.dtype()).is_double ? -746 : -106, x));
+  return assemble(r, n);
 }
 
 Expr half_exp(Expr x) {
   const bool is_double = Format(x.dtype()).is_double;
-  const auto [shifted, r] = reduce_by_log_2(at_least(is_double ? -746 : -106, x));
-  return assemble(r, shifted - 1.0, x, is_double ? 710.4758600739439 : 89.41598510742188);
+  const auto [shifted, n, r] = reduce_by_log_2(at_least(is_double ? -746 : -106, at_most(is_double ? 711 : 90, x)));
+  return assemble(r, n - 1.0);
 }
 
 Expr exp2(Expr x) {
   const Format format(x.dtype());
-  const Expr bounded = at_least(format.is_double ? -1077 : -152, x);
-  const Expr shifted = nearest(bounded, 1), f = bounded - (shifted - format.shifter());
-  const auto [high, low] = log_2(format);
-  const Expr r = fma(f, x.pool().number(high, x.dtype()), f * low);
-  return assemble(r, shifted, x, format.is_double ? 0x1.fffffffffffffp+9 : 0x1.fffffep+6);
+  const Expr bounded = at_least(format.is_double ? -1077 : -152, at_most(format.is_double ? 1025 : 129, x));
+  const Expr shifted = nearest(bounded, 1), n = shifted - format.shifter(), f = bounded - n;
+  return scale(fma(f, exp2_series(f), x.pool().number(1, x.dtype())), n);
 }
 
 Expr expm1_moderate(Expr x) {
-  const auto [shifted, r] = reduce_by_log_2(x);
+  const auto [shifted, n, r] = reduce_by_log_2(x);
   const Expr power = add_to_exponent(x.pool().number(1, x.dtype()), shifted);
   return fma(power, expm1_kernel(r), power - 1.0);
 }
@@ -103,7 +102,7 @@ Expr expm1_moderate(Expr x) {
 Expr expm1(Expr x) {
   const Format format(x.dtype());
   const Expr bounded = format.is_double ? at_least(-40, at_most(709.9, x)) : at_least(-20, at_most(88.8, x));
-  const auto [shifted, r] = reduce_by_log_2(bounded);
+  const auto [shifted, n, r] = reduce_by_log_2(bounded);
   // Half of the result, because 2^n itself may be too large: n is at most 1024 (128).
   const Expr power = add_to_exponent(x.pool().number(0.5, x.dtype()), shifted);
   const Expr half = fma(power, expm1_kernel(r), power - 0.5);

@@ -1,4 +1,4 @@
-// gammaln, digamma, trigamma of positive arguments; poles and what lies below 0 are left to runtime/special.
+// gamma, gammaln, digamma, trigamma of positive arguments; poles and what lies below 0 are left to runtime/special.
 //
 // Large arguments: Stirling's series (Abramowitz & Stegun 6.1.41, 6.3.18), its tail a minimax polynomial in 1/x^2.
 // Others are brought to the interval that holds the zeros by the recurrence (6.1.15, 6.3.5), whose few terms become one
@@ -13,6 +13,21 @@ namespace bitale::program::math {
 namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity();
+
+// Gamma(z), z = 1.625 + t, |t| <= 5/8, to 2^-55.2 (float64) and 2^-27.3 (float32).
+Expr gamma_near_one(Expr t) {
+  return Format(t.dtype()).is_double
+             ? long_polynomial(
+                   t, {0.89657428005659801,    0.13205753335841208,     0.3868170574998947,     -0.045081131862899811,
+                       0.10771594492236959,    -0.043661747661862413,   0.034334980496029996,   -0.01966608362584428,
+                       0.012593706486614243,   -0.0077054584532269743,  0.0047726277597372633,  -0.0029397366593629688,
+                       0.0018114196958359753,  -0.0011152541404628848,  0.00068852378331837427, -0.00042475403972264965,
+                       0.00025371402601202385, -0.00015348040234606115, 0.00011530362729536926, -7.5772946200573492e-5,
+                       1.0957017974744115e-5,  -1.794819870564968e-6,   3.6145062414638759e-5,  -2.4453754850882895e-5})
+             : long_polynomial(
+                   t, {0.896574259, 0.132057577, 0.386817932, -0.0450839177, 0.107689492, -0.0436128229, 0.0346207656,
+                       -0.0200352091, 0.0112292739, -0.00636645313, 0.0076291142, -0.00516626844});
+}
 
 // log Gamma(z) / ((z - 1)(z - 2)), z = 1.625 + t, |t| <= 5/8, to 2^-57.0 (float64) and 2^-25.7 (float32).
 Expr gammaln_near_zeros(Expr t) {
@@ -81,6 +96,28 @@ Expr trigamma_series(Expr w) {
 }
 
 }  // namespace
+
+Expr gamma(Expr x) {
+  const bool is_double = Format(x.dtype()).is_double;
+  const auto number = [&](double value) { return x.pool().number(value, x.dtype()); };
+  const Expr one = number(1);
+  // z - 1, z in [1, 2.25) a whole number away from x; Gamma(x) = Gamma(z) times or over the steps.
+  const Expr from_1 = x >= 1, from_2 = x >= 2.25, from_3 = x >= 3.25, large = x >= 4.25;
+  const Expr d = x - select(from_3, number(3), select(from_2, number(2), select(from_1, one, 0.0)));
+  const Expr near = gamma_near_one(d - 0.625);
+  const Expr steps = (x - 2.0) * (x - 1.0), lost_step = fma(x - 2.0, x - 1.0, -steps);
+  const Expr product = select(from_3, steps, select(from_2, x - 1.0, one));
+  const Expr middle = fma(near, product, near * select(from_3, lost_step, 0.0));
+  const Expr quotient = select(large, one, near) / x;
+  // exp((x - 1/2) log x - x + ...), the exponent as a sum. At the bound it overflows already.
+  const Expr bounded = min(number(is_double ? 175 : 37), x), factor = bounded - 0.5;
+  const Sum log = log_in_two_pieces(bounded);
+  const Expr high = factor * log.high, lost = fma(factor, log.low, fma(factor, log.high, -high));
+  const Expr tail = fma(gammaln_tail(quotient * quotient), quotient, number(0.91893853320467274178));
+  const Sum leading = sum_exactly(high, -bounded);
+  const Expr far = exp_of_sum(sum_exactly(leading.high, leading.low + lost + tail));
+  return rare_math_call("bt_gamma", x <= 0, select(large, far, select(from_1, middle, quotient)), {x});
+}
 
 Expr gammaln(Expr x) {
   const auto number = [&](double value) { return x.pool().number(value, x.dtype()); };

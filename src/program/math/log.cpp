@@ -96,16 +96,24 @@ Expr log1p_bend(Expr f) {
 
 Expr log1p_kernel(Expr f) { return f - log1p_bend(f); }
 
-Expr log_of_scaled(Expr k, Expr f) {
+namespace {
+
+// k log 2 + f - bend
+Expr add_multiple_of_log_2(Expr k, Expr f, Expr bend) {
   const auto [high, low] = log_2_pieces(Format(k.dtype()));
   ExprPool& pool = k.pool();
   // In float32 one ulp is met without the next steps.
   if (!Format(k.dtype()).is_double)
-    return fma(k, pool.number(high, k.dtype()), f - fma(k, pool.number(-low, k.dtype()), log1p_bend(f)));
+    return fma(k, pool.number(high, k.dtype()), f - fma(k, pool.number(-low, k.dtype()), bend));
   const Expr sum = fma(k, pool.number(high, k.dtype()), f);
   const Expr lost = f - fma(k, pool.number(-high, k.dtype()), sum);  // what rounding took, exactly
-  return sum + (lost - fma(k, pool.number(-low, k.dtype()), log1p_bend(f)));
+  return sum + (lost - fma(k, pool.number(-low, k.dtype()), bend));
 }
+
+}  // namespace
+
+Expr log_of_scaled(Expr k, Expr f) { return add_multiple_of_log_2(k, f, log1p_bend(f)); }
+Expr log_of_scaled(Expr k, Expr f, Expr excess) { return add_multiple_of_log_2(k, f, log1p_bend(f) + excess); }
 
 Sum sum_exactly(Expr a, Expr b) {
   const Expr high = a + b;

@@ -30,21 +30,21 @@ Expr log1p_of_unit(Expr u) {
 }  // namespace
 
 Expr sigmoid(Expr x) {
-  const Expr small = exp(-abs(x));
+  const Expr small = exp_of_negative(-abs(x));
   return select(x >= 0, 1.0, small) / (small + 1.0);
 }
 
 Expr softplus(Expr x) {
   // max passes a nan in its second argument.
-  return log1p_of_unit(exp(-abs(x))) + max(x.pool().number(0, x.dtype()), x);
+  return log1p_of_unit(exp_of_negative(-abs(x))) + max(x.pool().number(0, x.dtype()), x);
 }
 
 Expr log1mexp(Expr x) {
   constexpr double inf = std::numeric_limits<double>::infinity();
   ExprPool& pool = x.pool();
   const Format format(x.dtype());
-  const auto [shifted, r] = reduce_by_log_2(max(pool.number(format.is_double ? -746 : -106, x.dtype()), x));
-  const Expr e = expm1_kernel(r), power = scale(e + 1.0, shifted), n = shifted - format.shifter();
+  const auto [shifted, n, r] = reduce_by_log_2(max(pool.number(format.is_double ? -746 : -106, x.dtype()), x));
+  const Expr e = expm1_kernel(r), power = scale(e + 1.0, n);
   // The logarithm of w = -expm1(x). Near 1, w - 1 = -exp(x) is known to more digits than w; elsewhere what the rounding
   // of w lost is added to its fraction, if it is not too small to matter.
   const auto two_to = [&](Expr whole) { return add_to_exponent(pool.number(1, x.dtype()), whole + format.shifter()); };

@@ -15,6 +15,7 @@ Expr log2(Expr x);
 Expr log10(Expr x);
 Expr log1p(Expr x);
 Expr pow(Expr x, Expr y);
+Expr cbrt(Expr x);
 Expr sigmoid(Expr x);   // 1 / (1 + exp(-x))
 Expr softplus(Expr x);  // log(1 + exp(x))
 Expr log1mexp(Expr x);  // log(1 - exp(x))
@@ -34,7 +35,12 @@ Expr atanh(Expr x);
 
 Expr erf(Expr x);
 Expr erfc(Expr x);
-Expr erfcx(Expr x);     // exp(x * x) * erfc(x)
+Expr erfcx(Expr x);  // exp(x * x) * erfc(x)
+Expr erfinv(Expr x);
+Expr erfcinv(Expr x);
+Expr ndtr(Expr x);      // the normal distribution function, erfc(-x / sqrt 2) / 2
+Expr log_ndtr(Expr x);  // its logarithm
+Expr gamma(Expr x);
 Expr gammaln(Expr x);   // log |Gamma(x)|
 Expr digamma(Expr x);   // the derivative of gammaln
 Expr trigamma(Expr x);  // and its derivative

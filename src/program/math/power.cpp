@@ -1,6 +1,7 @@
-// pow: exp(y log |x|), the logarithm to twelve bits more than the format has, for the product multiplies its error by
-// up to 745. log m = 2 s + 2/3 s^3 + ..., s = (m - 1) / (m + 1): s and the first two terms are carried in two pieces.
-// Special values are those of C (ISO C, F.10.4.4).
+// cbrt, pow. The cube root of m 2^(3 q) is 2^q times that of m: a polynomial for m^(-1/3), a step towards it, and a
+// last one with an exact remainder; no division. pow is exp(y log |x|), the logarithm to twelve bits more than the
+// format has, for the product multiplies its error by up to 745. log m = 2 s + 2/3 s^3 + ..., s = (m - 1) / (m + 1): s
+// and the first two terms are carried in two pieces. Special values are those of C (ISO C, F.10.4.4).
 #include <cmath>
 #include <limits>
 
@@ -22,6 +23,8 @@ Expr log_tail(Expr z) {
              : polynomial(z, {0.400000150811, 0.285622297659, 0.230484325506});
 }
 
+}  // namespace
+
 Sum log_in_two_pieces(Expr x) {
   const Format format(x.dtype());
   const auto number = [&](double value) { return x.pool().number(value, x.dtype()); };
@@ -41,24 +44,19 @@ Sum log_in_two_pieces(Expr x) {
   const Sum near = sum_exactly(s + s, product);
   const auto [log_2_high, log_2_low] = log_2_pieces(format);
   const Sum total = sum_exactly(k * log_2_high, near.high);
-  return {total.high, total.low + fma(k, number(log_2_low), near.low + product_low)};
+  return sum_exactly(total.high, total.low + fma(k, number(log_2_low), near.low + product_low));
 }
 
-// exp(x) for every x.
 Expr exp_of_sum(Sum x) {
   const Format format(x.high.dtype());
   const auto number = [&](double value) { return x.high.pool().number(value, x.high.dtype()); };
-  const double lowest = format.is_double ? -746 : -106, highest = format.is_double ? 709.9 : 88.9;
-  const Expr high = max(number(lowest), x.high);
-  const auto [shifted, r] = reduce_by_log_2(Sum{high, select(x.high > lowest, x.low, 0.0)});
-  const Expr e = expm1_kernel(r.high), power = 1.0 + (e + fma(r.low, e, r.low));
-  // Up to the bound, 2^(bias + 1) is the largest power of two, and too large unless the factor is below 1.
-  const Expr too_large = (shifted > format.shifter() + double(format.bias())) & (power >= 1);
-  const Expr value = select(too_large, inf, scale(power, shifted));
-  return select(x.high <= highest, value, x.high * inf);  // a nan comes out of the product
+  // Just beyond where the result is 0 and infinite.
+  const double lowest = format.is_double ? -746 : -106, highest = format.is_double ? 710 : 89;
+  const Expr high = max(number(lowest), min(number(highest), x.high));
+  const auto [shifted, n, r] = reduce_by_log_2(Sum{high, select(equal(high, x.high), x.low, 0.0)});
+  const Expr e = expm1_kernel(r.high);
+  return scale(1.0 + (e + fma(r.low, e, r.low)), n);
 }
-
-}  // namespace
 
 Expr pow(Expr x, Expr y) {
   ExprPool& pool = x.pool();
@@ -75,6 +73,33 @@ Expr pow(Expr x, Expr y) {
   const Expr is_real = is_whole | (x >= 0) | equal(x, -inf) | is_nan(x);
   const Expr value = select(is_real, select(is_odd, copysign(power, x), power), std::nan(""));
   return select(equal(x, 1) | equal(y, 0), 1.0, value);
+}
+
+Expr cbrt(Expr x) {
+  const Format format(x.dtype());
+  const auto number = [&](double value) { return x.pool().number(value, x.dtype()); };
+  const Expr a = abs(x);
+  const auto [m, k] = decompose_any(a);
+  // k = 3 q + j, j in {-1, 0, 1}
+  const Expr shifted = fma(k, number(1.0 / 3), number(format.shifter())), q = shifted - format.shifter();
+  const Expr j = fma(q, number(-3), k), is_less = j<0, is_more = j> 0;
+  const Expr t = m - 1.0625, scaled = m * select(is_more, number(2), select(is_less, number(0.5), 1.0));
+  // m^(-1/3) to 2^-17.3 (float64) and 2^-14.6 (float32)
+  const Expr rough = format.is_double
+                         ? polynomial(t, {0.98000074320341102, -0.30747160751050917, 0.19207454146975031,
+                                          -0.13997445423177013, 0.12728129512374875, -0.10770426771611363})
+                         : polynomial(t, {0.980002284, -0.306905717, 0.191977337, -0.15742828, 0.128032088});
+  const Expr r = rough * select(is_more, number(0.79370052598409974), select(is_less, number(1.2599210498948732), 1.0));
+  // (1 - e)^(-1/3), e = 1 - scaled r^3
+  const Expr e = fma(-(scaled * r), r * r, number(1));
+  const Expr series = format.is_double ? polynomial(e, {1.0 / 3, 2.0 / 9, 14.0 / 81}) : number(1.0 / 3);
+  const Expr better = fma(r * e, series, r), square = better * better;
+  const Expr root = scaled * square;
+  // root + (scaled - root^3) / (3 root^2)
+  const Expr remainder = fma(-root, root * root, scaled);
+  const Expr value = add_to_exponent(fma(remainder * (1.0 / 3), square, root), shifted);
+  const Expr is_plain = (a > 0) & (a < inf);
+  return select(is_plain, copysign(value, x), x);
 }
 
 }  // namespace bitale::program::math

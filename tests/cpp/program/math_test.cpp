@@ -10,6 +10,7 @@
 
 #include "bitale/core/error.hpp"
 #include "program/interpret.hpp"
+#include "program/math/scale.hpp"
 #include "runtime/symbols.hpp"
 
 using namespace bitale;
@@ -25,12 +26,13 @@ struct Function {
   Unary expand;
 };
 const Function functions[] = {
-    {"exp", math::exp},     {"exp2", math::exp2},         {"expm1", math::expm1}, {"log", math::log},
-    {"log2", math::log2},   {"log10", math::log10},       {"log1p", math::log1p}, {"sigmoid", math::sigmoid},
-    {"tanh", math::tanh},   {"softplus", math::softplus}, {"sinh", math::sinh},   {"cosh", math::cosh},
-    {"sin", math::sin},     {"cos", math::cos},           {"tan", math::tan},     {"asin", math::asin},
-    {"acos", math::acos},   {"atan", math::atan},         {"asinh", math::asinh}, {"acosh", math::acosh},
-    {"atanh", math::atanh},
+    {"exp", math::exp},       {"exp2", math::exp2},         {"expm1", math::expm1}, {"log", math::log},
+    {"log2", math::log2},     {"log10", math::log10},       {"log1p", math::log1p}, {"sigmoid", math::sigmoid},
+    {"tanh", math::tanh},     {"softplus", math::softplus}, {"sinh", math::sinh},   {"cosh", math::cosh},
+    {"sin", math::sin},       {"cos", math::cos},           {"tan", math::tan},     {"asin", math::asin},
+    {"acos", math::acos},     {"atan", math::atan},         {"asinh", math::asinh}, {"acosh", math::acosh},
+    {"atanh", math::atanh},   {"cbrt", math::cbrt},         {"erf", math::erf},     {"erfc", math::erfc},
+    {"erfinv", math::erfinv}, {"erfcinv", math::erfcinv},   {"ndtr", math::ndtr},   {"log_ndtr", math::log_ndtr},
 };
 
 double value(Unary f, double at, DType dtype = DType::Float64) {
@@ -39,12 +41,14 @@ double value(Unary f, double at, DType dtype = DType::Float64) {
   return Interpreter(f(x), std::span<const Expr>(&x, 1), runtime::find_symbol)(at);
 }
 
-double angle(double y, double x, DType dtype) {
+double binary(Expr (*f)(Expr, Expr), double y, double x, DType dtype) {
   ExprPool pool;
   const Expr variables[] = {pool.var(0, dtype), pool.var(1, dtype)};
   const double values[] = {y, x};
-  return Interpreter(math::atan2(variables[0], variables[1]), variables, runtime::find_symbol)(values);
+  return Interpreter(f(variables[0], variables[1]), variables, runtime::find_symbol)(values);
 }
+
+double angle(double y, double x, DType dtype) { return binary(math::atan2, y, x, dtype); }
 
 bool same(double a, double b) { return a == b ? std::signbit(a) == std::signbit(b) : std::isnan(a) && std::isnan(b); }
 
@@ -96,6 +100,25 @@ TEST_CASE("expansions at special values") {
       {"atanh", math::atanh, -0.0, -0.0},
       {"sigmoid", math::sigmoid, -inf, 0},
       {"softplus", math::softplus, inf, inf},
+      {"cbrt", math::cbrt, -0.0, -0.0},
+      {"cbrt", math::cbrt, -inf, -inf},
+      {"cbrt", math::cbrt, -8, -2},
+      {"erfinv", math::erfinv, -0.0, -0.0},
+      {"erfinv", math::erfinv, -1, -inf},
+      {"erfinv", math::erfinv, 1.5, nan},
+      {"erfcinv", math::erfcinv, -0.0, inf},
+      {"erfcinv", math::erfcinv, 1, 0},
+      {"erfcinv", math::erfcinv, 2, -inf},
+      {"erfcinv", math::erfcinv, inf, nan},
+      {"ndtr", math::ndtr, -inf, 0},
+      {"ndtr", math::ndtr, -0.0, 0.5},
+      {"ndtr", math::ndtr, inf, 1},
+      {"log_ndtr", math::log_ndtr, inf, -0.0},
+      {"log_ndtr", math::log_ndtr, -inf, -inf},
+      {"gamma", math::gamma, -0.0, -inf},
+      {"gamma", math::gamma, -1, nan},
+      {"gamma", math::gamma, inf, inf},
+      {"gamma", math::gamma, -inf, nan},
   };
   for (auto& row : rows)
     for (DType dtype : {DType::Float32, DType::Float64}) {
@@ -124,6 +147,11 @@ TEST_CASE("the angle of a point, in every direction") {
   }
 }
 
+TEST_CASE("a power whose exponent lies next to a multiple of log 2") {
+  const double power = binary(math::pow, 0.70710678118654702, -2006.6537645066392, DType::Float64);
+  CHECK(std::fabs(power / 1.0751944508013081802e+302 - 1) < 3e-16);
+}
+
 TEST_CASE("angles of any size") {
   // By arithmetic of 2,000 bits.
   CHECK(value(math::cos, 0x1.6ac5b262ca1ffp+849) == doctest::Approx(-4.6871659242546276e-19).epsilon(1e-15));
@@ -148,6 +176,29 @@ TEST_CASE("expansions are exact where the result is") {
   CHECK(value(math::acos, -1) == pi);
   CHECK(value(math::atan, 1) == pi / 4);
   CHECK(value(math::atan, inf) == pi / 2);
+}
+
+TEST_CASE("multiplying by a power of two rounds once, and is recognised") {
+  for (DType dtype : {DType::Float32, DType::Float64}) {
+    ExprPool pool;
+    const Expr variables[] = {pool.var(0, dtype), pool.var(1, dtype)};
+    const Expr product = math::scale(variables[0], variables[1]);
+    const auto parts = math::as_scaled(product);
+    REQUIRE(parts.has_value());
+    CHECK(parts->value == variables[0]);
+    CHECK(parts->n == variables[1]);
+    CHECK(!math::as_scaled(variables[0] * variables[1]).has_value());
+    CHECK(!math::as_scaled(product.argument(0)).has_value());
+    CHECK(!math::as_scaled((product.argument(0) + 1.0) * product.argument(1)).has_value());
+    const Interpreter interpreter(product, variables);
+    const int most = dtype == DType::Float64 ? 1100 : 155;
+    for (int n = -most; n <= most; ++n)
+      for (double x : {1.0, 1.5, -0.0078125, 1.9999998807907104, 0.10000000149011612}) {
+        const double values[] = {x, double(n)};
+        const double expected = dtype == DType::Float64 ? std::ldexp(x, n) : std::ldexp(float(x), n);
+        CHECK(same(interpreter(values), expected));
+      }
+  }
 }
 
 TEST_CASE("expansions use no calls") {

@@ -28,9 +28,16 @@ using Quiet =
                      policies::evaluation_error<policies::ignore_error>, policies::promote_double<false>>;
 
 template <class F>
-MathReference unary(std::string_view name, F, double allowed = 2.5, std::span<const double> hard = {}) {
-  return {name, [](double x, double) -> double { return F{}(x); },
-          [](long double x, long double) -> long double { return F{}(x); }, allowed, hard};
+MathReference unary(std::string_view name, F, double allowed = 2.5, std::span<const double> hard = {},
+                    double near_zero = 0) {
+  return {name,
+          [](double x, double) -> double { return F{}(x); },
+          [](long double x, long double) -> long double { return F{}(x); },
+          allowed,
+          hard,
+          nullptr,
+          false,
+          near_zero};
 }
 
 template <class F>
@@ -42,7 +49,8 @@ MathReference binary(std::string_view name, F, double (*partner)(double x, doubl
           2.5,
           {},
           partner,
-          only_domain};
+          only_domain,
+          0};
 }
 
 template <class W>
@@ -106,11 +114,40 @@ bool is_whole(W x) {
   return x == std::floor(x);
 }
 
+// Below 0 by the reflection of x less a whole number, which is exact.
 template <class W>
 W digamma_of(W x) {
   if (x == 0) return std::copysign(infinite<W>, -x);
   if (x == -infinite<W> || (x < 0 && is_whole(x))) return not_a_number<W>;
-  return std::isfinite(x) ? boost::math::digamma(x, Quiet()) : x;
+  if (!std::isfinite(x)) return x;
+  if (x > 0) return boost::math::digamma(x, Quiet());
+  constexpr auto pi = 3.14159265358979323846264338327950288L;
+  const long double y = x;
+  return W(boost::math::digamma(1 - y, Quiet()) - pi / std::tan(pi * (y - std::rint(y))));
+}
+
+template <class W>
+W gamma_of(W x) {
+  return x == -infinite<W> ? not_a_number<W> : std::tgamma(x);
+}
+
+// A rounding of x / sqrt 2 counts x^2 times.
+double ndtr_of(double x) { return double(std::erfc(-x * 0.707106781186547524400844362104849039L) / 2); }
+long double ndtr_of(long double x) {
+#ifdef BITALE_QUAD
+  static const __float128 sqrt_half = ::sqrtq(__float128(0.5));
+  return static_cast<long double>(::erfcq(-x * sqrt_half) / 2);
+#else
+  return std::erfc(-x * 0.707106781186547524400844362104849039L) / 2;
+#endif
+}
+
+template <class W>
+W log_ndtr_of(W x) {
+  if (x >= 0) return std::log1p(-ndtr_of(-x));
+  constexpr auto sqrt_half = W(0.707106781186547524400844362104849039L);
+  if (x > -1) return std::log(ndtr_of(x));
+  return x < W(-1e100) ? -(x / 2 * x) : std::log(erfcx_of(-x * sqrt_half) / 2) - x * x / 2;
 }
 
 template <class W>
@@ -167,6 +204,7 @@ const MathReference references[] = {
     unary("arctan", [](auto x) { return std::atan(x); }),
     binary("arctan2", [](auto x, auto y) { return std::atan2(x, y); }),
     unary("arctanh", [](auto x) { return std::atanh(x); }),
+    unary("cbrt", [](auto x) { return std::cbrt(x); }),
     unary(
         "cos", [](auto x) { return cos_of(x); }, 2.5, near_multiples_of_half_pi),
     unary("cosh", [](auto x) { return std::cosh(x); }),
@@ -179,14 +217,18 @@ const MathReference references[] = {
         "exp", [](auto x) { return std::exp(x); }, 1),
     unary("exp2", [](auto x) { return std::exp2(x); }),
     unary("expm1", [](auto x) { return std::expm1(x); }),
+    unary("gamma", [](auto x) { return gamma_of(x); }),
     unary(
-        "gammaln", [](auto x) { return lgamma_of(x); }, 4),
+        "gammaln", [](auto x) { return lgamma_of(x); }, 3),
     unary(
         "log", [](auto x) { return std::log(x); }, 1),
     unary("log10", [](auto x) { return std::log10(x); }),
     unary("log1mexp", [](auto x) { return log1mexp_of(x); }),
     unary("log1p", [](auto x) { return std::log1p(x); }),
     unary("log2", [](auto x) { return std::log2(x); }),
+    unary(
+        "log_ndtr", [](auto x) { return log_ndtr_of(x); }, 3),
+    unary("ndtr", [](auto x) { return ndtr_of(x); }),
     binary(
         "polygamma", [](auto n, auto x) { return boost::math::polygamma(int(n), x, Quiet()); }, nullptr, true),
     binary(
@@ -194,7 +236,7 @@ const MathReference references[] = {
         // Exponents that bring the power to any place in the range of doubles.
         [](double x, double uniform) { return uniform * 1490 / std::log(std::fabs(x)); }),
     unary(
-        "psi", [](auto x) { return digamma_of(x); }, infinite<double>),  // its poles
+        "psi", [](auto x) { return digamma_of(x); }, 2.5, {}, 0x1p-6),
     unary("sigmoid", [](auto x) { return sigmoid_of(x); }),
     unary(
         "sin", [](auto x) { return sin_of(x); }, 2.5, near_multiples_of_half_pi),
@@ -203,8 +245,7 @@ const MathReference references[] = {
     unary(
         "tan", [](auto x) { return tan_of(x); }, 2.5, near_multiples_of_half_pi),
     unary("tanh", [](auto x) { return std::tanh(x); }),
-    unary(
-        "tri_gamma", [](auto x) { return trigamma_of(x); }, 5),
+    unary("tri_gamma", [](auto x) { return trigamma_of(x); }),
 };
 
 // Arithmetic, comparisons, choices and roundings: at most one rounding, and tests of their own.

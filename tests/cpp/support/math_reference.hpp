@@ -29,30 +29,11 @@ struct WiderFormat<double> {
 template <class T>
 using Wider = typename WiderFormat<T>::type;
 
-struct MathReference {
-  std::string_view name;                   // of the scalar op
-  double (*of_float)(double x, double y);  // unary functions leave y alone
-  long double (*of_double)(long double x, long double y);
-  double allowed = 2.5;               // units in the last place, both dtypes
-  std::span<const double> hard = {};  // where rounding or reduction is known to be difficult
-  // Where the second argument of a binary function is drawn for this first one; null: as the first.
-  double (*partner)(double x, double uniform) = nullptr;
-  bool only_domain = false;  // no points outside the domain of the op
-
-  double value(float x, float y) const { return of_float(x, y); }
-  long double value(double x, double y) const { return of_double(x, y); }
-};
-std::span<const MathReference> math_references();  // by name
-const MathReference* math_reference(std::string_view name);
-
-// The scalar ops of floats that more than one rounding makes: those that need a reference.
-std::vector<const ScalarOp*> mathematical_ops();
-
 // The distance from `got` to the exact value in units of the last place of the rounded one. Infinite where one is nan
 // and the other not, where a zero has the wrong sign, and where a pole is missed. Overflow counts as the next power of
-// two.
+// two. What is nearer to zero than `least` counts as this large.
 template <class T>
-double error_in_ulps(T got, Wider<T> expected) {
+double error_in_ulps(T got, Wider<T> expected, double least = 0) {
   using W = Wider<T>;
   using Limits = std::numeric_limits<T>;
   constexpr double wrong = std::numeric_limits<double>::infinity();
@@ -63,10 +44,35 @@ double error_in_ulps(T got, Wider<T> expected) {
   const W value = std::isinf(got) ? std::copysign(limit, W(got)) : W(got);
   const W exact = std::fabs(expected) > limit ? std::copysign(limit, expected) : expected;
   int exponent = 0;
-  std::frexp(exact, &exponent);
+  std::frexp(std::max(std::fabs(exact), W(least)), &exponent);
   exponent = std::min(std::max(exponent, Limits::min_exponent), Limits::max_exponent);
   return double(std::fabs(std::ldexp(value - exact, Limits::digits - exponent)));
 }
+
+struct MathReference {
+  std::string_view name;                   // of the scalar op
+  double (*of_float)(double x, double y);  // unary functions leave y alone
+  long double (*of_double)(long double x, long double y);
+  double allowed = 2.5;               // units in the last place, both dtypes
+  std::span<const double> hard = {};  // where rounding or reduction is known to be difficult
+  // Where the second argument of a binary function is drawn for this first one; null: as the first.
+  double (*partner)(double x, double uniform) = nullptr;
+  bool only_domain = false;  // no points outside the domain of the op
+  // Of negative arguments, smaller results count as this large: zeros between poles, where no argument is exact enough.
+  double near_zero = 0;
+
+  double value(float x, float y) const { return of_float(x, y); }
+  long double value(double x, double y) const { return of_double(x, y); }
+  template <class T>
+  double error(T got, T x, T y) const {
+    return error_in_ulps(got, value(x, y), x < 0 ? near_zero : 0);
+  }
+};
+std::span<const MathReference> math_references();  // by name
+const MathReference* math_reference(std::string_view name);
+
+// The scalar ops of floats that more than one rounding makes: those that need a reference.
+std::vector<const ScalarOp*> mathematical_ops();
 
 // One scalar op of one dtype, compiled on its own, as no rewrite sees it.
 class CompiledMath {

@@ -1,0 +1,30 @@
+// value * 2^h * 2^(n - h), h about n / 2: either power is a normal number, and the first product is exact.
+#include "program/math/scale.hpp"
+
+#include "program/math/core.hpp"
+
+namespace bitale::program::math {
+
+Expr scale(Expr value, Expr n) {
+  const Format format(value.dtype());
+  const auto number = [&](double x) { return value.pool().number(x, value.dtype()); };
+  const Expr shifted_half = fma(n, number(0.5), number(format.shifter())), half = shifted_half - format.shifter();
+  const Expr first = add_to_exponent(number(1), shifted_half);
+  const Expr second = add_to_exponent(number(1), (n - half) + format.shifter());
+  return (value * first) * second;
+}
+
+std::optional<Scaled> as_scaled(Expr expr) {
+  if (expr.code() != Code::mul || !is_float(expr.dtype()) || expr.argument(0).code() != Code::mul) return std::nullopt;
+  const Expr value = expr.argument(0).argument(0);
+  // Down to n along the first power; then the whole must be what `scale` makes of both.
+  Expr n = expr.argument(0).argument(1);
+  for (Code code : {Code::bitcast, Code::add, Code::shl, Code::bitcast, Code::fma}) {
+    if (n.code() != code) return std::nullopt;
+    n = n.argument(code == Code::add ? 1 : 0);
+  }
+  if (!(scale(value, n) == expr)) return std::nullopt;
+  return Scaled{value, n};
+}
+
+}  // namespace bitale::program::math

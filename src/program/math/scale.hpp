@@ -1,0 +1,21 @@
+// Multiplication by a power of two, which some processors have an instruction for: what `scale` builds, code generators
+// recognise.
+#pragma once
+
+#include <optional>
+
+#include "program/expr.hpp"
+
+namespace bitale::program::math {
+
+// value * 2^n, rounded once, whether it overflows or is subnormal: for 2^-7 <= |value| < 2 and whole n in the range of
+// exponents of the results, or as far again from it (|n| <= 1100; float32: 155).
+Expr scale(Expr value, Expr n);
+
+struct Scaled {
+  Expr value, n;
+};
+// Of what expression `scale` has made this one, if it has.
+std::optional<Scaled> as_scaled(Expr expr);
+
+}  // namespace bitale::program::math
