@@ -2,6 +2,8 @@
 #pragma once
 
 #include "bitale/autodiff/gradient.hpp"
+#include "bitale/compile/address.hpp"
+#include "bitale/compile/export.hpp"
 #include "bitale/compile/function.hpp"
 #include "bitale/compile/page.hpp"
 #include "bitale/core/array.hpp"

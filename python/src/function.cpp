@@ -9,6 +9,8 @@
 
 #include "arguments.hpp"
 #include "bind.hpp"
+#include "bitale/compile/address.hpp"
+#include "bitale/compile/export.hpp"
 #include "bitale/compile/function.hpp"
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
@@ -172,6 +174,33 @@ void bind_function_class(nb::module_& m) {
       .def(
           "explain", [](const Self& self) { return self.function.explain(); },
           "For every node of the final graph, the rewrite rules that made it and the line it came from.")
+      .def(
+          "export_c",
+          [](const Self& self, nb::handle folder, const std::optional<std::string>& name) {
+            const nb::object path = nb::steal(PyOS_FSPath(folder.ptr()));
+            if (!path.is_valid()) nb::raise_python_error();
+            return export_c(self.function, nb::cast<std::string>(path), {.name = name.value_or("")});
+          },
+          "folder"_a, "name"_a = nb::none(),
+          nb::sig("def export_c(self, folder: str | os.PathLike[str], name: str | None = None) -> list[str]"),
+          "Writes NAME.c, NAME.h and CMakeLists.txt into the folder, and returns their paths: C99 that needs the C "
+          "library "
+          "alone, allocates nothing and may be called from many threads. NotImplementedError names what can't be "
+          "exported.")
+      .def(
+          "address",
+          [](const Self& self, const std::string& form) {
+            return reinterpret_cast<std::uintptr_t>(address(self.function, form));
+          },
+          "form"_a,
+          "The address of a C function that calls this one, valid until the process ends. Forms: value_and_grad, "
+          "int f(size_t n, const double *x, double *grad, double *value, const void *user), of a function of one "
+          "vector "
+          "with a scalar and a vector output; and SciPy's double (double), double (double, void *), double (int, "
+          "double "
+          "*), double (int, double *, void *). After an error the first returns 1 and the others nan. Calls may come "
+          "from "
+          "many threads at once. TypeError when the function's inputs or outputs don't fit.")
       .def(
           "get_shared", [](const Self& self) { return self.function.shared_variables(); },
           "The shared variables it reads or updates.")

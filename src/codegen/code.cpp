@@ -9,7 +9,6 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "cache/claim.hpp"
-#include "codegen/generate.hpp"
 #include "codegen/key.hpp"
 #include "runtime/symbols.hpp"
 
@@ -67,8 +66,8 @@ Shared load(const cache::Store& store, const Digest& key) {
   }
 }
 
-Shared generate(const program::Program& program, const Target& target, std::string& file) {
-  file = generate_object(program, target);
+Shared generate(const Generator& generator, const program::Program& program, const Target& target, std::string& file) {
+  file = generator.generate(program, target);
   try {
     return link(file);
   } catch (const ValueError& error) {
@@ -78,11 +77,12 @@ Shared generate(const program::Program& program, const Target& target, std::stri
 
 }  // namespace
 
-std::unique_ptr<Code> compile(const program::Program& program, const Target& target) {
+std::unique_ptr<Code> compile(const program::Program& program, const Target& target, const Generator& generator) {
   std::string file;
-  if (!config::get_bool("cache")) return std::make_unique<Code>(generate(program, target, file), Origin::generated);
+  if (!config::get_bool("cache"))
+    return std::make_unique<Code>(generate(generator, program, target, file), Origin::generated);
 
-  const Digest key = key_of(program, target);
+  const Digest key = key_of(program, target, generator.identity());
   if (auto object = loaded().find(key)) return std::make_unique<Code>(std::move(object), Origin::memory);
   const cache::Store store(config::get("compiledir") + "/objects", config::get_int("cache__size") << 20);
   Origin origin = Origin::store;
@@ -91,7 +91,7 @@ std::unique_ptr<Code> compile(const program::Program& program, const Target& tar
     const cache::Claim claim(store, key);
     object = load(store, key);  // another process may have been quicker
     if (!object) {
-      object = generate(program, target, file);
+      object = generate(generator, program, target, file);
       origin = Origin::generated;
       store.save(key, file);
     }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 
+#include "codegen/generate.hpp"
 #include "codegen/object/object.hpp"
 #include "codegen/target.hpp"
 #include "program/program.hpp"
@@ -29,10 +30,12 @@ class Code {
 };
 
 // Flags: `cache` (whether code is kept and looked for), `compiledir` (where), `cache__size` (how much).
-// MissingGenerator (generate.hpp) when code must be generated and no usable LLVM library is found.
-std::unique_ptr<Code> compile(const program::Program& program, const Target& target = this_target());
+// MissingGenerator when code must be generated and what the generator needs is not found.
+std::unique_ptr<Code> compile(const program::Program& program, const Target& target = this_target(),
+                              const Generator& generator = llvm_generator());
 
-// The same as LLVM's text, for reading; generated when asked for.
+// The same as LLVM's text, and as C, for reading; generated when asked for.
 std::string llvm_text(const program::Program& program, const Target& target = this_target());
+std::string c_text(const program::Program& program, const Target& target = this_target());
 
 }  // namespace bitale::codegen

@@ -171,9 +171,10 @@ class ProgramDigester {
 
 }  // namespace
 
-Digest key_of(const program::Program& program, const Target& target) {
+Digest key_of(const program::Program& program, const Target& target, std::string_view generator) {
   Digester digester;
   digester.add(std::string_view(BITALE_CODEGEN_VERSION));
+  digester.add(generator);
   target.add_to(digester);
   ProgramDigester(program, digester);
   return digester.digest();

@@ -7,6 +7,7 @@
 
 namespace bitale::codegen {
 
-Digest key_of(const program::Program& program, const Target& target);
+// `generator`: what else the code depends on.
+Digest key_of(const program::Program& program, const Target& target, std::string_view generator = {});
 
 }  // namespace bitale::codegen

@@ -390,6 +390,11 @@ std::vector<std::string> Function::output_labels() const {
 }
 
 std::vector<Variable> Function::shared_variables() const { return impl_->shared; }
+std::vector<Variable> Function::updated_variables() const {
+  std::vector<Variable> out;
+  for (auto at : impl_->updated) out.push_back(impl_->shared[at]);
+  return out;
+}
 const Mode& Function::mode() const { return impl_->mode; }
 const CompileTimes& Function::times() const { return impl_->times; }
 

@@ -35,16 +35,18 @@ double milliseconds_since(std::chrono::steady_clock::time_point start) {
 
 class JitThunk final : public Thunk {
  public:
-  JitThunk(const LinkedGraph& graph, const LinkOptions& options, lowering::InputLayouts layouts = {})
+  JitThunk(const LinkedGraph& graph, const LinkOptions& options, const codegen::Generator& generator,
+           lowering::InputLayouts layouts = {})
       : graph_(graph),
         options_(options),
+        generator_(generator),
         threads_(options.eager_threads ? options.threads : std::min(options.threads, runtime::processor_count())),
         layouts_(std::move(layouts)) {
     auto start = std::chrono::steady_clock::now();
     lowered_ = lowering::lower(*graph, layouts_, threads_ > 1);
     times.lower = milliseconds_since(start);
     start = std::chrono::steady_clock::now();
-    code_ = codegen::compile(lowered_.program, target());
+    code_ = codegen::compile(lowered_.program, target(), generator_);
     times.codegen = milliseconds_since(start);
     offsets_ = program::length_offsets(lowered_.program);
     for (std::size_t b = 0; b < buffers().size(); ++b)
@@ -91,7 +93,9 @@ class JitThunk final : public Thunk {
   std::string text(std::string_view stage) const override {
     if (stage == "program") return program::to_string(lowered_.program);
     if (stage == "llvm") return codegen::llvm_text(lowered_.program, target());
-    throw ValueError(cat("linker jit has no stage `", stage, "`; its stages are graph, program and llvm"));
+    if (stage == "c") return codegen::c_text(lowered_.program, target());
+    throw ValueError(
+        cat("linker ", generator_.linker, " has no stage `", stage, "`; its stages are graph, program, llvm and c"));
   }
 
  private:
@@ -181,7 +185,7 @@ class JitThunk final : public Thunk {
 
   const JitThunk* entry_for(Strided& strided) const {
     if (strided.state == Strided::State::compiling) {
-      auto thunk = std::make_unique<JitThunk>(graph_, options_, strided.layouts);
+      auto thunk = std::make_unique<JitThunk>(graph_, options_, generator_, strided.layouts);
       std::lock_guard lock(strides_mutex_);
       strided.thunk = std::move(thunk);
       strided.state = Strided::State::ready;
@@ -333,6 +337,7 @@ class JitThunk final : public Thunk {
 
   LinkedGraph graph_;
   LinkOptions options_;
+  const codegen::Generator& generator_;
   int threads_;
   lowering::InputLayouts layouts_;  // of inputs that this code doesn't read as rows
   lowering::Lowered lowered_;
@@ -353,7 +358,14 @@ class JitThunk final : public Thunk {
 }  // namespace
 
 std::unique_ptr<Thunk> link_jit(const LinkedGraph& graph, const LinkOptions& options) {
-  return std::make_unique<JitThunk>(graph, options);
+  return std::make_unique<JitThunk>(graph, options, codegen::llvm_generator());
+}
+
+std::unique_ptr<Thunk> link_c(const LinkedGraph& graph, const LinkOptions& options) {
+  LinkOptions alone = options;  // C code knows no threads
+  alone.threads = 1;
+  alone.eager_threads = false;
+  return std::make_unique<JitThunk>(graph, alone, codegen::c_generator());
 }
 
 }  // namespace bitale::link

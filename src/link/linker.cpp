@@ -17,7 +17,7 @@ struct Entry {
   std::string_view wanted;  // a tag of rewrites, or ""
 };
 // In the order in which one stands in for another that lacks what it needs. Native code plans its memory itself.
-constexpr Entry linkers[] = {{"jit", link_jit, ""}, {"vm", link_vm, "inplace"}};
+constexpr Entry linkers[] = {{"c", link_c, ""}, {"jit", link_jit, ""}, {"vm", link_vm, "inplace"}};
 
 const Entry& entry_of(std::string_view linker) {
   for (auto& entry : linkers)

@@ -1,6 +1,6 @@
 // Linkers: from a rewritten FunctionGraph to a Thunk that computes its outputs. `vm` runs each op's perform; `jit`
-// compiles the whole graph to one native function. A Thunk is immutable and re-entrant: many threads may run it at
-// once.
+// compiles the whole graph to one native function, by LLVM; `c` does so by C text and the system's compiler. A Thunk is
+// immutable and re-entrant: many threads may run it at once.
 #pragma once
 
 #include <memory>
@@ -50,6 +50,7 @@ struct LinkOptions {
 };
 std::unique_ptr<Thunk> link_vm(const LinkedGraph& graph, const LinkOptions& options = {});
 std::unique_ptr<Thunk> link_jit(const LinkedGraph& graph, const LinkOptions& options = {});
+std::unique_ptr<Thunk> link_c(const LinkedGraph& graph, const LinkOptions& options = {});
 
 // By name; ValueError with a suggestion for an unknown one.
 std::unique_ptr<Thunk> link(std::string_view linker, const LinkedGraph& graph, const LinkOptions& options = {});

@@ -107,6 +107,7 @@ class Function {
   // What to say of each of these expressions: "update of W"; "" for an output.
   std::vector<std::string> output_labels() const;
   std::vector<Variable> shared_variables() const;
+  std::vector<Variable> updated_variables() const;  // of these, in the order of the update expressions
   const Mode& mode() const;
   const CompileTimes& times() const;
   // What rewriting did: time, uses of rules, nodes before and after (bitale/rewriting/rewriting.hpp).

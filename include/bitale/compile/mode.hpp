@@ -12,7 +12,7 @@ class Mode {
  public:
   // ValueError with a suggestion for an unknown linker or optimizer name.
   Mode(std::string linker, std::string optimizer);
-  const std::string& linker() const { return linker_; }        // "jit" or "vm"
+  const std::string& linker() const { return linker_; }        // "jit", "c" or "vm"
   const std::string& optimizer() const { return optimizer_; }  // "fast_run", "fast_compile", "None", ...
   const std::vector<std::string>& included() const { return included_; }
   const std::vector<std::string>& excluded() const { return excluded_; }

@@ -1,10 +1,10 @@
 // Steps as LLVM IR: straight code at the top, loops inside it.
 #include <algorithm>
-#include <bit>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "codegen/llvm/emit.hpp"
+#include "codegen/loop_shape.hpp"
 #include "runtime/frame.hpp"
 
 namespace bitale::codegen {
@@ -14,48 +14,8 @@ using program::Code;
 namespace {
 
 constexpr int frame_allocate = 2, frame_host_call = 3;  // fields of runtime::Frame
-constexpr std::size_t small_body = 24;                  // expressions: such a loop waits for its accumulator
-constexpr int reduction_unroll = 4;
-constexpr std::size_t blocks_of_a_loop = 20;  // take as long to compile as so many expressions
-constexpr int most_lanes = 16;
-constexpr int pairwise_block = 32;  // additions to an accumulator before its sum goes up a level
+constexpr std::size_t blocks_of_a_loop = 20;            // take as long to compile as so many expressions
 constexpr int pairwise_levels = 60;
-
-struct Body {
-  std::size_t widest = 1;  // bytes of the widest element that is loaded, stored or accumulated
-  std::size_t size = 0;    // expressions
-  bool updates = false;    // some iterations may count in any order
-  bool sums = false;       // of floats
-};
-
-bool is_float_sum(const program::Update& update) {
-  return update.combiner == program::Combiner::add && is_float(update.var.dtype());
-}
-
-Body examine(const program::Loop& loop, const std::unordered_set<std::int64_t>& running) {
-  Body body;
-  program::ExprWalk walk;
-  const auto look_at = [&](program::Expr root) {
-    body.widest = std::max(body.widest, itemsize(root.dtype()));
-    walk(root, [&](program::Expr expr) {
-      ++body.size;
-      const bool is_load = expr.code() == Code::load;  // its address is scalar where that matters
-      if (is_load || is_float(expr.dtype())) body.widest = std::max(body.widest, itemsize(expr.dtype()));
-      return !is_load;
-    });
-  };
-  for (auto& step : loop.body) {
-    if (auto* store = std::get_if<program::Store>(&step.what)) look_at(store->value);
-    if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) look_at(accumulate->value);
-    if (auto* update = std::get_if<program::Update>(&step.what)) {
-      look_at(update->value);
-      const bool in_any_order = running.count(update->var.payload()) == 0;
-      body.updates |= in_any_order;
-      body.sums |= in_any_order && is_float_sum(*update);
-    }
-  }
-  return body;
-}
 
 }  // namespace
 
@@ -344,13 +304,12 @@ void Emitter::masked_loop(const program::Loop& loop, Lanes& lanes, Value from, V
 }
 
 void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, const Chunks& chunks) {
-  const Body body = examine(loop, running_);
+  const LoopShape shape = shape_of(loop, running_, target_.vector_bytes);
   Lanes lanes;
   lanes.ahead = loop.ahead;
-  lanes.count = std::min(most_lanes, std::max(2, target_.vector_bytes / int(body.widest)));
-  const bool short_loop = loop.extent.is_constant() && loop.extent.payload() < lanes.count;
-  if (short_loop) lanes.count = std::max(2, int(std::bit_ceil(std::uint64_t(loop.extent.payload()))));
-  const int unroll = body.updates && body.size < small_body && !short_loop ? reduction_unroll : 1;
+  lanes.count = shape.lanes;
+  const bool short_loop = shape.short_loop;
+  const int unroll = shape.unroll;
 
   LLVMBasicBlockRef preheader = block("before");
   LLVMBasicBlockRef start = block("vector");
@@ -374,7 +333,7 @@ void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, c
         if (update->place_var) start(update->place_var, program::Combiner::add);
       }
 
-  if (is_huge() && !body.updates && !chunks && chunk_of_ != &loop) {
+  if (is_huge() && !shape.updates && !chunks && chunk_of_ != &loop) {
     masked_loop(loop, lanes, from, extent, accumulators[0]);
     return close_level();
   }
@@ -383,9 +342,8 @@ void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, c
     Value rest = l_.BuildAnd(builder_, extent, int64(step - 1), "");
     Value to = l_.BuildSub(builder_, extent, rest, "");
     const std::int64_t block = step * pairwise_block;
-    const bool is_long = !loop.extent.is_constant() || loop.extent.payload() > block;
     granule_ = 2 * block;
-    if (&used == &accumulators && is_long && body.sums)
+    if (&used == &accumulators && shape.pairwise)
       pairwise_loop(loop, lanes, from, to, block, used, chunks);
     else
       lanes_loop(loop, lanes, from, to, used);
@@ -412,7 +370,7 @@ void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, c
   }
   if (!short_loop) {
     run_whole(unroll * lanes.count, accumulators);
-    if (chunk_of_ == &loop && body.updates) {  // there is no rest
+    if (chunk_of_ == &loop && shape.updates) {  // there is no rest
       leave_accumulators(loop, lanes.count, accumulators);
       return close_level();
     }

@@ -148,8 +148,11 @@ class Generated {
 
 }  // namespace
 
-std::string generate_object(const program::Program& program, const Target& target) {
-  return Generated(program, target).object();
+const Generator& llvm_generator() {
+  static constexpr Generator it{
+      "jit", [] { return std::string(); },
+      [](const program::Program& program, const Target& target) { return Generated(program, target).object(); }};
+  return it;
 }
 
 std::string llvm_text(const program::Program& program, const Target& target) {

@@ -1,4 +1,4 @@
-// What a processor contributes to loading an object: its relocations, and a jump to a function that may be far away.
+// What a processor contributes to loading an object: its relocations, and jumps to functions that may be far away.
 #pragma once
 
 #include <elf.h>
@@ -26,6 +26,8 @@ struct Machine {
   void (*write_jump)(std::uint8_t* at, std::uint64_t slot);
   // False for a relocation that is unknown, does not fit its section, or whose value does not fit its field.
   bool (*relocate)(const Relocation& relocation);
+  // Writes, at `at`, code that sets integer argument number `position` (0 to 5) and jumps to `target`.
+  void (*write_bound_jump)(std::uint8_t* at, int position, const void* value, void* target);
 };
 
 // The one this process runs on; nullptr when there is none.

@@ -38,11 +38,28 @@ void write_jump(std::uint8_t* at, std::uint64_t slot) {
   std::memcpy(at + sizeof opcode, &distance, sizeof distance);
 }
 
+// mov register, value; mov rax, target; jmp rax
+void write_bound_jump(std::uint8_t* at, int position, const void* value, void* target) {
+  constexpr std::uint8_t moves[][2] = {{0x48, 0xbf}, {0x48, 0xbe}, {0x48, 0xba},
+                                       {0x48, 0xb9}, {0x49, 0xb8}, {0x49, 0xb9}};
+  constexpr std::uint8_t landing[] = {0xf3, 0x0f, 0x1e, 0xfa}, to_rax[] = {0x48, 0xb8}, jump[] = {0xff, 0xe0};
+  const auto put_bytes = [&](const void* from, std::size_t size) {
+    std::memcpy(at, from, size);
+    at += size;
+  };
+  put_bytes(landing, sizeof landing);  // endbr64: indirect calls may come here
+  put_bytes(moves[position], 2);
+  put_bytes(&value, sizeof value);
+  put_bytes(to_rax, sizeof to_rax);
+  put_bytes(&target, sizeof target);
+  put_bytes(jump, sizeof jump);
+}
+
 }  // namespace
 
 const Machine* this_machine() {
 #if defined(__x86_64__)
-  static constexpr Machine machine{EM_X86_64, 8, write_jump, relocate};
+  static constexpr Machine machine{EM_X86_64, 8, write_jump, relocate, write_bound_jump};
   return &machine;
 #else
   return nullptr;

@@ -146,7 +146,7 @@ TEST_CASE("target: levels of the processor, by name") {
 
 TEST_CASE("object: whatever is in the file, it is loaded or refused") {
   const auto x = vector("x"), a = matrix("a");
-  const std::string whole = codegen::generate_object(lowered({x}, {exp(x)}), codegen::this_target());
+  const std::string whole = codegen::llvm_generator().generate(lowered({x}, {exp(x)}), codegen::this_target());
   const codegen::Resolve nothing = [](const std::string&) -> void* { return nullptr; };
   const auto load = [&](const std::string& file, const char* entry = codegen::entry_name) {
     return codegen::Object::load(file, nothing, entry);
@@ -156,7 +156,7 @@ TEST_CASE("object: whatever is in the file, it is loaded or refused") {
   for (std::size_t length = 0; length < whole.size(); length += 1 + length / 50)
     CHECK_THROWS_AS(load(whole.substr(0, length)), ValueError);
 
-  const std::string calling = codegen::generate_object(lowered({a}, {dot(a, a)}), codegen::this_target());
+  const std::string calling = codegen::llvm_generator().generate(lowered({a}, {dot(a, a)}), codegen::this_target());
   CHECK_THROWS_WITH_AS(load(calling), doctest::Contains("nobody defines"), ValueError);
 
   std::mt19937 random(1);

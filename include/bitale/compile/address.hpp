@@ -1,0 +1,28 @@
+// Compiled functions as C functions of this process: addresses for samplers, optimisers and integrators that are
+// written in other languages.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "bitale/compile/function.hpp"
+
+namespace bitale {
+
+// The address of a C function that calls `function`. Forms, and which functions have them (all float64):
+//   value_and_grad    int f(size_t n, const double *x, double *grad, double *value, const void *user)
+//                     one vector input; a scalar and a vector output, in either order
+//   double (double), double (double, void *)
+//                     one scalar input, one scalar output
+//   double (int, double *), double (int, double *, void *)
+//                     n scalar inputs, or one vector input; one scalar output
+// The last four are SciPy's LowLevelCallable signatures; `user` is passed by. Calls may come from many threads at once.
+// An int function returns 0, or 1 after an error; the others return nan then. `last_address_error` says which.
+// The address is valid, and keeps the function, until the process ends; asked for again, it is the same.
+// ValueError for an unknown form, TypeError when the function's inputs or outputs don't fit it.
+void* address(const Function& function, std::string_view form);
+
+// What the last error of such a call on this thread was; empty when there was none.
+const std::string& last_address_error();
+
+}  // namespace bitale

@@ -1,0 +1,26 @@
+// Functions for the world outside: C code to compile anywhere, object files to link, and addresses to call from C in
+// this process.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bitale/compile/function.hpp"
+
+namespace bitale {
+
+struct ExportOptions {
+  std::string name = {};  // of the C function: an identifier; default: the function's, else "f"
+};
+
+// Writes NAME.c, NAME.h and CMakeLists.txt into the folder, which is made if need be, and returns their paths. The code
+// is C99 and needs the C library alone; it allocates nothing and keeps nothing, so that calls may come from many
+// threads. NAME.h says how to call it. Shared variables become inputs after the others, their updates outputs after the
+// others. Results are those of this machine's native code, to the last bit, but for matrix products and for the few
+// functions that each C library computes in its own way.
+// NotImplementedError naming what can't be exported (an op without native code; lengths that depend on computed
+// values); ValueError for a name that is no identifier, or a folder that can't be written.
+std::vector<std::string> export_c(const Function& function, const std::string& folder,
+                                  const ExportOptions& options = {});
+
+}  // namespace bitale

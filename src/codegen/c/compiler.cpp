@@ -1,0 +1,161 @@
+#include "codegen/c/compiler.hpp"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "bitale/core/config.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "codegen/generate.hpp"
+
+extern char** environ;
+
+namespace bitale::codegen::c {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// The file of a program, as a shell would find it; empty when there is none.
+std::string found_in_path(const std::string& program) {
+  if (program.find('/') != program.npos) return ::access(program.c_str(), X_OK) == 0 ? program : "";
+  const char* variable = std::getenv("PATH");
+  const std::string path = variable ? variable : "";
+  for (std::size_t begin = 0; begin <= path.size();) {
+    const std::size_t end = std::min(path.find(':', begin), path.size());
+    const std::string file = path.substr(begin, end - begin) + "/" + program;
+    if (end > begin && ::access(file.c_str(), X_OK) == 0) return file;
+    begin = end + 1;
+  }
+  return "";
+}
+
+std::vector<std::string> words(const std::string& text) {
+  std::vector<std::string> out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find(' ', at), text.size());
+    if (end > at) out.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return out;
+}
+
+// Rounding, infinities and nan as the text says. Errno and floating-point traps are nobody's here, and would keep loops
+// from becoming vectors. The loader takes plain sections only.
+std::vector<std::string> kernel_flags(const Target& target) {
+  std::vector<std::string> flags{"-x",
+                                 "c",
+                                 "-std=c99",
+                                 "-O3",
+                                 "-fPIC",
+                                 "-ffp-contract=off",
+                                 "-fno-math-errno",
+                                 "-fno-trapping-math",
+                                 "-fno-asynchronous-unwind-tables",
+                                 "-fno-stack-protector",
+                                 "-fno-ident",
+                                 "-w"};
+#if defined(__x86_64__)
+  flags.insert(flags.end(), {"-march=" + target.level, "-fcf-protection=none"});
+#else
+  (void)target;
+#endif
+  return flags;
+}
+
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::error_code error;
+    const fs::path parent = fs::temp_directory_path(error);
+    path_ = ((error ? fs::path("/tmp") : parent) / "bitale-XXXXXX").string();
+    if (!::mkdtemp(path_.data()))
+      throw NotImplementedError(
+          cat("the C linker can't make a temporary directory ", path_, ": ", std::strerror(errno)));
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  std::string file(std::string_view name) const { return cat(path_, "/", name); }
+
+ private:
+  std::string path_;
+};
+
+std::string contents(const std::string& file) {
+  std::ifstream in(file, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+// The status it ended with; 127 when it could not be started.
+int run(const std::vector<std::string>& command, const std::string& output) {
+  std::vector<char*> arguments;
+  for (auto& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
+  arguments.push_back(nullptr);
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&files, 1, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
+  posix_spawn_file_actions_adddup2(&files, 1, 2);
+  pid_t child = 0;
+  const int failed = ::posix_spawn(&child, command[0].c_str(), &files, nullptr, arguments.data(), environ);
+  posix_spawn_file_actions_destroy(&files);
+  if (failed) return 127;
+  int status = 0;
+  while (::waitpid(child, &status, 0) < 0)
+    if (errno != EINTR) return 127;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+}
+
+}  // namespace
+
+Compiler find_compiler(const Target& target) {
+  const std::string configured = config::get("cc"), wanted = configured.empty() ? config::get("cxx") : configured;
+  const std::string path = wanted.empty() ? "" : found_in_path(wanted);
+  if (path.empty())
+    throw MissingGenerator(
+        cat("linker c needs a C compiler, and ",
+            wanted.empty() ? std::string("none is found in PATH") : cat("there is no `", wanted, "`"),
+            "; install gcc or clang, or name one with the flag cc"));
+  Compiler compiler{path, kernel_flags(target)};
+  for (auto& flag : words(config::get("gcc__cxxflags"))) compiler.flags.push_back(flag);
+  return compiler;
+}
+
+std::string Compiler::identity() const {
+  std::error_code error;
+  const fs::path file = fs::canonical(path, error);
+  struct stat status {};
+  ::stat(path.c_str(), &status);
+  return cat(error ? path : file.string(), " ", status.st_size, " ", status.st_mtim.tv_sec, " ", status.st_mtim.tv_nsec,
+             " ", join(flags, " "));
+}
+
+std::string compile_text(const Compiler& compiler, const std::string& text) {
+  const TemporaryFolder folder;
+  const std::string source = folder.file("program.c"), object = folder.file("program.o"), said = folder.file("said");
+  std::ofstream(source, std::ios::binary) << text;
+  std::vector<std::string> command{compiler.path};
+  command.insert(command.end(), compiler.flags.begin(), compiler.flags.end());
+  command.insert(command.end(), {"-c", source, "-o", object});
+  const int status = run(command, said);
+  std::string made = status == 0 ? contents(object) : "";
+  if (!made.empty()) return made;
+  throw InternalError(cat("the C compiler ", compiler.path, " failed with status ", status,
+                          " on the code of a program:\n", contents(said).substr(0, 2000)));
+}
+
+}  // namespace bitale::codegen::c

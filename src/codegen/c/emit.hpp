@@ -1,0 +1,137 @@
+// Emitter: a Program as the statements of one C function. Loops are loops; an expression becomes a named value at the
+// outermost level at which it is known when it is used there or more than once, and stands in place otherwise. What
+// differs between a function that the process calls and one that is given away (where memory and lengths come from) is
+// left to those who derive from it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "codegen/c/operations.hpp"
+#include "codegen/c/spelling.hpp"
+#include "codegen/c/support.hpp"
+#include "codegen/loop_shape.hpp"
+#include "program/program.hpp"
+
+namespace bitale::codegen::c {
+
+class Emitter {
+ public:
+  using Expr = program::Expr;
+  // `vector_bytes`: decides in which order sums are taken, as on a processor with such vectors.
+  Emitter(const program::Program& program, int vector_bytes, Support& support);
+  virtual ~Emitter() = default;
+  Emitter(const Emitter&) = delete;
+  Emitter& operator=(const Emitter&) = delete;
+
+ protected:
+  // ---- what the surroundings say ----
+  // The length of a buffer along an axis, as an expression of C.
+  virtual std::string length(std::int64_t buffer, int axis) = 0;
+  // Makes `data_name(buffer)` known, memory for these lengths.
+  virtual void allocate(std::int64_t buffer, const std::vector<std::string>& lengths) = 0;
+  virtual void host_call(const program::HostCall& step) = 0;
+  // A function that is not the C library's.
+  virtual void declare(const std::string& function, const std::string& prototype) = 0;
+  // The one element of a buffer without axes.
+  virtual std::string single(std::int64_t buffer) { return data_name(buffer) + "[0]"; }
+  virtual std::string failure(int check) = 0;  // what the function returns
+
+  // ---- for them ----
+  // All statements, at one level of indentation.
+  std::string statements();
+  void line(std::string text) { add_line(levels_.back(), std::move(text)); }
+  const std::string& data_name(std::int64_t buffer);
+  void set_data_name(std::int64_t buffer, const std::string& name) {
+    data_names_[std::size_t(buffer)] = names_.take(name);
+  }
+  bool is_mentioned(std::int64_t buffer) const { return !data_names_[std::size_t(buffer)].empty(); }
+  const program::Buffer& buffer(std::int64_t id) const { return program_.buffers[std::size_t(id)]; }
+  std::string text_of(Expr expr) { return value(expr).text; }
+  // const or not, restrict or not, as far as that is true: "const double *restrict x".
+  std::string pointer(std::int64_t buffer, std::string_view value);
+  Names& names() { return names_; }
+  const program::Program& program() const { return program_; }
+  Support& support() { return support_; }
+
+ private:
+  // An open loop, or the function as a whole: its statements so far, and what is known there.
+  struct Level {
+    std::int64_t index = -1;
+    int depth = 1;
+    std::string text;
+    std::unordered_map<std::uint32_t, Text> values;
+  };
+  // Floats that a vector loop reduces: an array, with a place for each lane.
+  struct LaneArray {
+    std::string name, tree, count;  // the last two: of pairwise sums
+    program::Combiner combiner;
+    Expr var;
+  };
+
+  // ---- expressions (emit_expr.cpp) ----
+  void count_uses();
+  Text value(Expr expr);
+  Text build(Expr expr, std::span<const Text> arguments, bool hoisted);
+  Text element(std::int64_t buffer, std::span<const Expr> at, bool checked);
+  std::string target(std::int64_t buffer, std::span<const Expr> at);
+  std::span<const Expr> arguments_of(Expr expr);
+  std::size_t level_of(Expr expr);
+  bool is_plain(Expr expr, int depth = 0);
+  bool is_simple(Expr expr);
+  bool surely_inside(std::int64_t buffer, std::span<const Expr> at);
+  int uses(Expr expr) const { return expr.id() < uses_.size() ? uses_[expr.id()] : 1; }  // 1: made here
+  std::string name_for(Expr expr);
+
+  // ---- steps (emit_step.cpp) ----
+  void emit(const program::Steps& steps);
+  void emit(const program::Store& step);
+  void emit(const program::Accumulate& step);
+  void emit(const program::Let& step);
+  void emit(const program::Update& step);
+  void emit(const program::Loop& step);
+  void emit(const program::Allocate& step);
+  void emit(const program::Fill& step);
+  void emit(const program::Call& step);
+  void emit(const program::Check& step);
+  void emit(const program::HostCall& step);
+  void open_level(Expr index, int depth);
+  void close_level();
+  void note_writes(const program::Steps& steps);
+  void comment_on(const program::Loop& loop);
+  void plain_loop(const program::Loop& loop, const std::string& extent);
+  std::string start_of(const program::Carry& carry);
+  void add_line(Level& level, std::string text);
+
+  // ---- reductions of floats, lane by lane (emit_lanes.cpp) ----
+  void lanes_loop(const program::Loop& loop, const LoopShape& shape, const std::string& extent);
+  bool needs_lanes(const program::Loop& loop) const;
+  bool in_lanes(const program::Update& update) const;
+  void start_lanes(const LaneArray& array, const LoopShape& shape);
+  void finish_lanes(const LaneArray& array, const LoopShape& shape);
+
+  const program::Program& program_;
+  program::ExprPool& pool_;
+  const int vector_bytes_;
+  Support& support_;
+  Operations operations_;
+  Names names_;
+  std::vector<std::string> data_names_;
+  std::vector<bool> shares_memory_;  // per buffer: with another, at another time
+  std::vector<bool> written_;
+  std::vector<int> uses_;
+  std::vector<Level> levels_;
+  std::unordered_map<std::int64_t, std::string> index_names_;
+  std::unordered_map<std::int64_t, std::string> var_names_;
+  std::unordered_map<std::int64_t, std::size_t> var_levels_;
+  std::unordered_map<std::int64_t, LaneArray> lane_arrays_;  // by variable, inside the loop that has them
+  std::string lane_;                                         // the lane of the present iteration
+  std::unordered_set<std::int64_t> running_;
+  std::unordered_set<std::int64_t> being_written_;  // by the present top-level step
+  std::unordered_map<std::uint32_t, std::size_t> level_cache_;
+};
+
+}  // namespace bitale::codegen::c

@@ -1,0 +1,227 @@
+// Scalar expressions in C: named where they are known, or in place.
+#include <algorithm>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "codegen/c/emit.hpp"
+
+namespace bitale::codegen::c {
+
+using program::Code;
+
+namespace {
+constexpr std::size_t longest_text = 96;  // beyond, an expression gets a name
+}
+
+// ---- how often each expression is used ------------------------------------------------------------------------------
+
+void Emitter::count_uses() {
+  const program::Loop whole{pool_.index(-1), pool_.integer(0), {}, program_.steps};
+  uses_.assign(pool_.size(), 0);
+  program::ExprWalk walk;
+  const auto use = [&](Expr root) {
+    ++uses_[root.id()];
+    walk(root, [&](Expr expr) {
+      for (std::size_t i = 0; i < expr.argument_count(); ++i) ++uses_[expr.argument(i).id()];
+    });
+  };
+  program::visit_exprs(whole, use);
+  for (auto& step : program_.steps)
+    if (auto* allocate = std::get_if<program::Allocate>(&step.what))
+      for (auto& length : buffer(allocate->buffer).shape) use(length);
+}
+
+// ---- where an expression is known -----------------------------------------------------------------------------------
+
+std::size_t Emitter::level_of(Expr root) {
+  std::vector<Expr> stack{root};
+  while (!stack.empty()) {
+    const Expr expr = stack.back();
+    if (level_cache_.count(expr.id())) {
+      stack.pop_back();
+      continue;
+    }
+    std::size_t level = 0;
+    bool ready = true;
+    for (std::size_t i = 0; i < expr.argument_count(); ++i) {
+      auto found = level_cache_.find(expr.argument(i).id());
+      if (found == level_cache_.end()) {
+        stack.push_back(expr.argument(i));
+        ready = false;
+      } else {
+        level = std::max(level, found->second);
+      }
+    }
+    if (!ready) continue;
+    if (expr.code() == Code::index) {
+      for (std::size_t k = 0; k < levels_.size(); ++k)
+        if (levels_[k].index == expr.payload()) level = k;
+    } else if (expr.code() == Code::var) {
+      level = var_levels_.at(expr.payload());
+    } else if (expr.code() == Code::load && being_written_.count(expr.payload())) {
+      level = levels_.size() - 1;
+    }
+    level_cache_[expr.id()] = level;
+    stack.pop_back();
+  }
+  return level_cache_.at(root.id());
+}
+
+// Indices and lengths, and small sums and products of such, are far from overflow.
+bool Emitter::is_plain(Expr expr, int depth) {
+  if (depth > 12 || expr.dtype() != DType::Int64) return false;
+  const auto argument = [&](std::size_t i) { return is_plain(expr.argument(i), depth + 1); };
+  switch (expr.code()) {
+    case Code::index:
+    case Code::dim: return true;
+    case Code::constant: return expr.payload() < INT32_MAX && expr.payload() > -INT32_MAX;
+    case Code::neg: return argument(0);
+    case Code::add:
+    case Code::sub:
+    case Code::mul:
+    case Code::min:
+    case Code::max: return argument(0) && argument(1);
+    default: return false;
+  }
+}
+
+// So short that a name would say less: i + 1, n - i.
+bool Emitter::is_simple(Expr expr) {
+  const auto is_atom = [](Expr e) {
+    return e.code() == Code::constant || e.code() == Code::index || e.code() == Code::dim || e.code() == Code::var;
+  };
+  if (is_atom(expr)) return true;
+  if (!is_plain(expr) || (expr.code() != Code::add && expr.code() != Code::sub)) return false;
+  return is_atom(expr.argument(0)) && is_atom(expr.argument(1));
+}
+
+std::string Emitter::name_for(Expr expr) {
+  if (expr.code() == Code::load) return names_.take(cat(data_name(expr.payload()), "_here"));
+  if (expr.code() == Code::dim) return names_.take(cat(data_name(expr.payload() >> 8), "_n", expr.payload() & 0xff));
+  if (expr.dtype() == DType::Int64 && is_plain(expr)) return names_.take("at");
+  if (auto* meaning = pool_.meaning(expr)) return names_.take(cat(meaning->function, "_value"));
+  return names_.take(expr.dtype() == DType::Bool ? "is_1" : "v1");
+}
+
+// ---- texts ----------------------------------------------------------------------------------------------------------
+
+Text Emitter::value(Expr root) {
+  std::unordered_map<std::uint32_t, Text> in_place;  // what gets no name
+  const auto known = [&](Expr expr) -> const Text* {
+    const auto& values = levels_[level_of(expr)].values;
+    if (auto found = values.find(expr.id()); found != values.end()) return &found->second;
+    auto found = in_place.find(expr.id());
+    return found == in_place.end() ? nullptr : &found->second;
+  };
+  std::vector<Expr> stack{root};
+  while (!stack.empty()) {
+    const Expr expr = stack.back();
+    if (known(expr)) {
+      stack.pop_back();
+      continue;
+    }
+    // A named function of a few arguments, or the operation that it is.
+    const std::string function = operations_.function_for(expr);
+    std::vector<Expr> needed;
+    if (!function.empty()) {
+      for (auto& argument : pool_.meaning(expr)->arguments)
+        if (!argument.is_constant() && std::find(needed.begin(), needed.end(), argument) == needed.end())
+          needed.push_back(argument);
+    } else if (expr.code() != Code::load) {  // which says what it needs itself
+      for (std::size_t i = 0; i < expr.argument_count(); ++i) needed.push_back(expr.argument(i));
+    }
+    const std::size_t before = stack.size();
+    for (std::size_t i = needed.size(); i-- > 0;)
+      if (!known(needed[i])) stack.push_back(needed[i]);
+    if (stack.size() != before) continue;
+    stack.pop_back();
+    std::vector<Text> arguments;
+    for (auto& argument : needed) arguments.push_back(*known(argument));
+
+    const std::size_t at = level_of(expr);
+    const bool hoisted = at + 1 < levels_.size();
+    std::vector<Level> inner;  // what is written outside must not see the levels inside
+    while (levels_.size() > at + 1) {
+      inner.push_back(std::move(levels_.back()));
+      levels_.pop_back();
+    }
+    Text text;
+    if (!function.empty()) {
+      std::vector<std::string> parts;
+      for (auto& argument : arguments) parts.push_back(argument.text);
+      text = {cat(function, "(", join(parts, ", "), ")"), Text::atom};
+    } else {
+      text = build(expr, arguments, hoisted);
+    }
+    const bool is_length = expr.code() == Code::dim && text.text.ends_with("]");  // read from a table, once
+    const bool named =
+        is_length || (!is_simple(expr) && (hoisted || uses(expr) > 1 || text.text.size() > longest_text));
+    if (named) {
+      const std::string name = name_for(expr);
+      line(cat("const ", value_type(expr.dtype()), " ", name, " = ", text.text, ";"));
+      levels_.back().values[expr.id()] = {name, Text::atom};
+    } else {
+      in_place[expr.id()] = std::move(text);
+    }
+    while (!inner.empty()) {
+      levels_.push_back(std::move(inner.back()));
+      inner.pop_back();
+    }
+  }
+  return *known(root);
+}
+
+Text Emitter::build(Expr expr, std::span<const Text> arguments, bool hoisted) {
+  switch (expr.code()) {
+    case Code::constant: {
+      std::string text = constant_text(expr.dtype(), expr.payload());
+      const auto binding = text[0] == '-' ? Text::unary : Text::atom;
+      return {std::move(text), binding};
+    }
+    case Code::index: return {index_names_.at(expr.payload()), Text::atom};
+    case Code::var: return {var_names_.at(expr.payload()), Text::atom};
+    case Code::dim: return {length(expr.payload() >> 8, int(expr.payload() & 0xff)), Text::atom};
+    case Code::load: {
+      std::vector<Expr> at;
+      for (std::size_t i = 0; i < expr.argument_count(); ++i) at.push_back(expr.argument(i));
+      return element(expr.payload(), at, hoisted);
+    }
+    default: return operations_(expr, arguments, is_plain(expr));
+  }
+}
+
+// Whether an element is there even if loops inside, which would use it, have no iterations.
+bool Emitter::surely_inside(std::int64_t id, std::span<const Expr> at) {
+  for (std::size_t k = 0; k < at.size(); ++k) {
+    const Expr length = buffer(id).shape[k];
+    if (length.is_constant() && at[k].is_constant() && at[k].payload() >= 0 && at[k].payload() < length.payload())
+      continue;
+    return false;
+  }
+  return true;
+}
+
+// What is read before the loop that needs it is only read if it is there.
+Text Emitter::element(std::int64_t id, std::span<const Expr> at, bool checked) {
+  const DType dtype = buffer(id).dtype;
+  std::string text = at.empty() ? single(id) : target(id, at);
+  const bool is_bool = dtype == DType::Bool;
+  Text out{is_bool ? text + " != 0" : text, is_bool ? Text::other : Text::atom};
+  if (!checked || at.empty() || surely_inside(id, at)) return out;
+  std::vector<std::string> conditions;
+  for (std::size_t k = 0; k < at.size(); ++k)
+    conditions.push_back(cat("(uint64_t)", value(at[k]).inside(Text::atom), " < (uint64_t)",
+                             value(buffer(id).shape[k]).inside(Text::atom)));
+  return {cat(join(conditions, " && "), " ? ", out.inside(Text::sum), " : ", constant_text(dtype, 0)), Text::other};
+}
+
+// Row-major: the row's offset is an expression of its own, so that it is computed once per row.
+std::string Emitter::target(std::int64_t id, std::span<const Expr> at) {
+  if (at.empty()) return data_name(id) + "[0]";
+  const auto& shape = buffer(id).shape;
+  Expr row = pool_.integer(0);
+  for (std::size_t k = 0; k + 1 < at.size(); ++k) row = (row + at[k]) * shape[k + 1];
+  return cat(data_name(id), "[", value(row + at.back()).text, "]");
+}
+
+}  // namespace bitale::codegen::c

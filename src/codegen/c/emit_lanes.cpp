@@ -1,0 +1,111 @@
+// Reductions of floats in vector loops: each lane has its own part of the sum, in an array, and parts are combined in
+// the order that explicit vectors have, so that results are theirs to the last bit. Compilers make vectors of it.
+#include <algorithm>
+
+#include "bitale/core/text.hpp"
+#include "codegen/c/emit.hpp"
+
+namespace bitale::codegen::c {
+
+using program::Combiner;
+
+namespace {
+constexpr int tree_levels = 40;
+}
+
+// Integers may be combined in any order; of extremes with places the first counts, whatever the order.
+bool Emitter::in_lanes(const program::Update& update) const { return lane_arrays_.count(update.var.payload()) != 0; }
+
+bool Emitter::needs_lanes(const program::Loop& loop) const {
+  if (!loop.vector) return false;
+  return std::any_of(loop.body.begin(), loop.body.end(), [&](const program::Step& step) {
+    auto* update = std::get_if<program::Update>(&step.what);
+    return update && !update->place_var && is_float(update->var.dtype()) && !running_.count(update->var.payload());
+  });
+}
+
+void Emitter::start_lanes(const LaneArray& array, const LoopShape& shape) {
+  const std::string_view type = value_type(array.var.dtype());
+  const std::string start =
+      constant_text(array.var.dtype(), program::identity(array.combiner, pool_, array.var.dtype()).payload());
+  const int places = shape.lanes * shape.unroll;
+  line(cat(type, " ", array.name, "[", places, "];"));
+  line(cat("for (int k = 0; k < ", places, "; ++k) ", array.name, "[k] = ", start, ";"));
+  if (array.tree.empty()) return;
+  line(cat(type, " ", array.tree, "[", tree_levels * shape.lanes, "];"));
+  line(cat("int64_t ", array.count, " = 0;"));
+}
+
+void Emitter::finish_lanes(const LaneArray& array, const LoopShape& shape) {
+  const DType dtype = array.var.dtype();
+  const std::string& total = var_names_.at(array.var.payload());
+  constexpr std::string_view functions[] = {"bt_lanes_add", "bt_lanes_mul", "bt_lanes_min", "bt_lanes_max"};
+  const std::string lanes =
+      cat(support_.use(functions[int(array.combiner)], dtype), "(", array.name, ", ", shape.lanes * shape.unroll, ")");
+  line(cat(total, " = ", operations_.combined(array.combiner, dtype, {total, Text::atom}, {lanes, Text::atom}), ";"));
+}
+
+void Emitter::lanes_loop(const program::Loop& loop, const LoopShape& shape, const std::string& extent) {
+  const std::string i = index_names_.at(loop.index.payload());
+  const int depth = levels_.back().depth, places = shape.lanes * shape.unroll;
+  std::vector<LaneArray> arrays;
+  for (auto& step : loop.body) {
+    auto* update = std::get_if<program::Update>(&step.what);
+    if (!update || update->place_var || !is_float(update->var.dtype()) || running_.count(update->var.payload()))
+      continue;
+    if (lane_arrays_.count(update->var.payload())) continue;
+    const std::string& total = var_names_.at(update->var.payload());
+    LaneArray array{names_.take(total + "_lane"), "", "", update->combiner, update->var};
+    if (shape.pairwise && is_float_sum(*update)) {
+      array.tree = names_.take(total + "_tree");
+      array.count = names_.take(total + "_blocks");
+    }
+    lane_arrays_[update->var.payload()] = array;
+    arrays.push_back(array);
+  }
+  const std::string start = names_.take(i + "_start"), end = names_.take(i + "_end"), whole = names_.take(i + "_whole");
+  lane_ = cat(i, " - ", start);
+
+  for (auto& array : arrays) start_lanes(array, shape);
+  const bool sums = std::any_of(arrays.begin(), arrays.end(), [](auto& array) { return !array.tree.empty(); });
+  open_level(loop.index, depth + 2);
+  emit(loop.body);
+  Level& outside = levels_[levels_.size() - 2];
+  const auto around = [&](int deeper, std::string text) {
+    add_line(outside, std::string(std::size_t(2 * deeper), ' ') + std::move(text));
+  };
+  if (sums) around(0, cat("const int64_t ", whole, " = ", extent, " - ", extent, " % ", places, ";"));
+  around(0, cat("for (int64_t ", start, " = 0, ", end, "; ", start, " < ", extent, "; ", start, " = ", end, ") {"));
+  // All places, then the lanes of one vector, then what is left.
+  const std::string left = cat(extent, " - ", start);
+  const std::string rest = cat("(", left, " >= ", shape.lanes, " ? ", shape.lanes, " : ", left, ")");
+  if (shape.unroll > 1)
+    around(1, cat(end, " = ", start, " + (", left, " >= ", places, " ? ", places, " : ", rest, ");"));
+  else
+    around(1, cat(end, " = ", start, " + ", rest, ";"));
+  around(1, cat("for (int64_t ", i, " = ", start, "; ", i, " < ", end, "; ++", i, ") {"));
+  close_level();
+  line("  }");
+  for (auto& array : arrays) {
+    if (array.tree.empty()) continue;
+    const DType dtype = array.var.dtype();
+    const std::string sizes = cat(shape.lanes, ", ", shape.unroll);
+    // One block in all stays where it is.
+    line(cat("  if (", end, " <= ", whole, " && (", end, " % ", places * pairwise_block, " == 0 || ", end,
+             " == ", whole, ") && !(", end, " == ", whole, " && ", array.count, " == 0))"));
+    line(cat("    ", support_.use("bt_block", dtype), "(", array.name, ", ", array.tree, ", &", array.count, ", ",
+             sizes, ");"));
+    line(cat("  if (", end, " == ", whole, ") ", support_.use("bt_sum_up", dtype), "(", array.name, ", ", array.tree,
+             ", ", array.count, ", ", shape.lanes, ");"));
+  }
+  line("}");
+  for (auto& array : arrays) {
+    finish_lanes(array, shape);
+    lane_arrays_.erase(array.var.payload());
+  }
+  names_.give_back(start);
+  names_.give_back(end);
+  lane_.clear();
+}
+
+}  // namespace bitale::codegen::c

@@ -1,0 +1,266 @@
+// Steps in C.
+#include <algorithm>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "codegen/c/emit.hpp"
+
+namespace bitale::codegen::c {
+
+using program::Combiner;
+using program::Role;
+
+Emitter::Emitter(const program::Program& program, int vector_bytes, Support& support)
+    : program_(program),
+      pool_(*program.pool),
+      vector_bytes_(vector_bytes),
+      support_(support),
+      operations_(program, support,
+                  [this](const std::string& function, const std::string& text) { declare(function, text); }),
+      data_names_(program.buffers.size()),
+      shares_memory_(program.buffers.size(), false),
+      written_(program.buffers.size(), false) {
+  std::map<int, std::vector<std::size_t>> by_slot;
+  for (std::size_t b = 0; b < program.buffers.size(); ++b) {
+    const auto& buffer = program.buffers[b];
+    written_[b] = buffer.role == Role::output || buffer.role == Role::temporary;
+    if (buffer.role == Role::temporary) by_slot[buffer.slot].push_back(b);
+  }
+  for (auto& [slot, buffers] : by_slot)
+    for (auto b : buffers) shares_memory_[b] = slot >= 0 && buffers.size() > 1;
+}
+
+std::string Emitter::statements() {
+  count_uses();
+  levels_.emplace_back();
+  emit(program_.steps);
+  std::string text = std::move(levels_.back().text);
+  levels_.clear();
+  return text;
+}
+
+void Emitter::add_line(Level& level, std::string text) {
+  level.text += std::string(std::size_t(2 * level.depth), ' ') + std::move(text) + "\n";
+}
+
+const std::string& Emitter::data_name(std::int64_t id) {
+  std::string& name = data_names_[std::size_t(id)];
+  if (name.empty()) name = names_.take(buffer(id).name.empty() ? cat("b", id) : buffer(id).name);
+  return name;
+}
+
+std::string Emitter::pointer(std::int64_t id, std::string_view value) {
+  const bool is_written = written_[std::size_t(id)], alone = !shares_memory_[std::size_t(id)];
+  return cat(is_written ? "" : "const ", element_type(buffer(id).dtype), " *", alone ? "restrict " : "const ",
+             data_name(id), value.empty() ? "" : " = ", value);
+}
+
+void Emitter::open_level(Expr index, int depth) {
+  levels_.emplace_back();
+  levels_.back().index = index.payload();
+  levels_.back().depth = depth;
+  level_cache_.clear();
+}
+
+void Emitter::close_level() {
+  std::string text = std::move(levels_.back().text);
+  levels_.pop_back();
+  levels_.back().text += text;
+  level_cache_.clear();
+}
+
+void Emitter::note_writes(const program::Steps& steps) {
+  for (auto& step : steps) {
+    if (auto* store = std::get_if<program::Store>(&step.what)) being_written_.insert(store->buffer);
+    if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) being_written_.insert(accumulate->buffer);
+    if (auto* loop = std::get_if<program::Loop>(&step.what)) note_writes(loop->body);
+  }
+}
+
+void Emitter::comment_on(const program::Loop& loop) {
+  std::vector<std::string> made;
+  for (auto id : being_written_) made.push_back(data_name(id));
+  std::sort(made.begin(), made.end());
+  for (auto& carry : loop.carries) made.push_back(var_names_.at(carry.var.payload()));
+  if (!made.empty()) line(cat("// ", join(made, ", "), ":"));
+}
+
+void Emitter::emit(const program::Steps& steps) {
+  for (auto& step : steps) {
+    if (levels_.size() == 1) {
+      being_written_.clear();
+      level_cache_.clear();
+      if (auto* loop = std::get_if<program::Loop>(&step.what)) note_writes(loop->body);
+    }
+    std::visit([this](auto& s) { emit(s); }, step.what);
+  }
+}
+
+namespace {
+std::string stored(DType dtype, const Text& value) {
+  return dtype == DType::Bool ? cat("(uint8_t)", value.inside(Text::atom)) : value.text;
+}
+}  // namespace
+
+void Emitter::emit(const program::Store& step) {
+  const Text v = value(step.value);
+  line(cat(target(step.buffer, step.at), " = ", stored(buffer(step.buffer).dtype, v), ";"));
+}
+
+void Emitter::emit(const program::Accumulate& step) {
+  const DType dtype = buffer(step.buffer).dtype;
+  const Text v = value(step.value);
+  const std::string place = target(step.buffer, step.at);
+  if (step.combiner == Combiner::add && is_float(dtype)) return line(cat(place, " += ", v.text, ";"));
+  const Text before = dtype == DType::Bool ? Text{cat(place, " != 0"), Text::other} : Text{place, Text::atom};
+  const Text after{operations_.combined(step.combiner, dtype, before, v), Text::other};
+  line(cat(place, " = ", stored(dtype, after), ";"));
+}
+
+void Emitter::emit(const program::Let& step) {
+  const Text v = value(step.value);
+  const std::string name = names_.take(cat("v", step.var.payload()));
+  line(cat("const ", value_type(step.var.dtype()), " ", name, " = ", v.text, ";"));
+  var_names_[step.var.payload()] = name;
+  var_levels_[step.var.payload()] = levels_.size() - 1;
+  level_cache_.clear();
+}
+
+void Emitter::emit(const program::Update& step) {
+  const DType dtype = step.var.dtype();
+  std::string name = var_names_.at(step.var.payload());
+  if (in_lanes(step)) name = cat(lane_arrays_.at(step.var.payload()).name, "[", lane_, "]");
+  if (step.place_var) {
+    // Taken when strictly more extreme, or the first nan.
+    const Text v = value(step.value), place = value(step.place);
+    const std::string candidate = names_.take("candidate");
+    line(cat("const ", value_type(dtype), " ", candidate, " = ", v.text, ";"));
+    const std::string_view beaten = step.combiner == Combiner::max ? " <= " : " >= ";
+    const std::string condition = is_float(dtype) ? cat("!(", candidate, beaten, name, ") && ", name, " == ", name)
+                                                  : cat("!(", candidate, beaten, name, ")");
+    const std::string& at = var_names_.at(step.place_var.payload());
+    line(cat("if (", condition, ") {"));
+    line(cat("  ", name, " = ", candidate, ";"));
+    line(cat("  ", at, " = ", place.text, ";"));
+    line("}");
+    return;
+  }
+  const bool is_running = running_.count(step.var.payload()) != 0;
+  const bool is_dot = !is_running && is_float_sum(step) && step.value.code() == program::Code::mul;
+  if (is_dot) {
+    const Text a = value(step.value.argument(0)), b = value(step.value.argument(1));
+    line(cat(name, " = ", dtype == DType::Float32 ? "fmaf(" : "fma(", a.text, ", ", b.text, ", ", name, ");"));
+  } else {
+    const Text v = value(step.value);
+    if (is_float_sum(step))
+      line(cat(name, " += ", v.text, ";"));
+    else
+      line(cat(name, " = ", operations_.combined(step.combiner, dtype, {name, Text::atom}, v), ";"));
+  }
+  if (is_running) {
+    var_levels_[step.var.payload()] = levels_.size() - 1;
+    level_cache_.clear();
+  }
+}
+
+// -0, the number that added to any other leaves it as it is, starts a running sum.
+std::string Emitter::start_of(const program::Carry& carry) {
+  const DType dtype = carry.var.dtype();
+  if (carry.running && carry.combiner == Combiner::add && is_float(dtype))
+    return dtype == DType::Float64 ? "-0.0" : "-0.0f";
+  return constant_text(dtype, program::identity(carry.combiner, pool_, dtype).payload());
+}
+
+void Emitter::emit(const program::Loop& loop) {
+  const std::string extent = value(loop.extent).inside(Text::sum);
+  for (auto& carry : loop.carries) {
+    const bool is_place = std::any_of(loop.body.begin(), loop.body.end(), [&](const program::Step& step) {
+      auto* update = std::get_if<program::Update>(&step.what);
+      return update && update->place_var && update->place_var == carry.var;
+    });
+    const std::string_view wanted = is_place        ? "place"
+                                    : carry.running ? "running"
+                                                    : program::combiner_name(carry.combiner);
+    const std::string name = names_.take(wanted);
+    var_names_[carry.var.payload()] = name;
+    if (carry.running) running_.insert(carry.var.payload());
+  }
+  if (levels_.size() == 1) comment_on(loop);
+  for (auto& carry : loop.carries)
+    line(cat(value_type(carry.var.dtype()), " ", var_names_.at(carry.var.payload()), " = ", start_of(carry), ";"));
+
+  std::string wanted = "i";
+  if (const auto id = std::size_t(loop.index.payload());
+      id < program_.index_names.size() && !program_.index_names[id].empty())
+    wanted = program_.index_names[id];
+  const std::string index = names_.take(wanted);
+  index_names_[loop.index.payload()] = index;
+  if (needs_lanes(loop))
+    lanes_loop(loop, shape_of(loop, running_, vector_bytes_), extent);
+  else
+    plain_loop(loop, extent);
+  names_.give_back(index);
+  for (auto& carry : loop.carries) var_levels_[carry.var.payload()] = levels_.size() - 1;
+}
+
+void Emitter::plain_loop(const program::Loop& loop, const std::string& extent) {
+  const std::string& i = index_names_.at(loop.index.payload());
+  const std::string head = cat("for (int64_t ", i, " = 0; ", i, " < ", extent, "; ++", i, ") {");
+  const int depth = levels_.back().depth;
+  open_level(loop.index, depth + 1);
+  emit(loop.body);
+  // What the loop needed of the outside has been written there by now.
+  Level& outside = levels_[levels_.size() - 2];
+  add_line(outside, head);
+  close_level();
+  line("}");
+}
+
+// ---- steps at the top -----------------------------------------------------------------------------------------------
+
+void Emitter::emit(const program::Check& step) {
+  const Text condition = value(step.condition);
+  std::string message = program_.checks[std::size_t(step.check)];
+  for (char& c : message)
+    if (c == '\n' || c == '\\') c = ' ';
+  line(cat("if (!", condition.inside(Text::atom), ") return ", failure(step.check), ";  // ", message));
+}
+
+void Emitter::emit(const program::Allocate& step) {
+  std::vector<std::string> lengths;
+  for (auto& each : buffer(step.buffer).shape) lengths.push_back(value(each).text);
+  allocate(step.buffer, lengths);
+}
+
+void Emitter::emit(const program::HostCall& step) { host_call(step); }
+
+void Emitter::emit(const program::Call& step) {
+  std::vector<std::string> arguments, types;
+  for (auto& argument : step.arguments) {
+    if (auto* expr = std::get_if<Expr>(&argument)) {
+      types.emplace_back(value_type(expr->dtype()));
+      arguments.push_back(value(*expr).text);
+    } else {
+      const auto id = std::get<program::BufferArgument>(argument).buffer;
+      types.push_back(cat(written_[std::size_t(id)] ? "" : "const ", "void *"));
+      arguments.push_back(buffer(id).ndim() == 0 && single(id) == data_name(id) ? cat("&", data_name(id))
+                                                                                : data_name(id));
+    }
+  }
+  // One prototype for all its calls.
+  for (auto& type : types)
+    if (type == "void *") type = "const void *";
+  declare(step.function, cat("void ", step.function, "(", join(types, ", "), ");\n"));
+  line(cat(step.function, "(", join(arguments, ", "), ");"));
+}
+
+void Emitter::emit(const program::Fill& step) {
+  const auto& filled = buffer(step.buffer);
+  Expr count = pool_.integer(1);
+  for (auto& length : filled.shape) count = count * length;
+  const Text v = value(step.value), n = value(count);
+  line(cat("for (int64_t k = 0; k < ", n.inside(Text::sum), "; ++k) ", data_name(step.buffer),
+           "[k] = ", stored(filled.dtype, v), ";"));
+}
+
+}  // namespace bitale::codegen::c

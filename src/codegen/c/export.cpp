@@ -1,0 +1,479 @@
+#include "codegen/c/export.hpp"
+
+#include <algorithm>
+#include <cctype>
+#include <cstring>
+#include <functional>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "codegen/c/emit.hpp"
+#include "codegen/c/runtime.hpp"
+
+namespace bitale::codegen::c {
+
+namespace {
+
+using program::Buffer;
+using program::Code;
+using program::Role;
+
+std::string memory_text(const Array& array) {
+  std::string out;
+  const auto count = std::size_t(array.size());
+  visit_dtype(array.dtype(), [&]<class T>() {
+    const T* elements = static_cast<const T*>(array.data());
+    for (std::size_t i = 0; i < count; ++i) {
+      std::int64_t payload = 0;
+      if constexpr (std::is_same_v<T, bool>)
+        out += elements[i] ? "1" : "0";
+      else {
+        std::memcpy(&payload, elements + i, sizeof(T));
+        out += constant_text(array.dtype(), payload);
+      }
+      if (i + 1 < count) out += i % 12 == 11 ? ",\n  " : ", ";
+    }
+  });
+  return out.empty() ? "0" : out;
+}
+
+std::string with(const std::string& given, const std::string& more) {
+  return given.empty() ? more : more.empty() ? given : given + ", " + more;
+}
+
+std::string without_comments(const std::string& text) {
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t end = std::min(text.find('\n', at), text.size());
+    const std::string_view line = std::string_view(text).substr(at, end - at);
+    out += cat(line.substr(0, line.find("//")), "\n");
+    at = end + 1;
+  }
+  return out;
+}
+
+// What the functions of one file agree on.
+struct File {
+  const program::Program& program;
+  const Signature& signature;
+  std::vector<std::int64_t> input_buffers, output_buffers;  // by slot
+  std::vector<std::string> input_names, output_names;
+  std::vector<std::vector<std::string>> lengths;  // of inputs
+  bool blas = false;
+
+  explicit File(const program::Program& program, const Signature& signature)
+      : program(program),
+        signature(signature),
+        input_buffers(signature.inputs.size(), -1),
+        output_buffers(signature.outputs.size(), -1) {
+    Names names;
+    names.take(signature.name);
+    const auto named = [&](const Parameter& parameter, std::string_view other, std::size_t i) {
+      return names.take(parameter.name.empty() ? cat(other, i) : parameter.name);
+    };
+    for (std::size_t i = 0; i < signature.inputs.size(); ++i)
+      input_names.push_back(named(signature.inputs[i], "in", i));
+    for (std::size_t i = 0; i < signature.outputs.size(); ++i)
+      output_names.push_back(named(signature.outputs[i], "out", i));
+    for (std::size_t i = 0; i < signature.inputs.size(); ++i) {
+      lengths.emplace_back();
+      for (std::size_t axis = 0; axis < signature.inputs[i].shape.size(); ++axis)
+        lengths.back().push_back(names.take(cat(input_names[i], "_n", axis)));
+    }
+    for (std::size_t b = 0; b < program.buffers.size(); ++b) {
+      const Buffer& buffer = program.buffers[b];
+      if (buffer.role == Role::input) input_buffers.at(std::size_t(buffer.slot)) = std::int64_t(b);
+      if (buffer.role == Role::output) output_buffers.at(std::size_t(buffer.slot)) = std::int64_t(b);
+    }
+  }
+
+  // The parameters that say what a call is given.
+  std::string given(bool restricted) const {
+    std::vector<std::string> out;
+    for (std::size_t i = 0; i < signature.inputs.size(); ++i) {
+      const Parameter& input = signature.inputs[i];
+      if (input.shape.empty()) {
+        out.push_back(cat(value_type(input.dtype), " ", input_names[i]));
+        continue;
+      }
+      out.push_back(cat("const ", element_type(input.dtype), " *", restricted ? "restrict " : "", input_names[i]));
+      for (auto& length : lengths[i]) out.push_back(cat("int64_t ", length));
+    }
+    return join(out, ", ");
+  }
+  std::string given_names() const {
+    std::vector<std::string> out;
+    for (std::size_t i = 0; i < signature.inputs.size(); ++i) {
+      out.push_back(input_names[i]);
+      for (auto& length : lengths[i]) out.push_back(length);
+    }
+    return join(out, ", ");
+  }
+  // Of parameters that the text leaves alone, compilers would complain.
+  std::string unused(const std::string& body) const {
+    std::string out;
+    const std::string text = without_comments(body);
+    const auto look_at = [&](const std::string& name) {
+      if (!mentions(text, name)) out += cat("  (void)", name, ";\n");
+    };
+    for (std::size_t i = 0; i < signature.inputs.size(); ++i) {
+      look_at(input_names[i]);
+      for (auto& length : lengths[i]) look_at(length);
+    }
+    return out;
+  }
+  int output_ndim(std::size_t i) const {
+    return output_buffers[i] < 0 ? 0 : program.buffers[std::size_t(output_buffers[i])].ndim();
+  }
+  int negative_length() const { return int(program.checks.size() + fixed_lengths().size()) + 1; }
+  // What each code says, from 1.
+  std::vector<std::string> codes() const {
+    std::vector<std::string> out = program.checks;
+    for (auto& [condition, message] : fixed_lengths()) out.push_back(message);
+    out.push_back("a length would be negative");
+    for (auto& text : out)
+      for (char& c : text)
+        if (c == '\n' || c == '\\') c = ' ';
+    return out;
+  }
+  std::string results(bool restricted) const {
+    std::vector<std::string> out;
+    for (std::size_t i = 0; i < signature.outputs.size(); ++i)
+      out.push_back(
+          cat(element_type(signature.outputs[i].dtype), " *", restricted ? "restrict " : "", output_names[i]));
+    out.push_back("void *workspace");
+    return join(out, ", ");
+  }
+  // Codes of fixed lengths follow those of the Program's checks.
+  std::vector<std::pair<std::string, std::string>> fixed_lengths() const {  // condition, message
+    std::vector<std::pair<std::string, std::string>> out;
+    for (std::size_t i = 0; i < signature.inputs.size(); ++i)
+      for (std::size_t axis = 0; axis < lengths[i].size(); ++axis) {
+        const std::int64_t length = signature.inputs[i].shape[axis];
+        if (length >= 0)
+          out.emplace_back(cat(lengths[i][axis], " == ", length),
+                           cat(input_names[i], ": dimension ", axis, " must have length ", length));
+      }
+    return out;
+  }
+};
+
+class ExportEmitter : public Emitter {
+ public:
+  ExportEmitter(File& file, const program::Program& program, Support& support, int vector_bytes = 16)
+      : Emitter(program, vector_bytes, support), file_(file), lengths_(program.buffers.size()) {
+    names().take(file.signature.name);
+    for (std::size_t i = 0; i < file.input_names.size(); ++i) {
+      call_it(file.input_buffers[i], file.input_names[i]);
+      for (auto& length : file.lengths[i]) names().take(length);
+      if (file.input_buffers[i] >= 0) lengths_[std::size_t(file.input_buffers[i])] = file.lengths[i];
+    }
+    for (std::size_t i = 0; i < file.output_names.size(); ++i) call_it(file.output_buffers[i], file.output_names[i]);
+  }
+
+ protected:
+  std::string length(std::int64_t id, int axis) override {
+    const Buffer& of = buffer(id);
+    if (of.role == Role::constant) return std::to_string(of.value.shape(axis));
+    const auto& known = lengths_[std::size_t(id)];
+    if (known.empty()) throw InternalError(cat("export: the lengths of ", of.name, " are not known"));
+    return known[std::size_t(axis)];
+  }
+  void host_call(const program::HostCall& step) override {
+    throw NotImplementedError(cat("export: the function calls the host back for ",
+                                  program().callbacks[std::size_t(step.callback)],
+                                  ", which has no native code; an exported function can't"));
+  }
+  void declare(const std::string& function, const std::string&) override {
+    const Definition definition = portable_definition(function);
+    if (definition.text.empty())
+      throw NotImplementedError(cat("export: the function calls ", function, ", of which there is no C code yet"));
+    for (auto& other : definition.needs) declare(other, "");
+    support().add(function, definition.text);
+    file_.blas |= uses_blas(function);
+  }
+  std::string single(std::int64_t id) override {
+    return buffer(id).role == Role::input ? data_name(id) : data_name(id) + "[0]";
+  }
+  std::string failure(int check) override { return std::to_string(check + 1); }
+
+  void call_it(std::int64_t id, const std::string& name) {
+    if (id >= 0)
+      set_data_name(id, name);
+    else
+      names().take(name);
+  }
+  static std::string atom(const std::string& text) { return is_word(text) ? text : cat("(", text, ")"); }
+
+  File& file_;
+  std::vector<std::vector<std::string>> lengths_;  // of buffers, where known
+};
+
+// The function itself.
+class BodyEmitter final : public ExportEmitter {
+ public:
+  using ExportEmitter::ExportEmitter;
+
+  std::string body(int slots) {
+    if (slots) names().take("starts");
+    std::string start;
+    int code = int(program().checks.size());
+    for (auto& [condition, message] : file_.fixed_lengths())
+      start += cat("  if (!(", condition, ")) return ", ++code, ";  // ", message, "\n");
+    if (slots)
+      start += cat("  int64_t starts[", slots, "];\n  ", file_.signature.name, "_layout(",
+                   with(file_.given_names(), "starts"), ");\n");
+    else
+      start += "  (void)workspace;\n";
+    const std::string text = start + statements();
+    return file_.unused(text) + text;
+  }
+  // After the body, which says which are needed.
+  std::string constants() {
+    std::string out;
+    for (std::size_t b = 0; b < program().buffers.size(); ++b) {
+      const Buffer& each = program().buffers[b];
+      if (each.role != Role::constant || !is_mentioned(std::int64_t(b))) continue;
+      out += cat("static const ", element_type(each.dtype), " ", data_name(std::int64_t(b)), "[] = {\n  ",
+                 memory_text(each.value.contiguous()), "};\n");
+    }
+    return out.empty() ? out : out + "\n";
+  }
+
+ private:
+  void allocate(std::int64_t id, const std::vector<std::string>& lengths) override {
+    for (auto& each : lengths) {
+      lengths_[std::size_t(id)].push_back(atom(each));
+      const bool given = is_word(each);
+      if (!given) line(cat("if (", each, " < 0) return ", file_.negative_length(), ";"));
+    }
+    if (buffer(id).role == Role::output) return;
+    const std::string_view type = element_type(buffer(id).dtype);
+    line(cat(pointer(id, cat("(", type, " *)(void *)((char *)workspace + starts[", buffer(id).slot, "])")), ";"));
+  }
+};
+
+// The lengths of all that is allocated, from what is known before the call.
+class LengthsEmitter final : public ExportEmitter {
+ public:
+  using Write = std::function<std::string(const Buffer& buffer, const std::vector<std::string>& lengths)>;
+  LengthsEmitter(File& file, const program::Program& allocations, Support& support, Write write)
+      : ExportEmitter(file, allocations, support), write_(std::move(write)) {}
+  std::string body() { return statements(); }
+
+ private:
+  void allocate(std::int64_t id, const std::vector<std::string>& lengths) override {
+    for (auto& each : lengths) lengths_[std::size_t(id)].push_back(atom(each));
+    const std::string text = write_(buffer(id), lengths_[std::size_t(id)]);
+    if (!text.empty()) line(text);
+  }
+  Write write_;
+};
+
+// Only what says how much memory there is.
+program::Program allocations_of(const program::Program& program) {
+  program::Program out = program;
+  out.steps.clear();
+  for (auto& step : program.steps) {
+    auto* allocate = std::get_if<program::Allocate>(&step.what);
+    if (!allocate) continue;
+    const Buffer& buffer = program.buffers[std::size_t(allocate->buffer)];
+    for (auto& length : buffer.shape)
+      program::ExprWalk()(length, [&](program::Expr expr) {
+        const bool reads = expr.code() == Code::load;
+        const Role from = reads ? program.buffers[std::size_t(expr.payload())].role : Role::input;
+        const bool known = !reads || (expr.argument_count() == 0 && (from == Role::input || from == Role::constant));
+        if (!known || expr.code() == Code::var)
+          throw NotImplementedError(cat("export: the length of ",
+                                        buffer.role == Role::output ? "an output" : "a temporary", " (", buffer.name,
+                                        ") depends on values computed in the call"));
+      });
+    out.steps.push_back(step);
+  }
+  return out;
+}
+
+// ---- texts ----------------------------------------------------------------------------------------------------------
+
+std::string shape_text(const std::vector<std::string>& lengths) {
+  return lengths.empty() ? "a number" : cat("[", join(lengths, ", "), "]");
+}
+
+std::string prototypes(const File& file) {
+  const std::string& name = file.signature.name;
+  std::string text = "// What a call with these inputs needs: bytes of workspace, and the lengths of the results.\n";
+  text += cat("typedef struct ", name, "_size {\n  int64_t workspace;\n");
+  for (std::size_t i = 0; i < file.output_names.size(); ++i)
+    if (const int ndim = file.output_ndim(i)) text += cat("  int64_t ", file.output_names[i], "[", ndim, "];\n");
+  text += cat("} ", name, "_size;\n\n");
+  text += cat("void ", name, "_sizes(", with(file.given(false), cat(name, "_size *size")), ");\n\n");
+  text += cat("int ", name, "(", with(file.given(false), file.results(false)), ");\n\n");
+  text += "// What a code other than 0 means.\n";
+  text += cat("const char *", name, "_message(int code);\n");
+  return text;
+}
+
+std::string header_comment(const File& file) {
+  std::string text = "// ";
+  text += file.signature.about.empty() ? file.signature.name : file.signature.about;
+  text += "\n//\n// Inputs, arrays with rows one after the other, each followed by its lengths:\n";
+  for (std::size_t i = 0; i < file.input_names.size(); ++i) {
+    const Parameter& input = file.signature.inputs[i];
+    text += cat("//   ", file.input_names[i], "  ", dtype_name(input.dtype), " ", shape_text(file.lengths[i]),
+                input.about.empty() ? "" : cat("  ", input.about), "\n");
+  }
+  text += "// Results, into memory of the caller that overlaps neither the inputs nor each other:\n";
+  for (std::size_t i = 0; i < file.output_names.size(); ++i) {
+    const Parameter& output = file.signature.outputs[i];
+    const int ndim = file.output_ndim(i);
+    text += cat("//   ", file.output_names[i], "  ", dtype_name(output.dtype), " ",
+                ndim ? cat("of ", ndim, ndim == 1 ? " dimension" : " dimensions", ", as long as ", file.signature.name,
+                           "_sizes says")
+                     : std::string("a number"),
+                output.about.empty() ? "" : cat("  ", output.about), "\n");
+  }
+  text +=
+      "// bool is uint8_t, 0 or 1. `workspace` is memory for temporaries, aligned as malloc's is; it may be NULL "
+      "where\n";
+  text += cat("// ", file.signature.name,
+              "_sizes asks for none. Nothing is allocated and nothing is kept: calls may come from many threads,\n");
+  text += "// each with its own workspace.\n//\n// Returns 0, or\n";
+  const auto codes = file.codes();
+  for (std::size_t i = 0; i < codes.size(); ++i) text += cat("//   ", i + 1, "  ", codes[i], "\n");
+  text += "// in which case the results are undefined.\n";
+  return text;
+}
+
+std::string quoted(const std::string& text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c == '\n' ? ' ' : c;
+  }
+  return out + "\"";
+}
+
+std::string upper(std::string text) {
+  for (char& c : text) c = char(std::toupper(static_cast<unsigned char>(c)));
+  return text;
+}
+
+std::string header_text(const File& file) {
+  const std::string guard = upper(file.signature.name) + "_H";
+  return cat(header_comment(file), "#ifndef ", guard, "\n#define ", guard,
+             "\n\n#include <stdbool.h>\n#include <stdint.h>\n\n#ifdef __cplusplus\nextern \"C\" {\n#endif\n\n",
+             prototypes(file), "\n#ifdef __cplusplus\n}\n#endif\n\n#endif\n");
+}
+
+std::string message_text(const File& file) {
+  std::string text = cat("const char *", file.signature.name, "_message(int code) {\n  switch (code) {\n",
+                         "    case 0: return \"no error\";\n");
+  const auto codes = file.codes();
+  for (std::size_t i = 0; i < codes.size(); ++i) text += cat("    case ", i + 1, ": return ", quoted(codes[i]), ";\n");
+  return text + "    default: return \"unknown code\";\n  }\n}\n";
+}
+
+std::string cmake_text(const File& file) {
+  const std::string& name = file.signature.name;
+  std::string text = cat(R"(cmake_minimum_required(VERSION 3.13)
+project()",
+                         name, R"( C)
+
+option()",
+                         upper(name), R"(_NATIVE "Code for this machine's processor, and only for such" OFF)
+
+add_library()",
+                         name, " STATIC ", name, ".c ", name, R"(.h)
+set_target_properties()",
+                         name, R"( PROPERTIES C_STANDARD 99 C_EXTENSIONS OFF POSITION_INDEPENDENT_CODE ON)
+target_include_directories()",
+                         name, R"( PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release)
+endif()
+# The text says where to round: nothing may be fused or reordered.
+if(CMAKE_C_COMPILER_ID MATCHES "GNU|Clang")
+  target_compile_options()",
+                         name, R"( PRIVATE -O3 -ffp-contract=off -fno-math-errno -fno-trapping-math)
+  if()",
+                         upper(name), R"(_NATIVE)
+    target_compile_options()",
+                         name, R"( PRIVATE -march=native)
+  endif()
+endif()
+if(UNIX)
+  target_link_libraries()",
+                         name, R"( PUBLIC m)
+endif()
+)");
+  if (file.blas)
+    text += cat(R"(
+option()",
+                upper(name), R"(_CBLAS "Matrix products by a CBLAS library; else by plain loops" OFF)
+if()",
+                upper(name), R"(_CBLAS)
+  find_package(BLAS REQUIRED)
+  target_compile_definitions()",
+                name, R"( PRIVATE BITALE_CBLAS)
+  target_link_libraries()",
+                name, R"( PUBLIC ${BLAS_LIBRARIES})
+endif()
+)");
+  return text;
+}
+
+}  // namespace
+
+ExportedText export_text(const program::Program& program, const Signature& signature, int vector_bytes) {
+  File file(program, signature);
+  const program::Program allocations = allocations_of(program);
+  const std::string& name = signature.name;
+  const int slots = program.workspace_slots;
+  Support support;
+
+  BodyEmitter emitter(file, program, support, vector_bytes);
+  const std::string body = emitter.body(slots), constants = emitter.constants();
+  const auto product = [](const Buffer& buffer, const std::vector<std::string>& lengths) {
+    std::string text = std::to_string(itemsize(buffer.dtype));
+    for (auto& length : lengths) text += cat(" * ", length);
+    return text;
+  };
+  std::string layout;
+  if (slots) {
+    layout = LengthsEmitter(file, allocations, support, [&](const Buffer& buffer, const auto& lengths) -> std::string {
+               if (buffer.role != Role::temporary) return "";
+               const std::string room = cat("room[", buffer.slot, "]");
+               const std::string more = support.use("bt_max", DType::Int64);
+               return cat(room, " = ", more, "(", room, ", ", product(buffer, lengths), ");");
+             }).body();
+    layout = cat("// Where each temporary begins in the workspace, and how long that is.\nstatic int64_t ", name,
+                 "_layout(", with(file.given(false), "int64_t *starts"), ") {\n", file.unused(layout),
+                 "  int64_t room[", slots, "] = {0}, end = 0;\n", layout, "  for (int k = 0; k < ", slots,
+                 "; ++k) {\n    starts[k] = end;\n    if (room[k] > 0) end += (room[k] + 63) / 64 * 64;\n  }\n  return "
+                 "end;\n}\n\n");
+  }
+  std::string sizes = LengthsEmitter(file, allocations, support, [&](const Buffer& buffer, const auto& lengths) {
+                        std::string text;
+                        if (buffer.role == Role::output)
+                          for (std::size_t axis = 0; axis < lengths.size(); ++axis)
+                            text += cat(axis ? " " : "", "size->", file.output_names[std::size_t(buffer.slot)], "[",
+                                        axis, "] = ", lengths[axis], ";");
+                        return text;
+                      }).body();
+  if (slots)
+    sizes += cat("  int64_t starts[", slots, "];\n  size->workspace = ", name, "_layout(",
+                 with(file.given_names(), "starts"), ");\n");
+  else
+    sizes += "  size->workspace = 0;\n";
+  sizes = cat("void ", name, "_sizes(", with(file.given(false), cat(name, "_size *size")), ") {\n", file.unused(sizes),
+              sizes, "}\n\n");
+  std::string source = cat("// ", signature.about.empty() ? name : signature.about, "; ", name,
+                           ".h says how to call it.\n", "#include \"", name, ".h\"\n\n#include <math.h>\n");
+  if (file.blas) source += "\n#ifdef BITALE_CBLAS\n#include <cblas.h>\n#endif\n";
+  source += cat("\n#ifdef __clang__\n#pragma STDC FP_CONTRACT OFF\n#endif\n\n", support.text(), constants, layout,
+                sizes, "int ", name, "(", with(file.given(true), file.results(true)), ") {\n", body,
+                "  return 0;\n}\n\n", message_text(file));
+  return {source, header_text(file), cmake_text(file)};
+}
+
+}  // namespace bitale::codegen::c

@@ -1,0 +1,20 @@
+// From a Program to an object file by way of C: the loader and the cache are those of all generated code.
+#include "codegen/generate.hpp"
+
+#include "codegen/c/compiler.hpp"
+#include "codegen/c/kernel.hpp"
+#include "codegen/code.hpp"
+
+namespace bitale::codegen {
+
+const Generator& c_generator() {
+  static constexpr Generator it{"c", [] { return c::find_compiler(this_target()).identity(); },
+                                [](const program::Program& program, const Target& target) {
+                                  return c::compile_text(c::find_compiler(target), c::kernel_text(program, target));
+                                }};
+  return it;
+}
+
+std::string c_text(const program::Program& program, const Target& target) { return c::kernel_text(program, target); }
+
+}  // namespace bitale::codegen

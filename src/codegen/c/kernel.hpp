@@ -1,0 +1,13 @@
+// A Program as a C file for this process: one function int32 entry(Frame*), as every code generator makes it.
+#pragma once
+
+#include <string>
+
+#include "codegen/target.hpp"
+#include "program/program.hpp"
+
+namespace bitale::codegen::c {
+
+std::string kernel_text(const program::Program& program, const Target& target);
+
+}  // namespace bitale::codegen::c

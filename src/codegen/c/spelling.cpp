@@ -1,0 +1,144 @@
+#include "codegen/c/spelling.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <limits>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+
+namespace bitale::codegen::c {
+
+std::string_view value_type(DType dtype) {
+  switch (dtype) {
+    case DType::Bool: return "bool";
+    case DType::Int8: return "int8_t";
+    case DType::Int16: return "int16_t";
+    case DType::Int32: return "int32_t";
+    case DType::Int64: return "int64_t";
+    case DType::UInt8: return "uint8_t";
+    case DType::UInt16: return "uint16_t";
+    case DType::UInt32: return "uint32_t";
+    case DType::UInt64: return "uint64_t";
+    case DType::Float32: return "float";
+    case DType::Float64: return "double";
+    default: throw NotImplementedError(cat("C code for ", dtype_name(dtype)));
+  }
+}
+
+std::string_view element_type(DType dtype) { return dtype == DType::Bool ? "uint8_t" : value_type(dtype); }
+
+std::string_view unsigned_type(DType dtype) { return itemsize(dtype) == 8 ? "uint64_t" : "uint32_t"; }
+
+namespace {
+
+template <class T>
+std::string float_text(T value, std::string_view suffix) {
+  if (std::isinf(value)) return value < 0 ? "-INFINITY" : "INFINITY";
+  char buffer[64];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
+  std::string text(buffer, end);
+  if (text.find_first_of(".e") == text.npos) text += ".0";
+  return text + std::string(suffix);
+}
+
+template <class T, class Bits>
+std::string float_constant(Bits bits, std::string_view suffix) {
+  const T value = std::bit_cast<T>(bits);
+  if (!std::isnan(value)) return float_text(value, suffix);
+  return std::signbit(value) ? "-NAN" : "NAN";
+}
+
+template <class T>
+std::string integer_text(T value) {
+  if constexpr (std::is_unsigned_v<T>) {
+    if (sizeof(T) == 8 && value > std::numeric_limits<std::uint32_t>::max()) return cat("UINT64_C(", value, ")");
+    return cat(std::uint64_t(value), sizeof(T) < 4 ? "" : "u");
+  } else {
+    if (sizeof(T) >= 4 && value == std::numeric_limits<T>::min()) return cat("INT", 8 * sizeof(T), "_MIN");
+    if (value > std::numeric_limits<std::int32_t>::max() || value < -std::numeric_limits<std::int32_t>::max())
+      return cat("INT64_C(", std::int64_t(value), ")");
+    return cat(std::int64_t(value));
+  }
+}
+
+}  // namespace
+
+std::string constant_text(DType dtype, std::int64_t payload) {
+  if (dtype == DType::Float64) return float_constant<double>(payload, "");
+  if (dtype == DType::Float32) return float_constant<float>(std::uint32_t(payload), "f");
+  if (dtype == DType::Bool) return payload ? "true" : "false";
+  return visit_dtype(dtype, [&]<class T>() -> std::string {
+    if constexpr (std::is_floating_point_v<T> || std::is_same_v<T, bool>)
+      return {};
+    else
+      return integer_text(T(payload));
+  });
+}
+
+std::string identifier(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    const bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+    const bool is_digit = c >= '0' && c <= '9';
+    if (is_digit && out.empty()) out += 'x';
+    if (is_letter || is_digit)
+      out += c;
+    else if (!out.empty() && out.back() != '_')
+      out += '_';
+  }
+  while (!out.empty() && out.back() == '_') out.pop_back();
+  std::size_t start = out.find_first_not_of('_');  // what begins with _ is the compiler's
+  out.erase(0, start == out.npos ? out.size() : start);
+  if (!out.empty() && out[0] >= '0' && out[0] <= '9') out.insert(0, "x");
+  return out.empty() ? "x" : out;
+}
+
+namespace {
+bool is_word_character(char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_'; }
+}  // namespace
+
+bool is_word(std::string_view text) { return std::all_of(text.begin(), text.end(), is_word_character); }
+
+bool mentions(std::string_view text, std::string_view word) {
+  const auto is_part = [&](std::size_t at) { return at < text.size() && is_word_character(text[at]); };
+  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1))
+    if ((at == 0 || !is_part(at - 1)) && !is_part(at + word.size())) return true;
+  return false;
+}
+
+Names::Names() {
+  for (const char* word :
+       {// the language's
+        "auto", "break", "case", "char", "const", "continue", "default", "do", "double", "else", "enum", "extern",
+        "float", "for", "goto", "if", "inline", "int", "long", "register", "restrict", "return", "short", "signed",
+        "sizeof", "static", "struct", "switch", "typedef", "union", "unsigned", "void", "volatile", "while", "asm",
+        "typeof", "alignas", "alignof", "class", "template", "namespace", "operator", "new", "delete", "this",
+        // its headers', as far as short names go
+        "bool", "true", "false", "main", "signgam", "y0", "y1", "yn", "j0", "j1", "jn", "gamma", "exp", "exp2", "expm1",
+        "log", "log2", "log10", "log1p", "logb", "sin", "cos", "tan", "asin", "acos", "atan", "atan2", "sinh", "cosh",
+        "tanh", "asinh", "acosh", "atanh", "erf", "erfc", "lgamma", "tgamma", "cbrt", "floor", "ceil", "trunc", "round",
+        "rint", "nearbyint", "fmod", "remainder", "pow", "hypot", "copysign", "fmin", "fmax", "fma", "fdim", "fabs",
+        "sqrt", "abs", "div", "labs", "memcpy", "memset", "memmove", "malloc", "free", "exit", "rand", "qsort",
+        "bsearch", "NULL", "NAN", "INFINITY", "nan", "frexp", "ldexp", "modf", "isnan", "isinf", "isfinite", "signbit",
+        "index", "rindex", "scalb", "drem", "significand", "infinity", "finite", "linux", "unix", "i386", "I",
+        // those of the files written here
+        "frame", "workspace", "sizes", "status"})
+    taken_.insert(word);
+}
+
+std::string Names::take(std::string_view wanted) {
+  const std::string base = identifier(wanted);
+  std::string name = base;
+  // bt_ is for the functions that come with the code.
+  if (base.starts_with("bt_")) name = "x_" + base;
+  for (int n = 2; !taken_.insert(name).second; ++n) name = cat(base, "_", n);
+  return name;
+}
+
+std::string Text::inside(Binding most) const { return binding <= most ? text : "(" + text + ")"; }
+
+}  // namespace bitale::codegen::c

@@ -1,0 +1,31 @@
+// Support: the small functions that written C code calls, each defined once in a file, and only if it is used: integer
+// division that never traps, conversions, sums by blocks. Texts are templates over dtypes.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bitale/core/dtype.hpp"
+
+namespace bitale::codegen::c {
+
+class Support {
+ public:
+  // The name of a function of the table, such as bt_div_i64; from now on it is defined.
+  std::string use(std::string_view function, DType dtype);
+  // Conversions: bt_cast_f64_i32, bt_bits_f64_u64.
+  std::string use(std::string_view function, DType from, DType to);
+  // A definition made elsewhere: the file's own order is kept. False when it was there already.
+  bool add(const std::string& name, const std::string& definition);
+
+  std::string text() const;
+
+ private:
+  std::vector<std::string> definitions_;
+  std::set<std::string> known_;
+};
+
+}  // namespace bitale::codegen::c

@@ -1,0 +1,27 @@
+// How a vector loop is laid out in lanes. This decides the order in which the terms of a sum are added, so that every
+// code generator must read it here: then sums are the same to the last bit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <unordered_set>
+
+#include "program/program.hpp"
+
+namespace bitale::codegen {
+
+struct LoopShape {
+  int lanes = 2;            // iterations that run together
+  int unroll = 1;           // so many groups of lanes have accumulators of their own
+  bool short_loop = false;  // fewer iterations than lanes, known beforehand
+  bool updates = false;     // something is reduced in any order
+  bool pairwise = false;    // sums of blocks go up a binary tree (Higham, 1993)
+};
+inline constexpr std::int64_t pairwise_block = 32;  // additions to an accumulator before its sum goes up a level
+
+// `running`: carried variables that iterations see in order.
+LoopShape shape_of(const program::Loop& loop, const std::unordered_set<std::int64_t>& running, int vector_bytes);
+
+bool is_float_sum(const program::Update& update);
+
+}  // namespace bitale::codegen

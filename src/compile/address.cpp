@@ -1,0 +1,180 @@
+#include "bitale/compile/address.hpp"
+
+#include <array>
+#include <limits>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "codegen/object/bound.hpp"
+
+namespace bitale {
+
+namespace {
+
+// What a call knows of its function.
+struct Context {
+  Function function;
+  std::size_t input_count;
+  bool takes_vector;
+  bool grad_first;
+};
+
+thread_local std::string last_error;
+
+constexpr std::int64_t step = sizeof(double);
+
+View scalar_view(const double* x) { return {const_cast<double*>(x), nullptr, nullptr}; }
+
+// Exceptions must not pass through C.
+template <class Action>
+bool succeeds(Action&& action) {
+  try {
+    action();
+    return true;
+  } catch (const std::exception& error) {
+    last_error = error.what();
+  } catch (...) {
+    last_error = "an unknown error";
+  }
+  return false;
+}
+
+// No elements may have no address.
+const double* somewhere(const double* x) {
+  static const double nothing = 0;
+  return x ? x : &nothing;
+}
+
+int value_and_grad(std::size_t n, const double* x, double* grad, double* value, const void*, const Context* context) {
+  const bool ok = succeeds([&] {
+    const std::int64_t length = std::int64_t(n);
+    const View input{const_cast<double*>(somewhere(x)), &length, &step};
+    const View gradient{const_cast<double*>(somewhere(grad)), &length, &step}, total = scalar_view(value);
+    const std::array<View, 2> outputs =
+        context->grad_first ? std::array<View, 2>{gradient, total} : std::array<View, 2>{total, gradient};
+    context->function.run_into(std::span(&input, 1), outputs);
+  });
+  return ok ? 0 : 1;
+}
+
+double scalar(double x, const Context* context) {
+  double value = std::numeric_limits<double>::quiet_NaN();
+  const bool ok = succeeds([&] {
+    const View input = scalar_view(&x), output = scalar_view(&value);
+    context->function.run_into(std::span(&input, 1), std::span(&output, 1));
+  });
+  return ok ? value : std::numeric_limits<double>::quiet_NaN();
+}
+double scalar_user(double x, void*, const Context* context) { return scalar(x, context); }
+
+double several(int n, double* x, const Context* context) {
+  double value = std::numeric_limits<double>::quiet_NaN();
+  const bool ok = succeeds([&] {
+    const std::int64_t length = n;
+    const View output = scalar_view(&value);
+    if (context->takes_vector) {
+      const View input{const_cast<double*>(somewhere(x)), &length, &step};
+      return context->function.run_into(std::span(&input, 1), std::span(&output, 1));
+    }
+    if (n < 0 || std::size_t(n) != context->input_count)
+      throw TypeError(cat("address: the function takes ", context->input_count, " numbers, got ", n));
+    SmallVector<View, 8> inputs;
+    for (int i = 0; i < n; ++i) inputs.push_back(scalar_view(x + i));
+    context->function.run_into(std::span<const View>(inputs.data(), inputs.size()), std::span(&output, 1));
+  });
+  return ok ? value : std::numeric_limits<double>::quiet_NaN();
+}
+double several_user(int n, double* x, void*, const Context* context) { return several(n, x, context); }
+
+enum class Takes { vector_with_grad, scalar, numbers };
+
+struct Form {
+  std::string_view name;
+  Takes takes;
+  void* target;
+  int position;  // of the context among arguments that are no floats
+};
+
+const std::vector<Form>& forms() {
+  const auto at = [](auto* function) { return reinterpret_cast<void*>(function); };
+  static const std::vector<Form> table{
+      {"value_and_grad", Takes::vector_with_grad, at(value_and_grad), 5},
+      {"double (double)", Takes::scalar, at(scalar), 0},
+      {"double (double, void *)", Takes::scalar, at(scalar_user), 1},
+      {"double (int, double *)", Takes::numbers, at(several), 2},
+      {"double (int, double *, void *)", Takes::numbers, at(several_user), 3},
+  };
+  return table;
+}
+
+const Form& form_named(std::string_view name) {
+  std::vector<std::string> names;
+  for (auto& form : forms()) {
+    if (form.name == name) return form;
+    names.push_back(cat("`", form.name, "`"));
+  }
+  throw ValueError(cat("address: there is no form `", name, "`; forms are ", join(names, ", ")));
+}
+
+bool is_double(const Variable& variable, int ndim) {
+  return variable.dtype() == DType::Float64 && variable.ndim() == ndim;
+}
+
+Context context_for(const Function& function, const Form& form) {
+  const Variables& inputs = function.inputs();
+  Variables outputs = function.graph().outputs();
+  outputs.resize(function.output_count());
+  const auto refuse = [&](std::string_view expected) {
+    std::vector<std::string> got, gave;
+    for (auto& input : inputs) got.push_back(input.type()->str());
+    for (auto& output : outputs) gave.push_back(output.type()->str());
+    throw TypeError(cat("address: ", form.name, " needs a function of ", expected, "; this one takes (",
+                        join(got, ", "), ") and gives (", join(gave, ", "), ")"));
+  };
+  const bool one_vector = inputs.size() == 1 && is_double(inputs[0], 1);
+  Context context{function, inputs.size(), one_vector, false};
+  if (form.takes == Takes::vector_with_grad) {
+    const bool two = one_vector && outputs.size() == 2;
+    context.grad_first = two && is_double(outputs[0], 1);
+    if (!two || !is_double(outputs[context.grad_first ? 0 : 1], 1) ||
+        !is_double(outputs[context.grad_first ? 1 : 0], 0))
+      refuse("one float64 vector with a float64 scalar and a float64 vector as outputs");
+    return context;
+  }
+  bool scalars = !inputs.empty();
+  for (auto& input : inputs) scalars = scalars && is_double(input, 0);
+  const bool one_value = outputs.size() == 1 && is_double(outputs[0], 0);
+  if (form.takes == Takes::scalar && !(one_value && scalars && inputs.size() == 1))
+    refuse("one float64 scalar with one such output");
+  if (form.takes == Takes::numbers && !(one_value && (scalars || one_vector)))
+    refuse("float64 scalars, or of one float64 vector, with one float64 scalar as output");
+  return context;
+}
+
+}  // namespace
+
+void* address(const Function& function, std::string_view form_name) {
+  const Form& form = form_named(form_name);
+  // A function that has an address lives for ever, and so does its graph, by which it is known.
+  struct Known {
+    std::mutex mutex;
+    std::map<std::pair<const FunctionGraph*, std::string_view>, void*> addresses;
+  };
+  static Known& known = *new Known;
+  const std::lock_guard lock(known.mutex);
+  const std::pair<const FunctionGraph*, std::string_view> key(&function.graph(), form.name);
+  if (auto found = known.addresses.find(key); found != known.addresses.end()) return found->second;
+  auto context = std::make_unique<Context>(context_for(function, form));
+  void* made = codegen::bind_argument(form.target, form.position, context.get());
+  context.release();
+  return known.addresses[key] = made;
+}
+
+const std::string& last_address_error() { return last_error; }
+
+}  // namespace bitale

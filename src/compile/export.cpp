@@ -1,0 +1,79 @@
+#include "bitale/compile/export.hpp"
+
+#include <cctype>
+#include <filesystem>
+#include <fstream>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "codegen/c/export.hpp"
+#include "codegen/c/spelling.hpp"
+#include "codegen/target.hpp"
+#include "lowering/lower.hpp"
+
+namespace bitale {
+
+namespace {
+
+namespace c = codegen::c;
+namespace fs = std::filesystem;
+
+std::string chosen_name(const Function& function, const ExportOptions& options) {
+  if (options.name.empty()) return function.name().empty() ? "f" : c::identifier(function.name());
+  if (c::identifier(options.name) != options.name || c::Names().take(options.name) != options.name)
+    throw ValueError(cat("export: `", options.name, "` can't be the name of a function in C"));
+  return options.name;
+}
+
+c::Parameter parameter(const Variable& variable, const std::string& prefix = "") {
+  c::Parameter out;
+  if (!variable.name().empty()) out.name = prefix + variable.name();
+  out.dtype = variable.dtype();
+  out.shape = variable.tensor().shape;
+  return out;
+}
+
+c::Signature signature_of(const Function& function, const std::string& name) {
+  c::Signature out;
+  out.name = name;
+  for (auto& input : function.inputs()) out.inputs.push_back(parameter(input));
+  for (auto& shared : function.shared_variables()) {
+    out.inputs.push_back(parameter(shared));
+    out.inputs.back().about = "a shared variable's value";
+  }
+  const auto& outputs = function.graph().outputs();
+  const auto updated = function.updated_variables();
+  for (std::size_t i = 0; i < outputs.size(); ++i) {
+    const bool is_update = i >= function.output_count();
+    out.outputs.push_back(
+        parameter(is_update ? updated[i - function.output_count()] : outputs[i], is_update ? "new_" : ""));
+    if (!is_update && outputs[i].name().empty()) out.outputs.back().name.clear();
+    if (is_update) out.outputs.back().about = "a shared variable's new value";
+  }
+  return out;
+}
+
+std::string write(const std::string& folder, const std::string& file, const std::string& text) {
+  const std::string path = cat(folder, "/", file);
+  std::ofstream out(path, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out) throw ValueError(cat("export: ", path, " can't be written"));
+  return path;
+}
+
+}  // namespace
+
+std::vector<std::string> export_c(const Function& function, const std::string& folder, const ExportOptions& options) {
+  const std::string name = chosen_name(function, options);
+  const lowering::Lowered lowered = lowering::lower(function.graph());
+  const c::ExportedText text =
+      c::export_text(lowered.program, signature_of(function, name), codegen::this_target().vector_bytes);
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw ValueError(cat("export: the folder ", folder, " can't be made: ", error.message()));
+  return {write(folder, name + ".c", text.source), write(folder, name + ".h", text.header),
+          write(folder, "CMakeLists.txt", text.cmake)};
+}
+
+}  // namespace bitale

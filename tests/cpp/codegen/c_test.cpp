@@ -1,0 +1,209 @@
+// Code by way of C computes what the interpreter does, and, to the last bit, what the native linker does. Since each
+// compilation takes a tenth of a second, many nodes are compiled as one function.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdlib>
+
+#include "bitale/bitale.hpp"
+#include "bitale/core/config.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/graph/traversal.hpp"
+#include "codegen/code.hpp"
+#include "link/linker.hpp"
+#include "lowering/lower.hpp"
+#include "ops/registry.hpp"
+#include "support/directory.hpp"
+
+using namespace bitale;
+
+namespace {
+
+using Arrays = std::vector<Array>;
+
+struct Batch {
+  Variables inputs, outputs;
+  Arrays values, expected;
+  std::vector<std::string> names;  // of outputs
+  std::vector<double> tolerances;
+  std::vector<Sample> samples;
+};
+
+std::string described(const OpEntry& entry, const Sample& sample) {
+  std::string text = cat(entry.name, " ", sample.node.op().label(), " ", sample.note);
+  for (auto& input : sample.node.inputs()) text += " " + input.type()->str();
+  return text;
+}
+
+// Samples that raise errors would spoil a batch.
+void add(Batch& batch, const OpEntry& entry, const Sample& sample) {
+  // Samples may share inputs, with other values.
+  const Variables before = graph_inputs(sample.node.outputs());
+  Variables inputs;
+  Replacements fresh;
+  for (auto& input : before) {
+    inputs.push_back(tensor(input.name(), input.dtype(), input.tensor().shape));
+    fresh.emplace_back(input, inputs.back());
+  }
+  const Variables outputs = clone_replace(sample.node.outputs(), fresh);
+  const auto graph = std::make_shared<const FunctionGraph>(inputs, outputs);
+  Arrays expected;
+  try {
+    expected = link::link("vm", graph)->run(sample.values);
+  } catch (const Error&) {
+    return;
+  }
+  for (auto& input : inputs) batch.inputs.push_back(input);
+  for (auto& value : sample.values) batch.values.push_back(value);
+  for (std::size_t k = 0; k < outputs.size(); ++k) {
+    batch.outputs.push_back(outputs[k]);
+    batch.expected.push_back(expected[k]);
+    batch.names.push_back(described(entry, sample));
+    batch.tolerances.push_back(sample.tolerance);
+  }
+  batch.samples.push_back(sample);
+}
+
+void check(const Batch& batch) {
+  if (batch.outputs.empty()) return;
+  const auto graph = std::make_shared<const FunctionGraph>(batch.inputs, batch.outputs);
+  Arrays got, native;
+  try {
+    got = link::link("c", graph)->run(batch.values);
+    native = link::link("jit", graph)->run(batch.values);
+  } catch (const std::exception& error) {
+    const std::string message = cat(batch.names.front(), " ... ", batch.names.back(), ": ", error.what());
+    FAIL_CHECK(message);
+    return;
+  }
+  for (std::size_t k = 0; k < got.size(); ++k) {
+    INFO(batch.names[k]);
+    CHECK(got[k].dtype() == batch.expected[k].dtype());
+    REQUIRE(got[k].shape() == batch.expected[k].shape());
+    const double tolerance =
+        got[k].dtype() == DType::Float32 ? std::max(batch.tolerances[k], 1e-4) : batch.tolerances[k];
+    CHECK_MESSAGE(allclose(got[k], batch.expected[k], tolerance, tolerance * 1e-3),
+                  cat("by C    ", got[k].str(), "\nperform ", batch.expected[k].str()));
+    CHECK_MESSAGE(identical(got[k], native[k]), cat("by C   ", got[k].str(), "\nnative ", native[k].str()));
+  }
+}
+
+// How many samples are left out between those that are taken.
+std::size_t stride() {
+  const char* all = std::getenv("BITALE_TEST_C");
+  return all && std::string(all) == "all" ? 1 : 16;
+}
+
+}  // namespace
+
+TEST_CASE("c: ops of the registry; all samples with BITALE_TEST_C=all") {
+  const config::Change quick("gcc__cxxflags", "-O1");
+  constexpr std::size_t most = 64;  // samples per function
+  Batch batch;
+  std::size_t count = 0;
+  for (auto& entry : op_registry())
+    for (auto& sample : entry.samples()) {
+      if (count++ % stride() != 0) continue;
+      add(batch, entry, sample);
+      if (batch.samples.size() < most) continue;
+      check(batch);
+      batch = {};
+    }
+  check(batch);
+}
+
+namespace {
+
+Function by_c(const Variables& inputs, const Variables& outputs) {
+  return function(inputs, outputs, {.mode = Mode("c", "fast_run")});
+}
+
+// The message of what the action throws.
+template <class Action>
+std::string complaint(Action action) {
+  try {
+    action();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "nothing";
+}
+
+}  // namespace
+
+TEST_CASE("c: sums of every length are those of the native linker") {
+  const config::Change quick("gcc__cxxflags", "-O2");
+  const Variable x = vector("x"), y = vector("y"), m = matrix("m");
+  const Variables outputs{sum(x * y), prod(x), min(x), max(y), sum(m, std::vector<int>{1}), sum(exp(m)), cumsum(x)};
+  const Function c = by_c({x, y, m}, outputs), native = function({x, y, m}, outputs);
+  for (const std::int64_t n : {1, 2, 7, 8, 9, 31, 32, 33, 255, 256, 257, 1023, 1024, 1025, 3000, 20000}) {
+    INFO(n);
+    Array a = Array::empty(DType::Float64, {n}), b = Array::empty(DType::Float64, {n});
+    for (std::int64_t i = 0; i < n; ++i) {
+      static_cast<double*>(a.mutable_data())[i] = std::sin(0.1 + 1.7 * double(i));
+      static_cast<double*>(b.mutable_data())[i] = 0.1 + std::cos(0.3 * double(i));
+    }
+    Array rows = Array::empty(DType::Float64, {3, n});
+    for (std::int64_t i = 0; i < 3 * n; ++i) static_cast<double*>(rows.mutable_data())[i] = std::cos(double(i));
+    const Results got = c({a, b, rows}), expected = native({a, b, rows});
+    for (std::size_t k = 0; k < got.size(); ++k) {
+      INFO(k);
+      CHECK(identical(got[k], expected[k]));
+    }
+  }
+}
+
+TEST_CASE("c: errors say what they say elsewhere") {
+  const Variable x = vector("x"), y = vector("y");
+  const Function c = by_c({x, y}, {x + y, max(x)}), native = function({x, y}, {x + y, max(x)});
+  for (auto& [a, b] : {std::pair{Array{1.0, 2.0}, Array{1.0, 2.0, 3.0}},
+                       std::pair{Array::zeros(DType::Float64, {0}), Array::zeros(DType::Float64, {0})}}) {
+    const std::string message = complaint([&] { c({a, b}); });
+    CHECK(message == complaint([&] { native({a, b}); }));
+    CHECK(message != "nothing");
+  }
+}
+
+TEST_CASE("c: what loops read before they run is only read if it is there") {
+  const Variable x = vector("x"), y = vector("y");
+  const Function f = by_c({x, y}, {y + subtensor(x, {0}) * subtensor(x, {-1})});
+  CHECK(f.dprint("c").find("? x[") != std::string::npos);
+  CHECK(f({Array{2.0, 3.0}, Array{1.0, 2.0}})[0].size() == 2);
+}
+
+TEST_CASE("c: code is kept, by compiler and flags") {
+  const testing::TemporaryDirectory directory;
+  const config::Change kept("compiledir", directory.path());
+  const Variable x = vector("x");
+  const auto graph = std::make_shared<const FunctionGraph>(Variables{x}, Variables{exp(x) * 3.25});
+  const auto program = lowering::lower(*graph).program;
+  const auto origin = [&] {
+    return codegen::compile(program, codegen::this_target(), codegen::c_generator())->origin();
+  };
+  CHECK(origin() == codegen::Origin::generated);
+  CHECK(origin() == codegen::Origin::store);
+  CHECK(codegen::compile(program)->origin() == codegen::Origin::generated);  // the native linker's is another
+  {
+    const config::Change other("gcc__cxxflags", "-O1");
+    CHECK(origin() == codegen::Origin::generated);
+  }
+  const auto held = codegen::compile(program, codegen::this_target(), codegen::c_generator());
+  CHECK(origin() == codegen::Origin::memory);
+}
+
+TEST_CASE("c: without a compiler, one sentence; the native linker doesn't care") {
+  const config::Change none("cc", "no-such-compiler");
+  const Variable x = vector("x");
+  const std::string message = complaint([&] { by_c({x}, {x + 1.0}); });
+  CHECK(message.find("linker c needs a C compiler, and there is no `no-such-compiler`") != std::string::npos);
+  CHECK(message.find("flag cc") != std::string::npos);
+  CHECK(function({x}, {x + 1.0})({Array{1.0}})[0].size() == 1);
+}
+
+TEST_CASE("c: what the compiler says against the code is told") {
+  const config::Change wrong("gcc__cxxflags", "--no-such-flag");
+  const Variable x = vector("x");
+  const std::string message = complaint([&] { by_c({x}, {x + 1.125}); });
+  CHECK(message.find("no-such-flag") != std::string::npos);
+}

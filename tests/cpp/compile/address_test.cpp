@@ -1,0 +1,77 @@
+// C functions of this process: the right values, from many threads, and errors that stay inside.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <thread>
+
+#include "bitale/bitale.hpp"
+#include "bitale/compile/address.hpp"
+
+using namespace bitale;
+
+namespace {
+
+using ValueAndGrad = int(std::size_t, const double*, double*, double*, const void*);
+
+template <class F>
+F* at(const Function& function, std::string_view form) {
+  return reinterpret_cast<F*>(address(function, form));
+}
+
+}  // namespace
+
+TEST_CASE("address: value and gradient, whichever comes first, from many threads") {
+  const Variable x = vector("x"), y = sum(sqr(x)) + sum(x * 3.0);
+  for (const bool grad_first : {false, true}) {
+    ValueAndGrad* f = nullptr;
+    {
+      const Variable g = grad(y, x);
+      const Function function = bitale::function({x}, grad_first ? Variables{g, y} : Variables{y, g});
+      f = at<ValueAndGrad>(function, "value_and_grad");
+      const bool same = f == at<ValueAndGrad>(function, "value_and_grad");
+      CHECK(same);
+    }  // the address keeps the function
+    const auto right = [&](double start) {
+      const double point[3] = {start, 2, -1};
+      double gradient[3] = {}, value = 0;
+      for (int k = 0; k < 200; ++k) {
+        if (f(3, point, gradient, &value, nullptr) != 0) return false;
+        if (value != start * start + 5 + 3 * (start + 1) || gradient[0] != 2 * start + 3 || gradient[2] != 1)
+          return false;
+      }
+      return true;
+    };
+    bool ok[4] = {};
+    std::vector<std::thread> threads;
+    for (int k = 0; k < 4; ++k) threads.emplace_back([&, k] { ok[k] = right(k); });
+    for (auto& thread : threads) thread.join();
+    for (auto each : ok) CHECK(each);
+    double value = 1;
+    CHECK(f(0, nullptr, nullptr, &value, nullptr) == 0);
+    CHECK(value == 0);
+  }
+}
+
+TEST_CASE("address: numbers") {
+  const Variable a = scalar("a"), b = scalar("b"), x = vector("x");
+  const Function square = function({a}, {a * a}), power = function({a, b}, {pow(a, b)}),
+                 total = function({x}, {sum(x)});
+  CHECK(at<double(double)>(square, "double (double)")(1.5) == 2.25);
+  CHECK(at<double(double, void*)>(square, "double (double, void *)")(1.5, nullptr) == 2.25);
+  double values[3] = {2, 3, 4};
+  CHECK(at<double(int, double*)>(power, "double (int, double *)")(2, values) == doctest::Approx(8));
+  CHECK(at<double(int, double*, void*)>(total, "double (int, double *, void *)")(3, values, nullptr) == 9);
+  CHECK(std::isnan(at<double(int, double*)>(power, "double (int, double *)")(3, values)));
+  CHECK(last_address_error().find("takes 2 numbers, got 3") != std::string::npos);
+}
+
+TEST_CASE("address: errors of a call stay inside, those of asking are named") {
+  const Variable x = vector("x"), y = scalar("y");
+  const Function largest = function({x}, {max(x)});
+  CHECK(std::isnan(at<double(int, double*)>(largest, "double (int, double *)")(0, nullptr)));
+  CHECK(last_address_error().find("no largest element") != std::string::npos);
+  CHECK_THROWS_AS(address(largest, "value_and_grad"), TypeError);
+  CHECK_THROWS_AS(address(largest, "double (double)"), TypeError);
+  CHECK_THROWS_AS(address(function({x, y}, {sum(x) * y}), "double (int, double *)"), TypeError);
+  CHECK_THROWS_AS(address(largest, "double (float)"), ValueError);
+}

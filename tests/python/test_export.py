@@ -1,0 +1,97 @@
+"""Functions outside of the library: C code, addresses; and the page about it, whose examples run."""
+
+import ctypes
+import gc
+import re
+import shutil
+import subprocess
+import threading
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import bitale
+from bitale import tensor as pt
+
+PAGE = Path(__file__).resolve().parents[2] / "docs" / "export.md"
+VALUE_AND_GRAD = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_size_t, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p,
+                                  ctypes.c_void_p)
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
+def test_page(tmp_path, monkeypatch):
+    pytest.importorskip("scipy")
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for block in re.findall(r"^```python\n(.*?)^```", PAGE.read_text(), re.S | re.M):
+        exec(compile(block, str(PAGE), "exec"), names)
+
+
+@pytest.mark.skipif(not shutil.which("cmake"), reason="no CMake")
+def test_cmake_builds_what_is_exported(tmp_path):
+    x = pt.dvector("x")
+    bitale.function([x], pt.dot(x, x), name="square").export_c(tmp_path / "square")
+    (tmp_path / "main.c").write_text("""#include "square.h"
+int main(void) {
+  const double x[2] = {3, 4};
+  double total = 0;
+  return square(x, 2, &total, 0) == 0 && total == 25 ? 0 : 1;
+}
+""")
+    (tmp_path / "CMakeLists.txt").write_text("""cmake_minimum_required(VERSION 3.13)
+project(main C)
+add_subdirectory(square)
+add_executable(main main.c)
+target_link_libraries(main square)
+""")
+    for command in (["cmake", "-S", tmp_path, "-B", tmp_path / "build"], ["cmake", "--build", tmp_path / "build"],
+                    [tmp_path / "build" / "main"]):
+        run = subprocess.run(command, capture_output=True, text=True)
+        assert run.returncode == 0, run.stdout + run.stderr
+
+
+def test_address_from_many_threads():
+    x = pt.dvector("x")
+    y = pt.exp(x).sum()
+    f = bitale.function([x], [bitale.grad(y, x), y])
+    density = VALUE_AND_GRAD(f.address("value_and_grad"))
+    del f
+    gc.collect()
+    wrong = []
+
+    def work(seed):
+        rng = np.random.default_rng(seed)
+        for _ in range(200):
+            at, grad, value = rng.normal(size=5), np.empty(5), np.empty(())
+            code = density(5, at.ctypes.data, grad.ctypes.data, value.ctypes.data, None)
+            if code != 0 or not np.allclose(grad, np.exp(at)) or not np.allclose(value, np.exp(at).sum()):
+                wrong.append(seed)
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert not wrong
+
+
+def test_quad():
+    integrate = pytest.importorskip("scipy.integrate")
+    from scipy import LowLevelCallable
+
+    x = pt.dscalar("x")
+    f = bitale.function([x], pt.exp(-x))
+    for form, types in (("double (double)", [ctypes.c_double]), ("double (double, void *)", [ctypes.c_double, ctypes.c_void_p])):
+        call = LowLevelCallable(ctypes.CFUNCTYPE(ctypes.c_double, *types)(f.address(form)))
+        assert abs(integrate.quad(call, 0, np.inf)[0] - 1) < 1e-9
+
+
+def test_errors():
+    x = pt.dvector("x")
+    with pytest.raises(TypeError, match="one float64 scalar"):
+        bitale.function([x], x).address("double (double)")
+    with pytest.raises(ValueError, match="value_and_grad"):
+        bitale.function([x], x).address("value")
+    with pytest.raises(ValueError, match="`for`"):
+        bitale.function([x], x).export_c("nowhere", name="for")
