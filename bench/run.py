@@ -91,11 +91,11 @@ class Rows:
 
     def __init__(self):
         self.figures = {}
-        print(f"{'what':<58}{'target':>10}{'measured':>12}")
+        print(f"{'what':<72}{'target':>10}{'measured':>12}")
 
     def add(self, key, what, target, measured, details, figures):
         self.figures[key] = figures
-        print(f"{what:<58}{target:>10}{measured:>12}")
+        print(f"{what:<72}{target:>10}{measured:>12}")
         print(textwrap.fill(details, 110, initial_indent="    ", subsequent_indent="    "), flush=True)
 
 
@@ -113,6 +113,16 @@ def measure_start(rows, build):
                  f"{duration(t[key]['empty'])}", t[key])
     rows.add("compile_again", "compile the digits step in a second process", "≤ 8 ms",
              duration(statistics.median(again)), "wall time; its code is kept", again)
+
+
+def measure_python_start(rows):
+    t = script("start", False, one_thread=True)
+    base = t["wall"]["NumPy"]
+    for name in ("compiling", "code kept"):
+        rows.add(f"start_python_{name}", f"Python: from its start to the first result, beyond importing NumPy, {name}",
+                 "≤ 40 ms", duration(t["wall"][name] - base), f"Python with NumPy {duration(base)}", t["wall"])
+    rows.add("memory_python", "memory of a Python process that has compiled the digits step", "≤ 120 MB",
+             f"{t['memory']:.0f} MB", "", t["memory"])
 
 
 def measure_compile(rows, build, compiling):
@@ -145,6 +155,9 @@ def measure_calls(rows, build, peers):
     rows.add("call_cpp", "call a scalar function from C++", "≤ 30 ns", duration(t["call_typed"]),
              f"with Arrays {duration(t['call_arrays'])}; on a vector of 8 {duration(t['call_typed_vector_of_8'])}, with "
              f"Arrays {duration(t['call_vector_of_8'])}", t)
+    rows.add("eight_schools", "eight schools and its gradient, ten parameters, typed C++ call", "≤ 2 x",
+             f"{t['eight_schools_typed'] / t['eight_schools_by_hand']:.2f} x",
+             f"{duration(t['eight_schools_typed'])}; by hand {duration(t['eight_schools_by_hand'])}", t)
     if peers is not None:
         t = script("call", peers, one_thread=True)
         rows.add("call_python", "call a scalar function from Python", "≤ 1 µs", duration(t["Bitale"]),
@@ -194,19 +207,30 @@ def measure_huge(rows, build):
 
 
 def measure_kernels(rows, build, peers):
-    """Each kernel against the best of its rivals; their times beside it."""
+    """Each kernel against the best of its rivals; their times beside it, and the share of what memory allows."""
     found = script("kernels", peers, one_thread=True, build=build)
+    memory, kernels = found["memory"], found["kernels"]
+    if memory:
+        print(f"\nmemory: {memory['read'] / 1e9:.1f} GB/s read, {memory['triad'] / 1e9:.1f} GB/s in STREAM's triad", end="")
     ratios = {}
-    print(f"\n{'kernel':<44}{'Bitale':>10}{'of best':>9}   rivals")
-    for name, times in found.items():
+    print(f"\n{'kernel':<44}{'Bitale':>10}{'of best':>9}{'GB/s':>7}   rivals")
+    for name, times in kernels.items():
         rivals = {rival: seconds for rival, seconds in times.items() if rival != "Bitale"}
         ratios[name] = times["Bitale"] / min(rivals.values())
-        print(f"{name:<44}{duration(times['Bitale']):>10}{ratios[name]:>8.2f}x   {durations(rivals)}")
-    mean = statistics.geometric_mean(ratios.values())
+        moved = f"{found['moved'][name] / times['Bitale'] / 1e9:.1f}" if found["moved"][name] else ""
+        print(f"{name:<44}{duration(times['Bitale']):>10}{ratios[name]:>8.2f}x{moved:>7}   {durations(rivals)}")
     print()
-    rows.add("kernels", "kernels: time / the best rival's, geometric mean", "≤ 1 x", f"{mean:.2f} x",
+    libraries = {name: {rival: seconds for rival, seconds in times.items() if not rival.startswith("C++")}
+                 for name, times in kernels.items()}
+    by_library = [times["Bitale"] / min(seconds for rival, seconds in times.items() if rival != "Bitale")
+                  for times in libraries.values() if len(times) > 1]
+    rows.add("kernels", "kernels: time / the best rival's, geometric mean", "≤ 1 x",
+             f"{statistics.geometric_mean(ratios.values()):.2f} x",
              f"the worst {max(ratios.values()):.2f} x, {max(ratios, key=ratios.get)}; {sum(r <= 1 for r in ratios.values())} "
              f"of {len(ratios)} at most as long", found)
+    rows.add("kernels_libraries", "kernels: time / the best library's, geometric mean", "≤ 0.7 x",
+             f"{statistics.geometric_mean(by_library):.2f} x", f"the worst {max(by_library):.2f} x", by_library)
+    return kernels
 
 
 def main():
@@ -215,6 +239,7 @@ def main():
                            help="where the programs were built")
     arguments.add_argument("--peers", action="store_true",
                            help="JAX, PyTensor and numexpr too, where they are installed")
+    arguments.add_argument("--plot", type=Path, help="the kernels as an SVG picture (needs --peers)")
     arguments.add_argument("--cpp-only", action="store_true", help="without Python's module")
     options = arguments.parse_args()
     build = options.build.resolve() / "bench"
@@ -231,6 +256,7 @@ def main():
         measure_compile(rows, build, {})
         measure_calls(rows, build, None)
     else:
+        measure_python_start(rows)
         digits = script("digits", options.peers, one_thread=True)
         measure_compile(rows, build, digits["compile"])
         measure_ratio(rows, "digits", "digits step, 1,797 x 64, one thread", "≤ 1 x", digits["step"])
@@ -243,8 +269,7 @@ def main():
         measure_rewrite_peers(rows)
     measure_chain(rows, build)
     measure_huge(rows, build)
-    if not options.cpp_only:
-        measure_kernels(rows, build, options.peers)
+    kernels = {} if options.cpp_only else measure_kernels(rows, build, options.peers)
 
     results = HERE / "results"
     results.mkdir(exist_ok=True)
@@ -252,6 +277,10 @@ def main():
     path = results / f"{now.replace(':', '-')}.json"
     path.write_text(json.dumps({"time": now, "machine": machine, "figures": rows.figures}, indent=1))
     print(f"\nAlso in {path.relative_to(HERE.parent)}")
+    if options.plot:
+        from plot import plot
+
+        plot(kernels, options.plot, f"One thread of {machine['processor']}")
 
 
 if __name__ == "__main__":

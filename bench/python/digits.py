@@ -122,18 +122,23 @@ def with_jax(jax):
     return call, seconds
 
 
-rivals, compiling = {"NumPy": by_hand(), "NumPy in place": by_hand_in_place()}, {}
-rivals["Bitale"], compiling["Bitale"] = symbolic(pt, bt.shared, bt.grad, bt.function)
-if jax := importable("jax"):
-    rivals["JAX"], compiling["JAX"] = with_jax(jax)
-if pytensor := importable("pytensor"):
-    tensor = importable("pytensor.tensor")
-    before = clock()
-    rivals["PyTensor"], compiling["PyTensor"] = symbolic(tensor, pytensor.shared, pytensor.grad, pytensor.function)
-    before = clock()
-    rivals["PyTensor"]()  # Numba compiles in the first call
-    compiling["PyTensor"] += clock() - before
+def main():
+    rivals, compiling = {"NumPy": by_hand(), "NumPy in place": by_hand_in_place()}, {}
+    rivals["Bitale"], compiling["Bitale"] = symbolic(pt, bt.shared, bt.grad, bt.function)
+    if jax := importable("jax"):
+        rivals["JAX"], compiling["JAX"] = with_jax(jax)
+    if pytensor := importable("pytensor"):
+        tensor = importable("pytensor.tensor")
+        before = clock()
+        rivals["PyTensor"], compiling["PyTensor"] = symbolic(tensor, pytensor.shared, pytensor.grad, pytensor.function)
+        before = clock()
+        rivals["PyTensor"]()  # Numba compiles in the first call
+        compiling["PyTensor"] += clock() - before
 
-first = {name: float(call()) for name, call in rivals.items() if name != "PyTensor"}
-assert max(first.values()) - min(first.values()) < 1e-9, first
-print(json.dumps({"step": in_turn(rivals, at_least=0.05), "compile": compiling}))
+    first = {name: float(call()) for name, call in rivals.items() if name != "PyTensor"}
+    assert max(first.values()) - min(first.values()) < 1e-9, first
+    print(json.dumps({"step": in_turn(rivals, at_least=0.05), "compile": compiling}))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,18 +1,22 @@
-"""Kernels side by side: Bitale, NumPy, JAX and C++ by hand (strict, and with -ffast-math), on the same arrays."""
+"""Kernels side by side: Bitale, NumPy and SciPy, C++ by hand (strict, and with -ffast-math), and with --peers JAX, PyTensor
+(which compiles by Numba) and Numba, on the same arrays, one thread. Prints what each took, and what the machine's memory allows.
+"""
 
 import ctypes
 import json
 import os
 import sys
+import warnings
 
 import numpy as np
 
 import bitale as bt
 import bitale.tensor as pt
 from measure import importable, in_turn
+from workloads import vector, workloads
 
-random = np.random.default_rng(0)
-jax = importable("jax")
+warnings.filterwarnings("ignore")
+jax, pytensor, numba = (importable(name) for name in ("jax", "pytensor", "numba"))
 if jax:
     jax.config.update("jax_enable_x64", True)
 
@@ -31,122 +35,111 @@ def c_argument(value):
     return ctypes.c_double(value) if isinstance(value, float) else ctypes.c_int64(value)
 
 
-class Workload:
-    """`formula(xp, *arrays)` in NumPy's language; `by_hand`: the C++ function, its leading arguments before the outputs."""
-
-    def __init__(self, name, formula, arrays, by_hand=None, arguments=None, outputs=None, numpy=None, other=None):
-        self.name, self.formula, self.arrays = name, formula, arrays
-        self.by_hand, self.arguments, self.outputs = by_hand, arguments, outputs
-        self.numpy, self.other = numpy, other
-
-    def rivals(self):
-        inputs = [pt.as_tensor_variable(a).type() for a in self.arrays]
-        f = bt.function(inputs, (self.other or self.formula)(pt, *inputs))
-        out = f(*self.arrays)
-        rivals = {"Bitale": lambda: f(*self.arrays, out=out)}
-        if self.numpy is not False:
-            rivals["NumPy"] = lambda: (self.numpy or self.formula)(np, *self.arrays)
-        if jax and self.numpy is None:
-            compiled = jax.jit(lambda *arrays: self.formula(jax.numpy, *arrays))
-            there = [jax.numpy.asarray(a) for a in self.arrays]
-            rivals["JAX"] = lambda: compiled(*there).block_until_ready()
-        expected = out if isinstance(out, (list, tuple)) else [out]
-        for name, loaded in libraries.items():
-            if loaded is None or self.by_hand is None:
-                continue
-            results = [np.empty(np.shape(o)) for o in expected]
-            given = [c_argument(a) for a in (self.arguments or [self.arrays[0].size, *self.arrays])]
-            given += [ctypes.c_void_p(r.ctypes.data) for r in results]
-            function = getattr(loaded, self.by_hand)
-            function(*given)
-            for got, wanted in zip(results, expected):
-                np.testing.assert_allclose(got, wanted, rtol=1e-6, atol=1e-9, err_msg=f"{self.name}: {name}")
-            rivals[name] = lambda function=function, given=given, keep=results: function(*given)
-        return rivals
+def by_bitale(workload):
+    inputs = [pt.as_tensor_variable(a).type() for a in workload.arrays]
+    f = bt.function(inputs, workload.formula(pt, *inputs))
+    out = f(*workload.arrays)
+    large = [o for o in (out if isinstance(out, list) else [out]) if o.size > 100]
+    if not large:
+        return out, lambda: f(*workload.arrays)
+    return out, lambda: f(*workload.arrays, out=out)
 
 
-def vector(n, low=-3.0, high=3.0):
-    return random.uniform(low, high, n)
+def by_numpy(workload):
+    formula = workload.formula_of("NumPy")
+    return lambda: formula(np, *workload.arrays)
 
 
-def workloads():
-    def formula(xp, x, y, z, mu, s):
-        return xp.exp(-0.5 * ((x - mu) / s) ** 2) * xp.tanh(y) + xp.log1p(z)
+def by_jax(workload):
+    formula = workload.formula_of("JAX")
+    compiled = jax.jit(lambda *arrays: formula(jax.numpy, *arrays))
+    there = [jax.numpy.asarray(a) for a in workload.arrays]
+    return lambda: jax.block_until_ready(compiled(*there))
 
-    for n in (1_000, 100_000, 1_000_000):
-        x, y, z = vector(n), vector(n), vector(n, -0.5, 10)
-        yield Workload(f"fused transcendental, {n:g}", formula, [x, y, z, np.float64(0.1), np.float64(1.3)], "fused",
-                       [n, x, y, z, 0.1, 1.3])
-    n = 10_000
-    for name in ("exp", "log", "tanh", "sin", "cos", "log1p", "expm1"):
-        low = 0.01 if name in ("log", "log1p") else -3.0
-        yield Workload(f"{name}, {n:g}", lambda xp, x, name=name: getattr(xp, name)(x), [vector(n, low)], f"map_{name}")
-    for name, formula_ in (("sigmoid", lambda xp, x: 1 / (1 + xp.exp(-x))),
-                           ("softplus", lambda xp, x: xp.log1p(xp.exp(x)))):
-        yield Workload(f"{name}, {n:g}", formula_, [vector(n)], f"map_{name}")
-    for name, low in (("erf", -3.0), ("gammaln", 0.1)):
-        yield Workload(f"{name}, {n:g}", lambda xp, x, name=name: getattr(xp, name)(x), [vector(n, low)], f"map_{name}",
-                       numpy=False)
-    for exponent, by_hand in ((2, "square"), (10, "power_10"), (0.5, "power_half")):
-        yield Workload(f"x**{exponent}, {n:g}", lambda xp, x, exponent=exponent: x**exponent, [vector(n, 0.1)],
-                       f"map_{by_hand}")
-    n = 1_000_000
-    x, y = vector(n), vector(n)
-    yield Workload("2*x + y, 1e6", lambda xp, x, y: 2 * x + y, [x, y], "axpy")
-    yield Workload("where(x > 0, x, y), 1e6", lambda xp, x, y: xp.where(x > 0, x, y), [x, y], "choose")
-    yield Workload("x[::2] + 1, 1e6", lambda xp, x: x[::2] + 1, [x], "every_other")
-    yield Workload("x[::-1] + 1, 1e6", lambda xp, x: x[::-1] + 1, [x], "reversed")
-    yield Workload("sum((x[1:]-x[:-1])**2), 1e6", lambda xp, x: ((x[1:] - x[:-1]) ** 2).sum(), [x],
-                   "squared_differences")
-    for n in (1_000_000, 10_000_000):
-        yield Workload(f"sum, {n:g}", lambda xp, x: x.sum(), [vector(n)], "sum_all")
-        yield Workload(f"max, {n:g}", lambda xp, x: x.max(), [vector(n)], "max_all")
-    n = 1_000
-    x, v, w = vector(n * n).reshape(n, n), vector(n), vector(n)
 
-    def stencil(xp, x):
-        return x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:] - 4 * x[1:-1, 1:-1]
+def by_pytensor(mode):
+    def rival(workload):
+        tensors = importable("pytensor.tensor")
+        inputs = [tensors.as_tensor_variable(a).type() for a in workload.arrays]
+        results = workload.formula_of("PyTensor")(tensors, *inputs)
+        results = results if isinstance(results, list) else [results]
+        f = pytensor.function(inputs, [pytensor.Out(r, borrow=True) for r in results], mode=mode, trust_input=True)
+        arrays = [np.asarray(a) for a in workload.arrays]
+        f(*arrays)
+        return lambda: f(*arrays)
 
-    def softmax(xp, x):
-        e = xp.exp(x - x.max(axis=1, keepdims=True))
-        return e / e.sum(axis=1, keepdims=True)
+    return rival
 
-    def logsumexp(xp, x):
-        most = x.max(axis=1)
-        return xp.log(xp.exp(x - most[:, None]).sum(axis=1)) + most
 
-    square = [n, x]
-    yield Workload("five-point stencil, 1000²", stencil, [x], "stencil", square)
-    yield Workload("sum of rows, 1000²", lambda xp, x: x.sum(axis=1), [x], "sum_rows", square)
-    yield Workload("sum of columns, 1000²", lambda xp, x: x.sum(axis=0), [x], "sum_columns", square)
-    yield Workload("variance of rows, 1000²", lambda xp, x: x.var(axis=1), [x], "var_rows", square)
-    yield Workload("softmax, 1000²", softmax, [x], "softmax", square)
-    yield Workload("logsumexp, 1000²", logsumexp, [x], "logsumexp", square)
-    yield Workload("exp(-(v-v')²) @ w, 1000²", lambda xp, v, w: xp.exp(-(v[:, None] - v[None, :]) ** 2) @ w, [v, w],
-                   "kernel_times_vector", [n, v, w])
-    n = 2_000
-    x, y = vector(n * n).reshape(n, n), vector(n * n).reshape(n, n)
-    yield Workload("x.T + y, 2000²", lambda xp, x, y: x.T + y, [x, y], "transposed_sum", [n, x, y])
-    for n, groups in ((919, 85), (1_000_000, 10_000)):
-        y, x, index, mu = vector(n), vector(n), np.sort(random.integers(0, groups, n)), vector(groups)
+def by_numba(workload):
+    formula = workload.formula_of("Numba")
+    names = ", ".join(f"a{i}" for i in range(len(workload.arrays)))
+    compiled = numba.njit(eval(f"lambda {names}: formula(np, {names})", {"np": np, "formula": numba.njit(formula)}),
+                          fastmath=True)
+    compiled(*workload.arrays)
+    return lambda: compiled(*workload.arrays)
 
-        def model(pt, y, x, index, mu, b, log_sigma):
-            sigma = pt.exp(log_sigma)
-            r = (y - mu[index] - x * b) / sigma
-            value = pt.sum(-0.5 * r**2 - pt.log(sigma))
-            return [value, *bt.grad(value, [mu, b, log_sigma])]
 
-        yield Workload(f"group model with gradients, {n:g}", model,
-                       [y, x, index, mu, np.float64(0.3), np.float64(0.1)], "group_model",
-                       [n, y, x, index, groups, mu, 0.3, 0.1], numpy=False)
+def by_hand(loaded, workload, expected):
+    results = [np.empty(np.shape(o), np.asarray(o).dtype if np.asarray(o).dtype == np.float32 else None) for o in expected]
+    given = [c_argument(a) for a in (workload.arguments or [workload.arrays[0].size, *workload.arrays])]
+    given += [ctypes.c_void_p(r.ctypes.data) for r in results]
+    function = getattr(loaded, workload.by_hand)
+    function(*given)
+    keep = results
+    return lambda: (function(*given), keep)[0]
+
+
+def rivals_of(workload):
+    out, ours = by_bitale(workload)
+    rivals = {"Bitale": ours}
+    expected = out if isinstance(out, list) else [out]
+    for name, loaded in libraries.items():
+        if loaded is not None and workload.by_hand:
+            rivals[name] = by_hand(loaded, workload, expected)
+    makers = {"NumPy": by_numpy}
+    if jax:
+        makers["JAX"] = by_jax
+    if pytensor:
+        makers["PyTensor"] = by_pytensor(None)
+    if numba:
+        makers["Numba"] = by_numba
+    for name, make in makers.items():
+        if workload.formula_of(name) is None:
+            continue
+        try:
+            rivals[name] = make(workload)
+            got = rivals[name]()
+        except Exception as error:  # what a library can't do is not compared
+            rivals.pop(name, None)
+            print(f"{workload.name}: {name}: {type(error).__name__}: {str(error)[:100]}", file=sys.stderr)
+            continue
+        for one, wanted in zip(got if isinstance(got, (list, tuple)) else [got], expected):
+            np.testing.assert_allclose(np.asarray(one), wanted, rtol=1e-5, atol=1e-5, err_msg=f"{workload.name}: {name}")
+    return rivals
+
+
+def memory():
+    """Bytes a second: read (a sum) and STREAM's triad (two read, one written), from arrays of 160 MB."""
+    n = 20_000_000
+    x, y, out = vector(n), vector(n), np.empty(n)
+    fast = libraries["C++ fast"]
+    if fast is None:
+        return {}
+    address = [ctypes.c_void_p(a.ctypes.data) for a in (x, y, out)]
+    size = ctypes.c_int64(n)
+    times = in_turn({"read": lambda: fast.sum_all(size, address[0], address[2]),
+                     "triad": lambda: fast.axpy(size, *address)}, at_least=0.01, rounds=7)
+    return {"read": 8 * n / times["read"], "triad": 24 * n / times["triad"]}
 
 
 def main():
     wanted = sys.argv[1:]
-    found = {}
+    found = {"memory": memory(), "kernels": {}, "moved": {}}
     for workload in workloads():
         if not wanted or any(part in workload.name for part in wanted):
-            found[workload.name] = in_turn(workload.rivals(), at_least=0.01, rounds=11)
+            found["kernels"][workload.name] = in_turn(rivals_of(workload), at_least=0.01, rounds=11)
+            found["moved"][workload.name] = workload.moved
     print(json.dumps(found))
 
 

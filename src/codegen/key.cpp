@@ -37,12 +37,13 @@ class ProgramDigester {
   }
 
   void add(const program::Buffer& buffer) {
-    auto& [name, dtype, role, shape, slot, value, per_worker] = buffer;
+    auto& [name, dtype, role, shape, slot, on_stack, value, per_worker] = buffer;
     add(dtype);
     add(role);
     add(shape);
     add(slot);
     add(per_worker);
+    add(on_stack);
   }
 
   // Expressions are numbered in the order in which they are met, so that other expressions of the pool don't matter.

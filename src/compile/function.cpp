@@ -14,6 +14,7 @@
 #include "bitale/rewriting/rewriting.hpp"
 #include "compile/into_receiver.hpp"
 #include "core/pool.hpp"
+#include "link/direct.hpp"
 #include "link/linker.hpp"
 
 namespace bitale {
@@ -38,6 +39,7 @@ struct Function::Impl {
   Mode mode{"jit", "fast_run"};
   std::shared_ptr<const FunctionGraph> graph;
   std::unique_ptr<link::Thunk> thunk;
+  const link::DirectCode* direct = nullptr;  // of the thunk, where it has no more inputs and outputs than the user's
   CompileTimes times;
   RewriteReport report;
 
@@ -203,6 +205,7 @@ Function function(const Variables& inputs, const Variables& outputs, const Funct
   const auto rewritten = Clock::now();
   impl->graph = graph;
   impl->thunk = link::link(impl->mode.linker(), impl->graph, {.threads = threads});
+  if (impl->shared.empty()) impl->direct = impl->thunk->direct();
   impl->times = {milliseconds(built, rewritten), impl->thunk->times.lower, impl->thunk->times.codegen,
                  milliseconds(start, Clock::now())};
 
@@ -300,6 +303,7 @@ void Function::Impl::run(std::span<const View> values, Receiver& results) const 
 }
 
 void Function::Impl::run_into(std::span<const View> values, std::span<const View> targets, Receiver* others) const {
+  if (direct && !others && direct->run(values, targets)) return;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Dims& known = input_types[i]->shape;
     for (std::size_t axis = 0; axis < known.size(); ++axis)

@@ -14,6 +14,7 @@
 #include "codegen/code.hpp"
 #include "graph/evaluate.hpp"
 #include "link/arrangement.hpp"
+#include "link/direct.hpp"
 #include "link/effort.hpp"
 #include "link/failing.hpp"
 #include "link/linker.hpp"
@@ -58,6 +59,7 @@ class JitThunk final : public Thunk {
     const auto in_passing = read_in_passing(lowered_.program);
     for (auto& input : inputs_) input.in_passing = in_passing[input.buffer];
     writes_last_ = link::writes_last(lowered_.program);
+    if (threads_ == 1) direct_ = DirectCode::of(lowered_, *graph, code_->entry(), stream_from_);
     short_call_length_ = link::short_call_length(lowered_.program);
     for (auto& node : lowered_.callbacks) by_host_.insert(node.node());
     for (auto& step : lowered_.program.steps)
@@ -66,6 +68,7 @@ class JitThunk final : public Thunk {
   }
 
   bool writes_last() const override { return writes_last_; }
+  const DirectCode* direct() const override { return direct_ ? &*direct_ : nullptr; }
 
   using Thunk::run;
   void run(std::span<const View> inputs, Receiver& results) const override {
@@ -342,6 +345,7 @@ class JitThunk final : public Thunk {
   lowering::InputLayouts layouts_;  // of inputs that this code doesn't read as rows
   lowering::Lowered lowered_;
   std::unique_ptr<codegen::Code> code_;
+  std::optional<DirectCode> direct_;
   std::vector<std::int64_t> offsets_;
   mutable Pool<Workspace> pool_{[this] { return make_workspace(); }};
   std::vector<InputBuffer> inputs_;

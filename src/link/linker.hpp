@@ -19,6 +19,8 @@ struct LinkTimes {
   double lower = 0, codegen = 0;  // milliseconds
 };
 
+class DirectCode;
+
 class Thunk {
  public:
   virtual ~Thunk() = default;
@@ -29,6 +31,9 @@ class Thunk {
   virtual bool writes_last() const = 0;
   // The same with Arrays; the outputs share no memory with inputs, constants or each other.
   std::vector<Array> run(std::span<const Array> inputs) const;
+  // Code that a caller with memory for all results may run without this Thunk's help, as long as the Thunk lives; null:
+  // none.
+  virtual const DirectCode* direct() const { return nullptr; }
   // What to say of a node in dprint; "" for nothing.
   virtual std::string note(const Apply&) const { return {}; }
   // A later stage as text ("program", "llvm"). ValueError naming the linker's stages.

@@ -15,6 +15,8 @@ using program::Step;
 using program::Steps;
 
 constexpr int never = -1;
+// What a call may take of the stack for temporaries: each, and together.
+constexpr std::int64_t most_bytes_each = 1024, most_bytes = 16 * 1024;
 
 struct Life {
   int first = never, last = never;
@@ -29,6 +31,7 @@ class MemoryPlanner {
     for (int at = 0; at < int(program_.steps.size()); ++at) note(program_.steps[std::size_t(at)], at);
     insert_allocations();
     assign_slots();
+    choose_stack();
   }
 
  private:
@@ -124,6 +127,18 @@ class MemoryPlanner {
       program_.buffers[b].slot = slot;
     }
     program_.workspace_slots = count;
+  }
+
+  void choose_stack() {
+    std::int64_t left = most_bytes;
+    for (std::size_t b = 0; b < lives_.size(); ++b) {
+      program::Buffer& buffer = program_.buffers[b];
+      if (!allocated(b) || buffer.role != program::Role::temporary || buffer.per_worker) continue;
+      const auto bytes = program::constant_bytes(buffer);
+      if (!bytes || *bytes > std::min(left, most_bytes_each)) continue;
+      buffer.on_stack = true;
+      left -= *bytes;
+    }
   }
 
   Program& program_;

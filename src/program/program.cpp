@@ -62,50 +62,51 @@ class Printer {
   }
 
   void print(const Step& step, int depth) {
-    std::visit(Overloaded{
-                   [&](const Store& s) { line(depth, cat(element(s.buffer, s.at), " = ", text(s.value))); },
-                   [&](const Accumulate& s) {
-                     line(depth, cat(element(s.buffer, s.at), " ", update_text(s.combiner), " ", text(s.value)));
-                   },
-                   [&](const Let& s) { line(depth, cat(text(s.var), " = ", text(s.value))); },
-                   [&](const Update& s) {
-                     line(depth, cat(text(s.var), " ", update_text(s.combiner), " ", text(s.value)));
-                     if (s.place_var) line(depth + 1, cat("taken: ", text(s.place_var), " = ", text(s.place)));
-                   },
-                   [&](const Loop& s) {
-                     std::string head = cat("for ", text(s.index), " in ", text(s.extent));
-                     if (s.vector) head += ", vector";
-                     if (s.work) head += ", in chunks";
-                     if (s.ahead) head += cat(", ahead ", s.ahead);
-                     for (auto& carry : s.carries)
-                       head += cat(carry.running ? ", running " : ", ", combiner_name(carry.combiner), " ",
-                                   text(carry.var));
-                     line(depth, head + ":");
-                     steps(s.body, depth + 1);
-                   },
-                   [&](const Allocate& s) {
-                     const Buffer& buffer = program_.buffers[std::size_t(s.buffer)];
-                     line(depth, cat(buffer.role == Role::output ? "output " : "temporary ", declaration(s.buffer)));
-                   },
-                   [&](const Fill& s) { line(depth, cat("fill ", name(s.buffer), " ", text(s.value))); },
-                   [&](const Call& s) {
-                     std::vector<std::string> parts;
-                     for (auto& argument : s.arguments) {
-                       const auto* expr = std::get_if<Expr>(&argument);
-                       parts.push_back(expr ? text(*expr) : name(std::get<BufferArgument>(argument).buffer));
-                     }
-                     line(depth, cat("call ", s.function, "(", join(parts, ", "), ")"));
-                   },
-                   [&](const Check& s) { line(depth, cat("require ", text(s.condition))); },
-                   [&](const HostCall& s) {
-                     std::vector<std::string> in, out;
-                     for (auto b : s.inputs) in.push_back(name(b));
-                     for (auto b : s.outputs) out.push_back(name(b));
-                     line(depth, cat(join(out, ", "), " = perform ", program_.callbacks[std::size_t(s.callback)], "(",
-                                     join(in, ", "), ")"));
-                   },
-               },
-               step.what);
+    std::visit(
+        Overloaded{
+            [&](const Store& s) { line(depth, cat(element(s.buffer, s.at), " = ", text(s.value))); },
+            [&](const Accumulate& s) {
+              line(depth, cat(element(s.buffer, s.at), " ", update_text(s.combiner), " ", text(s.value)));
+            },
+            [&](const Let& s) { line(depth, cat(text(s.var), " = ", text(s.value))); },
+            [&](const Update& s) {
+              line(depth, cat(text(s.var), " ", update_text(s.combiner), " ", text(s.value)));
+              if (s.place_var) line(depth + 1, cat("taken: ", text(s.place_var), " = ", text(s.place)));
+            },
+            [&](const Loop& s) {
+              std::string head = cat("for ", text(s.index), " in ", text(s.extent));
+              if (s.vector) head += ", vector";
+              if (s.work) head += ", in chunks";
+              if (s.ahead) head += cat(", ahead ", s.ahead);
+              for (auto& carry : s.carries)
+                head += cat(carry.running ? ", running " : ", ", combiner_name(carry.combiner), " ", text(carry.var));
+              line(depth, head + ":");
+              steps(s.body, depth + 1);
+            },
+            [&](const Allocate& s) {
+              const Buffer& buffer = program_.buffers[std::size_t(s.buffer)];
+              const char* kind = buffer.role == Role::output ? "output " : buffer.on_stack ? "stack " : "temporary ";
+              line(depth, cat(kind, declaration(s.buffer)));
+            },
+            [&](const Fill& s) { line(depth, cat("fill ", name(s.buffer), " ", text(s.value))); },
+            [&](const Call& s) {
+              std::vector<std::string> parts;
+              for (auto& argument : s.arguments) {
+                const auto* expr = std::get_if<Expr>(&argument);
+                parts.push_back(expr ? text(*expr) : name(std::get<BufferArgument>(argument).buffer));
+              }
+              line(depth, cat("call ", s.function, "(", join(parts, ", "), ")"));
+            },
+            [&](const Check& s) { line(depth, cat("require ", text(s.condition))); },
+            [&](const HostCall& s) {
+              std::vector<std::string> in, out;
+              for (auto b : s.inputs) in.push_back(name(b));
+              for (auto b : s.outputs) out.push_back(name(b));
+              line(depth, cat(join(out, ", "), " = perform ", program_.callbacks[std::size_t(s.callback)], "(",
+                              join(in, ", "), ")"));
+            },
+        },
+        step.what);
   }
 
   const Program& program_;
@@ -171,6 +172,14 @@ std::int64_t operations(const Step& step) {
              },
              step.what);
   return count;
+}
+
+std::optional<std::int64_t> constant_bytes(const Buffer& buffer) {
+  auto bytes = std::int64_t(itemsize(buffer.dtype));
+  for (auto& length : buffer.shape)
+    if (!length.is_constant() || length.payload() < 0 || __builtin_mul_overflow(bytes, length.payload(), &bytes))
+      return {};
+  return bytes;
 }
 
 std::string to_string(const Program& program) { return Printer(program).print(); }

@@ -5,6 +5,7 @@
 #include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <variant>
 #include <vector>
@@ -22,6 +23,7 @@ struct Buffer {
   Role role = Role::temporary;
   std::vector<Expr> shape;  // of temporaries and outputs; of inputs: dim expressions
   int slot = -1;            // which input or output of the function; of a temporary: its place in the workspace
+  bool on_stack = false;    // a small temporary of known lengths, which needs nothing of the workspace
   Array value;              // of a constant
   bool per_worker = false;  // of a temporary: each thread that shares a loop has its own
   int ndim() const { return int(shape.size()); }
@@ -141,6 +143,8 @@ std::vector<std::int64_t> length_offsets(const Program& program);
 void visit_exprs(const Loop& loop, const std::function<void(Expr)>& visit);
 // Rough operations on elements in one step, the bodies of loops left out.
 std::int64_t operations(const Step& step);
+// Of a buffer whose lengths are numbers, none of them negative; nothing for others, and where it is more than fits.
+std::optional<std::int64_t> constant_bytes(const Buffer& buffer);
 
 // Readable pseudo-code.
 std::string to_string(const Program& program);

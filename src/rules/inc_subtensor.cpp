@@ -94,10 +94,23 @@ std::optional<Variables> write_of_same(FunctionGraph&, const Apply& node) {
   return one(update.x());
 }
 
+// Whether x is zero in this part: zeros, maybe updated in other parts.
+bool is_zero_in(Variable x, const Bounds& part) {
+  constexpr int most_updates = 32;
+  for (int i = 0; i < most_updates; ++i) {
+    if (is_zero(x)) return true;
+    const auto update = update_at(x);
+    if (!update || !is_basic(*update)) return false;
+    if (!are_disjoint(bounds_of(update->node), part, x.static_shape())) return false;
+    x = update->x();
+  }
+  return false;
+}
+
 // zeros[i].inc(y) is zeros[i].set(y).
 std::optional<Variables> update_of_zeros(FunctionGraph&, const Apply& node) {
   const Update update = *update_at(node.output());
-  if (update.set || !is_basic(update) || !is_zero(update.x())) return std::nullopt;
+  if (update.set || !is_basic(update) || !is_zero_in(update.x(), bounds_of(node))) return std::nullopt;
   return one(updated(update.x(), update.y(), bounds_of(node), true));
 }
 
@@ -309,10 +322,18 @@ void declare(Rules& rules) {
         return set_subtensor(alloc(constant(Array(2.5)), {shape_i(sample_vector(), 0)}), {IndexItem(1)}, 2.5) + 1;
       });
   rules.function("update_of_zeros", updates, update_of_zeros)
-      .doc("Adding to zeros is writing.")
+      .doc("Adding to zeros, or to what is still zero where something is added, is writing.")
       .tags(canonicalize, specialize, "local_incsubtensor_of_zeros_to_setsubtensor")
       .either_zero()
-      .sample([=] { return inc_subtensor(zeros_like_vector(), {IndexItem(1)}, number()); });
+      .sample([=] { return inc_subtensor(zeros_like_vector(), {IndexItem(1)}, number()); })
+      .sample([=] {
+        const Variable begun = inc_subtensor(zeros_like_vector(), {Slice{1, {}, {}}}, 2.5);
+        return inc_subtensor(begun, {IndexItem(0)}, number());
+      })
+      .sample([=] {
+        const Variable begun = set_subtensor(zeros_like_vector(), {Slice{{}, 1, {}}}, 2.5);
+        return inc_subtensor(begun, {Slice{2, {}, {}}}, number());
+      });
   rules.function("write_of_sum", Root::op({"IncSubtensor"}), write_of_sum)
       .doc("x[i].set(x[i] + y) is x[i].inc(y).")
       .tags(canonicalize, specialize, "local_set_to_inc_subtensor")

@@ -1,6 +1,7 @@
 #include "rules/subtensor_bounds.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "ops/inc_subtensor.hpp"
 #include "ops/lengths.hpp"
@@ -114,6 +115,46 @@ std::optional<std::int64_t> known_position(const Variable& index, std::int64_t l
   if (*at < 0) *at += length;
   if (*at < 0 || *at >= length) return std::nullopt;
   return at;
+}
+
+namespace {
+
+// Positions from begin to before end hold all that is taken of a dimension.
+struct Reach {
+  std::int64_t begin = 0, end = std::numeric_limits<std::int64_t>::max();
+};
+
+Reach reach_of(const DimBounds& dim, std::int64_t length) {
+  // A negative number counts from an end that may be unknown.
+  const auto from_start = [](const Variable& number) -> std::optional<std::int64_t> {
+    const auto known = number ? known_integer(number) : std::nullopt;
+    return known && *known >= 0 ? known : std::nullopt;
+  };
+  if (dim.integer) {
+    auto position = known_position(dim.index, length);
+    if (!position) position = from_start(dim.index);
+    return position ? Reach{*position, *position + 1} : Reach{};
+  }
+  if (const auto known = known_range(dim, length)) {
+    if (known->count == 0) return {0, 0};
+    const std::int64_t last = known->start + (known->count - 1) * known->step;
+    return {std::min(known->start, last), std::max(known->start, last) + 1};
+  }
+  if (dim.step && known_integer(dim.step).value_or(-1) < 0) return {};
+  Reach reach;
+  reach.begin = from_start(dim.start).value_or(0);
+  reach.end = from_start(dim.stop).value_or(reach.end);
+  return reach;
+}
+
+}  // namespace
+
+bool are_disjoint(const Bounds& a, const Bounds& b, const Dims& lengths) {
+  for (std::size_t axis = 0; axis < std::min(a.size(), b.size()); ++axis) {
+    const Reach one = reach_of(a[axis], lengths[axis]), other = reach_of(b[axis], lengths[axis]);
+    if (one.end <= other.begin || other.end <= one.begin) return true;
+  }
+  return false;
 }
 
 }  // namespace bitale::rewriting

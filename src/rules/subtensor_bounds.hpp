@@ -46,4 +46,7 @@ DimBounds slice_of(const KnownRange& range);
 // The position that a known, maybe negative index means; none when it is outside or the length is unknown.
 std::optional<std::int64_t> known_position(const Variable& index, std::int64_t length);
 
+// Whether the two surely have no element in common, by their known numbers, of a tensor with these static lengths.
+bool are_disjoint(const Bounds& a, const Bounds& b, const Dims& lengths);
+
 }  // namespace bitale::rewriting

@@ -29,6 +29,7 @@ MAP(map_gammaln, std::lgamma(x))
 MAP(map_square, x* x)
 MAP(map_power_10, std::pow(x, 10.0))
 MAP(map_power_half, std::pow(x, 0.5))
+MAP(map_power_minus_1, 1 / x)
 
 extern "C" void fused(Size n, In x, In y, In z, double mu, double s, Out out) {
   EACH(i, n) {
@@ -36,8 +37,25 @@ extern "C" void fused(Size n, In x, In y, In z, double mu, double s, Out out) {
     out[i] = std::exp(-0.5 * u * u) * std::tanh(y[i]) + std::log1p(z[i]);
   }
 }
+extern "C" void fused_single(Size n, const float* __restrict x, const float* __restrict y, const float* __restrict z,
+                             double mu_, double s_, float* __restrict out) {
+  const float mu = float(mu_), s = float(s_);
+  EACH(i, n) {
+    const float u = (x[i] - mu) / s;
+    out[i] = std::exp(-0.5f * u * u) * std::tanh(y[i]) + std::log1p(z[i]);
+  }
+}
 extern "C" void axpy(Size n, In x, In y, Out out) { EACH(i, n) out[i] = 2 * x[i] + y[i]; }
 extern "C" void choose(Size n, In x, In y, Out out) { EACH(i, n) out[i] = x[i] > 0 ? x[i] : y[i]; }
+extern "C" void count(Size n, In x, In y, Out out) {
+  Size found = 0;
+  EACH(i, n) found += x[i] > y[i];
+  out[0] = double(found);
+}
+extern "C" void cumsum(Size n, In x, Out out) {
+  double sum = 0;
+  EACH(i, n) out[i] = sum += x[i];
+}
 extern "C" void every_other(Size n, In x, Out out) { EACH(i, n / 2) out[i] = x[2 * i] + 1; }
 extern "C" void reversed(Size n, In x, Out out) { EACH(i, n) out[i] = x[n - 1 - i] + 1; }
 extern "C" void squared_differences(Size n, In x, Out out) {
@@ -78,6 +96,16 @@ extern "C" void var_rows(Size n, In x, Out out) {
     const double mean = sum / double(n);
     EACH(j, n) squares += (x[i * n + j] - mean) * (x[i * n + j] - mean);
     out[i] = squares / double(n);
+  }
+}
+extern "C" void layer_norm(Size n, In x, Out out) {
+  EACH(i, n) {
+    double sum = 0, squares = 0;
+    EACH(j, n) sum += x[i * n + j];
+    const double mean = sum / double(n);
+    EACH(j, n) squares += (x[i * n + j] - mean) * (x[i * n + j] - mean);
+    const double scale = 1 / std::sqrt(squares / double(n) + 1e-5);
+    EACH(j, n) out[i * n + j] = (x[i * n + j] - mean) * scale;
   }
 }
 extern "C" void softmax(Size n, In x, Out out) {

@@ -155,7 +155,8 @@ class Emitter {
   Value from_memory(DType dtype, Value v);  // i8 to i1
   Value to_memory(DType dtype, Value v);
   Value frame_field(int field);
-  void load_data(std::int64_t buffer);  // reads its address from the frame
+  void load_data(std::int64_t buffer);
+  void place_on_stack(std::int64_t buffer);  // reads its address from the frame
   Value length_address(std::int64_t buffer, int axis);
   void store(std::int64_t buffer, std::span<const Expr> at, Value v);
   Value load(std::int64_t buffer, std::span<const Expr> at, bool in_lanes);

@@ -25,6 +25,20 @@ void Emitter::load_data(std::int64_t buffer) {
   known = l_.BuildLoad2(builder_, pointer, address, program_.buffers[std::size_t(buffer)].name.c_str());
 }
 
+void Emitter::place_on_stack(std::int64_t buffer) {
+  constexpr unsigned cache_line = 64;
+  LLVMBasicBlockRef here = l_.GetInsertBlock(builder_);
+  resume(entry_);
+  const std::int64_t bytes = *program::constant_bytes(program_.buffers[std::size_t(buffer)]);
+  Value memory = l_.BuildArrayAlloca(builder_, type(DType::Int8), int64(std::max<std::int64_t>(bytes, 1)), "stack");
+  l_.SetAlignment(memory, cache_line);
+  resume(here);
+  Value slot = int64(buffer);
+  l_.BuildStore(builder_, memory,
+                l_.BuildGEP2(builder_, l_.PointerTypeInContext(context_, 0), frame_field(0), &slot, 1, ""));
+  data_[std::size_t(buffer)] = memory;
+}
+
 Emitter::Value Emitter::length_address(std::int64_t buffer, int axis) {
   Value slot = int64(length_offsets_[std::size_t(buffer)] + axis);
   return l_.BuildGEP2(builder_, type(DType::Int64), frame_field(1), &slot, 1, "");

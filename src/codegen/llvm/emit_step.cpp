@@ -585,6 +585,7 @@ void Emitter::emit(const program::Allocate& step) {
   const program::Buffer& buffer = program_.buffers[std::size_t(step.buffer)];
   for (int axis = 0; axis < buffer.ndim(); ++axis)
     l_.BuildStore(builder_, value(buffer.shape[std::size_t(axis)]), length_address(step.buffer, axis));
+  if (buffer.on_stack) return place_on_stack(step.buffer);
   ask_host(frame_allocate, step.buffer);
   load_data(step.buffer);
 }

@@ -60,6 +60,24 @@ TEST_CASE("gradients of indexing add up in one array") {
   CHECK(sums == 0);
 }
 
+TEST_CASE("gradients of parts of one vector are written, and added only where parts may have elements in common") {
+  const Variable q = dvector("q");
+  const auto count_of = [&](const Variable& cost, std::string_view label) {
+    int found = 0;
+    for (auto& node : toposort(Variables{rewrite_graph(grad(cost, q), {"fast_run"})}))
+      found += node.op().label().starts_with(label);
+    return found;
+  };
+  const auto head = subtensor(q, {IndexItem(0)}), next = subtensor(q, {IndexItem(1)});
+  const auto last = subtensor(q, {IndexItem(-1)});
+  const auto rest = subtensor(q, {Slice{2, {}, {}}}), tail = subtensor(q, {Slice{1, {}, {}}});
+  const Variable parts = sin(head) * exp(next) + sum(cos(rest));
+  CHECK(count_of(parts, "IncSubtensor") == 0);
+  CHECK(count_of(parts, "SetSubtensor") == 3);
+  CHECK(count_of(sin(head) + cos(last), "IncSubtensor") == 1);
+  CHECK(count_of(sin(next) + sum(cos(tail)), "IncSubtensor") == 1);
+}
+
 TEST_CASE("writes that are read, and slices that are joined, leave nothing behind") {
   const Variable x = dvector("x"), s = dscalar("s"), n = lscalar("n");
   CHECK(after(subtensor(set_subtensor(x, {IndexItem(2)}, s), {IndexItem(2)})) == "s");
