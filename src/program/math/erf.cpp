@@ -94,7 +94,7 @@ Sum erfcx_of_scaled(Expr a) {
 
 // The normal distribution function of -a, 0 <= a <= normal_bound, beyond which it is 0; and erfcx(a / sqrt 2), which is
 // its part, for any a whose square doesn't overflow.
-double normal_bound(const Format& format) { return format.is_double ? 38.6 : 14.3; }
+constexpr double normal_bound = 38.6;
 struct NormalTail {
   Expr value, lost;  // what rounding took from the value, where that is not tiny
   Sum scaled;
@@ -106,6 +106,9 @@ NormalTail normal_tail(Expr a) {
   const Expr power = add_to_exponent(a.pool().number(1, a.dtype()), shifted - 1.0);
   return {scale(total.high, n - 1.0), select(a < 12.0, total.low * power, 0.0), scaled};
 }
+
+// float32 by float64: its argument's own rounding, in a / sqrt 2, costs more than the format has.
+Expr by_double(Expr (*function)(Expr), Expr x) { return cast(function(cast(x, DType::Float64)), x.dtype()); }
 
 }  // namespace
 
@@ -145,18 +148,20 @@ Expr erfcx(Expr x) {
 }
 
 Expr ndtr(Expr x) {
-  const Expr bound = x.pool().number(normal_bound(Format(x.dtype())), x.dtype());
+  if (!Format(x.dtype()).is_double) return by_double(ndtr, x);
+  const Expr bound = x.pool().number(normal_bound, x.dtype());
   const Expr tail = normal_tail(min(bound, abs(x))).value;
   return select(x < 0, tail, select(x >= 0, 1.0 - tail, x));
 }
 
 Expr log_ndtr(Expr x) {
+  if (!Format(x.dtype()).is_double) return by_double(log_ndtr, x);
   const auto number = [&](double value) { return x.pool().number(value, x.dtype()); };
   const Format format(x.dtype());
   // Below 0, log(erfcx(a / sqrt 2) / 2) - a^2 / 2, where beyond the bound the square is all that matters. Else log(w),
   // w = 1 - tail; near 1 the tail is known to more digits than w.
   const Expr is_below = x < 0;
-  const Expr bound = select(is_below, number(format.is_double ? 1e12 : 1e6), normal_bound(format));
+  const Expr bound = select(is_below, number(1e12), normal_bound);
   const auto [tail, tail_lost, scaled] = normal_tail(min(bound, abs(x)));
   const Expr w = select(is_below, scaled.high * 0.5, 1.0 - tail);
   const Expr lost = select(is_below, scaled.low * 0.5, (1.0 - w) - tail);

@@ -12,7 +12,6 @@ Expr tanh(Expr x) {
   // (exp(2a) - 1) / (exp(2a) + 1); beyond the bound the result is 1.
   const Expr a = min(x.pool().number(format.is_double ? 22.0 : 10.0, x.dtype()), abs(x));
   const Expr t = expm1_moderate(a + a), below = t + 2.0, quotient = t / below;
-  if (!format.is_double) return copysign(quotient, x);
   // What the sum lost, which near 1 doesn't count, times 1 / (t + 2) = (1 - tanh) / 2.
   const Expr lost = select(t < 2.0, t - (below - 2.0), 0.0), half = x.pool().number(0.5, x.dtype());
   return copysign(fma(quotient * lost, fma(quotient, half, -half), quotient), x);

@@ -89,12 +89,18 @@ Expr tan(Expr x) {
       format.is_double ? polynomial(z, {-0.5, 0.041666666666666595, -0.0013888888888873342, 2.4801587289002059e-5,
                                         -2.755731421703605e-7, 2.0875705396794352e-9, -1.135874982140009e-11})
                        : polynomial(z, {-0.5, 0.0416666456, -0.00138873095, 2.44323273e-5});
-  const Expr sine = r - fma(r, sine_bend, excess), cosine = fma(z, cosine_part, fma(r, excess, number(1)));
+  const Expr from_r = fma(r, sine_bend, excess), from_1 = fma(z, cosine_part, r * excess);
   const Expr one = pool.integer(1, format.bits());
   const Expr is_odd = equal(bitcast(shifted, format.bits()) & one, one);
-  // tan(r + pi/2) = -cos(r) / sin(r).
-  const Expr quotient = select(is_odd, -cosine, sine) / select(is_odd, sine, cosine);
-  return rare_math_call("bt_tan_huge", abs(x) > bound(format), quotient, {x});
+  // sin(r) / cos(r) or, as tan(r + pi/2) = -cos(r) / sin(r), the other: each a large part and a small one, so that
+  // what their sums lose is known.
+  const Expr large = select(is_odd, number(-1), r), small = select(is_odd, -from_1, -from_r);
+  const Expr other_large = select(is_odd, r, number(1)), other_small = select(is_odd, -from_r, from_1);
+  const Expr above = large + small, below = other_large + other_small, inverse = 1.0 / below;
+  const Expr quotient = above * inverse, negative = -quotient;
+  const Expr left_out = fma(negative, (other_large - below) + other_small, (large - above) + small);
+  const Expr value = copysign(fma(fma(negative, below, above) + left_out, inverse, quotient), quotient);
+  return rare_math_call("bt_tan_huge", abs(x) > bound(format), value, {x});
 }
 
 }  // namespace bitale::program::math

@@ -181,6 +181,7 @@ TRIGONOMETRIC(tan)
 // Doubles that lie nearest to multiples of pi/2 (Muller, "Elementary Functions", section 11.3, by continued
 // fractions), and floats.
 constexpr double near_multiples_of_half_pi[] = {0x1.6ac5b262ca1ffp+849,
+                                                3483.246826171875,  // the second: worst of all float32
                                                 0x1.921fb54442d18p+0,
                                                 0x1.921fb54442d18p+1,
                                                 0x1.2d97c7f3321d2p+2,
@@ -195,6 +196,9 @@ constexpr double near_multiples_of_half_pi[] = {0x1.6ac5b262ca1ffp+849,
                                                 0x1.f55cacp+6,
                                                 0x1.5f67ecp+21,
                                                 25735.9266};
+
+// Where a search of all float32 found the worst.
+constexpr double worst_of_normal[] = {0.81034916639328003, -9.3814697265625}, worst_of_tanh[] = {0.062353584915399551};
 
 const MathReference references[] = {
     unary("arccos", [](auto x) { return std::acos(x); }),
@@ -227,8 +231,9 @@ const MathReference references[] = {
     unary("log1p", [](auto x) { return std::log1p(x); }),
     unary("log2", [](auto x) { return std::log2(x); }),
     unary(
-        "log_ndtr", [](auto x) { return log_ndtr_of(x); }, 3),
-    unary("ndtr", [](auto x) { return ndtr_of(x); }),
+        "log_ndtr", [](auto x) { return log_ndtr_of(x); }, 2.5, worst_of_normal),
+    unary(
+        "ndtr", [](auto x) { return ndtr_of(x); }, 2.5, worst_of_normal),
     binary(
         "polygamma", [](auto n, auto x) { return boost::math::polygamma(int(n), x, Quiet()); }, nullptr, true),
     binary(
@@ -244,7 +249,8 @@ const MathReference references[] = {
     unary("softplus", [](auto x) { return softplus_of(x); }),
     unary(
         "tan", [](auto x) { return tan_of(x); }, 2.5, near_multiples_of_half_pi),
-    unary("tanh", [](auto x) { return std::tanh(x); }),
+    unary(
+        "tanh", [](auto x) { return std::tanh(x); }, 2.5, worst_of_tanh),
     unary("tri_gamma", [](auto x) { return trigamma_of(x); }),
 };
 
