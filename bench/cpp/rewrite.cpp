@@ -2,6 +2,8 @@
 // (time per node), and the gradient of a chain of 100,000 steps from nothing to its rewritten graph.
 #include <benchmark/benchmark.h>
 
+#include <optional>
+
 #include <bitale/bitale.hpp>
 
 namespace bt = bitale;
@@ -66,10 +68,15 @@ BENCHMARK(per_node)->Arg(1'000)->Arg(100'000)->Unit(benchmark::kMillisecond);
 void chain_gradient(benchmark::State& state) {
   for (auto _ : state) {
     const auto x = bt::scalar("x");
-    const auto end = chain(x, 100'000);
-    bt::FunctionGraph graph({x}, {end, bt::grad(end, x)});
-    bt::rewrite(graph, bt::OPT_FAST_RUN);
-    benchmark::DoNotOptimize(graph.node_count());
+    std::optional<bt::Variable> end = chain(x, 100'000), slope = bt::grad(*end, x);
+    std::optional<bt::FunctionGraph> graph(std::in_place, bt::Variables{x}, bt::Variables{*end, *slope});
+    bt::rewrite(*graph, bt::OPT_FAST_RUN);
+    benchmark::DoNotOptimize(graph->node_count());
+    state.PauseTiming();  // releasing them is not counted
+    graph.reset();
+    end.reset();
+    slope.reset();
+    state.ResumeTiming();
   }
 }
 BENCHMARK(chain_gradient)->Unit(benchmark::kMillisecond)->Iterations(1);
