@@ -6,6 +6,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "function_object.hpp"
+#include "instance.hpp"
 #include "numpy_api.hpp"
 #include "numpy_bridge.hpp"
 
@@ -26,6 +27,14 @@ bool small_int(PyObject* object, std::int64_t& value) {
 Kind kind_of(const Variable& variable) {
   const TensorType& type = variable.tensor();
   return {type.dtype, numpy_type_number(type.dtype), type.ndim(), &type};
+}
+
+Array input_value(const Kind& kind, PyObject* object) {
+  if (kind.strict && !is_ndarray(object))
+    throw TypeError(cat("the input is strict: expected an array of ", kind.type->str(), ", got ", shown(object)));
+  // Float literals are converted by value_for.
+  const Downcast downcast = kind.downcast == Downcast::Always ? Downcast::Always : Downcast::Never;
+  return filter(*kind.type, value_for(*kind.type, object, kind.downcast), kind.strict, downcast);
 }
 
 CallArguments::CallArguments(const FunctionObject& function, std::span<PyObject* const> arguments) {
@@ -58,7 +67,7 @@ bool CallArguments::take_array(PyObject* object, const Kind& kind, View& view) {
 }
 
 bool CallArguments::take_number(PyObject* object, const Kind& kind, std::size_t i) {
-  if (kind.ndim != 0) return false;
+  if (kind.ndim != 0 || kind.strict) return false;
   std::int64_t integer = 0;
   if (kind.dtype == DType::Float64) {
     double value = 0;
@@ -81,12 +90,11 @@ bool CallArguments::take_number(PyObject* object, const Kind& kind, std::size_t 
 void CallArguments::convert(const FunctionObject& self, std::size_t i, PyObject* object) {
   if (converted_.empty()) converted_.reserve(self.kinds.size());  // views point into it
   try {
-    converted_.push_back(value_for(*self.kinds[i].type, object, self.downcast));
+    converted_.push_back(input_value(self.kinds[i], object));
   } catch (Error& error) {
     error.add("where", cat(name_of(self), ", ", input_label(self, i)));
     throw;
   }
-  converted_.back() = self.function.accept(i, converted_.back());
   views_[i] = view_of(converted_.back());
 }
 

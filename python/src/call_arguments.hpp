@@ -21,8 +21,12 @@ struct Kind {
   int type_number;  // NumPy's
   int ndim;
   const TensorType* type;
+  Downcast downcast = Downcast::FloatLiteral;  // of an input, as its strictness
+  bool strict = false;
 };
 Kind kind_of(const Variable& variable);
+// What is given for an input, as it takes it. TypeError.
+Array input_value(const Kind& kind, PyObject* object);
 
 class CallArguments {
  public:

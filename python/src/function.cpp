@@ -1,11 +1,15 @@
 // function(), shared(), Mode. bitale/compile sorts out the arguments that function() takes in many forms.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <string>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 #include "arguments.hpp"
 #include "bind.hpp"
@@ -68,16 +72,23 @@ Function compile(const Variables& inputs, const Variables& outputs, FunctionOpti
   }
   options.on_unused_input = "ignore";
   Function compiled = compile_unlocked(inputs, outputs, options);
-  if (PyErr_WarnEx(PyExc_UserWarning, complaint.c_str(), 2) < 0) nb::raise_python_error();
+  if (PyErr_WarnEx(PyExc_UserWarning, complaint.c_str(), 3) < 0) nb::raise_python_error();
   return compiled;
 }
 
-FunctionObject make_function(const Variables& inputs, const std::vector<std::string>& input_names, Any outputs,
+// From (name, shared variable with the default or None, strict, allow_downcast).
+using StoredInput = std::tuple<std::string, nb::object, bool, std::optional<bool>>;
+std::vector<FunctionObject::Input> inputs_of(const std::vector<StoredInput>& stored) {
+  std::vector<FunctionObject::Input> out;
+  for (auto& [name, value, strict, allow_downcast] : stored)
+    out.push_back({name, value.is_none() ? Variable() : variable_of(value), strict, downcast_of(allow_downcast)});
+  return out;
+}
+
+FunctionObject make_function(const Variables& inputs, const std::vector<StoredInput>& input_options, Any outputs,
                              const std::string& form, nb::list keys, Any updates, Any givens,
                              const std::optional<Mode>& mode, const std::string& name,
-                             const std::string& on_unused_input, std::optional<bool> allow_input_downcast, bool profile,
-                             std::optional<int> threads) {
-  const Downcast downcast = downcast_of(allow_input_downcast);
+                             const std::string& on_unused_input, bool profile, std::optional<int> threads) {
   FunctionOptions options;
   options.updates = typed_replacements(updates, "updates");
   options.givens = typed_replacements(givens, "givens");
@@ -86,13 +97,12 @@ FunctionObject make_function(const Variables& inputs, const std::vector<std::str
   options.on_unused_input = on_unused_input;
   options.profile = profile;
   options.threads = threads;
-  // Float literals have been converted by the time a call is made.
-  options.allow_input_downcast = downcast == Downcast::Always ? Downcast::Always : Downcast::Never;
+  options.allow_input_downcast = Downcast::Never;  // arguments have been converted by the time a call is made
   Variables results = as_variables(outputs, "function: outputs");
   std::vector<nb::object> names;
   for (nb::handle key : keys) names.push_back(nb::borrow(key));
   Function compiled = compile(inputs, results, options);
-  return FunctionObject(std::move(compiled), form_of(form), std::move(names), input_names, downcast);
+  return FunctionObject(std::move(compiled), form_of(form), std::move(names), inputs_of(input_options));
 }
 
 FunctionGraphObject graph_of(const FunctionObject& self) {
@@ -138,6 +148,8 @@ Any eval(nb::handle object, Any given, nb::kwargs options) {
       if (same(others)) compiled = function;
   if (!compiled) {
     compiled = nb::module_::import_("bitale.compile.function").attr("function")(nb::cast(inputs), object, **options);
+    // What it was made from refers to this variable, which is to hold it: no circle.
+    if (options.size() == 0) instance_of<FunctionObject>(compiled)->recipe = nb::none();
     if (options.size() == 0) self.functions.emplace_back(inputs, compiled);
   }
   return compiled(*values);
@@ -204,6 +216,13 @@ void bind_function_class(nb::module_& m) {
       .def(
           "get_shared", [](const Self& self) { return self.function.shared_variables(); },
           "The shared variables it reads or updates.")
+      .def(
+          "free", [](const Self& self) { self.function.free(); },
+          "Lets go of the memory that is kept between calls for temporaries. The next call takes some again.")
+      .def_rw("_recipe", &Self::recipe)
+      .def_rw("trust_input", &Self::trust_input,
+              "Accepted as in PyTensor. Arguments are checked whatever it says: that costs nanoseconds, and wrong ones "
+              "never crash.")
       .def_prop_ro(
           "_output_labels", [](const Self& self) { return self.function.output_labels(); },
           "What to say of each expression of fgraph: \"update of W\".")
@@ -211,9 +230,32 @@ void bind_function_class(nb::module_& m) {
           "_text", [](const Self& self, const std::string& stage) { return self.function.dprint(stage); },
           "stage"_a = "graph")
       .def("__repr__", [](const Self& self) { return cat("<Function ", self.function.name(), ">"); });
-  m.def("make_function", make_function, "inputs"_a, "input_names"_a, "outputs"_a, "form"_a, "keys"_a,
-        "updates"_a.none(), "givens"_a.none(), "mode"_a.none(), "name"_a, "on_unused_input"_a,
-        "allow_input_downcast"_a.none(), "profile"_a = false, "threads"_a = nb::none(), nb::call_guard<AtCaller>());
+  const auto in_python = [&cls](const char* name, const char* function, const char* signature, const char* doc) {
+    define_in_python(cls, name, "bitale.compile.function", function, signature, doc);
+  };
+  in_python("copy", "copy_function",
+            "def copy(self, share_memory: bool = False, swap: typing.Any = None, delete_updates: bool = False, "
+            "name: str | None = None, profile: typing.Any = None) -> Function",
+            "Another function of the same expressions. It shares the shared variables, except for those that swap maps "
+            "to others, and, with share_memory, the containers of its inputs. delete_updates: without updates.");
+  in_python("__copy__", "copy_function", "def __copy__(self) -> Function", "The same as copy().");
+  in_python("__deepcopy__", "deep_copy_function", "def __deepcopy__(self, memo: dict[int, typing.Any], /) -> Function",
+            "A copy with shared variables and containers of its own, as from a pickle.");
+  in_python("__reduce__", "reduce_function", "def __reduce__(self) -> tuple[typing.Any, ...]",
+            "What was given to function(), and the values of containers: loading compiles anew.");
+  in_python("__getitem__", "get_input", "def __getitem__(self, key: typing.Any, /) -> numpy.typing.NDArray[typing.Any]",
+            "The value in a container, by name, variable or position: f.container[key].value.");
+  in_python("__setitem__", "set_input", "def __setitem__(self, key: typing.Any, value: typing.Any, /) -> None",
+            "Stores a value in a container.");
+  cls.def_prop_ro(
+      "container",
+      [](nb::handle self) { return nb::module_::import_("bitale.compile.function").attr("containers_of")(self); },
+      "The containers of inputs with a default and of shared variables, by name, variable or position.");
+  m.def(
+      "pairs_of", [](Any pairs, const std::string& what) { return as_pairs(pairs, what); }, "pairs"_a.none(), "what"_a);
+  m.def("make_function", make_function, "inputs"_a, "input_options"_a, "outputs"_a, "form"_a, "keys"_a,
+        "updates"_a.none(), "givens"_a.none(), "mode"_a.none(), "name"_a, "on_unused_input"_a, "profile"_a = false,
+        "threads"_a = nb::none(), nb::call_guard<AtCaller>());
   variable_class(m).def(
       "eval", eval, "inputs_to_values"_a = nb::none(), "options"_a,
       nb::sig("def eval(self, inputs_to_values: dict[typing.Any, typing.Any] | None = None, **options: typing.Any) -> "
@@ -279,7 +321,20 @@ void bind_mode(nb::module_& m) {
           "requiring",
           [](const Mode& self, nb::args tags) { return self.requiring(nb::cast<std::vector<std::string>>(tags)); },
           "tags"_a, "Only those rewrites that have these tags.")
+      .def("__reduce__",
+           [](const Mode& self) {
+             if (!self.query().extra.empty())
+               throw NotImplementedError("pickling: a Mode with rewrites of its own (Mode.register) can't be stored");
+             return nb::make_tuple(
+                 nb::module_::import_("bitale.compile.mode").attr("stored_mode"),
+                 nb::make_tuple(self.linker(), self.optimizer(), self.included(), self.excluded(), self.required()));
+           })
       .def("__repr__", &Mode::str);
+  m.def("mode_of_stored",
+        [](const std::string& linker, const std::string& optimizer, const std::vector<std::string>& included,
+           const std::vector<std::string>& excluded, const std::vector<std::string>& required) {
+          return Mode(linker, optimizer).including(included).excluding(excluded).requiring(required);
+        });
   m.def(
       "get_mode",
       [](Any mode) {

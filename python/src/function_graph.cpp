@@ -145,6 +145,12 @@ void bind_function_graph(nb::module_& m) {
             return is_variable(item) && self.graph->contains(variable_of(item));
           },
           nb::sig("def __contains__(self, item: object, /) -> bool"))
+      .def(
+          "__reduce__",
+          [](const Self& self) {
+            return nb::make_tuple(nb::type<Self>(), nb::make_tuple(self.graph->inputs(), self.graph->outputs()));
+          },
+          "Inputs and outputs; features stay here.")
       .def("__len__", [](const Self& self) { return self.graph->node_count(); })
       .def("__bool__", [](const Self&) { return true; })
       .def("__repr__", [](const Self& self) {

@@ -9,6 +9,7 @@
 #include "bitale/core/text.hpp"
 #include "errors.hpp"
 #include "instance.hpp"
+#include "numpy_bridge.hpp"
 #include "numpy_receiver.hpp"
 #include "out_arrays.hpp"
 
@@ -28,13 +29,14 @@ namespace {
 bool is_called(PyObject* name, const char* text) { return PyUnicode_CompareWithASCIIString(name, text) == 0; }
 
 // Positional arguments, then those by name (`names` and the values after the positional ones), in the order of inputs.
+// Defaults stand in for what is missing; `held` keeps those alive.
 std::vector<PyObject*> place_arguments(const FunctionObject& self, PyObject* const* arguments, std::size_t positional,
-                                       PyObject* names, bool has_out) {
+                                       PyObject* names, bool has_out, std::vector<nb::object>& held) {
   const std::size_t count = self.input_names.size();
   if (positional > count) throw TypeError(cat(name_of(self), ": expected ", count, " inputs, got ", positional));
   std::vector<PyObject*> placed(arguments, arguments + positional);
   placed.resize(count, nullptr);
-  for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(names); ++k) {
+  for (Py_ssize_t k = 0; names && k < PyTuple_GET_SIZE(names); ++k) {
     if (has_out && is_called(PyTuple_GET_ITEM(names, k), "out")) continue;
     const char* name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, k));
     if (!name) nb::raise_python_error();
@@ -48,6 +50,9 @@ std::vector<PyObject*> place_arguments(const FunctionObject& self, PyObject* con
     if (placed[i]) throw TypeError(cat(name_of(self), ": ", input_label(self, i), " is given twice"));
     placed[i] = arguments[positional + std::size_t(k)];
   }
+  for (std::size_t i = 0; i < self.defaults.size(); ++i)
+    if (!placed[i] && self.defaults[i])
+      placed[i] = held.emplace_back(to_numpy(get_value(self.defaults[i], true))).ptr();
   for (std::size_t i = 0; i < count; ++i)
     if (!placed[i]) throw TypeError(cat(name_of(self), ": ", input_label(self, i), " is missing"));
   return placed;
@@ -111,9 +116,11 @@ PyObject* call(PyObject* object, PyObject* const* arguments, std::size_t flags, 
   const FunctionObject& self = *nb::inst_ptr<FunctionObject>(object);
   const auto positional = std::size_t(PyVectorcall_NARGS(flags));
   try {
-    if (!names) return call_placed(self, {arguments, positional});
-    PyObject* out = out_among(self, arguments + positional, names);
-    const auto placed = place_arguments(self, arguments, positional, names, out != nullptr);
+    if (!names && (self.defaults.empty() || positional >= self.input_names.size()))
+      return call_placed(self, {arguments, positional});
+    PyObject* out = names ? out_among(self, arguments + positional, names) : nullptr;
+    std::vector<nb::object> held;
+    const auto placed = place_arguments(self, arguments, positional, names, out != nullptr, held);
     return out && out != Py_None ? call_into(self, placed, out) : call_placed(self, placed);
   } catch (...) {
     set_python_error(std::current_exception());
@@ -144,16 +151,23 @@ void make_callable(nb::handle function_class) {
   PyType_Modified(type);
 }
 
-FunctionObject::FunctionObject(Function function_, Form form_, std::vector<nb::object> keys_,
-                               std::vector<std::string> input_names_, Downcast downcast_)
+FunctionObject::FunctionObject(Function function_, Form form_, std::vector<nb::object> keys_, std::vector<Input> inputs)
     : Vectorcall{call},
       function(std::move(function_)),
       form(form_),
       keys(std::move(keys_)),
-      input_names(std::move(input_names_)),
-      downcast(downcast_),
+      recipe(nb::none()),
       output_count(function.output_count()) {
-  for (auto& input : function.inputs()) kinds.push_back(kind_of(input));
+  bool any_default = false;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    Kind& kind = kinds.emplace_back(kind_of(function.inputs()[i]));
+    kind.strict = inputs[i].strict;
+    kind.downcast = inputs[i].downcast;
+    any_default |= bool(inputs[i].default_value);
+    input_names.push_back(std::move(inputs[i].name));
+    defaults.push_back(std::move(inputs[i].default_value));
+  }
+  if (!any_default) defaults.clear();
   for (std::size_t i = 0; i < output_count; ++i) output_kinds.push_back(kind_of(function.graph().outputs()[i]));
   for (auto& kind : kinds) geometry_size += 2 * std::size_t(kind.ndim);
 }

@@ -23,17 +23,26 @@ struct FunctionObject : Vectorcall {
   // How the results are handed over.
   enum class Form { Single, List, Dict, None };
 
-  FunctionObject(Function function, Form form, std::vector<nb::object> keys, std::vector<std::string> input_names,
-                 Downcast downcast);
+  // What an input takes, beside its type.
+  struct Input {
+    std::string name;        // "" for one that is given by position only
+    Variable default_value;  // the shared variable that holds it, or null
+    bool strict = false;
+    Downcast downcast = Downcast::FloatLiteral;
+  };
+
+  FunctionObject(Function function, Form form, std::vector<nb::object> keys, std::vector<Input> inputs);
 
   Function function;
   Form form;
-  std::vector<nb::object> keys;          // of Form::Dict
-  std::vector<std::string> input_names;  // "" for inputs that are given by position only
-  Downcast downcast;
+  std::vector<nb::object> keys;  // of Form::Dict
+  std::vector<std::string> input_names;
+  Variables defaults;  // empty when no input has one
+  nb::object recipe;   // what function() was called with; None: unknown
   std::vector<Kind> kinds, output_kinds;
   std::size_t geometry_size = 0;  // lengths and strides of all inputs
   std::size_t output_count;
+  bool trust_input = false;
 };
 
 // For messages.

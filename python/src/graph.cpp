@@ -3,9 +3,12 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <string>
+#include <tuple>
+#include <type_traits>
 #include <variant>
 
 #include "arguments.hpp"
@@ -16,6 +19,7 @@
 #include "bitale/graph/traversal.hpp"
 #include "define.hpp"
 #include "numpy_bridge.hpp"
+#include "ops/registry.hpp"
 
 namespace bitale::python {
 
@@ -54,6 +58,41 @@ std::optional<std::string> name_of(const VariableObject& self) {
   return self.variable.name();
 }
 
+// An op's name, and its attributes as (name, which kind of AttributeValue, value).
+nb::object stored_op(const OpObject& self) {
+  nb::list attributes;
+  for (auto& [name, value] : self.op->attributes())
+    attributes.append(
+        nb::make_tuple(nb::str(name.data(), name.size()), std::int64_t(value.index()), attribute_object(value)));
+  return nb::make_tuple(std::string(self.op->name()), nb::tuple(attributes));
+}
+
+template <std::size_t kind = 0>
+AttributeValue attribute_of(std::size_t wanted, nb::handle value) {
+  if constexpr (kind < std::variant_size_v<AttributeValue>) {
+    if (wanted != kind) return attribute_of<kind + 1>(wanted, value);
+    using T = std::variant_alternative_t<kind, AttributeValue>;
+    if constexpr (std::is_same_v<T, DType>)
+      return dtype_from(value);
+    else
+      return nb::cast<T>(value);
+  } else {
+    throw ValueError(cat("an attribute of an unknown kind: ", shown(value)));
+  }
+}
+
+OpRef op_of_stored(const std::string& name,
+                   const std::vector<std::tuple<std::string, std::size_t, nb::object>>& stored) {
+  Attributes attributes;
+  for (auto& [attribute, kind, value] : stored) attributes.push_back({attribute, attribute_of(kind, value)});
+  return op_from(name, attributes);
+}
+
+void bind_op_attributes(nb::module_& m) {
+  m.def("stored_op", stored_op, "op"_a);
+  m.def("op_of_stored", op_of_stored, "name"_a, "attributes"_a);
+}
+
 nb::object make_node(const OpObject& self, nb::args inputs) {
   return wrap(self.op->make_node(as_variables(inputs, cat(self.op->name(), ".make_node"))));
 }
@@ -64,15 +103,14 @@ nb::object call_op(const OpObject& self, nb::args inputs) {
   return nb::cast(node.outputs());
 }
 
-// Nodes never change, so a copy is the same node; going to another process is another matter.
+// Nodes never change, so a copy is the same node; what goes to another process is made anew there.
 template <class Class>
-void refuse_pickling(Class cls, const char* name) {
+void bind_copies(Class cls, const char* reduce) {
   cls.def("__copy__", [](nb::handle self) { return nb::borrow(self); });
   cls.def(
       "__deepcopy__", [](nb::handle self, nb::handle) { return nb::borrow(self); }, "memo"_a);
-  cls.def("__reduce__", [name](nb::handle) -> nb::object {
-    throw NotImplementedError(cat("pickling: a ", name, " can't be stored yet"));
-  });
+  cls.def("__reduce__",
+          [reduce](nb::handle self) { return nb::module_::import_("bitale.graph.storing").attr(reduce)(self); });
 }
 
 void bind_variable(nb::module_& m) {
@@ -277,9 +315,10 @@ void bind_graph(nb::module_& m) {
   bind_op(m);
   bind_apply(m);
   bind_variable(m);
-  refuse_pickling(nb::borrow<nb::class_<VariableObject>>(m.attr("Variable")), "variable");
-  refuse_pickling(nb::borrow<nb::class_<ApplyObject>>(m.attr("Apply")), "Apply node");
-  refuse_pickling(nb::borrow<nb::class_<OpObject>>(m.attr("Op")), "Op");
+  bind_copies(nb::borrow<nb::class_<VariableObject>>(m.attr("Variable")), "reduce_variable");
+  bind_copies(nb::borrow<nb::class_<ApplyObject>>(m.attr("Apply")), "reduce_apply");
+  bind_copies(nb::borrow<nb::class_<OpObject>>(m.attr("Op")), "reduce_op");
+  bind_op_attributes(m);
   bind_walks(m);
 }
 

@@ -109,7 +109,7 @@ void bind_pictures(nb::module_& m) {
           throw ValueError(cat("node_times: expected ", inputs.size(), " inputs, got ", nb::len(values)));
         std::vector<Array> arrays;
         for (std::size_t i = 0; i < inputs.size(); ++i)
-          arrays.push_back(value_for(inputs[i].tensor(), values[i], compiled->downcast));
+          arrays.push_back(input_value(compiled->kinds[i], nb::object(values[i]).ptr()));
         std::vector<std::pair<Apply, double>> times;
         {
           nb::gil_scoped_release unlocked;

@@ -178,6 +178,11 @@ void bind_types(nb::module_& m) {
             }
           },
           "data"_a, "Whether the array is a value of this type as it is.")
+      .def("__reduce__",
+           [](nb::handle self) {
+             return nb::make_tuple(nb::type<TensorTypeObject>(),
+                                   nb::make_tuple(self.attr("dtype"), self.attr("shape")));
+           })
       .def("__str__", [](const TensorTypeObject& self) { return tensor_type_of(self).short_str(); });
   export_name(m, "TensorType");
 

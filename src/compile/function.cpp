@@ -381,6 +381,11 @@ Results Function::call(std::span<const Array> inputs, std::span<const std::pair<
   return impl_->call(values);
 }
 
+void Function::free() const {
+  impl_->thunk->free();
+  impl_->shared_values.clear();
+}
+
 const std::string& Function::name() const { return impl_->name; }
 const Variables& Function::inputs() const { return impl_->inputs; }
 std::size_t Function::output_count() const { return impl_->output_count; }

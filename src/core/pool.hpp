@@ -35,6 +35,14 @@ class Pool {
     std::unique_ptr<T> object_;
   };
 
+  // Lets go of the objects that nobody uses now.
+  void clear() {
+    delete ready_.exchange(nullptr, std::memory_order_acquire);
+    std::vector<std::unique_ptr<T>> unused;
+    std::lock_guard lock(mutex_);
+    std::swap(unused, more_);
+  }
+
  private:
   std::unique_ptr<T> take() {
     if (T* ready = ready_.exchange(nullptr, std::memory_order_acquire)) return std::unique_ptr<T>(ready);

@@ -89,6 +89,12 @@ class JitThunk final : public Thunk {
     (entry ? entry : this)->execute(inputs, arrangements, results);
   }
 
+  void free() const override {
+    pool_.clear();
+    std::lock_guard lock(strides_mutex_);
+    for (auto& strided : strided_)
+      if (strided.thunk) strided.thunk->free();
+  }
   std::string note(const Apply& node) const override {
     return by_host_.count(node.node()) ? "(host callback to perform)" : "";
   }

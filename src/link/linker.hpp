@@ -34,6 +34,8 @@ class Thunk {
   // Code that a caller with memory for all results may run without this Thunk's help, as long as the Thunk lives; null:
   // none.
   virtual const DirectCode* direct() const { return nullptr; }
+  // Lets go of memory that is kept for the next call.
+  virtual void free() const {}
   // What to say of a node in dprint; "" for nothing.
   virtual std::string note(const Apply&) const { return {}; }
   // A later stage as text ("program", "llvm"). ValueError naming the linker's stages.

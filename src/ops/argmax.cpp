@@ -160,7 +160,13 @@ std::vector<Sample> samples() {
   return out;
 }
 
-REGISTER_OP(Argmax, "Position of the largest or smallest element, along an axis or of all.", samples);
+OpRef make_argmax(const Attributes& attributes) {
+  return make_ref<Argmax>(optional_attribute<int>(attributes, "axis"),
+                          required_attribute<bool>(attributes, "smallest"));
+}
+
+REGISTER_OP_MADE_BY(Argmax, make_argmax, "Position of the largest or smallest element, along an axis or of all.",
+                    samples);
 
 }  // namespace
 

@@ -424,8 +424,9 @@ std::vector<Sample> batched_samples() {
   return out;
 }
 
-const RegisterOp register_dot("Dot", "Products of vectors and matrices.", dot_samples);
-const RegisterOp register_batched_dot("BatchedDot", "Products of stacks of matrices.", batched_samples);
+const RegisterOp register_dot("Dot", "Products of vectors and matrices.", dot_samples, make_op<Dot>);
+const RegisterOp register_batched_dot("BatchedDot", "Products of stacks of matrices.", batched_samples,
+                                      make_op<BatchedDot>);
 
 }  // namespace
 }  // namespace bitale

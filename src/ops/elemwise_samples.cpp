@@ -132,7 +132,12 @@ std::vector<Sample> samples() {
   return out;
 }
 
-REGISTER_OP(Elemwise, "A scalar function of each element, with broadcasting.", samples);
+OpRef make_elemwise(const Attributes& attributes) {
+  return make_ref<Elemwise>(scalar_op(required_attribute<std::string>(attributes, "scalar_op")),
+                            optional_attribute<int>(attributes, "inplace").value_or(-1));
+}
+
+REGISTER_OP_MADE_BY(Elemwise, make_elemwise, "A scalar function of each element, with broadcasting.", samples);
 
 }  // namespace
 

@@ -1,5 +1,8 @@
 #include "ops/index_pattern.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace bitale {
 
 IndexPattern::IndexPattern(std::vector<DimIndex> dims) : dims_(std::move(dims)) {
@@ -41,6 +44,26 @@ std::string IndexPattern::text() const {
     if (dim.step) out += ":step";
   }
   return out;
+}
+
+IndexPattern IndexPattern::parse(std::string_view text) {
+  std::vector<DimIndex> dims;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find(", "), text.size());
+    const std::string_view entry = text.substr(0, end);
+    const bool is_slice = entry.find(':') != entry.npos;
+    dims.push_back(
+        {!is_slice, entry.starts_with("start:"), entry.find(":stop") != entry.npos, entry.ends_with(":step")});
+    text.remove_prefix(std::min(end + 2, text.size()));
+  }
+  return IndexPattern(std::move(dims));
+}
+
+bool from_attribute(const AttributeValue& value, IndexPattern& out) {
+  auto* text = std::get_if<std::string>(&value);
+  if (!text) return false;
+  out = IndexPattern::parse(*text);
+  return out.text() == *text;
 }
 
 std::string IndexPattern::text(std::span<const std::string> values) const {

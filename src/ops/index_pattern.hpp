@@ -5,6 +5,7 @@
 
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bitale/graph/attributes.hpp"
@@ -32,6 +33,8 @@ class IndexPattern {
   // The same index behind `count` whole dimensions.
   IndexPattern behind(int count) const;
   std::string text() const;  // "start:stop, i, ::step"
+  // The pattern that has this text; something else when there is none.
+  static IndexPattern parse(std::string_view text);
   // The same with values for the names: "0:3, k, ::2".
   std::string text(std::span<const std::string> values) const;
 
@@ -40,5 +43,6 @@ class IndexPattern {
 };
 
 inline AttributeValue to_attribute(const IndexPattern& pattern) { return pattern.text(); }
+bool from_attribute(const AttributeValue& value, IndexPattern& out);
 
 }  // namespace bitale

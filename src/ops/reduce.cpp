@@ -439,7 +439,14 @@ std::vector<Sample> samples() {
   return out;
 }
 
-REGISTER_OP(CAReduce, "Sum, product, maximum, minimum, all or any over some or all axes.", samples);
+OpRef make_reduction(const Attributes& attributes) {
+  return make_ref<CAReduce>(reduction(required_attribute<std::string>(attributes, "name")),
+                            optional_attribute<std::vector<int>>(attributes, "axis"),
+                            optional_attribute<DType>(attributes, "dtype"));
+}
+
+REGISTER_OP_MADE_BY(CAReduce, make_reduction, "Sum, product, maximum, minimum, all or any over some or all axes.",
+                    samples);
 
 }  // namespace
 

@@ -23,15 +23,29 @@ Registry& registry() {
 
 }  // namespace
 
-RegisterOp::RegisterOp(std::string name, std::string doc, std::vector<Sample> (*samples)()) {
+RegisterOp::RegisterOp(std::string name, std::string doc, std::vector<Sample> (*samples)(),
+                       OpRef (*make)(const Attributes&)) {
   const std::lock_guard lock(registry().mutex);
   auto& entries = registry().entries;
   const auto by_name = [](const OpEntry& entry, const std::string& key) { return entry.name < key; };
   const auto place = std::lower_bound(entries.begin(), entries.end(), name, by_name);
   if (place != entries.end() && place->name == name) throw InternalError(cat("two ops are called ", name));
-  entries.insert(place, OpEntry{std::move(name), std::move(doc), samples});
+  entries.insert(place, OpEntry{std::move(name), std::move(doc), samples, make});
 }
 
 const std::vector<OpEntry>& op_registry() { return registry().entries; }
+
+OpRef op_from(std::string_view name, const Attributes& attributes) {
+  for (auto& entry : op_registry())
+    if (entry.name == name) {
+      try {
+        return entry.make(attributes);
+      } catch (Error& error) {
+        error.add("op", std::string(name));
+        throw;
+      }
+    }
+  throw KeyError(cat("there is no op called ", name));
+}
 
 }  // namespace bitale

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bitale/graph/op.hpp"
+#include "ops/from_attributes.hpp"
 
 namespace bitale {
 
@@ -23,13 +24,18 @@ struct OpEntry {
   std::string name;  // Op::name()
   std::string doc;
   std::vector<Sample> (*samples)();
+  OpRef (*make)(const Attributes& attributes);  // ValueError for attributes that are not an op's
 };
 
 struct RegisterOp {
-  RegisterOp(std::string name, std::string doc, std::vector<Sample> (*samples)());
+  RegisterOp(std::string name, std::string doc, std::vector<Sample> (*samples)(), OpRef (*make)(const Attributes&));
 };
 const std::vector<OpEntry>& op_registry();  // by name
+// The op with that name and these attributes. KeyError for an unknown name, ValueError for wrong attributes.
+OpRef op_from(std::string_view name, const Attributes& attributes);
 
-#define REGISTER_OP(Class, doc, samples) static const ::bitale::RegisterOp register_##Class(#Class, doc, samples)
+#define REGISTER_OP_MADE_BY(Class, make, doc, samples) \
+  static const ::bitale::RegisterOp register_##Class(#Class, doc, samples, make)
+#define REGISTER_OP(Class, doc, samples) REGISTER_OP_MADE_BY(Class, ::bitale::make_op<Class>, doc, samples)
 
 }  // namespace bitale

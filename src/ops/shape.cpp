@@ -140,8 +140,8 @@ std::vector<Sample> shape_i_samples() {
           shape_sample(make_ref<ShapeI>(0), DType::Bool, {any}, {0})};
 }
 
-const RegisterOp register_shape("Shape", "The lengths of a tensor.", shape_samples);
-const RegisterOp register_shape_i("Shape_i", "One length of a tensor.", shape_i_samples);
+const RegisterOp register_shape("Shape", "The lengths of a tensor.", shape_samples, make_op<ShapeOp>);
+const RegisterOp register_shape_i("Shape_i", "One length of a tensor.", shape_i_samples, make_op<ShapeI>);
 
 }  // namespace
 }  // namespace bitale

@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import subprocess
 import sys
 from pathlib import Path
@@ -48,7 +49,7 @@ def test_module_and_version():
 
 
 def test_help_of_every_verb():
-    for verb in (["cache"], ["cache", "list"], ["config"], ["doctor"], ["view"], ["bench"]):
+    for verb in (["cache"], ["cache", "list"], ["config"], ["doctor"], ["view"], ["export"], ["bench"]):
         with pytest.raises(SystemExit) as stopped:
             main([*verb, "--help"])
         assert stopped.value.code == 0
@@ -177,12 +178,31 @@ def test_view(tmp_path, capsys, monkeypatch):
     assert result(capsys, "view", "model_of_test:y", "-o", "y.dot", "--structure")[0] == 0
     assert "label=type" in (tmp_path / "y.dot").read_text()
     assert result(capsys, "view", "model_of_test.py:models.first", "-o", "m.dot")[0] == 0
+    x = pt.dvector("x")
+    f = bt.function([x], x * 2, name="double")
+    (tmp_path / "stored.pickle").write_bytes(pickle.dumps(f))
+    assert result(capsys, "view", "stored.pickle")[1]["file"] == "stored.html"
+    assert "<title>double</title>" in (tmp_path / "stored.html").read_text()
+    (tmp_path / "graph.pickle").write_bytes(pickle.dumps([x, x * 2]))
+    assert result(capsys, "view", "graph.pickle", "-o", "graph.dot")[0] == 0
     for target, complaint in (
         ("model_of_test.py:number", "int"), ("model_of_test.py:nothing", "nothing"), ("model_of_test.pkl", "pickle"),
         ("no_such_module:f", "no_such_module"),
     ):
         assert main(["view", target]) == 1
         assert complaint in capsys.readouterr().err
+
+
+def test_export(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "model_to_export.py").write_text(SCRIPT)
+    status, answer = result(capsys, "export", "model_to_export.py:f")
+    assert status == 0 and {Path(file).suffix for file in answer["files"]} >= {".c", ".h"}
+    assert all(Path(file).is_file() for file in answer["files"])
+    assert main(["export", "model_to_export.py:f", "-o", "elsewhere", "--name", "predict"]) == 0
+    assert (tmp_path / "elsewhere" / "predict.h").exists()
+    assert main(["export", "model_to_export.py:y"]) == 1
+    assert "expected a function" in capsys.readouterr().err
 
 
 def test_bench(capsys):

@@ -32,6 +32,12 @@ def test_pictures(tmp_path, monkeypatch):
     assert Path("step.html").read_text() == names["page"]
 
 
+def test_functions():
+    names = {}
+    for code in blocks("functions.md", "python"):
+        execute(code, "functions.md", names)
+
+
 def test_command_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for code in blocks("command_line.md", "python"):

@@ -156,8 +156,6 @@ def test_givens(mode):
         lambda x, y, s: bt.function([x], "x"),
         lambda x, y, s: bt.function([x], x, givens={1: x}),
         lambda x, y, s: bt.function([x], x, accept_inplace=True),
-        lambda x, y, s: bt.function([bt.In(x, mutable=True)], x),
-        lambda x, y, s: bt.function([bt.In(x, value=1.0)], x),
     ],
 )
 def test_what_can_not_be_compiled(build):

@@ -99,6 +99,10 @@ class Function {
   // `value` as input i takes it: itself, or converted. TypeError naming the input.
   Array accept(std::size_t i, const Array& value) const;
 
+  // Lets go of the memory that is kept between calls for temporaries; the next call takes some again. Safe during
+  // calls.
+  void free() const;
+
   const std::string& name() const;
   const Variables& inputs() const;  // as the user gave them
   std::size_t output_count() const;

@@ -9,9 +9,9 @@ import sys
 from typing import Any, Sequence
 
 import bitale
-from bitale.cli import bench, cache, config, doctor, view
+from bitale.cli import bench, cache, config, doctor, export, view
 
-_verbs = (cache, config, doctor, view, bench)
+_verbs = (cache, config, doctor, view, export, bench)
 
 
 class _Completion(argparse.Action):

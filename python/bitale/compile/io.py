@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
-from bitale._core import TensorVariable
+import numpy as np
+
+from bitale import _core
+from bitale._core import SharedVariable, TensorSharedVariable, TensorVariable
 
 
 def refuse(where: str, options: dict[str, Any]) -> None:
@@ -14,21 +18,100 @@ def refuse(where: str, options: dict[str, Any]) -> None:
             raise NotImplementedError(f"{where}: {name}={value!r}")
 
 
-class In:
-    """An input, with another keyword name than the variable's."""
+class Container:
+    """A storage cell: the default of an input, the state that an update changes, or the value of a shared variable."""
 
-    def __init__(self, variable: TensorVariable, name: str | None = None, **options: Any):
+    def __init__(self, variable: TensorSharedVariable):
+        self.variable = variable
+
+    @property
+    def value(self) -> Any:
+        """A copy of the value. TypeError for a new one that is not of the type; the old one then stays."""
+        return self.variable.get_value()
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        self.variable.set_value(value)
+
+    @property
+    def name(self) -> str | None:
+        return self.variable.name
+
+    @property
+    def type(self) -> Any:
+        return self.variable.type
+
+    def __repr__(self) -> str:
+        return f"<Container {self.name or ''} {self.variable.get_value(borrow=True)!r}>"
+
+
+class In:
+    """An input with options.
+
+    variable: what is given; name: its keyword, by default the variable's name.
+    value: a default, for calls that leave the input out; or a shared variable or Container that holds it.
+    update: what the container is given after each call, as by `updates` of function(). Needs a value.
+    strict: takes only arrays of just the dtype. allow_downcast: True converts whatever is given, False converts nothing that
+    would lose precision, None also takes Python floats as config.floatX; where it is None, function() decides.
+    implicit: a call can't give it, its value is always that of the container. Default: if the value is a shared variable
+    or a Container.
+    mutable, borrow: accepted, and of no effect: inputs are read in place and never written. ValueError for mutable without
+    borrow, which PyTensor refuses, too.
+
+    TypeError for a value or an update that is not of the variable's type, and for unknown options; ValueError for an
+    update or implicit without a value.
+    """
+
+    def __init__(
+        self,
+        variable: TensorVariable,
+        name: str | None = None,
+        value: Any = None,
+        update: Any = None,
+        mutable: bool | None = None,
+        borrow: bool | None = None,
+        strict: bool = False,
+        allow_downcast: bool | None = None,
+        implicit: bool | None = None,
+        autoname: bool = True,
+        shared: bool = False,
+    ):
         if not isinstance(variable, TensorVariable):
             raise TypeError(f"In: expected a variable, got {variable!r}")
-        known = ("value", "update", "mutable", "borrow", "strict", "allow_downcast", "autoname", "implicit", "shared")
-        for option in options:
-            if option not in known:
-                raise TypeError(f"In: no option {option!r}")
-        options.pop("autoname", None)
-        options.pop("borrow", None)  # inputs are always read in place
-        refuse("In", options)
+        if mutable and borrow is False:
+            raise ValueError(f"In: {variable} can't be mutable without borrow")
+        held = value if isinstance(value, Container) else Container(value) if isinstance(value, SharedVariable) else None
+        if held is not None and not variable.type.is_super(held.type):
+            raise TypeError(f"In: {variable} is {variable.type}, but its container holds {held.type}")
+        if held is None and value is not None:
+            try:
+                value = np.array(variable.type.filter(value, strict=strict, allow_downcast=allow_downcast))
+            except (TypeError, ValueError) as error:
+                raise TypeError(f"In: the default of {variable}: {error}") from error
+        if value is None and (update is not None or implicit):
+            what = "has an update" if update is not None else "is implicit"
+            raise ValueError(f"In: {variable} {what}, but no value to start with; value= says it")
+        if shared and not isinstance(value, SharedVariable):
+            raise TypeError(f"In: {variable} is said to be shared; expected a shared variable as its value, got {value!r}")
         self.variable = variable
-        self.name = name if name is not None else variable.name
+        self.name = name if name is not None else variable.name if autoname else None
+        self.value = value
+        self.update = update
+        self.strict = bool(strict)
+        self.allow_downcast = allow_downcast
+        self.implicit = held is not None if implicit is None else bool(implicit)
+        self.mutable = update is not None if mutable is None else bool(mutable)
+        self.borrow = self.mutable if borrow is None else bool(borrow)
+        self.shared = isinstance(value, SharedVariable)
+        self.container = held
+
+    def stored(self) -> In:
+        """The same with a container for its value."""
+        if self.container is not None or self.value is None:
+            return self
+        made = copy.copy(self)
+        made.container = Container(_core.make_shared(self.value, self.name, False, self.variable.type.shape))
+        return made
 
     def __repr__(self) -> str:
         return f"In({self.variable})"

@@ -250,6 +250,25 @@ void check_batched(const Sample& sample, const std::vector<bool>& is_batched) {
 
 }  // namespace
 
+TEST_CASE("an op can be made again of its name and attributes") {
+  for_each_sample([](const Sample& sample) {
+    const Op& op = sample.node.op();
+    const OpRef again = op_from(op.name(), op.attributes());
+    CHECK(again->equals(op));
+    CHECK(again->label() == op.label());
+    CHECK(again->make_node(sample.node.inputs()).output().type()->equals(*sample.node.output().type()));
+  });
+}
+
+TEST_CASE("what is not an op's attributes is refused") {
+  CHECK_THROWS_AS(op_from("Nothing", {}), KeyError);
+  CHECK_THROWS_AS(op_from("Join", {}), ValueError);
+  CHECK_THROWS_AS(op_from("Join", {{"axis", std::string("first")}}), ValueError);
+  CHECK_THROWS_AS(op_from("Join", {{"axis", std::int64_t(1) << 40}}), ValueError);
+  CHECK_THROWS_AS(op_from("Subtensor", {{"idx_list", std::string("abc")}}), ValueError);
+  CHECK_THROWS_AS(op_from("Elemwise", {{"scalar_op", std::string("nothing")}}), KeyError);
+}
+
 TEST_CASE("outputs have the dtype, rank and lengths that their types promise") {
   for_each_sample([](const Sample& sample) {
     const Arrays in = all_values(sample);

@@ -1,0 +1,113 @@
+"""Graphs as pickle stores them.
+
+Pickle calls itself for what an object refers to, which no long chain of nodes would survive. So the nodes that a variable
+depends on are stored as one table: a list in which each node comes after its inputs and names them by number. Within one
+pickle a node is stored once, whatever refers to it: what is already in a table that pickle still holds is stored as a place
+in that table.
+"""
+
+from __future__ import annotations
+
+import threading
+import weakref
+from typing import Any
+
+from bitale import _core
+from bitale._core import Apply, TensorConstant, TensorSharedVariable, TensorVariable, Variable
+
+
+class _Table:
+    """Nodes in the order of their dependence, and the place of each."""
+
+    def __init__(self, nodes: list[Apply]):
+        self.nodes = nodes
+        self.places = {node: place for place, node in enumerate(nodes)}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        leaves: dict[Variable, int] = {}
+        ops: dict[Any, int] = {}
+        kinds, inputs, names = [], [], {}
+        for place, node in enumerate(self.nodes):
+            kinds.append(ops.setdefault(node.op, len(ops)))
+            for variable in node.inputs:
+                at = self.places.get(variable.owner)
+                inputs.append((at, variable.index) if at is not None else leaves.setdefault(variable, len(leaves)))
+            inputs.append(None)
+            names.update({(place, i): output.name for i, output in enumerate(node.outputs) if output.name})
+        return _table, (list(leaves), list(ops), kinds, inputs, names)
+
+
+def _table(
+    leaves: list[Variable], ops: list[Any], kinds: list[int], inputs: list[Any], names: dict[tuple[int, int], str]
+) -> _Table:
+    nodes: list[Apply] = []
+    given = iter(inputs)
+    for kind in kinds:
+        arguments = []
+        for item in iter(given.__next__, None):
+            arguments.append(leaves[item] if isinstance(item, int) else nodes[item[0]].outputs[item[1]])
+        nodes.append(ops[kind].make_node(*arguments))
+    for (place, index), name in names.items():
+        nodes[place].outputs[index].name = name
+    return _Table(nodes)
+
+
+_lock = threading.Lock()
+_held: weakref.WeakSet[_Table] = weakref.WeakSet()  # tables that some pickle holds
+
+
+def _place(node: Apply) -> tuple[_Table, int]:
+    with _lock:
+        tables = list(_held)
+    for table in tables:
+        if node in table.places:
+            return table, table.places[node]
+    nodes = [one for one in _core.toposort(node.outputs) if not any(one in table.places for table in tables)]
+    table = _Table(nodes)
+    with _lock:
+        _held.add(table)
+    return table, table.places[node]
+
+
+def _node(table: _Table, place: int) -> Apply:
+    return table.nodes[place]
+
+
+def _output(table: _Table, place: int, index: int) -> Variable:
+    return table.nodes[place].outputs[index]
+
+
+def _constant(value: Any, name: str | None) -> Variable:
+    return _core.constant(value, name=name)
+
+
+def _shared(value: Any, name: str | None, shape: Any) -> Variable:
+    return _core.make_shared(value, name, True, shape)
+
+
+def _leaf(kind: Any, name: str | None) -> Variable:
+    return kind.make_variable(name)
+
+
+def _op(name: str, attributes: Any) -> Any:
+    return _core.op_of_stored(name, attributes)
+
+
+def reduce_apply(node: Apply) -> tuple[Any, ...]:
+    return _node, _place(node)
+
+
+def reduce_variable(variable: Variable) -> tuple[Any, ...]:
+    if variable.owner is not None:
+        return _output, (*_place(variable.owner), variable.index)
+    if isinstance(variable, TensorConstant):
+        return _constant, (variable.data, variable.name)
+    if isinstance(variable, TensorSharedVariable):
+        return _shared, (variable.get_value(borrow=True), variable.name, variable.type.shape)
+    if isinstance(variable, TensorVariable):
+        return _leaf, (variable.type, variable.name)
+    raise NotImplementedError(f"pickling: a variable of type {variable.type}")
+
+
+def reduce_op(op: Any) -> tuple[Any, ...]:
+    return _op, _core.stored_op(op)

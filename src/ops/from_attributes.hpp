@@ -1,0 +1,74 @@
+// The way back from attributes to an op, for graphs that were stored. An op whose constructor takes its declared
+// attributes in their order needs nothing more; others are registered with a function of their own.
+#pragma once
+
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/graph/op.hpp"
+
+namespace bitale {
+
+// The inverse of to_attribute; overload for own types (found by argument-dependent lookup). False: the attribute has
+// another type, or no such value.
+template <class T>
+requires requires(const AttributeValue& v) { std::get<T>(v); }
+bool from_attribute(const AttributeValue& value, T& out) {
+  if (auto* found = std::get_if<T>(&value)) return out = *found, true;
+  return false;
+}
+inline bool from_attribute(const AttributeValue& value, int& out) {
+  auto* found = std::get_if<std::int64_t>(&value);
+  if (!found || *found < std::numeric_limits<int>::min() || *found > std::numeric_limits<int>::max()) return false;
+  return out = int(*found), true;
+}
+inline bool from_attribute(const AttributeValue& value, std::vector<int>& out) {
+  auto* found = std::get_if<IntList>(&value);
+  if (!found) return false;
+  out.clear();
+  for (auto item : *found)
+    if (!from_attribute(item, out.emplace_back())) return false;
+  return true;
+}
+
+// The attribute of that name, or nothing. ValueError when it is of another type.
+template <class T>
+std::optional<T> optional_attribute(const Attributes& attributes, std::string_view name) {
+  for (auto& attribute : attributes)
+    if (attribute.name == name) {
+      T out{};
+      if (from_attribute(attribute.value, out)) return out;
+      throw ValueError(cat("the attribute ", name, " can't be ", attribute_text(attribute.value)));
+    }
+  return {};
+}
+// ValueError when there is none.
+template <class T>
+T required_attribute(const Attributes& attributes, std::string_view name) {
+  if (auto found = optional_attribute<T>(attributes, name)) return *std::move(found);
+  throw ValueError(cat("the attribute ", name, " is missing"));
+}
+
+template <class Class, class T>
+T required_attribute(const Attributes& attributes, const AttributeField<Class, T>& field) {
+  return required_attribute<T>(attributes, field.name);
+}
+
+template <class Class>
+OpRef make_op(const Attributes& attributes) {
+  if constexpr (requires { Class::fields; })
+    return std::apply(
+        [&](auto&... field) -> OpRef { return make_ref<Class>(required_attribute(attributes, field)...); },
+        Class::fields);
+  else
+    return make_ref<Class>();
+}
+
+}  // namespace bitale
