@@ -77,6 +77,16 @@ def test_a_long_chain():
     assert bt._core.node_count(stored) == 100_000 and bt.graph.graph_inputs([stored]) == [leaf]
 
 
+@pytest.mark.parametrize("step", [1, -1])
+def test_many_variables_that_depend_on_each_other(step):
+    """The work is that of the nodes, not of the nodes below each variable."""
+    chain = [pt.dscalar("x")]
+    for _ in range(3_000):
+        chain.append(pt.exp(chain[-1]))
+    stored = again(chain[::step])[::step]
+    assert all(after.owner.inputs[0] is before for before, after in zip(stored, stored[1:]))
+
+
 def test_every_elementwise_function_and_reduction():
     x = pt.dmatrix("x")
     for y in (pt.sum(x, axis=1), pt.max(x), pt.argmax(x, axis=0), pt.cumsum(x, axis=1), x.T, x.reshape((-1,)), pt.dot(x, x)):

@@ -53,19 +53,31 @@ def _table(
 
 
 _lock = threading.Lock()
-_held: weakref.WeakSet[_Table] = weakref.WeakSet()  # tables that some pickle holds
+# Which table has a node, by the identity of the node, for tables that some pickle holds: they keep their nodes alive.
+_held: weakref.WeakValueDictionary[int, _Table] = weakref.WeakValueDictionary()
+
+
+def _new_nodes(node: Apply) -> list[Apply]:
+    """The node and those it depends on, inputs first, as far as no table has them."""
+    done: dict[Apply, None] = {}
+    waiting = [node]
+    while waiting:
+        one = waiting[-1]
+        owners = (variable.owner for variable in one.inputs) if one not in done else ()
+        before = [owner for owner in owners if owner is not None and owner not in done and id(owner) not in _held]
+        waiting.extend(before)
+        if not before:
+            done[waiting.pop()] = None
+    return list(done)
 
 
 def _place(node: Apply) -> tuple[_Table, int]:
     with _lock:
-        tables = list(_held)
-    for table in tables:
-        if node in table.places:
-            return table, table.places[node]
-    nodes = [one for one in _core.toposort(node.outputs) if not any(one in table.places for table in tables)]
-    table = _Table(nodes)
-    with _lock:
-        _held.add(table)
+        table = _held.get(id(node))
+        if table is None:
+            table = _Table(_new_nodes(node))
+            for one in table.nodes:
+                _held[id(one)] = table
     return table, table.places[node]
 
 
