@@ -41,8 +41,8 @@ namespace bitale::codegen {
   X(DisposeTargetMachine) X(TargetMachineEmitToMemoryBuffer) X(CreatePassBuilderOptions)                             \
   X(DisposePassBuilderOptions) X(RunPasses)                                                                          \
   /* parts */                                                                                                         \
-  X(GetNextInstruction) X(IsAInstruction) X(IsAPHINode) X(SetLinkage) X(SetValueName2) X(GlobalGetValueType)           \
-  X(BuildRetVoid)                                                                                                      \
+  X(GetNextInstruction) X(ReplaceAllUsesWith) X(InstructionEraseFromParent) X(IsAInstruction) X(IsAPHINode)          \
+  X(SetLinkage) X(SetValueName2) X(GlobalGetValueType) X(BuildRetVoid)                                               \
   /* metadata */                                                                                                     \
   X(GetMDKindIDInContext) X(MDNodeInContext2) X(ValueAsMetadata) X(MetadataAsValue) X(SetMetadata) X(BuildPtrToInt)  \
   /* errors, memory */                                                                                               \

@@ -97,6 +97,7 @@ class Emitter {
     std::int64_t slot = -1;
   };
   void open_part();
+  void leave_stack();
   void cut_if_long();  // goes on in a new part; at the top level, where nothing is half made
   void call_parts(const std::string& name);
   bool is_earlier(Expr expr, std::size_t level) const { return level == 0 && earlier_.count(expr.id()) != 0; }
@@ -283,6 +284,11 @@ class Emitter {
   std::size_t built_ = 0, built_before_ = 0;  // expressions, in the present part and in those before
   std::int64_t crossing_bytes_ = 0;
   std::vector<std::int64_t> known_data_;  // the buffers whose data_ is known
+  struct StackMemory {
+    Value memory;
+    std::int64_t bytes;
+  };
+  std::vector<StackMemory> on_stack_;  // of the part
   std::vector<std::int64_t> length_offsets_;
   std::vector<Level> levels_;
   Lanes* lanes_ = nullptr;

@@ -36,7 +36,10 @@ void Emitter::place_on_stack(std::int64_t buffer) {
   Value slot = int64(buffer);
   l_.BuildStore(builder_, memory,
                 l_.BuildGEP2(builder_, l_.PointerTypeInContext(context_, 0), frame_field(0), &slot, 1, ""));
-  data_[std::size_t(buffer)] = memory;
+  Value& known = data_[std::size_t(buffer)];
+  if (!known) known_data_.push_back(buffer);
+  known = memory;
+  on_stack_.push_back({memory, bytes});
 }
 
 Emitter::Value Emitter::length_address(std::int64_t buffer, int axis) {

@@ -39,9 +39,26 @@ void Emitter::cut_if_long() {
   l_.BuildRet(builder_, l_.ConstNull(l_.Int32TypeInContext(context_)));
   for (auto& [id, value] : levels_[0].values) earlier_.try_emplace(id, Earlier{value, parts_.size() - 1});
   levels_.clear();
+  leave_stack();
   for (auto buffer : known_data_) data_[std::size_t(buffer)] = nullptr;
   known_data_.clear();
   open_part();
+}
+
+// What was on the stack of a part that ends is where things cross instead: later parts may read it.
+void Emitter::leave_stack() {
+  for (auto& [memory, bytes] : on_stack_) {
+    const std::int64_t slot = (crossing_bytes_ + slot_alignment - 1) / slot_alignment * slot_alignment;
+    crossing_bytes_ = slot + bytes;
+    const Value all = crossing(parts_.back());
+    LLVMBasicBlockRef here = l_.GetInsertBlock(builder_);
+    resume(parts_.back().entry);
+    const Value place = slot_address(all, slot);
+    resume(here);
+    l_.ReplaceAllUsesWith(memory, place);
+    l_.InstructionEraseFromParent(memory);
+  }
+  on_stack_.clear();
 }
 
 // The address of that memory, known from the part's beginning.

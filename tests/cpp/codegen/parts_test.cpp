@@ -53,6 +53,15 @@ TEST_CASE("parts: loops, whole vectors and the rest") {
   }
 }
 
+TEST_CASE("parts: small temporaries, which would be on the stack, outlive the part that makes them") {
+  const auto x = tensor("x", DType::Float64, {8});
+  const auto outputs = chain(x, 300);
+  const auto f = function({x}, outputs);
+  CHECK(has(f, "@part1"));
+  CHECK(f.dprint("program").find("stack ") != std::string::npos);
+  compare(f, {x}, outputs, {Array{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8}});
+}
+
 TEST_CASE("parts: one expression of thousands of scalars, in the midst of which a part ends") {
   Variables inputs, level;
   std::vector<Array> at;
