@@ -116,8 +116,9 @@ std::size_t most_kept() {
 }  // namespace
 
 BigBlock take_big_block(std::size_t bytes) noexcept {
+  constexpr std::size_t beyond_any_system = std::size_t(1) << 62;
+  if (bytes > beyond_any_system) return {};
   const std::size_t whole = rounded(bytes);
-  if (whole < bytes) return {};
   try {
     if (const BigBlock block = kept().take(whole); block.memory) return block;
   } catch (...) {
