@@ -161,18 +161,22 @@ Context context_for(const Function& function, const Form& form) {
 void* address(const Function& function, std::string_view form_name) {
   const Form& form = form_named(form_name);
   // A function that has an address lives for ever, and so does its graph, by which it is known.
+  struct Bound {
+    std::unique_ptr<Context> context;
+    void* address = nullptr;
+  };
   struct Known {
     std::mutex mutex;
-    std::map<std::pair<const FunctionGraph*, std::string_view>, void*> addresses;
+    std::map<std::pair<const FunctionGraph*, std::string_view>, Bound> addresses;
   };
   static Known& known = *new Known;
   const std::lock_guard lock(known.mutex);
   const std::pair<const FunctionGraph*, std::string_view> key(&function.graph(), form.name);
-  if (auto found = known.addresses.find(key); found != known.addresses.end()) return found->second;
+  if (auto found = known.addresses.find(key); found != known.addresses.end()) return found->second.address;
   auto context = std::make_unique<Context>(context_for(function, form));
   void* made = codegen::bind_argument(form.target, form.position, context.get());
-  context.release();
-  return known.addresses[key] = made;
+  known.addresses[key] = {std::move(context), made};
+  return made;
 }
 
 const std::string& last_address_error() { return last_error; }
