@@ -13,12 +13,6 @@ using program::Loop;
 using program::Step;
 using program::Steps;
 
-std::vector<Expr> arguments_of(Expr expr) {
-  std::vector<Expr> out;
-  for (std::size_t i = 0; i < expr.argument_count(); ++i) out.push_back(expr.argument(i));
-  return out;
-}
-
 class Collapser {
  public:
   explicit Collapser(Plan& plan) : plan_(plan), program_(plan.program), pool_(*plan.program.pool) {}
@@ -47,7 +41,7 @@ class Collapser {
     const auto visit = [&](Expr expr) {
       if (expr == outer.index || expr == inner.index) all = false;
       if (expr.code() != Code::load) return true;
-      const auto at = arguments_of(expr);
+      const auto at = program::arguments_of(expr);
       if (!is_element(expr.payload(), at, outer, inner)) return true;
       if (at.size() == 2) return false;
       for (std::size_t k = 0; k + 2 < at.size(); ++k)
@@ -102,14 +96,14 @@ class Collapser {
   }
   void flatten(Step& step, Expr i, Expr j, Expr flat) {
     Stored flat_loads;
-    for_each_expr(step, [&](Expr& root) {
+    program::for_each_expr(step, [&](Expr& root) {
       program::ExprWalk()(root, [&](Expr expr) {
         if (expr.code() != Code::load) return;
-        const auto at = arguments_of(expr), there = flattened(at, i, j, flat);
+        const auto at = program::arguments_of(expr), there = flattened(at, i, j, flat);
         if (at != there) flat_loads[expr.id()] = pool_.load(expr.payload(), expr.dtype(), there);
       });
     });
-    for_each_expr(step, [&](Expr& root) { root = substitute(root, flat_loads); });
+    program::for_each_expr(step, [&](Expr& root) { root = substitute(root, flat_loads); });
     if (auto* store = std::get_if<program::Store>(&step.what)) store->at = flattened(store->at, i, j, flat);
     if (auto* accumulate = std::get_if<program::Accumulate>(&step.what))
       accumulate->at = flattened(accumulate->at, i, j, flat);

@@ -41,7 +41,7 @@ class Forwarder {
   // `stored`: what enclosing bodies stored before. Stores of a finished loop are not seen outside it.
   void forward(Steps& steps, Stored stored) {
     for (auto& step : steps) {
-      for_each_expr(step, [&](Expr& expr) { expr = substitute(expr, stored); });
+      program::for_each_expr(step, [&](Expr& expr) { expr = substitute(expr, stored); });
       if (auto* loop = std::get_if<program::Loop>(&step.what)) forward(loop->body, stored);
       if (auto* store = std::get_if<program::Store>(&step.what); store && writes_[std::size_t(store->buffer)] == 1) {
         const program::Buffer& buffer = program_.buffers[std::size_t(store->buffer)];
@@ -54,7 +54,7 @@ class Forwarder {
     program::ExprWalk walk_expr;
     std::function<void(Steps&)> walk = [&](Steps& list) {
       for (auto& step : list) {
-        for_each_expr(step, [&](Expr& root) {
+        program::for_each_expr(step, [&](Expr& root) {
           walk_expr(root, [&](Expr expr) {
             if (expr.code() == Code::load) ++reads[std::size_t(expr.payload())];
           });
@@ -113,37 +113,6 @@ class Forwarder {
 };
 
 }  // namespace
-
-void for_each_expr(Step& step, const std::function<void(Expr&)>& visit) {
-  const auto visit_all = [&](std::vector<Expr>& exprs) {
-    for (auto& expr : exprs) visit(expr);
-  };
-  std::visit(Overloaded{
-                 [&](program::Store& s) {
-                   visit_all(s.at);
-                   visit(s.value);
-                 },
-                 [&](program::Accumulate& s) {
-                   visit_all(s.at);
-                   visit(s.value);
-                 },
-                 [&](program::Let& s) { visit(s.value); },
-                 [&](program::Update& s) {
-                   visit(s.value);
-                   if (s.place) visit(s.place);
-                 },
-                 [&](program::Loop& s) { visit(s.extent); },
-                 [&](program::Fill& s) { visit(s.value); },
-                 [&](program::Call& s) {
-                   for (auto& argument : s.arguments)
-                     if (auto* expr = std::get_if<Expr>(&argument)) visit(*expr);
-                 },
-                 [&](program::Check& s) { visit(s.condition); },
-                 [](program::Allocate&) {},
-                 [](program::HostCall&) {},
-             },
-             step.what);
-}
 
 void forward_stores(Program& program) { Forwarder(program).run(); }
 

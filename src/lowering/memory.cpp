@@ -42,7 +42,7 @@ class MemoryPlanner {
   }
 
   void note(Step& step, int at) {
-    for_each_expr(step, [&](Expr& root) {
+    program::for_each_expr(step, [&](Expr& root) {
       program::ExprWalk()(root, [&](Expr expr) {
         if (expr.code() == program::Code::load) touch(expr.payload(), at);
       });

@@ -60,9 +60,9 @@ class Narrower {
 
   void examine(Steps& steps) {
     for (auto& step : steps) {
-      for_each_expr(step, [&](Expr& root) {
+      program::for_each_expr(step, [&](Expr& root) {
         program::ExprWalk()(root, [&](Expr expr) {
-          if (expr.code() == program::Code::load) note(expr.payload(), arguments_of(expr));
+          if (expr.code() == program::Code::load) note(expr.payload(), program::arguments_of(expr));
           if (expr.code() == program::Code::dim) forbid(expr.payload() >> 8);
         });
       });
@@ -84,12 +84,6 @@ class Narrower {
     }
   }
 
-  static std::vector<Expr> arguments_of(Expr expr) {
-    std::vector<Expr> out;
-    for (std::size_t i = 0; i < expr.argument_count(); ++i) out.push_back(expr.argument(i));
-    return out;
-  }
-
   std::vector<Expr> kept(std::int64_t buffer, std::span<const Expr> per_axis) const {
     const Rows& rows = rows_[std::size_t(buffer)];
     std::vector<Expr> out;
@@ -100,16 +94,16 @@ class Narrower {
 
   bool narrow_loads(Step& step) {
     Stored narrowed;
-    for_each_expr(step, [&](Expr& root) {
+    program::for_each_expr(step, [&](Expr& root) {
       program::ExprWalk()(root, [&](Expr expr) {
         if (expr.code() != program::Code::load) return;
-        const auto at = arguments_of(expr);
+        const auto at = program::arguments_of(expr);
         if (at.size() != rows_[std::size_t(expr.payload())].loops.size()) return;
         const auto left = kept(expr.payload(), at);
         if (left.size() != at.size()) narrowed[expr.id()] = program_.pool->load(expr.payload(), expr.dtype(), left);
       });
     });
-    if (!narrowed.empty()) for_each_expr(step, [&](Expr& root) { root = substitute(root, narrowed); });
+    if (!narrowed.empty()) program::for_each_expr(step, [&](Expr& root) { root = substitute(root, narrowed); });
     return !narrowed.empty();
   }
 

@@ -223,8 +223,6 @@ class Plan final : public Lowering {
 
 // Orders roots, shares loops and writes the program's steps.
 void build_nests(Plan& plan);
-// Every expression of a step, for passes that count or rewrite them.
-void for_each_expr(program::Step& step, const std::function<void(program::Expr&)>& visit);
 // `root` with the sub-expressions in `stored` (by number) replaced.
 using Stored = std::unordered_map<std::uint32_t, Expr>;
 Expr substitute(Expr root, const Stored& stored);

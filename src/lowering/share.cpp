@@ -33,12 +33,6 @@ struct Access {
   enum class Kind { read, store, accumulate } kind;
 };
 
-std::vector<Expr> arguments_of(Expr expr) {
-  std::vector<Expr> out;
-  for (std::size_t i = 0; i < expr.argument_count(); ++i) out.push_back(expr.argument(i));
-  return out;
-}
-
 bool contains(Expr root, Expr part) {
   bool found = false;
   program::ExprWalk()(root, [&](Expr expr) { found |= expr == part; });
@@ -132,9 +126,9 @@ class Footprint {
   }
   void note_reads(Step& step) {
     program::ExprWalk walk;
-    for_each_expr(step, [&](Expr& root) {
+    program::for_each_expr(step, [&](Expr& root) {
       walk(root, [&](Expr expr) {
-        if (expr.code() == Code::load) note(expr.payload(), arguments_of(expr), Access::Kind::read);
+        if (expr.code() == Code::load) note(expr.payload(), program::arguments_of(expr), Access::Kind::read);
       });
     });
   }
@@ -182,7 +176,7 @@ class Sharer {
   }
   void note_uses(Step& step, std::size_t at) {
     program::ExprWalk walk;
-    for_each_expr(step, [&](Expr& root) {
+    program::for_each_expr(step, [&](Expr& root) {
       walk(root, [&](Expr expr) {
         if (expr.code() == Code::load) note_use(buffers_, expr.payload(), at);
         if (expr.code() == Code::var) note_use(variables_, expr.payload(), at);
@@ -457,7 +451,7 @@ class Sharer {
     return true;
   }
   static void substitute_in(Step& step, const Stored& moved) {
-    for_each_expr(step, [&](Expr& root) { root = substitute(root, moved); });
+    program::for_each_expr(step, [&](Expr& root) { root = substitute(root, moved); });
     if (auto* loop = std::get_if<Loop>(&step.what))
       for (auto& inner : loop->body) substitute_in(inner, moved);
   }
@@ -468,7 +462,8 @@ class Sharer {
     program::ExprWalk walk;
     for (auto& step : body) {
       std::int64_t calls = 0;
-      for_each_expr(step, [&](Expr& root) { walk(root, [&](Expr expr) { calls += expr.code() == Code::call; }); });
+      program::for_each_expr(step,
+                             [&](Expr& root) { walk(root, [&](Expr expr) { calls += expr.code() == Code::call; }); });
       total = total + (program::operations(step) * (in_lanes ? 1 : scalar_weight) + calls * call_weight);
       if (auto* loop = std::get_if<Loop>(&step.what))
         total = total + extent_of(*loop) * work_of(loop->body, loop->vector);

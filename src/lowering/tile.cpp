@@ -77,7 +77,7 @@ class Tiler {
     for (auto& step : inner->body) {
       const auto* store = std::get_if<program::Store>(&step.what);
       if (!store) return false;
-      for_each_expr(step, [&](Expr& root) {
+      program::for_each_expr(step, [&](Expr& root) {
         walk(root, [&](Expr expr) {
           if (expr.code() == Code::load && is_transposed(expr, outer.index, inner->index)) transposed.push_back(expr);
         });
@@ -110,7 +110,7 @@ class Tiler {
     Steps body = std::move(inner->body);
     const Stored places = moved(i, j);
     for (auto& step : body)
-      for_each_expr(step, [&](Expr& root) { root = substitute(substitute(root, brought), places); });
+      program::for_each_expr(step, [&](Expr& root) { root = substitute(substitute(root, brought), places); });
     tile_steps.push_back(nest(i, rows, j, columns, std::move(body)));
     Step tiles{Loop{along, count(m, width), {}, std::move(tile_steps), false}};
     outer = Loop{across, count(n, height), {}, {std::move(tiles)}, false};

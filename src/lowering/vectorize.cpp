@@ -22,7 +22,7 @@ std::size_t call_count(const Program& program, program::Steps& body) {
   program::ExprWalk walk;
   std::size_t calls = 0;
   for (auto& step : body)
-    for_each_expr(step, [&](Expr& root) {
+    program::for_each_expr(step, [&](Expr& root) {
       walk(root, [&](Expr expr) { calls += expr.code() == program::Code::call && !program.function_of(expr); });
     });
   return calls;
@@ -38,7 +38,7 @@ bool only_runs(program::Loop& loop) {
   if (!runs) return false;
   program::ExprWalk walk;
   std::size_t size = 0;
-  for (auto& step : loop.body) for_each_expr(step, [&](Expr& root) { walk(root, [&](Expr) { ++size; }); });
+  for (auto& step : loop.body) program::for_each_expr(step, [&](Expr& root) { walk(root, [&](Expr) { ++size; }); });
   return size <= cheap;
 }
 

@@ -434,4 +434,10 @@ std::string to_string(Expr root, const ExprNames& names) {
   return texts[root.id()];
 }
 
+std::vector<Expr> arguments_of(Expr expr) {
+  std::vector<Expr> out;
+  for (std::size_t i = 0; i < expr.argument_count(); ++i) out.push_back(expr.argument(i));
+  return out;
+}
+
 }  // namespace bitale::program

@@ -187,6 +187,8 @@ Expr math_call(std::string_view function, std::initializer_list<Expr> arguments)
 // long and slow. Costs one branch while no lane asks for it.
 Expr rare_math_call(std::string_view function, Expr condition, Expr otherwise, std::initializer_list<Expr> arguments);
 
+std::vector<Expr> arguments_of(Expr expr);
+
 // Visits every distinct sub-expression once, over all calls with one ExprWalk. A visitor that returns bool says whether
 // to go on into the arguments.
 class ExprWalk {

@@ -123,37 +123,39 @@ std::vector<std::int64_t> length_offsets(const Program& program) {
   return offsets;
 }
 
-void visit_exprs(const Loop& loop, const std::function<void(Expr)>& visit) {
-  const auto visit_all = [&](const std::vector<Expr>& exprs) {
+void for_each_expr(Step& step, const std::function<void(Expr&)>& visit) {
+  const auto visit_all = [&](std::vector<Expr>& exprs) {
     for (auto& expr : exprs) visit(expr);
   };
-  visit(loop.extent);
-  for (auto& step : loop.body)
-    std::visit(Overloaded{
-                   [&](const Store& s) {
-                     visit_all(s.at);
-                     visit(s.value);
-                   },
-                   [&](const Accumulate& s) {
-                     visit_all(s.at);
-                     visit(s.value);
-                   },
-                   [&](const Let& s) { visit(s.value); },
-                   [&](const Update& s) {
-                     visit(s.value);
-                     if (s.place) visit(s.place);
-                   },
-                   [&](const Loop& s) { visit_exprs(s, visit); },
-                   [&](const Fill& s) { visit(s.value); },
-                   [&](const Call& s) {
-                     for (auto& argument : s.arguments)
-                       if (auto* expr = std::get_if<Expr>(&argument)) visit(*expr);
-                   },
-                   [&](const Check& s) { visit(s.condition); },
-                   [](const Allocate&) {},
-                   [](const HostCall&) {},
-               },
-               step.what);
+  std::visit(Overloaded{
+                 [&](Store& s) {
+                   visit_all(s.at);
+                   visit(s.value);
+                 },
+                 [&](Accumulate& s) {
+                   visit_all(s.at);
+                   visit(s.value);
+                 },
+                 [&](Let& s) { visit(s.value); },
+                 [&](Update& s) {
+                   visit(s.value);
+                   if (s.place) visit(s.place);
+                 },
+                 [&](Loop& s) { visit(s.extent); },
+                 [&](Fill& s) { visit(s.value); },
+                 [&](Call& s) {
+                   for (auto& argument : s.arguments)
+                     if (auto* expr = std::get_if<Expr>(&argument)) visit(*expr);
+                 },
+                 [&](Check& s) { visit(s.condition); },
+                 [](Allocate&) {},
+                 [](HostCall&) {},
+             },
+             step.what);
+}
+
+void for_each_expr(const Step& step, const std::function<void(Expr)>& visit) {
+  for_each_expr(const_cast<Step&>(step), [&](Expr& expr) { visit(expr); });  // which gets no way to change it
 }
 
 std::int64_t operations(const Step& step) {

@@ -139,8 +139,17 @@ struct Program {
 // Where each buffer's lengths start in runtime::Frame::lengths; one more entry: the total.
 std::vector<std::int64_t> length_offsets(const Program& program);
 
-// Every expression of a loop: its extent, and those of its steps, inner loops included.
-void visit_exprs(const Loop& loop, const std::function<void(Expr)>& visit);
+// Every expression of a step, of a loop its extent and not its body, to be counted or rewritten.
+void for_each_expr(Step& step, const std::function<void(Expr&)>& visit);
+void for_each_expr(const Step& step, const std::function<void(Expr)>& visit);
+// Every step, each loop before the steps in it.
+template <class Visit>
+void visit_steps(const Steps& steps, Visit&& visit) {
+  for (auto& step : steps) {
+    visit(step);
+    if (auto* loop = std::get_if<Loop>(&step.what)) visit_steps(loop->body, visit);
+  }
+}
 // Rough operations on elements in one step, the bodies of loops left out.
 std::int64_t operations(const Step& step);
 // Of a buffer whose lengths are numbers, none of them negative; nothing for others, and where it is more than fits.

@@ -16,7 +16,6 @@ constexpr std::size_t longest_text = 96;  // beyond, an expression gets a name
 // ---- how often each expression is used ------------------------------------------------------------------------------
 
 void Emitter::count_uses() {
-  const program::Loop whole{pool_.index(-1), pool_.integer(0), {}, program_.steps};
   uses_.assign(pool_.size(), 0);
   program::ExprWalk walk;
   const auto use = [&](Expr root) {
@@ -25,10 +24,11 @@ void Emitter::count_uses() {
       for (std::size_t i = 0; i < expr.argument_count(); ++i) ++uses_[expr.argument(i).id()];
     });
   };
-  program::visit_exprs(whole, use);
-  for (auto& step : program_.steps)
+  program::visit_steps(program_.steps, [&](const program::Step& step) {
+    program::for_each_expr(step, use);
     if (auto* allocate = std::get_if<program::Allocate>(&step.what))
       for (auto& length : buffer(allocate->buffer).shape) use(length);
+  });
 }
 
 // ---- where an expression is known -----------------------------------------------------------------------------------
@@ -128,7 +128,7 @@ Text Emitter::value(Expr root) {
         if (!argument.is_constant() && std::find(needed.begin(), needed.end(), argument) == needed.end())
           needed.push_back(argument);
     } else if (expr.code() != Code::load) {  // which says what it needs itself
-      for (std::size_t i = 0; i < expr.argument_count(); ++i) needed.push_back(expr.argument(i));
+      needed = program::arguments_of(expr);
     }
     const std::size_t before = stack.size();
     for (std::size_t i = needed.size(); i-- > 0;)
@@ -181,11 +181,7 @@ Text Emitter::build(Expr expr, std::span<const Text> arguments, bool hoisted) {
     case Code::index: return {index_names_.at(expr.payload()), Text::atom};
     case Code::var: return {var_names_.at(expr.payload()), Text::atom};
     case Code::dim: return {length(expr.payload() >> 8, int(expr.payload() & 0xff)), Text::atom};
-    case Code::load: {
-      std::vector<Expr> at;
-      for (std::size_t i = 0; i < expr.argument_count(); ++i) at.push_back(expr.argument(i));
-      return element(expr.payload(), at, hoisted);
-    }
+    case Code::load: return element(expr.payload(), program::arguments_of(expr), hoisted);
     default: return operations_(expr, arguments, is_plain(expr));
   }
 }

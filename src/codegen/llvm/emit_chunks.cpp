@@ -19,14 +19,6 @@ namespace {
 constexpr std::int64_t widest_vector = 128;  // bytes of 16 lanes
 constexpr std::int64_t simple_granule = 64;  // iterations: chunks of the narrowest elements begin at cache lines
 
-template <class Visit>
-void visit_steps(const program::Steps& steps, Visit&& visit) {
-  for (auto& step : steps) {
-    visit(step);
-    if (auto* loop = std::get_if<program::Loop>(&step.what)) visit_steps(loop->body, visit);
-  }
-}
-
 bool updates_in_lanes(const program::Loop& loop) {
   return loop.vector && std::any_of(loop.body.begin(), loop.body.end(), [](const program::Step& step) {
            return std::holds_alternative<program::Update>(step.what);
@@ -49,8 +41,9 @@ Emitter::Needs Emitter::needs_of(const program::Loop& loop) {
       if (expr.code() == Code::var && var_levels_.count(expr.payload())) needs.variables.push_back(expr);
     });
   };
-  program::visit_exprs(loop, look_at);
-  visit_steps(loop.body, [&](const program::Step& step) {
+  look_at(loop.extent);
+  program::visit_steps(loop.body, [&](const program::Step& step) { program::for_each_expr(step, look_at); });
+  program::visit_steps(loop.body, [&](const program::Step& step) {
     if (auto* store = std::get_if<program::Store>(&step.what)) use(store->buffer);
     if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) use(accumulate->buffer);
   });

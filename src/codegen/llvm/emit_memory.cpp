@@ -189,9 +189,7 @@ void Emitter::store(std::int64_t buffer, std::span<const Expr> at, Value v) {
 }
 
 Emitter::Value Emitter::build_load(Expr load_expr) {
-  std::vector<Expr> at;
-  for (std::size_t i = 0; i < load_expr.argument_count(); ++i) at.push_back(load_expr.argument(i));
-  return load(load_expr.payload(), at, varies(load_expr));
+  return load(load_expr.payload(), program::arguments_of(load_expr), varies(load_expr));
 }
 
 }  // namespace bitale::codegen
