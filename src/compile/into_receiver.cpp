@@ -4,31 +4,14 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "core/extent.hpp"
 
 namespace bitale {
 
 namespace {
 
-struct Extent {
-  const char* begin;
-  const char* end;
-};
-
 Extent extent_of(const View& view, const TensorType& type) {
-  auto data = static_cast<const char*>(view.data);
-  Extent extent{data, data};
-  for (int axis = 0; axis < type.ndim(); ++axis) {
-    if (view.shape[axis] == 0) return {data, data};
-    const std::int64_t reach = (view.shape[axis] - 1) * view.strides[axis];
-    (reach < 0 ? extent.begin : extent.end) += reach;
-  }
-  extent.end += itemsize(type.dtype);
-  return extent;
-}
-
-bool overlap(const View& a, const TensorType& a_type, const View& b, const TensorType& b_type) {
-  const Extent x = extent_of(a, a_type), y = extent_of(b, b_type);
-  return x.begin < y.end && y.begin < x.end;
+  return extent_of(view, type.ndim(), std::int64_t(itemsize(type.dtype)));
 }
 
 }  // namespace
@@ -38,7 +21,8 @@ void IntoReceiver::begin(std::span<const View> inputs, bool is_long) {
   for (std::size_t i = 0; i < call_.targets.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
       if (call_.targets[i].data && call_.targets[j].data &&
-          overlap(call_.targets[i], *call_.output_types[i], call_.targets[j], *call_.output_types[j]))
+          extent_of(call_.targets[i], *call_.output_types[i])
+              .overlaps(extent_of(call_.targets[j], *call_.output_types[j])))
         throw ValueError(cat("outputs ", j, " and ", i, " are given overlapping memory to be written to"));
   if (call_.others) call_.others->begin(inputs, is_long);
 }
@@ -46,8 +30,9 @@ void IntoReceiver::begin(std::span<const View> inputs, bool is_long) {
 bool IntoReceiver::direct(const View& target, const TensorType& type) const {
   if (!call_.writes_last || !is_contiguous(target, type.ndim(), std::int64_t(itemsize(type.dtype)))) return false;
   if (reinterpret_cast<std::uintptr_t>(target.data) % itemsize(type.dtype) != 0) return false;
+  const Extent extent = extent_of(target, type);
   for (std::size_t i = 0; i < inputs_.size(); ++i)
-    if (overlap(target, type, inputs_[i], *call_.input_types[i])) return false;
+    if (extent.overlaps(extent_of(inputs_[i], *call_.input_types[i]))) return false;
   return true;
 }
 

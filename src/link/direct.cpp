@@ -3,25 +3,17 @@
 #include <algorithm>
 #include <array>
 
+#include "core/extent.hpp"
 #include "link/failing.hpp"
 
 namespace bitale::link {
-
-namespace {
-
-struct Extent {
-  std::uintptr_t begin, end;
-  bool overlaps(const Extent& other) const { return begin < other.end && other.begin < end; }
-};
-
-}  // namespace
 
 std::optional<DirectCode> DirectCode::of(const lowering::Lowered& lowered, const FunctionGraph& graph,
                                          runtime::Entry entry, std::int64_t stream_from) {
   const program::Program& program = lowered.program;
   const auto offsets = program::length_offsets(program);
   const bool needs_workspace = std::any_of(program.buffers.begin(), program.buffers.end(), [](auto& buffer) {
-    return buffer.role == program::Role::temporary && buffer.slot >= 0 && !buffer.on_stack;
+    return buffer.role == program::Role::temporary && buffer.slot >= 0;
   });
   if (needs_workspace || !lowered.callbacks.empty() || !writes_last(program)) return {};
   if (program.buffers.size() > most_buffers || std::size_t(offsets.back()) > most_lengths) return {};
@@ -40,8 +32,7 @@ std::optional<DirectCode> DirectCode::of(const lowering::Lowered& lowered, const
     const auto slot = std::size_t(buffer.slot);
     const auto place = [&](const Variable& variable) {
       ++found;
-      return Place{b, std::size_t(offsets[b]), variable.ndim(), std::int64_t(itemsize(buffer.dtype)),
-                   variable.tensor().shape};
+      return Place{b, std::size_t(offsets[b]), variable.ndim(), std::int64_t(itemsize(buffer.dtype))};
     };
     if (buffer.role == program::Role::constant) out.data_[b] = buffer.value.mutable_data();
     if (buffer.role == program::Role::input) out.inputs_[slot] = place(graph.inputs()[slot]);
@@ -77,17 +68,12 @@ bool DirectCode::run(std::span<const View> inputs, std::span<const View> outputs
   if (inputs.size() != inputs_.size() || outputs.size() != outputs_.size()) return false;
   std::array<Extent, most_views> extents;
   bool good = true;
-  const auto extent_of = [&](const View& view, const Place& place) {
-    std::int64_t bytes = place.itemsize;
-    for (int axis = place.ndim; axis-- > 0;) {
-      const std::int64_t length = view.shape[axis];
-      good &= length == 1 || view.strides[axis] == bytes;
-      good &= place.known[std::size_t(axis)] == unknown_length || place.known[std::size_t(axis)] == length;
-      bytes *= length;
-    }
-    const auto begin = reinterpret_cast<std::uintptr_t>(view.data);
-    good &= begin != 0 && (begin & std::uintptr_t(place.itemsize - 1)) == 0;
-    return Extent{begin, begin + std::uintptr_t(bytes)};
+  const auto look_at = [&](const View& view, const Place& place) {
+    const Extent extent = extent_of(view, place.ndim, place.itemsize);
+    good &= is_contiguous(view, place.ndim, place.itemsize);
+    good &=
+        view.data != nullptr && (reinterpret_cast<std::uintptr_t>(view.data) & std::uintptr_t(place.itemsize - 1)) == 0;
+    return extent;
   };
 
   std::array<void*, most_buffers> data;
@@ -96,12 +82,12 @@ bool DirectCode::run(std::span<const View> inputs, std::span<const View> outputs
   std::size_t count = 0;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Place& place = inputs_[i];
-    extents[count++] = extent_of(inputs[i], place);
+    extents[count++] = look_at(inputs[i], place);
     data[place.buffer] = inputs[i].data;
     for (int axis = 0; axis < place.ndim; ++axis) lengths[place.lengths + std::size_t(axis)] = inputs[i].shape[axis];
   }
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const Extent extent = extent_of(outputs[i], outputs_[i]);
+    const Extent extent = look_at(outputs[i], outputs_[i]);
     for (std::size_t k = 0; k < count; ++k) good &= !extent.overlaps(extents[k]);
     extents[count++] = extent;
   }

@@ -22,8 +22,9 @@ class DirectCode {
   static std::optional<DirectCode> of(const lowering::Lowered& lowered, const FunctionGraph& graph,
                                       runtime::Entry entry, std::int64_t stream_from);
 
-  // False: nothing has been written, and the general call is to be made. So it is for memory that is not in rows, badly
-  // aligned, overlapping or of another shape, and whenever the code fails; the general call then says why.
+  // Views of the types' ranks, inputs of the types' known lengths. False: nothing has been written, and the general
+  // call is to be made. So it is for memory that is not in rows, badly aligned, overlapping, or of another shape than a
+  // result, and whenever the code fails; the general call then says why.
   bool run(std::span<const View> inputs, std::span<const View> outputs) const;
 
  private:
@@ -32,7 +33,6 @@ class DirectCode {
     std::size_t buffer, lengths;
     int ndim;
     std::int64_t itemsize;
-    Dims known;  // lengths of the type
   };
   struct Call;
 

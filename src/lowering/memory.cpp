@@ -30,8 +30,8 @@ class MemoryPlanner {
   void run() {
     for (int at = 0; at < int(program_.steps.size()); ++at) note(program_.steps[std::size_t(at)], at);
     insert_allocations();
-    assign_slots();
     choose_stack();
+    assign_slots();
   }
 
  private:
@@ -106,7 +106,8 @@ class MemoryPlanner {
   void assign_slots() {
     std::vector<std::size_t> order;
     for (std::size_t b = 0; b < lives_.size(); ++b)
-      if (allocated(b) && program_.buffers[b].role == program::Role::temporary) order.push_back(b);
+      if (allocated(b) && program_.buffers[b].role == program::Role::temporary && !program_.buffers[b].on_stack)
+        order.push_back(b);
     std::stable_sort(order.begin(), order.end(),
                      [&](std::size_t a, std::size_t b) { return lives_[a].first < lives_[b].first; });
     // The lowest slot that is free, of slots in use by when they will be.

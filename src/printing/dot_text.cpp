@@ -10,6 +10,7 @@
 #include "bitale/printing/picture.hpp"
 #include "graph/pointer_map.hpp"
 #include "printing/leaf_text.hpp"
+#include "printing/markup.hpp"
 
 namespace bitale {
 
@@ -29,22 +30,6 @@ std::string quoted(std::string_view text) {
     out += c == '\n' ? ' ' : c;
   }
   return out + "\"";
-}
-
-// For labels in Graphviz's HTML.
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (char c : text) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else
-      out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;  // XML has no control characters
-  }
-  return out;
 }
 
 // At most `most` characters (bytes that don't begin one are not counted).

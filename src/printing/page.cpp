@@ -12,6 +12,7 @@
 #include "bitale/printing/printing.hpp"
 #include "graph/pointer_map.hpp"
 #include "printing/leaf_text.hpp"
+#include "printing/markup.hpp"
 
 namespace bitale {
 
@@ -123,17 +124,6 @@ class NodeList {
   PointerMap<std::string> output_marks_;
 };
 
-std::string escaped_title(std::string_view text) {
-  std::string out;
-  for (char c : text) {
-    if (c == '<' || c == '&')
-      out += c == '<' ? "&lt;" : "&amp;";
-    else
-      out += c;
-  }
-  return out;
-}
-
 }  // namespace
 
 std::string graph_html(const Page& page) {
@@ -145,7 +135,7 @@ std::string graph_html(const Page& page) {
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
       "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
       "script-src 'unsafe-inline'\">\n<title>",
-      escaped_title(page.title), "</title>\n<style>\n", page_css, "</style></head>\n<body>\n",
+      escaped(page.title), "</title>\n<style>\n", page_css, "</style></head>\n<body>\n",
       "<script type=\"application/json\" id=\"data\">{\"title\":", json(page.title),
       ",\"program\":", json(page.program), ",\"graphs\":[", join(graphs, ","), "]}</script>\n<script>\n",
       page_layout_js, page_fold_js, page_view_js, "</script>\n</body></html>\n");

@@ -4,25 +4,11 @@
 
 #include "bitale/core/text.hpp"
 #include "bitale/printing/printing.hpp"
+#include "printing/markup.hpp"
 
 namespace bitale {
 
 namespace {
-
-std::string escaped(std::string_view text) {
-  std::string out;
-  for (char c : text) {
-    if (c == '&')
-      out += "&amp;";
-    else if (c == '<')
-      out += "&lt;";
-    else if (c == '>')
-      out += "&gt;";
-    else
-      out += c;
-  }
-  return out;
-}
 
 std::vector<std::string> lines_of(const Variables& outputs) {
   const std::string text = dprint(outputs, {.id_type = ""});

@@ -53,6 +53,8 @@ class Emitter {
   std::string text_of(Expr expr) { return value(expr).text; }
   // const or not, restrict or not, as far as that is true: "const double *restrict x".
   std::string pointer(std::int64_t buffer, std::string_view value);
+  // Declares memory for a buffer that lives on the stack, and returns its name.
+  std::string stack_memory(std::int64_t buffer);
   Names& names() { return names_; }
   const program::Program& program() const { return program_; }
   Support& support() { return support_; }

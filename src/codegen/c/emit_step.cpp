@@ -55,6 +55,14 @@ std::string Emitter::pointer(std::int64_t id, std::string_view value) {
              data_name(id), value.empty() ? "" : " = ", value);
 }
 
+std::string Emitter::stack_memory(std::int64_t id) {
+  const auto size = std::int64_t(itemsize(buffer(id).dtype));
+  const std::int64_t count = std::max<std::int64_t>(*program::constant_bytes(buffer(id)) / size, 1);
+  const std::string name = names_.take(cat(data_name(id), "_memory"));
+  line(cat(element_type(buffer(id).dtype), " ", name, "[", count, "];"));
+  return name;
+}
+
 void Emitter::open_level(Expr index, int depth) {
   levels_.emplace_back();
   levels_.back().index = index.payload();

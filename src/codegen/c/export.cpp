@@ -248,6 +248,7 @@ class BodyEmitter final : public ExportEmitter {
       if (!given) line(cat("if (", each, " < 0) return ", file_.negative_length(), ";"));
     }
     if (buffer(id).role == Role::output) return;
+    if (buffer(id).on_stack) return line(cat(pointer(id, stack_memory(id)), ";"));
     const std::string_view type = element_type(buffer(id).dtype);
     line(cat(pointer(id, cat("(", type, " *)(void *)((char *)workspace + starts[", buffer(id).slot, "])")), ";"));
   }
@@ -441,7 +442,7 @@ ExportedText export_text(const program::Program& program, const Signature& signa
   std::string layout;
   if (slots) {
     layout = LengthsEmitter(file, allocations, support, [&](const Buffer& buffer, const auto& lengths) -> std::string {
-               if (buffer.role != Role::temporary) return "";
+               if (buffer.role != Role::temporary || buffer.on_stack) return "";
                const std::string room = cat("room[", buffer.slot, "]");
                const std::string more = support.use("bt_max", DType::Int64);
                return cat(room, " = ", more, "(", room, ", ", product(buffer, lengths), ");");

@@ -51,7 +51,10 @@ class KernelEmitter final : public Emitter {
   void allocate(std::int64_t id, const std::vector<std::string>& lengths) override {
     for (std::size_t axis = 0; axis < lengths.size(); ++axis)
       line(cat(length(id, int(axis)), " = ", lengths[axis], ";"));
-    line(cat("if (frame->allocate(frame, ", id, ") != 0) return ", runtime::failed_in_host, ";"));
+    if (buffer(id).on_stack)
+      line(cat("frame->data[", id, "] = ", stack_memory(id), ";"));
+    else
+      line(cat("if (frame->allocate(frame, ", id, ") != 0) return ", runtime::failed_in_host, ";"));
     take(id);
   }
   void host_call(const program::HostCall& step) override {

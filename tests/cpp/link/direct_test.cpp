@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <array>
+#include <cmath>
 
 #include "bitale/bitale.hpp"
 #include "link/linker.hpp"
@@ -35,6 +36,24 @@ TEST_CASE("direct calls: values where all is plain") {
   CHECK(thunk->direct()->run(std::array{in.view()}, std::array{out.view(), View{&total, nullptr, nullptr}}));
   CHECK(out.values == std::array<double, 8>{3, 5, 7, 9, 5, 6, 7, 8});
   CHECK(total == 10);
+}
+
+TEST_CASE("direct calls: small temporaries are on the stack, whichever linker made the code") {
+  const auto x = tensor("x", DType::Float64, {8});
+  const auto e = exp(x);  // dear, and read once a row: stored
+  const Variable outer = expand_dims(e, 1) * expand_dims(e, 0), total = sum(outer, std::vector<int>{1});
+  for (const std::string linker : {"jit", "c"}) {
+    CAPTURE(linker);
+    const auto thunk = link::link(linker, std::make_shared<FunctionGraph>(Variables{x}, Variables{total}));
+    REQUIRE(thunk->text("program").find("stack ") != std::string::npos);
+    REQUIRE(thunk->direct());
+    Vector in(8), out(8);
+    CHECK(thunk->direct()->run(std::array{in.view()}, std::array{out.view()}));
+    double sum_of_exp = 0;
+    for (double value : in.values) sum_of_exp += std::exp(value);
+    for (std::size_t i = 0; i < 8; ++i)
+      CHECK(out.values[i] == doctest::Approx(std::exp(in.values[i]) * sum_of_exp).epsilon(1e-12));
+  }
 }
 
 TEST_CASE("direct calls: nothing is written where the general call is needed") {
