@@ -32,6 +32,7 @@ from bitale import tensor
 from bitale import graph
 from bitale import compile
 from bitale import gradient
+from bitale import link
 from bitale import printing
 from bitale import rewrite
 from bitale.compile import Function, In, Mode, Out, function, get_mode, shared

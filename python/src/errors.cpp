@@ -10,6 +10,7 @@
 #include "bind.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/graph/features.hpp"
+#include "bitale/link/linker.hpp"
 
 namespace bitale::python {
 
@@ -74,6 +75,8 @@ void bind_errors(nb::module_& m) {
   map_to_new<InconsistencyError>(m, "InconsistencyError", PyExc_Exception,
                                  "A graph that can't be ordered, or that a rewrite broke.");
   map_to_new<NotScalarConstantError>(m, "NotScalarConstantError", PyExc_Exception, "Not a constant of one element.");
+  map_to_new<DualLinkerError>(m, "DualLinkerError", PyExc_Exception,
+                              "Two linkers give different values for the same node.");
   map_to_new<InternalError>(m, "InternalError", PyExc_RuntimeError, "A broken promise of Bitale itself.");
   map_to<NotImplementedError>(PyExc_NotImplementedError);
   map_to<OutOfMemoryError>(PyExc_MemoryError);

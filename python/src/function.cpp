@@ -22,6 +22,7 @@
 #include "define.hpp"
 #include "function_graph.hpp"
 #include "function_object.hpp"
+#include "linker.hpp"
 #include "numpy_bridge.hpp"
 
 namespace bitale::python {
@@ -306,8 +307,15 @@ void bind_shared(nb::module_& m) {
 
 void bind_mode(nb::module_& m) {
   nb::class_<Mode>(m, "Mode", "How to compile: a linker, and which rewrites.")
-      .def(nb::init<std::string, std::string>(), "linker"_a = "jit", "optimizer"_a = "fast_run")
-      .def_prop_ro("linker", &Mode::linker)
+      .def(
+          "__init__",
+          [](Mode* self, nb::handle linker, std::string optimizer) {
+            new (self) Mode(linker_of(linker), std::move(optimizer));
+          },
+          "linker"_a = "jit", "optimizer"_a = "fast_run",
+          nb::sig("def __init__(self, linker: str | Linker = 'jit', optimizer: str = 'fast_run') -> None"))
+      .def_prop_ro(
+          "linker", [](const Mode& self) { return self.linker().name; }, "The linker's name.")
       .def_prop_ro("optimizer", &Mode::optimizer)
       .def(
           "including",
@@ -325,13 +333,13 @@ void bind_mode(nb::module_& m) {
            [](const Mode& self) {
              if (!self.query().extra.empty())
                throw NotImplementedError("pickling: a Mode with rewrites of its own (Mode.register) can't be stored");
-             return nb::make_tuple(
-                 nb::module_::import_("bitale.compile.mode").attr("stored_mode"),
-                 nb::make_tuple(self.linker(), self.optimizer(), self.included(), self.excluded(), self.required()));
+             return nb::make_tuple(nb::module_::import_("bitale.compile.mode").attr("stored_mode"),
+                                   nb::make_tuple(nb::cast(self.linker()), self.optimizer(), self.included(),
+                                                  self.excluded(), self.required()));
            })
       .def("__repr__", &Mode::str);
   m.def("mode_of_stored",
-        [](const std::string& linker, const std::string& optimizer, const std::vector<std::string>& included,
+        [](const Linker& linker, const std::string& optimizer, const std::vector<std::string>& included,
            const std::vector<std::string>& excluded, const std::vector<std::string>& required) {
           return Mode(linker, optimizer).including(included).excluding(excluded).requiring(required);
         });

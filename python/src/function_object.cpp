@@ -28,16 +28,26 @@ namespace {
 
 bool is_called(PyObject* name, const char* text) { return PyUnicode_CompareWithASCIIString(name, text) == 0; }
 
+// Arguments by name that are no inputs: where results go, and which are wanted. Null: not given.
+struct Options {
+  PyObject* out = nullptr;
+  PyObject* output_subset = nullptr;
+
+  PyObject** find(PyObject* name) {
+    return is_called(name, "out") ? &out : is_called(name, "output_subset") ? &output_subset : nullptr;
+  }
+};
+
 // Positional arguments, then those by name (`names` and the values after the positional ones), in the order of inputs.
 // Defaults stand in for what is missing; `held` keeps those alive.
 std::vector<PyObject*> place_arguments(const FunctionObject& self, PyObject* const* arguments, std::size_t positional,
-                                       PyObject* names, bool has_out, std::vector<nb::object>& held) {
+                                       PyObject* names, Options options, std::vector<nb::object>& held) {
   const std::size_t count = self.input_names.size();
   if (positional > count) throw TypeError(cat(name_of(self), ": expected ", count, " inputs, got ", positional));
   std::vector<PyObject*> placed(arguments, arguments + positional);
   placed.resize(count, nullptr);
   for (Py_ssize_t k = 0; names && k < PyTuple_GET_SIZE(names); ++k) {
-    if (has_out && is_called(PyTuple_GET_ITEM(names, k), "out")) continue;
+    if (PyObject** option = options.find(PyTuple_GET_ITEM(names, k)); option && *option) continue;
     const char* name = PyUnicode_AsUTF8(PyTuple_GET_ITEM(names, k));
     if (!name) nb::raise_python_error();
     std::size_t i = 0;
@@ -102,13 +112,56 @@ PyObject* call_into(const FunctionObject& self, std::span<PyObject* const> given
   return hand_over(self, targets);
 }
 
-// The array or arrays for results among the arguments by name; an input of that name comes first.
-PyObject* out_among(const FunctionObject& self, PyObject* const* by_name, PyObject* names) {
-  for (auto& name : self.input_names)
-    if (name == "out") return nullptr;
+// Outputs by position or, of a function that gives a dict, by key.
+std::vector<int> wanted_outputs(const FunctionObject& self, nb::handle given) {
+  std::vector<int> out;
+  if (!PyList_Check(given.ptr()) && !PyTuple_Check(given.ptr()))
+    throw TypeError(cat(name_of(self), ": output_subset: expected a list of positions or keys, got ", shown(given)));
+  for (nb::handle item : given) {
+    std::size_t key = 0;
+    while (key < self.keys.size() && !self.keys[key].equal(item)) ++key;
+    if (key < self.keys.size()) {
+      out.push_back(int(key));
+    } else if (PyLong_Check(item.ptr()) && !PyBool_Check(item.ptr())) {
+      const long position = PyLong_AsLong(item.ptr());
+      if (position == -1 && PyErr_Occurred()) nb::raise_python_error();
+      out.push_back(position < 0 || position > long(self.output_count) ? int(self.output_count) : int(position));
+    } else {
+      throw TypeError(cat(name_of(self), ": output_subset: there is no output ", shown(item)));
+    }
+  }
+  return out;
+}
+
+// Single results come alone, others as a list or a dict.
+PyObject* call_some(const FunctionObject& self, std::span<PyObject* const> given, nb::handle output_subset) {
+  require_count(self, given.size());
+  const std::vector<int> wanted = wanted_outputs(self, output_subset);
+  const CallArguments arguments(self, given);
+  NumpyReceiver results(wanted.size());
+  self.function.run_some(arguments.views(), wanted, results);
+  results.finish();
+  if (self.form == FunctionObject::Form::Single && wanted.size() == 1) return results.take(0);
+  if (self.form == FunctionObject::Form::Dict) {
+    nb::dict out;
+    for (std::size_t k = 0; k < wanted.size(); ++k) out[self.keys[std::size_t(wanted[k])]] = nb::steal(results.take(k));
+    return out.release().ptr();
+  }
+  nb::list out;
+  for (std::size_t k = 0; k < wanted.size(); ++k) out.append(nb::steal(results.take(k)));
+  return out.release().ptr();
+}
+
+// Those among the arguments by name; an input of that name comes first.
+Options options_among(const FunctionObject& self, PyObject* const* by_name, PyObject* names) {
+  Options found;
   for (Py_ssize_t k = 0; k < PyTuple_GET_SIZE(names); ++k)
-    if (is_called(PyTuple_GET_ITEM(names, k), "out")) return by_name[k];
-  return nullptr;
+    if (PyObject** option = found.find(PyTuple_GET_ITEM(names, k))) *option = by_name[k];
+  for (auto& name : self.input_names) {
+    if (name == "out") found.out = nullptr;
+    if (name == "output_subset") found.output_subset = nullptr;
+  }
+  return found;
 }
 
 // vectorcall
@@ -118,10 +171,15 @@ PyObject* call(PyObject* object, PyObject* const* arguments, std::size_t flags, 
   try {
     if (!names && (self.defaults.empty() || positional >= self.input_names.size()))
       return call_placed(self, {arguments, positional});
-    PyObject* out = names ? out_among(self, arguments + positional, names) : nullptr;
+    const Options options = names ? options_among(self, arguments + positional, names) : Options();
+    const auto is_given = [](PyObject* option) { return option && option != Py_None; };
     std::vector<nb::object> held;
-    const auto placed = place_arguments(self, arguments, positional, names, out != nullptr, held);
-    return out && out != Py_None ? call_into(self, placed, out) : call_placed(self, placed);
+    const auto placed = place_arguments(self, arguments, positional, names, options, held);
+    if (is_given(options.output_subset)) {
+      if (is_given(options.out)) throw TypeError(cat(name_of(self), ": out and output_subset can't be combined"));
+      return call_some(self, placed, options.output_subset);
+    }
+    return is_given(options.out) ? call_into(self, placed, options.out) : call_placed(self, placed);
   } catch (...) {
     set_python_error(std::current_exception());
     return nullptr;

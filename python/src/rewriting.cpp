@@ -20,6 +20,7 @@
 #include "define.hpp"
 #include "function_graph.hpp"
 #include "function_object.hpp"
+#include "held.hpp"
 #include "ops/elemwise.hpp"
 #include "ops/registry.hpp"
 
@@ -32,15 +33,6 @@ using rewriting::NodeFunction;
 using rewriting::Root;
 using rewriting::Rule;
 using rewriting::Rules;
-
-// A Python object that C++ may copy and drop on any thread.
-using Held = std::shared_ptr<nb::object>;
-Held hold(nb::object object) {
-  return Held(new nb::object(std::move(object)), [](nb::object* held) {
-    nb::gil_scoped_acquire locked;
-    delete held;
-  });
-}
 
 // ---- functions ------------------------------------------------------------------------------------------------------
 

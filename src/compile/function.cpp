@@ -61,6 +61,11 @@ struct Function::Impl {
                given.empty() ? "" : cat(" (`", given, "`)"));
   }
   void run(std::span<const View> values, Receiver& results) const;
+  void run_some(std::span<const View> values, std::span<const int> outputs, Receiver& results) const;
+  // Shared variables are given to the action after the inputs, and get their new values from what it leaves in the
+  // receiver after so many outputs.
+  template <class Action>
+  void with_shared(std::span<const View> values, Receiver& results, std::size_t outputs, Action action) const;
   void run_into(std::span<const View> values, std::span<const View> targets, Receiver* others) const;
   Array accept(std::size_t i, const Array& value) const;
   // The values as inputs, converted where need be, for the action.
@@ -284,8 +289,10 @@ class UpdateReceiver final : public Receiver {
 
 }  // namespace
 
-void Function::Impl::run(std::span<const View> values, Receiver& results) const {
-  if (containers.empty()) return thunk->run(values, results);
+template <class Action>
+void Function::Impl::with_shared(std::span<const View> values, Receiver& results, std::size_t outputs,
+                                 Action action) const {
+  if (containers.empty()) return action(values, results);
   Pool<SharedValues>::Loan loan(shared_values);
   struct Hold {
     SharedValues& values;
@@ -296,10 +303,29 @@ void Function::Impl::run(std::span<const View> values, Receiver& results) const 
   updates.resize(updated.size());
   for (auto& container : containers) shared_now.push_back(container->get());
   for (auto& value : shared_now) inputs_and_shared.push_back(view_of(value));
-  UpdateReceiver receiver(results, output_count, update_targets, updates);
-  thunk->run(inputs_and_shared, receiver);
+  UpdateReceiver receiver(results, outputs, update_targets, updates);
+  action(std::span<const View>(inputs_and_shared), receiver);
   // Nothing failed: the shared variables change together.
   for (std::size_t k = 0; k < updated.size(); ++k) update_targets[k]->update(std::move(*updates[k]));
+}
+
+void Function::Impl::run(std::span<const View> values, Receiver& results) const {
+  with_shared(values, results, output_count,
+              [&](std::span<const View> all, Receiver& receiver) { thunk->run(all, receiver); });
+}
+
+void Function::Impl::run_some(std::span<const View> values, std::span<const int> outputs, Receiver& results) const {
+  std::vector<int> wanted;
+  for (int output : outputs) {
+    if (output < 0 || output >= int(output_count))
+      throw IndexError(cat(name.empty() ? "function" : name, ": there is no output ", output, " among ", output_count));
+    if (std::find(wanted.begin(), wanted.end(), output) != wanted.end())
+      throw ValueError(cat(name.empty() ? "function" : name, ": output ", output, " is asked for twice"));
+    wanted.push_back(output);
+  }
+  for (std::size_t k = 0; k < updated.size(); ++k) wanted.push_back(int(output_count + k));
+  with_shared(values, results, outputs.size(),
+              [&](std::span<const View> all, Receiver& receiver) { thunk->run_some(all, wanted, receiver); });
 }
 
 void Function::Impl::run_into(std::span<const View> values, std::span<const View> targets, Receiver* others) const {
@@ -316,6 +342,9 @@ void Function::Impl::run_into(std::span<const View> values, std::span<const View
 }
 
 void Function::run(std::span<const View> inputs, Receiver& results) const { impl_->run(inputs, results); }
+void Function::run_some(std::span<const View> inputs, std::span<const int> outputs, Receiver& results) const {
+  impl_->run_some(inputs, outputs, results);
+}
 void Function::run_into(std::span<const View> inputs, std::span<const View> outputs, Receiver* others) const {
   impl_->run_into(inputs, outputs, others);
 }
@@ -354,6 +383,12 @@ void Function::require_signature(std::span<const Slot> inputs, std::span<const S
 Array Function::accept(std::size_t i, const Array& value) const { return impl_->accept(i, value); }
 
 Results Function::call(std::span<const Array> inputs) const { return impl_->call(inputs); }
+
+Results Function::call_some(std::span<const Array> inputs, std::span<const int> outputs) const {
+  ArrayReceiver results(outputs.size());
+  impl_->with_views(inputs, [&](std::span<const View> views) { impl_->run_some(views, outputs, results); });
+  return Results(std::move(results).take());
+}
 
 Results Function::call(std::span<const Array> inputs, std::span<const std::pair<std::string, Array>> named) const {
   std::vector<const Array*> slots(impl_->inputs.size(), nullptr);

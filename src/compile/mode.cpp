@@ -49,9 +49,7 @@ std::vector<std::string> tags_of(std::string_view flag) {
 
 }  // namespace
 
-Mode::Mode(std::string linker, std::string optimizer) : linker_(std::move(linker)), optimizer_(std::move(optimizer)) {
-  if (linker_.empty() || linker_ == "auto") linker_ = "jit";
-  require_known("linker", linker_, link::linker_names());
+Mode::Mode(const Linker& linker, std::string optimizer) : linker_(linker), optimizer_(std::move(optimizer)) {
   require_known("optimizer", optimizer_, optimizer_names());
 }
 
@@ -87,7 +85,7 @@ RewriteQuery Mode::query() const {
 }
 
 std::string Mode::str() const {
-  std::string text = cat("Mode(linker=", linker_, ", optimizer=", optimizer_);
+  std::string text = cat("Mode(linker=", linker_.name, ", optimizer=", optimizer_);
   const auto list = [&](std::string_view label, const std::vector<std::string>& tags) {
     if (!tags.empty()) text += cat(", ", label, "=[", join(tags, ", "), "]");
   };

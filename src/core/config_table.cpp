@@ -53,10 +53,16 @@ const std::vector<Flag>& declarations() {
       {"mode", "enum", {"FAST_RUN", "FAST_COMPILE"}, "FAST_RUN", "How function() compiles when no mode is given."},
       {"linker",
        "enum",
-       {"auto", "jit", "c", "vm"},
+       {"auto", "jit", "c", "opwise", "vm", "dual"},
        "auto",
-       "What runs a compiled graph: native code by LLVM (jit) or by the system's C compiler (c), or each op's perform "
-       "(vm). auto leaves the choice to the mode."},
+       "What runs a compiled graph: native code by LLVM (jit) or by the system's C compiler (c), native code for each "
+       "node (opwise), each op's perform (vm), or both, compared (dual). auto leaves the choice to the mode."},
+      {"allow_gc",
+       "bool",
+       {},
+       "True",
+       "Linkers that run node by node let go of a value as soon as no node needs it. Off: memory is kept for the next "
+       "call."},
       {"linker_fallback",
        "bool",
        {},

@@ -7,20 +7,41 @@
 #include "bitale/core/text.hpp"
 #include "codegen/generate.hpp"
 
-namespace bitale::link {
+namespace bitale {
 
 namespace {
 
+using link::LinkedGraph;
+using link::LinkOptions;
+using link::Thunk;
+
 struct Entry {
   std::string_view name;
-  std::unique_ptr<Thunk> (*link)(const LinkedGraph& graph, const LinkOptions& options);
-  std::string_view wanted;  // a tag of rewrites, or ""
+  std::string_view instead;  // what stands in where the linker lacks what it needs, or ""
+  std::unique_ptr<Thunk> (*link)(const LinkedGraph& graph, const LinkOptions& options);  // null: node by node
+  std::vector<std::string> ways;
+  NodeWrapper (*wrapper)() = nullptr;
 };
-// In the order in which one stands in for another that lacks what it needs. Native code plans its memory itself.
-constexpr Entry linkers[] = {{"c", link_c, ""}, {"jit", link_jit, ""}, {"vm", link_vm, "inplace"}};
+
+const std::vector<Entry>& linkers() {
+  static const std::vector<Entry> table = {
+      {"jit", "vm", link::link_jit, {}},
+      {"c", "jit", link::link_c, {}},
+      {"opwise", "vm", nullptr, {"opwise"}},
+      {"vm", "", nullptr, {"vm"}},
+      {"dual", "vm", nullptr, {"vm", "jit"}, [] { return link::compare_ways({}); }},
+      {"wrap", "", nullptr, {"vm"}},
+  };
+  return table;
+}
+
+constexpr std::pair<std::string_view, std::string_view> other_names[] = {
+    {"", "jit"}, {"auto", "jit"}, {"c|py", "opwise"}, {"py", "vm"}};
 
 const Entry& entry_of(std::string_view linker) {
-  for (auto& entry : linkers)
+  for (auto& [other, name] : other_names)
+    if (linker == other) linker = name;
+  for (auto& entry : linkers())
     if (entry.name == linker) return entry;
   const auto names = linker_names();
   const std::string near = closest(linker, names);
@@ -30,6 +51,83 @@ const Entry& entry_of(std::string_view linker) {
 
 }  // namespace
 
+std::vector<std::string> linker_names() {
+  std::vector<std::string> names;
+  for (auto& entry : linkers()) names.emplace_back(entry.name);
+  return names;
+}
+
+Linker::Linker(std::string_view given) {
+  const Entry& entry = entry_of(given);
+  name = entry.name;
+  ways = entry.ways;
+  if (entry.wrapper) wrapper = entry.wrapper();
+}
+
+Linker wrap_linker(std::vector<std::string> ways, NodeWrapper wrapper) {
+  Linker linker("wrap");
+  if (ways.empty()) throw ValueError("wrap_linker: expected at least one linker to run the nodes");
+  linker.ways.clear();
+  for (auto& way : ways) linker.ways.emplace_back(entry_of(way).name);
+  linker.wrapper = std::move(wrapper);
+  return linker;
+}
+
+Linker dual_linker(std::string_view first, std::string_view second, ValuesAgree agree) {
+  Linker linker = wrap_linker({std::string(first), std::string(second)}, link::compare_ways(std::move(agree)));
+  linker.name = "dual";
+  return linker;
+}
+
+Linker vm_linker(NodeWrapper callback, InputCallback on_input) {
+  Linker linker("vm");
+  if (callback)
+    linker.wrapper = [callback = std::move(callback)](NodeStep& step) {
+      step.run();
+      callback(step);
+    };
+  linker.on_input = std::move(on_input);
+  return linker;
+}
+
+namespace link {
+
+namespace {
+
+// Passes on what is wanted, and keeps the rest for as long as the call lasts.
+class SomeReceiver final : public Receiver {
+ public:
+  SomeReceiver(std::span<const int> wanted, Receiver& results) : wanted_(wanted), results_(results) {}
+
+  void* place(int output, DType dtype, std::span<const std::int64_t> shape) override {
+    const auto at = place_of(output);
+    return at ? results_.place(*at, dtype, shape) : others_.place(output, dtype, shape);
+  }
+  void* receive(int output, Array value) override {
+    const auto at = place_of(output);
+    return at ? results_.receive(*at, std::move(value)) : others_.receive(output, std::move(value));
+  }
+  void begin(std::span<const View> inputs, bool is_long) override { results_.begin(inputs, is_long); }
+
+ private:
+  std::optional<int> place_of(int output) const {
+    for (std::size_t k = 0; k < wanted_.size(); ++k)
+      if (wanted_[k] == output) return int(k);
+    return {};
+  }
+
+  const std::span<const int> wanted_;
+  Receiver& results_;
+  ArrayReceiver others_{0};
+};
+
+}  // namespace
+
+void Thunk::run_some(std::span<const View> inputs, std::span<const int> wanted, Receiver& results) const {
+  SomeReceiver some(wanted, results);
+  run(inputs, some);
+}
+
 std::vector<Array> Thunk::run(std::span<const Array> inputs) const {
   std::vector<View> views;
   for (auto& input : inputs) views.push_back(view_of(input));
@@ -38,25 +136,32 @@ std::vector<Array> Thunk::run(std::span<const Array> inputs) const {
   return std::move(results).take();
 }
 
-std::vector<std::string> linker_names() {
-  std::vector<std::string> names;
-  for (auto& entry : linkers) names.emplace_back(entry.name);
-  return names;
+std::vector<std::string> wanted_rewrites(const Linker& linker) {
+  // Native code plans its memory itself, and who looks on is to see what a node has read.
+  const bool destroys = linker.name == "vm" && !linker.wrapper;
+  return destroys ? std::vector<std::string>{"inplace"} : std::vector<std::string>();
 }
 
-std::vector<std::string> wanted_rewrites(std::string_view linker) {
-  const std::string_view tag = entry_of(linker).wanted;
-  return tag.empty() ? std::vector<std::string>() : std::vector<std::string>{std::string(tag)};
+std::unique_ptr<Thunk> link_vm(const LinkedGraph& graph, const LinkOptions& options) {
+  return link_nodes(graph, Linker("vm"), options);
 }
 
-std::unique_ptr<Thunk> link(std::string_view linker, const LinkedGraph& graph, const LinkOptions& options) {
-  for (const Entry* entry = &entry_of(linker);; ++entry) try {
-      return entry->link(graph, options);
+std::unique_ptr<Thunk> link(const Linker& linker, const LinkedGraph& graph, const LinkOptions& options) {
+  const Entry* entry = &entry_of(linker.name);
+  if (entry->link && (linker.wrapper || linker.on_input))
+    throw ValueError(cat("linker ", linker.name,
+                         " runs the graph as one function, so that there are no nodes to call a function around; "
+                         "wrap_linker({\"",
+                         linker.name, "\"}, wrapper) has it run node by node"));
+  for (Linker now = linker;; now = Linker(entry->name)) try {
+      return entry->link ? entry->link(graph, options) : link_nodes(graph, now, options);
     } catch (const codegen::MissingGenerator& error) {
-      if (entry + 1 == std::end(linkers) || !config::get_bool("linker_fallback")) throw;
-      std::fprintf(stderr, "bitale: warning: linker %s is used: %s\n", std::string(entry[1].name).c_str(),
-                   error.what());
+      if (entry->instead.empty() || !config::get_bool("linker_fallback")) throw;
+      entry = &entry_of(entry->instead);
+      std::fprintf(stderr, "bitale: warning: linker %s is used: %s\n", std::string(entry->name).c_str(), error.what());
     }
 }
 
-}  // namespace bitale::link
+}  // namespace link
+
+}  // namespace bitale

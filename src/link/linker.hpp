@@ -1,6 +1,6 @@
-// Linkers: from a rewritten FunctionGraph to a Thunk that computes its outputs. `vm` runs each op's perform; `jit`
-// compiles the whole graph to one native function, by LLVM; `c` does so by C text and the system's compiler. A Thunk is
-// immutable and re-entrant: many threads may run it at once.
+// Linkers: from a rewritten FunctionGraph to a Thunk that computes its outputs. `jit` compiles the whole graph to one
+// native function, by LLVM; `c` does so by C text and the system's compiler; the others run node by node, by one
+// machine (link/machine.cpp). A Thunk is immutable and re-entrant: many threads may run it at once.
 #pragma once
 
 #include <memory>
@@ -12,6 +12,7 @@
 #include "bitale/core/receiver.hpp"
 #include "bitale/core/view.hpp"
 #include "bitale/graph/function_graph.hpp"
+#include "bitale/link/linker.hpp"
 
 namespace bitale::link {
 
@@ -29,6 +30,9 @@ class Thunk {
   virtual void run(std::span<const View> inputs, Receiver& results) const = 0;
   // Whether nothing can fail any more once memory of a result has been written to.
   virtual bool writes_last() const = 0;
+  // Only these results, which the receiver knows by their place in `wanted`. Linkers that can't do with less compute
+  // all.
+  virtual void run_some(std::span<const View> inputs, std::span<const int> wanted, Receiver& results) const;
   // The same with Arrays; the outputs share no memory with inputs, constants or each other.
   std::vector<Array> run(std::span<const Array> inputs) const;
   // Code that a caller with memory for all results may run without this Thunk's help, as long as the Thunk lives; null:
@@ -58,11 +62,14 @@ struct LinkOptions {
 std::unique_ptr<Thunk> link_vm(const LinkedGraph& graph, const LinkOptions& options = {});
 std::unique_ptr<Thunk> link_jit(const LinkedGraph& graph, const LinkOptions& options = {});
 std::unique_ptr<Thunk> link_c(const LinkedGraph& graph, const LinkOptions& options = {});
+// Node by node, as the linker says.
+std::unique_ptr<Thunk> link_nodes(const LinkedGraph& graph, const Linker& linker, const LinkOptions& options);
+// The wrapper of linker `dual`.
+NodeWrapper compare_ways(ValuesAgree agree);
 
-// By name; ValueError with a suggestion for an unknown one.
-std::unique_ptr<Thunk> link(std::string_view linker, const LinkedGraph& graph, const LinkOptions& options = {});
-std::vector<std::string> linker_names();
+// ValueError for a wrapper where there are no nodes to call it around.
+std::unique_ptr<Thunk> link(const Linker& linker, const LinkedGraph& graph, const LinkOptions& options = {});
 // Tags of rewrites that the linker wants besides those of fast_run.
-std::vector<std::string> wanted_rewrites(std::string_view linker);
+std::vector<std::string> wanted_rewrites(const Linker& linker);
 
 }  // namespace bitale::link

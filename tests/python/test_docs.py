@@ -38,6 +38,12 @@ def test_functions():
         execute(code, "functions.md", names)
 
 
+def test_linkers():
+    names = {}
+    for code in blocks("linkers.md", "python"):
+        execute(code, "linkers.md", names)
+
+
 def test_command_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for code in blocks("command_line.md", "python"):

@@ -79,6 +79,10 @@ class Function {
   // By name for some of the inputs, after the positional ones.
   Results call(std::span<const Array> inputs, std::span<const std::pair<std::string, Array>> named) const;
 
+  // Only these outputs, in this order: the linkers that run node by node compute no more than they and the updates
+  // need, others all. ValueError for one that is given twice, IndexError for one that the function does not have.
+  Results call_some(std::span<const Array> inputs, std::span<const int> outputs) const;
+
   // A view of it that takes and gives C++ values and memory, without Arrays: f.as<double(std::span<const double>)>();
   // see bitale/compile/typed.hpp. TypeError when the signature is not the function's.
   template <class Signature>
@@ -92,6 +96,8 @@ class Function {
   // Below Arrays: the inputs' elements, of the inputs' dtypes and ranks (`accept` sees to that), and results where the
   // receiver wants them. Memory of the receiver must not overlap an input's.
   void run(std::span<const View> inputs, Receiver& results) const;
+  // The same for some of the outputs, which the receiver knows by their place among those.
+  void run_some(std::span<const View> inputs, std::span<const int> outputs, Receiver& results) const;
   // The same into the caller's memory, of the outputs' dtypes and ranks. Outputs without data go to `others`.
   void run_into(std::span<const View> inputs, std::span<const View> outputs, Receiver* others = nullptr) const;
   // TypeError naming the first input or output that is none such.

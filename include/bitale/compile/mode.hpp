@@ -4,15 +4,16 @@
 #include <string>
 #include <vector>
 
+#include "bitale/link/linker.hpp"
 #include "bitale/rewriting/rewriting.hpp"
 
 namespace bitale {
 
 class Mode {
  public:
-  // ValueError with a suggestion for an unknown linker or optimizer name.
-  Mode(std::string linker, std::string optimizer);
-  const std::string& linker() const { return linker_; }        // "jit", "c" or "vm"
+  // ValueError with a suggestion for an unknown optimizer.
+  Mode(const Linker& linker, std::string optimizer);
+  const Linker& linker() const { return linker_; }
   const std::string& optimizer() const { return optimizer_; }  // "fast_run", "fast_compile", "None", ...
   const std::vector<std::string>& included() const { return included_; }
   const std::vector<std::string>& excluded() const { return excluded_; }
@@ -29,7 +30,8 @@ class Mode {
   std::string str() const;
 
  private:
-  std::string linker_, optimizer_;
+  Linker linker_;
+  std::string optimizer_;
   std::vector<std::string> included_, excluded_, required_;
   RewriteQuery own_;  // only its extra rewrites
 };

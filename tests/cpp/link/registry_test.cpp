@@ -130,3 +130,25 @@ TEST_CASE("compiled agrees with perform, for every op, sample, layout and width 
     }
   }
 }
+
+TEST_CASE("linkers that run node by node agree with perform, for every op and sample") {
+  for (auto& name : linker_names()) {
+    // The others make one function of the graph: jit above, c in codegen/c_test.
+    if (name == "jit" || name == "c") continue;
+    for (auto& entry : op_registry())
+      for (auto& sample : entry.samples()) {
+        INFO(name << " " << description(entry, sample));
+        const Case test = case_of(sample);
+        try {
+          const Arrays expected = link::link("vm", test.graph)->run(sample.values);
+          Linker linker(name);
+          linker.allow_gc = false;
+          const auto thunk = link::link(linker, test.graph);
+          for (int call = 0; call < 2; ++call) compare(thunk->run(sample.values), expected, sample.tolerance);
+        } catch (const std::exception& error) {
+          const std::string message = error.what();
+          FAIL_CHECK(message);
+        }
+      }
+  }
+}

@@ -1,0 +1,173 @@
+// Linkers for Python, with functions of the user's around each node. bitale/link.py gives them their names.
+#include "linker.hpp"
+
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "arguments.hpp"
+#include "bind.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "define.hpp"
+#include "function_graph.hpp"
+#include "held.hpp"
+#include "instance.hpp"
+#include "numpy_bridge.hpp"
+
+namespace bitale::python {
+
+namespace {
+
+// One way to run the node of a step. The step is lent for as long as the wrapper runs.
+struct NodeThunk {
+  std::shared_ptr<NodeStep*> lent;
+  std::size_t way;
+
+  NodeStep& step() const {
+    if (!*lent) throw ValueError("a node's thunk can be used only until the wrapper it was given to has returned");
+    return **lent;
+  }
+};
+
+// As PyTensor's storage: a list of one value each. Copies, for the call may write over what it has.
+nb::list storage_of(std::span<const Array> values) {
+  nb::list out;
+  for (auto& value : values) {
+    nb::list cell;
+    cell.append(to_numpy(value.copy()));
+    out.append(cell);
+  }
+  return out;
+}
+
+struct PythonWrapper {
+  Held function;
+
+  void operator()(NodeStep& step) const {
+    nb::gil_scoped_acquire locked;
+    struct Lent {
+      std::shared_ptr<NodeStep*> step;
+      ~Lent() { *step = nullptr; }
+    } lent{std::make_shared<NodeStep*>(&step)};
+    nb::list arguments;
+    arguments.append(FunctionGraphObject{step.graph, nullptr});
+    arguments.append(step.index);
+    arguments.append(wrap(step.node));
+    for (std::size_t way = 0; way < step.ways; ++way) arguments.append(NodeThunk{lent.step, way});
+    (*function)(*nb::tuple(arguments));
+  }
+};
+
+struct PythonInputCallback {
+  Held function;
+  void operator()(const Variable& variable, const Array& value) const {
+    nb::gil_scoped_acquire locked;
+    (*function)(variable, to_numpy(value.copy()));
+  }
+};
+
+struct PythonAgreement {
+  Held function;
+  bool operator()(const Array& first, const Array& second) const {
+    nb::gil_scoped_acquire locked;
+    const nb::object answer = (*function)(to_numpy(first.copy()), to_numpy(second.copy()));
+    const int truth = PyObject_IsTrue(answer.ptr());
+    if (truth < 0) nb::raise_python_error();
+    return truth != 0;
+  }
+};
+
+nb::object required_callable(nb::handle object, const char* what) {
+  if (!PyCallable_Check(object.ptr())) throw TypeError(cat(what, ": expected a function, got ", shown(object)));
+  return nb::borrow(object);
+}
+
+Linker make_linker(const std::string& name, const std::vector<std::string>& ways, nb::handle wrapper,
+                   nb::handle on_input, std::optional<bool> allow_gc) {
+  Linker linker(name);
+  if (!ways.empty()) linker.ways = wrap_linker(ways, {}).ways;
+  linker.allow_gc = allow_gc;
+  if (!wrapper.is_none()) linker.wrapper = PythonWrapper{hold(required_callable(wrapper, "wrapper"))};
+  if (!on_input.is_none()) linker.on_input = PythonInputCallback{hold(required_callable(on_input, "callback_input"))};
+  return linker;
+}
+
+// The Python function inside, or None. NotImplementedError for one that C++ has put there.
+template <class Python, class Function>
+nb::object python_function(const Function& function) {
+  if (!function) return nb::none();
+  auto* python = function.template target<Python>();
+  if (!python) throw NotImplementedError("pickling: a linker with a wrapper that is no Python function");
+  return *python->function;
+}
+
+}  // namespace
+
+Linker linker_of(nb::handle object) {
+  if (auto* linker = instance_of<Linker>(object)) return *linker;
+  if (PyUnicode_Check(object.ptr())) return Linker(nb::cast<std::string>(object));
+  throw TypeError(cat("linker: expected a name or a Linker, got ", shown(object)));
+}
+
+void bind_linker(nb::module_& m) {
+  nb::class_<NodeThunk>(m, "NodeThunk",
+                        "One node of a running call, and a linker's way to run it: thunk(). Only for as long as the "
+                        "function lasts that it is given to (ValueError afterwards).")
+      .def(
+          "__call__",
+          [](const NodeThunk& self) {
+            NodeStep& step = self.step();
+            nb::gil_scoped_release unlocked;
+            step.run(self.way);
+          },
+          "Computes the node's outputs.")
+      .def_prop_ro(
+          "inputs", [](const NodeThunk& self) { return storage_of(self.step().inputs); },
+          nb::sig("def inputs(self) -> list[list[numpy.typing.NDArray[typing.Any]]]"),
+          "Copies of the values of the node's inputs, each in a list of its own, as in PyTensor.")
+      .def_prop_ro(
+          "outputs", [](const NodeThunk& self) { return storage_of(self.step().outputs(self.way)); },
+          nb::sig("def outputs(self) -> list[list[numpy.typing.NDArray[typing.Any]]]"),
+          "The same of the outputs; an empty list before the node has run.");
+
+  nb::class_<Linker>(m, "Linker", "How a compiled graph is run: a name, and what is called around each node.")
+      .def(
+          "__init__",
+          [](Linker* self, const std::string& name, const std::vector<std::string>& ways, nb::handle wrapper,
+             nb::handle on_input,
+             std::optional<bool> allow_gc) { new (self) Linker(make_linker(name, ways, wrapper, on_input, allow_gc)); },
+          "name"_a, "ways"_a = std::vector<std::string>(), "wrapper"_a.none() = nb::none(),
+          "on_input"_a.none() = nb::none(), "allow_gc"_a = nb::none(),
+          nb::sig("def __init__(self, name: str, ways: typing.Sequence[str] = (), "
+                  "wrapper: typing.Callable[..., typing.Any] | None = None, "
+                  "on_input: typing.Callable[..., typing.Any] | None = None, allow_gc: bool | None = None) -> None"),
+          "ways: the linkers that run each node, of a linker that goes node by node. allow_gc: whether values are let "
+          "go of "
+          "as soon as no node needs them; default: config.allow_gc. ValueError for an unknown name.")
+      .def_ro("name", &Linker::name)
+      .def_ro("ways", &Linker::ways)
+      .def("__reduce__",
+           [](const Linker& self) {
+             return nb::make_tuple(nb::type<Linker>(),
+                                   nb::make_tuple(self.name, self.ways, python_function<PythonWrapper>(self.wrapper),
+                                                  python_function<PythonInputCallback>(self.on_input), self.allow_gc));
+           })
+      .def("__repr__", [](const Linker& self) { return cat("Linker(", self.name, ")"); });
+  m.def(
+      "make_dual_linker",
+      [](const std::string& first, const std::string& second, nb::handle checker) {
+        if (checker.is_none()) return dual_linker(first, second);
+        return dual_linker(first, second, PythonAgreement{hold(required_callable(checker, "checker"))});
+      },
+      "first"_a, "second"_a, "checker"_a.none());
+  m.def(
+      "linker_names", [] { return linker_names(); }, "What function() and Mode accept as a linker's name.");
+}
+
+}  // namespace bitale::python

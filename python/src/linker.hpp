@@ -1,0 +1,13 @@
+// A linker as Python gives it: by name, or as an object.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "bitale/link/linker.hpp"
+
+namespace bitale::python {
+
+// TypeError for anything else, ValueError for an unknown name.
+Linker linker_of(nanobind::handle object);
+
+}  // namespace bitale::python

@@ -1,0 +1,56 @@
+// Linker `dual`: two linkers in step, node by node, until the first node whose results differ.
+#include <algorithm>
+#include <cmath>
+
+#include "bitale/core/text.hpp"
+#include "graph/evaluate.hpp"
+#include "link/linker.hpp"
+
+namespace bitale::link {
+
+namespace {
+
+// The largest finite magnitude among floats.
+double magnitude(std::span<const Array> values) {
+  double largest = 0;
+  for (auto& value : values) {
+    if (!is_float(value.dtype())) continue;
+    const Array wide = value.astype(DType::Float64).contiguous();
+    for (std::int64_t i = 0; i < wide.size(); ++i)
+      if (const double each = std::abs(wide.data_as<double>()[i]); std::isfinite(each))
+        largest = std::max(largest, each);
+  }
+  return largest;
+}
+
+bool agree_by_default(const NodeStep& step, const Array& first, const Array& second) {
+  if (!is_float(first.dtype())) return identical(first.contiguous(), second.contiguous());
+  const double tolerance = first.dtype() == DType::Float32 ? 1e-4 : 1e-9;
+  return allclose(second, first, tolerance, tolerance * magnitude(step.inputs));
+}
+
+[[noreturn]] void fail(const NodeStep& step, std::size_t output) {
+  const Array &first = step.outputs(0)[output], &second = step.outputs(1)[output];
+  DualLinkerError error(cat("two linkers give different values for output ", output, " of a node"));
+  error.add("first", first.str());
+  error.add("second", second.str());
+  for (std::size_t i = 0; i < step.inputs.size(); ++i) error.add(cat("input ", i), step.inputs[i].str());
+  add_node_context(error, step.node, step.inputs);
+  throw error;
+}
+
+}  // namespace
+
+NodeWrapper compare_ways(ValuesAgree agree) {
+  return [agree = std::move(agree)](NodeStep& step) {
+    step.run(1);
+    step.run(0);
+    for (std::size_t k = 0; k < step.outputs(0).size(); ++k) {
+      const Array &first = step.outputs(0)[k], &second = step.outputs(1)[k];
+      const bool same_form = first.dtype() == second.dtype() && first.shape() == second.shape();
+      if (!same_form || !(agree ? agree(first, second) : agree_by_default(step, first, second))) fail(step, k);
+    }
+  };
+}
+
+}  // namespace bitale::link

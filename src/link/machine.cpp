@@ -1,0 +1,343 @@
+// The machine that runs a graph node by node, on demand: a node runs when all it needs is there; a lazy one says what
+// it needs as its values come in. It is the virtual machine, each node by its op's perform, which needs no code and is
+// the oracle for everything else; and every linker that looks at single nodes, by code for them or by a wrapper.
+#include <algorithm>
+#include <unordered_map>
+
+#include "bitale/core/config.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "core/pool.hpp"
+#include "graph/aliasing.hpp"
+#include "graph/evaluate.hpp"
+#include "graph/lazy.hpp"
+#include "link/node_code.hpp"
+
+namespace bitale::link {
+
+namespace {
+
+using Index = std::uint32_t;
+
+// One node: the cells it reads and writes.
+struct Instruction {
+  Apply node;
+  std::vector<Index> in, out;
+  std::vector<int> destroyed;  // inputs
+  const LazyInputs* lazy;      // null: all inputs are needed
+  std::vector<NodeCode> ways;
+};
+
+// Which nodes a call runs in any case, in order, and how often each cell may be read. What is kept has a reader that
+// never comes.
+struct Plan {
+  std::vector<Index> order, readers;
+};
+
+// What one call knows: a value per cell and how many readers are still to come.
+struct Cells {
+  std::vector<Array> values;  // of cells that are not known: what the call before has left
+  std::vector<Index> readers;
+  std::vector<bool> known;
+  std::vector<Index> waiting;  // a stack of instructions
+  std::vector<Array> in;
+};
+
+// Takes results into the memory of those before, where they have the same form and nobody else sees them.
+class ReusingReceiver final : public Receiver {
+ public:
+  explicit ReusingReceiver(std::vector<Array>& values) : values_(values) {}
+  void* place(int output, DType dtype, std::span<const std::int64_t> shape) override {
+    Array& value = values_[std::size_t(output)];
+    const Dims wanted(shape);
+    if (!value.is_unique() || value.dtype() != dtype || !(value.shape() == wanted) || !value.is_contiguous())
+      value = Array::empty(dtype, wanted);
+    return value.mutable_data();
+  }
+  void* receive(int output, Array value) override {
+    return (values_[std::size_t(output)] = std::move(value)).mutable_data();
+  }
+
+ private:
+  std::vector<Array>& values_;
+};
+
+bool has_no_repeats(const Array& value) {
+  for (int axis = 0; axis < value.ndim(); ++axis)
+    if (value.shape(axis) > 1 && value.strides()[std::size_t(axis)] == 0) return false;
+  return true;
+}
+
+class Machine final : public Thunk {
+ public:
+  Machine(const LinkedGraph& graph, const Linker& linker, const LinkOptions& options)
+      : graph_(graph), linker_(linker), keeps_(!linker.allow_gc.value_or(config::get_bool("allow_gc"))) {
+    std::unordered_map<VariableNode*, Index> cells;
+    const auto cell_of = [&](const Variable& variable) {
+      auto [it, is_new] = cells.try_emplace(variable.node(), Index(producers_.size()));
+      if (is_new) {
+        producers_.push_back(nobody);
+        if (variable.is_constant()) constants_.emplace_back(it->second, variable);
+      }
+      return it->second;
+    };
+    for (auto& input : graph->inputs()) cell_of(input);
+    for (auto& node : graph->toposort()) {
+      Instruction instruction{node, {}, {}, destroyed_inputs(node), lazy_inputs(node), {}};
+      for (auto& input : node.inputs()) instruction.in.push_back(cell_of(input));
+      for (auto& output : node.outputs()) {
+        instruction.out.push_back(cell_of(output));
+        producers_[instruction.out.back()] = Index(program_.size());
+      }
+      for (auto& way : linker.ways) instruction.ways.push_back(node_code(node, way, options));
+      program_.push_back(std::move(instruction));
+    }
+    for (auto& output : graph->outputs()) outputs_.push_back(cell_of(output));
+    std::vector<int> all;
+    for (std::size_t k = 0; k < outputs_.size(); ++k) all.push_back(int(k));
+    all_ = plan(all);
+  }
+
+  using Thunk::run;
+  bool writes_last() const override { return false; }
+  void run(std::span<const View> views, Receiver& receiver) const override { run(views, all_, outputs_, receiver); }
+  void run_some(std::span<const View> views, std::span<const int> wanted, Receiver& receiver) const override {
+    std::vector<Index> outputs;
+    for (int output : wanted) outputs.push_back(outputs_[std::size_t(output)]);
+    run(views, plan(wanted), outputs, receiver);
+  }
+  void free() const override { pool_.clear(); }
+
+  std::string note(const Apply& node) const override {
+    // What runs by perform where the rest is native.
+    if (linker_.name != "opwise") return {};
+    for (auto& instruction : program_)
+      if (instruction.node.same_as(node)) return instruction.ways[0].thunk ? "" : "(perform)";
+    return {};
+  }
+
+  std::string text(std::string_view stage) const override {
+    throw ValueError(cat("linker ", linker_.name, " has no stage `", stage, "`; its only stage is graph"));
+  }
+
+ private:
+  static constexpr Index nobody = Index(-1);
+
+  void run(std::span<const View> views, const Plan& plan, std::span<const Index> outputs, Receiver& receiver) const {
+    std::vector<Array> inputs;
+    for (std::size_t i = 0; i < views.size(); ++i) {
+      const TensorType& type = graph_->inputs()[i].tensor();
+      inputs.push_back(borrow(views[i], type.dtype, type.ndim()));
+    }
+    receiver.begin(views, true);
+    std::vector<Array> results = evaluate(inputs, plan, outputs);
+    for (std::size_t i = 0; i < results.size(); ++i) receiver.receive(int(i), std::move(results[i]));
+  }
+
+  Plan plan(std::span<const int> wanted) const {
+    Plan plan;
+    plan.readers.assign(producers_.size(), 0);
+    std::vector<bool> needed(program_.size(), false);
+    const auto need = [&](Index cell) {
+      if (producers_[cell] != nobody) needed[producers_[cell]] = true;
+    };
+    for (int output : wanted) {
+      const Index cell = outputs_[std::size_t(output)];
+      ++plan.readers[cell];
+      need(cell);
+    }
+    for (Index i = Index(program_.size()); i-- > 0;) {
+      const Instruction& instruction = program_[i];
+      for (auto cell : instruction.in) ++plan.readers[cell];
+      if (!needed[i]) continue;
+      if (!instruction.lazy)
+        for (auto cell : instruction.in) need(cell);
+      else
+        for (auto input : needed_first(instruction.node, *instruction.lazy)) need(instruction.in[std::size_t(input)]);
+    }
+    for (Index cell = 0; cell < producers_.size(); ++cell)
+      if (producers_[cell] == nobody) ++plan.readers[cell];
+    for (Index i = 0; i < program_.size(); ++i)
+      if (needed[i]) plan.order.push_back(i);
+    return plan;
+  }
+
+  std::vector<Array> evaluate(std::span<const Array> inputs, const Plan& plan, std::span<const Index> outputs) const {
+    Pool<Cells>::Loan loan(pool_);
+    Cells& cells = *loan;
+    struct LetGo {
+      const Machine& machine;
+      Cells& cells;
+      ~LetGo() { machine.let_go(cells); }
+    } let_go{*this, cells};
+    cells.values.resize(producers_.size());
+    cells.readers = plan.readers;
+    cells.known.assign(producers_.size(), false);
+    const auto give = [&](Index cell, const Variable& variable, const Array& value) {
+      cells.values[cell] = value;
+      cells.known[cell] = true;
+      if (linker_.on_input) linker_.on_input(variable, value);
+    };
+    for (Index i = 0; i < inputs.size(); ++i) give(i, graph_->inputs()[i], inputs[i]);
+    for (auto& [cell, variable] : constants_) give(cell, variable, *variable.constant());
+    for (auto i : plan.order) demand(i, cells);
+    return results(cells, inputs, outputs);
+  }
+
+  // After a call: what belongs to others, and, with garbage collection, everything.
+  void let_go(Cells& cells) const {
+    cells.in.clear();
+    if (!keeps_) return cells.values.clear();
+    for (Index cell = 0; cell < producers_.size(); ++cell)
+      if (producers_[cell] == nobody) cells.values[cell] = Array();
+  }
+
+  // Runs the instruction after all that it needs and that has not run yet.
+  void demand(Index wanted, Cells& cells) const {
+    cells.waiting.assign(1, wanted);
+    while (!cells.waiting.empty()) {
+      const Index i = cells.waiting.back();
+      const Instruction& instruction = program_[i];
+      if (!cells.known[instruction.out[0]]) {
+        const std::size_t before = cells.waiting.size();
+        push_missing(instruction, cells);
+        if (cells.waiting.size() != before) continue;
+        step(i, cells);
+      }
+      cells.waiting.pop_back();
+    }
+  }
+
+  void push_missing(const Instruction& instruction, Cells& cells) const {
+    const auto push = [&](Index cell) {
+      if (!cells.known[cell]) cells.waiting.push_back(producers_[cell]);
+    };
+    if (!instruction.lazy) {
+      for (auto cell : instruction.in) push(cell);
+      return;
+    }
+    const std::size_t before = cells.waiting.size();
+    for (auto input : needed_first(instruction.node, *instruction.lazy)) push(instruction.in[std::size_t(input)]);
+    if (cells.waiting.size() != before) return;
+    read(instruction, cells);
+    const auto alternatives = instruction.lazy->alternatives(instruction.node);
+    for (auto input : alternatives.at(instruction.lazy->chosen(instruction.node, cells.in)))
+      push(instruction.in[std::size_t(input)]);
+    cells.in.clear();
+  }
+
+  void read(const Instruction& instruction, Cells& cells) const {
+    cells.in.clear();
+    for (auto cell : instruction.in) cells.in.push_back(cells.values[cell]);
+  }
+
+  void step(Index i, Cells& cells) const {
+    const Instruction& instruction = program_[i];
+    read(instruction, cells);
+    for (auto cell : instruction.in)
+      if (--cells.readers[cell] == 0 && !keeps_) cells.values[cell] = Array();
+    if (keeps_)  // what is about to be written over is kept as the result
+      for (int input : instruction.destroyed)
+        if (const Index cell = instruction.in[std::size_t(input)]; cells.readers[cell] == 0)
+          cells.values[cell] = Array();
+    std::vector<Array> before(instruction.out.size());
+    if (keeps_)
+      for (std::size_t k = 0; k < before.size(); ++k) std::swap(before[k], cells.values[instruction.out[k]]);
+    Step step(*this, i, cells.in, std::move(before));
+    if (linker_.wrapper) {
+      linker_.wrapper(step);
+      if (step.outputs(0).empty()) not_run(instruction.node);
+    } else {
+      step.run(0);
+    }
+    for (std::size_t k = 0; k < instruction.out.size(); ++k) {
+      const Index cell = instruction.out[k];
+      cells.known[cell] = true;
+      if (cells.readers[cell] || keeps_) cells.values[cell] = std::move(step.results(0)[k]);
+    }
+    cells.in.clear();
+  }
+
+  [[noreturn]] void not_run(const Apply& node) const {
+    ValueError error("the wrapper has not run a node: it is to call run() for every node");
+    add_node_context(error, node, {});
+    throw error;
+  }
+
+  class Step final : public NodeStep {
+   public:
+    Step(const Machine& machine, Index i, std::span<Array> in, std::vector<Array> before)
+        : NodeStep(machine.graph_, i, machine.program_[i].node, in, machine.program_[i].ways.size()),
+          instruction_(machine.program_[i]),
+          in_(in),
+          is_watched_(bool(machine.linker_.wrapper)),
+          before_(std::move(before)),
+          results_(machine.program_[i].ways.size()) {}
+
+    void run(std::size_t way) override {
+      const NodeCode& code = instruction_.ways.at(way);
+      if (code.thunk) {
+        std::vector<View> views;
+        for (auto input : code.inputs) views.push_back(view_of(inputs[input]));
+        std::vector<Array> out = results_[way].empty() && way == 0 ? std::move(before_) : std::vector<Array>();
+        out.resize(node.output_count());
+        ReusingReceiver receiver(out);
+        code.thunk->run(views, receiver);
+        results_[way] = std::move(out);
+        return;
+      }
+      std::vector<Array> own;  // for an op that destroys what others still need
+      for (int input : instruction_.destroyed) {
+        Array& value = in_[std::size_t(input)];
+        if (!is_watched_ && value.is_unique() && has_no_repeats(value)) continue;
+        if (own.empty()) own.assign(in_.begin(), in_.end());
+        own[std::size_t(input)] = value.copy();
+      }
+      std::vector<Array> out(node.output_count());
+      evaluate_node(node, own.empty() ? std::span<const Array>(in_) : own, out);
+      results_[way] = std::move(out);
+    }
+    std::span<const Array> outputs(std::size_t way) const override { return results_.at(way); }
+    std::vector<Array>& results(std::size_t way) { return results_[way]; }
+
+   private:
+    const Instruction& instruction_;
+    const std::span<Array> in_;
+    const bool is_watched_;
+    std::vector<Array> before_;  // what the last call has left
+    std::vector<std::vector<Array>> results_;
+  };
+
+  // Results are the caller's own: never views of inputs, constants or one another.
+  std::vector<Array> results(const Cells& cells, std::span<const Array> inputs, std::span<const Index> outputs) const {
+    std::vector<Array> out;
+    for (auto cell : outputs) {
+      const Array& value = cells.values[cell];
+      const auto shares = [&](const Array& other) { return value.shares_memory_with(other); };
+      bool shared = value.size() == 0;  // has no elements to tell by
+      for (auto& input : inputs) shared |= shares(input);
+      for (auto& [constant_cell, variable] : constants_) shared |= shares(*variable.constant());
+      for (auto& earlier : out) shared |= shares(earlier);
+      out.push_back(shared ? value.copy() : value.contiguous());
+    }
+    return out;
+  }
+
+  LinkedGraph graph_;
+  Linker linker_;
+  std::vector<Instruction> program_;
+  std::vector<Index> producers_;  // per cell: the instruction that writes it
+  std::vector<std::pair<Index, Variable>> constants_;
+  std::vector<Index> outputs_;
+  Plan all_;
+  const bool keeps_;
+  mutable Pool<Cells> pool_{[] { return std::make_unique<Cells>(); }};
+};
+
+}  // namespace
+
+std::unique_ptr<Thunk> link_nodes(const LinkedGraph& graph, const Linker& linker, const LinkOptions& options) {
+  return std::make_unique<Machine>(graph, linker, options);
+}
+
+}  // namespace bitale::link
