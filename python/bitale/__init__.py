@@ -55,6 +55,8 @@ from bitale.printing import debugprint, dprint, pp, pprint
 from bitale.tensor import as_tensor, as_tensor_variable, dot
 
 as_symbolic = as_tensor_variable
+export_c = Function.export_c
+export_object = Function.export_object
 
 for _class in (
     DisconnectedInputError,

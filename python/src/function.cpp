@@ -201,6 +201,22 @@ void bind_function_class(nb::module_& m) {
           "alone, allocates nothing and may be called from many threads. NotImplementedError names what can't be "
           "exported.")
       .def(
+          "export_object",
+          [](const Self& self, nb::handle folder, const std::optional<std::string>& name,
+             const std::optional<std::string>& target) {
+            const nb::object path = nb::steal(PyOS_FSPath(folder.ptr()));
+            if (!path.is_valid()) nb::raise_python_error();
+            return export_object(self.function, nb::cast<std::string>(path),
+                                 {.name = name.value_or(""), .target = target.value_or("")});
+          },
+          "folder"_a, "name"_a = nb::none(), "target"_a = nb::none(),
+          nb::sig("def export_object(self, folder: str | os.PathLike[str], name: str | None = None, target: str | None "
+                  "= None) -> list[str]"),
+          "Writes NAME.o and NAME.h into the folder, and returns their paths: the functions that export_c writes, as "
+          "native code for Linux to be linked with the C library's mathematics alone (-lm). target: native, x86-64, "
+          "x86-64-v2, x86-64-v3, x86-64-v4 or aarch64; by default config.target. NotImplementedError names what can't "
+          "be exported, ValueError an unknown target.")
+      .def(
           "address",
           [](const Self& self, const std::string& form) {
             return reinterpret_cast<std::uintptr_t>(address(self.function, form));

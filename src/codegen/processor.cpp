@@ -1,5 +1,9 @@
 #include "codegen/processor.hpp"
 
+#if defined(__aarch64__)
+#include <sys/auxv.h>
+#endif
+
 namespace bitale::codegen {
 
 std::vector<std::string> processor_features() {
@@ -18,6 +22,15 @@ std::vector<std::string> processor_features() {
   BITALE_FEATURE("avx512dq");
   BITALE_FEATURE("avx512bw");
 #undef BITALE_FEATURE
+#elif defined(__aarch64__)
+  struct Feature {
+    const char* name;
+    unsigned long bit;  // of AT_HWCAP
+  };
+  for (auto& [name, bit] :
+       {Feature{"neon", HWCAP_ASIMD}, Feature{"atomics", HWCAP_ATOMICS}, Feature{"fp16", HWCAP_ASIMDHP},
+        Feature{"dotprod", HWCAP_ASIMDDP}, Feature{"sve", HWCAP_SVE}})
+    if (getauxval(AT_HWCAP) & bit) out.emplace_back(name);
 #endif
   return out;
 }

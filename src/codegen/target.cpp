@@ -9,11 +9,27 @@
 
 #if defined(__x86_64__)
 #include <cpuid.h>
+#elif defined(__aarch64__)
+#include <sys/auxv.h>
 #endif
 
 namespace bitale::codegen {
 
 namespace {
+
+struct Level {
+  Target target;
+  Processor processor;
+};
+// The widths are what a level was made for; of one processor, the lowest first.
+const std::vector<Level>& known_levels() {
+  static const std::vector<Level> all{{{"x86-64", 16}, Processor::x86_64},
+                                      {{"x86-64-v2", 16}, Processor::x86_64},
+                                      {{"x86-64-v3", 32}, Processor::x86_64},
+                                      {{"x86-64-v4", 64}, Processor::x86_64},
+                                      {{"aarch64", 16}, Processor::aarch64}};
+  return all;
+}
 
 #if defined(__x86_64__)
 int widest_vector() {
@@ -37,33 +53,68 @@ void add_processor(Digester& digester) {
   digester.add(std::int64_t(low));
 }
 
-// Those this processor reaches, lowest first. The widths are what a level was made for.
-std::vector<Target> levels() {
+// How many of its levels this processor reaches.
+std::size_t reached_levels() {
   __builtin_cpu_init();
-  std::vector<Target> out{{"x86-64", 16}};
-  if (__builtin_cpu_supports("sse4.2") && __builtin_cpu_supports("popcnt")) out.push_back({"x86-64-v2", 16});
-  if (out.size() == 2 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-      __builtin_cpu_supports("bmi2"))
-    out.push_back({"x86-64-v3", 32});
-  if (out.size() == 3 && widest_vector() == 64 && __builtin_cpu_supports("avx512cd")) out.push_back({"x86-64-v4", 64});
-  return out;
+  if (!__builtin_cpu_supports("sse4.2") || !__builtin_cpu_supports("popcnt")) return 1;
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("bmi2")) return 2;
+  return widest_vector() == 64 && __builtin_cpu_supports("avx512cd") ? 4 : 3;
 }
+#elif defined(__aarch64__)
+int widest_vector() { return 16; }
+
+// Feature bits as the system tells them.
+void add_processor(Digester& digester) {
+  digester.add(std::int64_t(getauxval(AT_HWCAP)));
+  digester.add(std::int64_t(getauxval(AT_HWCAP2)));
+}
+
+std::size_t reached_levels() { return 1; }
 #else
 int widest_vector() { return 16; }
 void add_processor(Digester&) {}
-std::vector<Target> levels() { return {}; }
+std::size_t reached_levels() { return 0; }
 #endif
+
+// "a, b, c"
+std::string names_of(const std::vector<Target>& targets) {
+  std::vector<std::string> names;
+  for (auto& each : targets) names.push_back(each.level);
+  return join(names, ", ");
+}
+
+const Target* find(const std::vector<Target>& targets, std::string_view level) {
+  const auto found = std::find_if(targets.begin(), targets.end(), [&](auto& each) { return each.level == level; });
+  return found == targets.end() ? nullptr : &*found;
+}
 
 const std::vector<Target>& targets() {
   static const std::vector<Target> all = [] {
-    std::vector<Target> out = levels();
-    out.insert(out.begin(), {"native", widest_vector()});
+    std::vector<Target> out{{"native", widest_vector()}};
+    for (auto& [target, processor] : known_levels())
+      if (processor == this_processor() && out.size() <= reached_levels()) out.push_back(target);
     return out;
   }();
   return all;
 }
 
 }  // namespace
+
+Processor this_processor() {
+#if defined(__x86_64__)
+  return Processor::x86_64;
+#elif defined(__aarch64__)
+  return Processor::aarch64;
+#else
+  return Processor::other;
+#endif
+}
+
+Processor Target::processor() const {
+  for (auto& [target, processor] : known_levels())
+    if (target.level == level) return processor;
+  return this_processor();
+}
 
 void Target::add_to(Digester& digester) const {
   digester.add(level);
@@ -72,12 +123,16 @@ void Target::add_to(Digester& digester) const {
 }
 
 const Target& target_named(std::string_view level) {
-  const auto found = std::find_if(targets().begin(), targets().end(), [&](auto& each) { return each.level == level; });
-  if (found != targets().end()) return *found;
-  std::vector<std::string> names;
-  for (auto& each : targets()) names.push_back(each.level);
+  if (const Target* found = find(targets(), level)) return *found;
   throw ValueError(
-      cat("no code can be generated for the target `", level, "` here: this processor runs ", join(names, ", ")));
+      cat("no code can be generated for the target `", level, "` here: this processor runs ", names_of(targets())));
+}
+
+Target foreign_target(std::string_view level) {
+  std::vector<Target> all{targets()[0]};
+  for (auto& [target, processor] : known_levels()) all.push_back(target);
+  if (const Target* found = find(all, level)) return *found;
+  throw ValueError(cat("there is no target `", level, "`; targets are ", names_of(all)));
 }
 
 const Target& this_target() { return target_named(config::get("target")); }

@@ -2,6 +2,7 @@
 // are.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -9,15 +10,25 @@
 
 namespace bitale::codegen {
 
+enum class Processor : std::uint8_t { x86_64, aarch64, other };
+
 struct Target {
-  std::string level = "native";  // all that this processor has, or a level of the x86-64 ABI, which says what there is
+  // All that this processor has; or a level of the x86-64 ABI, which says what there is; or aarch64, with what every
+  // such processor has.
+  std::string level = "native";
   int vector_bytes = 16;
+  Processor processor() const;
   void add_to(Digester& digester) const;  // all that code may depend on
 };
 
-// By a value of the flag `target`: native, x86-64, x86-64-v2 (vectors of 128 bits), x86-64-v3 (256) or x86-64-v4 (512).
-// ValueError for another name and for a level that this processor does not reach.
+Processor this_processor();
+
+// By a value of the flag `target`: native; x86-64, x86-64-v2 (vectors of 128 bits), x86-64-v3 (256) or x86-64-v4 (512);
+// aarch64 (128). ValueError for another name and for a level that this processor does not reach.
 const Target& target_named(std::string_view level);
+
+// The same for code that runs elsewhere: any level of any processor.
+Target foreign_target(std::string_view level);
 
 // By the flag `target`.
 const Target& this_target();

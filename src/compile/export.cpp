@@ -8,6 +8,7 @@
 #include "bitale/core/text.hpp"
 #include "codegen/c/export.hpp"
 #include "codegen/c/spelling.hpp"
+#include "codegen/llvm/export.hpp"
 #include "codegen/target.hpp"
 #include "lowering/lower.hpp"
 
@@ -18,23 +19,23 @@ namespace {
 namespace c = codegen::c;
 namespace fs = std::filesystem;
 
-std::string chosen_name(const Function& function, const ExportOptions& options) {
-  if (options.name.empty()) return function.name().empty() ? "f" : c::identifier(function.name());
-  if (c::identifier(options.name) != options.name || c::Names().take(options.name) != options.name)
-    throw ValueError(cat("export: `", options.name, "` can't be the name of a function in C"));
-  return options.name;
+std::string chosen_name(const Function& function, const std::string& name) {
+  if (name.empty()) return function.name().empty() ? "f" : c::identifier(function.name());
+  if (c::identifier(name) != name || c::Names().take(name) != name)
+    throw ValueError(cat("export: `", name, "` can't be the name of a function in C"));
+  return name;
 }
 
-c::Parameter parameter(const Variable& variable, const std::string& prefix = "") {
-  c::Parameter out;
+codegen::Parameter parameter(const Variable& variable, const std::string& prefix = "") {
+  codegen::Parameter out;
   if (!variable.name().empty()) out.name = prefix + variable.name();
   out.dtype = variable.dtype();
   out.shape = variable.tensor().shape;
   return out;
 }
 
-c::Signature signature_of(const Function& function, const std::string& name) {
-  c::Signature out;
+codegen::Signature signature_of(const Function& function, const std::string& name) {
+  codegen::Signature out;
   out.name = name;
   for (auto& input : function.inputs()) out.inputs.push_back(parameter(input));
   for (auto& shared : function.shared_variables()) {
@@ -53,6 +54,12 @@ c::Signature signature_of(const Function& function, const std::string& name) {
   return out;
 }
 
+void make_folder(const std::string& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw ValueError(cat("export: the folder ", folder, " can't be made: ", error.message()));
+}
+
 std::string write(const std::string& folder, const std::string& file, const std::string& text) {
   const std::string path = cat(folder, "/", file);
   std::ofstream out(path, std::ios::binary);
@@ -65,15 +72,26 @@ std::string write(const std::string& folder, const std::string& file, const std:
 }  // namespace
 
 std::vector<std::string> export_c(const Function& function, const std::string& folder, const ExportOptions& options) {
-  const std::string name = chosen_name(function, options);
+  const std::string name = chosen_name(function, options.name);
   const lowering::Lowered lowered = lowering::lower(function.graph());
   const c::ExportedText text =
       c::export_text(lowered.program, signature_of(function, name), codegen::this_target().vector_bytes);
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error) throw ValueError(cat("export: the folder ", folder, " can't be made: ", error.message()));
+  make_folder(folder);
   return {write(folder, name + ".c", text.source), write(folder, name + ".h", text.header),
           write(folder, "CMakeLists.txt", text.cmake)};
+}
+
+std::vector<std::string> export_object(const Function& function, const std::string& folder,
+                                       const ObjectOptions& options) {
+  const std::string name = chosen_name(function, options.name);
+  const codegen::Target target =
+      options.target.empty() ? codegen::this_target() : codegen::foreign_target(options.target);
+  const lowering::Lowered lowered = lowering::lower(function.graph());
+  const codegen::Signature signature = signature_of(function, name);
+  const codegen::Interface interface(lowered.program, signature);
+  const std::string object = codegen::object_file(interface, target);
+  make_folder(folder);
+  return {write(folder, name + ".o", object), write(folder, name + ".h", interface.header())};
 }
 
 }  // namespace bitale

@@ -203,6 +203,11 @@ def test_export(tmp_path, capsys, monkeypatch):
     assert (tmp_path / "elsewhere" / "predict.h").exists()
     assert main(["export", "model_to_export.py:y"]) == 1
     assert "expected a function" in capsys.readouterr().err
+    status, answer = result(capsys, "export", "--object", "--for", "aarch64", "model_to_export.py:f", "-o", "object")
+    assert status == 0 and [Path(file).suffix for file in answer["files"]] == [".o", ".h"]
+    assert Path(answer["files"][0]).read_bytes()[18] == 183  # EM_AARCH64
+    assert main(["export", "--for", "aarch64", "model_to_export.py:f"]) == 1
+    assert "--for goes with --object" in capsys.readouterr().err
 
 
 def test_bench(capsys):

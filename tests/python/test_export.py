@@ -95,3 +95,12 @@ def test_errors():
         bitale.function([x], x).address("value")
     with pytest.raises(ValueError, match="`for`"):
         bitale.function([x], x).export_c("nowhere", name="for")
+
+
+def test_object_says_what_it_can_not_be(tmp_path):
+    x = pt.dvector("x")
+    f = bitale.function([x], pt.exp(x))
+    with pytest.raises(ValueError, match="no target `z80`; targets are native, x86-64"):
+        bitale.export_object(f, tmp_path, target="z80")
+    with pytest.raises(NotImplementedError, match="bt_sort_f64"):
+        bitale.function([x], pt.sort(x)).export_object(tmp_path)

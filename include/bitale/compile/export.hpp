@@ -23,4 +23,20 @@ struct ExportOptions {
 std::vector<std::string> export_c(const Function& function, const std::string& folder,
                                   const ExportOptions& options = {});
 
+struct ObjectOptions {
+  std::string name = {};  // as above
+  // The processors that it is for: native (all that this one has), x86-64, x86-64-v2, x86-64-v3, x86-64-v4 or aarch64;
+  // default: the flag `target`.
+  std::string target = {};
+};
+
+// Writes NAME.o and NAME.h, with the functions that export_c writes, as native code for Linux that no compiler has to
+// see any more: position-independent, for linking with the C library's mathematics (-lm) alone. Results are those of
+// native code for the same width of vectors, but for matrix products, which are loops in it, and for sin, cos and tan
+// of huge arguments, gamma, gammaln, digamma and trigamma below 0. NotImplementedError naming what can't be exported:
+// as above, sorting, polygamma; or a target that the LLVM library has no code generator for. ValueError for another
+// target, and as above. Without LLVM the error says what to install.
+std::vector<std::string> export_object(const Function& function, const std::string& folder,
+                                       const ObjectOptions& options = {});
+
 }  // namespace bitale

@@ -1,4 +1,4 @@
-"""``bitale export``: a function as C code, for projects without Bitale."""
+"""``bitale export``: a function as C code or as an object file, for projects without Bitale."""
 
 from __future__ import annotations
 
@@ -9,12 +9,19 @@ from bitale.cli.view import find
 
 
 def add(verbs: Any, common: Any) -> None:
-    parser = verbs.add_parser("export", parents=[common], help="write a function as C code that needs no Bitale")
+    parser = verbs.add_parser("export", parents=[common], help="write a function as C code, or as an object file, that needs no Bitale")
     parser.add_argument(
         "target", help="package.module:name or script.py:name of a function, or the file of a pickled one; a script is run"
     )
     parser.add_argument("-o", "--output", metavar="FOLDER", help="where to; default: a folder of the function's name")
     parser.add_argument("--name", help="what the C function is called; default: the function's name")
+    parser.add_argument("--object", action="store_true", help="native code, NAME.o and NAME.h, instead of C")
+    parser.add_argument(
+        "--for",
+        dest="processors",
+        choices=["native", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64"],
+        help="with --object: the processors that it is for; default: config.target",
+    )
     parser.set_defaults(run=run, show=lambda result: "\n".join(result["files"]))
 
 
@@ -22,4 +29,9 @@ def run(options: Any) -> dict[str, Any]:
     function, name = find(options.target)
     if not isinstance(function, _core.Function):
         raise TypeError(f"export: expected a function, but {options.target} is {type(function).__name__}")
-    return {"files": function.export_c(options.output or name, options.name)}
+    if options.processors and not options.object:
+        raise ValueError("export: --for goes with --object; C code is for any processor")
+    folder = options.output or name
+    if options.object:
+        return {"files": function.export_object(folder, options.name, options.processors)}
+    return {"files": function.export_c(folder, options.name)}

@@ -40,6 +40,7 @@ Library open_library() {
 }
 
 struct Loaded {
+  void* library = nullptr;
   LlvmApi api{};
   std::string version;
 };
@@ -54,6 +55,7 @@ Loaded load() {
     missing(version[0] ? cat("the library found is of version ", version[0], ".", version[1])
                        : std::string("the library found is older, or another one"));
   Loaded loaded;
+  loaded.library = library;
   loaded.version = cat("LLVM ", version[0], ".", version[1], ".", version[2], ", ", name);
   LlvmApi& api = loaded.api;
 #define X(name)                                                                  \
@@ -72,6 +74,8 @@ const Loaded& loaded() {
 }  // namespace
 
 const LlvmApi& llvm() { return loaded().api; }
+
+void* llvm_symbol(const std::string& name) { return dlsym(loaded().library, name.c_str()); }
 
 const std::string& generator_version() { return loaded().version; }
 

@@ -5,9 +5,13 @@
 #include <llvm-c/Analysis.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/Error.h>
+#include <llvm-c/IRReader.h>
+#include <llvm-c/Linker.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
+
+#include <string>
 
 namespace bitale::codegen {
 
@@ -36,10 +40,10 @@ namespace bitale::codegen {
   X(BuildBr) X(BuildCondBr) X(BuildRet) X(BuildPhi) X(AddIncoming) X(BuildInsertElement) X(BuildExtractElement)      \
   X(BuildShuffleVector) X(SetFastMathFlags) X(CanValueUseFastMathFlags)                                              \
   /* targets, passes */                                                                                              \
-  X(InitializeX86TargetInfo) X(InitializeX86Target) X(InitializeX86TargetMC) X(InitializeX86AsmPrinter)              \
   X(GetDefaultTargetTriple) X(GetHostCPUName) X(GetHostCPUFeatures) X(GetTargetFromTriple) X(CreateTargetMachine)    \
   X(DisposeTargetMachine) X(TargetMachineEmitToMemoryBuffer) X(CreatePassBuilderOptions)                             \
-  X(DisposePassBuilderOptions) X(RunPasses)                                                                          \
+  X(DisposePassBuilderOptions) X(RunPasses) X(ParseIRInContext) X(LinkModules2)                                      \
+  X(CreateMemoryBufferWithMemoryRangeCopy)                                                                           \
   /* parts */                                                                                                         \
   X(GetNextInstruction) X(ReplaceAllUsesWith) X(InstructionEraseFromParent) X(IsAInstruction) X(IsAPHINode)          \
   X(SetLinkage) X(SetValueName2) X(GlobalGetValueType) X(BuildRetVoid)                                               \
@@ -58,5 +62,8 @@ struct LlvmApi {
 // Loads the library at the first call; MissingGenerator, saying what was looked for, when there is none or it is too
 // old. Thread-safe.
 const LlvmApi& llvm();
+
+// A function of the library that not every build of it has; nullptr when it has none.
+void* llvm_symbol(const std::string& name);
 
 }  // namespace bitale::codegen

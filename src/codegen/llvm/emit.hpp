@@ -21,6 +21,8 @@ namespace bitale::codegen {
 struct TargetInfo {
   std::string triple, cpu, features;
   int vector_bytes = 16;
+  bool is_x86 = true;
+  bool memory_is_given = false;  // a call's frame has all memory from the beginning, that of what crosses included
 };
 
 // A number per expression, all forgotten at once.
@@ -59,6 +61,8 @@ class Emitter {
   void emit_program(const std::string& name);
   // A program so long that what counts is how soon it runs.
   bool is_huge() const { return built_before_ + built_ > huge; }
+  // Of memory for values that its parts hand on.
+  std::int64_t crossing_bytes() const { return crossing_bytes_; }
 
  private:
   using Expr = program::Expr;

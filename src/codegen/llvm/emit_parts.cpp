@@ -117,11 +117,14 @@ void Emitter::call_parts(const std::string& name) {
   };
   const LLVMTypeRef word = l_.Int64TypeInContext(context_);
   const std::int64_t bytes = crossing_bytes_ / slot_alignment * slot_alignment + slot_alignment;
-  const Value memory = outside("aligned_alloc", pointer, {word, word}, {int64(slot_alignment), int64(bytes)});
-  fail_unless(l_.BuildICmp(builder_, LLVMIntNE, memory, l_.ConstNull(pointer), ""),
-              l_.ConstInt(status, std::uint64_t(runtime::no_memory), true));
-  Value field = int64(frame_crossing);
-  l_.BuildStore(builder_, memory, l_.BuildGEP2(builder_, pointer, frame, &field, 1, ""));
+  Value memory = nullptr;
+  if (!target_.memory_is_given) {
+    memory = outside("aligned_alloc", pointer, {word, word}, {int64(slot_alignment), int64(bytes)});
+    fail_unless(l_.BuildICmp(builder_, LLVMIntNE, memory, l_.ConstNull(pointer), ""),
+                l_.ConstInt(status, std::uint64_t(runtime::no_memory), true));
+    Value field = int64(frame_crossing);
+    l_.BuildStore(builder_, memory, l_.BuildGEP2(builder_, pointer, frame, &field, 1, ""));
+  }
   LLVMBasicBlockRef leave = block("leave");
   std::vector<Value> results;
   std::vector<LLVMBasicBlockRef> from;
@@ -138,7 +141,7 @@ void Emitter::call_parts(const std::string& name) {
   results.push_back(results.back());
   from.push_back(from.back());
   l_.AddIncoming(result, results.data(), from.data(), unsigned(from.size()));
-  outside("free", l_.VoidTypeInContext(context_), {pointer}, {memory});
+  if (memory) outside("free", l_.VoidTypeInContext(context_), {pointer}, {memory});
   l_.BuildRet(builder_, result);
 }
 

@@ -586,7 +586,7 @@ void Emitter::emit(const program::Allocate& step) {
   for (int axis = 0; axis < buffer.ndim(); ++axis)
     l_.BuildStore(builder_, value(buffer.shape[std::size_t(axis)]), length_address(step.buffer, axis));
   if (buffer.on_stack) return place_on_stack(step.buffer);
-  ask_host(frame_allocate, step.buffer);
+  if (!target_.memory_is_given) ask_host(frame_allocate, step.buffer);
   load_data(step.buffer);
 }
 

@@ -185,9 +185,10 @@ void Emitter::mark_streamed(std::int64_t buffer, Value store) {
                  l_.MetadataAsValue(context_, node));
 }
 
-// Streamed stores are ordered before whatever tells others that the call, or a part of it, is done.
+// Streamed stores are ordered before whatever tells others that the call, or a part of it, is done. Only on x86 do they
+// need that: elsewhere what releases a result orders them, too.
 void Emitter::fence_streams() {
-  if (streams_) intrinsic("llvm.x86.sse.sfence", {}, {});
+  if (streams_ && target_.is_x86) intrinsic("llvm.x86.sse.sfence", {}, {});
 }
 
 }  // namespace bitale::codegen

@@ -30,6 +30,8 @@ struct Machine {
   void (*write_bound_jump)(std::uint8_t* at, int position, const void* value, void* target);
 };
 
+extern const Machine x86_64_machine, aarch64_machine;
+
 // The one this process runs on; nullptr when there is none.
 const Machine* this_machine();
 

@@ -57,13 +57,6 @@ void write_bound_jump(std::uint8_t* at, int position, const void* value, void* t
 
 }  // namespace
 
-const Machine* this_machine() {
-#if defined(__x86_64__)
-  static constexpr Machine machine{EM_X86_64, 8, write_jump, relocate, write_bound_jump};
-  return &machine;
-#else
-  return nullptr;
-#endif
-}
+constexpr Machine x86_64_machine{EM_X86_64, 8, write_jump, relocate, write_bound_jump};
 
 }  // namespace bitale::codegen

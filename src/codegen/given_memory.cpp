@@ -1,0 +1,228 @@
+#include "codegen/given_memory.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+
+namespace bitale::codegen {
+
+namespace {
+
+using program::BufferArgument;
+using program::Call;
+using program::Combiner;
+using program::Expr;
+using program::ExprPool;
+using program::Loop;
+using program::Program;
+using program::Step;
+using program::Steps;
+
+// ---- products of matrices -------------------------------------------------------------------------------------------
+
+std::int64_t variables_in(const Program& program) {
+  std::int64_t next = 0;
+  const auto note = [&](Expr var) {
+    if (var) next = std::max(next, var.payload() + 1);
+  };
+  program::visit_steps(program.steps, [&](const Step& step) {
+    if (auto* let = std::get_if<program::Let>(&step.what)) note(let->var);
+    if (auto* update = std::get_if<program::Update>(&step.what)) note(update->place_var);
+    if (auto* loop = std::get_if<Loop>(&step.what))
+      for (auto& carry : loop->carries) note(carry.var);
+  });
+  return next;
+}
+
+// A matrix in a buffer, row by row or, transposed, column by column.
+struct Matrix {
+  std::int64_t buffer;
+  Expr start, distance;  // of the first element; from one stored row to the next
+  bool transposed = false;
+};
+
+class Products {
+ public:
+  explicit Products(Program& program)
+      : program_(program), pool_(*program.pool), next_variable_(variables_in(program)) {}
+
+  // The steps that stand for the call; none when it is no product.
+  Steps instead_of(const Call& call) {
+    const auto number = [&](std::size_t i) { return std::get<Expr>(call.arguments[i]); };
+    const auto buffer = [&](std::size_t i) { return std::get<BufferArgument>(call.arguments[i]).buffer; };
+    const auto flag = [&](std::size_t i) { return number(i).payload() != 0; };
+    const Expr zero = pool_.integer(0), one = pool_.integer(1);
+    if (call.function.starts_with("bt_gemm_"))
+      return product(number(0), number(1), number(2), {buffer(5), zero, number(6), flag(3)},
+                     {buffer(7), zero, number(8), flag(4)}, {buffer(9), zero, number(1)});
+    if (call.function.starts_with("bt_gemv_")) {
+      const Matrix a{buffer(3), zero, number(4), flag(2)};
+      const Expr rows = number(0), inner = number(1);
+      // Of one column, read as rows; where that is better, y^T = x^T A^T.
+      if (!a.transposed) return product(rows, one, inner, a, {buffer(5), zero, inner, true}, {buffer(6), zero, one});
+      return product(one, rows, inner, {buffer(5), zero, inner}, {a.buffer, zero, a.distance}, {buffer(6), zero, rows});
+    }
+    if (call.function.starts_with("bt_batched_gemm_")) {
+      const Expr m = number(1), n = number(2), k = number(3), which = index("batch");
+      Steps body = product(m, n, k, {buffer(4), which * number(5), k}, {buffer(6), which * number(7), n},
+                           {buffer(8), which * (m * n), n});
+      return {loop(which, number(0), std::move(body))};
+    }
+    return {};
+  }
+
+ private:
+  Expr index(const char* name) {
+    program_.index_names.emplace_back(name);
+    return pool_.index(std::int64_t(program_.index_names.size()) - 1);
+  }
+  static Step loop(Expr index, Expr extent, Steps body, bool vector = false, std::vector<program::Carry> carries = {}) {
+    Loop out{index, extent, std::move(carries), std::move(body)};
+    out.vector = vector;
+    return {std::move(out)};
+  }
+  // Of an element by its place in memory: the index along the last axis may be any.
+  std::vector<Expr> at(const Matrix& matrix, Expr row, Expr column) const {
+    const auto ndim = program_.buffers[std::size_t(matrix.buffer)].shape.size();
+    std::vector<Expr> out(ndim, pool_.integer(0));
+    out.back() = matrix.transposed ? matrix.start + column * matrix.distance + row
+                                   : matrix.start + row * matrix.distance + column;
+    return out;
+  }
+  Expr element(const Matrix& matrix, Expr row, Expr column) const {
+    const DType dtype = program_.buffers[std::size_t(matrix.buffer)].dtype;
+    return pool_.load(matrix.buffer, dtype, at(matrix, row, column));
+  }
+
+  // c[m, n] = a[m, k] b[k, n], along what lies in rows.
+  Steps product(Expr m, Expr n, Expr k, const Matrix& a, const Matrix& b, const Matrix& c) {
+    const DType dtype = program_.buffers[std::size_t(c.buffer)].dtype;
+    const Expr i = index("i"), j = index("j"), l = index("l");
+    const Expr term = element(a, i, l) * element(b, l, j);
+    if (b.transposed) {
+      const Expr sum = pool_.var(next_variable_++, dtype);
+      Steps sums{loop(l, k, {{program::Update{sum, Combiner::add, term}}}, true, {{sum, Combiner::add}})};
+      sums.push_back({program::Store{c.buffer, at(c, i, j), sum}});
+      return {loop(i, m, {loop(j, n, std::move(sums))})};
+    }
+    Steps row{loop(j, n, {{program::Store{c.buffer, at(c, i, j), pool_.number(0, dtype)}}}, true)};
+    const Expr again = index("j");
+    const Expr next_term = element(a, i, l) * element(b, l, again);
+    row.push_back(loop(
+        l, k, {loop(again, n, {{program::Accumulate{c.buffer, at(c, i, again), Combiner::add, next_term}}}, true)}));
+    return {loop(i, m, std::move(row))};
+  }
+
+  Program& program_;
+  ExprPool& pool_;
+  std::int64_t next_variable_;
+};
+
+// ---- steps ----------------------------------------------------------------------------------------------------------
+
+bool could_be_negative(const Program& program, Expr length) {
+  if (length.is_constant()) return length.payload() < 0;
+  return length.code() != program::Code::dim ||
+         program.buffers[std::size_t(length.payload() >> 8)].role != program::Role::input;
+}
+
+Steps written_out(Program& program, const Steps& steps, Products& products, int negative_length) {
+  Steps out;
+  for (auto& step : steps) {
+    if (auto* host = std::get_if<program::HostCall>(&step.what))
+      throw NotImplementedError(cat("export: the function calls the host back for ",
+                                    program.callbacks[std::size_t(host->callback)],
+                                    ", which has no native code; an exported function can't"));
+    if (auto* call = std::get_if<Call>(&step.what))
+      if (Steps instead = products.instead_of(*call); !instead.empty()) {
+        for (auto& each : instead) out.push_back(std::move(each));
+        continue;
+      }
+    if (auto* allocate = std::get_if<program::Allocate>(&step.what))
+      for (auto& length : program.buffers[std::size_t(allocate->buffer)].shape)
+        if (could_be_negative(program, length)) out.push_back({program::Check{length >= 0, negative_length - 1}});
+    out.push_back(step);
+    if (auto* loop = std::get_if<Loop>(&out.back().what))
+      loop->body = written_out(program, loop->body, products, negative_length);
+  }
+  return out;
+}
+
+}  // namespace
+
+Program self_contained(const Interface& interface) {
+  Program out = interface.program;
+  Products products(out);
+  out.steps = written_out(out, interface.program.steps, products, interface.negative_length());
+  return out;
+}
+
+std::vector<std::string> runtime_functions(const Program& program) {
+  std::set<std::string> names;
+  const auto note = [&](const std::string& name) {
+    if (name.starts_with("bt_")) names.insert(name);
+  };
+  program::ExprWalk walk;
+  const auto look_at = [&](Expr root) {
+    walk(root, [&](Expr expr) {
+      const bool is_call = expr.code() == program::Code::call || expr.code() == program::Code::rare_call;
+      if (is_call && !program.function_of(expr)) note(expr.pool().function_name(expr.payload()));
+    });
+  };
+  program::visit_steps(program.steps, [&](const Step& step) {
+    program::for_each_expr(step, look_at);
+    if (auto* call = std::get_if<Call>(&step.what)) note(call->function);
+    if (std::holds_alternative<program::Fill>(step.what)) note("bt_fill");
+  });
+  for (auto& [id, function] : program.functions) look_at(function.body);
+  return {names.begin(), names.end()};
+}
+
+SizesProgram sizes_program(const Interface& interface, std::int64_t crossing_bytes) {
+  SizesProgram out{allocations_of(interface.program), 0, 0, {}};
+  Program& program = out.program;
+  ExprPool& pool = *program.pool;
+  const Expr zero = pool.integer(0);
+  std::vector<Expr> row{zero};
+  for (auto id : interface.output_buffers)
+    if (id >= 0)
+      for (auto& length : program.buffers[std::size_t(id)].shape) row.push_back(length);
+  out.header_words = std::int64_t(row.size());
+
+  std::vector<Expr> room(std::size_t(program.workspace_slots), zero);
+  for (auto& step : program.steps) {
+    const std::int64_t id = std::get<program::Allocate>(step.what).buffer;
+    program::Buffer& buffer = program.buffers[std::size_t(id)];
+    if (buffer.role != program::Role::temporary || std::exchange(buffer.on_stack, false)) continue;
+    Expr bytes = pool.integer(std::int64_t(itemsize(buffer.dtype)));
+    for (auto& length : buffer.shape) bytes = bytes * length;
+    Expr& most = room[std::size_t(buffer.slot)];
+    most = max(most, bytes);
+    out.placed.push_back(id);
+  }
+  std::vector<Expr> starts;
+  Expr end = zero;
+  for (auto& bytes : room) {
+    starts.push_back(end);
+    end = end + ((bytes + (workspace_alignment - 1)) & pool.integer(-workspace_alignment));
+  }
+  for (auto id : out.placed) row.push_back(starts[std::size_t(program.buffers[std::size_t(id)].slot)]);
+  row.push_back(end);
+  row[0] = end + crossing_bytes;
+
+  out.buffer = std::int64_t(program.buffers.size());
+  program::Buffer sizes;
+  sizes.name = "sizes";
+  sizes.dtype = DType::Int64;
+  sizes.role = program::Role::output;
+  sizes.slot = program.output_count++;
+  sizes.shape = {pool.integer(std::int64_t(row.size()))};
+  program.buffers.push_back(std::move(sizes));
+  for (std::size_t i = 0; i < row.size(); ++i)
+    program.steps.push_back({program::Store{out.buffer, {pool.integer(std::int64_t(i))}, row[i]}});
+  return out;
+}
+
+}  // namespace bitale::codegen

@@ -1,0 +1,166 @@
+#include "codegen/llvm/module.hpp"
+
+#include <map>
+#include <mutex>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+
+namespace bitale::codegen {
+
+namespace {
+
+void require_ok(LLVMErrorRef error, std::string_view doing) {
+  if (!error) return;
+  char* message = llvm().GetErrorMessage(error);
+  std::string text = cat("LLVM, ", doing, ": ", message);
+  llvm().DisposeErrorMessage(message);
+  throw InternalError(text);
+}
+
+std::string take(char* message) {
+  std::string text = message;
+  llvm().DisposeMessage(message);
+  return text;
+}
+
+// How LLVM calls the kinds of processors: the prefix of what makes it known, and its triple.
+struct Kind {
+  std::string_view name, triple;
+};
+constexpr Kind known_kinds[] = {{"X86", "x86_64-unknown-linux-gnu"}, {"AArch64", "aarch64-unknown-linux-gnu"}};
+
+const Kind& kind_of(Processor processor) {
+  if (processor == Processor::other) throw NotImplementedError("native code is not implemented for this processor");
+  return known_kinds[std::size_t(processor)];
+}
+
+LLVMTargetRef make_known(Processor processor, const std::string& triple) {
+  const Kind& kind = kind_of(processor);
+  for (const std::string_view part : {"TargetInfo", "Target", "TargetMC", "AsmPrinter"}) {
+    using Initialize = void (*)();
+    const auto initialize = reinterpret_cast<Initialize>(llvm_symbol(cat("LLVMInitialize", kind.name, part)));
+    if (!initialize)
+      throw NotImplementedError(cat("the LLVM library that was found has no code generator for ", kind.name,
+                                    " (LLVMInitialize", kind.name, part, " is missing)"));
+    initialize();
+  }
+  LLVMTargetRef target = nullptr;
+  char* message = nullptr;
+  if (llvm().GetTargetFromTriple(triple.c_str(), &target, &message))
+    throw NotImplementedError(cat("LLVM knows no code generator for ", triple, ": ", take(message)));
+  return target;
+}
+
+struct Known {
+  std::string triple;
+  LLVMTargetRef target = nullptr;
+};
+
+const Known& known(Processor processor) {
+  static std::mutex mutex;
+  static std::map<Processor, Known> all;
+  const std::lock_guard lock(mutex);
+  if (const auto found = all.find(processor); found != all.end()) return found->second;
+  Known it;
+  it.triple =
+      processor == this_processor() ? take(llvm().GetDefaultTargetTriple()) : std::string(kind_of(processor).triple);
+  it.target = make_known(processor, it.triple);
+  return all.emplace(processor, it).first->second;
+}
+
+TargetInfo info_of(const Target& target) {
+  struct Native {
+    std::string cpu, features;
+  };
+  TargetInfo info;
+  info.triple = known(target.processor()).triple;
+  info.vector_bytes = target.vector_bytes;
+  info.is_x86 = target.processor() == Processor::x86_64;
+  if (target.level == "native") {
+    static const Native native{take(llvm().GetHostCPUName()), take(llvm().GetHostCPUFeatures())};
+    info.cpu = native.cpu;
+    info.features = native.features;
+  } else {
+    info.cpu = info.is_x86 ? target.level : "generic";  // LLVM knows the levels of x86-64 by the names of the ABI
+  }
+  return info;
+}
+
+LLVMTargetMachineRef make_machine(const Target& target, const TargetInfo& info, LLVMCodeGenOptLevel effort) {
+  // The small, position-independent model: the default of a JIT, the large one, costs speed and compile time.
+  return llvm().CreateTargetMachine(known(target.processor()).target, info.triple.c_str(), info.cpu.c_str(),
+                                    info.features.c_str(), effort, LLVMRelocPIC, LLVMCodeModelSmall);
+}
+
+}  // namespace
+
+Module::Module(const std::string& name, const Target& target)
+    : target_(target),
+      info_(info_of(target)),
+      context_(llvm().ContextCreate()),
+      module_(llvm().ModuleCreateWithNameInContext(name.c_str(), context_.get())),
+      machine_(make_machine(target, info_, LLVMCodeGenLevelDefault)) {
+  set_target(module_.get());
+}
+
+void Module::set_target(LLVMModuleRef module) const {
+  const LlvmApi& l = llvm();
+  LLVMTargetDataRef layout = l.CreateTargetDataLayout(machine_.get());
+  l.SetModuleDataLayout(module, layout);
+  l.DisposeTargetData(layout);
+  l.SetTarget(module, info_.triple.c_str());
+}
+
+void Module::add(const program::Program& program, const std::string& entry) {
+  Emitter emitter(program, context_.get(), module_.get(), info_);
+  emitter.emit_program(entry);
+  is_huge_ |= emitter.is_huge();
+  crossing_bytes_ = emitter.crossing_bytes();
+}
+
+void Module::add(const std::string& text) {
+  const LlvmApi& l = llvm();
+  LLVMMemoryBufferRef buffer = l.CreateMemoryBufferWithMemoryRangeCopy(text.data(), text.size(), "text");
+  LLVMModuleRef parsed = nullptr;
+  char* message = nullptr;
+  if (l.ParseIRInContext(context_.get(), buffer, &parsed, &message))  // which takes the buffer
+    throw InternalError(cat("LLVM refuses what is written in its language: ", take(message), "\n", text));
+  set_target(parsed);
+  if (l.LinkModules2(module_.get(), parsed)) throw InternalError("LLVM: two modules do not fit together");  // takes it
+}
+
+void Module::optimise(const std::string& passes) {
+#ifndef NDEBUG
+  check();
+#endif
+  const LlvmApi& l = llvm();
+  LLVMPassBuilderOptionsRef options = l.CreatePassBuilderOptions();
+  LLVMErrorRef error = l.RunPasses(module_.get(), passes.c_str(), machine_.get(), options);
+  l.DisposePassBuilderOptions(options);
+  require_ok(error, "running passes");
+}
+
+[[maybe_unused]] void Module::check() const {
+  char* message = nullptr;
+  if (llvm().VerifyModule(module_.get(), LLVMReturnStatusAction, &message))
+    throw InternalError(cat("LLVM refuses the code generated for a program: ", take(message), "\n", text()));
+  llvm().DisposeMessage(message);
+}
+
+std::string Module::text() const { return take(llvm().PrintModuleToString(module_.get())); }
+
+std::string Module::object() const {
+  const LlvmApi& l = llvm();
+  char* message = nullptr;
+  LLVMMemoryBufferRef buffer = nullptr;
+  using Machine = Owned<LLVMTargetMachineRef, &LlvmApi::DisposeTargetMachine>;
+  const Machine quick(is_huge_ ? make_machine(target_, info_, LLVMCodeGenLevelNone) : nullptr);
+  const Machine& machine = is_huge_ ? quick : machine_;
+  if (l.TargetMachineEmitToMemoryBuffer(machine.get(), module_.get(), LLVMObjectFile, &message, &buffer))
+    throw InternalError(cat("LLVM, generating machine code: ", take(message)));
+  const Owned<LLVMMemoryBufferRef, &LlvmApi::DisposeMemoryBuffer> owner(buffer);
+  return std::string(l.GetBufferStart(buffer), l.GetBufferSize(buffer));
+}
+
+}  // namespace bitale::codegen

@@ -1,0 +1,64 @@
+// Module: LLVM's objects for one unit of code (context, module, machine), from IR to an object file for a target.
+#pragma once
+
+#include <string>
+
+#include "codegen/llvm/api.hpp"
+#include "codegen/llvm/emit.hpp"
+#include "codegen/target.hpp"
+
+namespace bitale::codegen {
+
+// Owners of LLVM objects: an exception on the way must not leak them.
+template <class T, auto Dispose>
+class Owned {
+ public:
+  explicit Owned(T object) : object_(object) {}
+  ~Owned() {
+    if (object_) (llvm().*Dispose)(object_);
+  }
+  Owned(const Owned&) = delete;
+  Owned& operator=(const Owned&) = delete;
+  T get() const { return object_; }
+
+ private:
+  T object_;
+};
+
+class Module {
+ public:
+  // NotImplementedError when the LLVM library that was found has no code generator for the target's processor.
+  Module(const std::string& name, const Target& target);
+
+  // The function of a Program, called `entry`.
+  void add(const program::Program& program, const std::string& entry);
+  // What is written in LLVM's language: declarations here and definitions there become one.
+  void add(const std::string& text);
+  void optimise(const std::string& passes);
+
+  // Of the expressions added so far: bytes that values take that cross from part to part.
+  std::int64_t crossing_bytes() const { return crossing_bytes_; }
+  // From now on, what is added finds all memory in its frame and asks for none.
+  void memory_is_given() { info_.memory_is_given = true; }
+
+  std::string text() const;
+  std::string object() const;
+
+ private:
+  void set_target(LLVMModuleRef module) const;
+  void check() const;
+
+  Target target_;
+  TargetInfo info_;
+  Owned<LLVMContextRef, &LlvmApi::ContextDispose> context_;
+  Owned<LLVMModuleRef, &LlvmApi::DisposeModule> module_;
+  Owned<LLVMTargetMachineRef, &LlvmApi::DisposeTargetMachine> machine_;
+  bool is_huge_ = false;
+  std::int64_t crossing_bytes_ = 0;
+};
+
+// Expressions are emitted hoisted and shared; what is left to do is variables into registers and tidying.
+inline constexpr const char* function_passes =
+    "function(mem2reg,early-cse,instcombine<no-verify-fixpoint>,simplifycfg)";
+
+}  // namespace bitale::codegen
