@@ -10,6 +10,7 @@
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/graph/traversal.hpp"
+#include "bitale/ops/ifelse.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/ordered.hpp"
 #include "bitale/printing/picture.hpp"

@@ -50,6 +50,7 @@ from bitale.gradient import (
     verify_grad,
     zero_grad,
 )
+from bitale.ifelse import ifelse
 from bitale.graph import Apply, Constant, FunctionGraph, Op, Variable, clone_replace, graph_replace, vectorize_graph
 from bitale.printing import debugprint, dprint, pp, pprint
 from bitale.tensor import as_tensor, as_tensor_variable, dot

@@ -19,6 +19,7 @@ void bind_sorting(nb::module_& m);
 void bind_shapes(nb::module_& m);  // shapes, creation, conversion, products
 void bind_indexing(nb::module_& m);
 void bind_operators(nb::module_& m);
+void bind_ifelse(nb::module_& m);
 void bind_gradient(nb::module_& m);
 void bind_printing(nb::module_& m);
 void bind_rewriting(nb::module_& m);  // rules of users, traces, reports; after bind_function

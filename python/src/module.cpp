@@ -29,6 +29,7 @@ NB_MODULE(_core, m) {
   bind_shapes(m);
   bind_indexing(m);
   bind_operators(m);
+  bind_ifelse(m);
   bind_linker(m);
   bind_function(m);
   bind_gradient(m);

@@ -10,6 +10,7 @@
 #include "codegen/c/spelling.hpp"
 #include "codegen/llvm/export.hpp"
 #include "codegen/target.hpp"
+#include "link/branches.hpp"
 #include "lowering/lower.hpp"
 
 namespace bitale {
@@ -69,11 +70,21 @@ std::string write(const std::string& folder, const std::string& file, const std:
   return path;
 }
 
+// NotImplementedError where one of two branches is to be computed: there are no functions of the host to call.
+const FunctionGraph& exported_graph(const Function& function) {
+  const std::shared_ptr<const FunctionGraph> lent(std::shared_ptr<void>(), &function.graph());
+  link::branches_apart(lent, [](const link::LinkedGraph&) -> std::unique_ptr<link::Thunk> {
+    throw NotImplementedError(
+        "export: ifelse of more than a few operations on scalars has no exported form yet; switch computes both sides");
+  });
+  return function.graph();
+}
+
 }  // namespace
 
 std::vector<std::string> export_c(const Function& function, const std::string& folder, const ExportOptions& options) {
   const std::string name = chosen_name(function, options.name);
-  const lowering::Lowered lowered = lowering::lower(function.graph());
+  const lowering::Lowered lowered = lowering::lower(exported_graph(function));
   const c::ExportedText text =
       c::export_text(lowered.program, signature_of(function, name), codegen::this_target().vector_bytes);
   make_folder(folder);
@@ -86,7 +97,7 @@ std::vector<std::string> export_object(const Function& function, const std::stri
   const std::string name = chosen_name(function, options.name);
   const codegen::Target target =
       options.target.empty() ? codegen::this_target() : codegen::foreign_target(options.target);
-  const lowering::Lowered lowered = lowering::lower(function.graph());
+  const lowering::Lowered lowered = lowering::lower(exported_graph(function));
   const codegen::Signature signature = signature_of(function, name);
   const codegen::Interface interface(lowered.program, signature);
   const std::string object = codegen::object_file(interface, target);

@@ -7,6 +7,7 @@
 #include <list>
 #include <mutex>
 #include <optional>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "bitale/core/error.hpp"
@@ -14,6 +15,7 @@
 #include "codegen/code.hpp"
 #include "graph/evaluate.hpp"
 #include "link/arrangement.hpp"
+#include "link/branches.hpp"
 #include "link/direct.hpp"
 #include "link/effort.hpp"
 #include "link/failing.hpp"
@@ -96,8 +98,11 @@ class JitThunk final : public Thunk {
       if (strided.thunk) strided.thunk->free();
   }
   std::string note(const Apply& node) const override {
-    return by_host_.count(node.node()) ? "(host callback to perform)" : "";
+    const auto found = stand_in_.find(node.node());
+    return by_host_.count(found == stand_in_.end() ? node.node() : found->second) ? "(host callback to perform)" : "";
   }
+  // Of the user's nodes in the graph that was linked.
+  void set_stand_ins(std::unordered_map<const ApplyNode*, ApplyNode*> nodes) { stand_in_ = std::move(nodes); }
 
   std::string text(std::string_view stage) const override {
     if (stage == "program") return program::to_string(lowered_.program);
@@ -359,23 +364,44 @@ class JitThunk final : public Thunk {
   bool writes_last_ = false;
   std::vector<program::HostCall> host_steps_;
   std::unordered_set<ApplyNode*> by_host_;
+  std::unordered_map<const ApplyNode*, ApplyNode*> stand_in_;
   mutable std::mutex strides_mutex_;
   mutable std::list<Strided> strided_;
   mutable std::once_flag vm_once_;
   mutable std::unique_ptr<Thunk> vm_;
 };
 
+// Branches within branches become functions within functions; those that are nested deeper, and more than so many of
+// them, run node by node.
+constexpr int most_nested = 16, most_branches = 256;
+
+std::unique_ptr<Thunk> link_native(const LinkedGraph& graph, const LinkOptions& options,
+                                   const codegen::Generator& generator, int nested, int& branches) {
+  Apart apart = branches_apart(graph, [&](const LinkedGraph& branch) {
+    const bool is_native = nested < most_nested && branches++ < most_branches;
+    return is_native ? link_native(branch, options, generator, nested + 1, branches) : link_vm(branch);
+  });
+  auto thunk = std::make_unique<JitThunk>(apart.graph, options, generator);
+  thunk->set_stand_ins(std::move(apart.stand_in));
+  return thunk;
+}
+std::unique_ptr<Thunk> link_native(const LinkedGraph& graph, const LinkOptions& options,
+                                   const codegen::Generator& generator) {
+  int branches = 0;
+  return link_native(graph, options, generator, 0, branches);
+}
+
 }  // namespace
 
 std::unique_ptr<Thunk> link_jit(const LinkedGraph& graph, const LinkOptions& options) {
-  return std::make_unique<JitThunk>(graph, options, codegen::llvm_generator());
+  return link_native(graph, options, codegen::llvm_generator());
 }
 
 std::unique_ptr<Thunk> link_c(const LinkedGraph& graph, const LinkOptions& options) {
   LinkOptions alone = options;  // C code knows no threads
   alone.threads = 1;
   alone.eager_threads = false;
-  return std::make_unique<JitThunk>(graph, alone, codegen::c_generator());
+  return link_native(graph, alone, codegen::c_generator());
 }
 
 }  // namespace bitale::link

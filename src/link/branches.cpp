@@ -1,0 +1,267 @@
+#include "link/branches.hpp"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "bitale/core/text.hpp"
+#include "graph/lazy.hpp"
+#include "graph/pointer_map.hpp"
+#include "graph/walk.hpp"
+
+namespace bitale::link {
+
+namespace {
+
+// Several lazy nodes that ask the same question, with a linked graph for each answer. Inputs: what the question needs,
+// then what the branches read; outputs: those of the lazy nodes, in order.
+class Branches final : public OpOf<Branches> {
+ public:
+  struct Branch {
+    std::unique_ptr<Thunk> thunk;
+    std::vector<std::size_t> inputs;
+  };
+
+  Branches(Apply lazy, std::vector<int> first, std::vector<Branch> branches)
+      : lazy(std::move(lazy)), first(std::move(first)), branches(std::move(branches)), number(address()) {}
+
+  const Apply lazy;  // which chooses
+  const std::vector<int> first;
+  const std::vector<Branch> branches;
+  const std::int64_t number;  // no two are equal
+  static constexpr auto fields = attribute_list(attribute("number", &Branches::number));
+
+  std::string_view name() const override { return "Branches"; }
+  std::string label() const override { return lazy.op().label(); }
+  // Made by branches_apart alone.
+  Apply make_node(std::span<const Variable>) const override {
+    throw InternalError("Branches: a node can't be made anew");
+  }
+  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
+    std::vector<Array> asked(lazy.inputs().size()), taken;
+    for (std::size_t i = 0; i < first.size(); ++i) asked[std::size_t(first[i])] = in[i];
+    const Branch& branch = branches.at(lazy_inputs(lazy)->chosen(lazy, asked));
+    for (auto input : branch.inputs) taken.push_back(in[input]);
+    std::vector<Array> results = branch.thunk->run(taken);
+    std::move(results.begin(), results.end(), out.begin());
+  }
+
+ private:
+  std::int64_t address() const { return std::int64_t(reinterpret_cast<std::intptr_t>(this)); }
+};
+
+class Division {
+ public:
+  Division(FunctionGraph& graph, const LinkBranch& link) : graph_(graph), link_(link), order_(graph.toposort()) {
+    find_small();
+    find_needed();
+    find_levels();
+  }
+
+  // Calls done(lazy node, what stands in for it).
+  template <class Done>
+  void run(Done&& done) {
+    // Those that ask the same and don't depend on each other together; the last first, since they read the others.
+    std::map<std::tuple<int, std::vector<VariableNode*>, std::string_view>, std::size_t> group_of;
+    std::vector<std::vector<Apply>> groups;
+    for (auto& node : order_) {
+      if (!is_divided(node)) continue;
+      std::vector<VariableNode*> question;
+      for (int input : needed_first(node, *lazy_inputs(node))) question.push_back(node.input(input).node());
+      const auto [it, is_new] = group_of.try_emplace({of(node).level, question, node.op().name()}, groups.size());
+      if (is_new) groups.emplace_back();
+      groups[it->second].push_back(node);
+    }
+    const auto is_later = [&](auto& a, auto& b) { return of(a[0]).level > of(b[0]).level; };
+    std::stable_sort(groups.begin(), groups.end(), is_later);
+    for (auto& nodes : groups) {
+      const Apply together = divide(nodes);
+      std::vector<std::pair<Variable, Variable>> replacements;
+      int at = 0;
+      for (auto& node : nodes)
+        for (auto& output : node.outputs()) replacements.emplace_back(output, together.output(at++));
+      graph_.replace_all(replacements, "branches");
+      for (auto& node : nodes) done(node, together);
+    }
+  }
+
+ private:
+  static constexpr int few = 64;
+  struct Facts {
+    int cost = few;       // operations on scalars that make it, where nothing else is among them; else `few`
+    bool needed = false;  // whatever is chosen
+    int level = 0;        // of lazy nodes on the longest way to it
+  };
+  Facts& of(const Apply& node) { return facts_[graph_.slot(node.node())]; }
+
+  static bool is_scalar(const Apply& node) {
+    for (auto& output : node.outputs())
+      if (output.ndim() != 0) return false;
+    return node.op().elementwise() || lazy_inputs(node);
+  }
+
+  void find_small() {
+    facts_.resize(graph_.slot_count());
+    for (auto& node : order_) {
+      if (!is_scalar(node)) continue;
+      int cost = 1;
+      for (auto& input : node.inputs())
+        if (const Apply owner = input.owner()) cost = std::min(few, cost + of(owner).cost);
+      of(node).cost = cost;
+    }
+  }
+
+  // Whether it is worth a call: anything but scalars, or many of them.
+  bool is_worth_dividing(const Apply& node) {
+    for (auto& alternative : lazy_inputs(node)->alternatives(node))
+      for (int input : alternative)
+        if (const Apply owner = node.input(input).owner(); owner && of(owner).cost >= few && !of(owner).needed)
+          return true;
+    return false;
+  }
+  bool is_divided(const Apply& node) {
+    return lazy_inputs(node) && of(node).needed && divided_[graph_.slot(node.node())];
+  }
+
+  void find_needed() {
+    divided_.assign(graph_.slot_count(), true);
+    mark_needed();
+    // A node that is not divided needs all its inputs, so that more is needed, and less worth dividing.
+    for (bool changed = true; changed;) {
+      changed = false;
+      for (auto& node : order_)
+        if (is_divided(node) && !is_worth_dividing(node)) {
+          divided_[graph_.slot(node.node())] = false;
+          changed = true;
+        }
+      if (changed) mark_needed();
+    }
+  }
+  void mark_needed() {
+    const auto need = [&](const Variable& v) {
+      if (const Apply owner = v.owner()) of(owner).needed = true;
+    };
+    for (auto& output : graph_.outputs()) need(output);
+    for (auto it = order_.rbegin(); it != order_.rend(); ++it) {
+      if (!of(*it).needed) continue;
+      if (is_divided(*it)) {
+        for (int input : needed_first(*it, *lazy_inputs(*it))) need(it->input(input));
+        mark_needed_by_all(*it);
+      } else {
+        for (auto& input : it->inputs()) need(input);
+      }
+    }
+  }
+  // What every branch needs is needed, too: a chain of choices, of which each reads the one before, is no nest.
+  void mark_needed_by_all(const Apply& lazy) {
+    const auto alternatives = lazy_inputs(lazy)->alternatives(lazy);
+    std::unordered_map<ApplyNode*, std::size_t> count;
+    for (auto& alternative : alternatives) {
+      PointerSet seen;
+      std::vector<Apply> left;
+      const auto reach = [&](const Variable& v) {
+        const Apply owner = v.owner();
+        if (owner && !of(owner).needed && seen.insert(owner.node())) left.push_back(owner);
+      };
+      for (int input : alternative) reach(lazy.input(input));
+      while (!left.empty()) {
+        const Apply node = left.back();
+        left.pop_back();
+        if (++count[node.node()] == alternatives.size()) of(node).needed = true;
+        if (const LazyInputs* own = lazy_inputs(node))
+          for (int input : needed_first(node, *own)) reach(node.input(input));
+        else
+          for (auto& input : node.inputs()) reach(input);
+      }
+    }
+  }
+
+  void find_levels() {
+    for (auto& node : order_) {
+      int level = 0;
+      for (auto& input : node.inputs())
+        if (const Apply owner = input.owner()) level = std::max(level, of(owner).level + (is_divided(owner) ? 1 : 0));
+      of(node).level = level;
+    }
+  }
+
+  Apply divide(const std::vector<Apply>& nodes) {
+    const Apply& first_node = nodes[0];
+    const std::vector<int> first = needed_first(first_node, *lazy_inputs(first_node));
+    Variables inputs;
+    for (int input : first) inputs.push_back(first_node.input(input));
+    std::vector<Branches::Branch> branches;
+    const std::size_t count = lazy_inputs(first_node)->alternatives(first_node).size();
+    for (std::size_t k = 0; k < count; ++k) {
+      Variables outputs;
+      for (auto& node : nodes) {
+        const auto alternatives = lazy_inputs(node)->alternatives(node);
+        for (int input : alternatives[k]) outputs.push_back(node.input(input));
+      }
+      branches.push_back(branch(outputs, inputs));
+    }
+    std::vector<Type> types;
+    for (auto& node : nodes)
+      for (auto& output : node.outputs()) types.push_back(output.type());
+    const Apply together(make_ref<Branches>(first_node, first, std::move(branches)), inputs, types);
+    together.node()->provenance = first_node.provenance();
+    return together;
+  }
+
+  // What it reads is added to `inputs`, where it is not among them.
+  Branches::Branch branch(const Variables& outputs, Variables& inputs) {
+    Variables leaves;
+    const auto read = [&](const Variable& v) {
+      const auto is_same = [&](const Variable& other) { return other.same_as(v); };
+      if (!v.is_constant() && std::none_of(leaves.begin(), leaves.end(), is_same)) leaves.push_back(v);
+    };
+    const auto is_outside = [&](const Variable& v) { return !v.node()->owner || of(v.owner()).needed; };
+    for (auto& output : outputs)
+      if (is_outside(output)) read(output);
+    visit_nodes(
+        outputs, [&](const VariableNode* v) { return is_outside(Variable::of(const_cast<VariableNode*>(v))); },
+        [&](ApplyNode* node) {
+          for (auto& input : node->inputs)
+            if (is_outside(input)) read(input);
+        });
+    Branches::Branch out{link_(std::make_shared<FunctionGraph>(leaves, outputs)), {}};
+    for (auto& leaf : leaves) {
+      std::size_t at = 0;
+      while (at < inputs.size() && !inputs[at].same_as(leaf)) ++at;
+      if (at == inputs.size()) inputs.push_back(leaf);
+      out.inputs.push_back(at);
+    }
+    return out;
+  }
+
+  FunctionGraph& graph_;
+  const LinkBranch& link_;
+  const std::vector<Apply> order_;
+  std::vector<Facts> facts_;  // by slot
+  std::vector<bool> divided_;
+};
+
+bool has_lazy_nodes(const FunctionGraph& graph) {
+  const auto order = graph.toposort();
+  return std::any_of(order.begin(), order.end(), [](auto& node) { return lazy_inputs(node) != nullptr; });
+}
+
+}  // namespace
+
+Apart branches_apart(const LinkedGraph& graph, const LinkBranch& link) {
+  if (!has_lazy_nodes(*graph)) return {graph, {}};
+  const auto copy = std::make_shared<FunctionGraph>(graph->clone());
+  const VariableMap originals = copy->originals();
+  std::unordered_map<const ApplyNode*, ApplyNode*> stand_in, replaced;
+  Division(*copy, link).run([&](const Apply& lazy, const Apply& together) { replaced[lazy.node()] = together.node(); });
+  if (replaced.empty()) return {graph, {}};
+  for (auto& [original, own] : originals) {
+    ApplyNode* owner = own.node()->owner;
+    if (!owner || !original.node()->owner) continue;
+    const auto found = replaced.find(owner);
+    stand_in[original.node()->owner] = found == replaced.end() ? owner : found->second;
+  }
+  return {copy, std::move(stand_in)};
+}
+
+}  // namespace bitale::link

@@ -1,0 +1,26 @@
+// Branches of lazy ops, for linkers that make one function of a graph: what only a branch needs leaves the graph and
+// becomes a function of its own, which the whole calls back for the branch that is taken.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <unordered_map>
+
+#include "link/linker.hpp"
+
+namespace bitale::link {
+
+struct Apart {
+  LinkedGraph graph;  // the given one where nothing is to be taken apart
+  std::unordered_map<const ApplyNode*, ApplyNode*>
+      stand_in;  // of the given graph's nodes in this one; none: themselves
+};
+
+// How a branch is linked.
+using LinkBranch = std::function<std::unique_ptr<Thunk>(const LinkedGraph& branch)>;
+
+// Branches that hold nothing but a few operations on scalars, which can't fail, or nothing at all, stay where they are:
+// a selection costs less than a call.
+Apart branches_apart(const LinkedGraph& graph, const LinkBranch& link);
+
+}  // namespace bitale::link
