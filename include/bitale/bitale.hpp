@@ -5,6 +5,7 @@
 #include "bitale/compile/address.hpp"
 #include "bitale/compile/export.hpp"
 #include "bitale/compile/function.hpp"
+#include "bitale/compile/monitor.hpp"
 #include "bitale/compile/page.hpp"
 #include "bitale/core/array.hpp"
 #include "bitale/core/config.hpp"

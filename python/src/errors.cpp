@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bind.hpp"
+#include "bitale/compile/monitor.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/graph/features.hpp"
 #include "bitale/link/linker.hpp"
@@ -77,6 +78,7 @@ void bind_errors(nb::module_& m) {
   map_to_new<NotScalarConstantError>(m, "NotScalarConstantError", PyExc_Exception, "Not a constant of one element.");
   map_to_new<DualLinkerError>(m, "DualLinkerError", PyExc_Exception,
                               "Two linkers give different values for the same node.");
+  map_to_new<NanGuardError>(m, "NanGuardError", PyExc_AssertionError, "A value that NanGuardMode does not let pass.");
   map_to_new<InternalError>(m, "InternalError", PyExc_RuntimeError, "A broken promise of Bitale itself.");
   map_to<NotImplementedError>(PyExc_NotImplementedError);
   map_to<OutOfMemoryError>(PyExc_MemoryError);

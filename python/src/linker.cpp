@@ -12,6 +12,7 @@
 
 #include "arguments.hpp"
 #include "bind.hpp"
+#include "bitale/compile/monitor.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "define.hpp"
@@ -166,6 +167,19 @@ void bind_linker(nb::module_& m) {
         return dual_linker(first, second, PythonAgreement{hold(required_callable(checker, "checker"))});
       },
       "first"_a, "second"_a, "checker"_a.none());
+  m.def(
+      "make_nan_guard_linker",
+      [](std::optional<bool> nan, std::optional<bool> inf, std::optional<bool> big, const std::string& action,
+         nb::handle report) {
+        NanGuardOptions options{nan, inf, big, action, {}};
+        if (!report.is_none())
+          options.report = [held = hold(required_callable(report, "report"))](const std::string& message) {
+            nb::gil_scoped_acquire locked;
+            (*held)(message);
+          };
+        return nan_guard_linker(options);
+      },
+      "nan_is_error"_a.none(), "inf_is_error"_a.none(), "big_is_error"_a.none(), "action"_a, "report"_a.none());
   m.def(
       "linker_names", [] { return linker_names(); }, "What function() and Mode accept as a linker's name.");
 }

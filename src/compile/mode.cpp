@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bitale/compile/monitor.hpp"
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
@@ -14,12 +15,14 @@ namespace {
 
 struct NamedMode {
   std::string_view name, linker, optimizer;
+  Linker (*make_linker)() = nullptr;  // in place of `linker`
 };
 // An empty linker or optimizer: as the config says.
 constexpr NamedMode modes[] = {
     {"FAST_RUN", "", "fast_run"},
     {"FAST_COMPILE", "vm", "fast_compile"},
     {"Mode", "", ""},
+    {"NanGuardMode", "vm", "", [] { return nan_guard_linker(); }},
 };
 
 void require_known(std::string_view what, const std::string& name, const std::vector<std::string>& known) {
@@ -108,7 +111,9 @@ Mode get_mode(const std::string& name) {
   require_known("mode", name, mode_names());
   for (auto& named : modes) {
     if (named.name != name) continue;
-    Mode mode(named.linker.empty() ? config::get("linker") : std::string(named.linker),
+    Mode mode(named.make_linker      ? named.make_linker()
+              : named.linker.empty() ? Linker(config::get("linker"))
+                                     : Linker(named.linker),
               named.optimizer.empty() ? config::get("optimizer") : std::string(named.optimizer));
     return mode.including(tags_of("optimizer_including"))
         .excluding(tags_of("optimizer_excluding"))

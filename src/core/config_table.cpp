@@ -50,7 +50,11 @@ const std::vector<Flag>& declarations() {
        "to "
        "floatX, that holds a float exactly."},
 
-      {"mode", "enum", {"FAST_RUN", "FAST_COMPILE"}, "FAST_RUN", "How function() compiles when no mode is given."},
+      {"mode",
+       "enum",
+       {"FAST_RUN", "FAST_COMPILE", "NanGuardMode"},
+       "FAST_RUN",
+       "How function() compiles when no mode is given."},
       {"linker",
        "enum",
        {"auto", "jit", "c", "opwise", "vm", "dual"},
@@ -63,6 +67,14 @@ const std::vector<Flag>& declarations() {
        "True",
        "Linkers that run node by node let go of a value as soon as no node needs it. Off: memory is kept for the next "
        "call."},
+      {"NanGuardMode__nan_is_error", "bool", {}, "True", "Whether NanGuardMode lets no nan pass."},
+      {"NanGuardMode__inf_is_error", "bool", {}, "True", "Whether NanGuardMode lets no infinity pass."},
+      {"NanGuardMode__big_is_error", "bool", {}, "True", "Whether NanGuardMode lets nothing beyond 1e10 pass."},
+      {"NanGuardMode__action",
+       "enum",
+       {"raise", "warn", "pdb"},
+       "raise",
+       "What NanGuardMode does with a value that may not pass: raise an error, warn, or start Python's debugger."},
       {"linker_fallback",
        "bool",
        {},

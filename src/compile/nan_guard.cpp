@@ -1,0 +1,97 @@
+// NanGuardMode: the virtual machine with a look at every value.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+#include "bitale/compile/monitor.hpp"
+#include "bitale/core/config.hpp"
+#include "bitale/core/text.hpp"
+#include "graph/evaluate.hpp"
+
+namespace bitale {
+
+namespace {
+
+constexpr double big = 1e10;
+
+class NanGuard {
+ public:
+  explicit NanGuard(NanGuardOptions options) : options_(std::move(options)) {
+    const auto choose = [](std::optional<bool> given, std::string_view flag) {
+      return given ? *given : config::get_bool(flag);
+    };
+    nan_ = choose(options_.nan_is_error, "NanGuardMode__nan_is_error");
+    inf_ = choose(options_.inf_is_error, "NanGuardMode__inf_is_error");
+    big_ = choose(options_.big_is_error, "NanGuardMode__big_is_error");
+    if (!nan_ && !inf_ && !big_)
+      throw ValueError(
+          "NanGuardMode: nothing is an error: one of nan_is_error, inf_is_error, big_is_error is to be true");
+    if (options_.action.empty()) options_.action = config::get("NanGuardMode__action");
+    if (options_.action == "pdb" && !options_.report)
+      throw ValueError("NanGuardMode: the action pdb is Python's; here there are raise and warn");
+    if (options_.action != "raise" && options_.action != "warn" && options_.action != "pdb")
+      throw ValueError(cat("NanGuardMode: action is raise, warn or pdb, not `", options_.action, "`"));
+  }
+
+  // "" for a value that passes.
+  std::string finding(const Array& value) const {
+    bool nan = false, inf = false, large = false;
+    const Array wide = value.astype(DType::Float64).contiguous();
+    for (std::int64_t i = 0; i < wide.size(); ++i) {
+      const double each = wide.data_as<double>()[i];
+      nan |= std::isnan(each);
+      inf |= std::isinf(each);
+      large |= std::abs(each) > big;
+    }
+    std::vector<std::string> found;
+    if (nan_ && nan) found.emplace_back("a nan");
+    if (inf_ && inf) found.emplace_back("an infinity");
+    if (big_ && large) found.emplace_back("a value beyond 1e10");
+    return join(found, ", ");
+  }
+
+  void look_at_input(const Variable& variable, const Array& value) const {
+    const std::string found = finding(value);
+    if (found.empty()) return;
+    NanGuardError error(cat("NanGuardMode: found ", found, " in the ", variable.is_constant() ? "constant" : "input",
+                            " `", variable.str(), "`"));
+    error.add("value", value.str());
+    if (const Location& where = variable.where()) error.add("built at", where.str());
+    act(error);
+  }
+  void look_at_outputs(const NodeStep& step) const {
+    for (std::size_t k = 0; k < step.outputs().size(); ++k) {
+      const std::string found = finding(step.outputs()[k]);
+      if (found.empty()) continue;
+      NanGuardError error(cat("NanGuardMode: found ", found, " in output ", k, " of a node"));
+      error.add("value", step.outputs()[k].str());
+      for (std::size_t i = 0; i < step.inputs.size(); ++i) error.add(cat("input ", i), step.inputs[i].str());
+      add_node_context(error, step.node, step.inputs);
+      act(error);
+    }
+  }
+
+ private:
+  void act(const NanGuardError& error) const {
+    if (options_.report) return options_.report(error.what());
+    if (options_.action == "raise") throw error;
+    std::fprintf(stderr, "warning: %s\n", error.what());
+  }
+
+  NanGuardOptions options_;
+  bool nan_ = false, inf_ = false, big_ = false;
+};
+
+}  // namespace
+
+Linker nan_guard_linker(const NanGuardOptions& options) {
+  const auto guard = std::make_shared<const NanGuard>(options);
+  return vm_linker([guard](NodeStep& step) { guard->look_at_outputs(step); },
+                   [guard](const Variable& variable, const Array& value) { guard->look_at_input(variable, value); });
+}
+
+Mode nan_guard_mode(const NanGuardOptions& options, std::string optimizer) {
+  return Mode(nan_guard_linker(options), std::move(optimizer));
+}
+
+}  // namespace bitale

@@ -1,0 +1,98 @@
+// Choices that are settled: by a constant, by sides that are the same, by the same choice further out.
+#include "ops/if_else.hpp"
+
+#include "bitale/ops/ifelse.hpp"
+#include "rules/vocabulary.hpp"
+
+namespace bitale::rewriting {
+
+namespace {
+
+const IfElse& choice_of(const Apply& node) { return dynamic_cast<const IfElse&>(node.op()); }
+
+// The values as the outputs of the node; nothing where one doesn't fit. Null values leave their output alone.
+std::optional<Variables> fitted(Variables values, const Apply& node) {
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    if (!values[k]) continue;
+    const std::optional<Variable> value = fit(values[k], node.output(int(k)));
+    if (!value) return std::nullopt;
+    values[k] = *value;
+  }
+  return values;
+}
+
+std::optional<Variables> settled_ifelse(FunctionGraph&, const Apply& node) {
+  const std::optional<double> condition = scalar_constant(node.input(0));
+  if (!condition) return std::nullopt;
+  const IfElse& choice = choice_of(node);
+  Variables out;
+  for (int k = 0; k < int(node.output_count()); ++k)
+    out.push_back(node.input(*condition != 0 ? choice.then_input(k) : choice.else_input(k)));
+  return fitted(out, node);
+}
+
+std::optional<Variables> ifelse_of_the_same(FunctionGraph&, const Apply& node) {
+  const IfElse& choice = choice_of(node);
+  Variables out(node.output_count());
+  bool any = false;
+  for (int k = 0; k < int(out.size()); ++k) {
+    const Variable& value = node.input(choice.then_input(k));
+    if (!value.same_as(node.input(choice.else_input(k)))) continue;
+    out[std::size_t(k)] = value;
+    any = true;
+  }
+  return any ? fitted(out, node) : std::nullopt;
+}
+
+// Within a branch the condition is known.
+std::optional<Variables> ifelse_of_ifelse(FunctionGraph&, const Apply& node) {
+  const IfElse& choice = choice_of(node);
+  Variables inputs = node.inputs();
+  bool any = false;
+  for (int k = 0; k < int(node.output_count()); ++k)
+    for (const bool is_then : {true, false}) {
+      Variable& value = inputs[std::size_t(is_then ? choice.then_input(k) : choice.else_input(k))];
+      const auto* inner = dynamic_cast<const IfElse*>(value.owner_op());
+      if (!inner || !value.owner().input(0).same_as(node.input(0))) continue;
+      value = value.owner().input(is_then ? inner->then_input(value.index()) : inner->else_input(value.index()));
+      any = true;
+    }
+  if (!any) return std::nullopt;
+  return fitted(choice.make_node(inputs).outputs(), node);
+}
+
+Variable sample_choice(const Variable& condition, const Variable& a, const Variable& b) {
+  return ifelse(condition, a, b);
+}
+
+void declare(Rules& rules) {
+  const Root root = Root::op({"IfElse"});
+  rules.function("settled_ifelse", root, settled_ifelse)
+      .doc("ifelse(true, a, b) is a, ifelse(false, a, b) is b.")
+      .tags(useless, canonicalize, specialize)
+      .sample([] { return sample_choice(constant(Array(true)), sample_vector(), exp(sample_vector())); });
+  rules.function("ifelse_of_the_same", root, ifelse_of_the_same)
+      .doc("ifelse(c, a, a) is a.")
+      .tags(useless, canonicalize, specialize, "cond_remove_identical")
+      .sample([] {
+        const Variable a = exp(sample_vector());
+        return sample_choice(sum(a) > 1.0, a, a);
+      });
+  rules.function("ifelse_of_ifelse", root, ifelse_of_ifelse)
+      .doc("ifelse(c, ifelse(c, a, b), d) is ifelse(c, a, d); so on the other side.")
+      .tags(canonicalize, specialize, "cond_merge_ifs_true", "cond_merge_ifs_false")
+      .sample([] {
+        const Variable a = sample_vector(), c = sum(a) > 1.0;
+        return sample_choice(c, sample_choice(c, exp(a), a), sin(a));
+      })
+      .sample([] {
+        const Variable a = sample_vector(), c = sum(a) > 1.0;
+        return sample_choice(c, sin(a), sample_choice(c, exp(a), a));
+      });
+}
+
+const RegisterRules registered("if_else", declare);
+
+}  // namespace
+
+}  // namespace bitale::rewriting
