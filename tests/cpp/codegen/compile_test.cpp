@@ -138,10 +138,14 @@ TEST_CASE("key: all that code depends on, and nothing else") {
 }
 
 TEST_CASE("target: levels of the processor, by name") {
+  const bool is_arm = codegen::this_processor() == codegen::Processor::aarch64;
+  const std::string lowest = is_arm ? "aarch64" : "x86-64", foreign = is_arm ? "x86-64" : "aarch64";
   CHECK(codegen::target_named("native").vector_bytes >= 16);
-  CHECK(codegen::target_named("x86-64").vector_bytes == 16);
-  CHECK_THROWS_WITH_AS(codegen::target_named("sparc"), doctest::Contains("this processor runs native, x86-64"),
-                       ValueError);
+  CHECK(codegen::target_named(lowest).vector_bytes == 16);
+  CHECK(codegen::foreign_target(foreign).vector_bytes == 16);
+  const std::string all = "this processor runs native, " + lowest;
+  for (auto& other : {foreign, std::string("sparc")})
+    CHECK_THROWS_WITH_AS(codegen::target_named(other), doctest::Contains(all.c_str()), ValueError);
 }
 
 TEST_CASE("object: whatever is in the file, it is loaded or refused") {

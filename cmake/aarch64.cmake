@@ -1,0 +1,24 @@
+# Building for AArch64 on another processor, with Debian's cross compiler (g++-aarch64-linux-gnu) and what
+# tools/aarch64_root.sh has fetched; programs run in an emulator where there is one (qemu-user-static). docs/building.md
+set(CMAKE_SYSTEM_NAME Linux)
+set(CMAKE_SYSTEM_PROCESSOR aarch64)
+set(CMAKE_CXX_COMPILER aarch64-linux-gnu-g++)
+
+set(BITALE_AARCH64_ROOT ${CMAKE_CURRENT_LIST_DIR}/../build/aarch64-root CACHE PATH "What tools/aarch64_root.sh made")
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES BITALE_AARCH64_ROOT)
+if(NOT EXISTS ${BITALE_AARCH64_ROOT}/usr/include)
+  message(FATAL_ERROR "There are no AArch64 packages in ${BITALE_AARCH64_ROOT}: tools/aarch64_root.sh fetches them; -DBITALE_AARCH64_ROOT= names another folder.")
+endif()
+file(REAL_PATH ${BITALE_AARCH64_ROOT} CMAKE_SYSROOT)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
+set(BITALE_LLD "" CACHE FILEPATH "None: the cross compiler brings its own linker and finds no other")
+# Of LLVM, headers that are the same everywhere.
+set(BITALE_LLVM_INCLUDE_DIR /usr/lib/llvm-19/include CACHE PATH "The folder that holds llvm-c/")
+
+find_program(BITALE_AARCH64_EMULATOR NAMES qemu-aarch64-static qemu-aarch64)
+if(BITALE_AARCH64_EMULATOR)
+  set(CMAKE_CROSSCOMPILING_EMULATOR ${BITALE_AARCH64_EMULATOR};-L;${CMAKE_SYSROOT})
+endif()
