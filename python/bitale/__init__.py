@@ -34,6 +34,7 @@ from bitale import compile
 from bitale import gradient
 from bitale import link
 from bitale import printing
+from bitale import profile
 from bitale import rewrite
 from bitale.compile import Function, In, Mode, Out, function, get_mode, shared
 from bitale.gradient import (

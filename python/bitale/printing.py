@@ -9,8 +9,20 @@ from typing import Any
 from bitale import _core
 from bitale._core import pprint
 from bitale._picture import dot_text, html, node_times, pydotprint
+from bitale.profile import profile, profile_html
 
-__all__ = ["debugprint", "dot_text", "dprint", "html", "node_times", "pp", "pprint", "pydotprint"]
+__all__ = [
+    "debugprint",
+    "dot_text",
+    "dprint",
+    "html",
+    "node_times",
+    "pp",
+    "pprint",
+    "profile",
+    "profile_html",
+    "pydotprint",
+]
 
 pp = pprint
 

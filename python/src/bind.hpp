@@ -25,6 +25,7 @@ void bind_printing(nb::module_& m);
 void bind_rewriting(nb::module_& m);  // rules of users, traces, reports; after bind_function
 void bind_linker(nb::module_& m);     // before bind_function
 void bind_function(nb::module_& m);   // function, shared, Mode
+void bind_profile(nb::module_& m);    // what functions take; after bind_function
 void bind_system(nb::module_& m);     // what was found here, and the directory of compiled code
 
 }  // namespace bitale::python

@@ -89,7 +89,8 @@ std::vector<FunctionObject::Input> inputs_of(const std::vector<StoredInput>& sto
 FunctionObject make_function(const Variables& inputs, const std::vector<StoredInput>& input_options, Any outputs,
                              const std::string& form, nb::list keys, Any updates, Any givens,
                              const std::optional<Mode>& mode, const std::string& name,
-                             const std::string& on_unused_input, bool profile, std::optional<int> threads) {
+                             const std::string& on_unused_input, std::optional<bool> profile,
+                             std::optional<int> threads) {
   FunctionOptions options;
   options.updates = typed_replacements(updates, "updates");
   options.givens = typed_replacements(givens, "givens");
@@ -271,7 +272,7 @@ void bind_function_class(nb::module_& m) {
   m.def(
       "pairs_of", [](Any pairs, const std::string& what) { return as_pairs(pairs, what); }, "pairs"_a.none(), "what"_a);
   m.def("make_function", make_function, "inputs"_a, "input_options"_a, "outputs"_a, "form"_a, "keys"_a,
-        "updates"_a.none(), "givens"_a.none(), "mode"_a.none(), "name"_a, "on_unused_input"_a, "profile"_a = false,
+        "updates"_a.none(), "givens"_a.none(), "mode"_a.none(), "name"_a, "on_unused_input"_a, "profile"_a = nb::none(),
         "threads"_a = nb::none(), nb::call_guard<AtCaller>());
   variable_class(m).def(
       "eval", eval, "inputs_to_values"_a = nb::none(), "options"_a,

@@ -35,5 +35,6 @@ NB_MODULE(_core, m) {
   bind_gradient(m);
   bind_printing(m);
   bind_rewriting(m);
+  bind_profile(m);
   bind_system(m);
 }

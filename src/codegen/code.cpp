@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 
+#include <chrono>
 #include <map>
 #include <mutex>
 
@@ -66,10 +67,20 @@ Shared load(const cache::Store& store, const Digest& key) {
   }
 }
 
-Shared generate(const Generator& generator, const program::Program& program, const Target& target, std::string& file) {
-  file = generator.generate(program, target);
+struct Generated {
+  Shared object;
+  std::string file;
+  double milliseconds = 0;  // in the generator
+};
+
+Generated generate(const Generator& generator, const program::Program& program, const Target& target) {
+  Generated out;
+  const auto start = std::chrono::steady_clock::now();
+  out.file = generator.generate(program, target);
+  out.milliseconds = std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
   try {
-    return link(file);
+    out.object = link(out.file);
+    return out;
   } catch (const ValueError& error) {
     throw InternalError(cat("the code generated for a program can't be loaded: ", error.what()));
   }
@@ -78,26 +89,35 @@ Shared generate(const Generator& generator, const program::Program& program, con
 }  // namespace
 
 std::unique_ptr<Code> compile(const program::Program& program, const Target& target, const Generator& generator) {
-  std::string file;
-  if (!config::get_bool("cache"))
-    return std::make_unique<Code>(generate(generator, program, target, file), Origin::generated);
+  if (!config::get_bool("cache")) {
+    const Generated made = generate(generator, program, target);
+    return std::make_unique<Code>(made.object, Origin::generated, made.milliseconds);
+  }
 
   const Digest key = key_of(program, target, generator.identity());
   if (auto object = loaded().find(key)) return std::make_unique<Code>(std::move(object), Origin::memory);
   const cache::Store store(config::get("compiledir") + "/objects", config::get_int("cache__size") << 20);
   Origin origin = Origin::store;
+  double generating = 0;
   Shared object = load(store, key);
   if (!object) {
     const cache::Claim claim(store, key);
     object = load(store, key);  // another process may have been quicker
     if (!object) {
-      object = generate(generator, program, target, file);
+      const Generated made = generate(generator, program, target);
+      object = made.object;
       origin = Origin::generated;
-      store.save(key, file);
+      generating = made.milliseconds;
+      store.save(key, made.file);
     }
   }
   loaded().insert(key, object);
-  return std::make_unique<Code>(std::move(object), origin);
+  return std::make_unique<Code>(std::move(object), origin, generating);
+}
+
+std::string_view name_of(Origin origin) {
+  constexpr std::string_view names[] = {"generated", "store", "memory"};
+  return names[std::size_t(origin)];
 }
 
 }  // namespace bitale::codegen

@@ -16,17 +16,24 @@ namespace bitale::codegen {
 // Where code came from.
 enum class Origin : std::uint8_t { generated, store, memory };
 
+std::string_view name_of(Origin origin);
+
 class Code {
  public:
-  Code(std::shared_ptr<const Object> object, Origin origin)
-      : object_(std::move(object)), entry_(reinterpret_cast<runtime::Entry>(object_->entry())), origin_(origin) {}
+  Code(std::shared_ptr<const Object> object, Origin origin, double generating = 0)
+      : object_(std::move(object)),
+        entry_(reinterpret_cast<runtime::Entry>(object_->entry())),
+        origin_(origin),
+        generating_(generating) {}
   runtime::Entry entry() const { return entry_; }  // valid as long as the Code
   Origin origin() const { return origin_; }
+  double generating() const { return generating_; }  // milliseconds that the generator took
 
  private:
   std::shared_ptr<const Object> object_;
   runtime::Entry entry_;
   Origin origin_;
+  double generating_;
 };
 
 // Flags: `cache` (whether code is kept and looked for), `compiledir` (where), `cache__size` (how much).

@@ -7,15 +7,19 @@
 #include <ostream>
 #include <unordered_set>
 
+#include "bitale/compile/profile.hpp"
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/printing/printing.hpp"
 #include "bitale/rewriting/rewriting.hpp"
 #include "compile/into_receiver.hpp"
+#include "compile/profile_at_exit.hpp"
+#include "compile/profiled_calls.hpp"
 #include "core/pool.hpp"
 #include "link/direct.hpp"
 #include "link/linker.hpp"
+#include "link/measured.hpp"
 
 namespace bitale {
 
@@ -41,7 +45,10 @@ struct Function::Impl {
   std::unique_ptr<link::Thunk> thunk;
   const link::DirectCode* direct = nullptr;  // of the thunk, where it has no more inputs and outputs than the user's
   CompileTimes times;
+  double build_time = 0;  // milliseconds, of `times.total`
   RewriteReport report;
+  mutable std::unique_ptr<ProfiledCalls> profiled;  // with a profile
+  std::unique_ptr<ProfileEntry> profile_entry;
 
   // What a call with shared variables holds on to.
   struct SharedValues {
@@ -67,6 +74,7 @@ struct Function::Impl {
   template <class Action>
   void with_shared(std::span<const View> values, Receiver& results, std::size_t outputs, Action action) const;
   void run_into(std::span<const View> values, std::span<const View> targets, Receiver* others) const;
+  Profile profile() const;
   Array accept(std::size_t i, const Array& value) const;
   // The values as inputs, converted where need be, for the action.
   template <class Action>
@@ -204,18 +212,24 @@ Function function(const Variables& inputs, const Variables& outputs, const Funct
   auto graph = std::make_shared<FunctionGraph>(all_inputs, roots);
   impl->built = std::move(roots);
   const auto built = Clock::now();
-  impl->report.time_rules = options.profile;
+  const bool profile = options.profile ? *options.profile : config::get_bool("profile");
+  impl->report.time_rules = profile;
   rewrite(*graph, impl->mode.query(), &impl->report);
-  if (options.profile) std::fprintf(stderr, "%s", impl->report.str().c_str());
   const auto rewritten = Clock::now();
   impl->graph = graph;
-  impl->thunk = link::link(impl->mode.linker(), impl->graph, {.threads = threads});
+  impl->thunk = link::link(impl->mode.linker(), impl->graph, {.threads = threads, .profile = profile});
   if (impl->shared.empty()) impl->direct = impl->thunk->direct();
   impl->times = {milliseconds(built, rewritten), impl->thunk->times.lower, impl->thunk->times.codegen,
                  milliseconds(start, Clock::now())};
+  impl->build_time = milliseconds(start, built);
 
   for (std::size_t i = 0; i < outputs.size(); ++i) impl->output_types.push_back(&impl->graph->outputs()[i].tensor());
 
+  if (profile) {
+    impl->profiled = std::make_unique<ProfiledCalls>(threads, impl->thunk->measured().has_loops);
+    if (config::get_bool("profile"))
+      impl->profile_entry = std::make_unique<ProfileEntry>([it = impl.get()] { return profile_text(it->profile()); });
+  }
   Function function;
   function.impl_ = std::move(impl);
   return function;
@@ -310,8 +324,10 @@ void Function::Impl::with_shared(std::span<const View> values, Receiver& results
 }
 
 void Function::Impl::run(std::span<const View> values, Receiver& results) const {
+  TimedCall timed(profiled.get());
   with_shared(values, results, output_count,
               [&](std::span<const View> all, Receiver& receiver) { thunk->run(all, receiver); });
+  timed.succeed();
 }
 
 void Function::Impl::run_some(std::span<const View> values, std::span<const int> outputs, Receiver& results) const {
@@ -324,8 +340,10 @@ void Function::Impl::run_some(std::span<const View> values, std::span<const int>
     wanted.push_back(output);
   }
   for (std::size_t k = 0; k < updated.size(); ++k) wanted.push_back(int(output_count + k));
+  TimedCall timed(profiled.get());
   with_shared(values, results, outputs.size(),
               [&](std::span<const View> all, Receiver& receiver) { thunk->run_some(all, wanted, receiver); });
+  timed.succeed();
 }
 
 void Function::Impl::run_into(std::span<const View> values, std::span<const View> targets, Receiver* others) const {
@@ -441,6 +459,16 @@ std::vector<Variable> Function::updated_variables() const {
 }
 const Mode& Function::mode() const { return impl_->mode; }
 const CompileTimes& Function::times() const { return impl_->times; }
+
+bool Function::is_profiled() const { return impl_->profiled != nullptr; }
+Profile Function::profile() const { return impl_->profile(); }
+
+Profile Function::Impl::profile() const {
+  if (!profiled)
+    throw ValueError(cat(name.empty() ? "function" : name,
+                         ": was compiled without a profile; pass profile=True, or set the flag `profile`"));
+  return profile_of(*profiled, {name, mode, report, times, build_time, *thunk});
+}
 
 const RewriteReport& Function::rewrite_report() const { return impl_->report; }
 

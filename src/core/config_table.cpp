@@ -160,7 +160,9 @@ const std::vector<Flag>& declarations() {
        "low",
        "How much an error of a running function tells."},
       {"traceback__limit", "int", {}, "8", "Number of frames kept to say where a variable was made; -1 keeps all."},
-      {"profile", "bool", {}, "False", "Measure the time of calls and nodes, and print it at exit."},
+      {"profile", "bool", {}, "False", "Measure what compiling and calls of each function take, and print it at exit."},
+      {"profiling__destination", "str", {}, "stderr", "Where profiles are printed at exit: stderr, stdout or a file."},
+      {"profiling__n_ops", "int", {}, "20", "Rows of each table of a profile that is printed at exit."},
       {"dump", "str", {}, "", "Stages of compilation to print, separated by colons, such as rewriting or lowering."},
   };
   return flags;

@@ -20,6 +20,7 @@
 #include "link/effort.hpp"
 #include "link/failing.hpp"
 #include "link/linker.hpp"
+#include "link/profiler.hpp"
 #include "link/workspace.hpp"
 #include "lowering/lower.hpp"
 #include "runtime/caches.hpp"
@@ -49,8 +50,11 @@ class JitThunk final : public Thunk {
     lowered_ = lowering::lower(*graph, layouts_, threads_ > 1);
     times.lower = milliseconds_since(start);
     start = std::chrono::steady_clock::now();
-    code_ = codegen::compile(lowered_.program, target(), generator_);
+    if (options.profile) profiler_ = std::make_unique<Profiler>(lowered_, *graph);
+    code_ = codegen::compile(profiler_ ? profiler_->program() : lowered_.program, target(), generator_);
     times.codegen = milliseconds_since(start);
+    times.generate = code_->generating();
+    times.code = codegen::name_of(code_->origin());
     offsets_ = program::length_offsets(lowered_.program);
     for (std::size_t b = 0; b < buffers().size(); ++b)
       if (buffers()[b].role == Role::input)
@@ -61,7 +65,7 @@ class JitThunk final : public Thunk {
     const auto in_passing = read_in_passing(lowered_.program);
     for (auto& input : inputs_) input.in_passing = in_passing[input.buffer];
     writes_last_ = link::writes_last(lowered_.program);
-    if (threads_ == 1) direct_ = DirectCode::of(lowered_, *graph, code_->entry(), stream_from_);
+    if (threads_ == 1 && !profiler_) direct_ = DirectCode::of(lowered_, *graph, code_->entry(), stream_from_);
     short_call_length_ = link::short_call_length(lowered_.program);
     for (auto& node : lowered_.callbacks) by_host_.insert(node.node());
     for (auto& step : lowered_.program.steps)
@@ -97,6 +101,16 @@ class JitThunk final : public Thunk {
     for (auto& strided : strided_)
       if (strided.thunk) strided.thunk->free();
   }
+  Measured measured() const override {
+    Measured out;
+    if (!profiler_) return out;
+    profiler_->add_to(out, false);
+    std::lock_guard lock(strides_mutex_);
+    for (auto& strided : strided_)
+      if (strided.thunk) strided.thunk->profiler_->add_to(out, true);
+    if (!stand_in_.empty()) tell_users_nodes(out);
+    return out;
+  }
   std::string note(const Apply& node) const override {
     const auto found = stand_in_.find(node.node());
     return by_host_.count(found == stand_in_.end() ? node.node() : found->second) ? "(host callback to perform)" : "";
@@ -120,6 +134,7 @@ class JitThunk final : public Thunk {
   using Arrangements = std::vector<std::optional<Arrangement>>;  // per input; none: rows, or copied into such
 
   void execute(std::span<const View> inputs, const Arrangements& arrangements, Receiver& results) const {
+    const auto start = profiler_ ? std::chrono::steady_clock::now() : std::chrono::steady_clock::time_point();
     Pool<Workspace>::Loan loan(pool_);
     Workspace& workspace = *loan;
     std::vector<Array> copies;
@@ -140,6 +155,7 @@ class JitThunk final : public Thunk {
     Call call(*this, workspace, results);
     std::optional<runtime::ThreadBudget> budget;  // for products of matrices
     if (threads_ > 1) budget.emplace(threads_);
+    if (profiler_) return run_profiled(call, inputs, start);
     if (const auto status = code_->entry()(&call.frame.self)) fail(call, status, inputs);
   }
 
@@ -324,6 +340,46 @@ class JitThunk final : public Thunk {
     std::exception_ptr error;
   };
 
+  void run_profiled(Call& call, std::span<const View> inputs, std::chrono::steady_clock::time_point start) const {
+    runtime::ProbeRecord record = profiler_->new_record();
+    std::int32_t status;
+    {
+      const runtime::ProbeScope scope(record);
+      status = code_->entry()(&call.frame.self);
+    }
+    if (status) fail(call, status, inputs);
+    const double seconds = 1e-3 * milliseconds_since(start);
+    std::int64_t temporaries = 0, results = 0;
+    for (auto& block : call.workspace.blocks)
+      if (block.dtype() == DType::UInt8) temporaries += block.nbytes();
+    for (auto& step : host_steps_)
+      for (auto b : step.outputs)
+        if (buffers()[std::size_t(b)].role == Role::temporary)
+          temporaries += call.workspace.held[std::size_t(b)].nbytes();
+    for (std::size_t b = 0; b < buffers().size(); ++b) {
+      const Buffer& buffer = buffers()[b];
+      if (buffer.role != Role::output) continue;
+      std::int64_t bytes = std::int64_t(itemsize(buffer.dtype));
+      for (auto length : call.shape_of(std::int64_t(b))) bytes *= length;
+      results += bytes;
+    }
+    profiler_->add(record, seconds, temporaries, results);
+  }
+
+  // One node may stand for several of the user's.
+  void tell_users_nodes(Measured& measured) const {
+    std::unordered_multimap<const ApplyNode*, const ApplyNode*> users;
+    for (auto& [users_node, node] : stand_in_) users.emplace(node, users_node);
+    for (auto& part : measured.parts) {
+      std::vector<Apply> nodes;
+      for (auto& node : part.nodes) {
+        const auto [begin, end] = users.equal_range(node.node());
+        for (auto it = begin; it != end; ++it) nodes.push_back(Apply::of(const_cast<ApplyNode*>(it->second)));
+      }
+      part.nodes = std::move(nodes);
+    }
+  }
+
   const std::vector<Buffer>& buffers() const { return lowered_.program.buffers; }
 
   std::unique_ptr<Workspace> make_workspace() const {
@@ -355,6 +411,7 @@ class JitThunk final : public Thunk {
   int threads_;
   lowering::InputLayouts layouts_;  // of inputs that this code doesn't read as rows
   lowering::Lowered lowered_;
+  std::unique_ptr<Profiler> profiler_;  // with `profile`
   std::unique_ptr<codegen::Code> code_;
   std::optional<DirectCode> direct_;
   std::vector<std::int64_t> offsets_;
@@ -377,9 +434,11 @@ constexpr int most_nested = 16, most_branches = 256;
 
 std::unique_ptr<Thunk> link_native(const LinkedGraph& graph, const LinkOptions& options,
                                    const codegen::Generator& generator, int nested, int& branches) {
+  LinkOptions of_branches = options;
+  of_branches.profile = false;  // a choice is one part, with the side that it takes
   Apart apart = branches_apart(graph, [&](const LinkedGraph& branch) {
     const bool is_native = nested < most_nested && branches++ < most_branches;
-    return is_native ? link_native(branch, options, generator, nested + 1, branches) : link_vm(branch);
+    return is_native ? link_native(branch, of_branches, generator, nested + 1, branches) : link_vm(branch);
   });
   auto thunk = std::make_unique<JitThunk>(apart.graph, options, generator);
   thunk->set_stand_ins(std::move(apart.stand_in));

@@ -6,6 +6,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "codegen/generate.hpp"
+#include "link/measured.hpp"
 
 namespace bitale {
 
@@ -135,6 +136,8 @@ std::vector<Array> Thunk::run(std::span<const Array> inputs) const {
   run(views, results);
   return std::move(results).take();
 }
+
+Measured Thunk::measured() const { return {}; }
 
 std::vector<std::string> wanted_rewrites(const Linker& linker) {
   // Native code plans its memory itself, and who looks on is to see what a node has read.

@@ -18,9 +18,12 @@ namespace bitale::link {
 
 struct LinkTimes {
   double lower = 0, codegen = 0;  // milliseconds
+  double generate = 0;            // of `codegen`: in the code generator
+  std::string code = {};          // "generated", or where it was kept: "store", "memory"; "" where there is none
 };
 
 class DirectCode;
+struct Measured;
 
 class Thunk {
  public:
@@ -40,6 +43,8 @@ class Thunk {
   virtual const DirectCode* direct() const { return nullptr; }
   // Lets go of memory that is kept for the next call.
   virtual void free() const {}
+  // What calls have measured so far, when linked with `profile`.
+  virtual Measured measured() const;
   // What to say of a node in dprint; "" for nothing.
   virtual std::string note(const Apply&) const { return {}; }
   // A later stage as text ("program", "llvm"). ValueError naming the linker's stages.
@@ -56,6 +61,8 @@ struct LinkOptions {
   std::string target = {};
   // Threads that a call may use, of which at most as many are used as there are processors for the process.
   int threads = 1;
+  // Time what calls do, part by part.
+  bool profile = false;
   // For tests: loops are shared however little there is to do, by so many threads, whether there are processors or not.
   bool eager_threads = false;
 };

@@ -12,6 +12,7 @@
 #include "graph/evaluate.hpp"
 #include "graph/lazy.hpp"
 #include "link/node_code.hpp"
+#include "link/node_profiler.hpp"
 
 namespace bitale::link {
 
@@ -41,6 +42,7 @@ struct Cells {
   std::vector<bool> known;
   std::vector<Index> waiting;  // a stack of instructions
   std::vector<Array> in;
+  NodeProfiler::Call* profiled = nullptr;
 };
 
 // Takes results into the memory of those before, where they have the same form and nobody else sees them.
@@ -82,14 +84,18 @@ class Machine final : public Thunk {
       return it->second;
     };
     for (auto& input : graph->inputs()) cell_of(input);
-    for (auto& node : graph->toposort()) {
+    LinkOptions of_nodes = options;
+    of_nodes.profile = false;
+    const std::vector<Apply> nodes = graph->toposort();
+    if (options.profile) profiler_ = std::make_unique<NodeProfiler>(nodes);
+    for (auto& node : nodes) {
       Instruction instruction{node, {}, {}, destroyed_inputs(node), lazy_inputs(node), {}};
       for (auto& input : node.inputs()) instruction.in.push_back(cell_of(input));
       for (auto& output : node.outputs()) {
         instruction.out.push_back(cell_of(output));
         producers_[instruction.out.back()] = Index(program_.size());
       }
-      for (auto& way : linker.ways) instruction.ways.push_back(node_code(node, way, options));
+      for (auto& way : linker.ways) instruction.ways.push_back(node_code(node, way, of_nodes));
       program_.push_back(std::move(instruction));
     }
     for (auto& output : graph->outputs()) outputs_.push_back(cell_of(output));
@@ -107,6 +113,7 @@ class Machine final : public Thunk {
     run(views, plan(wanted), outputs, receiver);
   }
   void free() const override { pool_.clear(); }
+  Measured measured() const override { return profiler_ ? profiler_->measured() : Measured(); }
 
   std::string note(const Apply& node) const override {
     // What runs by perform where the rest is native.
@@ -180,13 +187,18 @@ class Machine final : public Thunk {
     };
     for (Index i = 0; i < inputs.size(); ++i) give(i, graph_->inputs()[i], inputs[i]);
     for (auto& [cell, variable] : constants_) give(cell, variable, *variable.constant());
+    std::optional<NodeProfiler::Call> call;
+    if (profiler_) cells.profiled = &call.emplace(*profiler_, producers_.size());
     for (auto i : plan.order) demand(i, cells);
-    return results(cells, inputs, outputs);
+    std::vector<Array> out = results(cells, inputs, outputs);
+    if (call) call->succeed(out);
+    return out;
   }
 
   // After a call: what belongs to others, and, with garbage collection, everything.
   void let_go(Cells& cells) const {
     cells.in.clear();
+    cells.profiled = nullptr;
     if (!keeps_) return cells.values.clear();
     for (Index cell = 0; cell < producers_.size(); ++cell)
       if (producers_[cell] == nobody) cells.values[cell] = Array();
@@ -244,12 +256,16 @@ class Machine final : public Thunk {
     if (keeps_)
       for (std::size_t k = 0; k < before.size(); ++k) std::swap(before[k], cells.values[instruction.out[k]]);
     Step step(*this, i, cells.in, std::move(before));
+    if (cells.profiled) cells.profiled->begin_node();
     if (linker_.wrapper) {
       linker_.wrapper(step);
       if (step.outputs(0).empty()) not_run(instruction.node);
     } else {
       step.run(0);
     }
+    if (cells.profiled)
+      cells.profiled->end_node({i, instruction.in, instruction.out, cells.in, step.results(0)},
+                               [&](Index cell) { return cells.readers[cell] == 0 && !keeps_; });
     for (std::size_t k = 0; k < instruction.out.size(); ++k) {
       const Index cell = instruction.out[k];
       cells.known[cell] = true;
@@ -330,6 +346,7 @@ class Machine final : public Thunk {
   std::vector<std::pair<Index, Variable>> constants_;
   std::vector<Index> outputs_;
   Plan all_;
+  std::unique_ptr<NodeProfiler> profiler_;  // with `profile`
   const bool keeps_;
   mutable Pool<Cells> pool_{[] { return std::make_unique<Cells>(); }};
 };

@@ -143,6 +143,7 @@ void Plan::add_root(Root root, const ElementRule& value, const TargetRule& targe
 void Plan::add_copy(const Variable& source, std::int64_t buffer) {
   Root root;
   root.buffer = buffer;
+  if (!value_of(source).scalar) root.node = source.node()->owner;
   root.domain = value_of(source).shape;
   add_root(
       std::move(root), [&](Index at) { return read(source, at); },
@@ -166,8 +167,11 @@ void Plan::build_roots() {
   building_ = true;
   for (ApplyNode* node : definition_order_) {
     NodeScope scope(*this, node);
+    const std::size_t before = roots.size();
     if (auto found = builders_.find(node); found != builders_.end())
       for (auto& action : found->second) action();
+    for (std::size_t k = before; k < roots.size(); ++k)
+      if (!roots[k].node) roots[k].node = node;
   }
   // Outputs without a buffer of their own: scalars, views, inputs, constants, and repeated ones.
   for (auto& output : graph_.outputs()) {

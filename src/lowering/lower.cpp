@@ -5,6 +5,22 @@
 
 namespace bitale::lowering {
 
+namespace {
+
+std::vector<Maker> makers_of(const Plan& plan) {
+  std::vector<Maker> makers;
+  for (auto& root : plan.roots) {
+    if (!root.node) continue;
+    const Apply node = Apply::of(root.node);
+    if (root.buffer >= 0) makers.push_back({root.buffer, -1, node});
+    for (auto buffer : root.writes) makers.push_back({buffer, -1, node});
+    if (root.var) makers.push_back({-1, root.var.payload(), node});
+  }
+  return makers;
+}
+
+}  // namespace
+
 Lowered lower(const FunctionGraph& graph, const InputLayouts& layouts, bool shared) {
   Plan plan(graph, layouts);
   plan.define_all();     // what every variable is
@@ -19,7 +35,8 @@ Lowered lower(const FunctionGraph& graph, const InputLayouts& layouts, bool shar
   if (shared) share_loops(plan);
   plan_memory(plan.program);
   program::verify(plan.program);
-  return {std::move(plan.program), std::move(plan.callbacks), std::move(plan.check_nodes)};
+  std::vector<Maker> makers = makers_of(plan);
+  return {std::move(plan.program), std::move(plan.callbacks), std::move(plan.check_nodes), std::move(makers)};
 }
 
 }  // namespace bitale::lowering

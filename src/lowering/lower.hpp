@@ -20,10 +20,17 @@
 
 namespace bitale::lowering {
 
+// What a node's result is in the Program; of what is inlined everywhere there is nothing to tell.
+struct Maker {
+  std::int64_t buffer = -1, var = -1;  // one of them
+  Apply node;
+};
+
 struct Lowered {
   program::Program program;
   std::vector<Apply> callbacks;    // the node of each HostCall
   std::vector<Apply> check_nodes;  // the node that asked for each Check
+  std::vector<Maker> makers;       // in the order in which nodes write
 };
 
 // How the elements of an input lie that are not rows one after the other. Axes of stride 0 or length 1 are left out.

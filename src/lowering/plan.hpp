@@ -40,6 +40,7 @@ struct Root {
   std::optional<program::Step> step;  // kind step: a call, a host call or a check
   std::vector<std::int64_t> reads, writes;  // buffers of a step
   std::vector<int> checks;                  // tokens of the checks that guard its reads
+  ApplyNode* node = nullptr;                // whose result it is, or a part of it
 };
 
 // A value in parts along one axis.

@@ -1,7 +1,6 @@
 // A graph as a page: its nodes as JSON, and the scripts (page/) that lay them out, fold and search them in the browser,
 // since folding lays out anew. Nothing is fetched; a content security policy says so.
 #include <cmath>
-#include <cstdio>
 
 #include <printing_page_files.inc>  // page/, by cmake/PrintingPage.cmake
 #include "bitale/core/error.hpp"
@@ -12,29 +11,14 @@
 #include "bitale/printing/printing.hpp"
 #include "graph/pointer_map.hpp"
 #include "printing/leaf_text.hpp"
-#include "printing/markup.hpp"
+#include "printing/page_text.hpp"
 
 namespace bitale {
 
-namespace {
+using printing::json;
+using printing::page_head;
 
-// A string of JSON that may stand in HTML: no tag begins in it.
-std::string json(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '<' || c == '>' || c == '&' || static_cast<unsigned char>(c) < 0x20) {
-      char code[8];
-      std::snprintf(code, sizeof code, "\\u%04x", unsigned(c));
-      out += code;
-    } else {
-      out += c;
-    }
-  }
-  return out + "\"";
-}
+namespace {
 
 class NodeList {
  public:
@@ -131,14 +115,10 @@ std::string graph_html(const Page& page) {
   std::vector<std::string> graphs;
   for (auto& graph : page.graphs)
     graphs.push_back(cat("{\"name\":", json(graph.name), ",\"nodes\":", NodeList(graph).write(), "}"));
-  return cat(
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
-      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; "
-      "script-src 'unsafe-inline'\">\n<title>",
-      escaped(page.title), "</title>\n<style>\n", page_css, "</style></head>\n<body>\n",
-      "<script type=\"application/json\" id=\"data\">{\"title\":", json(page.title),
-      ",\"program\":", json(page.program), ",\"graphs\":[", join(graphs, ","), "]}</script>\n<script>\n",
-      page_layout_js, page_fold_js, page_view_js, "</script>\n</body></html>\n");
+  return cat(page_head(page.title, page_css),
+             "<script type=\"application/json\" id=\"data\">{\"title\":", json(page.title),
+             ",\"program\":", json(page.program), ",\"graphs\":[", join(graphs, ","), "]}</script>\n<script>\n",
+             page_layout_js, page_fold_js, page_view_js, "</script>\n</body></html>\n");
 }
 
 }  // namespace bitale

@@ -1,5 +1,7 @@
 #include "program/program.hpp"
 
+#include <utility>
+
 #include "bitale/core/text.hpp"
 
 namespace bitale::program {
@@ -27,6 +29,14 @@ class Printer {
     out_ = cat("program ", program_.name, "(", signature(Role::input), ") -> ", signature(Role::output), "\n");
     steps(program_.steps, 1);
     return out_;
+  }
+  std::vector<std::string> print_steps() {
+    std::vector<std::string> texts;
+    for (auto& step : program_.steps) {
+      print(step, 0);
+      texts.push_back(std::exchange(out_, {}));
+    }
+    return texts;
   }
 
  private:
@@ -185,5 +195,6 @@ std::optional<std::int64_t> constant_bytes(const Buffer& buffer) {
 }
 
 std::string to_string(const Program& program) { return Printer(program).print(); }
+std::vector<std::string> step_texts(const Program& program) { return Printer(program).print_steps(); }
 
 }  // namespace bitale::program

@@ -44,6 +44,14 @@ def test_linkers():
         execute(code, "linkers.md", names)
 
 
+def test_profiling(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    names = {}
+    for code in blocks("profiling.md", "python"):
+        execute(code, "profiling.md", names)
+    assert Path("profile.html").read_text() == names["page"]
+
+
 def test_command_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for code in blocks("command_line.md", "python"):

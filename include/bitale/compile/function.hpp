@@ -20,6 +20,7 @@
 
 namespace bitale {
 
+struct Profile;
 struct RewriteReport;
 
 struct FunctionOptions {
@@ -27,8 +28,10 @@ struct FunctionOptions {
   Replacements givens = {};   // variable -> what to use instead
   std::optional<Mode> mode = {};  // default: config.mode
   std::string name = {};
-  std::string on_unused_input = {};                        // raise, warn, ignore; default: config
-  bool profile = false;                                    // time every rule, and print the report to stderr
+  std::string on_unused_input = {};  // raise, warn, ignore; default: config
+  // Measure what compiling and calls take: see bitale/compile/profile.hpp. Native code is compiled with time stamps
+  // around its loops. Default: the flag `profile`, with which it is also printed when the process ends.
+  std::optional<bool> profile = {};
   Downcast allow_input_downcast = Downcast::FloatLiteral;  // PyTensor's None
   // Threads that one call may use, from 1; default: config.num_threads. Large loops are shared among them, of which
   // there are never more than processors the process may run on; small ones run in the caller's thread. Results are the
@@ -120,6 +123,9 @@ class Function {
   std::vector<Variable> updated_variables() const;  // of these, in the order of the update expressions
   const Mode& mode() const;
   const CompileTimes& times() const;
+  // What has been measured so far (bitale/compile/profile.hpp). ValueError unless compiled with `profile`.
+  Profile profile() const;
+  bool is_profiled() const;
   // What rewriting did: time, uses of rules, nodes before and after (bitale/rewriting/rewriting.hpp).
   const RewriteReport& rewrite_report() const;
   // For every node of the final graph, the rules that made it and the user's line.

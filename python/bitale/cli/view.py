@@ -25,14 +25,19 @@ def add(verbs: Any, common: Any) -> None:
     parser.add_argument("--full", action="store_true", help="draw also variables that have no name")
     parser.add_argument("--structure", action="store_true", help="draw ops and types as nodes of their own")
     parser.add_argument("--ids", action="store_true", help="number the nodes")
+    parser.add_argument(
+        "--profile", action="store_true", help="run the module or script with profiles, and show that of the function"
+    )
     parser.add_argument("--open", action="store_true", help="show the file in the browser")
     parser.set_defaults(run=run, show=lambda result: result["file"])
 
 
 def run(options: Any) -> dict[str, Any]:
-    graph, name = find(options.target)
+    graph, name = _find_profiled(options.target) if options.profile else find(options.target)
     file = options.output or f"{name}.html"
-    if os.path.splitext(file)[1].lower() in (".html", ".htm"):
+    if options.profile:
+        bitale.profile.profile_html(graph, file)
+    elif os.path.splitext(file)[1].lower() in (".html", ".htm"):
         bitale.printing.html(graph, file, title=getattr(graph, "name", None) or name)
     else:
         bitale.printing.pydotprint(
@@ -43,6 +48,15 @@ def run(options: Any) -> dict[str, Any]:
 
         webbrowser.open("file://" + os.path.abspath(file))
     return {"file": file, "bytes": os.path.getsize(file)}
+
+
+def _find_profiled(target: str) -> tuple[Any, str]:
+    with bitale.config.change_flags(profile=True, profiling__destination=os.devnull):
+        graph, name = find(target)
+        bitale.profile.print_profiles()  # the page is what was asked for
+    if not isinstance(graph, _core.Function):
+        raise TypeError(f"view: expected a function to show the profile of, but {target} is {type(graph).__name__}")
+    return graph, name
 
 
 def find(target: str) -> tuple[Any, str]:

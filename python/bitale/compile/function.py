@@ -63,7 +63,8 @@ def function(
     True converts whatever is given; False not even those floats.
     on_unused_input: "raise", "warn" or "ignore".
     trust_input: accepted and of no effect, as Function.trust_input says.
-    profile: time every rewrite rule and print a report to stderr; `rewrite_report` has it too.
+    profile: True measures what compiling and calls take, for `Function.profile`; so does a text, which is then the name
+    of a function without one. None: what config.profile says, with which profiles are also printed at exit.
     threads: how many threads one call may use, from 1 to 1024; default: config.num_threads. Large loops are shared among
     them, of which there are never more than processors the process may run on; small ones run in the caller's thread.
     Results are the same, bit by bit, for any number. ValueError outside that range, TypeError for what is no integer.
@@ -85,14 +86,22 @@ def function(
             mode=_core.get_mode(mode) if mode is not None else None,
             updates=_core.pairs_of(updates, "updates"),
             givens=_core.pairs_of(givens, "givens"),
-            name=name,
+            name=profile if name is None and isinstance(profile, str) else name,
             allow_input_downcast=allow_input_downcast,
-            profile=bool(profile),
+            profile=_wants_profile(profile),
             on_unused_input=on_unused_input,
             trust_input=bool(trust_input),
             threads=_thread_count(threads),
         )
     )
+
+
+def _wants_profile(profile: Any) -> bool | None:
+    if profile is None or isinstance(profile, bool):
+        return profile
+    if isinstance(profile, str):
+        return True
+    raise TypeError(f"function: profile is True, False, None or a text, got {profile!r}")
 
 
 class _Outputs:
@@ -122,7 +131,7 @@ class Recipe:
     givens: list[tuple[Any, Any]]
     name: str | None
     allow_input_downcast: bool | None
-    profile: bool
+    profile: bool | None
     on_unused_input: str | None
     trust_input: bool
     threads: int | None
@@ -237,7 +246,7 @@ def copy_function(
             updates=_swapped_pairs(updates, swap),
             givens=_swapped_pairs(recipe.givens, swap),
             name=name if name is not None else recipe.name,
-            profile=bool(profile),
+            profile=_wants_profile(profile),
             trust_input=function.trust_input,
             # The expression of an update may have been all that asked for an input.
             on_unused_input="ignore" if delete_updates else recipe.on_unused_input,

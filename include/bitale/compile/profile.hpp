@@ -1,0 +1,94 @@
+// Profiles: what compiling a function took, phase by phase, and what its calls take, part by part. A function that was
+// compiled with FunctionOptions::profile has one:
+//
+//   Function f = function({x}, y, {.profile = true});
+//   f({values});
+//   std::string text = profile_text(f.profile());
+//
+// Native code is timed by probes between the steps at the top of its Program, which cost some 30 ns each; a function
+// without a profile has none of them.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "bitale/compile/function.hpp"
+
+namespace bitale {
+
+// What the processor and its memory can do at most, for as many threads. 0: not known.
+struct MachineLimits {
+  double read_bandwidth = 0;  // bytes per second
+  double flops = 0;           // operations on float64 per second; on float32 it is twice as many
+  int threads = 1;
+};
+// Measured by functions of this library when first asked for, which takes a few tenths of a second and 128 MiB at most,
+// and kept for the process: the best of some runs of a sum over an array of four times the caches, and of products and
+// sums in one instruction of what the nearest caches hold. ValueError unless threads is from 1 to 1024; what compiling
+// raises.
+const MachineLimits& machine_limits(int threads = 1);
+
+struct Profile {
+  // Of compiling.
+  struct Phase {
+    std::string name;
+    double seconds = 0;
+    std::string note = {};
+    std::vector<Phase> parts = {};
+  };
+  // A part of a call that is timed by itself: of native code a loop, a fill, a call of the runtime (a product of
+  // matrices), of an op's perform, taking memory for arrays, or the scalars between these; of the interpreter a node.
+  struct Part {
+    std::string kind;               // loop, fill, call, perform, memory, scalars, node
+    std::string text = {};          // the steps, as the Program shows them; of a node its op
+    std::vector<Apply> nodes = {};  // of the graph after rewriting that it computes, all or in part
+    bool other_strides = false;     // of the code for inputs that are not rows one after the other
+    std::int64_t calls = 0;
+    double seconds = 0;  // over all calls, as are the following
+    // Estimates from the Program, where `counted`: each element of an array is moved once, however often the part comes
+    // back to it; operations are additions, products, divisions and roots of floats, a fused product and sum being two.
+    // What functions of the C library do is not counted.
+    bool counted = false;
+    double bytes = 0, flops64 = 0, flops32 = 0;
+    double flops() const { return flops64 + flops32; }
+  };
+
+  std::string name;  // of the function
+  std::string linker;
+  std::string code;  // where native code came from: "generated", "store" (the compiledir), "memory" (of this process)
+  int threads = 1;
+  Phase compiling;
+  std::size_t nodes_before = 0, nodes_after = 0;  // of rewriting
+  std::int64_t calls = 0;                         // that succeeded, as in all of the following
+  double call_seconds = 0;                        // in calls of the function
+  double linked_seconds = 0;                      // of these, in what the linker has made
+  std::vector<Part> parts = {};                   // in the order in which they run
+  std::int64_t temporaries = 0, results = 0;      // bytes: the most that a call has held
+  MachineLimits limits = {};                      // of native code
+};
+
+// The least time in which a machine of these limits could have done what was counted, divided by the time it took.
+struct LimitShare {
+  double memory = 0, arithmetic = 0;  // above 1 where data came from the caches
+};
+LimitShare share_of_limits(const Profile::Part& part, const MachineLimits& limits);
+
+struct ProfileTextOptions {
+  std::size_t most_rows = 20;  // of each table
+  // Which sections, of function, compiling, parts, class, ops, nodes, memory, tips; none: all that have something to
+  // say. ValueError for another.
+  std::vector<std::string> sections = {};
+};
+std::string profile_text(const Profile& profile, const ProfileTextOptions& options = {});
+
+// A page that needs nothing else: bars as wide as what they stand for took, of compiling and of calls; a click on one
+// shows what it is and makes it as wide as the page.
+std::string profile_html(const Profile& profile);
+
+// Writes the texts of functions that were compiled with a profile since the last time, those that are gone included, to
+// the flag profiling__destination, with profiling__n_ops rows to a table. Happens at the end of a process.
+void print_profiles();
+
+}  // namespace bitale

@@ -1,0 +1,274 @@
+"""What functions take: ``f = function(..., profile=True)`` measures compiling and calls, ``f.profile`` tells of them.
+
+>>> import bitale as bt, bitale.tensor as pt
+>>> x = pt.dvector("x")
+>>> f = bt.function([x], pt.exp(x).sum(), profile=True)
+>>> f([0.0, 0.0])
+array(2.)
+>>> f.profile.fct_callcount
+1
+"""
+
+from __future__ import annotations
+
+import atexit
+import dataclasses
+import sys
+from typing import Any
+
+from bitale import _core
+from bitale._picture import _write
+
+__all__ = ["MachineLimits", "Part", "Phase", "ProfileStats", "machine_limits", "print_profiles", "profile", "profile_html"]
+
+print_profiles = _core.print_profiles
+atexit.register(print_profiles)  # while what functions are made of is still there
+
+
+@dataclasses.dataclass(frozen=True)
+class MachineLimits:
+    """What the processor and its memory can do at most: bytes read and operations on float64 per second; 0: not known.
+
+    Of float32, twice as many operations.
+    """
+
+    read_bandwidth: float
+    flops: float
+    threads: int
+
+
+@dataclasses.dataclass(frozen=True)
+class Phase:
+    """A phase of compiling: its seconds, and the phases and rules that it is made of."""
+
+    name: str
+    seconds: float
+    note: str
+    parts: list[Phase]
+
+    def __getitem__(self, name: str) -> Phase:
+        for part in self.parts:
+            if part.name == name:
+                return part
+        raise KeyError(f"{self.name}: has no phase {name}; there are {', '.join(part.name for part in self.parts)}")
+
+
+@dataclasses.dataclass(frozen=True)
+class Part:
+    """A part of calls that is timed by itself: of native code a loop or call, of the interpreter a node.
+
+    kind: loop, fill, call (of the runtime, such as a product of matrices), perform (of an op without native code), memory
+    (for arrays), scalars (what is between these), node. text: the steps of the program. nodes: of the graph after
+    rewriting, that it computes.
+    other_strides: it belongs to the code for inputs that are not rows one after the other.
+    seconds, bytes, flops64, flops32: over all calls; what is moved and computed is estimated where `counted`.
+    share_of_bandwidth, share_of_flops: what the machine's limits would have taken for that, divided by the time it took.
+    """
+
+    kind: str
+    text: str
+    nodes: list[_core.Apply]
+    other_strides: bool
+    calls: int
+    seconds: float
+    counted: bool
+    bytes: float
+    flops64: float
+    flops32: float
+    share_of_bandwidth: float
+    share_of_flops: float
+
+
+def _phase(stored: dict[str, Any]) -> Phase:
+    return Phase(stored["name"], stored["seconds"], stored["note"], [_phase(part) for part in stored["parts"]])
+
+
+class ProfileStats:
+    """What compiling a function took and what its calls take, by PyTensor's names; all times are in seconds.
+
+    Everything is read when it is asked for. Native code makes loops of many nodes: `parts` tells of loops, `apply_time`
+    of those nodes that are timed by themselves, in the interpreter all.
+    """
+
+    def __init__(self, function: _core.Function):
+        self._function = function
+        self._now()
+
+    def _now(self) -> dict[str, Any]:
+        return _core.profile_dict(self._function)
+
+    @property
+    def message(self) -> str:
+        """The function's name."""
+        return self._now()["name"]
+
+    @property
+    def compiling(self) -> Phase:
+        """The phases of compiling: building, rewriting (by phase and rule), lowering, code generation, linking."""
+        return _phase(self._now()["compiling"])
+
+    @property
+    def compile_time(self) -> float:
+        """Of all of compiling."""
+        return self._now()["compiling"]["seconds"]
+
+    @property
+    def rewriting_time(self) -> float:
+        """Of rewriting the graph."""
+        return self.compiling["rewriting"].seconds
+
+    @property
+    def linker_time(self) -> float:
+        """Of all of compiling that follows rewriting."""
+        phases = self.compiling
+        return phases.seconds - phases["building"].seconds - phases["rewriting"].seconds
+
+    @property
+    def rewriter_profile(self) -> _core.RewriteReport:
+        """What rewriting did, rule by rule."""
+        return self._function.rewrite_report
+
+    @property
+    def code(self) -> str:
+        """Where native code came from: "generated", "store" (the compiledir), "memory" (of this process), or ""."""
+        return self._now()["code"]
+
+    @property
+    def nb_nodes(self) -> int:
+        """Nodes after rewriting."""
+        return self._now()["nodes_after"]
+
+    @property
+    def fct_callcount(self) -> int:
+        """Calls that succeeded."""
+        return self._now()["calls"]
+
+    @property
+    def fct_call_time(self) -> float:
+        """Time in calls, without the conversion of arguments."""
+        return self._now()["call_seconds"]
+
+    @property
+    def vm_call_time(self) -> float:
+        """Of that, in what the linker has made."""
+        return self._now()["linked_seconds"]
+
+    @property
+    def parts(self) -> list[Part]:
+        """In the order in which they run."""
+        return [Part(**part) for part in self._now()["parts"]]
+
+    @property
+    def apply_time(self) -> dict[_core.Apply, float]:
+        """Time of the nodes that are timed by themselves, over all calls."""
+        return {part.nodes[0]: part.seconds for part in self.parts if len(part.nodes) == 1}
+
+    @property
+    def apply_callcount(self) -> dict[_core.Apply, int]:
+        """Calls of these nodes."""
+        return {part.nodes[0]: part.calls for part in self.parts if len(part.nodes) == 1}
+
+    @property
+    def peak_temporaries(self) -> int:
+        """Bytes that a call has held for temporaries, at most."""
+        return self._now()["temporaries"]
+
+    @property
+    def peak_results(self) -> int:
+        """Bytes of a call's results, at most."""
+        return self._now()["results"]
+
+    @property
+    def limits(self) -> MachineLimits:
+        """Of this machine, measured when the first function with a profile was compiled."""
+        return MachineLimits(**self._now()["limits"])
+
+    def _print(self, file: Any, sections: list[str], rows: int) -> str | None:
+        text = _core.profile_text(self._function, sections, rows)
+        if file == "str":
+            return text
+        (sys.stderr if file is None else file).write(text)
+        return None
+
+    def summary(self, file: Any = None, n_ops_to_print: int = 20) -> str | None:
+        """Prints all tables, to stderr unless `file` is given; "str" returns the text."""
+        return self._print(file, [], n_ops_to_print)
+
+    def summary_function(self, file: Any = None) -> str | None:
+        """Prints calls and their time."""
+        return self._print(file, ["function"], 0)
+
+    def summary_compiling(self, file: Any = None, N: int = 20) -> str | None:
+        """Prints the phases of compiling."""
+        return self._print(file, ["compiling"], N)
+
+    def summary_parts(self, file: Any = None, N: int = 20) -> str | None:
+        """Prints the loops and calls of native code, the slowest first, beside the machine's limits."""
+        return self._print(file, ["parts"], N)
+
+    def summary_class(self, file: Any = None, N: int = 20) -> str | None:
+        """Prints times by class of op, of nodes that are timed by themselves."""
+        return self._print(file, ["class"], N)
+
+    def summary_ops(self, file: Any = None, N: int = 20) -> str | None:
+        """Prints times by op, of nodes that are timed by themselves."""
+        return self._print(file, ["ops"], N)
+
+    def summary_nodes(self, file: Any = None, N: int = 20) -> str | None:
+        """Prints times by node, of those that are timed by themselves."""
+        return self._print(file, ["nodes"], N)
+
+    def summary_memory(self, file: Any = None) -> str | None:
+        """Prints the most memory that a call has held."""
+        return self._print(file, ["memory"], 0)
+
+    def print_tips(self, file: Any = None) -> str | None:
+        """Prints what may help."""
+        return self._print(file, ["tips"], 0)
+
+    def html(self, outfile: Any = None) -> str:
+        """See `profile_html`."""
+        return profile_html(self._function, outfile)
+
+    def __str__(self) -> str:
+        return self.summary(file="str") or ""
+
+    def __repr__(self) -> str:
+        return f"<ProfileStats of {self.message or 'a function'}, {self.fct_callcount} calls>"
+
+
+def _require_profile(function: Any, who: str) -> ProfileStats:
+    if not isinstance(function, _core.Function):
+        raise TypeError(f"{who}: expected a function, got {function!r}")
+    return ProfileStats(function)
+
+
+def profile(function: _core.Function, file: Any = None) -> str | None:
+    """Prints the profile of a function that was compiled with one, to stderr unless `file` is given; "str" returns it.
+
+    ValueError for a function that was compiled without.
+    """
+    return _require_profile(function, "profile").summary(file)
+
+
+def profile_html(function: _core.Function, outfile: Any = None) -> str:
+    """A page of the profile of a function, as text, and as a file: bars as wide as what they stand for took.
+
+    It shows calls with their loops and nodes, and compiling with its phases and rules. A click on a bar tells what it is
+    and makes it as wide as the page; a search sums up what it finds. The page fetches nothing.
+    ValueError for a function that was compiled without a profile.
+    """
+    _require_profile(function, "profile_html")
+    page = _core.profile_html(function)
+    if outfile is not None:
+        _write(outfile, page.encode())
+    return page
+
+
+def machine_limits(threads: int = 1) -> MachineLimits:
+    """What this machine can do at most, with so many threads.
+
+    Measured when first asked for, in some tenths of a second, by a sum over an array of four times the caches (64 to 128
+    MiB), and by products and sums, fused, of what lies in the nearest caches. ValueError unless threads is from 1 to 1024.
+    """
+    return MachineLimits(**_core.machine_limits(threads))

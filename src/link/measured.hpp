@@ -1,0 +1,34 @@
+// What a Thunk that was linked for a profile has measured over its calls so far.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bitale/graph/variable.hpp"
+
+namespace bitale::link {
+
+// A part of a call that is timed by itself: of native code a loop, a call of the runtime or of the host, what happens
+// between them; of the virtual machine a node.
+struct MeasuredPart {
+  std::string_view kind;                       // loop, fill, call, perform, memory, scalars, node
+  std::string text = {};                       // the steps, as the Program shows them
+  std::vector<Apply> nodes = {};               // that it computes
+  bool other_strides = false;                  // of the code for inputs that lie otherwise
+  bool counted = false;                        // the following are known
+  double bytes = 0, flops64 = 0, flops32 = 0;  // moved and computed, over all calls: an estimate
+  double seconds = 0;                          // over all calls
+  std::int64_t calls = 0;
+};
+
+struct Measured {
+  std::int64_t calls = 0;
+  double seconds = 0;
+  std::vector<MeasuredPart> parts = {};
+  std::int64_t temporaries = 0, results = 0;  // bytes: the most that a call has held
+  bool has_loops = false;                     // parts are those of native code
+};
+
+}  // namespace bitale::link

@@ -1,0 +1,74 @@
+#include "link/node_profiler.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "bitale/graph/op.hpp"
+
+namespace bitale::link {
+
+namespace {
+double seconds_since(std::chrono::steady_clock::time_point start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+}  // namespace
+
+NodeProfiler::Call::Call(NodeProfiler& profiler, std::size_t cell_count)
+    : profiler_(profiler), began_(Clock::now()), bytes_(cell_count, 0) {
+  seconds_.reserve(profiler.order_.size());
+}
+
+// An output that is a view, or is written over an input, has no memory of its own.
+void NodeProfiler::Call::note(const Node& node) {
+  seconds_.emplace_back(node.number, seconds_since(node_began_));
+  for (std::size_t k = 0; k < node.out.size(); ++k) {
+    const Array& output = node.outputs[k];
+    const bool is_own = std::none_of(node.inputs.begin(), node.inputs.end(),
+                                     [&](auto& input) { return output.shares_memory_with(input); });
+    if (is_own) held_ += bytes_[node.out[k]] = output.nbytes();
+  }
+  most_held_ = std::max(most_held_, held_);
+}
+
+// The memory of an input that ends here goes to an output that lies in it.
+void NodeProfiler::Call::inherit(const Node& node, std::size_t input) {
+  const Index cell = node.in[input];
+  for (std::size_t k = 0; k < node.out.size(); ++k)
+    if (node.outputs[k].shares_memory_with(node.inputs[input])) {
+      bytes_[node.out[k]] += std::exchange(bytes_[cell], 0);
+      return;
+    }
+  release(cell);
+}
+
+void NodeProfiler::Call::release(Index cell) { held_ -= std::exchange(bytes_[cell], 0); }
+
+void NodeProfiler::Call::succeed(std::span<const Array> results) {
+  const double seconds = seconds_since(began_);
+  std::int64_t bytes = 0;
+  for (auto& result : results) bytes += result.nbytes();
+  const std::lock_guard lock(profiler_.mutex_);
+  Measured& to = profiler_.calls_;
+  ++to.calls;
+  to.seconds += seconds;
+  to.results = std::max(to.results, bytes);
+  to.temporaries = std::max(to.temporaries, most_held_ - std::min(bytes, held_));
+  for (auto& [number, passed] : seconds_) {
+    profiler_.totals_[number].seconds += passed;
+    ++profiler_.totals_[number].calls;
+  }
+}
+
+Measured NodeProfiler::measured() const {
+  const std::lock_guard lock(mutex_);
+  Measured out = calls_;
+  for (std::size_t k = 0; k < order_.size(); ++k)
+    out.parts.push_back({.kind = "node",
+                         .text = order_[k].op().label(),
+                         .nodes = {order_[k]},
+                         .seconds = totals_[k].seconds,
+                         .calls = totals_[k].calls});
+  return out;
+}
+
+}  // namespace bitale::link

@@ -1,0 +1,66 @@
+// NodeProfiler: what each node of a graph takes where nodes run one by one, and how much memory values hold. Calls may
+// come from many threads: each measures for itself, and is added to the totals when it has succeeded.
+#pragma once
+
+#include <chrono>
+#include <mutex>
+#include <span>
+#include <vector>
+
+#include "bitale/core/array.hpp"
+#include "link/measured.hpp"
+
+namespace bitale::link {
+
+class NodeProfiler {
+ public:
+  using Index = std::uint32_t;
+  explicit NodeProfiler(std::vector<Apply> order) : order_(std::move(order)), totals_(order_.size()) {}
+  Measured measured() const;
+
+  class Call {
+   public:
+    // A node that has run: the cells it has read and written, and their values.
+    struct Node {
+      Index number;
+      std::span<const Index> in, out;
+      std::span<const Array> inputs, outputs;
+    };
+    Call(NodeProfiler& profiler, std::size_t cell_count);
+    void begin_node() { node_began_ = Clock::now(); }
+    // `is_dead`: nobody reads the cell any more.
+    template <class IsDead>
+    void end_node(const Node& node, IsDead&& is_dead) {
+      note(node);
+      for (std::size_t k = 0; k < node.in.size(); ++k)
+        if (is_dead(node.in[k])) inherit(node, k);
+      for (auto cell : node.out)
+        if (is_dead(cell)) release(cell);
+    }
+    void succeed(std::span<const Array> results);
+
+   private:
+    using Clock = std::chrono::steady_clock;
+    void note(const Node& node);
+    void inherit(const Node& node, std::size_t input);
+    void release(Index cell);
+
+    NodeProfiler& profiler_;
+    Clock::time_point began_, node_began_;
+    std::vector<std::pair<Index, double>> seconds_;  // of the nodes so far
+    std::vector<std::int64_t> bytes_;                // per cell: of its memory, unless that is another's
+    std::int64_t held_ = 0, most_held_ = 0;
+  };
+
+ private:
+  std::vector<Apply> order_;
+  mutable std::mutex mutex_;
+  struct Total {
+    double seconds = 0;
+    std::int64_t calls = 0;
+  };
+  std::vector<Total> totals_;  // per node
+  Measured calls_;
+};
+
+}  // namespace bitale::link

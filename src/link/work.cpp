@@ -1,0 +1,264 @@
+#include "link/work.hpp"
+
+#include <algorithm>
+
+#include "lowering/plan.hpp"
+
+namespace bitale::link {
+
+using program::Code;
+using program::Combiner;
+using program::Expr;
+
+namespace {
+
+// Of a Program's calls, those that compute: twice the product of their first arguments is what they do.
+struct Product {
+  std::string_view name;
+  std::size_t factors;
+};
+constexpr Product products[] = {{"bt_gemm_", 3}, {"bt_gemv_", 2}, {"bt_batched_gemm_", 4}};
+
+std::int64_t operations_of(Expr expr) {
+  if (!is_float(expr.dtype())) return 0;
+  switch (expr.code()) {
+    case Code::add:
+    case Code::sub:
+    case Code::mul:
+    case Code::div:
+    case Code::sqrt: return 1;
+    case Code::fma: return 2;
+    default: return 0;
+  }
+}
+
+}  // namespace
+
+Work WorkEstimate::operator()(const program::Step& step) {
+  work_ = {pool_.integer(0), pool_.integer(0), pool_.integer(0)};
+  being_written_.clear();
+  read_.clear();
+  written_.clear();
+  note_writes(step);
+  open({}, pool_.integer(1));
+  std::visit([this](auto& s) { of(s); }, step.what);
+  close();
+  // In the order of the buffers: the same Program, the same code.
+  for (auto* touched : {&read_, &written_}) {
+    std::vector<std::int64_t> order;
+    for (auto& [buffer, bytes] : *touched) order.push_back(buffer);
+    std::sort(order.begin(), order.end());
+    for (auto buffer : order) work_.bytes = work_.bytes + min(touched->at(buffer), size_of(buffer));
+  }
+  return work_;
+}
+
+void WorkEstimate::pass_over(const program::Step& step) {
+  if (auto* let = std::get_if<program::Let>(&step.what)) var_levels_[let->var.payload()] = 0;
+}
+
+void WorkEstimate::note_writes(const program::Step& step) {
+  if (auto* store = std::get_if<program::Store>(&step.what)) being_written_.insert(store->buffer);
+  if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) being_written_.insert(accumulate->buffer);
+  if (auto* loop = std::get_if<program::Loop>(&step.what))
+    for (auto& inner : loop->body) note_writes(inner);
+}
+
+// ---- levels ---------------------------------------------------------------------------------------------------------
+
+void WorkEstimate::open(Expr index, Expr extent) {
+  const Expr outside = levels_.empty() ? pool_.integer(1) : levels_.back().count;
+  levels_.push_back({index, extent, outside * extent});
+  level_cache_.clear();
+}
+
+void WorkEstimate::close() {
+  const Level& level = levels_.back();
+  if (level.flops.of64) work_.flops64 = work_.flops64 + level.count * pool_.integer(level.flops.of64);
+  if (level.flops.of32) work_.flops32 = work_.flops32 + level.count * pool_.integer(level.flops.of32);
+  levels_.pop_back();
+  level_cache_.clear();
+}
+
+// Of the expression itself, its arguments left out.
+std::size_t WorkEstimate::own_level(Expr expr) const {
+  const std::size_t here = levels_.size() - 1;
+  if (expr.code() == Code::index) {
+    for (std::size_t level = here; level > 0; --level)
+      if (levels_[level].index == expr) return level;
+    return here;
+  }
+  if (expr.code() == Code::var) {
+    const auto found = var_levels_.find(expr.payload());
+    return found == var_levels_.end() ? here : std::min(found->second, here);
+  }
+  return expr.code() == Code::load && being_written_.count(expr.payload()) ? here : 0;
+}
+
+std::size_t WorkEstimate::level_of(Expr root) {
+  std::vector<Expr> stack{root};
+  while (!stack.empty()) {
+    const Expr expr = stack.back();
+    if (level_cache_.count(expr.id())) {
+      stack.pop_back();
+      continue;
+    }
+    std::size_t level = own_level(expr);
+    const std::size_t before = stack.size();
+    for (std::size_t i = 0; i < expr.argument_count(); ++i) {
+      const auto found = level_cache_.find(expr.argument(i).id());
+      if (found == level_cache_.end())
+        stack.push_back(expr.argument(i));
+      else
+        level = std::max(level, found->second);
+    }
+    if (stack.size() != before) continue;
+    level_cache_[expr.id()] = level;
+    stack.pop_back();
+  }
+  return level_cache_.at(root.id());
+}
+
+// The extent of an inner loop at the first iteration of those around it: the last ones of tiles may be shorter.
+Expr WorkEstimate::at_first(Expr extent) {
+  lowering::Stored first;
+  bool known = true;
+  program::ExprWalk()(extent, [&](Expr expr) {
+    if (expr.code() == Code::index) first[expr.id()] = pool_.integer(0);
+    if (expr.code() == Code::var || expr.code() == Code::load) known &= level_of(expr) == 0;
+  });
+  work_.known &= known;
+  if (!known) return pool_.integer(1);
+  return first.empty() ? extent : lowering::substitute(extent, first);
+}
+
+// ---- what is computed -----------------------------------------------------------------------------------------------
+
+void WorkEstimate::compute(Expr root) {
+  std::vector<Expr> stack{root};
+  while (!stack.empty()) {
+    const Expr expr = stack.back();
+    stack.pop_back();
+    const std::size_t level = level_of(expr);
+    if (!levels_[level].seen.insert(expr.id()).second) continue;
+    count(expr, level);
+    for (std::size_t i = 0; i < expr.argument_count(); ++i) stack.push_back(expr.argument(i));
+  }
+}
+
+void WorkEstimate::count(Expr expr, std::size_t level) {
+  Flops& flops = levels_[level].flops;
+  (expr.dtype() == DType::Float32 ? flops.of32 : flops.of64) += operations_of(expr);
+  if (const program::Function* function = program_.function_of(expr)) count_function(*function, flops);
+  if (expr.code() != Code::load) return;
+  std::vector<Expr> at;
+  for (std::size_t i = 0; i < expr.argument_count(); ++i) at.push_back(expr.argument(i));
+  touch(read_, expr.payload(), at);
+}
+
+void WorkEstimate::count_function(const program::Function& function, Flops& flops) {
+  program::ExprWalk()(function.body, [&](Expr expr) {
+    (expr.dtype() == DType::Float32 ? flops.of32 : flops.of64) += operations_of(expr);
+  });
+}
+
+void WorkEstimate::count_combining(Combiner combiner, DType dtype) {
+  if (!is_float(dtype) || (combiner != Combiner::add && combiner != Combiner::mul)) return;
+  Flops& flops = levels_.back().flops;
+  ++(dtype == DType::Float32 ? flops.of32 : flops.of64);
+}
+
+// ---- what is moved --------------------------------------------------------------------------------------------------
+
+Expr WorkEstimate::size_of(std::int64_t id) {
+  const program::Buffer& buffer = program_.buffers[std::size_t(id)];
+  Expr bytes = pool_.integer(std::int64_t(itemsize(buffer.dtype)));
+  if (buffer.role == program::Role::constant) return bytes * pool_.integer(buffer.value.size());
+  for (auto& length : buffer.shape) bytes = bytes * length;
+  return bytes;
+}
+
+// One element for each combination of the indices that the place depends on.
+void WorkEstimate::touch(std::unordered_map<std::int64_t, Expr>& bytes, std::int64_t id, std::span<const Expr> at) {
+  std::vector<bool> varies(levels_.size(), false);
+  program::ExprWalk walk;
+  for (auto& place : at)
+    walk(place, [&](Expr expr) {
+      const std::size_t level = own_level(expr);
+      if (expr.code() == Code::index) varies[level] = true;
+      if (expr.code() == Code::var)
+        for (std::size_t k = 0; k <= level; ++k) varies[k] = true;
+    });
+  Expr count = pool_.integer(std::int64_t(itemsize(program_.buffers[std::size_t(id)].dtype)));
+  for (std::size_t level = 1; level < levels_.size(); ++level)
+    if (varies[level]) count = count * levels_[level].extent;
+  auto [found, is_new] = bytes.try_emplace(id, count);
+  if (!is_new) found->second = found->second + count;
+}
+
+void WorkEstimate::touch_all(std::unordered_map<std::int64_t, Expr>& bytes, std::int64_t buffer) {
+  bytes.insert_or_assign(buffer, size_of(buffer));
+}
+
+// ---- steps ----------------------------------------------------------------------------------------------------------
+
+void WorkEstimate::look(const program::Steps& steps) {
+  for (auto& step : steps) std::visit([this](auto& s) { of(s); }, step.what);
+}
+
+void WorkEstimate::of(const program::Store& step) {
+  compute(step.value);
+  for (auto& place : step.at) compute(place);
+  touch(written_, step.buffer, step.at);
+}
+
+void WorkEstimate::of(const program::Accumulate& step) {
+  compute(step.value);
+  for (auto& place : step.at) compute(place);
+  touch(read_, step.buffer, step.at);
+  touch(written_, step.buffer, step.at);
+  count_combining(step.combiner, step.value.dtype());
+}
+
+void WorkEstimate::of(const program::Let& step) {
+  compute(step.value);
+  var_levels_[step.var.payload()] = levels_.size() - 1;
+  level_cache_.clear();
+}
+
+void WorkEstimate::of(const program::Update& step) {
+  compute(step.value);
+  if (step.place) compute(step.place);
+  count_combining(step.combiner, step.var.dtype());
+}
+
+// Nesting is as deep as arrays have dimensions.
+void WorkEstimate::of(const program::Loop& step) {
+  compute(step.extent);
+  for (auto& carry : step.carries) var_levels_[carry.var.payload()] = levels_.size();
+  open(step.index, at_first(step.extent));
+  look(step.body);
+  close();
+  for (auto& carry : step.carries) var_levels_[carry.var.payload()] = levels_.size() - 1;
+}
+
+void WorkEstimate::of(const program::Fill& step) { touch_all(written_, step.buffer); }
+
+void WorkEstimate::of(const program::Call& step) {
+  for (auto& argument : step.arguments)
+    if (auto* buffer = std::get_if<program::BufferArgument>(&argument)) touch_all(read_, buffer->buffer);
+  for (auto& [name, factors] : products) {
+    if (!step.function.starts_with(name)) continue;
+    Expr flops = pool_.integer(2);
+    for (std::size_t i = 0; i < factors; ++i) flops = flops * std::get<Expr>(step.arguments[i]);
+    Expr& total = step.function.ends_with("32") ? work_.flops32 : work_.flops64;
+    total = total + flops;
+  }
+}
+
+void WorkEstimate::of(const program::HostCall& step) {
+  for (auto buffer : step.inputs) touch_all(read_, buffer);
+  for (auto buffer : step.outputs) touch_all(written_, buffer);
+}
+
+}  // namespace bitale::link

@@ -1,0 +1,71 @@
+// Work: what a step at the top of a Program moves and computes in a call, as expressions of that call's lengths. An
+// estimate of the code, not of the machine: each element of an array counts as moved once, however often the step comes
+// back to it; an expression counts as often as the emitters evaluate it, at the outermost loop where it is known.
+#pragma once
+
+#include "program/program.hpp"
+
+namespace bitale::link {
+
+struct Work {
+  program::Expr bytes, flops64, flops32;  // int64; valid after the step
+  bool known = true;                      // not so where a length depends on what a loop computes
+};
+
+class WorkEstimate {
+ public:
+  explicit WorkEstimate(const program::Program& program) : program_(program), pool_(*program.pool) {}
+  // All steps in order, each by one of the two; the second is for those that are of no interest.
+  Work operator()(const program::Step& step);
+  void pass_over(const program::Step& step);
+
+ private:
+  using Expr = program::Expr;
+  struct Flops {
+    std::int64_t of64 = 0, of32 = 0;
+  };
+  // A loop around what is being looked at; the first stands for the top.
+  struct Level {
+    Expr index, extent;
+    Expr count;  // iterations, of this and the loops around it
+    Flops flops = {};
+    std::unordered_set<std::uint32_t> seen = {};  // expressions known here
+  };
+
+  void note_writes(const program::Step& step);
+  void look(const program::Steps& steps);
+  void of(const program::Store& step);
+  void of(const program::Accumulate& step);
+  void of(const program::Let& step);
+  void of(const program::Update& step);
+  void of(const program::Loop& step);
+  void of(const program::Fill& step);
+  void of(const program::Call& step);
+  void of(const program::HostCall& step);
+  void of(const program::Check& step) { compute(step.condition); }
+  void of(const program::Allocate&) {}
+
+  void open(Expr index, Expr extent);
+  void close();
+  void compute(Expr root);
+  std::size_t level_of(Expr root);
+  std::size_t own_level(Expr expr) const;
+  void count(Expr expr, std::size_t level);
+  void count_combining(program::Combiner combiner, DType dtype);
+  void count_function(const program::Function& function, Flops& flops);
+  void touch(std::unordered_map<std::int64_t, Expr>& bytes, std::int64_t buffer, std::span<const Expr> at);
+  void touch_all(std::unordered_map<std::int64_t, Expr>& bytes, std::int64_t buffer);
+  Expr size_of(std::int64_t buffer);  // in bytes
+  Expr at_first(Expr extent);
+
+  const program::Program& program_;
+  program::ExprPool& pool_;
+  std::vector<Level> levels_;
+  std::unordered_map<std::int64_t, std::size_t> var_levels_;  // var -> the level at which it is known
+  std::unordered_map<std::uint32_t, std::size_t> level_cache_;
+  std::unordered_set<std::int64_t> being_written_;
+  std::unordered_map<std::int64_t, Expr> read_, written_;  // by buffer: bytes
+  Work work_;
+};
+
+}  // namespace bitale::link
