@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Minimax polynomials and rational functions for src/program/math, by Remez' exchange in 200-bit arithmetic (mpmath).
 
-Usage: minimax.py [NAME...]      prints the coefficients of the approximations below, and their errors
+Usage: minimax.py [NAME...]      prints the coefficients of the approximations below, and their errors; the tables of
+                                 erf ("erf_table") and the logarithms ("log_table")
 
 Each approximation P(z) of f(z) on [low, high] is as good as its weight w(z) says: it minimises the largest |w (P - f)|,
 which is the relative error of the function that P is part of. Coefficients are rounded to the format one after another,
@@ -10,7 +11,7 @@ lowest first, and the rest fitted again, so that rounding costs little.
 
 import sys
 
-from mpmath import (asin, atan, cbrt, cos, erf, erfc, erfinv, exp, expm1, gamma, log, lu_solve, matrix, mp, mpf, pi, sin,
+from mpmath import (asin, atan, cbrt, cos, erf, erfc, erfinv, exp, expm1, floor, gamma, log, lu_solve, matrix, mp, mpf, pi, sin,
                     sqrt)
 
 mp.prec = 200
@@ -175,8 +176,69 @@ approximations = {
 }
 
 
+def through(f, low, high, count):
+    """The polynomial that equals f at Chebyshev's points: nearly as good as the best."""
+    points = [(low + high) / 2 + (high - low) / 2 * cos(pi * (2 * k + 1) / (2 * count)) for k in range(count)]
+    points = [p + (high - low) / 1000003 for p in points]  # none is 0
+    return list(lu_solve(matrix([[p**j for j in range(count)] for p in points]), matrix([f(p) for p in points])))
+
+
+def erf_table(bits):
+    """The rows of erf_table.hpp: coefficients about n h, for a step h near 0.38 (0.25) whose first values are short."""
+    unit, near, bound, degree = (2**20, 401492, 5.93, 12) if bits == 53 else (2**16, 16595, 3.926, 6)
+
+    def inexact(h):
+        return max(abs(erf(n * h) - rounded(erf(n * h), bits)) * 2**bits * weight for n, weight in ((1, 4), (2, 1), (3, 0.5)))
+
+    h = min((mpf(near + k) / unit for k in range(50)), key=inexact)
+    columns = []
+    for n in range(16):
+        about, is_first = n * h, n == 0
+        low, high = 0 if is_first else -h / 2, min(h / 2, bound - about)
+        rest = through(lambda t: (erf(about + t) - erf(about) - (t if is_first else 0)) / t, low, high, degree)
+        columns.append([rounded(c, bits) for c in [erf(about), *rest]])
+    return h, list(zip(*columns))
+
+
+def log_table(base, bits):
+    """c and -log(c) to a base, n = 11 ... 22: the logarithm short, and c such that it is right."""
+    unit, enough = (2**42, 2.0**-66) if bits == 53 else (2**16, 0)
+    scale, rows = 1 / log(base), []
+    for n in range(11, 23):
+        low, high = max(0.75, (n - 0.5) / 15), min(1.5, (n + 0.5) / 15)
+        # Next to c = 1, |r| < 1/32 on the side of 1: r is then known to a quarter unit of the result.
+        centre = {14: mpf("0.94"), 16: mpf("1.0605")}.get(n, (mpf(low) + high) / 2)
+        steps = int(scale * unit * 0.0025)
+        best = (mpf(1), mpf(1), mpf(0))
+        for k in range(0 if n == 15 else 2 * steps):
+            short = (floor(log(centre) * scale * unit) + (k // 2 if k % 2 else -k // 2)) / unit
+            exact = exp(-short / scale)
+            best = min(best, (abs(rounded(exact, bits) / exact - 1), rounded(exact, bits), short))
+            if best[0] < enough:
+                break
+        rows.append(best[1:])
+    return rows
+
+
+def print_tables(name):
+    for bits, digits in ((53, 17), (24, 9)):
+        if name == "erf_table":
+            step, rows = erf_table(bits)
+            print(f"erf_table float{64 if bits == 53 else 32}: step {mp.nstr(step, 17)}")
+            for row in rows:
+                print("  {" + ", ".join(mp.nstr(c, digits) for c in row) + "}")
+        else:
+            for base in (mp.e, 2, 10):
+                print(f"log_table to base {mp.nstr(mpf(base), 5)}, {bits} bits")
+                for c, value in log_table(base, bits):
+                    print(f"  {mp.nstr(c, digits)}, {mp.nstr(value, digits)}")
+
+
 def main(names):
     for name in names or approximations:
+        if name.endswith("_table"):
+            print_tables(name)
+            continue
         row = approximations[name]
         (f, w), (low, high), double, single = row() if callable(row) else row
         for dtype, count, bits in (("float64", double, 53), ("float32", single, 24)):

@@ -270,6 +270,14 @@ Expr select(Expr condition, double if_true, Expr if_false) {
   return select(condition, if_false.pool().number(if_true, if_false.dtype()), if_false);
 }
 
+Expr lookup(Expr index, std::span<const double> table, DType dtype) {
+  const bool fits = index.dtype() == (itemsize(dtype) == 8 ? DType::UInt64 : DType::UInt32);
+  if (!fits || !std::has_single_bit(table.size())) throw InternalError("program: a table that can't be looked up");
+  std::vector<Expr> arguments{index};
+  for (double element : table) arguments.push_back(index.pool().number(element, dtype));
+  return index.pool().make(Code::lookup, dtype, arguments);
+}
+
 Expr cast(Expr a, DType dtype) {
   if (a.dtype() == dtype) return a;
   ExprPool& pool = a.pool();

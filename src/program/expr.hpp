@@ -34,6 +34,7 @@ namespace bitale::program {
   X(min, 2, "min") X(max, 2, "max")          /* a < b ? a : b and a > b ? a : b */                                     \
   X(bit_and, 2, "&") X(bit_or, 2, "|") X(bit_xor, 2, "^") X(bit_not, 1, "~") X(shl, 2, "<<") X(shr, 2, ">>")           \
   X(eq, 2, "==") X(ne, 2, "!=") X(lt, 2, "<") X(le, 2, "<=") X(gt, 2, ">") X(ge, 2, ">=") /* ordered; ne unordered */  \
+  X(lookup, -1, "lookup")  /* unsigned i, constants: the constant at i modulo their number, a power of two */           \
   X(select, 3, "select") X(cast, 1, "cast")  /* C's conversion; what does not fit an integer is its minimum */         \
   X(bitcast, 1, "bitcast")
 // clang-format on
@@ -172,6 +173,9 @@ Expr is_nan(Expr a);
 Expr select(Expr condition, Expr if_true, Expr if_false);
 Expr select(Expr condition, Expr if_true, double if_false);
 Expr select(Expr condition, double if_true, Expr if_false);
+// The element of a small table at `index`, an unsigned integer as wide as the dtype, modulo the table's length: a power
+// of two. Processors with wide vectors permute registers for it when the length is 16.
+Expr lookup(Expr index, std::span<const double> table, DType dtype);
 Expr cast(Expr a, DType dtype);
 Expr bitcast(Expr a, DType dtype);
 // a + b and a - b, in one rounding where a or b is a product that nothing else sees (`ExprPool::keep_rounded`). What

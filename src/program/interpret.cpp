@@ -179,6 +179,12 @@ void Interpreter::add(Expr expr, std::vector<int>& slots, FindFunction find) {
             .arguments = {0, 0, 0, 0},
             .payload = expr.payload(),
             .out = slot_count_};
+  if (step.code == Code::lookup) {  // its arguments are the index and where the table is kept
+    step.payload = std::int64_t(tables_.size());
+    auto& table = tables_.emplace_back();
+    for (std::size_t i = 1; i < expr.argument_count(); ++i) table.push_back(expr.argument(i).payload());
+    step.argument_count = 1;
+  }
   const bool reads_memory = step.code == Code::load || step.code == Code::index || step.code == Code::dim;
   if (reads_memory || step.code == Code::var || step.argument_count > 4)
     throw InternalError(cat("program: ", code_name(step.code), " can't be interpreted"));
@@ -202,6 +208,10 @@ std::int64_t Interpreter::run(const Step& step, const std::int64_t* slots) const
   const std::int64_t b = step.argument_count > 1 ? slots[step.arguments[1]] : 0;
   const std::int64_t c = step.argument_count > 2 ? slots[step.arguments[2]] : 0;
   if (step.code == Code::select) return a ? b : c;
+  if (step.code == Code::lookup) {
+    auto& table = tables_[std::size_t(step.payload)];
+    return table[std::uint64_t(a) & (table.size() - 1)];
+  }
   if (step.code == Code::rare_call)
     return !a ? b : visit_dtype(step.argument_dtype, [&]<class T>() {
       return bits_of(call<T>(reinterpret_cast<void*>(std::intptr_t(step.payload)), step.argument_count - 2,

@@ -38,6 +38,7 @@ class Interpreter {
 
   std::vector<Step> steps_;
   std::vector<std::pair<int, std::int64_t>> constants_;  // slot, bits
+  std::vector<std::vector<std::int64_t>> tables_;        // of lookups, by their payload
   std::vector<int> variable_slots_;
   std::vector<DType> variable_dtypes_;
   int slot_count_ = 0, root_slot_ = 0;

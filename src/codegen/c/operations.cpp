@@ -224,6 +224,14 @@ Text Operations::operator()(Expr expr, std::span<const Text> arguments, bool pla
     case Code::le:
     case Code::gt:
     case Code::ge: return compared(expr, arguments);
+    case Code::lookup: {
+      const std::string elements =
+          cat("[", arguments.size() - 1, "] = {", arguments_text(arguments.subspan(1)), "};\n");
+      auto [known, is_new] =
+          tables_.try_emplace(cat(value_type(dtype), elements), cat("bt_table_", tables_.size() + 1));
+      if (is_new) support_.add(known->second, cat("static const ", value_type(dtype), " ", known->second, elements));
+      return {cat(known->second, "[", arguments[0].inside(Text::unary), " & ", arguments.size() - 2, "]"), Text::atom};
+    }
     case Code::select:
       return {cat(arguments[0].inside(Text::sum), " ? ", arguments[1].inside(Text::sum), " : ",
                   arguments[2].inside(Text::sum)),

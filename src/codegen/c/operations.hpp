@@ -49,6 +49,7 @@ class Operations {
   std::unordered_map<std::uint32_t, std::string> functions_;     // by expression
   std::unordered_map<std::int64_t, std::string> own_functions_;  // of the Program, by the payload of their calls
   std::unordered_map<std::string, std::string> bodies_;          // by definition without its name
+  std::unordered_map<std::string, std::string> tables_;          // by type and elements
 };
 
 // Whether C's <math.h> has it.

@@ -30,7 +30,8 @@ namespace bitale::codegen {
   X(GetIntrinsicDeclaration) X(IntrinsicGetType) X(GetEnumAttributeKindForName) X(CreateEnumAttribute)               \
   X(AddCallSiteAttribute)                                                                                            \
   /* constants */                                                                                                    \
-  X(ConstInt) X(ConstReal) X(ConstNull) X(ConstVector) X(GetPoison)                                                  \
+  X(ConstInt) X(ConstReal) X(ConstNull) X(ConstVector) X(GetPoison) X(AddGlobal) X(SetInitializer)                   \
+  X(SetGlobalConstant)                                                                                               \
   /* instructions */                                                                                                 \
   X(BuildAdd) X(BuildSub) X(BuildMul) X(BuildSDiv) X(BuildUDiv) X(BuildSRem) X(BuildURem) X(BuildFAdd)               \
   X(BuildFSub) X(BuildFMul) X(BuildFDiv) X(BuildFRem) X(BuildNeg) X(BuildFNeg) X(BuildNot) X(BuildAnd) X(BuildOr)    \

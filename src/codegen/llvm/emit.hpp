@@ -13,7 +13,6 @@
 #include <vector>
 
 #include "codegen/llvm/api.hpp"
-#include "program/math/scale.hpp"
 #include "program/program.hpp"
 
 namespace bitale::codegen {
@@ -119,8 +118,6 @@ class Emitter {
   Value build_cast(Value v, DType from, DType to);
   Value float_to_int(Value v, DType from, DType to);
   Value build_load(Expr load);
-  std::optional<program::math::Scaled> scaled_by_instruction(Expr expr) const;
-  Value build_scale(const program::math::Scaled& scaled, bool vector);
   Value build_call(Expr call);
   Value build_rare_call(Expr call);
   struct Callee {
@@ -129,7 +126,7 @@ class Emitter {
   };
   Callee callee(Expr call, std::size_t first_argument);
   Value call_once(const Callee& callee, std::vector<Value> arguments);
-  Value intrinsic(const char* name, std::initializer_list<LLVMTypeRef> types, std::initializer_list<Value> arguments);
+  Value intrinsic(const char* name, std::initializer_list<LLVMTypeRef> types, std::vector<Value> arguments);
   Value compare(program::Code code, DType dtype, Value a, Value b);
   Value combine(program::Combiner combiner, DType dtype, Value a, Value b, bool reassociate);
   Value reordered(Value v, bool reassociate);
@@ -139,6 +136,23 @@ class Emitter {
   Value iota(int lanes);
   std::size_t level_of(Expr expr);
   bool varies(Expr expr) { return lanes_ && level_of(expr) + 1 == levels_.size(); }
+
+  // ---- what AVX-512 has instructions for (emit_instruction.cpp) ----
+  enum class Does { scale, split_m, split_k, log_limits };
+  struct Instruction {
+    Does what;
+    std::vector<Expr> operands;  // of the dtype of the result
+  };
+  std::optional<Instruction> instruction_for(Expr expr) const;
+  Value build_instruction(const Instruction& instruction, bool vector);
+
+  // ---- small tables (emit_lookup.cpp) ----
+  Value build_lookup(Expr expr, bool vector);
+  Value table_address(std::span<const Expr> lookups, Value at);
+  void build_two_lookups(Expr first, Expr second);
+  Expr partner_of(Expr lookup);
+  Value shuffled(Value a, Value b, std::initializer_list<int> places);
+  Value resized(Value v, int from, int to);
 
   // ---- memory (emit_memory.cpp) ----
   struct Place {
@@ -312,6 +326,9 @@ class Emitter {
   std::unordered_set<std::int64_t> streamed_;
   Expr traffic_;
   bool streams_ = false;  // it has such stores
+  std::unordered_map<Value, Value> tables_;  // in memory, by their elements
+  std::unordered_map<std::uint32_t, std::vector<Expr>> lookups_at_;  // by the place they read
+  std::size_t lookups_known_ = 0;                                    // expressions of the pool that were looked at
   std::optional<std::unordered_set<std::int64_t>> read_anywhere_;
 };
 

@@ -140,9 +140,8 @@ void Emitter::make_ready(Expr root, bool may_cut) {
       if (argument.code() == Code::constant) return;
       if (!levels_[level_of(argument)].values.count(argument.id())) stack.push_back(argument);
     };
-    if (const auto scaled = is_known ? std::nullopt : scaled_by_instruction(expr)) {
-      need(scaled->value);
-      need(scaled->n);
+    if (const auto instruction = is_known ? std::nullopt : instruction_for(expr)) {
+      for (auto& operand : instruction->operands) need(operand);
     } else if (expr.code() != Code::load && !is_known) {
       for (std::size_t i = 0; i < expr.argument_count(); ++i) need(expr.argument(i));
     }
@@ -190,10 +189,9 @@ Emitter::Value Emitter::lanes_of(Expr expr) {
 }
 
 Emitter::Value Emitter::intrinsic(const char* name, std::initializer_list<LLVMTypeRef> types,
-                                  std::initializer_list<Value> arguments) {
+                                  std::vector<Value> values) {
   const unsigned id = l_.LookupIntrinsicID(name, std::char_traits<char>::length(name));
   std::vector<LLVMTypeRef> overloads(types);
-  std::vector<Value> values(arguments);
   Value function = l_.GetIntrinsicDeclaration(module_, id, overloads.data(), overloads.size());
   return l_.BuildCall2(builder_, l_.IntrinsicGetType(context_, id, overloads.data(), overloads.size()), function,
                        values.data(), unsigned(values.size()), "");
@@ -288,32 +286,6 @@ Emitter::Value Emitter::build_cast(Value v, DType from, DType to) {
   if (from != DType::Bool && itemsize(to) == itemsize(from)) return v;
   if (from != DType::Bool && itemsize(to) < itemsize(from)) return l_.BuildTrunc(builder_, v, target, "");
   return is_signed ? l_.BuildSExt(builder_, v, target, "") : l_.BuildZExt(builder_, v, target, "");
-}
-
-// AVX-512 multiplies by a power of two in one instruction, which gives the same bits. Vectors of 64 bytes are used only
-// where all its parts for 128 and 256 bits are there too.
-std::optional<program::math::Scaled> Emitter::scaled_by_instruction(Expr expr) const {
-  constexpr int avx_512_bytes = 64, least_bytes = 16;
-  if (target_.vector_bytes != avx_512_bytes) return std::nullopt;
-  if (lanes_ && lanes_->count * int(itemsize(expr.dtype())) < least_bytes) return std::nullopt;
-  return program::math::as_scaled(expr);
-}
-
-Emitter::Value Emitter::build_scale(const program::math::Scaled& scaled, bool vector) {
-  const DType dtype = scaled.value.dtype();
-  const int size = int(itemsize(dtype)), lanes = vector ? lanes_->count : 16 / size, bits = 8 * size * lanes;
-  // A single value is the first of the shortest vector.
-  const auto operand = [&](Expr expr) {
-    if (vector) return lanes_of(expr);
-    return l_.BuildInsertElement(builder_, l_.GetPoison(type(dtype, lanes)), value(expr), int64(0), "");
-  };
-  const Value a = operand(scaled.value), n = operand(scaled.n);
-  const Value every_lane = l_.ConstInt(l_.IntTypeInContext(context_, lanes > 8 ? 16u : 8u), ~0ull, true);
-  const Value current_rounding = l_.ConstInt(l_.Int32TypeInContext(context_), 4, false);
-  const std::string name = cat("llvm.x86.avx512.mask.scalef.", size == 8 ? "pd." : "ps.", bits);
-  const Value result = bits == 512 ? intrinsic(name.c_str(), {}, {a, n, a, every_lane, current_rounding})
-                                   : intrinsic(name.c_str(), {}, {a, n, a, every_lane});
-  return vector ? result : l_.BuildExtractElement(builder_, result, int64(0), "");
 }
 
 Emitter::Callee Emitter::callee(Expr call, std::size_t first_argument) {
@@ -411,6 +383,7 @@ Emitter::Value Emitter::build(Expr expr) {
   const DType dtype = expr.dtype();
   const bool real = is_float(dtype), is_signed = is_signed_int(dtype);
   const LLVMTypeRef result_type = type(dtype, vector ? lanes_->count : 1);
+  if (const auto instruction = instruction_for(expr)) return build_instruction(*instruction, vector);
   switch (expr.code()) {
     case Code::constant: return constant(dtype, expr.payload(), vector ? lanes_->count : 1);
     case Code::index:
@@ -423,12 +396,12 @@ Emitter::Value Emitter::build(Expr expr) {
     case Code::load: return build_load(expr);
     case Code::call: return build_call(expr);
     case Code::rare_call: return build_rare_call(expr);
+    case Code::lookup: return build_lookup(expr, vector);
     case Code::add:
       return real ? l_.BuildFAdd(builder_, arg(0), arg(1), "") : l_.BuildAdd(builder_, arg(0), arg(1), "");
     case Code::sub:
       return real ? l_.BuildFSub(builder_, arg(0), arg(1), "") : l_.BuildSub(builder_, arg(0), arg(1), "");
     case Code::mul:
-      if (const auto scaled = scaled_by_instruction(expr)) return build_scale(*scaled, vector);
       return real ? l_.BuildFMul(builder_, arg(0), arg(1), "") : l_.BuildMul(builder_, arg(0), arg(1), "");
     case Code::div:
       if (real) return l_.BuildFDiv(builder_, arg(0), arg(1), "");

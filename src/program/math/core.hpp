@@ -80,14 +80,15 @@ struct Decomposed {
 Decomposed decompose(Expr x);
 // The same for every positive finite x: subnormal numbers are made normal first.
 Decomposed decompose_any(Expr x);
-// For sqrt(1/2) <= 1 + f < sqrt(2): log(1 + f), and f less that, which is about f^2 / 2.
-Expr log1p_kernel(Expr f);
+// For sqrt(1/2) <= 1 + f < sqrt(2): f less log(1 + f), which is about f^2 / 2.
 Expr log1p_bend(Expr f);
 // k log 2 + log(1 + f) for such f; less `excess`, which is small.
 Expr log_of_scaled(Expr k, Expr f);
 Expr log_of_scaled(Expr k, Expr f, Expr excess);
 // log(x) for positive, finite, normal x.
 Expr log_of_normal(Expr x);
+// The same where x may be subnormal.
+Expr log_of_positive(Expr x);
 // log(1 + x) for x >= -1/2 and finite.
 Expr log1p_moderate(Expr x);
 

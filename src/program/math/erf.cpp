@@ -1,12 +1,14 @@
 // erf, erfc, erfcx, and the normal distribution function.
 //
+// erf is one of sixteen polynomials, its coefficients looked up.
 // (1 + 2 a) erfcx(a) hardly varies for positive a: one polynomial in (a - K) / (a + K) covers them all (Shepherd &
-// Laframboise, Math. Comp. 36, 1981). erfc is erfcx times exp(-x^2), and erfcx(-x) is 2 exp(x^2) less erfcx(x). erf is
-// -expm1(log erfc): where erf is near 1 hardly any digits of the logarithm matter, and near 0 none are lost.
-// The polynomials' leading terms are carried in two pieces, for each factor would add its rounding.
+// Laframboise, Math. Comp. 36, 1981). erfc is erfcx times exp(-x^2), and erfcx(-x) is 2 exp(x^2) less erfcx(x). The
+// polynomial's leading term is carried in two pieces, for each factor would add its rounding.
 #include <limits>
+#include <span>
 
 #include "program/math/core.hpp"
+#include "program/math/erf_table.hpp"
 #include "program/math/math.hpp"
 
 namespace bitale::program::math {
@@ -35,23 +37,6 @@ Series scaled_erfcx(Expr q) {
           long_polynomial(
               q, {-0.122356822796, -0.0990242847875, 0.157631445997, -0.102970192224, 0.0327494805024, 9.45788901187e-4,
                   -4.34454067178e-3, 4.64447969507e-4, 5.69727089178e-4, -6.43623111088e-5, -5.97068688233e-5})};
-}
-
-// -log(erfc(a)) / a, a >= 0, as far as erf is not 1, to 2^-55.4 (float64) and 2^-27.9 (float32) of erf.
-Series decay_rate(Expr a) {
-  if (Format(a.dtype()).is_double)
-    return {1.1283791670955126, -9.060699289955664e-18,
-            long_polynomial(a, {0.63661977236759096971,    0.10277260330131528155,    -0.019128446993090198872,
-                                -2.0919485398693748412e-4, 1.6962076704024030114e-3,  -5.9013243304359162819e-4,
-                                2.5904510446913194404e-5,  6.4420443670641433661e-5,  -2.957561151250801219e-5,
-                                3.1695865769935210968e-6,  3.1330632647139274016e-6,  -2.0372829398041049101e-6,
-                                5.7070229875513760116e-7,  -1.1749099318686978375e-8, -6.5714590690630142231e-8,
-                                3.457791269425563405e-8,   -1.0771359304750296862e-8, 2.3600724361751868033e-9,
-                                -3.759967119666794691e-10, 4.3008699475188118109e-11, -3.3635734363335246447e-12,
-                                1.6144663024857896294e-13, -3.591218346660304804e-15})};
-  return {1.128379225730896, -5.412089599609375e-08,
-          long_polynomial(a, {0.636619382201, 0.102777827763, -0.0191530525064, -1.60417682221e-4, 1.66704799653e-3,
-                              -6.32846620307e-4, 1.17643366512e-4, -9.25640428909e-6})};
 }
 
 // For a^2 far from overflow.
@@ -112,18 +97,22 @@ Expr by_double(Expr (*function)(Expr), Expr x) { return cast(function(cast(x, DT
 
 }  // namespace
 
+// a = n h + t. About 0 the sum begins with t itself, which then is all that matters.
 Expr erf(Expr x) {
   const Format format(x.dtype());
-  const Expr a = min(x.pool().number(format.is_double ? 5.93 : 3.93, x.dtype()), abs(x));
-  const Series rate = decay_rate(a);
-  const Expr constant = x.pool().number(rate.high, x.dtype());
-  const Expr leading = a * constant, lost = fma(a, constant, -leading);
-  const auto [high, low] = sum_exactly(leading, a * (a * rate.rest));
-  // expm1(-high - low)
-  const auto [shifted, n, r] = reduce_by_log_2(-high);
-  const Expr power = add_to_exponent(x.pool().number(1, x.dtype()), shifted);
-  const Expr e = expm1_kernel(r) - (low + fma(a, x.pool().number(rate.low, x.dtype()), lost));
-  return copysign(fma(power, e, power - 1.0), x);
+  const auto number = [&](double value) { return x.pool().number(value, x.dtype()); };
+  const double step = format.is_double ? erf_step : erf_step_of_float;
+  const Expr a = min(number(format.is_double ? erf_bound : erf_bound_of_float), abs(x));
+  const Expr shifted = fma(a, number(1 / step), number(format.shifter())), n = shifted - format.shifter();
+  const Expr t = fma(n, number(-step), a), at = bitcast(shifted, format.bits());
+  const auto coefficient = [&](std::span<const double> row) { return lookup(at, row, x.dtype()); };
+  const auto value = [&](const auto& table) {
+    std::size_t k = std::size(table) - 1;
+    Expr sum = coefficient(table[k]);
+    while (--k > 0) sum = fma(sum, t, coefficient(table[k]));
+    return fma(sum, t, select(equal(n, 0), a, coefficient(table[0])));
+  };
+  return copysign(format.is_double ? value(erf_table) : value(erf_table_of_float), x);
 }
 
 Expr erfc(Expr x) {

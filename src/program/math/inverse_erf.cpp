@@ -79,8 +79,7 @@ Expr erfinv(Expr x) {
 
 Expr erfcinv(Expr x) {
   const Expr d = 1.0 - x, lost = (1.0 - d) - x, rest = x * (2.0 - x);  // 1 - d^2
-  const auto [m, k] = decompose_any(rest);
-  const Expr w = -log_of_scaled(k, m - 1.0), factor = central(w);
+  const Expr w = -log_of_positive(rest), factor = central(w);
   const Expr value = select(w <= most_central, fma(d, factor, lost * factor), copysign(long_tail(sqrt(w)), d));
   const Expr at_ends = select(equal(x, 0), inf, select(equal(x, 2), x.pool().number(-inf, x.dtype()), nan));
   return select(rest > 0, value, at_ends);

@@ -1,23 +1,15 @@
-// log, log2, log10, log1p: x = m 2^k, and log m through s = f / (2 + f), f = m - 1.
+// log, log2, log10, log1p: x = m 2^k with 3/4 <= m < 3/2, and m c = 1 + r for a c near 15/n, n = 15 m rounded: then
+// log x = k log 2 - log c + log(1 + r), the first two of which are short numbers, |r| is less than 0.045, and for m
+// next to 1 c is 1 (Tang, "Table-driven implementation of the logarithm function", 1990). Other functions need the
+// logarithm less that is their own argument's: kernels of log(1 + f), through s = f / (2 + f).
 #include <cmath>
-#include <limits>
 
 #include "program/math/core.hpp"
+#include "program/math/log_table.hpp"
 #include "program/math/math.hpp"
+#include "program/math/split.hpp"
 
 namespace bitale::program::math {
-
-namespace {
-
-constexpr double inf = std::numeric_limits<double>::infinity();
-
-// `value` where x is positive and finite; the limits at 0 and infinity; nan for nan and below 0.
-Expr with_limits(Expr x, Expr value) {
-  const Expr at_zero_or_below = select(equal(x, 0), -inf, x.pool().number(std::nan(""), x.dtype()));
-  return select(x > 0, select(x < inf, value, x), at_zero_or_below);
-}
-
-}  // namespace
 
 namespace {
 
@@ -33,13 +25,6 @@ Expr shifted_bits(Expr x) {
 Expr mantissa_mask(Expr x) {
   const Format format(x.dtype());
   return x.pool().integer((std::int64_t(1) << format.mantissa()) - 1, format.bits());
-}
-
-// 2^-k of the decomposition of x, |k| <= bias.
-Expr inverse_power(Expr x) {
-  const Format format(x.dtype());
-  const Expr exponent = shifted_bits(x) & ~mantissa_mask(x);
-  return bitcast(x.pool().integer(2 * format.bias() << format.mantissa(), format.bits()) - exponent, x.dtype());
 }
 
 }  // namespace
@@ -94,8 +79,6 @@ Expr log1p_bend(Expr f) {
   return half_square - s * fma(z, p, half_square);
 }
 
-Expr log1p_kernel(Expr f) { return f - log1p_bend(f); }
-
 namespace {
 
 // k log 2 + f - bend
@@ -124,7 +107,7 @@ Sum log_with_tail(Expr x) {
   const auto [m, k] = decompose_any(x);
   ExprPool& pool = x.pool();
   const auto number = [&](double value) { return pool.number(value, x.dtype()); };
-  // As log1p_kernel; what is rounded is at most 2^-5 of the result.
+  // As log1p_bend; what is rounded is at most 2^-5 of the result.
   const Expr f = m - 1.0, half = f * 0.5, half_square = half * f, square_rest = fma(half, f, -half_square);
   const auto [s, z, p] = log1p_series(f);
   const Sum near = sum_exactly(f, -half_square);
@@ -135,55 +118,109 @@ Sum log_with_tail(Expr x) {
   return sum_exactly(total.high, low);
 }
 
-Expr log_of_normal(Expr x) {
-  const auto [m, k] = decompose(x);
-  return log_of_scaled(k, m - 1.0);
+namespace {
+
+// Logarithms to one base: of c, of 2 in two pieces whose first is short, of e likewise (but for that base 1), and what
+// the logarithm of 1 + r has beyond r times that of e, over r^2.
+struct Base {
+  const LogTable& table;
+  Log2 two, e;
+  Expr (*bend)(Expr r);
+};
+
+// To 2^-57.6 of log(1 + r) for c = 1, to 2^-61 else (float32: 2^-34, log2 and log10 2^-31).
+Expr natural_bend(Expr r) {
+  return Format(r.dtype()).is_double
+             ? polynomial(r, {-0.5, 0.3333333333333029, -0.24999999999997236, 0.20000000023133205, -0.16666666687773607,
+                              0.14285666863726137, -0.12499956633863267, 0.11147101459826426, -0.1003295771310294})
+             : polynomial(r, {-0.5, 0.333333164, -0.249999851, 0.200357363, -0.166979045});
+}
+Expr binary_bend(Expr r) {
+  return Format(r.dtype()).is_double
+             ? polynomial(r, {-0.7213475204444817, 0.48089834696294387, -0.360673760222201, 0.2885390085115343,
+                              -0.2404491737860027, 0.2060986074008949, -0.18033625447001636, 0.1608186799637771,
+                              -0.14474498338142286})
+             : polynomial(r, {-0.721347511, 0.480898082, -0.360673547, 0.289054573, -0.24089985});
+}
+Expr decimal_bend(Expr r) {
+  return Format(r.dtype()).is_double
+             ? polynomial(r, {-0.2171472409516259, 0.1447648273010707, -0.10857362047580095, 0.0868588964811166,
+                              -0.07238241374220826, 0.062041862892243956, -0.054286621901167634, 0.048411246532183,
+                              -0.043572581719692756})
+             : polynomial(r, {-0.217147246, 0.144764751, -0.108573556, 0.0870140941, -0.0725180805});
 }
 
-Expr log(Expr x) {
-  const auto [m, k] = decompose_any(x);
-  return with_limits(x, log_of_scaled(k, m - 1.0));
+Base natural(const Format& format) {
+  return {format.is_double ? log_table : log_table_of_float, log_2_pieces(format), {1, 0}, natural_bend};
+}
+Base binary(const Format& format) {
+  const Log2 e = format.is_double ? Log2{1.4426950408889634, 2.0355273740931033e-17}
+                                  : Log2{1.4426950216293335, 1.9259629911266175e-08};
+  return {format.is_double ? log2_table : log2_table_of_float, {1, 0}, e, binary_bend};
+}
+Base decimal(const Format& format) {
+  if (format.is_double)
+    return {log10_table,
+            {0x1.34413509f8p-2, -0x1.80433b83b532ap-44},
+            {0.4342944819032518, 1.098319650216765e-17},
+            decimal_bend};
+  return {
+      log10_table_of_float, {0x1.344p-2, 0x1.3509f8p-18}, {0.4342944920063019, -1.0103050052231683e-08}, decimal_bend};
 }
 
-Expr log2(Expr x) {
-  const bool is_double = Format(x.dtype()).is_double;
-  const auto [m, k] = decompose_any(x);
-  const Expr natural = log1p_kernel(m - 1.0);
-  auto times = [&](double factor, Expr plus) { return fma(natural, x.pool().number(factor, x.dtype()), plus); };
-  return with_limits(x, is_double ? times(1.4426950408889634, natural * 2.0355273740931033e-17 + k)
-                                  : times(1.4426950216293335, natural * 1.9259629911266175e-08 + k));
+// The logarithm of (m + correction) 2^k, for a correction that is small beside m, if any.
+Expr log_by_table(const Base& base, const Split& x, Expr correction = {}) {
+  const auto [m, k] = x;
+  const Format format(m.dtype());
+  const auto number = [&](double value) { return m.pool().number(value, m.dtype()); };
+  const Expr at = bitcast(fma(m, number(15), number(format.shifter())), format.bits());
+  const Expr c = lookup(at, base.table.inverse, m.dtype()), log_c = lookup(at, base.table.log, m.dtype());
+  Expr r = fma(m, c, number(-1));
+  if (correction) r = fma(correction, c, r);
+  // What is added first is exact, and 0 or larger than r; what rounding then takes from the sum is known.
+  const bool is_natural = base.e.high == 1;
+  const Expr start = base.two.high == 1 ? k + log_c : fma(k, number(base.two.high), log_c);
+  const auto plus_r = [&](Expr sum) { return is_natural ? sum + r : fma(r, number(base.e.high), sum); };
+  const Expr total = plus_r(start);
+  Expr rest = plus_r(start - total);
+  if (base.two.low != 0) rest = fma(k, number(base.two.low), rest);
+  if (base.e.low != 0) rest = fma(r, number(base.e.low), rest);
+  return total + fma(r * r, base.bend(r), rest);
 }
 
-Expr log10(Expr x) {
-  const bool is_double = Format(x.dtype()).is_double;
-  const auto [m, k] = decompose_any(x);
-  ExprPool& pool = x.pool();
-  auto number = [&](double value) { return pool.number(value, x.dtype()); };
-  // k log10(2) + log(m) log10(e); a small log(m) must keep its digits, so its product comes before the sum.
-  const double two_high = is_double ? 0.3010299956639812 : 0.3010300099849701;
-  const double two_low = is_double ? -2.8037281277851704e-18 : -1.4320988897559699e-08;
-  const double e_high = is_double ? 0.4342944819032518 : 0.4342944920063019;
-  const double e_low = is_double ? 1.098319650216765e-17 : -1.0103050052231683e-08;
-  const Expr natural = log1p_kernel(m - 1.0);
-  const Expr part = fma(natural, number(e_high), fma(natural, number(e_low), k * two_low));
-  return with_limits(x, fma(k, number(two_high), part));
+Expr log_to(Base (*base)(const Format&), Expr x) {
+  return with_log_limits(x, log_by_table(base(Format(x.dtype())), split(x)));
 }
 
-Expr log1p_moderate(Expr x) {
-  const Format format(x.dtype());
+}  // namespace
+
+Expr log(Expr x) { return log_to(natural, x); }
+Expr log2(Expr x) { return log_to(binary, x); }
+Expr log10(Expr x) { return log_to(decimal, x); }
+
+Expr log_of_positive(Expr x) { return log_by_table(natural(Format(x.dtype())), split(x)); }
+Expr log_of_normal(Expr x) { return log_by_table(natural(Format(x.dtype())), split_normal(x)); }
+
+namespace {
+
+// u = 1 + x, rounded, and log(1 + x).
+struct OnePlus {
+  Expr u, log;
+};
+OnePlus log_of_one_plus(Expr x) {
   const Expr one = x.pool().number(1, x.dtype()), u = x + 1.0;
   const Expr lost = min(x, one) - (u - max(x, one));  // 1 + x = u + lost exactly
-  const auto [m, k] = decompose(u);
-  // Far from 1 what was lost does not matter, and 2^-k may not be a number.
-  const double far = format.is_double ? 0x1p60 : 0x1p30;
-  const Expr f = m - 1.0;
-  return log_of_scaled(k, select(x < far, fma(lost, inverse_power(u), f), f));
+  const Split parts = split_normal(u);
+  return {u, log_by_table(natural(Format(x.dtype())), parts, scale(lost, -parts.k))};
 }
 
+}  // namespace
+
+Expr log1p_moderate(Expr x) { return log_of_one_plus(x).log; }
+
 Expr log1p(Expr x) {
-  const Expr at_minus_one_or_below = select(equal(x, -1), -inf, x.pool().number(std::nan(""), x.dtype()));
-  const Expr value = copysign(log1p_moderate(x), x);  // of -0 too
-  return select(x > -1.0, select(x < inf, value, x), at_minus_one_or_below);
+  const auto [u, value] = log_of_one_plus(x);
+  return with_log_limits(u, copysign(value, x));  // of -0 too
 }
 
 }  // namespace bitale::program::math

@@ -11,6 +11,7 @@
 #include "bitale/core/error.hpp"
 #include "program/interpret.hpp"
 #include "program/math/scale.hpp"
+#include "program/math/split.hpp"
 #include "runtime/symbols.hpp"
 
 using namespace bitale;
@@ -198,6 +199,50 @@ TEST_CASE("multiplying by a power of two rounds once, and is recognised") {
         const double expected = dtype == DType::Float64 ? std::ldexp(x, n) : std::ldexp(float(x), n);
         CHECK(same(interpreter(values), expected));
       }
+  }
+}
+
+TEST_CASE("a number as m 2^k, and the limits of a logarithm, are known when seen again") {
+  for (DType dtype : {DType::Float32, DType::Float64}) {
+    ExprPool pool;
+    const Expr x = pool.var(0, dtype), other = pool.var(1, dtype);
+    for (const math::Split& parts : {math::split(x), math::split_normal(x)}) {
+      CHECK((math::as_split_m(parts.m) == x));
+      CHECK((math::as_split_k(parts.k) == x));
+      CHECK(!math::as_split_m(parts.k).has_value());
+      CHECK(!math::as_split_k(parts.m).has_value());
+      CHECK(!math::as_split_k(parts.k + 1.0).has_value());
+      CHECK(!math::as_split_m(parts.m.argument(0)).has_value());
+    }
+    const auto limits = math::as_log_limits(math::with_log_limits(x, other));
+    REQUIRE(limits.has_value());
+    CHECK((limits->x == x));
+    CHECK((limits->value == other));
+    CHECK(!math::as_log_limits(select(x > 0, other, x)).has_value());
+    CHECK(!math::as_split_k(select(x < 1.0, x - 1.0, x)).has_value());
+
+    const auto [m, k] = math::split(x);
+    const Interpreter m_of(m, std::span<const Expr>(&x, 1)), k_of(k, std::span<const Expr>(&x, 1));
+    const double least = dtype == DType::Float64 ? 0x1p-1074 : 0x1p-149;
+    for (double at : {1.0, 0.75, 1.5, 0.7499, 1.25, 3.5, least, 5 * least, 1.75e4, least * 0x1p60 * 1.5}) {
+      const double value = dtype == DType::Float64 ? at : double(float(at)), got = m_of(value);
+      INFO(value);
+      CHECK(got >= 0.75);
+      CHECK(got < 1.5);
+      CHECK(std::ldexp(got, int(k_of(value))) == value);
+    }
+  }
+}
+
+TEST_CASE("elements of small tables are read at places modulo their length") {
+  for (DType dtype : {DType::Float32, DType::Float64}) {
+    ExprPool pool;
+    const Expr at = pool.var(0, dtype == DType::Float64 ? DType::UInt64 : DType::UInt32);
+    const double table[] = {2.5, -1, 0, 1e10};
+    const Interpreter read(lookup(at, table, dtype), std::span<const Expr>(&at, 1));
+    for (int i = 0; i < 9; ++i) CHECK(read(i) == table[i % 4]);
+    CHECK_THROWS_AS(lookup(at, std::span(table, 3), dtype), InternalError);
+    CHECK_THROWS_AS(lookup(pool.var(1, dtype), table, dtype), InternalError);
   }
 }
 

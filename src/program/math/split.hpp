@@ -1,0 +1,29 @@
+// A positive number as m 2^k, 3/4 <= m < 3/2, and the limits of a logarithm: what some processors have instructions
+// for. What is built here, code generators recognise.
+#pragma once
+
+#include <optional>
+
+#include "program/expr.hpp"
+
+namespace bitale::program::math {
+
+struct Split {
+  Expr m, k;
+};
+// Of positive finite x. For other x it gives what must not matter: generators may give something else.
+Split split(Expr x);
+Split split_normal(Expr x);  // x no subnormal number
+
+// `value` where x is positive and finite; infinities at 0 and infinity; nan for nan and below 0.
+Expr with_log_limits(Expr x, Expr value);
+
+// Of what expression m, k or the limits have been made, if this is one of them.
+std::optional<Expr> as_split_m(Expr expr);
+std::optional<Expr> as_split_k(Expr expr);
+struct LogLimits {
+  Expr x, value;
+};
+std::optional<LogLimits> as_log_limits(Expr expr);
+
+}  // namespace bitale::program::math
