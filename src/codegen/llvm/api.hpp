@@ -49,7 +49,8 @@ namespace bitale::codegen {
   X(GetNextInstruction) X(ReplaceAllUsesWith) X(InstructionEraseFromParent) X(IsAInstruction) X(IsAPHINode)          \
   X(SetLinkage) X(SetValueName2) X(GlobalGetValueType) X(BuildRetVoid)                                               \
   /* metadata */                                                                                                     \
-  X(GetMDKindIDInContext) X(MDNodeInContext2) X(ValueAsMetadata) X(MetadataAsValue) X(SetMetadata) X(BuildPtrToInt)  \
+  X(GetMDKindIDInContext) X(MDNodeInContext2) X(MDStringInContext2) X(ValueAsMetadata) X(MetadataAsValue)            \
+  X(SetMetadata) X(BuildPtrToInt)                                                                                    \
   /* errors, memory */                                                                                               \
   X(GetErrorMessage) X(DisposeErrorMessage) X(GetBufferStart) X(GetBufferSize) X(DisposeMemoryBuffer)
 // clang-format on

@@ -146,6 +146,11 @@ class Emitter {
   std::optional<Instruction> instruction_for(Expr expr) const;
   Value build_instruction(const Instruction& instruction, bool vector);
 
+  // ---- quotients by what a loop doesn't change (emit_quotient.cpp) ----
+  bool divides_by_reciprocal(Expr quotient);
+  Value build_quotient(Expr quotient);
+  void mark_unlikely(Value branch);
+
   // ---- small tables (emit_lookup.cpp) ----
   Value build_lookup(Expr expr, bool vector);
   Value table_address(std::span<const Expr> lookups, Value at);
@@ -325,8 +330,8 @@ class Emitter {
   // Of the present top-level step: what its stores that may pass the caches by write, and how many bytes it moves.
   std::unordered_set<std::int64_t> streamed_;
   Expr traffic_;
-  bool streams_ = false;  // it has such stores
-  std::unordered_map<Value, Value> tables_;  // in memory, by their elements
+  bool streams_ = false;                                             // it has such stores
+  std::unordered_map<Value, Value> tables_;                          // in memory, by their elements
   std::unordered_map<std::uint32_t, std::vector<Expr>> lookups_at_;  // by the place they read
   std::size_t lookups_known_ = 0;                                    // expressions of the pool that were looked at
   std::optional<std::unordered_set<std::int64_t>> read_anywhere_;

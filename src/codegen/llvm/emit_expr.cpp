@@ -404,6 +404,7 @@ Emitter::Value Emitter::build(Expr expr) {
     case Code::mul:
       return real ? l_.BuildFMul(builder_, arg(0), arg(1), "") : l_.BuildMul(builder_, arg(0), arg(1), "");
     case Code::div:
+      if (divides_by_reciprocal(expr)) return build_quotient(expr);
       if (real) return l_.BuildFDiv(builder_, arg(0), arg(1), "");
       return is_signed ? l_.BuildSDiv(builder_, arg(0), arg(1), "") : l_.BuildUDiv(builder_, arg(0), arg(1), "");
     case Code::rem:

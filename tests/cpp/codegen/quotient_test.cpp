@@ -1,0 +1,94 @@
+// Quotients by what a loop does not change are those of a division, to the last bit, whatever is divided by whatever.
+#include <doctest/doctest.h>
+
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "bitale/compile/function.hpp"
+#include "bitale/core/config.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/ops/ops.hpp"
+#include "codegen/target.hpp"
+
+using namespace bitale;
+
+namespace {
+
+template <class T>
+std::vector<T> numbers(std::size_t count, std::uint64_t seed) {
+  using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+  using Limits = std::numeric_limits<T>;
+  std::mt19937_64 random(seed);
+  std::vector<T> out{T(0),
+                     -T(0),
+                     Limits::infinity(),
+                     -Limits::infinity(),
+                     Limits::quiet_NaN(),
+                     Limits::denorm_min(),
+                     Limits::min(),
+                     -Limits::max(),
+                     T(1),
+                     std::nextafter(T(2), T(0)),
+                     std::nextafter(T(1), T(0))};
+  while (out.size() < count) {
+    const auto bits = Bits(random());
+    out.push_back(std::bit_cast<T>(bits));                                                   // of all magnitudes
+    out.push_back(std::ldexp(T(bits) + T(1), -int(8 * sizeof(T)) + int(random() % 9) - 4));  // and near 1
+  }
+  out.resize(count);
+  return out;
+}
+
+template <class T>
+void check_quotients() {
+  constexpr DType dtype = dtype_of<T>::value;
+  auto x = vector("x", dtype), y = scalar("y", dtype);
+  auto f = function({x, y}, {x / y});
+  // Blocks in which all is usual, and such in which it isn't.
+  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+    const T y_value = seed < 11 ? numbers<T>(11, 0)[seed] : numbers<T>(200, seed).back() * T(seed % 2 ? 1 : -1);
+    std::vector<T> values = numbers<T>(1003, seed);
+    if (seed % 3)
+      for (auto& value : values)
+        if (!(std::fabs(value) > T(1e-3) && std::fabs(value) < T(1e3))) value = T(1) / T(3);
+    Array in = Array::empty(dtype, {std::int64_t(values.size())}), divisor = Array::empty(dtype, {});
+    std::copy(values.begin(), values.end(), in.data_as<T>());
+    divisor.data_as<T>()[0] = y_value;
+    const Array out = f({in, divisor})[0];
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      const T got = out.data_as<T>()[i], expected = values[i] / y_value;
+      const bool same =
+          std::isnan(expected) ? std::isnan(got) : got == expected && std::signbit(got) == std::signbit(expected);
+      if (!same) FAIL_CHECK(cat(values[i], " / ", y_value, " is ", expected, ", not ", got));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("quotients by one divisor are correctly rounded") {
+  for (const char* level : {"native", "x86-64-v3"}) {
+    CAPTURE(level);
+    try {
+      codegen::target_named(level);
+    } catch (const ValueError&) {
+      continue;  // this processor does not reach it
+    }
+    const config::Change target("target", level);
+    check_quotients<double>();
+    check_quotients<float>();
+  }
+}
+
+TEST_CASE("a loop divides by reciprocals only where its divisor stays the same") {
+  auto x = vector("x"), y = vector("y");
+  auto s = scalar("s");
+  const auto quotients = [](const Variables& inputs, const Variable& output) {
+    const std::string text = function(inputs, {output}).dprint("llvm");
+    return text.find("divided") != std::string::npos;
+  };
+  CHECK(quotients({x, s}, x / s) == (codegen::this_target().vector_bytes >= 32));
+  CHECK_FALSE(quotients({x, y}, x / y));
+}
