@@ -11,7 +11,9 @@ Expr scale(Expr value, Expr n) {
   const Expr shifted_half = fma(n, number(0.5), number(format.shifter())), half = shifted_half - format.shifter();
   const Expr first = add_to_exponent(number(1), shifted_half);
   const Expr second = add_to_exponent(number(1), (n - half) + format.shifter());
-  return (value * first) * second;
+  const Expr result = (value * first) * second;
+  value.pool().keep_rounded(result);  // a sum that absorbs the last product would hide the rest
+  return result;
 }
 
 std::optional<Scaled> as_scaled(Expr expr) {

@@ -9,7 +9,7 @@
 namespace bitale::program::math {
 
 // value * 2^n, rounded once, whether it overflows or is subnormal: for 2^-7 <= |value| < 2 and whole n in the range of
-// exponents of the results, or as far again from it (|n| <= 1100; float32: 155).
+// exponents of the results, or as far again from it (|n| <= 1100; float32: 155). A sum does not contract with it.
 Expr scale(Expr value, Expr n);
 
 struct Scaled {

@@ -189,6 +189,7 @@ TEST_CASE("multiplying by a power of two rounds once, and is recognised") {
     CHECK(parts->value == variables[0]);
     CHECK(parts->n == variables[1]);
     CHECK(!math::as_scaled(variables[0] * variables[1]).has_value());
+    CHECK(math::as_scaled(add_contracted(product, variables[0]).argument(0)).has_value());
     CHECK(!math::as_scaled(product.argument(0)).has_value());
     CHECK(!math::as_scaled((product.argument(0) + 1.0) * product.argument(1)).has_value());
     const Interpreter interpreter(product, variables);
