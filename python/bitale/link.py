@@ -45,6 +45,18 @@ class WrapLinker(Linker):
         super().__init__("wrap", [_name(linker) for linker in linkers], wrapper)
 
 
+class WrapLinkerMany(WrapLinker):
+    """WrapLinker with several wrappers, each called with the same arguments, one after the other."""
+
+    def __init__(self, linkers: Sequence[str | Linker], wrappers: Sequence[Callable[..., Any]]):
+        super().__init__(linkers, functools.partial(_call_all, list(wrappers)))
+
+
+def _call_all(wrappers: list[Callable[..., Any]], *arguments: Any) -> None:
+    for wrapper in wrappers:
+        wrapper(*arguments)
+
+
 def _run_and_tell(callback: Callable[..., Any], fgraph: Any, i: int, node: Any, thunk: NodeThunk) -> None:
     thunk()
     storage_map = dict(zip([*node.inputs, *node.outputs], [*thunk.inputs, *thunk.outputs]))
@@ -57,17 +69,26 @@ class VMLinker(Linker):
 
     allow_gc: let go of a value as soon as no node needs it; default: config.allow_gc. callback(node=, thunk=,
     storage_map=, compute_map=) is called after each node, with maps of the node's own inputs and outputs;
-    callback_input(variable, value) with each input and constant before the first node.
+    callback_input(variable, value) with each input and constant before the first node. c_thunks: native code for nodes
+    where there is some, as in OpWiseCLinker. use_cloop and allow_partial_eval are accepted: it always evaluates as little
+    as it can. NotImplementedError for lazy=False and for a schedule.
     """
 
     def __init__(
         self,
         allow_gc: bool | None = None,
+        use_cloop: bool = False,
         callback: Callable[..., Any] | None = None,
         callback_input: Callable[..., Any] | None = None,
+        lazy: bool | None = None,
+        schedule: Any = None,
+        c_thunks: bool | None = None,
+        allow_partial_eval: bool | None = None,
     ):
+        if lazy is False or schedule is not None:
+            raise NotImplementedError(f"VMLinker: {'lazy=False' if lazy is False else 'schedule'}")
         wrapper = None if callback is None else functools.partial(_run_and_tell, callback)
-        super().__init__("vm", ["vm"], wrapper, callback_input, allow_gc)
+        super().__init__("vm", ["opwise" if c_thunks else "vm"], wrapper, callback_input, allow_gc)
 
 
 def DualLinker(

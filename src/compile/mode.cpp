@@ -22,6 +22,9 @@ constexpr NamedMode modes[] = {
     {"FAST_RUN", "", "fast_run"},
     {"FAST_COMPILE", "vm", "fast_compile"},
     {"Mode", "", ""},
+    {"C", "c", "fast_run"},
+    {"VM", "vm", "fast_run"},
+    {"CVM", "opwise", "fast_run"},
     {"NanGuardMode", "vm", "", [] { return nan_guard_linker(); }},
 };
 

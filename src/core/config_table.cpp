@@ -52,7 +52,7 @@ const std::vector<Flag>& declarations() {
 
       {"mode",
        "enum",
-       {"FAST_RUN", "FAST_COMPILE", "NanGuardMode"},
+       {"FAST_RUN", "FAST_COMPILE", "C", "VM", "CVM", "NanGuardMode"},
        "FAST_RUN",
        "How function() compiles when no mode is given."},
       {"linker",

@@ -8,6 +8,7 @@
 #include "graph/lazy.hpp"
 #include "graph/pointer_map.hpp"
 #include "graph/walk.hpp"
+#include "link/part.hpp"
 
 namespace bitale::link {
 
@@ -224,7 +225,7 @@ class Division {
           for (auto& input : node->inputs)
             if (is_outside(input)) read(input);
         });
-    Branches::Branch out{link_(std::make_shared<FunctionGraph>(leaves, outputs)), {}};
+    Branches::Branch out{link_(part_of_graph(leaves, outputs)), {}};
     for (auto& leaf : leaves) {
       std::size_t at = 0;
       while (at < inputs.size() && !inputs[at].same_as(leaf)) ++at;

@@ -37,7 +37,8 @@ const std::vector<Entry>& linkers() {
 }
 
 constexpr std::pair<std::string_view, std::string_view> other_names[] = {
-    {"", "jit"}, {"auto", "jit"}, {"c|py", "opwise"}, {"py", "vm"}};
+    {"", "jit"}, {"auto", "jit"}, {"c|py", "opwise"}, {"cvm", "opwise"}, {"py", "vm"}};
+constexpr std::string_view without_gc = "_nogc";  // at the end of a name
 
 const Entry& entry_of(std::string_view linker) {
   for (auto& [other, name] : other_names)
@@ -59,6 +60,10 @@ std::vector<std::string> linker_names() {
 }
 
 Linker::Linker(std::string_view given) {
+  if (given.ends_with(without_gc)) {
+    given.remove_suffix(without_gc.size());
+    allow_gc = false;
+  }
   const Entry& entry = entry_of(given);
   name = entry.name;
   ways = entry.ways;

@@ -3,6 +3,7 @@
 // the oracle for everything else; and every linker that looks at single nodes, by code for them or by a wrapper.
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
@@ -41,7 +42,8 @@ struct Cells {
   std::vector<Index> readers;
   std::vector<bool> known;
   std::vector<Index> waiting;  // a stack of instructions
-  std::vector<Array> in;
+  std::vector<Array> in;       // of the node that runs
+  std::vector<std::vector<Array>> results;
   NodeProfiler::Call* profiled = nullptr;
 };
 
@@ -96,6 +98,7 @@ class Machine final : public Thunk {
         producers_[instruction.out.back()] = Index(program_.size());
       }
       for (auto& way : linker.ways) instruction.ways.push_back(node_code(node, way, of_nodes));
+      if (linker.ways[0] == "opwise" && !instruction.ways[0].thunk) by_perform_.insert(node.node());
       program_.push_back(std::move(instruction));
     }
     for (auto& output : graph->outputs()) outputs_.push_back(cell_of(output));
@@ -115,13 +118,7 @@ class Machine final : public Thunk {
   void free() const override { pool_.clear(); }
   Measured measured() const override { return profiler_ ? profiler_->measured() : Measured(); }
 
-  std::string note(const Apply& node) const override {
-    // What runs by perform where the rest is native.
-    if (linker_.name != "opwise") return {};
-    for (auto& instruction : program_)
-      if (instruction.node.same_as(node)) return instruction.ways[0].thunk ? "" : "(perform)";
-    return {};
-  }
+  std::string note(const Apply& node) const override { return by_perform_.count(node.node()) ? "perform" : ""; }
 
   std::string text(std::string_view stage) const override {
     throw ValueError(cat("linker ", linker_.name, " has no stage `", stage, "`; its only stage is graph"));
@@ -199,6 +196,7 @@ class Machine final : public Thunk {
   void let_go(Cells& cells) const {
     cells.in.clear();
     cells.profiled = nullptr;
+    cells.results.clear();
     if (!keeps_) return cells.values.clear();
     for (Index cell = 0; cell < producers_.size(); ++cell)
       if (producers_[cell] == nobody) cells.values[cell] = Array();
@@ -252,10 +250,12 @@ class Machine final : public Thunk {
       for (int input : instruction.destroyed)
         if (const Index cell = instruction.in[std::size_t(input)]; cells.readers[cell] == 0)
           cells.values[cell] = Array();
-    std::vector<Array> before(instruction.out.size());
+    std::vector<Array> before;
     if (keeps_)
-      for (std::size_t k = 0; k < before.size(); ++k) std::swap(before[k], cells.values[instruction.out[k]]);
-    Step step(*this, i, cells.in, std::move(before));
+      for (auto cell : instruction.out) before.push_back(std::exchange(cells.values[cell], Array()));
+    cells.results.resize(instruction.ways.size());
+    for (auto& each : cells.results) each.clear();
+    Step step(*this, i, cells.in, std::move(before), cells.results);
     if (cells.profiled) cells.profiled->begin_node();
     if (linker_.wrapper) {
       linker_.wrapper(step);
@@ -264,12 +264,12 @@ class Machine final : public Thunk {
       step.run(0);
     }
     if (cells.profiled)
-      cells.profiled->end_node({i, instruction.in, instruction.out, cells.in, step.results(0)},
+      cells.profiled->end_node({i, instruction.in, instruction.out, cells.in, cells.results[0]},
                                [&](Index cell) { return cells.readers[cell] == 0 && !keeps_; });
     for (std::size_t k = 0; k < instruction.out.size(); ++k) {
       const Index cell = instruction.out[k];
       cells.known[cell] = true;
-      if (cells.readers[cell] || keeps_) cells.values[cell] = std::move(step.results(0)[k]);
+      if (cells.readers[cell] || keeps_) cells.values[cell] = std::move(cells.results[0][k]);
     }
     cells.in.clear();
   }
@@ -282,13 +282,14 @@ class Machine final : public Thunk {
 
   class Step final : public NodeStep {
    public:
-    Step(const Machine& machine, Index i, std::span<Array> in, std::vector<Array> before)
+    Step(const Machine& machine, Index i, std::span<Array> in, std::vector<Array> before,
+         std::vector<std::vector<Array>>& results)
         : NodeStep(machine.graph_, i, machine.program_[i].node, in, machine.program_[i].ways.size()),
           instruction_(machine.program_[i]),
           in_(in),
           is_watched_(bool(machine.linker_.wrapper)),
           before_(std::move(before)),
-          results_(machine.program_[i].ways.size()) {}
+          results_(results) {}
 
     void run(std::size_t way) override {
       const NodeCode& code = instruction_.ways.at(way);
@@ -314,14 +315,13 @@ class Machine final : public Thunk {
       results_[way] = std::move(out);
     }
     std::span<const Array> outputs(std::size_t way) const override { return results_.at(way); }
-    std::vector<Array>& results(std::size_t way) { return results_[way]; }
 
    private:
     const Instruction& instruction_;
     const std::span<Array> in_;
     const bool is_watched_;
-    std::vector<Array> before_;  // what the last call has left
-    std::vector<std::vector<Array>> results_;
+    std::vector<Array> before_;                 // what the last call has left
+    std::vector<std::vector<Array>>& results_;  // per way
   };
 
   // Results are the caller's own: never views of inputs, constants or one another.
@@ -346,7 +346,8 @@ class Machine final : public Thunk {
   std::vector<std::pair<Index, Variable>> constants_;
   std::vector<Index> outputs_;
   Plan all_;
-  std::unique_ptr<NodeProfiler> profiler_;  // with `profile`
+  std::unordered_set<const ApplyNode*> by_perform_;  // where the rest is native
+  std::unique_ptr<NodeProfiler> profiler_;           // with `profile`
   const bool keeps_;
   mutable Pool<Cells> pool_{[] { return std::make_unique<Cells>(); }};
 };

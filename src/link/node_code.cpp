@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "graph/lazy.hpp"
+#include "link/part.hpp"
 
 namespace bitale::link {
 
@@ -21,6 +22,12 @@ bool is_called_back(const Thunk& thunk, const FunctionGraph& graph) {
   return false;
 }
 
+// Without a stand-in: one that is missing is missed for the whole graph, and said once.
+std::unique_ptr<Thunk> link_node(std::string_view way, const LinkedGraph& graph, const LinkOptions& options) {
+  if (way == "c") return link_c(graph, options);
+  return way == "jit" || way == "opwise" ? link_jit(graph, options) : link(way, graph, options);
+}
+
 }  // namespace
 
 NodeCode node_code(const Apply& node, std::string_view way, const LinkOptions& options) {
@@ -35,8 +42,8 @@ NodeCode node_code(const Apply& node, std::string_view way, const LinkOptions& o
     inputs.push_back(input);
     code.inputs.push_back(i);
   }
-  const auto graph = std::make_shared<FunctionGraph>(inputs, node.outputs());
-  code.thunk = link(where_it_pays ? "jit" : way, graph, options);
+  const LinkedGraph graph = part_of_graph(inputs, node.outputs());
+  code.thunk = link_node(way, graph, options);
   if (where_it_pays && is_called_back(*code.thunk, *graph)) return {};
   return code;
 }

@@ -64,6 +64,13 @@ def test_errors(abc):
         ifelse(c, [a], [a, b])
 
 
+def test_errors_name_variables(abc):
+    c, a, b = abc
+    f = bt.function([c, a, b], [ifelse(c, pt.exp(a) + b, b), pt.exp(a)])
+    with pytest.raises(bt.ShapeError, match=r"Add\(Exp.0, b\)(.|\n)*IfElse\("):
+        f(1.0, [1.0], [2.0, 3.0])
+
+
 def test_storing_and_export(abc, tmp_path):
     c, a, b = abc
     f = bt.function([c, a, b], ifelse(c, pt.exp(a), b))

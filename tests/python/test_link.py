@@ -43,6 +43,21 @@ def test_wrapper_of_two_linkers():
     assert compiled(bt.link.WrapLinker(["vm", bt.link.Linker("jit")], wrapper))([0.0]) == 1.0
 
 
+def test_several_wrappers():
+    calls = []
+    f = compiled(bt.link.WrapLinkerMany(["vm"], [run_first, lambda fgraph, i, node, thunk: calls.append(i)]))
+    assert f([0.0]) == 1.0
+    assert calls == [0, 1]
+
+
+def test_options_of_the_virtual_machine():
+    assert compiled(bt.link.VMLinker(c_thunks=True, use_cloop=True, lazy=True))([0.0]) == 1.0
+    with pytest.raises(NotImplementedError, match="lazy=False"):
+        bt.link.VMLinker(lazy=False)
+    with pytest.raises(NotImplementedError, match="schedule"):
+        bt.link.VMLinker(schedule=len)
+
+
 def test_wrapper_raises():
     def wrapper(fgraph, i, node, thunk):
         raise ZeroDivisionError("mine")
@@ -84,7 +99,7 @@ def test_callbacks_of_the_virtual_machine():
 
 
 def test_names():
-    for name in bt.link.linker_names():
+    for name in [*bt.link.linker_names(), "c|py", "cvm", "py", "vm_nogc", "c|py_nogc"]:
         assert compiled(name)([0.0]) == 1.0, name
     with pytest.raises(ValueError, match="did you mean `wrap`"):
         bt.Mode(linker="wrp")
@@ -94,6 +109,12 @@ def test_names():
         bt.link.WrapLinker("vm", run_first)
     with pytest.raises(TypeError, match="expected a function"):
         bt.link.WrapLinker(["vm"], 3)
+
+
+@pytest.mark.parametrize("mode", ["C", "VM", "CVM"])
+def test_modes(mode):
+    x = pt.dvector("x")
+    assert bt.function([x], pt.exp(x).sum(), mode=mode)([0.0]) == 1.0
 
 
 def test_pickle():

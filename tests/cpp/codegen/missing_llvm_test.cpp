@@ -32,6 +32,10 @@ TEST_CASE("missing LLVM: an error that says what to do") {
 TEST_CASE("missing LLVM: the next linker, when asked for") {
   CHECK(run_with("inner: works", "llvm_library=/nowhere/libLLVM.so,linker_fallback=True") == 0);
   CHECK(run_with("inner: works", "llvm_library=/nowhere/libLLVM.so,linker=vm") == 0);
+  for (const std::string linker : {"opwise", "dual"}) {
+    CHECK(run_with("inner: error without LLVM", "llvm_library=/nowhere/libLLVM.so,linker=" + linker) == 0);
+    CHECK(run_with("inner: works", "llvm_library=/nowhere/libLLVM.so,linker_fallback=True,linker=" + linker) == 0);
+  }
 }
 
 TEST_CASE("missing LLVM: what was compiled before still runs") {
