@@ -1,7 +1,7 @@
 """The kernels of one run as a picture: each rival's time over Bitale's, one row per kernel. Needs matplotlib (--peers)."""
 
 COLOURS = {"NumPy": "#4c72b0", "JAX": "#8172b3", "PyTensor": "#c44e52", "Numba": "#937860",
-           "C++": "#9a9a9a", "C++ fast": "#333333"}
+           "numexpr": "#dd8452", "C++": "#9a9a9a", "C++ fast": "#333333"}
 
 
 def plot(kernels, path, title):

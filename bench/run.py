@@ -207,18 +207,22 @@ def measure_huge(rows, build):
 
 
 def measure_kernels(rows, build, peers):
-    """Each kernel against the best of its rivals; their times beside it, and the share of what memory allows."""
+    """Each kernel against the best of its rivals; their times beside it, and the share of what memory or ports allow."""
     found = script("kernels", peers, one_thread=True, build=build)
     memory, kernels = found["memory"], found["kernels"]
     if memory:
         print(f"\nmemory: {memory['read'] / 1e9:.1f} GB/s read, {memory['triad'] / 1e9:.1f} GB/s in STREAM's triad", end="")
+    if not any(found["bound"].values()):
+        print("\nno share of what the ports allow: that takes llc and llvm-mca (Debian: llvm)", end="")
     ratios = {}
-    print(f"\n{'kernel':<44}{'Bitale':>10}{'of best':>9}{'GB/s':>7}   rivals")
+    print(f"\n{'kernel':<44}{'Bitale':>10}{'of best':>9}{'GB/s':>7}{'of ports':>10}   rivals")
     for name, times in kernels.items():
         rivals = {rival: seconds for rival, seconds in times.items() if rival != "Bitale"}
         ratios[name] = times["Bitale"] / min(rivals.values())
         moved = f"{found['moved'][name] / times['Bitale'] / 1e9:.1f}" if found["moved"][name] else ""
-        print(f"{name:<44}{duration(times['Bitale']):>10}{ratios[name]:>8.2f}x{moved:>7}   {durations(rivals)}")
+        share = found["bound"][name]
+        bound = f"{share:.0%}" if share else ""
+        print(f"{name:<44}{duration(times['Bitale']):>10}{ratios[name]:>8.2f}x{moved:>7}{bound:>10}   {durations(rivals)}")
     print()
     libraries = {name: {rival: seconds for rival, seconds in times.items() if not rival.startswith("C++")}
                  for name, times in kernels.items()}

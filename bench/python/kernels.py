@@ -1,5 +1,6 @@
 """Kernels side by side: Bitale, NumPy and SciPy, C++ by hand (strict, and with -ffast-math), and with --peers JAX, PyTensor
-(which compiles by Numba) and Numba, on the same arrays, one thread. Prints what each took, and what the machine's memory allows.
+(which compiles by Numba), Numba and numexpr, on the same arrays, one thread. Prints what each took, what the machine's memory
+allows, and for some what the processor's ports do.
 """
 
 import ctypes
@@ -12,11 +13,13 @@ import numpy as np
 
 import bitale as bt
 import bitale.tensor as pt
+import bound
 from measure import importable, in_turn
+from text import Functions, Text
 from workloads import vector, workloads
 
 warnings.filterwarnings("ignore")
-jax, pytensor, numba = (importable(name) for name in ("jax", "pytensor", "numba"))
+jax, pytensor, numba, numexpr = (importable(name) for name in ("jax", "pytensor", "numba", "numexpr"))
 if jax:
     jax.config.update("jax_enable_x64", True)
 
@@ -35,9 +38,13 @@ def c_argument(value):
     return ctypes.c_double(value) if isinstance(value, float) else ctypes.c_int64(value)
 
 
-def by_bitale(workload):
+def compiled_by_bitale(workload):
     inputs = [pt.as_tensor_variable(a).type() for a in workload.arrays]
-    f = bt.function(inputs, workload.formula(pt, *inputs))
+    return bt.function(inputs, workload.formula(pt, *inputs))
+
+
+def by_bitale(workload):
+    f = compiled_by_bitale(workload)
     out = f(*workload.arrays)
     large = [o for o in (out if isinstance(out, list) else [out]) if o.size > 100]
     if not large:
@@ -80,6 +87,13 @@ def by_numba(workload):
     return lambda: compiled(*workload.arrays)
 
 
+def by_numexpr(workload):
+    arrays = {f"a{i}": a for i, a in enumerate(workload.arrays)}
+    said = workload.formula_of("numexpr")(Functions(), *map(Text, arrays))
+    numexpr.evaluate(said.text, arrays)
+    return lambda: numexpr.re_evaluate(arrays)
+
+
 def by_hand(loaded, workload, expected):
     results = [np.empty(np.shape(o), np.asarray(o).dtype if np.asarray(o).dtype == np.float32 else None) for o in expected]
     given = [c_argument(a) for a in (workload.arguments or [workload.arrays[0].size, *workload.arrays])]
@@ -104,6 +118,8 @@ def rivals_of(workload):
         makers["PyTensor"] = by_pytensor(None)
     if numba:
         makers["Numba"] = by_numba
+    if numexpr:
+        makers["numexpr"] = by_numexpr
     for name, make in makers.items():
         if workload.formula_of(name) is None:
             continue
@@ -133,13 +149,31 @@ def memory():
     return {"read": 8 * n / times["read"], "triad": 24 * n / times["triad"]}
 
 
+def cycle():
+    """Seconds: a third of a multiplication that waits for the one before."""
+    fast, n = libraries["C++ fast"], 1_000_000
+    return fast and in_turn({"": lambda: fast.multiplications(ctypes.c_int64(n))}, rounds=7)[""] / (3 * n)
+
+
+def share_of_bound(workload, seconds, cycle):
+    """Of the time that Bitale took, what its loop must take by llvm-mca; None where that is not known."""
+    found = bound.cycles(compiled_by_bitale(workload)) if cycle and workload.ports else None
+    if not found:
+        return None
+    cycles, width = found
+    return cycles * workload.arrays[0].nbytes / width * cycle / seconds
+
+
 def main():
     wanted = sys.argv[1:]
-    found = {"memory": memory(), "kernels": {}, "moved": {}}
+    found = {"memory": memory(), "kernels": {}, "moved": {}, "bound": {}}
+    clock = cycle()
     for workload in workloads():
         if not wanted or any(part in workload.name for part in wanted):
             found["kernels"][workload.name] = in_turn(rivals_of(workload), at_least=0.01, rounds=11)
             found["moved"][workload.name] = workload.moved
+            seconds = found["kernels"][workload.name]["Bitale"]
+            found["bound"][workload.name] = share_of_bound(workload, seconds, clock)
     print(json.dumps(found))
 
 

@@ -21,6 +21,7 @@ class Workload:
     arguments: list | None = None
     other: dict = field(default_factory=dict)  # formulas for libraries that say it otherwise; None: they can't
     moved: int = 0  # bytes read and written, when that is what limits it
+    ports: bool = False  # arithmetic limits it: one loop over the arrays
 
     def formula_of(self, library):
         return self.other.get(library, self.formula)
@@ -52,31 +53,33 @@ def fused():
     for n in (1_000, 100_000, 1_000_000, 10_000_000):
         x, y, z = vector(n), vector(n), vector(n, -0.5, 10)
         yield Workload(f"fused transcendental, {n:.0e}", formula, [x, y, z, np.float64(0.1), np.float64(1.3)], "fused",
-                       [n, x, y, z, 0.1, 1.3])
+                       [n, x, y, z, 0.1, 1.3], ports=True)
     n = 1_000_000
     x, y, z = (a.astype("float32") for a in (vector(n), vector(n), vector(n, -0.5, 10)))
     def single(xp, x, y, z, mu, s):  # its numbers must not widen what they meet
         half = np.float32(-0.5)
         return xp.exp(half * ((x - mu) / s) ** 2) * xp.tanh(y) + xp.log1p(z)
     yield Workload("fused transcendental, float32, 1e6", single, [x, y, z, np.float32(0.1), np.float32(1.3)], "fused_single",
-                   [n, x, y, z, 0.1, 1.3])
+                   [n, x, y, z, 0.1, 1.3], ports=True)
 
 
 def elementary():
     n = 10_000
     for name in ("exp", "log", "tanh", "sin", "cos", "log1p", "expm1"):
         low = 0.01 if name in ("log", "log1p") else -3.0
-        yield Workload(f"{name}, 1e4", lambda xp, x, name=name: getattr(xp, name)(x), [vector(n, low)], f"map_{name}")
-    yield Workload("sigmoid, 1e4", lambda xp, x: 1 / (1 + xp.exp(-x)), [vector(n)], "map_sigmoid")
-    yield Workload("softplus, 1e4", lambda xp, x: xp.log1p(xp.exp(x)), [vector(n)], "map_softplus")
+        yield Workload(f"{name}, 1e4", lambda xp, x, name=name: getattr(xp, name)(x), [vector(n, low)], f"map_{name}",
+                       ports=True)
+    yield Workload("sigmoid, 1e4", lambda xp, x: 1 / (1 + xp.exp(-x)), [vector(n)], "map_sigmoid", ports=True)
+    yield Workload("softplus, 1e4", lambda xp, x: xp.log1p(xp.exp(x)), [vector(n)], "map_softplus", ports=True)
     for name, of_scipy, low in (("erf", "erf", -3.0), ("gammaln", "gammaln", 0.1), ("digamma", "digamma", 0.1),
                                 ("erfcx", "erfcx", -3.0)):
         other = {"NumPy": scipy_function(of_scipy), "JAX": None if name == "erfcx" else jax_function(of_scipy)}
         yield Workload(f"{name}, 1e4", lambda xp, x, name=name: getattr(xp, name)(x), [vector(n, low)],
-                       None if name in ("digamma", "erfcx") else f"map_{name}", other=other)
+                       None if name in ("digamma", "erfcx") else f"map_{name}", other=other,
+                       ports=True)
     for exponent, by_hand in ((2, "square"), (10, "power_10"), (0.5, "power_half"), (-1.0, "power_minus_1")):
         yield Workload(f"x**{exponent}, 1e4", lambda xp, x, exponent=exponent: x**exponent, [vector(n, 0.1)],
-                       f"map_{by_hand}")
+                       f"map_{by_hand}", ports=True)
 
 
 def memory_bound():
