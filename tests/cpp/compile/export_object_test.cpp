@@ -180,6 +180,13 @@ std::deque<Case> whole_graphs(const std::string& folder, const Machine& machine)
   make("network", {X, Y, wide}, {dot(X, transpose(Y)), dot(transpose(X), Y), dot(wide, transpose(wide))},
        {m, k, numbers({5, 37}, 0.8, DType::Float32)}, false);
   const Variable third = tensor("third", DType::Float64, {unknown_length, unknown_length, unknown_length});
+  const Variable whole = lvector("whole"), power = lvector("power");
+  make("what the library writes out", {x, f, whole, power},
+       {tri_gamma(3.0 * x), gamma(3.0 * x), erfcx(1e200 * x), psi(3.0f * f), cos(1e30 * x), tan(1e30 * x),
+        pow(whole, power), inc_subtensor(zeros_like(x), {2}, 1.0)},
+       {numbers({9}, 0.8), numbers({7}, 0.8, DType::Float32), Array(std::vector<std::int64_t>{3, -2, 7, -1, 1}),
+        Array(std::vector<std::int64_t>{5, 3, 0, 8, 9})},
+       false);
   make("batched", {third}, {matmul(third, third)}, {numbers({3, 6, 6}, 0.9)}, false);
   Variable chain = s;
   for (int i = 0; i < 700; ++i) chain = sin(chain * 1.01 + double(i)) + chain;
