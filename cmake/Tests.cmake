@@ -65,3 +65,20 @@ add_executable(math_accuracy tools/math.cpp tests/cpp/support/math_reference.cpp
 bitale_target(math_accuracy)
 target_include_directories(math_accuracy PRIVATE tests/cpp src)
 target_link_libraries(math_accuracy PRIVATE bitale ${BITALE_QUADMATH})
+
+# Faults of the compile directory, in a short form; `./dev stress` runs the long one. The second worker is of another version.
+foreach(worker stress_worker stress_worker_of_another_version)
+  add_executable(${worker} tests/stress/worker.cpp)
+  bitale_target(${worker})
+  target_include_directories(${worker} PRIVATE src)
+  target_link_libraries(${worker} PRIVATE bitale)
+endforeach()
+file(CONFIGURE OUTPUT generated/another_version/bitale_codegen_version.inc CONTENT "#define BITALE_CODEGEN_VERSION \"another\"\n")
+target_sources(stress_worker_of_another_version PRIVATE tests/stress/another_version.cpp)
+target_include_directories(stress_worker_of_another_version PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/generated/another_version)
+if(NOT BITALE_SANITIZE)  # whose library must be the first that is loaded
+  add_library(without_locks MODULE tests/stress/without_locks.cpp)
+  bitale_target(without_locks)
+endif()
+add_test(NAME stress.cache COMMAND ${Python3_EXECUTABLE} ${CMAKE_CURRENT_SOURCE_DIR}/tests/stress/cache.py
+  ${CMAKE_CURRENT_BINARY_DIR} --size short)

@@ -34,9 +34,10 @@ Claim::Claim(const Store& store, const Digest& key, double patience) {
 
   using namespace std::chrono;
   const auto give_up = steady_clock::now() + duration<double>(patience);
-  for (auto pause = microseconds(200); !try_lock(); pause = std::min(pause * 3 / 2, microseconds(20'000))) {
+  // Pauses grow with the time waited, by a third of which one is late: many that wait must not cost what they save.
+  for (auto pause = microseconds(1000); !try_lock(); pause = std::min(pause * 3 / 2, microseconds(100'000))) {
     if (errno != EAGAIN && errno != EACCES && errno != EINTR) return;
-    if (::access(store.path(key).c_str(), F_OK) == 0 || steady_clock::now() > give_up) return;
+    if (store.is_intact(key) || steady_clock::now() > give_up) return;
     std::this_thread::sleep_for(pause);
   }
 }

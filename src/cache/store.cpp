@@ -164,7 +164,7 @@ void Store::evict(const std::string& spared) const {
   });
   for (auto& entry : entries) {
     if (total <= most_bytes_ - most_bytes_ / 8) break;
-    if (::unlink(entry.path.c_str()) == 0) total -= entry.bytes;
+    if (::unlink(entry.path.c_str()) == 0 || errno == ENOENT) total -= entry.bytes;  // or another process was quicker
   }
 }
 

@@ -39,18 +39,21 @@ int widest_vector() {
   return wide ? 64 : __builtin_cpu_supports("avx2") ? 32 : 16;
 }
 
-// Model and feature bits as the processor tells them, and which registers the system saves.
-void add_processor(Digester& digester) {
+// Model and feature bits as the processor tells them, and which registers the system saves. Asked for once: a virtual
+// machine takes its time to answer.
+std::vector<std::int64_t> processor_words() {
+  std::vector<std::int64_t> words;
   constexpr unsigned leaves[][2] = {{1, 0}, {7, 0}, {7, 1}, {0x80000001, 0}};
   for (auto [leaf, part] : leaves) {
     unsigned a = 0, b = 0, c = 0, d = 0;
     __get_cpuid_count(leaf, part, &a, &b, &c, &d);
     if (leaf == 1) b = 0;  // which core this is
-    for (const unsigned word : {a, b, c, d}) digester.add(std::int64_t(word));
+    for (const unsigned word : {a, b, c, d}) words.push_back(std::int64_t(word));
   }
   unsigned low = 0, high = 0;
   if (__builtin_cpu_supports("avx")) __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
-  digester.add(std::int64_t(low));
+  words.push_back(std::int64_t(low));
+  return words;
 }
 
 // How many of its levels this processor reaches.
@@ -64,15 +67,14 @@ std::size_t reached_levels() {
 int widest_vector() { return 16; }
 
 // Feature bits as the system tells them.
-void add_processor(Digester& digester) {
-  digester.add(std::int64_t(getauxval(AT_HWCAP)));
-  digester.add(std::int64_t(getauxval(AT_HWCAP2)));
+std::vector<std::int64_t> processor_words() {
+  return {std::int64_t(getauxval(AT_HWCAP)), std::int64_t(getauxval(AT_HWCAP2))};
 }
 
 std::size_t reached_levels() { return 1; }
 #else
 int widest_vector() { return 16; }
-void add_processor(Digester&) {}
+std::vector<std::int64_t> processor_words() { return {}; }
 std::size_t reached_levels() { return 0; }
 #endif
 
@@ -119,7 +121,9 @@ Processor Target::processor() const {
 void Target::add_to(Digester& digester) const {
   digester.add(level);
   digester.add(vector_bytes);
-  if (level == "native") add_processor(digester);
+  if (level != "native") return;
+  static const std::vector<std::int64_t> words = processor_words();
+  for (const std::int64_t word : words) digester.add(word);
 }
 
 const Target& target_named(std::string_view level) {

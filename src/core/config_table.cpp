@@ -6,6 +6,9 @@
 #include <charconv>
 #include <cstdlib>
 #include <filesystem>
+#include <iterator>
+#include <limits>
+#include <optional>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
@@ -163,10 +166,20 @@ const std::vector<Flag>& declarations() {
       {"profile", "bool", {}, "False", "Measure what compiling and calls of each function take, and print it at exit."},
       {"profiling__destination", "str", {}, "stderr", "Where profiles are printed at exit: stderr, stdout or a file."},
       {"profiling__n_ops", "int", {}, "20", "Rows of each table of a profile that is printed at exit."},
-      {"dump", "str", {}, "", "Stages of compilation to print, separated by colons, such as rewriting or lowering."},
   };
   return flags;
 }
+
+// Numbers that a flag may be, where not all.
+struct Range {
+  std::string_view flag;
+  std::int64_t least, most;
+};
+constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max(), mebibytes = any >> 20;
+constexpr Range ranges[] = {
+    {"cache__size", 0, mebibytes}, {"memory__kept", 0, mebibytes},   {"num_threads", 1, 1024},
+    {"stream_from", 0, any},       {"optdb__max_use_ratio", 0, any}, {"traceback__limit", -1, any},
+};
 
 std::string platform() {
 #if defined(__x86_64__)
@@ -198,11 +211,24 @@ bool is_one_of(const std::string& text, std::initializer_list<const char*> words
   return std::find(words.begin(), words.end(), text) != words.end();
 }
 
+std::string range_text(const Range& range) {
+  return range.most == any ? cat(", at least ", range.least) : cat(" from ", range.least, " to ", range.most);
+}
+
 template <class T>
-bool parses_as(std::string_view text) {
+std::optional<T> parsed(std::string_view text) {
   T value;
   auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return failure == std::errc() && end == text.data() + text.size();
+  if (failure != std::errc() || end != text.data() + text.size()) return {};
+  return value;
+}
+
+// Whether the text is such a number, in the flag's range.
+template <class T>
+bool is_allowed(std::string_view text, const Range* range) {
+  const auto value = parsed<T>(text);
+  if (!value || !range) return value.has_value();
+  return *value >= T(range->least) && (range->most == any || *value <= T(range->most));
 }
 
 // The value in its usual form. ValueError saying what is allowed.
@@ -215,8 +241,12 @@ std::string normalized(const Flag& flag, std::string_view value) {
     const std::string near = closest(value, flag.choices);
     refuse(cat("one of ", join(flag.choices, ", "), near.empty() ? "" : cat("; did you mean \"", near, "\"?")));
   }
-  if (flag.type == "int" && !parses_as<std::int64_t>(value)) refuse("an integer");
-  if (flag.type == "float" && !parses_as<double>(value)) refuse("a number");
+  const Range* range =
+      std::find_if(std::begin(ranges), std::end(ranges), [&](auto& each) { return each.flag == flag.name; });
+  if (range == std::end(ranges)) range = nullptr;
+  const std::string bounds = range ? range_text(*range) : "";
+  if (flag.type == "int" && !is_allowed<std::int64_t>(value, range)) refuse(cat("an integer", bounds));
+  if (flag.type == "float" && !is_allowed<double>(value, range)) refuse(cat("a number", bounds));
   if (flag.type == "bool") {
     const std::string word = lowered(value);
     if (is_one_of(word, {"true", "1", "yes", "on"})) return "True";

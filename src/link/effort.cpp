@@ -5,6 +5,8 @@
 #include <limits>
 #include <unordered_map>
 
+#include "graph/pointer_map.hpp"
+
 namespace bitale::link {
 
 namespace {
@@ -16,7 +18,7 @@ using program::Steps;
 
 constexpr double short_call = 1e5;  // operations on elements; in lanes ten or more of them take a nanosecond
 constexpr double unbounded = std::numeric_limits<double>::infinity();
-constexpr std::int64_t longest = std::int64_t(1) << 20;
+constexpr int longest_log2 = 20;
 
 // The largest magnitude of an integer expression when no length exceeds `length`.
 double bound(Expr root, double length) {
@@ -60,20 +62,30 @@ double bound(Expr root, double length) {
 
 class Estimate {
  public:
-  explicit Estimate(double length) : length_(length) {}
+  // Of lengths that are not larger.
+  double operator()(const Steps& steps, double length) {
+    length_ = length;
+    return of(steps);
+  }
 
-  double operator()(const Steps& steps) {
+ private:
+  double of(const Steps& steps) {
     double total = 0;
     for (auto& step : steps) {
-      total += double(program::operations(step));
+      total += operations(step);
       total += std::visit([this](auto& what) { return of(what); }, step.what);
       if (!(total <= short_call)) return unbounded;
     }
     return total;
   }
+  // Counted once, for all lengths.
+  double operations(const Step& step) {
+    const auto [count, is_new] = operations_.insert(&step);
+    if (is_new) *count = double(program::operations(step));
+    return *count;
+  }
 
- private:
-  double of(const program::Loop& loop) { return bound(loop.extent, length_) * (*this)(loop.body); }
+  double of(const program::Loop& loop) { return bound(loop.extent, length_) * of(loop.body); }
   // What a step takes besides its own operations.
   template <class Simple>
   double of(const Simple&) {
@@ -89,18 +101,24 @@ class Estimate {
     return work;
   }
 
-  const double length_;
+  double length_ = 0;
+  PointerMap<double> operations_;
 };
 
 }  // namespace
 
+// What grows with the length is bisected: each look goes over the whole Program.
 std::int64_t short_call_length(const program::Program& program) {
-  std::int64_t found = -1;
-  for (std::int64_t length = 1; length <= longest; length *= 2) {
-    if (!(Estimate(double(length))(program.steps) <= short_call)) break;
-    found = length;
+  Estimate estimate;
+  const auto is_short = [&](int log2) {
+    return estimate(program.steps, double(std::int64_t(1) << log2)) <= short_call;
+  };
+  int known = -1, open = longest_log2 + 1;  // short at the first, not looked at or not short from the second on
+  while (open - known > 1) {
+    const int middle = (known + open) / 2;
+    (is_short(middle) ? known : open) = middle;
   }
-  return found;
+  return known < 0 ? -1 : std::int64_t(1) << known;
 }
 
 }  // namespace bitale::link

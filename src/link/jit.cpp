@@ -215,12 +215,17 @@ class JitThunk final : public Thunk {
 
   const JitThunk* entry_for(Strided& strided) const {
     if (strided.state == Strided::State::compiling) {
-      auto thunk = std::make_unique<JitThunk>(graph_, options_, generator_, strided.layouts);
+      std::unique_ptr<JitThunk> thunk;
+      try {
+        thunk = std::make_unique<JitThunk>(graph_, options_, generator_, strided.layouts);
+      } catch (const codegen::MissingGenerator&) {
+        // This thunk's code was kept, and nothing can generate more: copies will do.
+      }
       std::lock_guard lock(strides_mutex_);
       strided.thunk = std::move(thunk);
       strided.state = Strided::State::ready;
     }
-    return strided.thunk->writes_last_ == writes_last_ ? strided.thunk.get() : nullptr;
+    return strided.thunk && strided.thunk->writes_last_ == writes_last_ ? strided.thunk.get() : nullptr;
   }
 
   // What a call must know of an input without looking it up.

@@ -1,5 +1,6 @@
 """The code of pages in docs/ runs as written."""
 
+import os
 import re
 import shutil
 from pathlib import Path
@@ -52,14 +53,30 @@ def test_profiling(tmp_path, monkeypatch):
     assert Path("profile.html").read_text() == names["page"]
 
 
+def commands(page):
+    for line in "".join(blocks(page, "sh")).splitlines():
+        program, *arguments = line.split()
+        assert program == "bitale"
+        yield arguments
+
+
+def test_cache(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PYTHONPATH", str(Path(bt.__file__).parents[1]), prepend=os.pathsep)
+    names = {}
+    with bt.config.change_flags(compiledir=str(tmp_path / "compiledir")):
+        for code in blocks("cache.md", "python"):
+            execute(code, "cache.md", names)
+        for arguments in commands("cache.md"):
+            assert main(arguments) == 0, arguments
+
+
 def test_command_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for code in blocks("command_line.md", "python"):
         Path("model.py").write_text(code)
     with bt.config.change_flags(compiledir=str(tmp_path / "compiledir")):
-        for line in "".join(blocks("command_line.md", "sh")).splitlines():
-            program, *arguments = line.split()
-            assert program == "bitale"
+        for arguments in commands("command_line.md"):
             if arguments[0] == "--completion":
                 pytest.importorskip("shtab")
                 with pytest.raises(SystemExit) as stopped:
@@ -68,5 +85,5 @@ def test_command_line(tmp_path, monkeypatch, capsys):
             elif arguments[-1].endswith(".svg") and shutil.which("dot") is None:
                 continue
             else:
-                assert main(arguments) == 0, line
+                assert main(arguments) == 0, arguments
     assert Path("predict.html").exists()

@@ -38,8 +38,8 @@ def test_same_bits_for_any_number_of_threads(threads, expected):
 def test_default_is_the_configured_number(expected):
     with bt.config.change_flags(num_threads=2):
         assert _same(_example(None)(*_values()), expected)
-    with bt.config.change_flags(num_threads=0), pytest.raises(ValueError, match="config.num_threads.*from 1 to 1024"):
-        _example(None)
+    with pytest.raises(ValueError, match="flag num_threads: expected an integer from 1 to 1024"):
+        bt.config.num_threads = 0
 
 
 @pytest.mark.parametrize("threads", [0, -1, 1025, 2**70])

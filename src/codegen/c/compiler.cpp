@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <utility>
 
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
@@ -100,24 +101,39 @@ std::string contents(const std::string& file) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-// The status it ended with; 127 when it could not be started.
-int run(const std::vector<std::string>& command, const std::string& output) {
+std::string read_to_the_end(int file) {
+  std::string out;
+  char part[4096];
+  for (ssize_t count; (count = ::read(file, part, sizeof part)) != 0;) {
+    if (count > 0) out.append(part, std::size_t(count));
+    if (count < 0 && errno != EINTR) break;
+  }
+  return out;
+}
+
+// The status it ended with, and what it said; 127 when it could not be started.
+std::pair<int, std::string> run(const std::vector<std::string>& command) {
   std::vector<char*> arguments;
   for (auto& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
+  int ends[2];
+  if (::pipe2(ends, O_CLOEXEC) != 0) return {127, std::strerror(errno)};
   posix_spawn_file_actions_t files;
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&files, 1, output.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0600);
-  posix_spawn_file_actions_adddup2(&files, 1, 2);
+  posix_spawn_file_actions_adddup2(&files, ends[1], 1);
+  posix_spawn_file_actions_adddup2(&files, ends[1], 2);
   pid_t child = 0;
   const int failed = ::posix_spawn(&child, command[0].c_str(), &files, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&files);
-  if (failed) return 127;
+  ::close(ends[1]);
+  std::string said = failed ? std::strerror(failed) : read_to_the_end(ends[0]);
+  ::close(ends[0]);
+  if (failed) return {127, said};
   int status = 0;
   while (::waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) return 127;
-  return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
+    if (errno != EINTR) return {127, said};
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128, said};
 }
 
 }  // namespace
@@ -146,16 +162,17 @@ std::string Compiler::identity() const {
 
 std::string compile_text(const Compiler& compiler, const std::string& text) {
   const TemporaryFolder folder;
-  const std::string source = folder.file("program.c"), object = folder.file("program.o"), said = folder.file("said");
-  std::ofstream(source, std::ios::binary) << text;
+  const std::string source = folder.file("program.c"), object = folder.file("program.o");
+  if (std::ofstream out(source, std::ios::binary); !(out << text).flush())
+    throw NotImplementedError(cat("the C linker can't write to the temporary directory ", folder.file("")));
   std::vector<std::string> command{compiler.path};
   command.insert(command.end(), compiler.flags.begin(), compiler.flags.end());
   command.insert(command.end(), {"-c", source, "-o", object});
-  const int status = run(command, said);
+  const auto [status, said] = run(command);
   std::string made = status == 0 ? contents(object) : "";
   if (!made.empty()) return made;
   throw InternalError(cat("the C compiler ", compiler.path, " failed with status ", status,
-                          " on the code of a program:\n", contents(said).substr(0, 2000)));
+                          " on the code of a program:\n", said.substr(0, 2000)));
 }
 
 }  // namespace bitale::codegen::c

@@ -12,7 +12,6 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
-#include <random>
 #include <sstream>
 
 #include "cache/claim.hpp"
@@ -212,29 +211,4 @@ TEST_CASE("claim: who waits gets the entry, and processes that want the same mak
   for (const pid_t child : children) CHECK(wait_for(child) == 0);
   std::string made = read(log);
   CHECK(std::count(made.begin(), made.end(), '\n') == 4);
-}
-
-TEST_CASE("store: processes killed at any moment leave no half entry and no lock") {
-  const TemporaryDirectory directory;
-  const Store store(directory.path(), 100'000);
-  std::mt19937 random(1);
-  const char* rounds = std::getenv("BITALE_TEST_KILLS");
-  for (int round = 0; round < (rounds ? std::atoi(rounds) : 40); ++round) {
-    const pid_t child = start([&] {
-      for (int number = 0;; number = (number + 1) % 7) {
-        const Claim claim(store, key(number));
-        const auto there = store.load(key(number));
-        if (there && there != contents(number)) _exit(1);
-        store.save(key(number), contents(number));
-      }
-    });
-    usleep(random() % 4000);
-    kill(child, SIGKILL);
-    CHECK(wait_for(child) == -SIGKILL);
-    for (int number = 0; number < 7; ++number) {
-      const auto there = store.load(key(number));
-      CHECK((!there || there == contents(number)));
-      CHECK(Claim(store, key(number), 0).held());
-    }
-  }
 }

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "bitale/bitale.hpp"
+#include "link/linker.hpp"
 #include "support/directory.hpp"
 #include "support/rerun.hpp"
 
@@ -24,6 +25,16 @@ TEST_CASE("inner: error without LLVM" * doctest::skip()) {
 
 TEST_CASE("inner: works" * doctest::skip()) { CHECK(square_of_three().item() == 9); }
 
+TEST_CASE("inner: other strides" * doctest::skip()) {
+  const auto x = vector("x");
+  const auto thunk =
+      link::link("jit", std::make_shared<FunctionGraph>(Variables{x}, Variables{x + 0.5}), {.eager_strides = true});
+  CHECK(identical(thunk->run(std::vector{Array{1., 2., 3.}})[0], Array{1.5, 2.5, 3.5}));
+  if (config::get("llvm_library").empty()) return;
+  for (int turn = 0; turn < 3; ++turn)
+    CHECK(identical(thunk->run(std::vector{Array{1., 2., 3.}.slice(0, 2, 3, -1)})[0], Array{3.5, 2.5, 1.5}));
+}
+
 TEST_CASE("missing LLVM: an error that says what to do") {
   CHECK(run_with("inner: error without LLVM", "llvm_library=/nowhere/libLLVM.so") == 0);
   CHECK(run_with("inner: error without LLVM", "llvm_library=libc.so.6") == 0);  // a library, but not LLVM
@@ -42,4 +53,10 @@ TEST_CASE("missing LLVM: what was compiled before still runs") {
   const testing::TemporaryDirectory directory;
   CHECK(run_with("inner: works", "compiledir=" + directory.path()) == 0);
   CHECK(run_with("inner: works", "llvm_library=/nowhere/libLLVM.so,compiledir=" + directory.path()) == 0);
+}
+
+TEST_CASE("missing LLVM: inputs of other strides than code was kept for are copied") {
+  const testing::TemporaryDirectory directory;
+  CHECK(run_with("inner: other strides", "compiledir=" + directory.path()) == 0);
+  CHECK(run_with("inner: other strides", "llvm_library=/nowhere/libLLVM.so,compiledir=" + directory.path()) == 0);
 }

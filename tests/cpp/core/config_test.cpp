@@ -46,6 +46,38 @@ TEST_CASE("wrong flags and values") {
   CHECK_THROWS_AS(config::get_int("floatX"), TypeError);
 }
 
+TEST_CASE("numbers are held to their range") {
+  const struct {
+    const char *flag, *value, *expected;
+  } refused[] = {
+      {"cache__size", "-1", "from 0 to"},
+      {"cache__size", "9000000000000000000", "from 0 to"},
+      {"cache__size", "99999999999999999999", "expected an integer"},
+      {"memory__kept", "-1", "from 0 to"},
+      {"num_threads", "0", "an integer from 1 to 1024"},
+      {"num_threads", "1025", "an integer from 1 to 1024"},
+      {"stream_from", "-8", "an integer, at least 0"},
+      {"traceback__limit", "-2", "an integer, at least -1"},
+      {"optdb__max_use_ratio", "-0.5", "a number, at least 0"},
+      {"optdb__max_use_ratio", "nan", "a number, at least 0"},
+  };
+  for (auto& [flag, value, expected] : refused) {
+    CAPTURE(flag);
+    const std::string before = config::get(flag);
+    CHECK_THROWS_WITH_AS(config::set(flag, value), doctest::Contains(expected), ValueError);
+    CHECK(config::get(flag) == before);
+  }
+  const config::Change size("cache__size", "0"), all("traceback__limit", "-1"), much("optdb__max_use_ratio", "inf");
+}
+
+TEST_CASE("every flag that is not a text refuses nonsense, and says what it takes") {
+  for (auto& flag : config::flags()) {
+    if (flag.type == "str") continue;
+    CAPTURE(flag.name);
+    CHECK_THROWS_WITH_AS(config::set(flag.name, "no such value"), doctest::Contains("expected"), ValueError);
+  }
+}
+
 TEST_CASE("typed values") {
   config::Change profile("profile", "yes"), threads("num_threads", "3"), ratio("optdb__max_use_ratio", "2.5");
   CHECK(config::get_bool("profile"));

@@ -374,9 +374,6 @@ TEST_CASE("threads: bad numbers of threads are refused, and many are no trouble"
     const auto make = [&] { function({x}, {x + 1}, {.threads = threads}); };
     CHECK_THROWS_WITH_AS(make(), doctest::Contains("from 1 to 1024"), ValueError);
   }
-  const config::Change change("num_threads", "0");
-  const auto make = [&] { function({x}, {x + 1}); };
-  CHECK_THROWS_WITH_AS(make(), doctest::Contains("config.num_threads"), ValueError);
   const auto f = function({x}, {sum(x)}, {.threads = 1000});
   CHECK(f({Array::full(DType::Float64, {300000}, 1)}).item() == 300000);
 }
