@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "program/math/scale.hpp"
+
 namespace bitale::codegen {
 
 namespace {
@@ -47,6 +49,10 @@ Body examine(const program::Loop& loop, const std::unordered_set<std::int64_t>& 
 
 bool is_float_sum(const program::Update& update) {
   return update.combiner == program::Combiner::add && is_float(update.var.dtype());
+}
+
+bool is_sum_of_products(const program::Update& update) {
+  return is_float_sum(update) && update.value.code() == program::Code::mul && !program::math::as_scaled(update.value);
 }
 
 LoopShape shape_of(const program::Loop& loop, const std::unordered_set<std::int64_t>& running, int vector_bytes) {

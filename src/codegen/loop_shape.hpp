@@ -24,4 +24,7 @@ LoopShape shape_of(const program::Loop& loop, const std::unordered_set<std::int6
 
 bool is_float_sum(const program::Update& update);
 
+// Whose terms are products, each added in one rounding; but not what only looks like one (math/scale.hpp).
+bool is_sum_of_products(const program::Update& update);
+
 }  // namespace bitale::codegen

@@ -154,7 +154,7 @@ void Emitter::emit(const program::Update& step) {
     return;
   }
   const bool is_running = running_.count(step.var.payload()) != 0;
-  const bool is_dot = !is_running && is_float_sum(step) && step.value.code() == program::Code::mul;
+  const bool is_dot = !is_running && is_sum_of_products(step);
   if (is_dot) {
     const Text a = value(step.value.argument(0)), b = value(step.value.argument(1));
     line(cat(name, " = ", dtype == DType::Float32 ? "fmaf(" : "fma(", a.text, ", ", b.text, ", ", name, ");"));

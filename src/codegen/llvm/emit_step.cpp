@@ -152,7 +152,7 @@ void Emitter::emit(const program::Update& step) {
   const LLVMTypeRef kind = type(dtype, lanes ? lanes_->count : 1);
   const Value memory = lanes ? lanes_->accumulators->at(step.var.payload()) : locals_.at(step.var.payload());
   const Value before = l_.BuildLoad2(builder_, kind, memory, "");
-  const bool is_dot = step.combiner == program::Combiner::add && is_float(dtype) && step.value.code() == Code::mul;
+  const bool is_dot = is_sum_of_products(step);
   Value after =
       is_dot ? intrinsic("llvm.fma", {kind}, {each(step.value.argument(0)), each(step.value.argument(1)), before})
              : combine(step.combiner, dtype, before, each(step.value), true);

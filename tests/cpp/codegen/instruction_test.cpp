@@ -1,0 +1,14 @@
+// What AVX-512 has one instruction for is found where other expressions use it.
+#include <doctest/doctest.h>
+
+#include "bitale/compile/function.hpp"
+#include "bitale/ops/ops.hpp"
+#include "codegen/target.hpp"
+
+using namespace bitale;
+
+TEST_CASE("a sum takes exponentials as they are, scaled by one instruction where there is one") {
+  auto x = vector("x");
+  const std::string text = function({x}, {sum(exp(x))}).dprint("llvm");
+  CHECK((text.find("scalef") != std::string::npos) == (codegen::this_target().vector_bytes == 64));
+}
