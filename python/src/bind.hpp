@@ -22,10 +22,11 @@ void bind_operators(nb::module_& m);
 void bind_ifelse(nb::module_& m);
 void bind_gradient(nb::module_& m);
 void bind_printing(nb::module_& m);
-void bind_rewriting(nb::module_& m);  // rules of users, traces, reports; after bind_function
-void bind_linker(nb::module_& m);     // before bind_function
-void bind_function(nb::module_& m);   // function, shared, Mode
-void bind_profile(nb::module_& m);    // what functions take; after bind_function
-void bind_system(nb::module_& m);     // what was found here, and the directory of compiled code
+void bind_rewriting(nb::module_& m);   // rules of users, traces, reports; after bind_function
+void bind_linker(nb::module_& m);      // before bind_function
+void bind_function(nb::module_& m);    // function, shared, Mode
+void bind_profile(nb::module_& m);     // what functions take; after bind_function
+void bind_debug_mode(nb::module_& m);  // after bind_function
+void bind_system(nb::module_& m);      // what was found here, and the directory of compiled code
 
 }  // namespace bitale::python

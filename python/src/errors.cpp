@@ -20,6 +20,7 @@ namespace {
 struct Mapping {
   bool (*matches)(const Error&);
   PyObject* exception;
+  void (*fill)(nb::handle exception, const Error& error) = nullptr;
 };
 
 // The most derived first.
@@ -33,31 +34,48 @@ void map_to(PyObject* exception) {
   mappings().push_back({[](const Error& e) { return dynamic_cast<const E*>(&e) != nullptr; }, exception});
 }
 
-// A new exception class of the module.
-template <class E>
-void map_to_new(nb::module_& m, const char* name, PyObject* base, const char* doc) {
+PyObject* new_class(nb::module_& m, const char* name, PyObject* base, const char* doc) {
   std::string full = nb::cast<std::string>(m.attr("__name__")) + "." + name;
   PyObject* exception = PyErr_NewExceptionWithDoc(full.c_str(), doc, base, nullptr);
   if (!exception) nb::raise_python_error();
   m.attr(name) = nb::borrow(exception);
-  map_to<E>(exception);
+  return exception;
+}
+
+template <class E>
+void map_to_new(nb::module_& m, const char* name, PyObject* base, const char* doc) {
+  map_to<E>(new_class(m, name, base, doc));
+}
+
+void raise(const Mapping& mapping, const Error& error) {
+  if (!mapping.fill) return PyErr_SetString(mapping.exception, error.what());
+  try {
+    nb::object exception = nb::handle(mapping.exception)(error.what());
+    mapping.fill(exception, error);
+    PyErr_SetObject(mapping.exception, exception.ptr());
+  } catch (nb::python_error& other) {
+    other.restore();
+  }
 }
 
 void translate(const std::exception_ptr& caught, void*) {
   try {
     std::rethrow_exception(caught);
   } catch (const Error& error) {
-    PyObject* exception = PyExc_RuntimeError;
     for (auto& mapping : mappings())
-      if (mapping.matches(error)) {
-        exception = mapping.exception;
-        break;
-      }
-    PyErr_SetString(exception, error.what());
+      if (mapping.matches(error)) return raise(mapping, error);
+    PyErr_SetString(PyExc_RuntimeError, error.what());
   }
 }
 
 }  // namespace
+
+PyObject* new_error(nb::module_& m, const char* name, PyObject* base, const char* doc, bool (*matches)(const Error&),
+                    void (*fill)(nb::handle exception, const Error& error)) {
+  PyObject* exception = new_class(m, name, base, doc);
+  mappings().insert(mappings().begin(), {matches, exception, fill});
+  return exception;
+}
 
 void bind_errors(nb::module_& m) {
   map_to_new<ShapeError>(m, "ShapeError", PyExc_ValueError, "Lengths that don't fit.");

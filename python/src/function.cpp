@@ -21,6 +21,7 @@
 #include "bitale/core/text.hpp"
 #include "define.hpp"
 #include "function_graph.hpp"
+#include "function_maker.hpp"
 #include "function_object.hpp"
 #include "linker.hpp"
 #include "numpy_bridge.hpp"
@@ -28,84 +29,6 @@
 namespace bitale::python {
 
 namespace {
-
-// What replaces a variable: another, or a value of its type.
-Replacements typed_replacements(nb::handle pairs, const char* what) {
-  Replacements out;
-  for (auto& [before, after] : as_pairs(pairs, what)) {
-    const Variable target = require_variable(before, what);
-    const TensorType& type = target.tensor();
-    if (is_variable(after))
-      out.emplace_back(target, variable_of(after));
-    else
-      out.emplace_back(target, constant(filter(type, value_for(type, after, Downcast::FloatLiteral))));
-  }
-  return out;
-}
-
-Downcast downcast_of(std::optional<bool> allow) {
-  if (!allow) return Downcast::FloatLiteral;
-  return *allow ? Downcast::Always : Downcast::Never;
-}
-
-FunctionObject::Form form_of(const std::string& form) {
-  if (form == "single") return FunctionObject::Form::Single;
-  if (form == "dict") return FunctionObject::Form::Dict;
-  if (form == "none") return FunctionObject::Form::None;
-  return FunctionObject::Form::List;
-}
-
-Function compile_unlocked(const Variables& inputs, const Variables& outputs, const FunctionOptions& options) {
-  nb::gil_scoped_release unlocked;
-  return function(inputs, outputs, options);
-}
-
-// An unused input that only deserves a warning gets a Python warning.
-Function compile(const Variables& inputs, const Variables& outputs, FunctionOptions options) {
-  const std::string policy = options.on_unused_input.empty() ? config::get("on_unused_input") : options.on_unused_input;
-  if (policy != "warn") return compile_unlocked(inputs, outputs, options);
-  options.on_unused_input = "raise";
-  std::string complaint;
-  try {
-    return compile_unlocked(inputs, outputs, options);
-  } catch (const UnusedInputError& error) {
-    complaint = error.what();
-  }
-  options.on_unused_input = "ignore";
-  Function compiled = compile_unlocked(inputs, outputs, options);
-  if (PyErr_WarnEx(PyExc_UserWarning, complaint.c_str(), 3) < 0) nb::raise_python_error();
-  return compiled;
-}
-
-// From (name, shared variable with the default or None, strict, allow_downcast).
-using StoredInput = std::tuple<std::string, nb::object, bool, std::optional<bool>>;
-std::vector<FunctionObject::Input> inputs_of(const std::vector<StoredInput>& stored) {
-  std::vector<FunctionObject::Input> out;
-  for (auto& [name, value, strict, allow_downcast] : stored)
-    out.push_back({name, value.is_none() ? Variable() : variable_of(value), strict, downcast_of(allow_downcast)});
-  return out;
-}
-
-FunctionObject make_function(const Variables& inputs, const std::vector<StoredInput>& input_options, Any outputs,
-                             const std::string& form, nb::list keys, Any updates, Any givens,
-                             const std::optional<Mode>& mode, const std::string& name,
-                             const std::string& on_unused_input, std::optional<bool> profile,
-                             std::optional<int> threads) {
-  FunctionOptions options;
-  options.updates = typed_replacements(updates, "updates");
-  options.givens = typed_replacements(givens, "givens");
-  options.mode = mode;
-  options.name = name;
-  options.on_unused_input = on_unused_input;
-  options.profile = profile;
-  options.threads = threads;
-  options.allow_input_downcast = Downcast::Never;  // arguments have been converted by the time a call is made
-  Variables results = as_variables(outputs, "function: outputs");
-  std::vector<nb::object> names;
-  for (nb::handle key : keys) names.push_back(nb::borrow(key));
-  Function compiled = compile(inputs, results, options);
-  return FunctionObject(std::move(compiled), form_of(form), std::move(names), inputs_of(input_options));
-}
 
 FunctionGraphObject graph_of(const FunctionObject& self) {
   auto held = std::make_shared<Function>(self.function);
@@ -151,7 +74,7 @@ Any eval(nb::handle object, Any given, nb::kwargs options) {
   if (!compiled) {
     compiled = nb::module_::import_("bitale.compile.function").attr("function")(nb::cast(inputs), object, **options);
     // What it was made from refers to this variable, which is to hold it: no circle.
-    if (options.size() == 0) instance_of<FunctionObject>(compiled)->recipe = nb::none();
+    if (options.size() == 0) instance_of<FunctionObject>(compiled)->maker = nb::none();
     if (options.size() == 0) self.functions.emplace_back(inputs, compiled);
   }
   return compiled(*values);
@@ -171,9 +94,16 @@ void bind_function_class(nb::module_& m) {
           "inputs", [](const Self& self) { return self.function.inputs(); }, "The input variables.")
       .def_prop_ro("fgraph", graph_of, "The graph after rewriting; the expressions of updates follow the outputs.")
       .def_prop_ro(
-          "maker", [](nb::handle self) { return nb::module_::import_("bitale.compile.function").attr("Maker")(self); },
-          "What it was made from: maker.fgraph, maker.mode.")
-      .def_prop_ro("mode", [](const Self& self) { return self.function.mode(); })
+          "maker",
+          [](nb::handle self) { return nb::module_::import_("bitale.compile.function").attr("maker_of")(self); },
+          nb::sig("def maker(self) -> bitale.compile.maker.FunctionMaker"),
+          "What made it: a FunctionMaker, with fgraph, mode, inputs, outputs, linker.")
+      .def_prop_ro(
+          "mode",
+          [](const Self& self) {
+            return self.maker.is_none() ? nb::cast(self.function.mode()) : nb::object(self.maker.attr("mode"));
+          },
+          nb::sig("def mode(self) -> Mode"), "How it was compiled.")
       .def_prop_ro(
           "times",
           [](const Self& self) {
@@ -237,7 +167,7 @@ void bind_function_class(nb::module_& m) {
       .def(
           "free", [](const Self& self) { self.function.free(); },
           "Lets go of the memory that is kept between calls for temporaries. The next call takes some again.")
-      .def_rw("_recipe", &Self::recipe)
+      .def_rw("_maker", &Self::maker, nb::arg().none())
       .def_rw("trust_input", &Self::trust_input,
               "Accepted as in PyTensor. Arguments are checked whatever it says: that costs nanoseconds, and wrong ones "
               "never crash.")
@@ -271,9 +201,6 @@ void bind_function_class(nb::module_& m) {
       "The containers of inputs with a default and of shared variables, by name, variable or position.");
   m.def(
       "pairs_of", [](Any pairs, const std::string& what) { return as_pairs(pairs, what); }, "pairs"_a.none(), "what"_a);
-  m.def("make_function", make_function, "inputs"_a, "input_options"_a, "outputs"_a, "form"_a, "keys"_a,
-        "updates"_a.none(), "givens"_a.none(), "mode"_a.none(), "name"_a, "on_unused_input"_a, "profile"_a = nb::none(),
-        "threads"_a = nb::none(), nb::call_guard<AtCaller>());
   variable_class(m).def(
       "eval", eval, "inputs_to_values"_a = nb::none(), "options"_a,
       nb::sig("def eval(self, inputs_to_values: dict[typing.Any, typing.Any] | None = None, **options: typing.Any) -> "
@@ -347,12 +274,13 @@ void bind_mode(nb::module_& m) {
           [](const Mode& self, nb::args tags) { return self.requiring(nb::cast<std::vector<std::string>>(tags)); },
           "tags"_a, "Only those rewrites that have these tags.")
       .def("__reduce__",
-           [](const Mode& self) {
+           [](nb::handle object) {
+             const Mode& self = nb::cast<const Mode&>(object);
              if (!self.query().extra.empty())
                throw NotImplementedError("pickling: a Mode with rewrites of its own (Mode.register) can't be stored");
              return nb::make_tuple(nb::module_::import_("bitale.compile.mode").attr("stored_mode"),
                                    nb::make_tuple(nb::cast(self.linker()), self.optimizer(), self.included(),
-                                                  self.excluded(), self.required()));
+                                                  self.excluded(), self.required(), stored_maker(object)));
            })
       .def("__repr__", &Mode::str);
   m.def("mode_of_stored",
@@ -360,6 +288,7 @@ void bind_mode(nb::module_& m) {
            const std::vector<std::string>& excluded, const std::vector<std::string>& required) {
           return Mode(linker, optimizer).including(included).excluding(excluded).requiring(required);
         });
+  m.def("mode_with_maker_of", [](const Mode& mode, const Mode& other) { return mode.making(other.maker()); });
   m.def(
       "get_mode",
       [](Any mode) {
@@ -381,6 +310,7 @@ void bind_function(nb::module_& m) {
   bind_shared(m);
   bind_mode(m);
   bind_function_class(m);
+  bind_function_maker(m);
 }
 
 }  // namespace bitale::python

@@ -214,7 +214,7 @@ FunctionObject::FunctionObject(Function function_, Form form_, std::vector<nb::o
       function(std::move(function_)),
       form(form_),
       keys(std::move(keys_)),
-      recipe(nb::none()),
+      maker(nb::none()),
       output_count(function.output_count()) {
   bool any_default = false;
   for (std::size_t i = 0; i < inputs.size(); ++i) {

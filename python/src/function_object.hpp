@@ -38,7 +38,7 @@ struct FunctionObject : Vectorcall {
   std::vector<nb::object> keys;  // of Form::Dict
   std::vector<std::string> input_names;
   Variables defaults;  // empty when no input has one
-  nb::object recipe;   // what function() was called with; None: unknown
+  nb::object maker;    // the FunctionMaker; None: unknown
   std::vector<Kind> kinds, output_kinds;
   std::size_t geometry_size = 0;  // lengths and strides of all inputs
   std::size_t output_count;

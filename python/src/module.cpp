@@ -32,6 +32,7 @@ NB_MODULE(_core, m) {
   bind_ifelse(m);
   bind_linker(m);
   bind_function(m);
+  bind_debug_mode(m);
   bind_gradient(m);
   bind_printing(m);
   bind_rewriting(m);

@@ -1,24 +1,13 @@
-// function(): check what the user asks for, build the FunctionGraph, rewrite it, link it, wrap it.
+// Calls of a Function, and what it says of itself.
 #include "bitale/compile/function.hpp"
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 #include <ostream>
-#include <unordered_set>
 
-#include "bitale/compile/profile.hpp"
 #include "bitale/core/config.hpp"
-#include "bitale/core/error.hpp"
-#include "bitale/core/text.hpp"
 #include "bitale/printing/printing.hpp"
-#include "bitale/rewriting/rewriting.hpp"
+#include "compile/function_impl.hpp"
 #include "compile/into_receiver.hpp"
-#include "compile/profile_at_exit.hpp"
-#include "compile/profiled_calls.hpp"
-#include "core/pool.hpp"
-#include "link/direct.hpp"
-#include "link/linker.hpp"
 #include "link/measured.hpp"
 
 namespace bitale {
@@ -29,209 +18,14 @@ const Array& Results::single() const {
       cat("a function with ", values_.size(), " outputs gives ", values_.size(), " results, not one; index them"));
 }
 
-struct Function::Impl {
-  std::string name;
-  Variables inputs, built;                     // the user's
-  std::vector<const TensorType*> input_types;  // the inputs', then the shared variables'
-  std::vector<const TensorType*> output_types;
-  Variables shared;                              // the user's; their containers follow the inputs
-  std::vector<Ref<const Container>> containers;  // of `shared`
-  std::vector<std::size_t> updated;              // which of `shared` each update goes to
-  std::vector<const Container*> update_targets;
-  std::size_t output_count = 0;
-  Downcast downcast = Downcast::FloatLiteral;
-  Mode mode{"jit", "fast_run"};
-  std::shared_ptr<const FunctionGraph> graph;
-  std::unique_ptr<link::Thunk> thunk;
-  const link::DirectCode* direct = nullptr;  // of the thunk, where it has no more inputs and outputs than the user's
-  CompileTimes times;
-  double build_time = 0;  // milliseconds, of `times.total`
-  RewriteReport report;
-  mutable std::unique_ptr<ProfiledCalls> profiled;  // with a profile
-  std::unique_ptr<ProfileEntry> profile_entry;
-
-  // What a call with shared variables holds on to.
-  struct SharedValues {
-    std::vector<View> inputs;
-    std::vector<Array> values;
-    std::vector<std::optional<Array>> updates;
-    void let_go() {
-      values.clear();
-      for (auto& update : updates) update.reset();
-    }
-  };
-  mutable Pool<SharedValues> shared_values{[] { return std::make_unique<SharedValues>(); }};
-
-  std::string label(std::size_t i) const {
-    const std::string& given = inputs[i].name();
-    return cat(name.empty() ? std::string("function") : name, ": argument ", i + 1,
-               given.empty() ? "" : cat(" (`", given, "`)"));
-  }
-  void run(std::span<const View> values, Receiver& results) const;
-  void run_some(std::span<const View> values, std::span<const int> outputs, Receiver& results) const;
-  // Shared variables are given to the action after the inputs, and get their new values from what it leaves in the
-  // receiver after so many outputs.
-  template <class Action>
-  void with_shared(std::span<const View> values, Receiver& results, std::size_t outputs, Action action) const;
-  void run_into(std::span<const View> values, std::span<const View> targets, Receiver* others) const;
-  Profile profile() const;
-  Array accept(std::size_t i, const Array& value) const;
-  // The values as inputs, converted where need be, for the action.
-  template <class Action>
-  void with_views(std::span<const Array> values, Action action) const;
-  Results call(std::span<const Array> values) const;
-};
-
-namespace {
-
-using Clock = std::chrono::steady_clock;
-double milliseconds(Clock::time_point from, Clock::time_point to) {
-  return std::chrono::duration<double, std::milli>(to - from).count();
-}
-
-template <class E>
-[[noreturn]] void fail_at(E error, const Variable& variable) {
-  if (const std::string where = variable.where().str(); !where.empty()) error.add("built", where);
-  throw error;
-}
-
-void check_inputs(const Variables& inputs) {
-  std::unordered_set<VariableNode*> seen;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const Variable& input = inputs[i];
-    if (!input) throw TypeError(cat("function: input ", i + 1, " is null"));
-    if (!as_tensor(input.type()))
-      throw TypeError(cat("function: input ", i + 1, " has the type ", input.type()->str()));
-    if (is_shared(input))
-      fail_at(TypeError(cat("function: input ", i + 1, " (`", input.str(),
-                            "`) is a shared variable; its value comes from its container, leave it out of the inputs")),
-              input);
-    if (input.is_constant())
-      fail_at(TypeError(cat("function: input ", i + 1, " is the constant ", input.str())), input);
-    if (!seen.insert(input.node()).second)
-      fail_at(UnusedInputError(cat("function: the variable `", input.str(), "` is given as an input twice")), input);
-  }
-}
-
-// The update expression as a value of the shared variable's type.
-Variable checked_update(const Variable& target, const Variable& expression) {
-  if (!is_shared(target))
-    fail_at(TypeError(cat("function: updates: `", target.str(), "` is not a shared variable")), target);
-  if (target.type()->is_super(*expression.type())) return expression;
-  TypeError error(cat("function: updates: the new value of `", target.str(), "` has another type\n", "  expected ",
-                      target.type()->str(), "\n  got      ", expression.type()->str()));
-  if (as_tensor(expression.type()) && expression.dtype() != target.dtype() && expression.ndim() == target.ndim())
-    error.add("hint", cat("cast(value, ", dtype_name(target.dtype()), ")"));
-  fail_at(std::move(error), expression);
-}
-
-void check_updates(const Replacements& updates) {
-  std::unordered_set<VariableNode*> seen;
-  for (auto& [target, expression] : updates) {
-    if (!target || !expression) throw TypeError("function: updates: a null variable");
-    if (!seen.insert(target.node()).second)
-      fail_at(ValueError(cat("function: updates: `", target.str(), "` has two updates")), target);
-  }
-}
-
-constexpr std::int64_t most_threads = 1024;
-
-void check_unused(const Variables& inputs, const Variables& used, std::string policy) {
-  if (policy.empty()) policy = config::get("on_unused_input");
-  if (policy != "raise" && policy != "warn" && policy != "ignore")
-    throw ValueError(cat("on_unused_input is raise, warn or ignore, not `", policy, "`"));
-  if (policy == "ignore") return;
-  std::unordered_set<VariableNode*> needed;
-  for (auto& variable : used) needed.insert(variable.node());
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    if (needed.count(inputs[i].node())) continue;
-    UnusedInputError error(cat("function: no output depends on input ", i + 1, " (`", inputs[i].str(), "`)"));
-    error.add("hint", "leave it out, or pass on_unused_input=\"ignore\" (or \"warn\")");
-    if (policy == "raise") fail_at(std::move(error), inputs[i]);
-    std::fprintf(stderr, "warning: %s\n", error.what());
-  }
-}
-
-int thread_count(std::optional<int> wanted) {
-  const std::int64_t count = wanted ? *wanted : config::get_int("num_threads");
-  if (count >= 1 && count <= most_threads) return int(count);
-  throw ValueError(cat("function: threads is a number from 1 to ", most_threads, ", got ", count));
-}
-
-}  // namespace
-
-Function function(const Variables& inputs, const Variables& outputs, const FunctionOptions& options) {
-  const auto start = Clock::now();
-  auto impl = std::make_shared<Function::Impl>();
-  impl->name = options.name;
-  impl->inputs = inputs;
-  impl->output_count = outputs.size();
-  impl->downcast = options.allow_input_downcast;
-  impl->mode = options.mode ? *options.mode : get_default_mode();
-
-  const int threads = thread_count(options.threads);
-
-  check_inputs(inputs);
-  for (auto& input : inputs) impl->input_types.push_back(&input.tensor());
-  check_updates(options.updates);
-  Variables roots = outputs;
-  for (std::size_t i = 0; i < outputs.size(); ++i)
-    if (!outputs[i] || !as_tensor(outputs[i].type()))
-      throw TypeError(cat("function: output ", i + 1, " is not a tensor",
-                          outputs[i] ? cat(" but ", outputs[i].type()->str()) : std::string()));
-  for (auto& [target, expression] : options.updates) roots.push_back(checked_update(target, expression));
-  if (!options.givens.empty()) roots = clone_replace(roots, options.givens);
-
-  const Variables leaves = graph_inputs(roots);
-  check_unused(inputs, leaves, options.on_unused_input);
-  std::unordered_set<VariableNode*> known;
-  for (auto& input : inputs) known.insert(input.node());
-  for (auto& leaf : leaves) {
-    if (is_shared(leaf))
-      impl->shared.push_back(leaf);
-    else if (!known.count(leaf.node()))
-      fail_at(MissingInputError(cat("function: the outputs need the variable `", leaf.str(), "` (", leaf.type()->str(),
-                                    "), which is neither an input nor shared nor given")),
-              leaf);
-  }
-  for (auto& [target, expression] : options.updates) {
-    std::size_t at = 0;
-    while (at < impl->shared.size() && !impl->shared[at].same_as(target)) ++at;
-    if (at == impl->shared.size()) impl->shared.push_back(target);
-    impl->updated.push_back(at);
-  }
-  Variables all_inputs = inputs;
-  for (auto& variable : impl->shared) {
-    all_inputs.push_back(variable);
-    impl->containers.emplace_back(container_of(variable));
-    impl->input_types.push_back(&variable.tensor());
-  }
-  for (auto at : impl->updated) impl->update_targets.push_back(impl->containers[at].get());
-
-  auto graph = std::make_shared<FunctionGraph>(all_inputs, roots);
-  impl->built = std::move(roots);
-  const auto built = Clock::now();
-  const bool profile = options.profile ? *options.profile : config::get_bool("profile");
-  impl->report.time_rules = profile;
-  rewrite(*graph, impl->mode.query(), &impl->report);
-  const auto rewritten = Clock::now();
-  impl->graph = graph;
-  impl->thunk = link::link(impl->mode.linker(), impl->graph, {.threads = threads, .profile = profile});
-  if (impl->shared.empty()) impl->direct = impl->thunk->direct();
-  impl->times = {milliseconds(built, rewritten), impl->thunk->times.lower, impl->thunk->times.codegen,
-                 milliseconds(start, Clock::now())};
-  impl->build_time = milliseconds(start, built);
-
-  for (std::size_t i = 0; i < outputs.size(); ++i) impl->output_types.push_back(&impl->graph->outputs()[i].tensor());
-
-  if (profile) {
-    impl->profiled = std::make_unique<ProfiledCalls>(threads, impl->thunk->measured().has_loops);
-    if (config::get_bool("profile"))
-      impl->profile_entry = std::make_unique<ProfileEntry>([it = impl.get()] { return profile_text(it->profile()); });
-  }
-  Function function;
-  function.impl_ = std::move(impl);
-  return function;
+Function::Impl::Impl(const Compiled& compiled) : Compiled(compiled) {
+  for (auto& variable : shared) containers.emplace_back(container_of(variable));
+  for (auto at : updated) update_targets.push_back(containers[at].get());
+  if (shared.empty()) direct = thunk->direct();
+  if (!report.time_rules) return;
+  profiled = std::make_unique<ProfiledCalls>(threads, thunk->measured().has_loops);
+  if (config::get_bool("profile"))
+    profile_entry = std::make_unique<ProfileEntry>([this] { return profile_text(profile()); });
 }
 
 template <class Action>

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "bitale/compile/debug_mode.hpp"
+#include "bitale/compile/maker.hpp"
 #include "bitale/compile/monitor.hpp"
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
@@ -16,7 +18,9 @@ namespace {
 struct NamedMode {
   std::string_view name, linker, optimizer;
   Linker (*make_linker)() = nullptr;  // in place of `linker`
+  std::shared_ptr<const MakerFactory> (*maker)() = nullptr;
 };
+std::shared_ptr<const MakerFactory> debug_maker() { return debug_mode().maker(); }
 // An empty linker or optimizer: as the config says.
 constexpr NamedMode modes[] = {
     {"FAST_RUN", "", "fast_run"},
@@ -26,6 +30,8 @@ constexpr NamedMode modes[] = {
     {"VM", "vm", "fast_run"},
     {"CVM", "opwise", "fast_run"},
     {"NanGuardMode", "vm", "", [] { return nan_guard_linker(); }},
+    {"DebugMode", "", "fast_run", nullptr, debug_maker},
+    {"DEBUG_MODE", "", "fast_run", nullptr, debug_maker},
 };
 
 void require_known(std::string_view what, const std::string& name, const std::vector<std::string>& known) {
@@ -81,6 +87,12 @@ Mode Mode::registering(std::vector<ExtraRewrite> rewrites) const {
   return mode;
 }
 
+Mode Mode::making(std::shared_ptr<const MakerFactory> maker) const {
+  Mode mode = *this;
+  mode.maker_ = std::move(maker);
+  return mode;
+}
+
 RewriteQuery Mode::query() const {
   RewriteQuery out = query_of(optimizer_);
   const bool is_full = std::find(out.include.begin(), out.include.end(), "fast_run") != out.include.end();
@@ -91,7 +103,7 @@ RewriteQuery Mode::query() const {
 }
 
 std::string Mode::str() const {
-  std::string text = cat("Mode(linker=", linker_.name, ", optimizer=", optimizer_);
+  std::string text = cat(maker_ ? maker_->name() : "Mode", "(linker=", linker_.name, ", optimizer=", optimizer_);
   const auto list = [&](std::string_view label, const std::vector<std::string>& tags) {
     if (!tags.empty()) text += cat(", ", label, "=[", join(tags, ", "), "]");
   };
@@ -118,6 +130,7 @@ Mode get_mode(const std::string& name) {
               : named.linker.empty() ? Linker(config::get("linker"))
                                      : Linker(named.linker),
               named.optimizer.empty() ? config::get("optimizer") : std::string(named.optimizer));
+    if (named.maker) mode = mode.making(named.maker());
     return mode.including(tags_of("optimizer_including"))
         .excluding(tags_of("optimizer_excluding"))
         .requiring(tags_of("optimizer_requiring"));

@@ -55,7 +55,7 @@ const std::vector<Flag>& declarations() {
 
       {"mode",
        "enum",
-       {"FAST_RUN", "FAST_COMPILE", "C", "VM", "CVM", "NanGuardMode"},
+       {"FAST_RUN", "FAST_COMPILE", "C", "VM", "CVM", "NanGuardMode", "DebugMode", "DEBUG_MODE"},
        "FAST_RUN",
        "How function() compiles when no mode is given."},
       {"linker",
@@ -103,6 +103,11 @@ const std::vector<Flag>& declarations() {
       {"optimizer_excluding", "str", {}, "", "Tags or names of rewrites to leave out, separated by colons."},
       {"optimizer_requiring", "str", {}, "", "Tags that every applied rewrite must have, separated by colons."},
       {"optimizer_verbose", "bool", {}, "False", "Print each rewrite as it is applied."},
+      {"optimizer_verbose_ignore",
+       "str",
+       {},
+       "",
+       "Rewrites that optimizer_verbose does not print, separated by commas."},
       {"optdb__max_use_ratio", "float", {}, "8.0", "A rewrite applies at most this many times the size of the graph."},
       {"on_opt_error", "enum", {"warn", "raise", "ignore"}, "warn", "What to do when a rewrite fails."},
       {"on_unused_input",
@@ -110,6 +115,33 @@ const std::vector<Flag>& declarations() {
        {"raise", "warn", "ignore"},
        "raise",
        "What function() does with an input that no output depends on."},
+
+      {"unpickle_function", "bool", {}, "True", "Off: compiled functions in a pickle are read as None."},
+
+      {"DebugMode__check_py", "bool", {}, "True", "DebugMode runs each perform several times and checks its memory."},
+      {"DebugMode__check_c", "bool", {}, "True", "DebugMode runs each node's native code as well."},
+      {"DebugMode__check_finite", "bool", {}, "True", "DebugMode takes nan and inf for errors."},
+      {"DebugMode__check_preallocated_output",
+       "str",
+       {},
+       "",
+       "Memory for results that DebugMode tries, separated by colons: initial, previous, c_contiguous, f_contiguous, "
+       "strided, wrong_size, ALL."},
+      {"DebugMode__check_preallocated_output_ndim",
+       "int",
+       {},
+       "4",
+       "Dimensions along which DebugMode varies strides and lengths of memory for results."},
+      {"DebugMode__patience",
+       "int",
+       {},
+       "10",
+       "How often DebugMode rewrites a graph, to see that it goes the same way."},
+      {"DebugMode__warn_input_not_reused",
+       "bool",
+       {},
+       "True",
+       "DebugMode warns of ops that declare to overwrite an input and don't."},
 
       {"base_compiledir", "str", {}, "~/.bitale", "Directory that holds the compile directories.", start_only},
       {"compiledir", "str", {}, "", "Directory of cached native code. Default: base_compiledir/compiledir_<platform>."},
@@ -177,8 +209,10 @@ struct Range {
 };
 constexpr std::int64_t any = std::numeric_limits<std::int64_t>::max(), mebibytes = any >> 20;
 constexpr Range ranges[] = {
-    {"cache__size", 0, mebibytes}, {"memory__kept", 0, mebibytes},   {"num_threads", 1, 1024},
-    {"stream_from", 0, any},       {"optdb__max_use_ratio", 0, any}, {"traceback__limit", -1, any},
+    {"cache__size", 0, mebibytes},    {"memory__kept", 0, mebibytes},
+    {"num_threads", 1, 1024},         {"stream_from", 0, any},
+    {"optdb__max_use_ratio", 0, any}, {"traceback__limit", -1, any},
+    {"DebugMode__patience", 1, any},  {"DebugMode__check_preallocated_output_ndim", 0, any},
 };
 
 std::string platform() {

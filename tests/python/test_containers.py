@@ -136,6 +136,17 @@ def test_containers_filter_what_they_get():
         (lambda x, s: bt.In(x, mutable=True, borrow=False), ValueError),
         (lambda x, s: bt.In(x, shared=True), TypeError),
         (lambda x, s: bt.Out(1.0), TypeError),
+        (lambda x, s: bt.Out(x, colour="red"), TypeError),
+        (lambda x, s: Container(x), TypeError),
+        (lambda x, s: Container(1.0), TypeError),
+        (lambda x, s: bt.In(x, value=[0.5], strict=True), TypeError),
+        (lambda x, s: bt.function([], s, updates=[(s, s + 1), (s, s + 2)]), ValueError),
+        (lambda x, s: bt.function([], s, updates={s: s.sum()}), TypeError),
+        (lambda x, s: bt.function([x], s, updates={x: x + 1}), TypeError),
+        (lambda x, s: bt.function([x], s, updates=s), TypeError),
+        (lambda x, s: bt.function([x], x, givens={x: "abc"}), TypeError),
+        (lambda x, s: bt.function([x], x, givens={x: x.sum()}), TypeError),
+        (lambda x, s: bt.function([x], x + s, givens=[(s, x), (s, 2 * x)]), ValueError),
         (lambda x, s: bt.function([bt.In(x, value=s, update=x + 1)], x, updates={s: s * 2}), ValueError),
         (lambda x, s: bt.function([bt.In(x, value=[1.0], update=x.sum())], x), TypeError),
         (lambda x, s: bt.function([bt.In(x, value=[1.0], update="abc")], x), TypeError),
@@ -193,6 +204,26 @@ def test_copy(mode):
         with pytest.raises(error, match="swap"):
             f.copy(swap=wrong)
     assert s.get_value() == 4
+
+
+def test_a_swap_that_gives_a_variable_two_updates():
+    a, b, c = (bt.shared(k, name) for k, name in ((1.0, "a"), (2.0, "b"), (3.0, "c")))
+    f = bt.function([], [a, b], updates={a: a + 1, b: b + 1})
+    for swap in ({a: c, b: c}, {a: b}):
+        with pytest.raises(ValueError, match="two updates"):
+            f.copy(swap=swap)
+    exchanged = f.copy(swap={a: b, b: a})
+    assert [float(v) for v in exchanged()] == [2, 1]
+    assert [v.get_value() for v in (a, b, c)] == [2, 3, 3]
+
+
+def test_a_call_that_fails_changes_nothing(mode):
+    x, n, s = pt.dvector("x"), pt.dvector("n"), bt.shared(np.zeros(2), "s")
+    f = bt.function([x, bt.In(n, value=[1.0, 2.0], update=n + x)], n * x, updates={s: s + x}, mode=mode)
+    for wrong in (np.ones(3), "abc", np.ones((2, 2))):
+        with pytest.raises((TypeError, ValueError)):
+            f(wrong)
+    assert f["n"].tolist() == [1, 2] and s.get_value().tolist() == [0, 0]
 
 
 def test_copy_of_updates_that_are_inputs(mode):

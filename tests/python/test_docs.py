@@ -71,6 +71,12 @@ def test_cache(tmp_path, monkeypatch):
             assert main(arguments) == 0, arguments
 
 
+def test_debugging():
+    names = {}
+    for code in blocks("debugging.md", "python"):
+        execute(code, "debugging.md", names)
+
+
 def test_command_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for code in blocks("command_line.md", "python"):

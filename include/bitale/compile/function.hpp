@@ -137,7 +137,7 @@ class Function {
  private:
   struct Impl;
   std::shared_ptr<const Impl> impl_;
-  friend Function function(const Variables&, const Variables&, const FunctionOptions&);
+  friend class FunctionMaker;
 };
 
 inline std::string dprint(const Function& function) { return function.dprint(); }

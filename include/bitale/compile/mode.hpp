@@ -1,6 +1,7 @@
 // Mode: how to compile: which rewrites (a query on optdb) and which linker.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -8,6 +9,8 @@
 #include "bitale/rewriting/rewriting.hpp"
 
 namespace bitale {
+
+class MakerFactory;
 
 class Mode {
  public:
@@ -25,6 +28,9 @@ class Mode {
   // The same mode with rewrites of its own, each run at its position among the phases (PyTensor's Mode.register).
   // ValueError for one without a name or function.
   Mode registering(std::vector<ExtraRewrite> rewrites) const;
+  // The same mode, whose functions are made by makers of this kind (bitale/compile/maker.hpp); null: in the usual way.
+  Mode making(std::shared_ptr<const MakerFactory> maker) const;
+  const std::shared_ptr<const MakerFactory>& maker() const { return maker_; }
   // What it selects of optdb, with its own rewrites.
   RewriteQuery query() const;
   std::string str() const;
@@ -34,9 +40,11 @@ class Mode {
   std::string optimizer_;
   std::vector<std::string> included_, excluded_, required_;
   RewriteQuery own_;  // only its extra rewrites
+  std::shared_ptr<const MakerFactory> maker_;
 };
 
-// FAST_RUN, FAST_COMPILE, or "Mode" (as the config says); ValueError with a suggestion otherwise.
+// FAST_RUN, FAST_COMPILE, DebugMode (or DEBUG_MODE), or "Mode" (as the config says); ValueError with a suggestion
+// otherwise.
 Mode get_mode(const std::string& name);
 // config.mode.
 Mode get_default_mode();

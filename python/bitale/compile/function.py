@@ -9,18 +9,12 @@ import pickle
 from typing import Any, Iterable, Iterator, Mapping, Sequence
 
 from bitale import _core
-from bitale._core import Function, Mode, SharedVariable, TensorVariable, UnusedInputError, Variable
-from bitale.compile.io import Container, In, Out, refuse
+from bitale._core import Function, Mode, SharedVariable, TensorVariable, Variable
+from bitale.compile.io import Container, In, refuse
+from bitale.compile.maker import FunctionMaker, Recipe, replaced, wants_profile
+from bitale.configuration import config
 
 Function.__module__ = __name__
-
-
-def _input(given: Any) -> In:
-    if isinstance(given, In):
-        return given
-    if isinstance(given, TensorVariable):
-        return In(given)
-    raise TypeError(f"function: expected variables as inputs, got {given!r}")
 
 
 _MOST_THREADS = 1024
@@ -77,127 +71,50 @@ def function(
             "rebuild_strict=False": not rebuild_strict,
         },
     )
-    if not isinstance(inputs, (list, tuple)):
-        raise TypeError(f"function: inputs must be a list, even of one variable; got {inputs!r}")
-    return _compile(
-        Recipe(
-            inputs=[_input(given).stored() for given in inputs],
-            outputs=_Outputs(outputs),
-            mode=_core.get_mode(mode) if mode is not None else None,
-            updates=_core.pairs_of(updates, "updates"),
-            givens=_core.pairs_of(givens, "givens"),
-            name=profile if name is None and isinstance(profile, str) else name,
-            allow_input_downcast=allow_input_downcast,
-            profile=_wants_profile(profile),
-            on_unused_input=on_unused_input,
-            trust_input=bool(trust_input),
-            threads=_thread_count(threads),
-        )
+    chosen = mode if isinstance(mode, Mode) else _core.get_mode(mode)
+    maker = chosen.function_maker(
+        inputs,
+        outputs,
+        None if mode is None else chosen,
+        updates=updates,
+        givens=givens,
+        name=name,
+        allow_input_downcast=allow_input_downcast,
+        profile=profile,
+        on_unused_input=on_unused_input,
+        trust_input=trust_input,
+        threads=_thread_count(threads),
     )
-
-
-def _wants_profile(profile: Any) -> bool | None:
-    if profile is None or isinstance(profile, bool):
-        return profile
-    if isinstance(profile, str):
-        return True
-    raise TypeError(f"function: profile is True, False, None or a text, got {profile!r}")
-
-
-class _Outputs:
-    """What the function returns: one value, a list, a dict or nothing."""
-
-    def __init__(self, given: Any):
-        self.keys: list[Any] = []
-        if given is None:
-            self.form, found = "none", []
-        elif isinstance(given, dict):
-            self.form, self.keys, found = "dict", list(given), list(given.values())
-        elif isinstance(given, (list, tuple)):
-            self.form, found = "list", list(given)
-        else:
-            self.form, found = "single", [given]
-        self.expressions = [one.variable if isinstance(one, Out) else one for one in found]
-
-
-@dataclasses.dataclass
-class Recipe:
-    """What a function is made from: the arguments of function(), with containers for the values of inputs."""
-
-    inputs: list[In]
-    outputs: _Outputs
-    mode: Mode | None
-    updates: list[tuple[Any, Any]]
-    givens: list[tuple[Any, Any]]
-    name: str | None
-    allow_input_downcast: bool | None
-    profile: bool | None
-    on_unused_input: str | None
-    trust_input: bool
-    threads: int | None
-
-
-def _replaced(expressions: list[Any], replacements: dict[Any, Any]) -> list[Any]:
-    """Copies of expressions in which the replacements are made; what is no variable stays."""
-    places = [i for i, one in enumerate(expressions) if isinstance(one, Variable)]
-    out = list(expressions)
-    if replacements:
-        for place, one in zip(places, _core.clone_replace([out[i] for i in places], replacements)):
-            out[place] = one
-    return out
-
-
-def _compile(recipe: Recipe) -> Function:
-    explicit = [given for given in recipe.inputs if not given.implicit]
-    held = {given.variable: given.container.variable for given in recipe.inputs if given.implicit}
-    if len(held) + len(explicit) != len(recipe.inputs) or any(given.variable in held for given in explicit):
-        raise UnusedInputError("function: a variable is given as an input twice")
-    givens = recipe.givens
-    if held:
-        values = _replaced([after for _, after in givens], held)
-        givens = [(before, after) for (before, _), after in zip(givens, values)] + list(held.items())
-    made = _core.make_function(
-        [given.variable for given in explicit],
-        [
-            (
-                given.name or "",
-                given.container.variable if given.container else None,
-                given.strict,
-                recipe.allow_input_downcast if given.allow_downcast is None else given.allow_downcast,
-            )
-            for given in explicit
-        ],
-        recipe.outputs.expressions,
-        recipe.outputs.form,
-        recipe.outputs.keys,
-        recipe.updates + [(given.container.variable, given.update) for given in recipe.inputs if given.update is not None],
-        givens,
-        recipe.mode,
-        recipe.name or "",
-        recipe.on_unused_input or "",
-        recipe.profile,
-        recipe.threads,
-    )
-    made._recipe = recipe
-    made.trust_input = recipe.trust_input
-    return made
+    return maker.create()
 
 
 # ---- what functions do besides being called --------------------------------------------------------------------------
 
 
+def maker_of(function: Function) -> FunctionMaker:
+    if function._maker is None:
+        raise NotImplementedError("maker: of a function that eval() has made")
+    return function._maker
+
+
 def _recipe_of(function: Function, what: str) -> Recipe:
-    if function._recipe is None:
+    if function._maker is None:
         raise NotImplementedError(f"{what}: of a function that eval() has made")
-    return function._recipe
+    return function._maker.recipe
+
+
+def loaded(recipe: Recipe) -> Function | None:
+    """The function that pickle has stored; None where config.unpickle_function is off."""
+    return recipe.make() if config.unpickle_function else None
 
 
 def reduce_function(function: Function) -> tuple[Any, ...]:
-    return _compile, (_recipe_of(function, "pickling"),)
+    return loaded, (_recipe_of(function, "pickling"),)
 
 
 def deep_copy_function(function: Function, memo: dict[int, Any]) -> Function:
-    return pickle.loads(pickle.dumps(function))
+    with_own_state: Recipe = pickle.loads(pickle.dumps(_recipe_of(function, "deepcopy")))
+    return with_own_state.make()
 
 
 def _check_swap(function: Function, swap: dict[Any, Any]) -> None:
@@ -234,28 +151,24 @@ def copy_function(
         if delete_updates:
             given.update = None
         elif given.update is not None:
-            (given.update,) = _replaced([given.update], swap)
-    outputs = copy.copy(recipe.outputs)
-    outputs.expressions = _replaced(outputs.expressions, swap)
+            (given.update,) = replaced([given.update], swap)
     updates = [] if delete_updates else recipe.updates
-    return _compile(
-        dataclasses.replace(
-            recipe,
-            inputs=[given.stored() for given in inputs],
-            outputs=outputs,
-            updates=_swapped_pairs(updates, swap),
-            givens=_swapped_pairs(recipe.givens, swap),
-            name=name if name is not None else recipe.name,
-            profile=_wants_profile(profile),
-            trust_input=function.trust_input,
-            # The expression of an update may have been all that asked for an input.
-            on_unused_input="ignore" if delete_updates else recipe.on_unused_input,
-        )
-    )
+    return dataclasses.replace(
+        recipe,
+        inputs=[given.stored() for given in inputs],
+        outputs=recipe.outputs.replaced(swap),
+        updates=_swapped_pairs(updates, swap),
+        givens=_swapped_pairs(recipe.givens, swap),
+        name=name if name is not None else recipe.name,
+        profile=wants_profile(profile),
+        trust_input=function.trust_input,
+        # The expression of an update may have been all that asked for an input.
+        on_unused_input="ignore" if delete_updates else recipe.on_unused_input,
+    ).make()
 
 
 def _swapped_pairs(pairs: list[tuple[Any, Any]], swap: dict[Any, Any]) -> list[tuple[Any, Any]]:
-    values = _replaced([after for _, after in pairs], swap)
+    values = replaced([after for _, after in pairs], swap)
     return [(swap.get(before, before), after) for (before, _), after in zip(pairs, values)]
 
 
@@ -263,8 +176,7 @@ class Containers(Mapping[Any, Container]):
     """The containers of a function: of inputs that have one, and of shared variables; by name, variable or position."""
 
     def __init__(self, function: Function):
-        recipe = function._recipe
-        self._inputs = recipe.inputs if recipe is not None else []
+        self._inputs = function._maker.inputs if function._maker is not None else []
         self._label = function.name or "function"
         self._all = [(given.name, given.variable, given.container) for given in self._inputs]
         own = {given.container.variable for given in self._inputs if given.container}
@@ -304,23 +216,3 @@ def get_input(function: Function, key: Any) -> Any:
 
 def set_input(function: Function, key: Any, value: Any) -> None:
     Containers(function)[key].value = value
-
-
-class Maker:
-    """What a function was made from: PyTensor's ``f.maker``."""
-
-    def __init__(self, function: Function):
-        self._function = function
-
-    @property
-    def fgraph(self) -> _core.FunctionGraph:
-        """The graph after rewriting."""
-        return self._function.fgraph
-
-    @property
-    def mode(self) -> Mode:
-        return self._function.mode
-
-    @property
-    def inputs(self) -> list[TensorVariable]:
-        return self._function.inputs

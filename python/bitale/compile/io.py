@@ -19,9 +19,14 @@ def refuse(where: str, options: dict[str, Any]) -> None:
 
 
 class Container:
-    """A storage cell: the default of an input, the state that an update changes, or the value of a shared variable."""
+    """A storage cell: the default of an input, the state that an update changes, or the value of a shared variable.
+
+    variable: the shared variable that it is the cell of; TypeError for anything else.
+    """
 
     def __init__(self, variable: TensorSharedVariable):
+        if not isinstance(variable, SharedVariable):
+            raise TypeError(f"Container: expected a shared variable, got {variable!r}")
         self.variable = variable
 
     @property
@@ -80,14 +85,7 @@ class In:
             raise TypeError(f"In: expected a variable, got {variable!r}")
         if mutable and borrow is False:
             raise ValueError(f"In: {variable} can't be mutable without borrow")
-        held = value if isinstance(value, Container) else Container(value) if isinstance(value, SharedVariable) else None
-        if held is not None and not variable.type.is_super(held.type):
-            raise TypeError(f"In: {variable} is {variable.type}, but its container holds {held.type}")
-        if held is None and value is not None:
-            try:
-                value = np.array(variable.type.filter(value, strict=strict, allow_downcast=allow_downcast))
-            except (TypeError, ValueError) as error:
-                raise TypeError(f"In: the default of {variable}: {error}") from error
+        value, held = _value_and_container(variable, value, strict, allow_downcast)
         if value is None and (update is not None or implicit):
             what = "has an update" if update is not None else "is implicit"
             raise ValueError(f"In: {variable} {what}, but no value to start with; value= says it")
@@ -113,8 +111,28 @@ class In:
         made.container = Container(_core.make_shared(self.value, self.name, False, self.variable.type.shape))
         return made
 
+    def holding(self, value: Any) -> In:
+        """The same with another value, shared variable or container."""
+        made = copy.copy(self)
+        made.value, made.container = _value_and_container(self.variable, value, self.strict, self.allow_downcast)
+        made.shared = isinstance(value, SharedVariable)
+        return made.stored()
+
     def __repr__(self) -> str:
         return f"In({self.variable})"
+
+
+def _value_and_container(variable: TensorVariable, value: Any, strict: bool, allow_downcast: bool | None) -> tuple[Any, Container | None]:
+    """The value as one of the variable's type, and the container that it is, if it is one. TypeError."""
+    held = value if isinstance(value, Container) else Container(value) if isinstance(value, SharedVariable) else None
+    if held is not None and not variable.type.is_super(held.type):
+        raise TypeError(f"In: {variable} is {variable.type}, but its container holds {held.type}")
+    if held is None and value is not None:
+        try:
+            value = np.array(variable.type.filter(value, strict=strict, allow_downcast=allow_downcast))
+        except (TypeError, ValueError) as error:
+            raise TypeError(f"In: the value of {variable}: {error}") from error
+    return value, held
 
 
 class Out:

@@ -1,0 +1,67 @@
+// function() step by step: the graph, rewriting, linking, and the callable. A Mode may bring a maker of its own, which
+// does a step in another way; so does DebugMode.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "bitale/compile/function.hpp"
+
+namespace bitale {
+
+namespace link {
+class Thunk;
+struct LinkOptions;
+}  // namespace link
+
+class FunctionMaker {
+ public:
+  // Checks what is asked for and makes the graph. Errors are those of function().
+  FunctionMaker(const Variables& inputs, const Variables& outputs, const FunctionOptions& options);
+  virtual ~FunctionMaker();
+  FunctionMaker(const FunctionMaker&) = delete;
+
+  const Mode& mode() const;
+  // Copies of the inputs, then of the shared variables; the outputs, then the new values of updated shared variables.
+  // It may be changed until it is linked.
+  const std::shared_ptr<FunctionGraph>& graph() const;
+  // Of the inputs of graph(), those after the function's own.
+  const Variables& shared_variables() const;
+  // Which output of graph() is the new value of which input: (output, input).
+  std::vector<std::pair<std::size_t, std::size_t>> updates() const;
+
+  // Rewrites the graph as the mode says.
+  void rewrite();
+  // Makes what runs the graph, which must not change any more. Once; later calls do nothing.
+  void link();
+  bool is_linked() const;
+  // The callable; links if need be. Functions of one maker share code, and the shared variables that are not replaced.
+  // `storage`: shared variables, and those to use instead of them. TypeError for one of another type, ValueError for
+  // one that the graph does not use or when two updates would go to the same.
+  Function create(const Replacements& storage = {});
+
+ protected:
+  virtual void do_rewrite(FunctionGraph& graph, RewriteReport& report);
+  virtual std::unique_ptr<link::Thunk> do_link(const std::shared_ptr<const FunctionGraph>& graph,
+                                               const link::LinkOptions& options);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+// Makes makers: what a Mode holds.
+class MakerFactory {
+ public:
+  virtual ~MakerFactory() = default;
+  virtual std::string name() const = 0;  // for texts: "DebugMode"
+  virtual std::unique_ptr<FunctionMaker> make(const Variables& inputs, const Variables& outputs,
+                                              const FunctionOptions& options) const = 0;
+};
+
+// The maker that the mode wants (of `options`, else the default one).
+std::unique_ptr<FunctionMaker> make_maker(const Variables& inputs, const Variables& outputs,
+                                          const FunctionOptions& options);
+
+}  // namespace bitale

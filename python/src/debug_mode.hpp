@@ -1,0 +1,17 @@
+// DebugMode and its errors in Python.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include "bitale/compile/mode.hpp"
+
+namespace bitale::python {
+
+namespace nb = nanobind;
+
+// After the class Mode.
+void bind_debug_mode(nb::module_& m);
+// The options of a DebugMode as a dict; None for another mode.
+nb::object stored_debug_options(const Mode& mode);
+
+}  // namespace bitale::python

@@ -1,0 +1,80 @@
+// The inside of a Function: what is compiled, which functions of one maker share, and the containers of one of them.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "bitale/compile/function.hpp"
+#include "bitale/compile/profile.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/rewriting/rewriting.hpp"
+#include "compile/profile_at_exit.hpp"
+#include "compile/profiled_calls.hpp"
+#include "core/pool.hpp"
+#include "link/direct.hpp"
+#include "link/linker.hpp"
+
+namespace bitale {
+
+struct Compiled {
+  std::string name;
+  Variables inputs, built;                     // the user's
+  std::vector<const TensorType*> input_types;  // the inputs', then the shared variables'
+  std::vector<const TensorType*> output_types;
+  Variables shared;                  // the user's
+  std::vector<std::size_t> updated;  // which of `shared` each update goes to
+  std::size_t output_count = 0;
+  Downcast downcast = Downcast::FloatLiteral;
+  Mode mode{"jit", "fast_run"};
+  std::shared_ptr<const FunctionGraph> graph;
+  std::shared_ptr<const link::Thunk> thunk;
+  CompileTimes times;
+  double build_time = 0;  // milliseconds, of `times.total`
+  int threads = 1;
+  RewriteReport report;  // which times rules if calls are to be measured
+};
+
+struct Function::Impl : Compiled {
+  explicit Impl(const Compiled& compiled);
+
+  std::vector<Ref<const Container>> containers;  // of `shared`; their values follow the inputs
+  std::vector<const Container*> update_targets;
+  const link::DirectCode* direct = nullptr;  // of the thunk, where it has no more inputs and outputs than the user's
+  mutable std::unique_ptr<ProfiledCalls> profiled;  // with a profile
+  std::unique_ptr<ProfileEntry> profile_entry;
+
+  // What a call with shared variables holds on to.
+  struct SharedValues {
+    std::vector<View> inputs;
+    std::vector<Array> values;
+    std::vector<std::optional<Array>> updates;
+    void let_go() {
+      values.clear();
+      for (auto& update : updates) update.reset();
+    }
+  };
+  mutable Pool<SharedValues> shared_values{[] { return std::make_unique<SharedValues>(); }};
+
+  std::string label(std::size_t i) const {
+    const std::string& given = inputs[i].name();
+    return cat(name.empty() ? std::string("function") : name, ": argument ", i + 1,
+               given.empty() ? "" : cat(" (`", given, "`)"));
+  }
+  void run(std::span<const View> values, Receiver& results) const;
+  void run_some(std::span<const View> values, std::span<const int> outputs, Receiver& results) const;
+  // Shared variables are given to the action after the inputs, and get their new values from what it leaves in the
+  // receiver after so many outputs.
+  template <class Action>
+  void with_shared(std::span<const View> values, Receiver& results, std::size_t outputs, Action action) const;
+  void run_into(std::span<const View> values, std::span<const View> targets, Receiver* others) const;
+  Profile profile() const;
+  Array accept(std::size_t i, const Array& value) const;
+  // The values as inputs, converted where need be, for the action.
+  template <class Action>
+  void with_views(std::span<const Array> values, Action action) const;
+  Results call(std::span<const Array> values) const;
+};
+
+}  // namespace bitale

@@ -1,0 +1,242 @@
+// The steps of function(): check what the user asks for, build the FunctionGraph, rewrite it, link it, wrap it.
+#include "bitale/compile/maker.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <unordered_set>
+
+#include "bitale/core/config.hpp"
+#include "compile/function_impl.hpp"
+
+namespace bitale {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+double milliseconds(Clock::time_point from, Clock::time_point to) {
+  return std::chrono::duration<double, std::milli>(to - from).count();
+}
+
+template <class E>
+[[noreturn]] void fail_at(E error, const Variable& variable) {
+  if (const std::string where = variable.where().str(); !where.empty()) error.add("built", where);
+  throw error;
+}
+
+void check_inputs(const Variables& inputs) {
+  std::unordered_set<VariableNode*> seen;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const Variable& input = inputs[i];
+    if (!input) throw TypeError(cat("function: input ", i + 1, " is null"));
+    if (!as_tensor(input.type()))
+      throw TypeError(cat("function: input ", i + 1, " has the type ", input.type()->str()));
+    if (is_shared(input))
+      fail_at(TypeError(cat("function: input ", i + 1, " (`", input.str(),
+                            "`) is a shared variable; its value comes from its container, leave it out of the inputs")),
+              input);
+    if (input.is_constant())
+      fail_at(TypeError(cat("function: input ", i + 1, " is the constant ", input.str())), input);
+    if (!seen.insert(input.node()).second)
+      fail_at(UnusedInputError(cat("function: the variable `", input.str(), "` is given as an input twice")), input);
+  }
+}
+
+// The update expression as a value of the shared variable's type.
+Variable checked_update(const Variable& target, const Variable& expression) {
+  if (!is_shared(target))
+    fail_at(TypeError(cat("function: updates: `", target.str(), "` is not a shared variable")), target);
+  if (target.type()->is_super(*expression.type())) return expression;
+  TypeError error(cat("function: updates: the new value of `", target.str(), "` has another type\n", "  expected ",
+                      target.type()->str(), "\n  got      ", expression.type()->str()));
+  if (as_tensor(expression.type()) && expression.dtype() != target.dtype() && expression.ndim() == target.ndim())
+    error.add("hint", cat("cast(value, ", dtype_name(target.dtype()), ")"));
+  fail_at(std::move(error), expression);
+}
+
+void check_pairs(const Replacements& pairs, std::string_view what, std::string_view twice) {
+  std::unordered_set<VariableNode*> seen;
+  for (auto& [target, expression] : pairs) {
+    if (!target || !expression) throw TypeError(cat("function: ", what, ": a null variable"));
+    if (!seen.insert(target.node()).second)
+      fail_at(ValueError(cat("function: ", what, ": `", target.str(), "` has two ", twice)), target);
+  }
+}
+
+constexpr std::int64_t most_threads = 1024;
+
+void check_unused(const Variables& inputs, const Variables& used, std::string policy) {
+  if (policy.empty()) policy = config::get("on_unused_input");
+  if (policy != "raise" && policy != "warn" && policy != "ignore")
+    throw ValueError(cat("on_unused_input is raise, warn or ignore, not `", policy, "`"));
+  if (policy == "ignore") return;
+  std::unordered_set<VariableNode*> needed;
+  for (auto& variable : used) needed.insert(variable.node());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (needed.count(inputs[i].node())) continue;
+    UnusedInputError error(cat("function: no output depends on input ", i + 1, " (`", inputs[i].str(), "`)"));
+    error.add("hint", "leave it out, or pass on_unused_input=\"ignore\" (or \"warn\")");
+    if (policy == "raise") fail_at(std::move(error), inputs[i]);
+    std::fprintf(stderr, "warning: %s\n", error.what());
+  }
+}
+
+int thread_count(std::optional<int> wanted) {
+  const std::int64_t count = wanted ? *wanted : config::get_int("num_threads");
+  if (count >= 1 && count <= most_threads) return int(count);
+  throw ValueError(cat("function: threads is a number from 1 to ", most_threads, ", got ", count));
+}
+
+}  // namespace
+
+struct FunctionMaker::State {
+  Compiled compiled;
+  std::shared_ptr<FunctionGraph> graph;
+  Clock::time_point start = Clock::now();
+};
+
+FunctionMaker::FunctionMaker(const Variables& inputs, const Variables& outputs, const FunctionOptions& options)
+    : state_(std::make_unique<State>()) {
+  Compiled& made = state_->compiled;
+  made.name = options.name;
+  made.inputs = inputs;
+  made.output_count = outputs.size();
+  made.downcast = options.allow_input_downcast;
+  made.mode = options.mode ? *options.mode : get_default_mode();
+  made.report.time_rules = options.profile ? *options.profile : config::get_bool("profile");
+  made.threads = thread_count(options.threads);
+
+  check_inputs(inputs);
+  for (auto& input : inputs) made.input_types.push_back(&input.tensor());
+  check_pairs(options.updates, "updates", "updates");
+  check_pairs(options.givens, "givens", "replacements");
+  Variables roots = outputs;
+  for (std::size_t i = 0; i < outputs.size(); ++i)
+    if (!outputs[i] || !as_tensor(outputs[i].type()))
+      throw TypeError(cat("function: output ", i + 1, " is not a tensor",
+                          outputs[i] ? cat(" but ", outputs[i].type()->str()) : std::string()));
+  for (auto& [target, expression] : options.updates) roots.push_back(checked_update(target, expression));
+  if (!options.givens.empty()) roots = clone_replace(roots, options.givens);
+
+  const Variables leaves = graph_inputs(roots);
+  check_unused(inputs, leaves, options.on_unused_input);
+  std::unordered_set<VariableNode*> known;
+  for (auto& input : inputs) known.insert(input.node());
+  for (auto& leaf : leaves) {
+    if (is_shared(leaf))
+      made.shared.push_back(leaf);
+    else if (!known.count(leaf.node()))
+      fail_at(MissingInputError(cat("function: the outputs need the variable `", leaf.str(), "` (", leaf.type()->str(),
+                                    "), which is neither an input nor shared nor given")),
+              leaf);
+  }
+  for (auto& [target, expression] : options.updates) {
+    std::size_t at = 0;
+    while (at < made.shared.size() && !made.shared[at].same_as(target)) ++at;
+    if (at == made.shared.size()) made.shared.push_back(target);
+    made.updated.push_back(at);
+  }
+  Variables all_inputs = inputs;
+  for (auto& variable : made.shared) {
+    all_inputs.push_back(variable);
+    made.input_types.push_back(&variable.tensor());
+  }
+  state_->graph = std::make_shared<FunctionGraph>(all_inputs, roots);
+  made.graph = state_->graph;
+  made.built = std::move(roots);
+  made.build_time = milliseconds(state_->start, Clock::now());
+}
+
+FunctionMaker::~FunctionMaker() = default;
+
+const Mode& FunctionMaker::mode() const { return state_->compiled.mode; }
+const std::shared_ptr<FunctionGraph>& FunctionMaker::graph() const { return state_->graph; }
+const Variables& FunctionMaker::shared_variables() const { return state_->compiled.shared; }
+
+std::vector<std::pair<std::size_t, std::size_t>> FunctionMaker::updates() const {
+  const Compiled& made = state_->compiled;
+  std::vector<std::pair<std::size_t, std::size_t>> out;
+  for (auto at : made.updated) out.emplace_back(made.output_count + out.size(), made.inputs.size() + at);
+  return out;
+}
+
+void FunctionMaker::rewrite() {
+  if (is_linked()) throw ValueError("FunctionMaker: the graph is linked and can't be rewritten any more");
+  const auto start = Clock::now();
+  RewriteReport& report = state_->compiled.report;
+  do_rewrite(*state_->graph, report);
+  state_->compiled.times.rewrite += milliseconds(start, Clock::now());
+}
+
+bool FunctionMaker::is_linked() const { return state_->compiled.thunk != nullptr; }
+
+void FunctionMaker::link() {
+  if (is_linked()) return;
+  Compiled& made = state_->compiled;
+  made.thunk = do_link(made.graph, {.threads = made.threads, .profile = made.report.time_rules});
+  for (std::size_t i = 0; i < made.output_count; ++i) made.output_types.push_back(&made.graph->outputs()[i].tensor());
+  made.times.lower = made.thunk->times.lower;
+  made.times.codegen = made.thunk->times.codegen;
+  made.times.total = milliseconds(state_->start, Clock::now());
+}
+
+void FunctionMaker::do_rewrite(FunctionGraph& graph, RewriteReport& report) {
+  bitale::rewrite(graph, mode().query(), &report);
+}
+
+std::unique_ptr<link::Thunk> FunctionMaker::do_link(const std::shared_ptr<const FunctionGraph>& graph,
+                                                    const link::LinkOptions& options) {
+  return link::link(mode().linker(), graph, options);
+}
+
+namespace {
+
+Variables with_storage(const Variables& shared, const Replacements& storage) {
+  Variables out = shared;
+  for (auto& [before, after] : storage) {
+    const auto at = std::find_if(shared.begin(), shared.end(), [&](auto& one) { return one.same_as(before); });
+    if (at == shared.end())
+      throw ValueError(cat("function: storage: the function does not use the shared variable `", before.str(), "`"));
+    if (!is_shared(after)) throw TypeError(cat("function: storage: `", after.str(), "` is not a shared variable"));
+    if (!before.type()->equals(*after.type()))
+      throw TypeError(cat("function: storage: `", before.str(), "` is ", before.type()->str(), ", but `", after.str(),
+                          "` is ", after.type()->str()));
+    out[std::size_t(at - shared.begin())] = after;
+  }
+  return out;
+}
+
+void refuse_two_updates(const Compiled& compiled) {
+  std::unordered_set<VariableNode*> seen;
+  for (auto at : compiled.updated)
+    if (!seen.insert(compiled.shared[at].node()).second)
+      throw ValueError(cat("function: storage: `", compiled.shared[at].str(), "` has two updates"));
+}
+
+}  // namespace
+
+Function FunctionMaker::create(const Replacements& storage) {
+  link();
+  Compiled compiled = state_->compiled;
+  compiled.shared = with_storage(compiled.shared, storage);
+  refuse_two_updates(compiled);
+  Function function;
+  function.impl_ = std::make_shared<const Function::Impl>(compiled);
+  return function;
+}
+
+std::unique_ptr<FunctionMaker> make_maker(const Variables& inputs, const Variables& outputs,
+                                          const FunctionOptions& options) {
+  FunctionOptions complete = options;
+  if (!complete.mode) complete.mode = get_default_mode();
+  if (auto& factory = complete.mode->maker()) return factory->make(inputs, outputs, complete);
+  return std::make_unique<FunctionMaker>(inputs, outputs, complete);
+}
+
+Function function(const Variables& inputs, const Variables& outputs, const FunctionOptions& options) {
+  const auto maker = make_maker(inputs, outputs, options);
+  maker->rewrite();
+  return maker->create();
+}
+
+}  // namespace bitale
