@@ -35,6 +35,8 @@ from bitale import gradient
 from bitale import link
 from bitale import printing
 from bitale import profile
+from bitale import raise_op
+from bitale import breakpoint
 from bitale import rewrite
 from bitale.compile import Function, In, Mode, Out, function, get_mode, shared
 from bitale.gradient import (

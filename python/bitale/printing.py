@@ -3,8 +3,10 @@ picture, `html` a page for graphs of any size."""
 
 from __future__ import annotations
 
+import dataclasses
+import importlib
 import sys
-from typing import Any
+from typing import Any, Callable
 
 from bitale import _core
 from bitale._core import pprint
@@ -12,6 +14,7 @@ from bitale._picture import dot_text, html, node_times, pydotprint
 from bitale.profile import profile, profile_html
 
 __all__ = [
+    "Print",
     "debugprint",
     "dot_text",
     "dprint",
@@ -77,3 +80,73 @@ def function_dprint(function: _core.Function, stage: str = "graph", *, file: Any
         return text
     (sys.stdout if file is None else file).write(text if text.endswith("\n") else text + "\n")
     return None
+
+
+# ---- printing while a function runs ----------------------------------------------------------------------------------
+
+
+def _print_attributes(op: Print, value: Any) -> None:
+    for name in op.attrs:
+        found = getattr(value, name)
+        print(op.message, name, "=", found() if callable(found) else found)
+
+
+_print_functions: dict[str, Callable[[Any, Any], None]] = {}
+
+
+def _named(function: Callable[[Any, Any], None]) -> str:
+    """A name by which the function is found again; functions that can't be imported are numbered."""
+    name = f"{getattr(function, '__module__', '')}:{getattr(function, '__qualname__', 'function')}"
+    if _found(name) is not function:
+        known = [known for known, other in _print_functions.items() if other is function]
+        name = known[0] if known else f"{name}#{len(_print_functions)}"
+    _print_functions[name] = function
+    return name
+
+
+def _found(name: str) -> Any:
+    module, _, path = name.rpartition(":")
+    try:
+        found: Any = importlib.import_module(module)
+        for part in path.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError, ValueError):
+        return None
+    return found
+
+
+@dataclasses.dataclass(frozen=True)
+class Print:
+    """``Print("message")(x)`` is x, which is printed whenever a call computes it.
+
+    message: what comes before the value. attrs: the attributes or methods of the array to print.
+    global_fn: called with this object and the array instead of printing.
+    Equal prints of one variable are one; a print whose result nothing needs is left out with it. Derivatives pass
+    through. Source: PyTensor's ``printing.Print``.
+    """
+
+    message: str = ""
+    attrs: tuple[str, ...] = ("__str__",)
+    global_fn: Callable[[Any, Any], None] = _print_attributes
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attrs", tuple(self.attrs))
+
+    @property
+    def op(self) -> _core.Op:
+        """The op that it stands for."""
+        function = "" if self.global_fn is _print_attributes else _named(self.global_fn)
+        return _core.print_op(self.message, list(self.attrs), function)
+
+    def __call__(self, x: Any) -> Any:
+        return self.op(x)
+
+
+def print_value(message: str, attrs: list[str], function: str, value: Any) -> None:
+    """What a print in a running function does."""
+    if not function:
+        return _print_attributes(Print(message, tuple(attrs)), value)
+    global_fn = _print_functions.get(function) or _found(function)
+    if global_fn is None:
+        raise NotImplementedError(f"Print: the function {function} is not there; it was not stored with the graph")
+    return global_fn(Print(message, tuple(attrs), global_fn), value)

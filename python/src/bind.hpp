@@ -27,6 +27,7 @@ void bind_linker(nb::module_& m);      // before bind_function
 void bind_function(nb::module_& m);    // function, shared, Mode
 void bind_profile(nb::module_& m);     // what functions take; after bind_function
 void bind_debug_mode(nb::module_& m);  // after bind_function
+void bind_debugging(nb::module_& m);   // checks, prints, breakpoints, tags, and handlers in Python
 void bind_system(nb::module_& m);      // what was found here, and the directory of compiled code
 
 }  // namespace bitale::python

@@ -4,14 +4,18 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
 #include "bind.hpp"
 #include "bitale/compile/monitor.hpp"
 #include "bitale/core/error.hpp"
+#include "bitale/graph/failing_node.hpp"
 #include "bitale/graph/features.hpp"
 #include "bitale/link/linker.hpp"
+#include "bitale/ops/debugging.hpp"
+#include "variable_object.hpp"
 
 namespace bitale::python {
 
@@ -58,13 +62,34 @@ void raise(const Mapping& mapping, const Error& error) {
   }
 }
 
+// The class that a check of the user's raises.
+PyObject* exception_of(const RaisedError& error) {
+  const nb::object found = nb::module_::import_("bitale.raise_op").attr("exception_called")(error.exc_type());
+  return found.ptr();  // classes that were found once are kept
+}
+
+// error.node of the exception that is being raised.
+void note_node(const Apply& node) {
+  nb::python_error raised;  // takes it
+  const nb::object exception = nb::borrow(raised.value());
+  nb::setattr(exception, "node", wrap(node));
+  raised.restore();
+}
+
 void translate(const std::exception_ptr& caught, void*) {
   try {
     std::rethrow_exception(caught);
   } catch (const Error& error) {
-    for (auto& mapping : mappings())
-      if (mapping.matches(error)) return raise(mapping, error);
-    PyErr_SetString(PyExc_RuntimeError, error.what());
+    const auto& known = mappings();
+    const auto found =
+        std::find_if(known.begin(), known.end(), [&](const Mapping& mapping) { return mapping.matches(error); });
+    if (auto* raised = dynamic_cast<const RaisedError*>(&error))
+      PyErr_SetString(exception_of(*raised), error.what());
+    else if (found != known.end())
+      raise(*found, error);
+    else
+      PyErr_SetString(PyExc_RuntimeError, error.what());
+    if (const Apply* node = failing_node(error)) note_node(*node);
   }
 }
 
@@ -98,6 +123,8 @@ void bind_errors(nb::module_& m) {
                               "Two linkers give different values for the same node.");
   map_to_new<NanGuardError>(m, "NanGuardError", PyExc_AssertionError, "A value that NanGuardMode does not let pass.");
   map_to_new<InternalError>(m, "InternalError", PyExc_RuntimeError, "A broken promise of Bitale itself.");
+  map_to<AssertionError>(PyExc_AssertionError);
+  map_to<AttributeError>(PyExc_AttributeError);
   map_to<NotImplementedError>(PyExc_NotImplementedError);
   map_to<OutOfMemoryError>(PyExc_MemoryError);
   map_to<KeyError>(PyExc_KeyError);

@@ -14,8 +14,10 @@
 #include "arguments.hpp"
 #include "bind.hpp"
 #include "bitale/compile/shared.hpp"
+#include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/graph/test_value.hpp"
 #include "bitale/graph/traversal.hpp"
 #include "define.hpp"
 #include "numpy_bridge.hpp"
@@ -136,7 +138,12 @@ void bind_variable(nb::module_& m) {
           "name"_a = nb::none(), "A new leaf of the same type.")
       .def_prop_ro(
           "where", [](const VariableObject& self) { return self.variable.where().str(); }, "The line that built it.")
-      .def("__repr__", [](const VariableObject& self) { return text_of(self.variable); });
+      .def("__repr__", [](const VariableObject& self) {
+        std::string text = text_of(self.variable);
+        if (config::get_bool("print_test_value"))
+          if (const auto value = test_value(self.variable)) text += cat("\n", value->repr());
+        return text;
+      });
   nb::class_<TensorVariableObject, VariableObject>(m, "TensorVariable", "A symbolic array.")
       .def_prop_ro("dtype",
                    [](const TensorVariableObject& self) { return std::string(dtype_name(self.variable.dtype())); })

@@ -37,5 +37,6 @@ NB_MODULE(_core, m) {
   bind_printing(m);
   bind_rewriting(m);
   bind_profile(m);
+  bind_debugging(m);
   bind_system(m);
 }

@@ -6,6 +6,7 @@
 
 #include "bitale/core/config.hpp"
 #include "bitale/printing/printing.hpp"
+#include "compile/describe_failure.hpp"
 #include "compile/function_impl.hpp"
 #include "compile/into_receiver.hpp"
 #include "link/measured.hpp"
@@ -26,6 +27,17 @@ Function::Impl::Impl(const Compiled& compiled) : Compiled(compiled) {
   profiled = std::make_unique<ProfiledCalls>(threads, thunk->measured().has_loops);
   if (config::get_bool("profile"))
     profile_entry = std::make_unique<ProfileEntry>([this] { return profile_text(profile()); });
+}
+
+// An error of the call says whose it is.
+template <class Call>
+void Function::Impl::named(Call call) const {
+  try {
+    call();
+  } catch (Error& error) {
+    describe_failure(error, name);
+    throw;
+  }
 }
 
 template <class Action>
@@ -119,7 +131,7 @@ void Function::Impl::with_shared(std::span<const View> values, Receiver& results
 void Function::Impl::run(std::span<const View> values, Receiver& results) const {
   TimedCall timed(profiled.get());
   with_shared(values, results, output_count,
-              [&](std::span<const View> all, Receiver& receiver) { thunk->run(all, receiver); });
+              [&](std::span<const View> all, Receiver& receiver) { named([&] { thunk->run(all, receiver); }); });
   timed.succeed();
 }
 
@@ -134,8 +146,9 @@ void Function::Impl::run_some(std::span<const View> values, std::span<const int>
   }
   for (std::size_t k = 0; k < updated.size(); ++k) wanted.push_back(int(output_count + k));
   TimedCall timed(profiled.get());
-  with_shared(values, results, outputs.size(),
-              [&](std::span<const View> all, Receiver& receiver) { thunk->run_some(all, wanted, receiver); });
+  with_shared(values, results, outputs.size(), [&](std::span<const View> all, Receiver& receiver) {
+    named([&] { thunk->run_some(all, wanted, receiver); });
+  });
   timed.succeed();
 }
 

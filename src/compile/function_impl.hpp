@@ -64,6 +64,8 @@ struct Function::Impl : Compiled {
   }
   void run(std::span<const View> values, Receiver& results) const;
   void run_some(std::span<const View> values, std::span<const int> outputs, Receiver& results) const;
+  template <class Call>
+  void named(Call call) const;
   // Shared variables are given to the action after the inputs, and get their new values from what it leaves in the
   // receiver after so many outputs.
   template <class Action>

@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "bitale/core/config.hpp"
+#include "bitale/graph/test_value.hpp"
 #include "compile/function_impl.hpp"
 
 namespace bitale {
@@ -97,6 +98,7 @@ struct FunctionMaker::State {
 
 FunctionMaker::FunctionMaker(const Variables& inputs, const Variables& outputs, const FunctionOptions& options)
     : state_(std::make_unique<State>()) {
+  const TestValuesOff while_copying;
   Compiled& made = state_->compiled;
   made.name = options.name;
   made.inputs = inputs;
@@ -163,6 +165,7 @@ std::vector<std::pair<std::size_t, std::size_t>> FunctionMaker::updates() const 
 void FunctionMaker::rewrite() {
   if (is_linked()) throw ValueError("FunctionMaker: the graph is linked and can't be rewritten any more");
   const auto start = Clock::now();
+  const TestValuesOff while_rewriting;
   RewriteReport& report = state_->compiled.report;
   do_rewrite(*state_->graph, report);
   state_->compiled.times.rewrite += milliseconds(start, Clock::now());
@@ -172,6 +175,7 @@ bool FunctionMaker::is_linked() const { return state_->compiled.thunk != nullptr
 
 void FunctionMaker::link() {
   if (is_linked()) return;
+  const TestValuesOff while_linking;
   Compiled& made = state_->compiled;
   made.thunk = do_link(made.graph, {.threads = made.threads, .profile = made.report.time_rules});
   for (std::size_t i = 0; i < made.output_count; ++i) made.output_types.push_back(&made.graph->outputs()[i].tensor());

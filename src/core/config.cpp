@@ -1,6 +1,7 @@
 // The process's configuration: one locked table, filled from the configuration files and BITALE_FLAGS when first used.
 #include "bitale/core/config.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
@@ -95,6 +96,18 @@ double get_float(std::string_view name) { return number<double>(get_typed(name, 
 void set(std::string_view name, std::string_view value) {
   std::lock_guard lock(shared().mutex);
   shared().table.set(name, value);
+  if (name == "compute_test_value") detail::known_test_values = -1;
+}
+
+std::atomic<int> detail::known_test_values{-1};
+
+TestValues detail::read_test_values() {
+  static constexpr std::string_view words[] = {"off", "ignore", "warn", "raise", "pdb"};
+  std::lock_guard lock(shared().mutex);  // so that no value is kept that has just been changed
+  const std::string word = shared().table.get("compute_test_value");
+  const int found = int(std::find(std::begin(words), std::end(words), word) - std::begin(words));
+  known_test_values = found;
+  return TestValues(found);
 }
 
 std::string describe() {

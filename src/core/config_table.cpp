@@ -198,6 +198,14 @@ const std::vector<Flag>& declarations() {
       {"profile", "bool", {}, "False", "Measure what compiling and calls of each function take, and print it at exit."},
       {"profiling__destination", "str", {}, "stderr", "Where profiles are printed at exit: stderr, stdout or a file."},
       {"profiling__n_ops", "int", {}, "20", "Rows of each table of a profile that is printed at exit."},
+      {"compute_test_value",
+       "enum",
+       {"off", "ignore", "warn", "raise", "pdb"},
+       "off",
+       "Compute each node as it is built, on the variables' tag.test_value; the words say what happens where such a "
+       "value "
+       "is missing: nothing, a warning, an error, or a breakpoint."},
+      {"print_test_value", "bool", {}, "False", "repr() of a variable shows its test value, where it has one."},
   };
   return flags;
 }

@@ -1,6 +1,8 @@
 // The reference interpreter: one node after the other, each by its op's `perform`.
 #include "graph/evaluate.hpp"
 
+#include <new>
+
 #include "bitale/core/text.hpp"
 #include "graph/aliasing.hpp"
 #include "graph/pointer_map.hpp"
@@ -8,34 +10,18 @@
 
 namespace bitale {
 
-namespace {
-
-std::string node_text(const Apply& node) {
-  std::vector<std::string> inputs;
-  for (const Variable& input : node.inputs()) inputs.push_back(input.str());
-  return cat(node.op().label(), "(", join(inputs, ", "), ")");
-}
-
-std::string value_text(const Variable& variable, const Array& value) {
-  return cat(variable.str(), ": ", dtype_short_name(value.dtype()), " ", tuple_text(value.shape()));
-}
-
-}  // namespace
-
-void add_node_context(Error& error, const Apply& node, std::span<const Array> in) {
-  error.add("node", node_text(node));
-  std::vector<std::string> parts;
-  for (std::size_t i = 0; i < in.size(); ++i) parts.push_back(value_text(node.inputs()[i], in[i]));
-  if (!parts.empty()) error.add("inputs", join(parts, ", "));
-  if (const Location& where = node.provenance().where) error.add("built at", where.str());
-  if (node.provenance().rule) error.add("made by", node.provenance().rule);
-}
-
 void evaluate_node(const Apply& node, std::span<const Array> in, std::span<Array> out) {
   try {
     node.op().perform(node, in, out);
   } catch (Error& error) {
     add_node_context(error, node, in);
+    throw;
+  } catch (const std::bad_alloc&) {
+    OutOfMemoryError error(cat(node.op().label(), ": no memory"));
+    add_node_context(error, node, in);
+    throw error;
+  } catch (...) {
+    describe_foreign_error(node, in);
     throw;
   }
   for (std::size_t i = 0; i < out.size(); ++i) {
@@ -97,7 +83,21 @@ std::vector<Array> evaluate(std::span<const Variable> outputs, std::span<const V
     for (const Variable& input : node.inputs()) in.push_back(take(input));
     out.assign(node.output_count(), Array());
     copy_destroyed(node, in);
-    evaluate_node(node, in, out);
+    try {
+      evaluate_node(node, in, out);
+    } catch (Error& error) {
+      std::vector<StoredValue> stored;
+      PointerSet seen;
+      for (std::size_t i = 0; i < in.size(); ++i)
+        if (!node.input(int(i)).is_constant() && seen.insert(node.input(int(i)).node()))
+          stored.push_back({node.input(int(i)).node(), &in[i]});
+      slot_of.for_each([&](const void* v, std::size_t at) {
+        if (slots[at].known && slots[at].uses && seen.insert(v))
+          stored.push_back({static_cast<const VariableNode*>(v), &slots[at].value});
+      });
+      add_storage(error, stored);
+      throw;
+    }
     for (std::size_t i = 0; i < out.size(); ++i) {
       Slot& result = slot(&pointer->outputs[i]);
       if (result.known || result.uses == 0) continue;  // a given value stands

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <vector>
 
 #include "bitale/core/error.hpp"
@@ -22,7 +23,21 @@ void evaluate_node(const Apply& node, std::span<const Array> in, std::span<Array
 // Gives an op that destroys inputs copies of its own.
 void copy_destroyed(const Apply& node, std::span<Array> in);
 
-// Adds lines that say which node failed, on inputs of which shapes, and where it was built.
+// ---- what errors say (node_error.cpp) ----
+
+// Adds lines that say which node failed, on inputs of which shapes, strides and values (none: the values are not
+// known), and where it was built; from exception_verbosity=medium on, its tree. The error is about the node from then
+// on.
 void add_node_context(Error& error, const Apply& node, std::span<const Array> in);
+// With exception_verbosity=high, adds what was held in memory, the largest first.
+struct StoredValue {
+  const VariableNode* variable;
+  const Array* value;
+};
+void add_storage(Error& error, std::vector<StoredValue> stored);
+// An exception of another kind, being handled now: whoever is asked knows how to note the lines and the node on it.
+using Describer = void (*)(const Apply& node, const std::string& lines);
+void set_foreign_error_describer(Describer describer);
+void describe_foreign_error(const Apply& node, std::span<const Array> in);
 
 }  // namespace bitale

@@ -30,6 +30,11 @@ class PointerMap {
     ++size_;
     return {&slot.value, true};
   }
+  template <class Visit>
+  void for_each(Visit&& visit) const {
+    for (const Slot& slot : slots_)
+      if (slot.key) visit(slot.key, slot.value);
+  }
 
  private:
   struct Slot {

@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/graph/test_value.hpp"
 #include "graph/copy.hpp"
 #include "graph/hash.hpp"
 #include "graph/walk.hpp"
@@ -98,6 +100,7 @@ std::size_t node_count(std::span<const Variable> outputs) {
 Apply copy_node(const Apply& node, Variables inputs) {
   std::vector<Type> types;
   for (std::size_t i = 0; i < node.output_count(); ++i) types.push_back(node.node()->outputs[i].type);
+  const TestValuesOff as_it_is;
   Apply copy(node.op_ref(), std::move(inputs), types);
   copy.node()->provenance = node.provenance();
   return copy;
@@ -114,6 +117,7 @@ Variable copy_leaf(const Variable& leaf) {
   Variable copy(leaf.type(), leaf.name());
   copy.node()->leaf = leaf.node()->leaf;
   copy.node()->where = leaf.node()->where;
+  if (leaf.node()->tag) copy.node()->tag = make_ref<Tag>(*leaf.node()->tag);
   return copy;
 }
 
@@ -169,6 +173,7 @@ Apply rebuild(const Apply& node, Variables inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) same_types &= inputs[i].type()->equals(*node.inputs()[i].type());
   Apply out = same_types ? copy_node(node, std::move(inputs)) : node.with_inputs(std::move(inputs));
   copy_names(node, out);
+  if (same_types && config::test_values() != config::TestValues::off) compute_test_values(out);
   return out;
 }
 

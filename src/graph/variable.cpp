@@ -1,9 +1,11 @@
 // Reference counting of variables and nodes, and what can be asked of a variable.
 #include "bitale/graph/variable.hpp"
 
+#include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/graph/op.hpp"
+#include "bitale/graph/test_value.hpp"
 
 namespace bitale {
 
@@ -117,6 +119,16 @@ Apply::Apply(OpRef op, Variables inputs, const std::vector<Type>& output_types) 
   if (!current_rule) node->provenance.where = current_location();
   node_ = node.release();
   node_->count = 1;
+  if (config::test_values() != config::TestValues::off && !current_rule) try_node();
+}
+
+void Apply::try_node() {
+  try {
+    compute_test_values(*this);
+  } catch (...) {
+    *this = Apply();  // no destructor runs where a constructor fails
+    throw;
+  }
 }
 
 void Apply::discard(ApplyNode* node) noexcept {

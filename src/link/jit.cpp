@@ -18,6 +18,7 @@
 #include "link/branches.hpp"
 #include "link/direct.hpp"
 #include "link/effort.hpp"
+#include "link/explain_failure.hpp"
 #include "link/failing.hpp"
 #include "link/linker.hpp"
 #include "link/profiler.hpp"
@@ -246,7 +247,7 @@ class JitThunk final : public Thunk {
       frame.self.threads = thunk.threads_;
       frame.self.in_small_chunks = thunk.options_.eager_threads;
       frame.self.allocate = [](runtime::Frame* f, std::int64_t buffer) {
-        return of(f).guard([&](Call& c) { c.allocate(buffer); });
+        return of(f).guard([&](Call& c) { c.allocate_for_node(buffer); });
       };
       frame.self.host_call = [](runtime::Frame* f, std::int64_t callback) {
         return of(f).guard([&](Call& c) { c.host_call(callback); });
@@ -275,6 +276,18 @@ class JitThunk final : public Thunk {
     Dims shape_of(std::int64_t buffer) const {
       const std::int64_t* lengths = workspace.lengths.data() + thunk.offsets_[std::size_t(buffer)];
       return Dims(std::span(lengths, std::size_t(thunk.buffers()[std::size_t(buffer)].ndim())));
+    }
+
+    void allocate_for_node(std::int64_t id) {
+      try {
+        allocate(id);
+      } catch (Error& error) {
+        const auto& makers = thunk.lowered_.makers;
+        const auto writes = [&](auto& maker) { return maker.buffer == id; };
+        const auto found = std::find_if(makers.begin(), makers.end(), writes);
+        if (found != makers.end()) add_node_context(error, found->node, {});
+        throw;
+      }
     }
 
     void allocate(std::int64_t id) {
@@ -319,7 +332,7 @@ class JitThunk final : public Thunk {
       }
       copy_destroyed(node, in);  // others read the buffers too
       evaluate_node(node, in, out);
-      for (std::size_t k = 0; k < out.size(); ++k) {
+      for (std::size_t k = 0; k < steps.outputs.size(); ++k) {
         const bool is_view = !node.op().view_of(node, int(k)).empty();
         const std::int64_t b = steps.outputs[k];
         Array value = is_view ? out[k].copy() : out[k].contiguous();
@@ -398,16 +411,11 @@ class JitThunk final : public Thunk {
     return workspace;
   }
 
-  // Native code only says which check failed. The interpreter, run on the same inputs, says it in full.
   [[noreturn]] void fail(Call& call, std::int32_t status, std::span<const View> inputs) const {
     if (status == runtime::failed_in_host) std::rethrow_exception(call.error);
     if (status == runtime::no_memory) throw OutOfMemoryError("no memory for the values of a long function");
-    std::call_once(vm_once_, [&] { vm_ = link_vm(graph_); });
-    ArrayReceiver unused(0);
-    vm_->run(inputs, unused);
-    ShapeError error(lowered_.program.checks[std::size_t(status - 1)]);
-    add_node_context(error, lowered_.check_nodes[std::size_t(status - 1)], {});
-    throw error;
+    const auto check = std::size_t(status - 1);
+    explain_failure(graph_, {lowered_.check_nodes[check], lowered_.program.checks[check]}, inputs);
   }
 
   LinkedGraph graph_;
@@ -429,8 +437,6 @@ class JitThunk final : public Thunk {
   std::unordered_map<const ApplyNode*, ApplyNode*> stand_in_;
   mutable std::mutex strides_mutex_;
   mutable std::list<Strided> strided_;
-  mutable std::once_flag vm_once_;
-  mutable std::unique_ptr<Thunk> vm_;
 };
 
 // Branches within branches become functions within functions; those that are nested deeper, and more than so many of

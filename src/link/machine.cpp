@@ -186,9 +186,38 @@ class Machine final : public Thunk {
     for (auto& [cell, variable] : constants_) give(cell, variable, *variable.constant());
     std::optional<NodeProfiler::Call> call;
     if (profiler_) cells.profiled = &call.emplace(*profiler_, producers_.size());
-    for (auto i : plan.order) demand(i, cells);
+    try {
+      for (auto i : plan.order) demand(i, cells);
+    } catch (Error& error) {
+      add_storage(error, stored(cells));
+      throw;
+    }
     std::vector<Array> out = results(cells, inputs, outputs);
     if (call) call->succeed(out);
+    return out;
+  }
+
+  // What a call that fails holds at that moment.
+  std::vector<StoredValue> stored(const Cells& cells) const {
+    std::vector<StoredValue> out;
+    std::vector<bool> seen(producers_.size(), false);
+    const auto add = [&](const Variable& variable, Index cell) {
+      const bool held = cells.known[cell] && cells.readers[cell] && !variable.is_constant();
+      if (held && !seen[cell]) out.push_back({variable.node(), &cells.values[cell]});
+      seen[cell] = true;
+    };
+    if (!cells.waiting.empty()) {  // what the failing node reads may be its own by now
+      const Instruction& failing = program_[cells.waiting.back()];
+      for (std::size_t k = 0; k < std::min(failing.in.size(), cells.in.size()); ++k) {
+        const Variable& variable = failing.node.input(int(k));
+        if (!variable.is_constant() && !seen[failing.in[k]]) out.push_back({variable.node(), &cells.in[k]});
+        seen[failing.in[k]] = true;
+      }
+    }
+    for (auto& instruction : program_) {
+      for (std::size_t k = 0; k < instruction.in.size(); ++k) add(instruction.node.input(int(k)), instruction.in[k]);
+      for (std::size_t k = 0; k < instruction.out.size(); ++k) add(instruction.node.output(int(k)), instruction.out[k]);
+    }
     return out;
   }
 

@@ -45,6 +45,9 @@ class NestBuilder {
       const Root& root = plan_.roots[std::size_t(id)];
       find_dependencies(root);
       insert(root, id);
+      if (root.step)
+        if (auto* check = std::get_if<program::Check>(&root.step->what))
+          if (plan_.is_expected[std::size_t(check->check)]) expected_.push_back(id);
       for (auto buffer : root.writes) writers_[std::size_t(buffer)].push_back(id);
       if (root.buffer >= 0) writers_[std::size_t(root.buffer)].push_back(id);
       if (root.var) producers_[root.var.payload()] = id;
@@ -100,6 +103,20 @@ class NestBuilder {
     for (auto buffer : root.reads) depend_on_writers(buffer);
     if (root.buffer >= 0) depend_on_writers(root.buffer);
     for (int token : root.checks) depend_on(plan_.check_roots[std::size_t(token)]);
+    if (!expected_.empty() && must_wait(root))
+      for (int id : expected_) depend_on(id);
+  }
+
+  // For checks that loops don't wait for, but calls and memory do.
+  static bool must_wait(const Root& root) {
+    if (root.kind == Root::Kind::step) return true;
+    if (root.kind == Root::Kind::scalar) return false;
+    bool known = true;  // the lengths, before anything is computed
+    program::ExprWalk walk;
+    for (auto& length : root.domain)
+      walk(length,
+           [&](Expr expr) { known &= expr.code() != program::Code::load && expr.code() != program::Code::var; });
+    return !known;
   }
 
   // The present root reads and overwrites what `other` writes only at the index of this loop.
@@ -261,6 +278,7 @@ class NestBuilder {
   std::vector<Item> top_;
   std::vector<std::vector<int>> writers_;            // buffer -> roots
   std::unordered_map<std::int64_t, int> producers_;  // var -> root
+  std::vector<int> expected_;                        // checks that loops don't wait for
   // Of the root being inserted:
   std::vector<bool> depends_;
   std::vector<int> touched_;

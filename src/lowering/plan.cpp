@@ -396,6 +396,12 @@ void Plan::call(std::string_view function, std::vector<CallArgument> arguments) 
   });
 }
 
+void Plan::observe() {
+  const Apply node = Apply::of(node_);
+  for (auto& input : node.inputs()) want(input);
+  add_host_call(node, {});
+}
+
 void Plan::define_host_call(const Apply& node) {
   for (auto& input : node.inputs()) want(input);
   for (std::size_t k = 0; k < node.output_count(); ++k) {
@@ -412,15 +418,20 @@ void Plan::define_host_call(const Apply& node) {
     value.buffer = buffer;
     value.by_host = true;
   }
+  std::vector<std::int64_t> outputs;
+  for (auto& output : node.outputs()) outputs.push_back(values_[output.node()].buffer);
+  add_host_call(node, std::move(outputs));
+}
+
+void Plan::add_host_call(const Apply& node, std::vector<std::int64_t> outputs) {
   const int callback = int(callbacks.size());
   callbacks.push_back(node);
   program.callbacks.push_back(node.op().label());
-  builders_[node_].push_back([this, node, callback] {
+  builders_[node_].push_back([this, node, callback, outputs = std::move(outputs)] {
     Root root;
     root.kind = Root::Kind::step;
     for (auto& input : node.inputs()) root.reads.push_back(in_memory(input));
-    for (std::size_t k = 0; k < node.output_count(); ++k)
-      root.writes.push_back(values_[node.output(int(k)).node()].buffer);
+    root.writes = outputs;
     root.step = program::Step{program::HostCall{callback, root.reads, root.writes}};
     roots.push_back(std::move(root));
   });
@@ -440,6 +451,7 @@ int Plan::add_check(Expr condition, std::string message) {
   program.checks.push_back(std::move(message));
   check_nodes.push_back(Apply::of(node_));
   check_roots.push_back(-1);
+  is_expected.push_back(false);
   if (known_at_entry(condition)) {
     entry_checks.push_back({program::Check{condition, id}});
     return id;
@@ -468,6 +480,10 @@ void Plan::require(Expr condition, std::string message) {
   for (std::uint32_t k = 0; k < node_->output_count; ++k) values_[&node_->outputs[k]].checks.push_back(token);
 }
 
+void Plan::expect(Expr condition, std::string message) {
+  if (!condition.is_constant(1)) is_expected[std::size_t(add_check(condition, std::move(message)))] = true;
+}
+
 // Whether `index` counts along an axis of that length, so that it is always in range.
 bool Plan::counts_along(Expr index, Expr length) const {
   return index.code() == program::Code::index && extents_[std::size_t(index.payload())] == canonical(length);
@@ -491,6 +507,7 @@ void Plan::require_in_range(int input, Expr length, std::string message) {
   program.checks.push_back(std::move(message));
   check_nodes.push_back(Apply::of(node_));
   check_roots.push_back(-1);
+  is_expected.push_back(false);
   const Expr var = pool().var(next_var_++, DType::Bool);
   builders_[node_].push_back([this, variable, length, id, var] {
     const std::vector<Expr> domain = canonical(value_of(variable).shape);

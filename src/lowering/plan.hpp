@@ -85,7 +85,8 @@ class Plan final : public Lowering {
 
   Program program;
   std::vector<Root> roots;
-  std::vector<int> check_roots;  // token -> root, or -1 for a check made at entry
+  std::vector<int> check_roots;   // token -> root, or -1 for a check made at entry
+  std::vector<bool> is_expected;  // token -> whether loops may run before the check
   std::vector<Apply> callbacks, check_nodes;
   program::Steps entry_checks;
 
@@ -106,9 +107,11 @@ class Plan final : public Lowering {
   void assemble(int output, std::optional<int> base, std::vector<Piece> pieces) override;
   void concatenate(int output, int axis, std::vector<Part> parts) override;
   void call(std::string_view function, std::vector<CallArgument> arguments) override;
+  void observe() override;
   MatrixLayout matrix(int input) override;
   bool is_computed(int input) override;
   void require(Expr condition, std::string message) override;
+  void expect(Expr condition, std::string message) override;
   void require_in_range(int input, Expr length, std::string message) override;
   Expr index_in(int input, Index at, Expr length, bool wraps) override;
 
@@ -139,6 +142,7 @@ class Plan final : public Lowering {
   void define_constant(const Variable& variable, Value& value);
   void define(const Apply& node);
   void define_host_call(const Apply& node);
+  void add_host_call(const Apply& node, std::vector<std::int64_t> outputs);
   bool infer_shapes(const Apply& node);
   const Variables& shape_variables(const Variable& variable);
   Expr scalar_of(const Variable& variable);  // the int64 value of a 0-d integer expression

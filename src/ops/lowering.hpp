@@ -85,6 +85,8 @@ class Lowering {
   virtual void concatenate(int output, int axis, std::vector<Part> parts) = 0;
   // A runtime function (runtime/symbols.hpp) writes the outputs; array arguments are materialised, contiguous.
   virtual void call(std::string_view function, std::vector<CallArgument> arguments) = 0;
+  // The host calls perform on the inputs, for what it does besides computing; what it computes is not used.
+  virtual void observe() = 0;
   // Whether the input is computed element by element and read by this node only: then reading each element once, where
   // it is computed, costs less than storing it.
   virtual bool is_computed(int input) = 0;
@@ -94,6 +96,9 @@ class Lowering {
   // ---- run-time checks ----
   // The call fails with `message` (a ShapeError, or IndexError) unless the condition holds at entry.
   virtual void require(Expr condition, std::string message) = 0;
+  // The same of a condition that no reading or writing relies on: loops may run before the check, so that they can
+  // share one with what the condition is computed by. What depends on it are calls, and the lengths of memory.
+  virtual void expect(Expr condition, std::string message) = 0;
   // Every element of integer input `input` must lie in [-length, length). It is checked in the loop that reads them, so
   // rules read them by `index_in`.
   virtual void require_in_range(int input, Expr length, std::string message) = 0;

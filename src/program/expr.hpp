@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "bitale/core/dtype.hpp"
+#include "bitale/core/small_vector.hpp"
 
 namespace bitale::program {
 
@@ -193,17 +194,50 @@ Expr rare_math_call(std::string_view function, Expr condition, Expr otherwise, s
 
 std::vector<Expr> arguments_of(Expr expr);
 
+// A set of expressions of one pool. Most are small, and need no memory of their own then.
+class ExprSet {
+ public:
+  bool insert(Expr expr) {  // whether it is new
+    if (2 * (size_ + 1) > slots_.size()) grow();
+    const std::uint32_t key = expr.id() + 1;  // 0 is a free slot
+    std::uint32_t& slot = slots_[position(key)];
+    if (slot == key) return false;
+    slot = key;
+    ++size_;
+    return true;
+  }
+
+ private:
+  std::size_t position(std::uint32_t key) const {
+    const std::size_t mask = slots_.size() - 1;
+    std::size_t at = (key * 0x9E3779B1u >> 7) & mask;
+    while (slots_[at] && slots_[at] != key) at = (at + 1) & mask;
+    return at;
+  }
+  void grow() {
+    const auto old = std::move(slots_);
+    slots_ = Slots(2 * old.size(), 0);
+    for (const std::uint32_t key : old)
+      if (key) slots_[position(key)] = key;
+  }
+
+  using Slots = SmallVector<std::uint32_t, 64>;
+  Slots slots_ = Slots(64, 0);
+  std::size_t size_ = 0;
+};
+
 // Visits every distinct sub-expression once, over all calls with one ExprWalk. A visitor that returns bool says whether
 // to go on into the arguments.
 class ExprWalk {
  public:
   template <class Visit>
   void operator()(Expr root, Visit&& visit) {
+    stack_.reserve(16);
     stack_.push_back(root);
     while (!stack_.empty()) {
       const Expr expr = stack_.back();
       stack_.pop_back();
-      if (!seen_.insert(expr.id()).second) continue;
+      if (!seen_.insert(expr)) continue;
       if constexpr (std::is_same_v<decltype(visit(expr)), bool>) {
         if (!visit(expr)) continue;
       } else {
@@ -214,7 +248,7 @@ class ExprWalk {
   }
 
  private:
-  std::unordered_set<std::uint32_t> seen_;
+  ExprSet seen_;
   std::vector<Expr> stack_;
 };
 

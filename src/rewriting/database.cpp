@@ -4,6 +4,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/graph/test_value.hpp"
 #include "bitale/rewriting/passes.hpp"
 
 namespace bitale::rewriting {
@@ -110,6 +111,7 @@ std::vector<Pass> registered_passes() {
 }
 
 void register_rules(const std::function<void(Rules&)>& topic, bool overwrite) {
+  const TestValuesOff of_patterns;
   Rules rules;
   topic(rules);
   OptDB::instance().add(rules.take(), overwrite);
@@ -205,6 +207,7 @@ OptDB& OptDB::instance() {
 }
 
 OptDB::OptDB() {
+  const TestValuesOff of_patterns;
   for (auto& row : phase_table) {
     Tags tags{"fast_run"};
     if (row.in_fast_compile) tags.push_back("fast_compile");

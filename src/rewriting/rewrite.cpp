@@ -5,6 +5,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/graph/test_value.hpp"
 #include "bitale/rewriting/rewriting.hpp"
 #include "rewriting/database.hpp"
 #include "rewriting/engine.hpp"
@@ -27,6 +28,7 @@ std::string format(const char* text, Args... args) {
 
 void rewrite(FunctionGraph& graph, const RewriteQuery& query, RewriteReport* report) {
   const auto start = std::chrono::steady_clock::now();
+  const TestValuesOff while_rewriting;
   const auto plan = OptDB::instance().plan(query);
   RewriteReport unwanted;
   RewriteReport& to = report ? *report : unwanted;

@@ -71,12 +71,6 @@ def test_cache(tmp_path, monkeypatch):
             assert main(arguments) == 0, arguments
 
 
-def test_debugging():
-    names = {}
-    for code in blocks("debugging.md", "python"):
-        execute(code, "debugging.md", names)
-
-
 def test_command_line(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     for code in blocks("command_line.md", "python"):
@@ -93,3 +87,15 @@ def test_command_line(tmp_path, monkeypatch, capsys):
             else:
                 assert main(arguments) == 0, arguments
     assert Path("predict.html").exists()
+
+
+def test_debugging(capsys):
+    names = {}
+    for code in blocks("debugging.md", "python"):
+        execute(code, "debugging.md", names)
+    out = capsys.readouterr().out
+    assert "x is __str__ = [1. 2.]\n" in out
+    assert "x has shape = (2,)\nx has max = 2.0\n" in out
+    (shown,) = blocks("debugging.md", "text")
+    told = [line for line in str(names["error"]).splitlines() if not line.startswith("  built at")]
+    assert told == [line for line in shown.splitlines() if not line.startswith("  built at")]

@@ -16,6 +16,7 @@ class Container final : public LeafData {
   Container(Type type, Array value);
   const TensorType& type() const { return *as_tensor(type_); }
   Array get() const;  // the handle; its data is never written in place while shared
+  std::optional<Array> present_value() const override { return get(); }
   // Filters the value (TypeError as for a function's input) and stores it.
   void set(const Array& value, bool borrow = false);
   // For updates by functions: stores a value that is already of the right type, and keeps the old one's memory for the

@@ -3,6 +3,7 @@
 // the files of BITALERC (default ~/.bitalerc, INI, section [global]), the default. Thread-safe.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -38,6 +39,17 @@ void set(std::string_view name, std::string_view value);
 std::string describe();
 
 DType float_x();
+
+// The flag compute_test_value, which every new node asks for.
+enum class TestValues : int { off, ignore, warn, raise, pdb };
+namespace detail {
+extern std::atomic<int> known_test_values;  // negative: not read yet
+TestValues read_test_values();
+}  // namespace detail
+inline TestValues test_values() {
+  const int known = detail::known_test_values.load(std::memory_order_relaxed);
+  return known >= 0 ? TestValues(known) : detail::read_test_values();
+}
 
 // Changes flags for the life of the object.
 class Change {

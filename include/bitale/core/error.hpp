@@ -2,10 +2,18 @@
 // came; context lines (which node, where it was built, what to try) are added as an error travels up.
 #pragma once
 
+#include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace bitale {
+
+// What an error is about, for programs to ask; of a node that failed, see bitale/graph/failing_node.hpp.
+class ErrorSubject {
+ public:
+  virtual ~ErrorSubject() = default;
+};
 
 class Error : public std::runtime_error {
  public:
@@ -13,9 +21,16 @@ class Error : public std::runtime_error {
   const char* what() const noexcept override { return message_.c_str(); }
   // Appends a line "  <label>  <text>" under the message.
   Error& add(const std::string& label, const std::string& text);
+  // The first who knows what it is about says so.
+  Error& about(std::shared_ptr<const ErrorSubject> subject) {
+    if (!subject_) subject_ = std::move(subject);
+    return *this;
+  }
+  const ErrorSubject* subject() const noexcept { return subject_.get(); }  // null: nobody knew
 
  private:
   std::string message_;
+  std::shared_ptr<const ErrorSubject> subject_;
 };
 
 #define BITALE_ERROR(Name, Base)                                     \
@@ -28,6 +43,8 @@ BITALE_ERROR(TypeError, Error)
 BITALE_ERROR(ValueError, Error)
 BITALE_ERROR(IndexError, Error)
 BITALE_ERROR(KeyError, Error)
+BITALE_ERROR(AttributeError, Error)
+BITALE_ERROR(AssertionError, Error)  // a promise of the user that did not hold
 BITALE_ERROR(OutOfMemoryError, Error)
 BITALE_ERROR(NotImplementedError, Error)
 BITALE_ERROR(InternalError, Error)           // a broken promise of Bitale itself

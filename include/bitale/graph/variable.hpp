@@ -6,6 +6,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -28,6 +29,14 @@ using Variables = std::vector<Variable>;
 class LeafData : public RefCounted {
  public:
   virtual const Array* constant() const { return nullptr; }  // a Constant's data
+  // The value it has now, where it has one.
+  virtual std::optional<Array> present_value() const { return constant() ? std::optional(*constant()) : std::nullopt; }
+};
+
+// What the user notes on a variable.
+struct Tag final : RefCounted {
+  std::optional<Array> test_value;  // of the variable's type (test_value.hpp)
+  std::shared_ptr<void> notes;      // of a face of the library: in Python, the other attributes of `variable.tag`
 };
 
 struct ConstantData final : LeafData {
@@ -50,6 +59,7 @@ struct VariableNode {
   Ref<const LeafData> leaf;
   std::string name;
   Location where;  // of a leaf; an output's is its Apply's
+  Ref<Tag> tag;    // null until something is noted
 };
 
 struct ApplyNode {
@@ -131,7 +141,8 @@ class Variable {
 class Apply {
  public:
   Apply() noexcept = default;
-  // ValueError when an input is null.
+  // ValueError when an input is null. Where the flag compute_test_value asks for it, the node is tried on test values
+  // at once, and raises what it raises (test_value.hpp).
   Apply(OpRef op, Variables inputs, const std::vector<Type>& output_types);
   Apply(const Apply& other) noexcept : node_(other.node_) {
     if (node_) node_->count.fetch_add(1, std::memory_order_relaxed);
@@ -169,6 +180,7 @@ class Apply {
  private:
   friend class Variable;
   static void discard(ApplyNode* node) noexcept;
+  void try_node();
 
   ApplyNode* node_ = nullptr;
 };

@@ -10,6 +10,7 @@ from bitale.graph.basic import (
 from bitale.graph.fg import FunctionGraph
 from bitale.graph.op import Op
 from bitale.graph.replace import clone_replace, graph_replace, vectorize_graph
+from bitale.graph.tag import get_test_value
 from bitale.graph.traversal import (
     ancestors,
     explicit_graph_inputs,

@@ -1,0 +1,69 @@
+"""What users note on variables: ``variable.tag.test_value = 3.0``, ``variable.tag.anything``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bitale import _core
+
+
+class Scratchpad:
+    """The attributes of one variable. They last as long as the variable, whatever object stands for it."""
+
+    __slots__ = ("_variable",)
+
+    def __init__(self, variable: _core.Variable):
+        object.__setattr__(self, "_variable", variable)
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "test_value":
+            value = _core.test_value(self._variable)
+            if value is not None:
+                return value
+        elif not name.startswith("__"):
+            notes = _core.tag_notes(self._variable)
+            if name in notes:
+                return notes[name]
+        raise AttributeError(f"nothing is noted on {self._variable!r} as {name}")
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name == "test_value":
+            _core.set_test_value(self._variable, value)
+        else:
+            _core.tag_notes(self._variable)[name] = value
+
+    def __delattr__(self, name: str) -> None:
+        getattr(self, name)
+        if name == "test_value":
+            _core.set_test_value(self._variable, None)
+        else:
+            del _core.tag_notes(self._variable)[name]
+
+    def __dir__(self) -> list[str]:
+        names = sorted(_core.tag_notes(self._variable))
+        return names if _core.test_value(self._variable) is None else [*names, "test_value"]
+
+    def clear(self) -> None:
+        """Forgets everything."""
+        _core.set_test_value(self._variable, None)
+        _core.tag_notes(self._variable).clear()
+
+    def info(self) -> None:
+        """Prints what is noted."""
+        for name in dir(self):
+            print(f"{name}: {getattr(self, name)}")
+
+    def __repr__(self) -> str:
+        return f"<tag of {self._variable!r}: {', '.join(dir(self)) or 'nothing'}>"
+
+
+def get_test_value(variable: Any) -> Any:
+    """The value that expressions are tried on: a constant's, a shared variable's, or ``variable.tag.test_value``.
+
+    Raises AttributeError when there is none. Source: Theano's ``gof.op.get_test_value``.
+    """
+    variable = _core.as_tensor_variable(variable) if not isinstance(variable, _core.Variable) else variable
+    value = _core.test_value(variable)
+    if value is None:
+        raise AttributeError(f"{variable!r} has no test value")
+    return value

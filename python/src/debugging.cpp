@@ -1,0 +1,154 @@
+// Checks, prints and breakpoints; what the library hands to Python meanwhile (values to print, warnings, breakpoints,
+// lines about a node that failed); and what users note on variables.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "arguments.hpp"
+#include "bind.hpp"
+#include "bitale/core/breakpoint.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/core/warning.hpp"
+#include "bitale/graph/test_value.hpp"
+#include "bitale/ops/debugging.hpp"
+#include "define.hpp"
+#include "graph/evaluate.hpp"
+#include "numpy_bridge.hpp"
+#include "ops/breakpoint.hpp"
+#include "ops/check_and_raise.hpp"
+#include "ops/print.hpp"
+
+namespace bitale::python {
+
+namespace {
+
+// ---- what the library hands to Python -------------------------------------------------------------------------------
+
+void print_in_python(const PrintRequest& request) {
+  nb::gil_scoped_acquire locked;
+  nb::module_::import_("bitale.printing")
+      .attr("print_value")(request.message, request.attrs, request.function, to_numpy(request.value.copy()));
+}
+
+void warn_in_python(const std::string& message) {
+  nb::gil_scoped_acquire locked;
+  if (PyErr_WarnEx(PyExc_UserWarning, message.c_str(), 1) < 0) nb::raise_python_error();
+}
+
+void break_in_python(std::string_view why, std::span<Array> values) {
+  nb::gil_scoped_acquire locked;
+  nb::list monitored;
+  for (auto& value : values) monitored.append(to_numpy(value.copy()));
+  nb::module_::import_("bitale.breakpoint").attr("stop")(std::string(why), monitored);
+  if (monitored.size() != values.size())
+    throw ValueError(cat("breakpoint: `monitored` has ", monitored.size(), " values now, not ", values.size()));
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const TensorType type(values[i].dtype(), Dims(std::size_t(values[i].ndim()), unknown_length));
+    values[i] = filter(type, value_for(type, monitored[i], Downcast::FloatLiteral));
+  }
+}
+
+// Python's own exceptions keep their class; the lines become a note, and the node an attribute.
+void describe_python_error(const Apply& node, const std::string& lines) {
+  try {
+    throw;
+  } catch (nb::python_error& error) {
+    nb::gil_scoped_acquire locked;
+    const nb::object exception = nb::borrow(error.value());
+    try {
+      if (nb::hasattr(exception, "node")) return;
+      nb::setattr(exception, "node", wrap(node));
+      if (nb::hasattr(exception, "add_note")) exception.attr("add_note")(lines);
+    } catch (nb::python_error&) {
+      // an exception that takes no attributes is raised as it is
+    }
+  } catch (...) {
+  }
+}
+
+// ---- ops ------------------------------------------------------------------------------------------------------------
+
+OpRef make_check(const std::string& exc_type, const std::string& msg) {
+  return make_ref<const CheckAndRaise>(exc_type, msg);
+}
+OpRef make_print(const std::string& message, const std::vector<std::string>& attrs, const std::string& function) {
+  for (auto& name : attrs)
+    if (name.find(',') != name.npos) throw ValueError(cat("Print: `", name, "` is no attribute's name"));
+  return make_ref<const Print>(message, join(attrs, ","), function);
+}
+OpRef make_breakpoint(const std::string& name) { return make_ref<const PdbBreakpoint>(name); }
+
+// ---- tags -----------------------------------------------------------------------------------------------------------
+
+// A dict of Python's that lives as long as the variable, in whatever thread that ends.
+struct Notes {
+  nb::object dict;
+  ~Notes() {
+    if (!Py_IsInitialized()) {
+      dict.release();
+      return;
+    }
+    nb::gil_scoped_acquire locked;
+    dict.reset();
+  }
+};
+
+Tag& tag_of(const Variable& variable) {
+  auto& tag = variable.node()->tag;
+  if (!tag) tag = make_ref<Tag>();
+  return *tag;
+}
+
+nb::object notes_of(const Variable& variable) {
+  Tag& tag = tag_of(variable);
+  if (!tag.notes) tag.notes = std::make_shared<Notes>(nb::dict());
+  return static_cast<Notes*>(tag.notes.get())->dict;
+}
+
+nb::object test_value_of(const Variable& variable) {
+  const auto value = as_tensor(variable.type()) ? test_value(variable) : std::nullopt;
+  return value ? to_numpy(value->copy()) : nb::none();
+}
+
+void note_test_value(const Variable& variable, Any value) {
+  if (value.is_none()) {
+    if (variable.node()->tag) variable.node()->tag->test_value.reset();
+    return;
+  }
+  set_test_value(variable, value_for(variable.tensor(), value, Downcast::FloatLiteral));
+}
+
+}  // namespace
+
+void bind_debugging(nb::module_& m) {
+  set_print_handler(print_in_python);
+  set_warning_handler(warn_in_python);
+  set_break_handler(break_in_python);
+  set_foreign_error_describer(describe_python_error);
+  m.def("check_and_raise", make_check, "exc_type"_a, "msg"_a, "The op that raises an exception, given its name.");
+  m.def("print_op", make_print, "message"_a, "attrs"_a, "function"_a, "The op that prints.");
+  m.def("pdb_breakpoint", make_breakpoint, "name"_a, "The op that stops.");
+  m.def("tag_notes", notes_of, "variable"_a, nb::sig("def tag_notes(variable: Variable) -> dict[str, typing.Any]"),
+        "What is noted on a variable, apart from its test value.");
+  m.def("test_value", test_value_of, "variable"_a,
+        nb::sig("def test_value(variable: Variable) -> numpy.typing.NDArray[typing.Any] | None"),
+        "A copy of the value to try expressions on, or None.");
+  m.def("set_test_value", note_test_value, "variable"_a, "value"_a.none(),
+        "Notes a value to try expressions on; None: none.");
+  nb::borrow<nb::class_<VariableObject>>(m.attr("Variable"))
+      .def_prop_ro(
+          "tag", [](nb::handle self) { return nb::module_::import_("bitale.graph.tag").attr("Scratchpad")(self); },
+          nb::sig("def tag(self) -> typing.Any"),
+          "What the user notes on the variable: any attributes; test_value is a value of its type, for "
+          "compute_test_value.");
+}
+
+}  // namespace bitale::python

@@ -1,0 +1,31 @@
+// The handler of warnings, which a face of the library may replace.
+#include "bitale/core/warning.hpp"
+
+#include <cstdio>
+#include <utility>
+
+#include "core/handler.hpp"
+
+namespace bitale {
+
+namespace {
+
+using WarningHandler = std::function<void(const std::string&)>;
+
+Handler<WarningHandler>& handler() {
+  static auto& held = *new Handler<WarningHandler>;  // never destroyed: static variables may warn as they go
+  return held;
+}
+
+}  // namespace
+
+void warn(const std::string& message) {
+  if (const auto function = handler().get())
+    (*function)(message);
+  else
+    std::fprintf(stderr, "bitale: warning: %s\n", message.c_str());
+}
+
+void set_warning_handler(WarningHandler function) { handler().set(std::move(function)); }
+
+}  // namespace bitale

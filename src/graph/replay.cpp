@@ -1,0 +1,14 @@
+// How many replays this thread is in.
+#include "graph/replay.hpp"
+
+namespace bitale {
+
+namespace {
+thread_local int running = 0;
+}  // namespace
+
+Replay::Replay() { ++running; }
+Replay::~Replay() { --running; }
+bool Replay::is_running() { return running != 0; }
+
+}  // namespace bitale

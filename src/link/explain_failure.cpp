@@ -1,0 +1,47 @@
+// The second run of a failed call.
+#include "link/explain_failure.hpp"
+
+#include <vector>
+
+#include "bitale/core/error.hpp"
+#include "graph/evaluate.hpp"
+#include "graph/replay.hpp"
+#include "ops/own_error.hpp"
+
+namespace bitale::link {
+
+namespace {
+
+void run_again(const LinkedGraph& graph, const Apply& node, std::span<const View> inputs) {
+  const Replay replay;
+  if (!graph->contains(node)) {  // of an expression of lengths, which the lowering has made
+    ArrayReceiver unused(0);
+    return link_vm(graph)->run(inputs, unused);
+  }
+  std::vector<Array> values;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    const TensorType& type = graph->inputs()[i].tensor();
+    values.push_back(borrow(inputs[i], type.dtype, type.ndim()));
+  }
+  evaluate(node.outputs(), graph->inputs(), values);
+}
+
+constexpr const char* not_again =
+    "running it again, op by op, does not fail: by rounding, or because its inputs have changed meanwhile; "
+    "their values are not shown";
+
+}  // namespace
+
+void explain_failure(const LinkedGraph& graph, const FailedCheck& check, std::span<const View> inputs) {
+  run_again(graph, check.node, inputs);
+  try {
+    if (auto* own = dynamic_cast<const OwnError*>(&check.node.op())) own->raise();
+    throw ShapeError(check.message);
+  } catch (Error& error) {
+    add_node_context(error, check.node, {});
+    error.add("note", not_again);
+    throw;
+  }
+}
+
+}  // namespace bitale::link

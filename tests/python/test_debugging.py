@@ -1,0 +1,270 @@
+"""Errors of running functions, checks, prints, breakpoints and test values."""
+
+import copy
+import pickle
+import sys
+import warnings
+
+import numpy as np
+import pytest
+
+import bitale as bt
+import bitale.tensor as pt
+from bitale.breakpoint import PdbBreakpoint
+from bitale.graph import get_test_value
+from bitale.printing import Print
+from bitale.raise_op import Assert, CheckAndRaise, assert_op
+
+
+class Flood(Exception):
+    pass
+
+
+@pytest.fixture(params=["vm", "jit", "c"])
+def linker(request):
+    return bt.Mode(request.param)
+
+
+# ---- errors ----------------------------------------------------------------------------------------------------------
+
+
+def test_an_error_has_the_node(linker):
+    x, y = pt.dvector("x"), pt.dvector("y")
+    f = bt.function([x, y], pt.exp(x) + y, mode=linker, name="model")
+    with pytest.raises(bt.ShapeError) as caught:
+        f([1.0, 2.0, 3.0], [1.0, np.nan])
+    error = caught.value
+    assert error.node in f.maker.fgraph.apply_nodes
+    assert "y: f64 (2,), strides (8,), from 1.0 to 1.0, 1 nan, [1.0, nan]" in str(error)
+    assert "test_debugging.py" in str(error) and "function model" in str(error)
+
+
+def test_strides_are_those_of_the_argument(linker):
+    x, y = pt.dvector("x"), pt.dvector("y")
+    f = bt.function([x, y], x + y, mode=linker)
+    with pytest.raises(bt.ShapeError, match=r"x: f64 \(3,\), strides \(-16,\)"):
+        f(np.arange(6.0)[::-2], [1.0, 2.0])
+
+
+def test_classes_stay(linker):
+    x, i = pt.dvector("x"), pt.lvector("i")
+    f = bt.function([x, i], x[i], mode=linker)
+    with pytest.raises(IndexError, match="node ") as caught:
+        f([1.0], [3])
+    assert caught.value.node.op.name.startswith("AdvancedSubtensor")
+
+
+def test_failing_calls_change_nothing(linker):
+    x = pt.dvector("x")
+    state = bt.shared(np.arange(3.0), "state")
+    f = bt.function([x], state + x, updates={state: state * 2}, mode=linker)
+    out = np.full(3, 7.0)
+    with pytest.raises(bt.ShapeError, match=r"state: f64 \(3,\), strides \(8,\), from 0.0 to 2.0"):
+        f(np.zeros(2), out=out)
+    assert out.tolist() == [7.0] * 3 and state.get_value().tolist() == [0.0, 1.0, 2.0]
+
+
+def test_python_exceptions_keep_their_class(linker):
+    def burst(op, value):
+        raise Flood("too much")
+
+    x = pt.dvector("x")
+    f = bt.function([x], Print(global_fn=burst)(x), mode=linker)
+    with pytest.raises(Flood, match="^too much") as caught:
+        f([1.0, 2.0])
+    assert str(caught.value) == "too much"
+    assert caught.value.node.op.name.startswith("Print")
+    if sys.version_info >= (3, 11):
+        assert "x: f64 (2,)" in caught.value.__notes__[0]
+
+
+# ---- checks ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("cls", [ValueError, AssertionError, ZeroDivisionError, MemoryError, Flood])
+def test_check_and_raise(linker, cls):
+    x = pt.dvector("x")
+    f = bt.function([x], CheckAndRaise(cls, "x is wrong")(x, (x > 0).all(), x.shape[0] < 3), mode=linker)
+    assert f([1.0]).tolist() == [1.0]
+    for wrong in ([-1.0], [1.0] * 3):
+        with pytest.raises(cls, match="^x is wrong\n") as caught:
+            f(wrong)
+        assert type(caught.value) is cls and caught.value.node is not None
+
+
+def test_classes_that_no_import_finds():
+    class Local(Exception):
+        pass
+
+    x = pt.dscalar("x")
+    f = bt.function([x], CheckAndRaise(Local, "no")(x, x > 0))
+    with pytest.raises(Local):
+        f(-1.0)
+    assert CheckAndRaise(Local, "no") == CheckAndRaise(Local, "no")
+    assert CheckAndRaise(Local, "no") != CheckAndRaise(Flood, "no")
+
+
+def test_wrong_checks():
+    x = pt.dvector("x")
+    for wrong in (3, int, "ValueError"):
+        with pytest.raises(TypeError):
+            CheckAndRaise(wrong, "")
+    with pytest.raises(TypeError, match="scalar condition"):
+        assert_op(x, x > 0)
+
+
+def test_asserts_differentiate_vectorize_and_pickle():
+    x = pt.dvector("x")
+    y = Assert("positive")(x, (x > 0).all())
+    g = bt.function([x], bt.grad((y**2).sum(), x))
+    assert g([1.0, 2.0]).tolist() == [2.0, 4.0]
+    rows = pt.dmatrix("rows")
+    f = bt.function([rows], bt.vectorize_graph(y * 2, {x: rows}))
+    assert f(np.ones((2, 3))).tolist() == [[2.0] * 3] * 2
+    with pytest.raises(AssertionError, match="positive"):
+        f([[1.0], [-1.0]])
+    loaded = pickle.loads(pickle.dumps(bt.function([x], CheckAndRaise(Flood, "high")(x, x.sum() < 1))))
+    with pytest.raises(Flood):
+        loaded([3.0])
+
+
+def test_asserts_can_be_left_out():
+    x = pt.dvector("x")
+    f = bt.function([x], Assert()(x, (x > 0).all()), mode=bt.get_mode("FAST_RUN").including("local_remove_all_assert"))
+    assert f([-1.0]).tolist() == [-1.0]
+
+
+# ---- prints ----------------------------------------------------------------------------------------------------------
+
+
+def test_print(linker, capsys):
+    x = pt.dvector("x")
+    f = bt.function([x], [Print("x =", attrs=["__str__", "shape"])(x) * 2, x + 1], mode=linker)
+    assert capsys.readouterr().out == ""
+    assert f([1.0, 2.0])[0].tolist() == [2.0, 4.0]
+    assert capsys.readouterr().out == "x = __str__ = [1. 2.]\nx = shape = (2,)\n"
+
+
+def test_print_functions_get_a_copy(linker):
+    seen = []
+    x = pt.dvector("x")
+    op = Print("message", global_fn=lambda op, value: seen.append((op.message, value)))
+    f = bt.function([x], op(pt.exp(x)).sum(), mode=linker)
+    for k in range(3):
+        f(np.full(5, float(k)))
+    assert [message for message, _ in seen] == ["message"] * 3
+    for k in range(3):
+        np.testing.assert_allclose(seen[k][1], np.exp(float(k)))
+
+
+def shout(op, value):
+    print(op.message.upper(), value)
+
+
+def test_prints_pickle(capsys):
+    x = pt.dscalar("x")
+    f = pickle.loads(pickle.dumps(bt.function([x], Print("hey", global_fn=shout)(x))))
+    f(1.5)
+    assert capsys.readouterr().out == "HEY 1.5\n"
+
+
+# ---- breakpoints -----------------------------------------------------------------------------------------------------
+
+
+def test_breakpoint(linker, monkeypatch, capsys):
+    stops = []
+
+    def hook():
+        monitored = sys._getframe(1).f_locals["monitored"]
+        stops.append([np.array(value) for value in monitored])
+        monitored[0] = np.zeros(2)
+
+    monkeypatch.setattr(sys, "breakpointhook", hook)
+    x, n = pt.dvector("x"), pt.lscalar("n")
+    y, m = PdbBreakpoint("negative")((x < 0).any(), x, n)
+    f = bt.function([x, n], [y + 1, m], mode=linker)
+    assert f([1.0, 2.0], 3)[0].tolist() == [2.0, 3.0] and not stops
+    out, same = f([1.0, -2.0], 3)
+    assert out.tolist() == [1.0, 1.0] and same == 3
+    assert len(stops) == 1 and stops[0][0].tolist() == [1.0, -2.0] and stops[0][1] == 3
+    assert "breakpoint 'negative'" in capsys.readouterr().out
+    g = bt.function([x, n], bt.grad((y**2).sum(), x) + n, mode=linker)
+    assert g([1.0, 2.0], 0).tolist() == [2.0, 4.0]
+
+
+# ---- test values and tags --------------------------------------------------------------------------------------------
+
+
+def test_test_values():
+    with bt.config.change_flags(compute_test_value="raise"):
+        x, w = pt.dmatrix("x"), bt.shared(np.ones(3), "w")
+        x.tag.test_value = np.arange(6.0).reshape(2, 3)
+        y = pt.tanh(x @ w).sum()
+        np.testing.assert_allclose(y.tag.test_value, np.tanh([3.0, 12.0]).sum())
+        assert bt.grad(y, x).tag.test_value.shape == (2, 3)
+        with pytest.raises(bt.ShapeError, match="test_debugging.py") as caught:
+            x + pt.as_tensor(np.ones(4))
+        assert caught.value.node is not None
+        assert get_test_value(pt.as_tensor(2.0)) == 2.0
+        with bt.config.change_flags(print_test_value=True):
+            assert repr(y).endswith(repr(y.tag.test_value))
+        assert "array" not in repr(y)
+        bt.function([x], y)(np.ones((2, 3)))
+
+
+def test_missing_test_values(monkeypatch):
+    x = pt.dvector("x")
+    with bt.config.change_flags(compute_test_value="raise"):
+        with pytest.raises(AttributeError, match="`x` .*has no test value"):
+            x + 1
+    with bt.config.change_flags(compute_test_value="ignore"):
+        assert not hasattr((x + 1).tag, "test_value")
+    with bt.config.change_flags(compute_test_value="warn"), pytest.warns(UserWarning, match="no test value"):
+        x + 1
+    with bt.config.change_flags(compute_test_value="warn"), warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with pytest.raises(UserWarning):
+            x + 1
+    stops = []
+    monkeypatch.setattr(sys, "breakpointhook", lambda: stops.append(1))
+    with bt.config.change_flags(compute_test_value="pdb"):
+        x + 1
+    assert stops == [1]
+    assert not hasattr((x + 1).tag, "test_value")
+    with pytest.raises(AttributeError):
+        get_test_value(x)
+
+
+def test_compiling_is_not_tried():
+    with bt.config.change_flags(compute_test_value="raise"):
+        x = pt.dvector("x")
+        x.tag.test_value = [1.0, 2.0]
+        y = pt.log(1 + pt.exp(x)) / 2
+        for mode in ("FAST_RUN", "FAST_COMPILE"):
+            bt.function([x], [y, bt.grad(y.sum(), x)], mode=mode)([1.0])
+        bt.FunctionGraph([x], [y])
+
+
+def test_tags():
+    x = pt.dvector("x")
+    x.tag.note = "mine"
+    x.tag.test_value = [1, 2]
+    again = (x + 1).owner.inputs[0]
+    assert again.tag.note == "mine" and again.tag.test_value.tolist() == [1.0, 2.0]
+    assert again.tag.test_value.dtype == np.float64
+    with pytest.raises(AttributeError):
+        x.tag.other
+    for wrong in ([[1.0]], "text"):
+        with pytest.raises((TypeError, ValueError)):
+            x.tag.test_value = wrong
+    del x.tag.note
+    assert not hasattr(x.tag, "note") and "test_value" in dir(x.tag)
+    x.tag.clear()
+    assert not hasattr(x.tag, "test_value")
+    assert copy.copy(x) is x
+
+
+def test_tags_last_as_long_as_the_variable():
+    y = pt.exp(pt.dvector("x"))
+    y.owner.inputs[0].tag.note = [1]
+    assert y.owner.inputs[0].tag.note == [1]
