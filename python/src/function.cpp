@@ -96,7 +96,7 @@ void bind_function_class(nb::module_& m) {
       .def_prop_ro(
           "maker",
           [](nb::handle self) { return nb::module_::import_("bitale.compile.function").attr("maker_of")(self); },
-          nb::sig("def maker(self) -> bitale.compile.maker.FunctionMaker"),
+          nb::sig("def maker(self) -> typing.Any"),
           "What made it: a FunctionMaker, with fgraph, mode, inputs, outputs, linker.")
       .def_prop_ro(
           "mode",

@@ -91,7 +91,7 @@ void bind_profile(nb::module_& m) {
         if (!function_of(self).is_profiled()) return nb::none();
         return nb::module_::import_("bitale.profile").attr("ProfileStats")(self);
       },
-      nb::sig("def profile(self) -> bitale.profile.ProfileStats | None"),
+      nb::sig("def profile(self) -> typing.Any"),
       "What compiling and calls take; None unless compiled with profile=True or the flag `profile`.");
   m.def(
       "profile_dict", [](nb::handle function) { return dict_of(function_of(function).profile()); }, "function"_a);
