@@ -1,4 +1,5 @@
-// The texts of DebugMode's errors: what differs, by how much, which node, and the user's line.
+// The texts of DebugMode's errors: what differs, by how much, which node, and the user's line. Values are copies: those
+// of a call are often lent, and an error outlives it.
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -49,6 +50,12 @@ void add_values(Error& error, const std::string& first, const Array& a, const st
   error.add("difference", difference_text(a, b));
 }
 
+std::vector<Array> copies_of(const std::vector<Array>& values) {
+  std::vector<Array> out;
+  for (const Array& value : values) out.push_back(value.copy());
+  return out;
+}
+
 std::string numbers(const std::vector<int>& list) {
   std::vector<std::string> parts;
   for (int i : list) parts.push_back(std::to_string(i));
@@ -63,10 +70,10 @@ BadThunkOutput::BadThunkOutput(Variable r_, std::string thunk1_, Array val1_, st
                          " give different values")),
       r(std::move(r_)),
       thunk1(std::move(thunk1_)),
-      val1(std::move(val1_)),
+      val1(val1_.copy()),
       thunk2(std::move(thunk2_)),
-      val2(std::move(val2_)),
-      inputs_val(std::move(inputs_val_)) {
+      val2(val2_.copy()),
+      inputs_val(copies_of(inputs_val_)) {
   add_place(*this, r.owner());
   add_values(*this, thunk1, val1, thunk2, val2);
   for (std::size_t i = 0; i < inputs_val.size(); ++i) add(cat("input ", i), value_text(inputs_val[i]));
@@ -77,8 +84,8 @@ BadOptimization::BadOptimization(Variable old_r_, Variable new_r_, Array old_r_v
     : DebugModeError(cat("BadOptimization: the rewrite `", reason_, "` has changed a value")),
       old_r(std::move(old_r_)),
       new_r(std::move(new_r_)),
-      old_r_val(std::move(old_r_val_)),
-      new_r_val(std::move(new_r_val_)),
+      old_r_val(old_r_val_.copy()),
+      new_r_val(new_r_val_.copy()),
       reason(std::move(reason_)),
       old_graph(graph_text(old_r)),
       new_graph(graph_text(new_r)) {
@@ -97,8 +104,8 @@ BadDestroyMap::BadDestroyMap(Apply node_, int idx_, Array old_val_, Array new_va
                          ", which the op does not declare to destroy")),
       node(std::move(node_)),
       idx(idx_),
-      old_val(std::move(old_val_)),
-      new_val(std::move(new_val_)),
+      old_val(old_val_.copy()),
+      new_val(new_val_.copy()),
       perform(std::move(perform_)) {
   add_place(*this, node);
   add_values(*this, "before", old_val, "after", new_val);
@@ -112,7 +119,7 @@ BadViewMap::BadViewMap(Apply node_, int output_idx_, Array out_storage_, std::ve
                          ", which the op does not declare")),
       node(std::move(node_)),
       output_idx(output_idx_),
-      out_storage(std::move(out_storage_)),
+      out_storage(out_storage_.copy()),
       in_alias_idx(std::move(in_alias_idx_)),
       out_alias_idx(std::move(out_alias_idx_)) {
   add_place(*this, node);
@@ -122,7 +129,7 @@ BadViewMap::BadViewMap(Apply node_, int output_idx_, Array out_storage_, std::ve
 InvalidValueError::InvalidValueError(Variable r_, Array v_, std::string hint_, std::string specific_hint_)
     : DebugModeError(cat("InvalidValueError: `", r_.str(), "`: ", hint_)),
       r(std::move(r_)),
-      v(std::move(v_)),
+      v(v_.copy()),
       hint(std::move(hint_)),
       specific_hint(std::move(specific_hint_)) {
   add("expected", r.type()->str());
