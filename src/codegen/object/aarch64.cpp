@@ -9,14 +9,6 @@ namespace bitale::codegen {
 
 namespace {
 
-template <class T>
-bool put(const Relocation& r, std::int64_t value) {
-  if (r.room < sizeof(T) || value != std::int64_t(T(value))) return false;
-  const T field = T(value);
-  std::memcpy(r.place, &field, sizeof field);
-  return true;
-}
-
 // `value` into the bits from `first` on, `bits` of them.
 bool put_field(const Relocation& r, std::int64_t value, int first, int bits) {
   std::uint32_t instruction = 0;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string_view>
 
 namespace bitale::codegen {
@@ -18,6 +19,14 @@ struct Relocation {
   std::uint64_t slot;    // where the symbol's address is stored, or 0 when it has no such place
   std::int64_t addend;
 };
+// Writes a value where it fits into a field that is a T; false: it does not.
+template <class T>
+bool put(const Relocation& r, std::int64_t value) {
+  if (r.room < sizeof(T) || value != std::int64_t(T(value))) return false;
+  const T field = T(value);
+  std::memcpy(r.place, &field, sizeof field);
+  return true;
+}
 
 struct Machine {
   Elf64_Half elf_machine;

@@ -7,14 +7,6 @@ namespace bitale::codegen {
 
 namespace {
 
-template <class T>
-bool put(const Relocation& r, std::int64_t value) {
-  if (r.room < sizeof(T) || value != std::int64_t(T(value))) return false;
-  const T field = T(value);
-  std::memcpy(r.place, &field, sizeof field);
-  return true;
-}
-
 bool relocate(const Relocation& r) {
   const auto place = std::int64_t(reinterpret_cast<std::uintptr_t>(r.place));
   const std::int64_t target = std::int64_t(r.target) + r.addend;
