@@ -7,6 +7,7 @@
 array([ 3., 12.])
 """
 
+import atexit as _atexit
 import os as _os
 
 from bitale import _core
@@ -34,7 +35,6 @@ from bitale import compile
 from bitale import gradient
 from bitale import link
 from bitale import printing
-from bitale import profile
 from bitale import raise_op
 from bitale import breakpoint
 from bitale import rewrite
@@ -58,6 +58,8 @@ from bitale.graph import Apply, Constant, FunctionGraph, Op, Variable, clone_rep
 from bitale.printing import debugprint, dprint, pp, pprint
 from bitale.tensor import as_tensor, as_tensor_variable, dot
 
+_atexit.register(_core.print_profiles)  # while what functions are made of is still there
+
 as_symbolic = as_tensor_variable
 export_c = Function.export_c
 export_object = Function.export_object
@@ -75,3 +77,11 @@ for _class in (
 ):
     _class.__module__ = __name__
 del _class
+
+
+def __getattr__(name: str) -> object:
+    if name == "profile":  # few programs need it
+        import bitale.profile
+
+        return bitale.profile
+    raise AttributeError(f"module bitale has no attribute {name}")

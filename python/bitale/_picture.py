@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html as _html
 import os
 import warnings
 from typing import Any, Mapping
@@ -157,5 +156,7 @@ def notebook_svg(graph: Any) -> str | None:
 
 def notebook_html(graph: Any) -> str:
     """What a notebook shows of a function or FunctionGraph: the page, in a frame of its own."""
-    page = _html.escape(html(graph), quote=True)
+    from html import escape  # seldom needed
+
+    page = escape(html(graph), quote=True)
     return f'<iframe srcdoc="{page}" style="width: 100%; height: 600px; border: 1px solid #ccc"></iframe>'

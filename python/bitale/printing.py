@@ -11,7 +11,6 @@ from typing import Any, Callable
 from bitale import _core
 from bitale._core import pprint
 from bitale._picture import dot_text, html, node_times, pydotprint
-from bitale.profile import profile, profile_html
 
 __all__ = [
     "Print",
@@ -28,6 +27,12 @@ __all__ = [
 ]
 
 pp = pprint
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("profile", "profile_html"):  # few programs need them
+        return getattr(importlib.import_module("bitale.profile"), name)
+    raise AttributeError(f"module {__name__} has no attribute {name}")
 
 
 def debugprint(

@@ -11,7 +11,6 @@ array(2.)
 
 from __future__ import annotations
 
-import atexit
 import dataclasses
 import sys
 from typing import Any
@@ -22,7 +21,6 @@ from bitale._picture import _write
 __all__ = ["MachineLimits", "Part", "Phase", "ProfileStats", "machine_limits", "print_profiles", "profile", "profile_html"]
 
 print_profiles = _core.print_profiles
-atexit.register(print_profiles)  # while what functions are made of is still there
 
 
 @dataclasses.dataclass(frozen=True)

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import logging
-import pdb
 from typing import Any, Callable
 
 import numpy as np
@@ -16,7 +14,6 @@ from bitale.link import WrapLinker
 
 NanGuardError.__module__ = __name__
 
-_log = logging.getLogger("bitale.compile.nanguardmode")
 
 NodeFunction = Callable[[Any, int, Any, Any], Any]
 
@@ -59,7 +56,16 @@ def detect_nan(fgraph: Any, i: int, node: Any, fn: Any) -> None:
     print(f"Outputs: {[value[0] for value in fn.outputs]}")
 
 
+# Loading logging and pdb takes as long as a third of the package.
+def _log_error(message: str) -> None:
+    import logging
+
+    logging.getLogger("bitale.compile.nanguardmode").error(message)
+
+
 def _start_debugger(message: str) -> None:
+    import pdb
+
     print(message)
     pdb.set_trace()
 
@@ -80,6 +86,6 @@ def NanGuardMode(
     is an error, or for another action.
     """
     action = config.NanGuardMode__action if action is None else action
-    report = {"warn": _log.error, "pdb": _start_debugger}.get(action)
+    report = {"warn": _log_error, "pdb": _start_debugger}.get(action)
     guard = _core.make_nan_guard_linker(nan_is_error, inf_is_error, big_is_error, action, report)
     return Mode(guard, _optimizer(optimizer))
