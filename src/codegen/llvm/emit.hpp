@@ -253,6 +253,24 @@ class Emitter {
   void mark_streamed(std::int64_t buffer, Value store);
   void fence_streams();
 
+  // ---- loops (emit_loop.cpp) ----
+  void emit(const program::Loop& loop);
+  void open_level(Expr index, LLVMBasicBlockRef preheader);
+  void close_level();
+  void start_carries(const program::Loop& loop);
+  void scalar_loop(const program::Loop& loop, Value from, Value extent);
+  void vector_loop(const program::Loop& loop, Value from, Value extent, const Chunks& chunks);
+  void lanes_loop(const program::Loop& loop, Lanes& lanes, Value from, Value to,
+                  std::vector<Accumulators>& accumulators);
+  void masked_tail(const program::Loop& loop, Lanes& lanes, Value from, Value extent, Accumulators& accumulators);
+  void masked_loop(const program::Loop& loop, Lanes& lanes, Value from, Value extent, Accumulators& accumulators);
+  void reduce_lanes(const program::Loop& loop, int lanes, std::vector<Accumulators>& accumulators);
+  void emit_lanes(const program::Loop& loop, Lanes& lanes, Value start, Value mask, Accumulators& accumulators);
+
+  // ---- sums of blocks (emit_pairwise.cpp) ----
+  void pairwise_loop(const program::Loop& loop, Lanes& lanes, Value from, Value to, std::int64_t block_length,
+                     std::vector<Accumulators>& accumulators, const Chunks& chunks);
+
   // ---- steps (emit_step.cpp) ----
   Value begin_function(const std::string& name, LLVMTypeRef type);
   void emit(const program::Steps& steps);
@@ -261,28 +279,14 @@ class Emitter {
   void scatter_accumulate(const program::Accumulate& step, Value v);
   void emit(const program::Let& step);
   void emit(const program::Update& step);
-  void emit(const program::Loop& step);
   void emit(const program::Allocate& step);
   void emit(const program::Fill& step);
   void emit(const program::Call& step);
   void emit(const program::Check& step);
   void emit(const program::HostCall& step);
-  void start_carries(const program::Loop& loop);
-  void scalar_loop(const program::Loop& loop, Value from, Value extent);
-  void vector_loop(const program::Loop& loop, Value from, Value extent, const Chunks& chunks);
-  void lanes_loop(const program::Loop& loop, Lanes& lanes, Value from, Value to,
-                  std::vector<Accumulators>& accumulators);
-  void pairwise_loop(const program::Loop& loop, Lanes& lanes, Value from, Value to, std::int64_t block_length,
-                     std::vector<Accumulators>& accumulators, const Chunks& chunks);
-  void masked_tail(const program::Loop& loop, Lanes& lanes, Value from, Value extent, Accumulators& accumulators);
-  void masked_loop(const program::Loop& loop, Lanes& lanes, Value from, Value extent, Accumulators& accumulators);
-  void reduce_lanes(const program::Loop& loop, int lanes, std::vector<Accumulators>& accumulators);
-  void emit_lanes(const program::Loop& loop, Lanes& lanes, Value start, Value mask, Accumulators& accumulators);
   void fail_unless(Value ok, Value code);
   void ask_host(int field, std::int64_t argument);
   void note_writes(const program::Steps& steps);
-  void open_level(Expr index, LLVMBasicBlockRef preheader);
-  void close_level();
   void resume(LLVMBasicBlockRef at);                      // at its end, or before its terminator
   Value local(DType dtype, int lanes, const char* name);  // memory of a variable, in the entry block
   LLVMBasicBlockRef block(const char* name);

@@ -1,0 +1,266 @@
+// Loops as LLVM IR: plain ones, and in lanes with a masked pass for the rest.
+#include "codegen/llvm/emit.hpp"
+#include "codegen/loop_shape.hpp"
+
+namespace bitale::codegen {
+
+namespace {
+
+constexpr std::size_t blocks_of_a_loop = 20;  // take as long to compile as so many expressions
+
+}  // namespace
+
+void Emitter::open_level(Expr index, LLVMBasicBlockRef preheader) {
+  Level level;
+  level.index = index.payload();
+  level.preheader = preheader;
+  levels_.push_back(std::move(level));
+  level_cache_.clear();
+}
+
+void Emitter::close_level() {
+  levels_.pop_back();
+  level_cache_.clear();
+}
+
+void Emitter::start_carries(const program::Loop& loop) {
+  for (auto& carry : loop.carries) {
+    const DType dtype = carry.var.dtype();
+    Value& memory = locals_[carry.var.payload()];
+    if (!memory) memory = local(dtype, 1, "carried");
+    l_.BuildStore(builder_, carry_start(carry), memory);
+    if (carry.running) running_.insert(carry.var.payload());
+  }
+}
+
+void Emitter::emit(const program::Loop& loop) {
+  const bool in_chunks = loop.work && levels_.size() == 1;
+  if (!in_chunks && (emit_transpose(loop) || emit_row_blocks(loop))) return;
+  const Value extent = value(loop.extent);
+  built_ += blocks_of_a_loop;
+  start_carries(loop);
+  const Chunks chunks = in_chunks ? run_chunks(loop, extent) : Chunks();
+  if (chunks.all)
+    combine_partials(loop, chunks);
+  else if (loop.vector)
+    vector_loop(loop, chunks ? chunks.done : int64(0), extent, chunks);
+  else
+    scalar_loop(loop, int64(0), extent);
+  for (auto& carry : loop.carries) {
+    var_levels_[carry.var.payload()] = levels_.size() - 1;
+    // What is known at the top can cross to later parts.
+    if (levels_.size() == 1)
+      levels_[0].values[carry.var.id()] =
+          l_.BuildLoad2(builder_, type(carry.var.dtype()), locals_.at(carry.var.payload()), "");
+  }
+}
+
+void Emitter::scalar_loop(const program::Loop& loop, Value from_index, Value extent) {
+  LLVMBasicBlockRef preheader = block("before"), header = block("loop"), body = block("body"), exit = block("after");
+  l_.BuildBr(builder_, preheader);
+  l_.PositionBuilderAtEnd(builder_, preheader);
+  l_.BuildBr(builder_, header);
+  l_.PositionBuilderAtEnd(builder_, header);
+  Value index = l_.BuildPhi(builder_, type(DType::Int64), "i");
+  Value more = l_.BuildICmp(builder_, LLVMIntSLT, index, extent, "");
+  l_.BuildCondBr(builder_, more, body, exit);
+  l_.PositionBuilderAtEnd(builder_, body);
+  open_level(loop.index, preheader);
+  levels_.back().values[loop.index.id()] = index;
+  emit(loop.body);
+  Value next = l_.BuildAdd(builder_, index, int64(1), "");
+  LLVMBasicBlockRef latch = l_.GetInsertBlock(builder_);
+  l_.BuildBr(builder_, header);
+  Value starts[] = {from_index, next};
+  LLVMBasicBlockRef from[] = {preheader, latch};
+  l_.AddIncoming(index, starts, from, 2);
+  close_level();
+  l_.PositionBuilderAtEnd(builder_, exit);
+}
+
+// One body in lanes: index values start..start+lanes-1.
+void Emitter::emit_lanes(const program::Loop& loop, Lanes& lanes, Value start, Value mask, Accumulators& accumulators) {
+  lanes.start = start;
+  lanes.mask = mask;
+  lanes.accumulators = &accumulators;
+  levels_.back().values.clear();
+  level_cache_.clear();
+  lanes_ = &lanes;
+  emit(loop.body);
+  lanes_ = nullptr;
+}
+
+void Emitter::lanes_loop(const program::Loop& loop, Lanes& lanes, Value from, Value to,
+                         std::vector<Accumulators>& accumulators) {
+  LLVMBasicBlockRef before = l_.GetInsertBlock(builder_);
+  LLVMBasicBlockRef header = block("lanes"), body = block("lanes_body"), exit = block("lanes_after");
+  l_.BuildBr(builder_, header);
+  l_.PositionBuilderAtEnd(builder_, header);
+  Value index = l_.BuildPhi(builder_, type(DType::Int64), "i");
+  l_.BuildCondBr(builder_, l_.BuildICmp(builder_, LLVMIntSLT, index, to, ""), body, exit);
+  l_.PositionBuilderAtEnd(builder_, body);
+  Value start = index;
+  for (auto& each : accumulators) {
+    emit_lanes(loop, lanes, start, nullptr, each);
+    start = l_.BuildAdd(builder_, start, int64(lanes.count), "");
+  }
+  LLVMBasicBlockRef latch = l_.GetInsertBlock(builder_);
+  l_.BuildBr(builder_, header);
+  Value starts[] = {from, start};
+  LLVMBasicBlockRef blocks[] = {before, latch};
+  l_.AddIncoming(index, starts, blocks, 2);
+  l_.PositionBuilderAtEnd(builder_, exit);
+}
+
+void Emitter::masked_tail(const program::Loop& loop, Lanes& lanes, Value from, Value extent,
+                          Accumulators& accumulators) {
+  LLVMBasicBlockRef tail = block("tail"), exit = block("tail_after");
+  l_.BuildCondBr(builder_, l_.BuildICmp(builder_, LLVMIntSLT, from, extent, ""), tail, exit);
+  l_.PositionBuilderAtEnd(builder_, tail);
+  lanes.active = l_.BuildSub(builder_, extent, from, "");
+  Value mask = l_.BuildICmp(builder_, LLVMIntSLT, iota(lanes.count), splat(lanes.active, lanes.count), "mask");
+  emit_lanes(loop, lanes, from, mask, accumulators);
+  l_.BuildBr(builder_, exit);
+  l_.PositionBuilderAtEnd(builder_, exit);
+}
+
+// A loop of nothing but masked passes: half the code.
+void Emitter::masked_loop(const program::Loop& loop, Lanes& lanes, Value from, Value extent,
+                          Accumulators& accumulators) {
+  LLVMBasicBlockRef before = l_.GetInsertBlock(builder_);
+  LLVMBasicBlockRef header = block("lanes"), body = block("lanes_body"), exit = block("lanes_after");
+  l_.BuildBr(builder_, header);
+  l_.PositionBuilderAtEnd(builder_, header);
+  Value index = l_.BuildPhi(builder_, type(DType::Int64), "i");
+  l_.BuildCondBr(builder_, l_.BuildICmp(builder_, LLVMIntSLT, index, extent, ""), body, exit);
+  l_.PositionBuilderAtEnd(builder_, body);
+  Value left = l_.BuildSub(builder_, extent, index, ""), count = int64(lanes.count);
+  lanes.active = l_.BuildSelect(builder_, l_.BuildICmp(builder_, LLVMIntSLT, left, count, ""), left, count, "");
+  Value mask = l_.BuildICmp(builder_, LLVMIntSLT, iota(lanes.count), splat(lanes.active, lanes.count), "mask");
+  emit_lanes(loop, lanes, index, mask, accumulators);
+  Value starts[] = {from, l_.BuildAdd(builder_, index, count, "")};
+  LLVMBasicBlockRef blocks[] = {before, l_.GetInsertBlock(builder_)};
+  l_.BuildBr(builder_, header);
+  l_.AddIncoming(index, starts, blocks, 2);
+  l_.PositionBuilderAtEnd(builder_, exit);
+}
+
+void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, const Chunks& chunks) {
+  const LoopShape shape = shape_of(loop, running_, target_.vector_bytes);
+  Lanes lanes;
+  lanes.ahead = loop.ahead;
+  lanes.count = shape.lanes;
+  const bool short_loop = shape.short_loop;
+  const int unroll = shape.unroll;
+
+  LLVMBasicBlockRef preheader = block("before");
+  LLVMBasicBlockRef start = block("vector");
+  l_.BuildBr(builder_, preheader);
+  l_.PositionBuilderAtEnd(builder_, preheader);
+  l_.BuildBr(builder_, start);
+  l_.PositionBuilderAtEnd(builder_, start);
+  open_level(loop.index, preheader);
+
+  std::vector<Accumulators> accumulators{std::size_t(unroll)};
+  for (auto& step : loop.body)
+    if (auto* update = std::get_if<program::Update>(&step.what); update && !is_running(update->var))
+      for (auto& each : accumulators) {
+        const auto start = [&](Expr var, program::Combiner combiner) {
+          Value& memory = each[var.payload()];
+          if (memory) return;
+          memory = local(var.dtype(), lanes.count, "accumulator");
+          l_.BuildStore(builder_, identity(combiner, var.dtype(), lanes.count), memory);
+        };
+        start(update->var, update->combiner);
+        if (update->place_var) start(update->place_var, program::Combiner::add);
+      }
+
+  if (is_huge() && !shape.updates && !chunks && chunk_of_ != &loop) {
+    masked_loop(loop, lanes, from, extent, accumulators[0]);
+    return close_level();
+  }
+  if (chunks) combine_partials(loop, chunks, lanes.count, accumulators);
+  const auto run_whole = [&](int step, std::vector<Accumulators>& used) {
+    Value rest = l_.BuildAnd(builder_, extent, int64(step - 1), "");
+    Value to = l_.BuildSub(builder_, extent, rest, "");
+    const std::int64_t block = step * pairwise_block;
+    granule_ = 2 * block;
+    if (&used == &accumulators && shape.pairwise)
+      pairwise_loop(loop, lanes, from, to, block, used, chunks);
+    else
+      lanes_loop(loop, lanes, from, to, used);
+    from = to;
+  };
+  Value head = nullptr;
+  const Value streams = short_loop ? nullptr : may_stream(loop, lanes, from, extent, head);
+  LLVMBasicBlockRef streamed = nullptr, streaming_end = nullptr;
+  Value streamed_to = nullptr;
+  if (streams) {
+    LLVMBasicBlockRef streaming = block("streaming"), usual = block("usual");
+    streamed = block("streamed");
+    l_.BuildCondBr(builder_, streams, streaming, usual);
+    l_.PositionBuilderAtEnd(builder_, streaming);
+    masked_tail(loop, lanes, from, head, accumulators[0]);
+    Value rest = l_.BuildAnd(builder_, l_.BuildSub(builder_, extent, head, ""), int64(lanes.count - 1), "");
+    streamed_to = l_.BuildSub(builder_, extent, rest, "");
+    lanes.streams = true;
+    lanes_loop(loop, lanes, head, streamed_to, accumulators);
+    lanes.streams = false;
+    streaming_end = l_.GetInsertBlock(builder_);
+    l_.BuildBr(builder_, streamed);
+    l_.PositionBuilderAtEnd(builder_, usual);
+  }
+  if (!short_loop) {
+    run_whole(unroll * lanes.count, accumulators);
+    if (chunk_of_ == &loop && shape.updates) {  // there is no rest
+      leave_accumulators(loop, lanes.count, accumulators);
+      return close_level();
+    }
+    std::vector<Accumulators> first{accumulators[0]};
+    if (unroll > 1) run_whole(lanes.count, first);
+  }
+  if (streams) {
+    Value reached[] = {streamed_to, from};
+    LLVMBasicBlockRef by[] = {streaming_end, l_.GetInsertBlock(builder_)};
+    l_.BuildBr(builder_, streamed);
+    l_.PositionBuilderAtEnd(builder_, streamed);
+    from = l_.BuildPhi(builder_, type(DType::Int64), "from");
+    l_.AddIncoming(from, reached, by, 2);
+  }
+  const bool exact = !streams && loop.extent.is_constant() && loop.extent.payload() % lanes.count == 0;
+  if (!exact || short_loop) masked_tail(loop, lanes, from, extent, accumulators[0]);
+  reduce_lanes(loop, lanes.count, accumulators);
+  close_level();
+}
+
+// Lanes to one value, halving: the sum of the lanes is pairwise.
+void Emitter::reduce_lanes(const program::Loop& loop, int count, std::vector<Accumulators>& accumulators) {
+  std::unordered_set<std::int64_t> done;
+  for (auto& step : loop.body) {
+    auto* update = std::get_if<program::Update>(&step.what);
+    if (!update || is_running(update->var) || !done.insert(update->var.payload()).second) continue;
+    if (update->place_var) {
+      reduce_located(*update, count, accumulators);
+      continue;
+    }
+    const DType dtype = update->var.dtype();
+    std::vector<Value> parts;
+    for (auto& each : accumulators)
+      parts.push_back(l_.BuildLoad2(builder_, type(dtype, count), each.at(update->var.payload()), ""));
+    while (parts.size() > 1) {
+      for (std::size_t i = 0; i < parts.size() / 2; ++i)
+        parts[i] = combine(update->combiner, dtype, parts[i], parts[i + parts.size() / 2], true);
+      parts.resize(parts.size() / 2);
+    }
+    Value v = parts[0];
+    for (int width = count; width > 1; width /= 2) {
+      const Value a = some_lanes(v, 0, width / 2), b = some_lanes(v, width / 2, width / 2);
+      v = combine(update->combiner, dtype, a, b, true);
+    }
+    const Value memory = locals_.at(update->var.payload());
+    const Value before = l_.BuildLoad2(builder_, type(dtype), memory, "");
+    l_.BuildStore(builder_, combine(update->combiner, dtype, before, v, true), memory);
+  }
+}
+
+}  // namespace bitale::codegen
