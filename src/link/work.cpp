@@ -36,11 +36,10 @@ std::int64_t operations_of(Expr expr) {
 
 Work WorkEstimate::operator()(const program::Step& step) {
   work_ = {pool_.integer(0), pool_.integer(0), pool_.integer(0)};
-  being_written_.clear();
   read_.clear();
   written_.clear();
-  note_writes(step);
-  open({}, pool_.integer(1));
+  nest_.begin(step);
+  open(pool_.integer(1));
   std::visit([this](auto& s) { of(s); }, step.what);
   close();
   // In the order of the buffers: the same Program, the same code.
@@ -54,22 +53,14 @@ Work WorkEstimate::operator()(const program::Step& step) {
 }
 
 void WorkEstimate::pass_over(const program::Step& step) {
-  if (auto* let = std::get_if<program::Let>(&step.what)) var_levels_[let->var.payload()] = 0;
-}
-
-void WorkEstimate::note_writes(const program::Step& step) {
-  if (auto* store = std::get_if<program::Store>(&step.what)) being_written_.insert(store->buffer);
-  if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) being_written_.insert(accumulate->buffer);
-  if (auto* loop = std::get_if<program::Loop>(&step.what))
-    for (auto& inner : loop->body) note_writes(inner);
+  if (auto* let = std::get_if<program::Let>(&step.what)) nest_.define(let->var);
 }
 
 // ---- levels ---------------------------------------------------------------------------------------------------------
 
-void WorkEstimate::open(Expr index, Expr extent) {
+void WorkEstimate::open(Expr extent) {
   const Expr outside = levels_.empty() ? pool_.integer(1) : levels_.back().count;
-  levels_.push_back({index, extent, outside * extent});
-  level_cache_.clear();
+  levels_.push_back({extent, outside * extent});
 }
 
 void WorkEstimate::close() {
@@ -77,46 +68,6 @@ void WorkEstimate::close() {
   if (level.flops.of64) work_.flops64 = work_.flops64 + level.count * pool_.integer(level.flops.of64);
   if (level.flops.of32) work_.flops32 = work_.flops32 + level.count * pool_.integer(level.flops.of32);
   levels_.pop_back();
-  level_cache_.clear();
-}
-
-// Of the expression itself, its arguments left out.
-std::size_t WorkEstimate::own_level(Expr expr) const {
-  const std::size_t here = levels_.size() - 1;
-  if (expr.code() == Code::index) {
-    for (std::size_t level = here; level > 0; --level)
-      if (levels_[level].index == expr) return level;
-    return here;
-  }
-  if (expr.code() == Code::var) {
-    const auto found = var_levels_.find(expr.payload());
-    return found == var_levels_.end() ? here : std::min(found->second, here);
-  }
-  return expr.code() == Code::load && being_written_.count(expr.payload()) ? here : 0;
-}
-
-std::size_t WorkEstimate::level_of(Expr root) {
-  std::vector<Expr> stack{root};
-  while (!stack.empty()) {
-    const Expr expr = stack.back();
-    if (level_cache_.count(expr.id())) {
-      stack.pop_back();
-      continue;
-    }
-    std::size_t level = own_level(expr);
-    const std::size_t before = stack.size();
-    for (std::size_t i = 0; i < expr.argument_count(); ++i) {
-      const auto found = level_cache_.find(expr.argument(i).id());
-      if (found == level_cache_.end())
-        stack.push_back(expr.argument(i));
-      else
-        level = std::max(level, found->second);
-    }
-    if (stack.size() != before) continue;
-    level_cache_[expr.id()] = level;
-    stack.pop_back();
-  }
-  return level_cache_.at(root.id());
 }
 
 // The extent of an inner loop at the first iteration of those around it: the last ones of tiles may be shorter.
@@ -125,7 +76,7 @@ Expr WorkEstimate::at_first(Expr extent) {
   bool known = true;
   program::ExprWalk()(extent, [&](Expr expr) {
     if (expr.code() == Code::index) first[expr.id()] = pool_.integer(0);
-    if (expr.code() == Code::var || expr.code() == Code::load) known &= level_of(expr) == 0;
+    if (expr.code() == Code::var || expr.code() == Code::load) known &= nest_.level_of(expr) == 0;
   });
   work_.known &= known;
   if (!known) return pool_.integer(1);
@@ -139,7 +90,7 @@ void WorkEstimate::compute(Expr root) {
   while (!stack.empty()) {
     const Expr expr = stack.back();
     stack.pop_back();
-    const std::size_t level = level_of(expr);
+    const std::size_t level = nest_.level_of(expr);
     if (!levels_[level].seen.insert(expr.id()).second) continue;
     count(expr, level);
     for (std::size_t i = 0; i < expr.argument_count(); ++i) stack.push_back(expr.argument(i));
@@ -184,7 +135,7 @@ void WorkEstimate::touch(std::unordered_map<std::int64_t, Expr>& bytes, std::int
   program::ExprWalk walk;
   for (auto& place : at)
     walk(place, [&](Expr expr) {
-      const std::size_t level = own_level(expr);
+      const std::size_t level = nest_.own_level(expr);
       if (expr.code() == Code::index) varies[level] = true;
       if (expr.code() == Code::var)
         for (std::size_t k = 0; k <= level; ++k) varies[k] = true;
@@ -222,8 +173,7 @@ void WorkEstimate::of(const program::Accumulate& step) {
 
 void WorkEstimate::of(const program::Let& step) {
   compute(step.value);
-  var_levels_[step.var.payload()] = levels_.size() - 1;
-  level_cache_.clear();
+  nest_.define(step.var);
 }
 
 void WorkEstimate::of(const program::Update& step) {
@@ -235,11 +185,13 @@ void WorkEstimate::of(const program::Update& step) {
 // Nesting is as deep as arrays have dimensions.
 void WorkEstimate::of(const program::Loop& step) {
   compute(step.extent);
-  for (auto& carry : step.carries) var_levels_[carry.var.payload()] = levels_.size();
-  open(step.index, at_first(step.extent));
+  for (auto& carry : step.carries) nest_.define(carry.var, levels_.size());
+  open(at_first(step.extent));
+  nest_.open(step.index);
   look(step.body);
+  nest_.close();
   close();
-  for (auto& carry : step.carries) var_levels_[carry.var.payload()] = levels_.size() - 1;
+  for (auto& carry : step.carries) nest_.define(carry.var);
 }
 
 void WorkEstimate::of(const program::Fill& step) { touch_all(written_, step.buffer); }

@@ -3,6 +3,7 @@
 // back to it; an expression counts as often as the emitters evaluate it, at the outermost loop where it is known.
 #pragma once
 
+#include "program/loop_nest.hpp"
 #include "program/program.hpp"
 
 namespace bitale::link {
@@ -26,13 +27,12 @@ class WorkEstimate {
   };
   // A loop around what is being looked at; the first stands for the top.
   struct Level {
-    Expr index, extent;
+    Expr extent;
     Expr count;  // iterations, of this and the loops around it
     Flops flops = {};
     std::unordered_set<std::uint32_t> seen = {};  // expressions known here
   };
 
-  void note_writes(const program::Step& step);
   void look(const program::Steps& steps);
   void of(const program::Store& step);
   void of(const program::Accumulate& step);
@@ -45,11 +45,9 @@ class WorkEstimate {
   void of(const program::Check& step) { compute(step.condition); }
   void of(const program::Allocate&) {}
 
-  void open(Expr index, Expr extent);
+  void open(Expr extent);
   void close();
   void compute(Expr root);
-  std::size_t level_of(Expr root);
-  std::size_t own_level(Expr expr) const;
   void count(Expr expr, std::size_t level);
   void count_combining(program::Combiner combiner, DType dtype);
   void count_function(const program::Function& function, Flops& flops);
@@ -60,10 +58,8 @@ class WorkEstimate {
 
   const program::Program& program_;
   program::ExprPool& pool_;
-  std::vector<Level> levels_;
-  std::unordered_map<std::int64_t, std::size_t> var_levels_;  // var -> the level at which it is known
-  std::unordered_map<std::uint32_t, std::size_t> level_cache_;
-  std::unordered_set<std::int64_t> being_written_;
+  program::LoopNest nest_;
+  std::vector<Level> levels_;                              // of the nest
   std::unordered_map<std::int64_t, Expr> read_, written_;  // by buffer: bytes
   Work work_;
 };

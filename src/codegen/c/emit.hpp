@@ -14,6 +14,7 @@
 #include "codegen/c/spelling.hpp"
 #include "codegen/c/support.hpp"
 #include "codegen/loop_shape.hpp"
+#include "program/loop_nest.hpp"
 #include "program/program.hpp"
 
 namespace bitale::codegen::c {
@@ -62,7 +63,6 @@ class Emitter {
  private:
   // An open loop, or the function as a whole: its statements so far, and what is known there.
   struct Level {
-    std::int64_t index = -1;
     int depth = 1;
     std::string text;
     std::unordered_map<std::uint32_t, Text> values;
@@ -81,7 +81,6 @@ class Emitter {
   Text element(std::int64_t buffer, std::span<const Expr> at, bool checked);
   std::string target(std::int64_t buffer, std::span<const Expr> at);
   std::span<const Expr> arguments_of(Expr expr);
-  std::size_t level_of(Expr expr);
   bool is_plain(Expr expr, int depth = 0);
   bool is_simple(Expr expr);
   bool surely_inside(std::int64_t buffer, std::span<const Expr> at);
@@ -102,7 +101,6 @@ class Emitter {
   void emit(const program::HostCall& step);
   void open_level(Expr index, int depth);
   void close_level();
-  void note_writes(const program::Steps& steps);
   void comment_on(const program::Loop& loop);
   void plain_loop(const program::Loop& loop, const std::string& extent);
   std::string start_of(const program::Carry& carry);
@@ -125,15 +123,13 @@ class Emitter {
   std::vector<bool> shares_memory_;  // per buffer: with another, at another time
   std::vector<bool> written_;
   std::vector<int> uses_;
-  std::vector<Level> levels_;
+  program::LoopNest nest_;
+  std::vector<Level> levels_;  // of the nest
   std::unordered_map<std::int64_t, std::string> index_names_;
   std::unordered_map<std::int64_t, std::string> var_names_;
-  std::unordered_map<std::int64_t, std::size_t> var_levels_;
   std::unordered_map<std::int64_t, LaneArray> lane_arrays_;  // by variable, inside the loop that has them
   std::string lane_;                                         // the lane of the present iteration
   std::unordered_set<std::int64_t> running_;
-  std::unordered_set<std::int64_t> being_written_;  // by the present top-level step
-  std::unordered_map<std::uint32_t, std::size_t> level_cache_;
 };
 
 }  // namespace bitale::codegen::c

@@ -33,40 +33,6 @@ void Emitter::count_uses() {
 
 // ---- where an expression is known -----------------------------------------------------------------------------------
 
-std::size_t Emitter::level_of(Expr root) {
-  std::vector<Expr> stack{root};
-  while (!stack.empty()) {
-    const Expr expr = stack.back();
-    if (level_cache_.count(expr.id())) {
-      stack.pop_back();
-      continue;
-    }
-    std::size_t level = 0;
-    bool ready = true;
-    for (std::size_t i = 0; i < expr.argument_count(); ++i) {
-      auto found = level_cache_.find(expr.argument(i).id());
-      if (found == level_cache_.end()) {
-        stack.push_back(expr.argument(i));
-        ready = false;
-      } else {
-        level = std::max(level, found->second);
-      }
-    }
-    if (!ready) continue;
-    if (expr.code() == Code::index) {
-      for (std::size_t k = 0; k < levels_.size(); ++k)
-        if (levels_[k].index == expr.payload()) level = k;
-    } else if (expr.code() == Code::var) {
-      level = var_levels_.at(expr.payload());
-    } else if (expr.code() == Code::load && being_written_.count(expr.payload())) {
-      level = levels_.size() - 1;
-    }
-    level_cache_[expr.id()] = level;
-    stack.pop_back();
-  }
-  return level_cache_.at(root.id());
-}
-
 // Indices and lengths, and small sums and products of such, are far from overflow.
 bool Emitter::is_plain(Expr expr, int depth) {
   if (depth > 12 || expr.dtype() != DType::Int64) return false;
@@ -108,7 +74,7 @@ std::string Emitter::name_for(Expr expr) {
 Text Emitter::value(Expr root) {
   std::unordered_map<std::uint32_t, Text> in_place;  // what gets no name
   const auto known = [&](Expr expr) -> const Text* {
-    const auto& values = levels_[level_of(expr)].values;
+    const auto& values = levels_[nest_.level_of(expr)].values;
     if (auto found = values.find(expr.id()); found != values.end()) return &found->second;
     auto found = in_place.find(expr.id());
     return found == in_place.end() ? nullptr : &found->second;
@@ -138,7 +104,7 @@ Text Emitter::value(Expr root) {
     std::vector<Text> arguments;
     for (auto& argument : needed) arguments.push_back(*known(argument));
 
-    const std::size_t at = level_of(expr);
+    const std::size_t at = nest_.level_of(expr);
     const bool hoisted = at + 1 < levels_.size();
     std::vector<Level> inner;  // what is written outside must not see the levels inside
     while (levels_.size() > at + 1) {

@@ -64,30 +64,20 @@ std::string Emitter::stack_memory(std::int64_t id) {
 }
 
 void Emitter::open_level(Expr index, int depth) {
-  levels_.emplace_back();
-  levels_.back().index = index.payload();
-  levels_.back().depth = depth;
-  level_cache_.clear();
+  nest_.open(index);
+  levels_.emplace_back().depth = depth;
 }
 
 void Emitter::close_level() {
   std::string text = std::move(levels_.back().text);
   levels_.pop_back();
   levels_.back().text += text;
-  level_cache_.clear();
-}
-
-void Emitter::note_writes(const program::Steps& steps) {
-  for (auto& step : steps) {
-    if (auto* store = std::get_if<program::Store>(&step.what)) being_written_.insert(store->buffer);
-    if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) being_written_.insert(accumulate->buffer);
-    if (auto* loop = std::get_if<program::Loop>(&step.what)) note_writes(loop->body);
-  }
+  nest_.close();
 }
 
 void Emitter::comment_on(const program::Loop& loop) {
   std::vector<std::string> made;
-  for (auto id : being_written_) made.push_back(data_name(id));
+  for (auto id : nest_.written()) made.push_back(data_name(id));
   std::sort(made.begin(), made.end());
   for (auto& carry : loop.carries) made.push_back(var_names_.at(carry.var.payload()));
   if (!made.empty()) line(cat("// ", join(made, ", "), ":"));
@@ -96,9 +86,7 @@ void Emitter::comment_on(const program::Loop& loop) {
 void Emitter::emit(const program::Steps& steps) {
   for (auto& step : steps) {
     if (levels_.size() == 1) {
-      being_written_.clear();
-      level_cache_.clear();
-      if (auto* loop = std::get_if<program::Loop>(&step.what)) note_writes(loop->body);
+      nest_.begin(step);
     }
     std::visit([this](auto& s) { emit(s); }, step.what);
   }
@@ -130,8 +118,7 @@ void Emitter::emit(const program::Let& step) {
   const std::string name = names_.take(cat("v", step.var.payload()));
   line(cat("const ", value_type(step.var.dtype()), " ", name, " = ", v.text, ";"));
   var_names_[step.var.payload()] = name;
-  var_levels_[step.var.payload()] = levels_.size() - 1;
-  level_cache_.clear();
+  nest_.define(step.var);
 }
 
 void Emitter::emit(const program::Update& step) {
@@ -165,10 +152,7 @@ void Emitter::emit(const program::Update& step) {
     else
       line(cat(name, " = ", operations_.combined(step.combiner, dtype, {name, Text::atom}, v), ";"));
   }
-  if (is_running) {
-    var_levels_[step.var.payload()] = levels_.size() - 1;
-    level_cache_.clear();
-  }
+  if (is_running) nest_.define(step.var);
 }
 
 // -0, the number that added to any other leaves it as it is, starts a running sum.
@@ -208,7 +192,7 @@ void Emitter::emit(const program::Loop& loop) {
   else
     plain_loop(loop, extent);
   names_.give_back(index);
-  for (auto& carry : loop.carries) var_levels_[carry.var.payload()] = levels_.size() - 1;
+  for (auto& carry : loop.carries) nest_.define(carry.var);
 }
 
 void Emitter::plain_loop(const program::Loop& loop, const std::string& extent) {

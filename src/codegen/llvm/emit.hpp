@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "codegen/llvm/api.hpp"
+#include "program/loop_nest.hpp"
 #include "program/program.hpp"
 
 namespace bitale::codegen {
@@ -22,31 +23,6 @@ struct TargetInfo {
   int vector_bytes = 16;
   bool is_x86 = true;
   bool memory_is_given = false;  // a call's frame has all memory from the beginning, that of what crosses included
-};
-
-// A number per expression, all forgotten at once.
-class ExprNumbers {
-  using Expr = program::Expr;
-
- public:
-  void clear() { ++epoch_; }
-  // Null when there is none.
-  const std::uint32_t* find(Expr expr) const {
-    const std::size_t id = expr.id();
-    return id < entries_.size() && entries_[id].epoch == epoch_ ? &entries_[id].number : nullptr;
-  }
-  void set(Expr expr, std::size_t number) {
-    if (expr.id() >= entries_.size()) entries_.resize(std::max<std::size_t>(expr.id() + 1, 2 * entries_.size()));
-    entries_[expr.id()] = {epoch_, std::uint32_t(number)};
-  }
-
- private:
-  struct Entry {
-    std::uint64_t epoch = 0;
-    std::uint32_t number = 0;
-  };
-  std::vector<Entry> entries_;
-  std::uint64_t epoch_ = 1;
 };
 
 class Emitter {
@@ -69,7 +45,6 @@ class Emitter {
 
   // An open loop. Values known at this level live in `values`; `preheader` is where the level outside goes on.
   struct Level {
-    std::int64_t index = -1;
     LLVMBasicBlockRef preheader = nullptr;
     std::unordered_map<std::uint32_t, Value> values;
   };
@@ -134,8 +109,7 @@ class Emitter {
   Value identity(program::Combiner combiner, DType dtype, int lanes);
   Value splat(Value scalar, int lanes);
   Value iota(int lanes);
-  std::size_t level_of(Expr expr);
-  bool varies(Expr expr) { return lanes_ && level_of(expr) + 1 == levels_.size(); }
+  bool varies(Expr expr) { return lanes_ && nest_.level_of(expr) == nest_.innermost(); }
 
   // ---- what AVX-512 has instructions for (emit_instruction.cpp) ----
   enum class Does { scale, split_m, split_k, log_limits };
@@ -286,7 +260,6 @@ class Emitter {
   void emit(const program::HostCall& step);
   void fail_unless(Value ok, Value code);
   void ask_host(int field, std::int64_t argument);
-  void note_writes(const program::Steps& steps);
   void resume(LLVMBasicBlockRef at);                      // at its end, or before its terminator
   Value local(DType dtype, int lanes, const char* name);  // memory of a variable, in the entry block
   LLVMBasicBlockRef block(const char* name);
@@ -317,18 +290,16 @@ class Emitter {
   };
   std::vector<StackMemory> on_stack_;  // of the part
   std::vector<std::int64_t> length_offsets_;
-  std::vector<Level> levels_;
+  program::LoopNest nest_;
+  std::vector<Level> levels_;  // of the nest
   Lanes* lanes_ = nullptr;
-  std::vector<Value> data_;                                   // per buffer: address, once known
-  std::unordered_map<std::int64_t, std::size_t> var_levels_;  // var -> level at which it is known
-  std::unordered_map<std::int64_t, Value> locals_;            // carried var -> its memory
-  std::unordered_set<std::int64_t> running_;                  // carried vars that are read while they are carried
-  std::unordered_set<std::int64_t> being_written_;            // by the present top-level step
-  ExprNumbers level_cache_;
-  int chunk_count_ = 0;                      // functions made for chunks
-  const program::Loop* chunk_of_ = nullptr;  // the loop of whose chunk a function is being emitted
-  Value partial_ = nullptr;                  // where that chunk leaves what it reduces
-  std::vector<Partial> partials_;            // what it has left
+  std::vector<Value> data_;                         // per buffer: address, once known
+  std::unordered_map<std::int64_t, Value> locals_;  // carried var -> its memory
+  std::unordered_set<std::int64_t> running_;        // carried vars that are read while they are carried
+  int chunk_count_ = 0;                             // functions made for chunks
+  const program::Loop* chunk_of_ = nullptr;         // the loop of whose chunk a function is being emitted
+  Value partial_ = nullptr;                         // where that chunk leaves what it reduces
+  std::vector<Partial> partials_;                   // what it has left
   std::int64_t partial_bytes_ = 0, granule_ = 1;
   RowBlock row_block_;  // that is being emitted; without rows: none
   // Of the present top-level step: what its stores that may pass the caches by write, and how many bytes it moves.

@@ -70,8 +70,7 @@ void Emitter::emit_running(const program::Update& step) {
   }
   l_.BuildStore(builder_, carried, memory);
   levels_.back().values[step.var.id()] = here;
-  var_levels_[step.var.payload()] = levels_.size() - 1;
-  level_cache_.clear();
+  nest_.define(step.var);
 }
 
 // ---- extremes and their places --------------------------------------------------------------------------------------

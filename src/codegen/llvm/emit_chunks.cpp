@@ -38,7 +38,7 @@ Emitter::Needs Emitter::needs_of(const program::Loop& loop) {
   const auto look_at = [&](Expr root) {
     walk(root, [&](Expr expr) {
       if (expr.code() == Code::load) use(expr.payload());
-      if (expr.code() == Code::var && var_levels_.count(expr.payload())) needs.variables.push_back(expr);
+      if (expr.code() == Code::var && nest_.is_defined(expr)) needs.variables.push_back(expr);
     });
   };
   look_at(loop.extent);
@@ -103,10 +103,10 @@ Emitter::Value Emitter::emit_chunk(const program::Loop& loop, const Needs& needs
   LLVMBasicBlockRef entry = entry_;
   auto levels = std::exchange(levels_, {});
   auto data = std::exchange(data_, std::vector<Value>(data_.size(), nullptr));
-  auto var_levels = std::exchange(var_levels_, {});
+  auto nest = std::exchange(nest_, {});
   auto locals = std::exchange(locals_, {});
   auto earlier = std::exchange(earlier_, {});
-  level_cache_.clear();
+  nest_.begin(loop);
 
   const LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0), word = type(DType::Int64);
   LLVMTypeRef parameters[] = {pointer, pointer, word, word, word, pointer};
@@ -123,7 +123,7 @@ Emitter::Value Emitter::emit_chunk(const program::Loop& loop, const Needs& needs
     const Value place = l_.BuildGEP2(builder_, word, l_.GetParam(made, 1), &slot, 1, "");
     levels_[0].values[known[i].id()] =
         from_memory(known[i].dtype(), l_.BuildLoad2(builder_, memory_type(known[i].dtype()), place, ""));
-    var_levels_[known[i].payload()] = 0;
+    nest_.define(known[i]);
   }
   load_own_data(needs.buffers, l_.GetParam(made, 4));
   start_carries(loop);
@@ -146,10 +146,9 @@ Emitter::Value Emitter::emit_chunk(const program::Loop& loop, const Needs& needs
   entry_ = entry;
   levels_ = std::move(levels);
   data_ = std::move(data);
-  var_levels_ = std::move(var_levels);
+  nest_ = std::move(nest);
   locals_ = std::move(locals);
   earlier_ = std::move(earlier);
-  level_cache_.clear();
   resume(here);
   return made;
 }

@@ -77,47 +77,12 @@ Emitter::Value Emitter::reordered(Value v, bool reassociate) {
   return v;
 }
 
-std::size_t Emitter::level_of(Expr root) {
-  if (const auto* known = level_cache_.find(root)) return *known;
-  std::vector<Expr> stack{root};
-  while (!stack.empty()) {
-    const Expr expr = stack.back();
-    if (level_cache_.find(expr)) {
-      stack.pop_back();
-      continue;
-    }
-    std::size_t level = 0;
-    bool ready = true;
-    for (std::size_t i = 0; i < expr.argument_count(); ++i) {
-      const Expr argument = expr.argument(i);
-      if (const auto* found = level_cache_.find(argument)) {
-        level = std::max<std::size_t>(level, *found);
-      } else {
-        stack.push_back(argument);
-        ready = false;
-      }
-    }
-    if (!ready) continue;
-    if (expr.code() == Code::index) {
-      for (std::size_t k = 0; k < levels_.size(); ++k)
-        if (levels_[k].index == expr.payload()) level = k;
-    } else if (expr.code() == Code::var) {
-      level = var_levels_.at(expr.payload());
-    } else if (expr.code() == Code::load && being_written_.count(expr.payload())) {
-      level = levels_.size() - 1;
-    }
-    level_cache_.set(expr, level);
-    stack.pop_back();
-  }
-  return *level_cache_.find(root);
-}
-
 Emitter::Value Emitter::value(Expr root) {
   if (root.code() == Code::constant) return constant(root.dtype(), root.payload(), 1);
-  auto& values = levels_[level_of(root)].values;
+  auto& values = levels_[nest_.level_of(root)].values;
   if (const auto found = values.find(root.id()); found != values.end()) return found->second;
   make_ready(root, false);
-  return levels_[level_of(root)].values.at(root.id());
+  return levels_[nest_.level_of(root)].values.at(root.id());
 }
 
 void Emitter::make_ready(Expr root, bool may_cut) {
@@ -128,7 +93,7 @@ void Emitter::make_ready(Expr root, bool may_cut) {
       stack.pop_back();
       continue;
     }
-    const std::size_t at = level_of(expr);
+    const std::size_t at = nest_.level_of(expr);
     if (levels_[at].values.count(expr.id())) {
       stack.pop_back();
       continue;
@@ -138,7 +103,7 @@ void Emitter::make_ready(Expr root, bool may_cut) {
     // A load emits its address itself: which parts of it are needed depends on how it lies.
     const auto need = [&](Expr argument) {
       if (argument.code() == Code::constant) return;
-      if (!levels_[level_of(argument)].values.count(argument.id())) stack.push_back(argument);
+      if (!levels_[nest_.level_of(argument)].values.count(argument.id())) stack.push_back(argument);
     };
     if (const auto instruction = is_known ? std::nullopt : instruction_for(expr)) {
       for (auto& operand : instruction->operands) need(operand);

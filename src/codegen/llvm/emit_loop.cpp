@@ -11,16 +11,13 @@ constexpr std::size_t blocks_of_a_loop = 20;  // take as long to compile as so m
 }  // namespace
 
 void Emitter::open_level(Expr index, LLVMBasicBlockRef preheader) {
-  Level level;
-  level.index = index.payload();
-  level.preheader = preheader;
-  levels_.push_back(std::move(level));
-  level_cache_.clear();
+  nest_.open(index);
+  levels_.emplace_back().preheader = preheader;
 }
 
 void Emitter::close_level() {
+  nest_.close();
   levels_.pop_back();
-  level_cache_.clear();
 }
 
 void Emitter::start_carries(const program::Loop& loop) {
@@ -47,7 +44,7 @@ void Emitter::emit(const program::Loop& loop) {
   else
     scalar_loop(loop, int64(0), extent);
   for (auto& carry : loop.carries) {
-    var_levels_[carry.var.payload()] = levels_.size() - 1;
+    nest_.define(carry.var);
     // What is known at the top can cross to later parts.
     if (levels_.size() == 1)
       levels_[0].values[carry.var.id()] =
@@ -84,7 +81,6 @@ void Emitter::emit_lanes(const program::Loop& loop, Lanes& lanes, Value start, V
   lanes.mask = mask;
   lanes.accumulators = &accumulators;
   levels_.back().values.clear();
-  level_cache_.clear();
   lanes_ = &lanes;
   emit(loop.body);
   lanes_ = nullptr;

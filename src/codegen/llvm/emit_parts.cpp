@@ -162,12 +162,12 @@ Emitter::Value Emitter::emit_own_function(const std::string& name, const program
   Lanes all;
   all.count = lanes;
   if (lanes > 1) {  // as in a loop whose lanes the parameters are
-    levels_.emplace_back().preheader = entry_;
+    open_level({}, entry_);
     lanes_ = &all;
   }
   for (std::size_t i = 0; i < function.parameters.size(); ++i) {
     const Expr parameter = function.parameters[i];
-    var_levels_[parameter.payload()] = levels_.size() - 1;
+    nest_.define(parameter);
     levels_.back().values[parameter.id()] = l_.GetParam(function_, unsigned(i));
   }
   l_.BuildRet(builder_, lanes_of(function.body));

@@ -32,7 +32,7 @@ const program::Loop* Emitter::accumulated_columns(const program::Loop& rows) {
     for (auto& at : accumulate->at) places(at, is_row);
     values(accumulate->value, [&](Expr expr) {
       ++size;
-      fits &= expr.code() != Code::load || !being_written_.count(expr.payload());
+      fits &= expr.code() != Code::load || !nest_.is_written(expr.payload());
       fits &= expr.code() != Code::rare_call;  // branches, which only the code at hand may do
     });
   }
@@ -58,7 +58,7 @@ bool Emitter::emit_row_blocks(const program::Loop& rows) {
     l_.BuildCondBr(builder_, l_.BuildICmp(builder_, LLVMIntSLT, index, to, ""), body, after);
     l_.PositionBuilderAtEnd(builder_, body);
     open_level(rows.index, before);
-    row_block_ = {rows.index, levels_.size() - 1, {}};
+    row_block_ = {rows.index, nest_.innermost(), {}};
     for (int r = 0; r < step; ++r) row_block_.rows.push_back(l_.BuildAdd(builder_, index, int64(r), ""));
     levels_.back().values[rows.index.id()] = index;
     emit(*columns);

@@ -63,10 +63,8 @@ Emitter::Value Emitter::begin_function(const std::string& name, LLVMTypeRef func
 void Emitter::emit(const program::Steps& steps) {
   for (auto& step : steps) {
     if (levels_.size() == 1) {
-      being_written_.clear();
-      level_cache_.clear();
+      nest_.begin(step);
       cut_if_long();
-      if (auto* loop = std::get_if<program::Loop>(&step.what)) note_writes(loop->body);
       note_streams(step);
       if (auto* store = std::get_if<program::Store>(&step.what)) make_ready(store->value, true);
       if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) make_ready(accumulate->value, true);
@@ -75,14 +73,6 @@ void Emitter::emit(const program::Steps& steps) {
     }
     std::visit([this](auto& s) { emit(s); }, step.what);
     if (levels_.size() == 1) fence_streams();
-  }
-}
-
-void Emitter::note_writes(const program::Steps& steps) {
-  for (auto& step : steps) {
-    if (auto* store = std::get_if<program::Store>(&step.what)) being_written_.insert(store->buffer);
-    if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) being_written_.insert(accumulate->buffer);
-    if (auto* loop = std::get_if<program::Loop>(&step.what)) note_writes(loop->body);
   }
 }
 
@@ -134,7 +124,7 @@ void Emitter::scatter_accumulate(const program::Accumulate& step, Value v) {
 
 void Emitter::emit(const program::Let& step) {
   levels_.back().values[step.var.id()] = value(step.value);
-  var_levels_[step.var.payload()] = levels_.size() - 1;
+  nest_.define(step.var);
 }
 
 void Emitter::emit(const program::Update& step) {

@@ -1,0 +1,70 @@
+// LoopNest: the loops that are open where a walk over a Program's steps has come to, and at which of them an expression
+// is known: at the top, or at the innermost one it depends on. Whoever emits or counts expressions does it there.
+#pragma once
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "program/program.hpp"
+
+namespace bitale::program {
+
+class LoopNest {
+ public:
+  // Level 0 is the top, level 1 the outermost loop that is open.
+  std::size_t innermost() const { return indices_.size(); }
+  // A loop without an index stands for lanes that are not a loop's.
+  void open(Expr index);
+  void close();
+
+  // A step at the top begins. What the loop that it is writes is known nowhere but where it is read.
+  void begin(const Step& step);
+  void begin(const Loop& loop) { note_written(loop.body); }
+  const std::unordered_set<std::int64_t>& written() const { return written_; }
+  bool is_written(std::int64_t buffer) const { return written_.count(buffer) != 0; }
+
+  // A variable is known from here on, or from the time on when its level is open.
+  void define(Expr var) { define(var, innermost()); }
+  void define(Expr var, std::size_t level);
+  bool is_defined(Expr var) const { return var_levels_.count(var.payload()) != 0; }
+
+  std::size_t level_of(Expr expr);
+  // Of the expression itself, its arguments left out.
+  std::size_t own_level(Expr expr) const;
+
+ private:
+  void note_written(const Steps& body);
+
+  // A number per expression, all forgotten at once.
+  class Numbers {
+   public:
+    void clear() { ++epoch_; }
+    // Null when there is none.
+    const std::uint32_t* find(Expr expr) const {
+      const std::size_t id = expr.id();
+      return id < entries_.size() && entries_[id].epoch == epoch_ ? &entries_[id].number : nullptr;
+    }
+    void set(Expr expr, std::size_t number) {
+      if (expr.id() >= entries_.size()) entries_.resize(std::max<std::size_t>(expr.id() + 1, 2 * entries_.size()));
+      entries_[expr.id()] = {epoch_, std::uint32_t(number)};
+    }
+
+   private:
+    struct Entry {
+      std::uint64_t epoch = 0;
+      std::uint32_t number = 0;
+    };
+    std::vector<Entry> entries_;
+    std::uint64_t epoch_ = 1;
+  };
+
+  std::vector<std::int64_t> indices_;
+  std::unordered_map<std::int64_t, std::size_t> var_levels_;
+  std::unordered_set<std::int64_t> written_;  // by the present step at the top
+  Numbers known_;
+  std::vector<Expr> stack_;
+};
+
+}  // namespace bitale::program
