@@ -189,6 +189,20 @@ def measure_fused(rows, build, peers):
     measure_ratio(rows, "fused", "exp(-0.5*((x-mu)/s)**2)*tanh(y)+log1p(z), 1e6", "≤ 0.5 x", times)
 
 
+def measure_width(rows):
+    """Elementary functions in vectors of the width that was found best, against the best other one."""
+    found = script("width", False, one_thread=True)
+    times = found["times"]
+    others = {bits: each for bits, each in times.items() if int(bits) != found["bits"]}
+    if not others:
+        return
+    detail = "; ".join(f"{bits} bits: exp and tanh {duration(a * 1e-9)} an element, arithmetic {duration(b * 1e-9)}"
+                       for bits, (a, b) in times.items())
+    best = times[str(found["bits"])]
+    rows.add("vector_width", f"exp(-x**2)*tanh(y) in vectors of {found['bits']} bits, against other widths", "≤ 1 x",
+             f"{best[0] / min(each[0] for each in others.values()):.2f} x", detail, found)
+
+
 def measure_calls(rows, build, peers):
     t = {name: run["cpu"] for name, run in google(build / "call").items()}
     rows.add("call_cpp", "call a scalar function from C++", "≤ 30 ns", duration(t["call_typed"]),
@@ -306,6 +320,7 @@ def main():
         measure_ratio(rows, "digits", "digits step, 1,797 x 64, one thread", "≤ 1 x", digits["step"])
         digits = script("digits", options.peers, one_thread=False)
         measure_ratio(rows, "digits_threads", "digits step, threads as by default", "", digits["step"])
+        measure_width(rows)
         measure_fused(rows, build, options.peers)
         measure_calls(rows, build, options.peers)
     measure_rewrite(rows, build)

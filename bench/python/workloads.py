@@ -65,10 +65,16 @@ def fused():
 
 def elementary():
     n = 10_000
-    for name in ("exp", "log", "tanh", "sin", "cos", "log1p", "expm1"):
+
+    def named(name):
+        return lambda xp, x: getattr(xp, name)(x)
+
+    for name in ("exp", "log", "tanh", "sin", "cos", "tan", "log1p", "expm1"):
         low = 0.01 if name in ("log", "log1p") else -3.0
-        yield Workload(f"{name}, 1e4", lambda xp, x, name=name: getattr(xp, name)(x), [vector(n, low)], f"map_{name}",
-                       ports=True)
+        yield Workload(f"{name}, 1e4", named(name), [vector(n, low)], f"map_{name}", ports=True)
+    for name in ("exp", "log", "tanh", "sin"):
+        x = vector(n, 0.01 if name == "log" else -3.0).astype("float32")
+        yield Workload(f"{name}, float32, 1e4", named(name), [x], f"single_{name}", ports=True)
     yield Workload("sigmoid, 1e4", lambda xp, x: 1 / (1 + xp.exp(-x)), [vector(n)], "map_sigmoid", ports=True)
     yield Workload("softplus, 1e4", lambda xp, x: xp.log1p(xp.exp(x)), [vector(n)], "map_softplus", ports=True)
     for name, of_scipy, low in (("erf", "erf", -3.0), ("gammaln", "gammaln", 0.1), ("digamma", "digamma", 0.1),

@@ -7,6 +7,7 @@
 #include "bitale/compile/function.hpp"
 #include "bitale/compile/monitor.hpp"
 #include "bitale/compile/page.hpp"
+#include "bitale/compile/vector_width.hpp"
 #include "bitale/core/array.hpp"
 #include "bitale/core/breakpoint.hpp"
 #include "bitale/core/config.hpp"

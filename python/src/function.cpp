@@ -144,8 +144,9 @@ void bind_function_class(nb::module_& m) {
           nb::sig("def export_object(self, folder: str | os.PathLike[str], name: str | None = None, target: str | None "
                   "= None) -> list[str]"),
           "Writes NAME.o and NAME.h into the folder, and returns their paths: the functions that export_c writes, as "
-          "native code for Linux to be linked with the C library's mathematics alone (-lm). target: native, x86-64, "
-          "x86-64-v2, x86-64-v3, x86-64-v4 or aarch64; by default config.target. NotImplementedError names what can't "
+          "native code for Linux to be linked with the C library's mathematics alone (-lm). target: native, "
+          "native-128, native-256, native-512, x86-64, x86-64-v2, x86-64-v3, x86-64-v4 or aarch64; by default "
+          "config.target. NotImplementedError names what can't "
           "be exported, ValueError an unknown target.")
       .def(
           "address",

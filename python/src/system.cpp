@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "bind.hpp"
+#include "bitale/compile/vector_width.hpp"
 #include "bitale/core/error.hpp"
 #include "cache/inventory.hpp"
 #include "codegen/generate.hpp"
@@ -45,6 +46,20 @@ nb::dict system_report() {
   return out;
 }
 
+nb::dict vector_width() {
+  VectorWidth found;
+  {
+    nb::gil_scoped_release unlocked;
+    found = measure_vector_width();
+  }
+  nb::dict out, times;
+  for (auto& each : found.times) times[nb::int_(each.bits)] = nb::make_tuple(each.elementary, each.plain);
+  out["bits"] = found.bits;
+  out["times"] = times;
+  out["is_kept"] = found.is_kept;
+  return out;
+}
+
 nb::dict cache_inventory(const std::string& directory) {
   const cache::Inventory found = cache::inventory(directory);
   nb::list entries, temporary;
@@ -81,6 +96,7 @@ nb::dict removed_dict(const cache::Removed& removed) {
 
 void bind_system(nb::module_& m) {
   m.def("system_report", system_report, "What was found: processor, LLVM, BLAS.");
+  m.def("measure_vector_width", vector_width);
   m.def("cache_inventory", cache_inventory, "directory"_a, "What lies in a directory of compiled code.");
   m.def(
       "cache_remove_all", [](const std::string& directory) { return removed_dict(cache::remove_all(directory)); },

@@ -1,10 +1,46 @@
 #include "codegen/processor.hpp"
 
-#if defined(__aarch64__)
+#if defined(__x86_64__)
+#include <cpuid.h>
+#elif defined(__aarch64__)
 #include <sys/auxv.h>
 #endif
 
 namespace bitale::codegen {
+
+namespace {
+
+#if defined(__x86_64__)
+std::vector<std::int64_t> read_words() {
+  std::vector<std::int64_t> words;
+  constexpr unsigned leaves[][2] = {{1, 0}, {7, 0}, {7, 1}, {0x80000001, 0}};
+  for (auto [leaf, part] : leaves) {
+    unsigned a = 0, b = 0, c = 0, d = 0;
+    __get_cpuid_count(leaf, part, &a, &b, &c, &d);
+    if (leaf == 1) b = 0;  // which core this is
+    for (const unsigned word : {a, b, c, d}) words.push_back(std::int64_t(word));
+  }
+  unsigned low = 0, high = 0;
+  if (__builtin_cpu_supports("avx")) __asm__("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
+  words.push_back(std::int64_t(low));
+  return words;
+}
+#elif defined(__aarch64__)
+// Feature bits as the system tells them.
+std::vector<std::int64_t> read_words() {
+  return {std::int64_t(getauxval(AT_HWCAP)), std::int64_t(getauxval(AT_HWCAP2))};
+}
+#else
+std::vector<std::int64_t> read_words() { return {}; }
+#endif
+
+}  // namespace
+
+// Asked for once: a virtual machine takes its time to answer.
+const std::vector<std::int64_t>& processor_words() {
+  static const std::vector<std::int64_t> words = read_words();
+  return words;
+}
 
 std::vector<std::string> processor_features() {
   std::vector<std::string> out;
@@ -34,5 +70,32 @@ std::vector<std::string> processor_features() {
 #endif
   return out;
 }
+
+#if defined(__x86_64__)
+bool has_avx_512() {
+  __builtin_cpu_init();
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
+}
+
+int widest_vector() { return has_avx_512() ? 64 : __builtin_cpu_supports("avx2") ? 32 : 16; }
+
+std::size_t reached_levels() {
+  __builtin_cpu_init();
+  if (!__builtin_cpu_supports("sse4.2") || !__builtin_cpu_supports("popcnt")) return 1;
+  if (!__builtin_cpu_supports("avx2") || !__builtin_cpu_supports("fma") || !__builtin_cpu_supports("bmi2")) return 2;
+  return has_avx_512() && __builtin_cpu_supports("avx512cd") ? 4 : 3;
+}
+#else
+bool has_avx_512() { return false; }
+int widest_vector() { return 16; }
+std::size_t reached_levels() {
+#if defined(__aarch64__)
+  return 1;
+#else
+  return 0;
+#endif
+}
+#endif
 
 }  // namespace bitale::codegen

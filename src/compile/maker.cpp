@@ -9,6 +9,7 @@
 #include "bitale/core/config.hpp"
 #include "bitale/graph/test_value.hpp"
 #include "compile/function_impl.hpp"
+#include "compile/vector_width_due.hpp"
 
 namespace bitale {
 
@@ -182,6 +183,7 @@ void FunctionMaker::link() {
   made.times.lower = made.thunk->times.lower;
   made.times.codegen = made.thunk->times.codegen;
   made.times.total = milliseconds(state_->start, Clock::now());
+  note_code_generation(made.times.codegen);
 }
 
 void FunctionMaker::do_rewrite(FunctionGraph& graph, RewriteReport& report) {

@@ -90,10 +90,11 @@ const std::vector<Flag>& declarations() {
        "The LLVM library that generates native code. Default: the system's libLLVM 19.1."},
       {"target",
        "enum",
-       {"native", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64"},
+       {"native", "native-128", "native-256", "native-512", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64"},
        "native",
-       "Instructions that native code may use: all of this processor's, or those of a level of the x86-64 ABI (vectors "
-       "of 128, 128, 256 and 512 bits) or of AArch64 (128 bits), so that different machines share a compiledir."},
+       "Instructions that native code may use: all of this processor's, in vectors as wide as is best or of so many "
+       "bits; or those of a level of the x86-64 ABI (128, 128, 256 and 512 bits) or of AArch64 (128 bits), so that "
+       "different machines share a compiledir."},
       {"optimizer",
        "enum",
        {"o4", "o3", "o2", "o1", "unsafe", "fast_run", "fast_compile", "merge", "None"},

@@ -132,9 +132,25 @@ def test_doctor(capsys):
     checks = {check["name"]: check for check in report["checks"]}
     assert checks["interpreter"]["status"] == "ok" and report["vector_bytes"] in (16, 32, 64)
     if report["llvm"]:
-        assert checks["native code"]["status"] == "ok"
+        assert checks["native code"]["status"] == "ok" and checks["vectors"]["status"] in ("ok", "note")
     main(["doctor"])
     assert "All is well" in capsys.readouterr().out or not report["ok"]
+
+
+def test_doctor_measures_how_wide_vectors_are_best(tmp_path):
+    answer = json.loads(run("doctor", "--json", flags=f"compiledir={tmp_path}").stdout)
+    if not answer["llvm"] or not (tmp_path / "machines").exists():
+        pytest.skip("there is nothing to choose")
+    [record] = (tmp_path / "machines").iterdir()
+    with bt.config.change_flags(compiledir=str(tmp_path)):
+        assert bt._core.system_report()["vector_bytes"] == answer["vector_bytes"]
+        found = bt.profile.measure_vector_width()
+        assert found.is_kept and set(found.times) == {512, 256} and found.bits in found.times
+        assert bt._core.system_report()["vector_bytes"] == found.bits // 8
+    for bits in (256, 512):
+        with bt.config.change_flags(compiledir=str(tmp_path), target=f"native-{bits}"):
+            assert bt._core.system_report()["vector_bytes"] == bits // 8
+    assert record.exists()
 
 
 def test_doctor_without_llvm_and_with_a_compile_directory_that_cannot_be_written(tmp_path):

@@ -8,18 +8,20 @@ using In = const double* __restrict;
 using Out = double* __restrict;
 
 #define EACH(i, n) for (Size i = 0; i < (n); ++i)
-#define MAP(name, value)                        \
-  extern "C" void name(Size n, In a, Out out) { \
-    EACH(i, n) {                                \
-      const double x = a[i];                    \
-      out[i] = value;                           \
-    }                                           \
+#define MAP_OF(type, name, value)                                                \
+  extern "C" void name(Size n, const type* __restrict a, type* __restrict out) { \
+    EACH(i, n) {                                                                 \
+      const type x = a[i];                                                       \
+      out[i] = value;                                                            \
+    }                                                                            \
   }
+#define MAP(name, value) MAP_OF(double, name, value)
 MAP(map_exp, std::exp(x))
 MAP(map_log, std::log(x))
 MAP(map_tanh, std::tanh(x))
 MAP(map_sin, std::sin(x))
 MAP(map_cos, std::cos(x))
+MAP(map_tan, std::tan(x))
 MAP(map_erf, std::erf(x))
 MAP(map_log1p, std::log1p(x))
 MAP(map_expm1, std::expm1(x))
@@ -30,6 +32,10 @@ MAP(map_square, x* x)
 MAP(map_power_10, std::pow(x, 10.0))
 MAP(map_power_half, std::pow(x, 0.5))
 MAP(map_power_minus_1, 1 / x)
+MAP_OF(float, single_exp, std::exp(x))
+MAP_OF(float, single_log, std::log(x))
+MAP_OF(float, single_tanh, std::tanh(x))
+MAP_OF(float, single_sin, std::sin(x))
 
 extern "C" void fused(Size n, In x, In y, In z, double mu, double s, Out out) {
   EACH(i, n) {

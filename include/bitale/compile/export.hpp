@@ -25,8 +25,8 @@ std::vector<std::string> export_c(const Function& function, const std::string& f
 
 struct ObjectOptions {
   std::string name = {};  // as above
-  // The processors that it is for: native (all that this one has), x86-64, x86-64-v2, x86-64-v3, x86-64-v4 or aarch64;
-  // default: the flag `target`.
+  // The processors that it is for, as the flag `target` names them: native (all that this one has), native-256,
+  // x86-64-v3, aarch64, ...; default: that flag.
   std::string target = {};
 };
 

@@ -16,6 +16,7 @@ import bitale
 from bitale import _core, tensor
 from bitale.cli import cache, config
 from bitale.cli.table import duration, size
+from bitale.profile import measure_vector_width
 
 _marks = {"ok": "ok  ", "note": "note", "fail": "FAIL"}
 
@@ -28,6 +29,8 @@ def add(verbs: Any, common: Any) -> None:
 
 def run(options: Any) -> dict[str, Any]:
     found = _core.system_report()
+    vectors = [_vector_width()] if found["llvm"] else []
+    found = _core.system_report()  # of which the width may be another now
     checks = [
         _check("bitale", "ok", f"{bitale.__version__}, Python {platform.python_version()}, NumPy {np.__version__}"),
         _processor(found),
@@ -40,7 +43,7 @@ def run(options: Any) -> dict[str, Any]:
         _self_test("interpreter", "FAST_COMPILE"),
     ]
     if found["llvm"]:
-        checks.append(_self_test("native code", "FAST_RUN"))
+        checks += [*vectors, _self_test("native code", "FAST_RUN")]
     return {"ok": all(check["status"] != "fail" for check in checks), "checks": checks, **found}
 
 
@@ -74,6 +77,22 @@ def _processor(found: dict[str, Any]) -> dict[str, str]:
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
     text = f"{_processor_name()}, {cores} cores; target {found['target']}, vectors of {8 * found['vector_bytes']} bits"
     return _check("processor", "ok", text, " ".join(found["cpu_features"]))
+
+
+def _vector_width() -> dict[str, str]:
+    """Measured here and now, and kept."""
+    try:
+        found = measure_vector_width()
+    except Exception as error:
+        return _check("vectors", "fail", f"{type(error).__name__}: {error}")
+    if not found.times:
+        return _check("vectors", "ok", f"of {found.bits} bits, the only width that is worth a look")
+    compared = "; ".join(
+        f"{bits} bits: {elementary:.2f} ns an element for exp and tanh, {plain:.2f} for arithmetic"
+        for bits, (elementary, plain) in found.times.items()
+    )
+    kept = "" if found.is_kept else "the compile directory can't be written: other processes won't know"
+    return _check("vectors", "ok" if found.is_kept else "note", f"of {found.bits} bits ({compared})", kept)
 
 
 def _llvm(found: dict[str, Any]) -> dict[str, str]:

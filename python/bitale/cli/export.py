@@ -19,7 +19,8 @@ def add(verbs: Any, common: Any) -> None:
     parser.add_argument(
         "--for",
         dest="processors",
-        choices=["native", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4", "aarch64"],
+        choices=["native", "native-128", "native-256", "native-512", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4",
+                 "aarch64"],
         help="with --object: the processors that it is for; default: config.target",
     )
     parser.set_defaults(run=run, show=lambda result: "\n".join(result["files"]))

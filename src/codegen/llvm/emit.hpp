@@ -22,6 +22,7 @@ struct TargetInfo {
   std::string triple, cpu, features;
   int vector_bytes = 16;
   bool is_x86 = true;
+  bool avx_512 = false;          // may be used at any width of vectors
   bool memory_is_given = false;  // a call's frame has all memory from the beginning, that of what crosses included
 };
 

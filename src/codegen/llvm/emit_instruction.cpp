@@ -7,12 +7,11 @@
 
 namespace bitale::codegen {
 
-// Vectors of 64 bytes are used only where all of AVX-512's parts for 128 and 256 bits are there too.
 std::optional<Emitter::Instruction> Emitter::instruction_for(Expr expr) const {
-  constexpr int avx_512_bytes = 64, least_bytes = 16;
-  if (target_.vector_bytes != avx_512_bytes || !is_float(expr.dtype())) return std::nullopt;
+  constexpr int most_bytes = 64, least_bytes = 16;
+  if (!target_.avx_512 || !is_float(expr.dtype())) return std::nullopt;
   const int bytes = lanes_ ? lanes_->count * int(itemsize(expr.dtype())) : least_bytes;
-  if (bytes < least_bytes || bytes > avx_512_bytes) return std::nullopt;
+  if (bytes < least_bytes || bytes > most_bytes) return std::nullopt;
   if (const auto scaled = program::math::as_scaled(expr)) return Instruction{Does::scale, {scaled->value, scaled->n}};
   if (const auto x = program::math::as_split_m(expr)) return Instruction{Does::split_m, {*x}};
   if (const auto x = program::math::as_split_k(expr)) return Instruction{Does::split_k, {*x}};

@@ -65,8 +65,8 @@ Emitter::Expr Emitter::partner_of(Expr lookup) {
   return fits && all[other].dtype() == lookup.dtype() ? all[other] : lookup;
 }
 
-// Of sixteen elements AVX-512 permutes one or two registers, which narrower vectors are widened for, and AVX2 two of
-// eight floats.
+// Of sixteen elements AVX-512 permutes one or two registers, which narrower vectors of doubles are widened for, and
+// AVX2 two of eight floats.
 Emitter::Value Emitter::build_lookup(Expr expr, bool vector) {
   const DType dtype = expr.dtype(), word = expr.argument(0).dtype();
   const std::size_t count = expr.argument_count() - 1, size = itemsize(dtype);
@@ -84,7 +84,11 @@ Emitter::Value Emitter::build_lookup(Expr expr, bool vector) {
     return l_.ConstVector(elements.data(), unsigned(length));
   };
   const bool is_sixteen = count == 16;
-  if (is_sixteen && target_.vector_bytes == 64 && std::size_t(lanes) * size <= 64) {
+  if (is_sixteen && target_.avx_512 && size == 4 && lanes <= 8) {
+    const Value wide = resized(at, lanes, 8);
+    return resized(intrinsic("llvm.x86.avx512.vpermi2var.ps.256", {}, {part(0, 8), wide, part(8, 8)}), 8, lanes);
+  }
+  if (is_sixteen && target_.avx_512 && std::size_t(lanes) * size <= 64) {
     const int whole = size == 8 ? 8 : 16;
     const Value wide = resized(at, lanes, whole);
     const Value found = size == 8 ? intrinsic("llvm.x86.avx512.vpermi2var.pd.512", {}, {part(0, 8), wide, part(8, 8)})

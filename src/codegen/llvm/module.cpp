@@ -76,6 +76,7 @@ TargetInfo info_of(const Target& target) {
   TargetInfo info;
   info.triple = known(target.processor()).triple;
   info.vector_bytes = target.vector_bytes;
+  info.avx_512 = target.avx_512;
   info.is_x86 = target.processor() == Processor::x86_64;
   if (target.level == "native") {
     static const Native native{take(llvm().GetHostCPUName()), take(llvm().GetHostCPUFeatures())};
