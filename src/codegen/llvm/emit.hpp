@@ -233,6 +233,8 @@ class Emitter {
   void open_level(Expr index, LLVMBasicBlockRef preheader);
   void close_level();
   void start_carries(const program::Loop& loop);
+  // for (i = from; i < until; i += step) body(i, block before the loop)
+  void count_up(Value from, Value until, std::int64_t step, const std::function<void(Value, LLVMBasicBlockRef)>& body);
   void scalar_loop(const program::Loop& loop, Value from, Value extent);
   void vector_loop(const program::Loop& loop, Value from, Value extent, const Chunks& chunks);
   void lanes_loop(const program::Loop& loop, Lanes& lanes, Value from, Value to,

@@ -205,20 +205,8 @@ Emitter::Value Emitter::partial_address(const Chunks& chunks, Value chunk, std::
   return l_.BuildGEP2(builder_, l_.Int8TypeInContext(context_), chunks.partials, &offset, 1, "");
 }
 
-void Emitter::for_each_chunk(const Chunks& chunks, const std::function<void(Value)>& body_of) {
-  LLVMBasicBlockRef before = l_.GetInsertBlock(builder_), header = block("chunks"), body = block("chunk"),
-                    exit = block("chunks_after");
-  l_.BuildBr(builder_, header);
-  l_.PositionBuilderAtEnd(builder_, header);
-  Value chunk = l_.BuildPhi(builder_, type(DType::Int64), "chunk");
-  l_.BuildCondBr(builder_, l_.BuildICmp(builder_, LLVMIntSLT, chunk, chunks.count, ""), body, exit);
-  l_.PositionBuilderAtEnd(builder_, body);
-  body_of(chunk);
-  Value starts[] = {int64(0), l_.BuildAdd(builder_, chunk, int64(1), "")};
-  LLVMBasicBlockRef from[] = {before, l_.GetInsertBlock(builder_)};
-  l_.AddIncoming(chunk, starts, from, 2);
-  l_.BuildBr(builder_, header);
-  l_.PositionBuilderAtEnd(builder_, exit);
+void Emitter::for_each_chunk(const Chunks& chunks, const std::function<void(Value)>& body) {
+  count_up(int64(0), chunks.count, 1, [&](Value chunk, LLVMBasicBlockRef) { body(chunk); });
 }
 
 // Of a loop that has run as a whole, into what it carries.

@@ -52,27 +52,30 @@ void Emitter::emit(const program::Loop& loop) {
   }
 }
 
-void Emitter::scalar_loop(const program::Loop& loop, Value from_index, Value extent) {
-  LLVMBasicBlockRef preheader = block("before"), header = block("loop"), body = block("body"), exit = block("after");
-  l_.BuildBr(builder_, preheader);
-  l_.PositionBuilderAtEnd(builder_, preheader);
+void Emitter::count_up(Value from, Value until, std::int64_t step,
+                       const std::function<void(Value, LLVMBasicBlockRef)>& body_of) {
+  LLVMBasicBlockRef before = l_.GetInsertBlock(builder_), header = block("loop"), body = block("body"),
+                    after = block("after");
   l_.BuildBr(builder_, header);
   l_.PositionBuilderAtEnd(builder_, header);
   Value index = l_.BuildPhi(builder_, type(DType::Int64), "i");
-  Value more = l_.BuildICmp(builder_, LLVMIntSLT, index, extent, "");
-  l_.BuildCondBr(builder_, more, body, exit);
+  l_.BuildCondBr(builder_, l_.BuildICmp(builder_, LLVMIntSLT, index, until, ""), body, after);
   l_.PositionBuilderAtEnd(builder_, body);
-  open_level(loop.index, preheader);
-  levels_.back().values[loop.index.id()] = index;
-  emit(loop.body);
-  Value next = l_.BuildAdd(builder_, index, int64(1), "");
-  LLVMBasicBlockRef latch = l_.GetInsertBlock(builder_);
+  body_of(index, before);
+  Value starts[] = {from, l_.BuildAdd(builder_, index, int64(step), "")};
+  LLVMBasicBlockRef blocks[] = {before, l_.GetInsertBlock(builder_)};
+  l_.AddIncoming(index, starts, blocks, 2);
   l_.BuildBr(builder_, header);
-  Value starts[] = {from_index, next};
-  LLVMBasicBlockRef from[] = {preheader, latch};
-  l_.AddIncoming(index, starts, from, 2);
-  close_level();
-  l_.PositionBuilderAtEnd(builder_, exit);
+  l_.PositionBuilderAtEnd(builder_, after);
+}
+
+void Emitter::scalar_loop(const program::Loop& loop, Value from, Value extent) {
+  count_up(from, extent, 1, [&](Value index, LLVMBasicBlockRef before) {
+    open_level(loop.index, before);
+    levels_.back().values[loop.index.id()] = index;
+    emit(loop.body);
+    close_level();
+  });
 }
 
 // One body in lanes: index values start..start+lanes-1.
@@ -88,24 +91,13 @@ void Emitter::emit_lanes(const program::Loop& loop, Lanes& lanes, Value start, V
 
 void Emitter::lanes_loop(const program::Loop& loop, Lanes& lanes, Value from, Value to,
                          std::vector<Accumulators>& accumulators) {
-  LLVMBasicBlockRef before = l_.GetInsertBlock(builder_);
-  LLVMBasicBlockRef header = block("lanes"), body = block("lanes_body"), exit = block("lanes_after");
-  l_.BuildBr(builder_, header);
-  l_.PositionBuilderAtEnd(builder_, header);
-  Value index = l_.BuildPhi(builder_, type(DType::Int64), "i");
-  l_.BuildCondBr(builder_, l_.BuildICmp(builder_, LLVMIntSLT, index, to, ""), body, exit);
-  l_.PositionBuilderAtEnd(builder_, body);
-  Value start = index;
-  for (auto& each : accumulators) {
-    emit_lanes(loop, lanes, start, nullptr, each);
-    start = l_.BuildAdd(builder_, start, int64(lanes.count), "");
-  }
-  LLVMBasicBlockRef latch = l_.GetInsertBlock(builder_);
-  l_.BuildBr(builder_, header);
-  Value starts[] = {from, start};
-  LLVMBasicBlockRef blocks[] = {before, latch};
-  l_.AddIncoming(index, starts, blocks, 2);
-  l_.PositionBuilderAtEnd(builder_, exit);
+  const std::int64_t step = std::int64_t(accumulators.size()) * lanes.count;
+  count_up(from, to, step, [&](Value start, LLVMBasicBlockRef) {
+    for (auto& each : accumulators) {
+      emit_lanes(loop, lanes, start, nullptr, each);
+      start = l_.BuildAdd(builder_, start, int64(lanes.count), "");
+    }
+  });
 }
 
 void Emitter::masked_tail(const program::Loop& loop, Lanes& lanes, Value from, Value extent,
@@ -123,22 +115,12 @@ void Emitter::masked_tail(const program::Loop& loop, Lanes& lanes, Value from, V
 // A loop of nothing but masked passes: half the code.
 void Emitter::masked_loop(const program::Loop& loop, Lanes& lanes, Value from, Value extent,
                           Accumulators& accumulators) {
-  LLVMBasicBlockRef before = l_.GetInsertBlock(builder_);
-  LLVMBasicBlockRef header = block("lanes"), body = block("lanes_body"), exit = block("lanes_after");
-  l_.BuildBr(builder_, header);
-  l_.PositionBuilderAtEnd(builder_, header);
-  Value index = l_.BuildPhi(builder_, type(DType::Int64), "i");
-  l_.BuildCondBr(builder_, l_.BuildICmp(builder_, LLVMIntSLT, index, extent, ""), body, exit);
-  l_.PositionBuilderAtEnd(builder_, body);
-  Value left = l_.BuildSub(builder_, extent, index, ""), count = int64(lanes.count);
-  lanes.active = l_.BuildSelect(builder_, l_.BuildICmp(builder_, LLVMIntSLT, left, count, ""), left, count, "");
-  Value mask = l_.BuildICmp(builder_, LLVMIntSLT, iota(lanes.count), splat(lanes.active, lanes.count), "mask");
-  emit_lanes(loop, lanes, index, mask, accumulators);
-  Value starts[] = {from, l_.BuildAdd(builder_, index, count, "")};
-  LLVMBasicBlockRef blocks[] = {before, l_.GetInsertBlock(builder_)};
-  l_.BuildBr(builder_, header);
-  l_.AddIncoming(index, starts, blocks, 2);
-  l_.PositionBuilderAtEnd(builder_, exit);
+  count_up(from, extent, lanes.count, [&](Value index, LLVMBasicBlockRef) {
+    Value left = l_.BuildSub(builder_, extent, index, ""), count = int64(lanes.count);
+    lanes.active = l_.BuildSelect(builder_, l_.BuildICmp(builder_, LLVMIntSLT, left, count, ""), left, count, "");
+    Value mask = l_.BuildICmp(builder_, LLVMIntSLT, iota(lanes.count), splat(lanes.active, lanes.count), "mask");
+    emit_lanes(loop, lanes, index, mask, accumulators);
+  });
 }
 
 void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, const Chunks& chunks) {

@@ -43,32 +43,19 @@ bool Emitter::emit_row_blocks(const program::Loop& rows) {
   const program::Loop* columns = accumulated_columns(rows);
   if (!columns) return false;
   const Value count = value(rows.extent);
-  const LLVMTypeRef word = type(DType::Int64);
   Value from = int64(0);
   for (const int step : {block_rows, 1}) {
     const Value rest = l_.BuildAnd(builder_, count, int64(step - 1), "");
     const Value to = l_.BuildSub(builder_, count, rest, "");
-    LLVMBasicBlockRef before = block("before"), header = block("rows"), body = block("rows_body"),
-                      after = block("rows_after");
-    l_.BuildBr(builder_, before);
-    l_.PositionBuilderAtEnd(builder_, before);
-    l_.BuildBr(builder_, header);
-    l_.PositionBuilderAtEnd(builder_, header);
-    const Value index = l_.BuildPhi(builder_, word, "i");
-    l_.BuildCondBr(builder_, l_.BuildICmp(builder_, LLVMIntSLT, index, to, ""), body, after);
-    l_.PositionBuilderAtEnd(builder_, body);
-    open_level(rows.index, before);
-    row_block_ = {rows.index, nest_.innermost(), {}};
-    for (int r = 0; r < step; ++r) row_block_.rows.push_back(l_.BuildAdd(builder_, index, int64(r), ""));
-    levels_.back().values[rows.index.id()] = index;
-    emit(*columns);
-    row_block_ = {};
-    Value starts[] = {from, l_.BuildAdd(builder_, index, int64(step), "")};
-    LLVMBasicBlockRef blocks[] = {before, l_.GetInsertBlock(builder_)};
-    l_.BuildBr(builder_, header);
-    l_.AddIncoming(index, starts, blocks, 2);
-    close_level();
-    l_.PositionBuilderAtEnd(builder_, after);
+    count_up(from, to, step, [&](Value index, LLVMBasicBlockRef before) {
+      open_level(rows.index, before);
+      row_block_ = {rows.index, nest_.innermost(), {}};
+      for (int r = 0; r < step; ++r) row_block_.rows.push_back(l_.BuildAdd(builder_, index, int64(r), ""));
+      levels_.back().values[rows.index.id()] = index;
+      emit(*columns);
+      row_block_ = {};
+      close_level();
+    });
     from = to;
   }
   return true;

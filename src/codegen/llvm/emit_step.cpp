@@ -107,19 +107,9 @@ void Emitter::scatter_accumulate(const program::Accumulate& step, Value v) {
               l_.BuildExtractElement(builder_, v, int64(lane), ""));
     return;
   }
-  LLVMBasicBlockRef before = l_.GetInsertBlock(builder_), header = block("lane"), body = block("scatter"),
-                    exit = block("scattered");
-  l_.BuildBr(builder_, header);
-  l_.PositionBuilderAtEnd(builder_, header);
-  Value lane = l_.BuildPhi(builder_, type(DType::Int64), "lane");
-  l_.BuildCondBr(builder_, l_.BuildICmp(builder_, LLVMIntSLT, lane, lanes_->active, ""), body, exit);
-  l_.PositionBuilderAtEnd(builder_, body);
-  add_one(l_.BuildExtractElement(builder_, offsets, lane, ""), l_.BuildExtractElement(builder_, v, lane, ""));
-  Value starts[] = {int64(0), l_.BuildAdd(builder_, lane, int64(1), "")};
-  LLVMBasicBlockRef from[] = {before, body};
-  l_.AddIncoming(lane, starts, from, 2);
-  l_.BuildBr(builder_, header);
-  l_.PositionBuilderAtEnd(builder_, exit);
+  count_up(int64(0), lanes_->active, 1, [&](Value lane, LLVMBasicBlockRef) {
+    add_one(l_.BuildExtractElement(builder_, offsets, lane, ""), l_.BuildExtractElement(builder_, v, lane, ""));
+  });
 }
 
 void Emitter::emit(const program::Let& step) {

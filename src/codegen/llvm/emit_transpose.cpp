@@ -64,22 +64,7 @@ void Emitter::transpose_blocks(const program::Loop& rows, const program::Loop& c
   const std::int64_t from = load.payload();
   const int count = std::clamp(target_.vector_bytes / int(itemsize(dtype)), 2, most_rows);
   const Value row_count = value(rows.extent), column_count = value(columns.extent);
-  const LLVMTypeRef word = type(DType::Int64), lanes = memory_type(dtype, count);
-  const auto counting = [&](Value until, std::int64_t step, const auto& body) {
-    LLVMBasicBlockRef before = l_.GetInsertBlock(builder_), header = block("blocks"), inside = block("block"),
-                      after = block("blocks_after");
-    l_.BuildBr(builder_, header);
-    l_.PositionBuilderAtEnd(builder_, header);
-    Value index = l_.BuildPhi(builder_, word, "b");
-    l_.BuildCondBr(builder_, l_.BuildICmp(builder_, LLVMIntSLT, index, until, ""), inside, after);
-    l_.PositionBuilderAtEnd(builder_, inside);
-    body(index, before);
-    Value starts[] = {int64(0), l_.BuildAdd(builder_, index, int64(step), "")};
-    LLVMBasicBlockRef blocks[] = {before, l_.GetInsertBlock(builder_)};
-    l_.BuildBr(builder_, header);
-    l_.AddIncoming(index, starts, blocks, 2);
-    l_.PositionBuilderAtEnd(builder_, after);
-  };
+  const LLVMTypeRef lanes = memory_type(dtype, count);
   const auto within = [&](Value start, Value extent) {
     return l_.BuildICmp(builder_, LLVMIntSLE, l_.BuildAdd(builder_, start, int64(count), ""), extent, "");
   };
@@ -98,13 +83,13 @@ void Emitter::transpose_blocks(const program::Loop& rows, const program::Loop& c
     return address(store.buffer, plus(l_.BuildMul(builder_, i, int64(width), ""), j));
   };
 
-  counting(column_count, count, [&](Value j, LLVMBasicBlockRef before_columns) {
+  count_up(int64(0), column_count, count, [&](Value j, LLVMBasicBlockRef before_columns) {
     LLVMBasicBlockRef rows_before = block("before_rows");
     open_level(columns.index, before_columns);
     const Value next = plus(j, int64(1));  // here, for what depends on it is built before the loop over rows
     l_.BuildBr(builder_, rows_before);
     l_.PositionBuilderAtEnd(builder_, rows_before);
-    counting(row_count, count, [&](Value i, LLVMBasicBlockRef before_rows) {
+    count_up(int64(0), row_count, count, [&](Value i, LLVMBasicBlockRef before_rows) {
       open_level(rows.index, before_rows);
       const Value start = offset_at(i, j);
       const Value stride = l_.BuildSub(builder_, offset_at(i, next), start, "");
@@ -137,9 +122,9 @@ void Emitter::transpose_blocks(const program::Loop& rows, const program::Loop& c
         return l_.BuildSelect(builder_, fits, rest, int64(count), "");
       };
       const Value last_row = left(j, column_count), last_lane = left(i, row_count);
-      counting(last_row, 1, [&](Value r, LLVMBasicBlockRef) {
+      count_up(int64(0), last_row, 1, [&](Value r, LLVMBasicBlockRef) {
         const Value row = plus(start, l_.BuildMul(builder_, r, stride, ""));
-        counting(last_lane, 1, [&](Value lane, LLVMBasicBlockRef) {
+        count_up(int64(0), last_lane, 1, [&](Value lane, LLVMBasicBlockRef) {
           const Value element = l_.BuildLoad2(builder_, memory_type(dtype), address(from, plus(row, lane)), "");
           l_.BuildStore(builder_, element, tile_at(plus(i, lane), plus(j, r)));
         });
