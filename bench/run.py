@@ -20,6 +20,8 @@ import textwrap
 import time
 from pathlib import Path
 
+import table
+
 HERE = Path(__file__).resolve().parent
 ONE_THREAD = {name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMEXPR_NUM_THREADS")}
 ONE_THREAD["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
@@ -287,7 +289,7 @@ def measure_kernels(rows, build, peers):
              f"of {len(ratios)} at most as long", found)
     rows.add("kernels_libraries", "kernels: time / the best library's, geometric mean", "≤ 0.7 x",
              f"{statistics.geometric_mean(by_library):.2f} x", f"the worst {max(by_library):.2f} x", by_library)
-    return kernels
+    return found
 
 
 def main():
@@ -297,6 +299,7 @@ def main():
     arguments.add_argument("--peers", action="store_true",
                            help="JAX, PyTensor and numexpr too, where they are installed")
     arguments.add_argument("--plot", type=Path, help="the kernels as an SVG picture (needs --peers)")
+    arguments.add_argument("--table", type=Path, help="the kernels into the table of this Markdown page")
     arguments.add_argument("--cpp-only", action="store_true", help="without Python's module")
     options = arguments.parse_args()
     build = options.build.resolve() / "bench"
@@ -328,7 +331,7 @@ def main():
         measure_rewrite_peers(rows)
     measure_chain(rows, build)
     measure_huge(rows, build)
-    kernels = {} if options.cpp_only else measure_kernels(rows, build, options.peers)
+    kernels = None if options.cpp_only else measure_kernels(rows, build, options.peers)
 
     results = HERE / "results"
     results.mkdir(exist_ok=True)
@@ -336,10 +339,12 @@ def main():
     path = results / f"{now.replace(':', '-')}.json"
     path.write_text(json.dumps({"time": now, "machine": machine, "figures": rows.figures}, indent=1))
     print(f"\nAlso in {path.relative_to(HERE.parent)}")
-    if options.plot:
+    if options.table and kernels:
+        table.write(kernels, options.table)
+    if options.plot and kernels:
         from plot import plot
 
-        plot(kernels, options.plot, f"One thread of {machine['processor']}")
+        plot(kernels["kernels"], options.plot, f"One thread of {machine['processor']}")
 
 
 if __name__ == "__main__":
