@@ -17,7 +17,7 @@ def table(found):
     for name, times in found["kernels"].items():
         mine = times["Bitale"]
         ratio = f"{mine / min(seconds for rival, seconds in times.items() if rival != 'Bitale'):.2f}"
-        cells = [f"`{name.replace("e+0", "e")}`", microseconds(mine)]
+        cells = ["`" + name.replace("e+0", "e") + "`", microseconds(mine)]
         cells += [microseconds(times[rival]) if rival in times else "–" for rival in RIVALS]
         cells.append(f"**{ratio}**" if float(ratio) <= 1 else ratio)
         moved, share = found["moved"][name], found["bound"][name]
