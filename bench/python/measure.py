@@ -2,6 +2,7 @@
 
 import gc
 import os
+import random
 import statistics
 import time
 
@@ -18,17 +19,23 @@ def seconds_per_call(call, repeat):
 
 
 def in_turn(rivals, at_least=0.02, rounds=15):
-    """{name: function} -> {name: median seconds a call}. Each round times every rival for `at_least` seconds."""
+    """{name: function} -> {name: median seconds a call}. Each round times every rival for `at_least` seconds.
+
+    Always in another order, and after a call that doesn't count: caches are not as the rival before has left them.
+    """
     repeats = {}
     for name, call in rivals.items():
         for _ in range(2):
             call()  # compiles, and fills caches
         repeats[name] = max(1, int(at_least / max(seconds_per_call(call, 3), 1e-8)))
     times = {name: [] for name in rivals}
+    order, shuffle = list(rivals), random.Random(1).shuffle
     gc.disable()
     for _ in range(rounds):
-        for name, call in rivals.items():
-            times[name].append(seconds_per_call(call, repeats[name]))
+        shuffle(order)
+        for name in order:
+            rivals[name]()
+            times[name].append(seconds_per_call(rivals[name], repeats[name]))
     gc.enable()
     return {name: statistics.median(values) for name, values in times.items()}
 
