@@ -65,6 +65,7 @@ add_executable(math_accuracy tools/math.cpp tests/cpp/support/math_reference.cpp
 bitale_target(math_accuracy)
 target_include_directories(math_accuracy PRIVATE tests/cpp src)
 target_link_libraries(math_accuracy PRIVATE bitale ${BITALE_QUADMATH})
+set_source_files_properties(tools/math.cpp PROPERTIES COMPILE_OPTIONS "-O3;-fno-trapping-math")  # its loops over all float32
 
 # Faults of the compile directory, in a short form; `./dev stress` runs the long one. The second worker is of another version.
 foreach(worker stress_worker stress_worker_of_another_version)

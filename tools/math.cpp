@@ -65,8 +65,15 @@ struct Worst {
 #define IN_LANES
 #endif
 
-IN_LANES void rough_errors(const float* got, const double* expected, std::int64_t count, double* errors) {
-  for (std::int64_t i = 0; i < count; ++i) errors[i] = rough_error(got[i], expected[i]);
+// Whether one is larger than that.
+IN_LANES bool rough_errors(const float* __restrict got, const double* __restrict expected, std::int64_t count,
+                           double large, double* __restrict errors) {
+  std::int64_t found = 0;
+  for (std::int64_t i = 0; i < count; ++i) {
+    errors[i] = rough_error(got[i], expected[i]);
+    found |= errors[i] > large;
+  }
+  return found != 0;
 }
 
 // Bit patterns first, first + stride, ..., as float and as double.
@@ -99,8 +106,8 @@ class Search {
     const Array values = code_(inputs_);
     const T* got = values.template data_as<T>();
     const double* expected = rough.data_as<double>();
-    rough_errors(got, expected, count, errors_.data());
-    for (std::int64_t i = 0; i < count; ++i)
+    const bool is_worth_a_look = rough_errors(got, expected, count, worst.error - 0.001, errors_.data());
+    for (std::int64_t i = 0; i < count && is_worth_a_look; ++i)
       if (errors_[std::size_t(i)] > worst.error - 0.001) judge(i, got[i]);
     worst.points += std::uint64_t(count);
   }

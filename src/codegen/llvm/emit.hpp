@@ -126,6 +126,14 @@ class Emitter {
   Value build_quotient(Expr quotient);
   void mark_unlikely(Value branch);
 
+  // ---- selects for rare arguments (emit_rare_select.cpp) ----
+  struct RareSelect {
+    Expr x;  // selected is something else than usual only where this is no normal positive number
+    Expr usual;
+  };
+  std::optional<RareSelect> as_rare_select(Expr select);
+  Value build_rare_select(const RareSelect& rare, const std::function<Value()>& build_select);
+
   // ---- small tables (emit_lookup.cpp) ----
   Value build_lookup(Expr expr, bool vector);
   Value table_address(std::span<const Expr> lookups, Value at);

@@ -408,7 +408,11 @@ Emitter::Value Emitter::build(Expr expr) {
     case Code::le:
     case Code::gt:
     case Code::ge: return compare(expr.code(), expr.argument(0).dtype(), arg(0), arg(1));
-    case Code::select: return l_.BuildSelect(builder_, arg(0), arg(1), arg(2), "");
+    case Code::select: {
+      const auto select = [&] { return l_.BuildSelect(builder_, arg(0), arg(1), arg(2), ""); };
+      const auto rare = as_rare_select(expr);
+      return rare ? build_rare_select(*rare, select) : select();
+    }
     case Code::cast: return build_cast(arg(0), expr.argument(0).dtype(), dtype);
     case Code::bitcast: return l_.BuildBitCast(builder_, arg(0), result_type, "");
   }

@@ -98,9 +98,9 @@ Emitter::Value Emitter::build_lookup(Expr expr, bool vector) {
   if (is_sixteen && target_.vector_bytes == 32 && size == 4 && lanes <= 8) {
     const Value wide = resized(at, lanes, 8);
     const auto half = [&](std::size_t first) { return intrinsic("llvm.x86.avx2.permps", {}, {part(first, 8), wide}); };
-    const Value eight = l_.BuildAnd(builder_, wide, constant(word, 8, 8), "");
-    const Value is_second = l_.BuildICmp(builder_, LLVMIntNE, eight, constant(word, 0, 8), "");
-    return resized(l_.BuildSelect(builder_, is_second, half(8), half(0), ""), 8, lanes);
+    const Value eight_as_sign = l_.BuildShl(builder_, wide, constant(word, 28, 8), "");
+    const Value second = l_.BuildBitCast(builder_, eight_as_sign, type(dtype, 8), "");
+    return resized(intrinsic("llvm.x86.avx.blendv.ps.256", {}, {half(0), half(8), second}), 8, lanes);
   }
   if (size == 8 && lanes == 4) {
     build_two_lookups(expr, partner_of(expr));

@@ -211,7 +211,7 @@ OnePlus log_of_one_plus(Expr x) {
   const Expr one = x.pool().number(1, x.dtype()), u = x + 1.0;
   const Expr lost = min(x, one) - (u - max(x, one));  // 1 + x = u + lost exactly
   const Split parts = split_normal(u);
-  return {u, log_by_table(natural(Format(x.dtype())), parts, scale(lost, -parts.k))};
+  return {u, log_by_table(natural(Format(x.dtype())), parts, unscale(lost, parts.k))};
 }
 
 }  // namespace

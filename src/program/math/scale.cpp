@@ -16,8 +16,33 @@ Expr scale(Expr value, Expr n) {
   return result;
 }
 
+Expr unscale(Expr value, Expr k) {
+  const Format format(value.dtype());
+  const auto number = [&](double x) { return value.pool().number(x, value.dtype()); };
+  const Expr n = min(k, number(double(format.bias() - 1)));
+  const Expr result = value * add_to_exponent(number(1), number(format.shifter()) - n);
+  value.pool().keep_rounded(result);
+  return result;
+}
+
+namespace {
+
+std::optional<Scaled> as_unscaled(Expr expr) {
+  Expr n = expr.argument(1);
+  for (Code code : {Code::bitcast, Code::add, Code::shl, Code::bitcast, Code::sub}) {
+    if (n.code() != code) return std::nullopt;
+    n = n.argument(code == Code::add || code == Code::sub ? 1 : 0);
+  }
+  if (n.code() != Code::min || !(unscale(expr.argument(0), n.argument(0)) == expr)) return std::nullopt;
+  return Scaled{expr.argument(0), -n};
+}
+
+}  // namespace
+
 std::optional<Scaled> as_scaled(Expr expr) {
-  if (expr.code() != Code::mul || !is_float(expr.dtype()) || expr.argument(0).code() != Code::mul) return std::nullopt;
+  if (expr.code() != Code::mul || !is_float(expr.dtype())) return std::nullopt;
+  if (const auto unscaled = as_unscaled(expr)) return unscaled;
+  if (expr.argument(0).code() != Code::mul) return std::nullopt;
   const Expr value = expr.argument(0).argument(0);
   // Down to n along the first power; then the whole must be what `scale` makes of both.
   Expr n = expr.argument(0).argument(1);

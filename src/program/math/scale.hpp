@@ -12,10 +12,14 @@ namespace bitale::program::math {
 // exponents of the results, or as far again from it (|n| <= 1100; float32: 155). A sum does not contract with it.
 Expr scale(Expr value, Expr n);
 
+// value / 2^k for |value| <= 2^53, whole k > -2^7, and a result that is a normal number or may as well be 0: beyond the
+// largest power of two that has a normal inverse, k counts as that. It is shorter.
+Expr unscale(Expr value, Expr k);
+
 struct Scaled {
   Expr value, n;
 };
-// Of what expression `scale` has made this one, if it has.
+// Of what expression `scale` or `unscale` has made this one, if one has.
 std::optional<Scaled> as_scaled(Expr expr);
 
 }  // namespace bitale::program::math
