@@ -106,11 +106,21 @@ Expr erf(Expr x) {
   const Expr shifted = fma(a, number(1 / step), number(format.shifter())), n = shifted - format.shifter();
   const Expr t = fma(n, number(-step), a), at = bitcast(shifted, format.bits());
   const auto coefficient = [&](std::span<const double> row) { return lookup(at, row, x.dtype()); };
+  // In float64 every other term goes into a chain of its own, for one would keep the processor waiting. The first two
+  // terms are added last, in one rounding each.
   const auto value = [&](const auto& table) {
-    std::size_t k = std::size(table) - 1;
-    Expr sum = coefficient(table[k]);
-    while (--k > 0) sum = fma(sum, t, coefficient(table[k]));
-    return fma(sum, t, select(equal(n, 0), a, coefficient(table[0])));
+    const std::size_t step = format.is_double ? 2 : 1;
+    const Expr power = format.is_double ? t * t : t;
+    const auto chain = [&](std::size_t first) {
+      const std::size_t last = std::size(table) - 1;
+      std::size_t k = last - (last - first) % step;
+      Expr sum = coefficient(table[k]);
+      while (k > first) sum = fma(sum, power, coefficient(table[k -= step]));
+      return sum;
+    };
+    const Expr rest = format.is_double ? fma(chain(3), t, chain(2)) : chain(2);
+    const Expr slope = fma(rest, t, coefficient(table[1]));
+    return fma(slope, t, select(equal(n, 0), a, coefficient(table[0])));
   };
   return copysign(format.is_double ? value(erf_table) : value(erf_table_of_float), x);
 }

@@ -177,11 +177,16 @@ Expr log_by_table(const Base& base, const Split& x, Expr correction = {}) {
   const Expr c = lookup(at, base.table.inverse, m.dtype()), log_c = lookup(at, base.table.log, m.dtype());
   Expr r = fma(m, c, number(-1));
   if (correction) r = fma(correction, c, r);
-  // What is added first is exact, and 0 or larger than r; what rounding then takes from the sum is known.
+  // What is added first is exact, and 0 or larger than r; what rounding then takes from the sum is known, but in
+  // float32 only the natural logarithm, which is to be right to one ulp, needs it.
   const bool is_natural = base.e.high == 1;
   const Expr start = base.two.high == 1 ? k + log_c : fma(k, number(base.two.high), log_c);
   const auto plus_r = [&](Expr sum) { return is_natural ? sum + r : fma(r, number(base.e.high), sum); };
   const Expr total = plus_r(start);
+  if (!format.is_double && !is_natural) {
+    const Expr beyond = fma(r, base.bend(r), number(base.e.low));
+    return base.two.low != 0 ? total + fma(r, beyond, k * base.two.low) : fma(r, beyond, total);
+  }
   Expr rest = plus_r(start - total);
   if (base.two.low != 0) rest = fma(k, number(base.two.low), rest);
   if (base.e.low != 0) rest = fma(r, number(base.e.low), rest);
