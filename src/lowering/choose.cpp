@@ -125,8 +125,9 @@ std::vector<Expr> Plan::indices_of(std::span<const Expr> domain) {
 void Plan::evaluate(Root& root, std::span<const Expr> at, const ElementRule& value, const TargetRule& target) {
   memo_.clear();
   touched_checks_.clear();
-  root.value = value(at);
+  root.value = with_fixed_lengths(value(at));
   if (target) root.at = target(at);
+  for (auto& place : root.at) place = with_fixed_lengths(place);
   std::sort(touched_checks_.begin(), touched_checks_.end());
   touched_checks_.erase(std::unique(touched_checks_.begin(), touched_checks_.end()), touched_checks_.end());
   root.checks = touched_checks_;
@@ -179,6 +180,9 @@ void Plan::build_roots() {
     value_of(output);  // a constant is met here for the first time
     while (!slots.empty()) add_copy(output, result_buffer(output));
   }
+  for (auto& buffer : program.buffers)
+    if (buffer.role != program::Role::input)
+      for (auto& length : buffer.shape) length = with_fixed_lengths(length);
 }
 
 }  // namespace bitale::lowering

@@ -26,7 +26,8 @@ Lowered lower(const FunctionGraph& graph, const InputLayouts& layouts, bool shar
   plan.define_all();     // what every variable is
   plan.choose_stores();  // what is stored; all else is inlined into its readers
   plan.build_roots();    // the expressions of what is stored
-  build_nests(plan);     // what shares a loop
+  drop_overwritten(plan);
+  build_nests(plan);  // what shares a loop
   forward_stores(plan.program);
   narrow_temporaries(plan.program);
   collapse_loops(plan);

@@ -43,6 +43,7 @@ class NestBuilder {
   void run() {
     for (int id = 0; id < int(plan_.roots.size()); ++id) {
       const Root& root = plan_.roots[std::size_t(id)];
+      if (root.is_overwritten) continue;
       find_dependencies(root);
       insert(root, id);
       if (root.step)
@@ -101,7 +102,9 @@ class NestBuilder {
         for (auto& argument : call->arguments)
           if (auto* expr = std::get_if<Expr>(&argument)) look_at(*expr);
     for (auto buffer : root.reads) depend_on_writers(buffer);
-    if (root.buffer >= 0) depend_on_writers(root.buffer);
+    if (root.buffer >= 0)
+      for (int id : writers_[std::size_t(root.buffer)])
+        if (!are_apart(plan_, root, plan_.roots[std::size_t(id)])) depend_on(id);
     for (int token : root.checks) depend_on(plan_.check_roots[std::size_t(token)]);
     if (!expected_.empty() && must_wait(root))
       for (int id : expected_) depend_on(id);

@@ -113,11 +113,7 @@ std::int64_t Plan::add_buffer(const Variable& variable, program::Role role) {
   program::Buffer buffer;
   const auto id = std::int64_t(program.buffers.size());
   buffer.name = variable.name().empty() ? cat(role == program::Role::input ? "in" : "b", id) : variable.name();
-  for (auto& other : program.buffers)
-    if (other.name == buffer.name) {
-      buffer.name += cat("_", id);
-      break;
-    }
+  if (!buffer_names_.insert(buffer.name).second) buffer_names_.insert(buffer.name += cat("_", id));
   buffer.dtype = variable.dtype();
   buffer.role = role;
   if (auto found = values_.find(variable.node()); found != values_.end()) buffer.shape = found->second.shape;
@@ -209,7 +205,19 @@ bool Plan::infer_shapes(const Apply& node) {
 Expr Plan::canonical(Expr length) const {
   for (auto it = equal_lengths_.find(length.id()); it != equal_lengths_.end(); it = equal_lengths_.find(length.id()))
     length = it->second;
-  return length;
+  return with_fixed_lengths(length);
+}
+
+// The length of an input that makes `length` so many: itself, or what is left of it behind a start.
+void Plan::fix_length(Expr length, std::int64_t value) {
+  if (length.code() == program::Code::sub && length.argument(1).code() == program::Code::min && value > 0) {
+    const Expr start = length.argument(1);  // at most the length, so that all in front of it is there
+    for (int side = 0; side < 2; ++side)
+      if (start.argument(std::size_t(side)).is_constant() &&
+          start.argument(std::size_t(1 - side)) == length.argument(0))
+        return fix_length(length.argument(0), value + start.argument(std::size_t(side)).payload());
+  }
+  if (length.code() == program::Code::dim) fixed_lengths_.try_emplace(length.id(), pool().integer(value));
 }
 
 std::vector<Expr> Plan::canonical(std::span<const Expr> lengths) const {
@@ -474,6 +482,7 @@ void Plan::require(Expr condition, std::string message) {
     if (a == b) return;
     condition = equal(a, b);
     if (b.is_constant()) std::swap(a, b);
+    if (a.is_constant()) fix_length(b, a.payload());
     if (!b.is_constant()) equal_lengths_[b.id()] = a;  // two different constants never meet: the check says so
   }
   const int token = add_check(condition, std::move(message));

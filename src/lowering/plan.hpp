@@ -23,6 +23,10 @@ using program::Program;
 
 constexpr int dear = 16;  // an element that costs this much is worth a store and a load
 
+// `root` with the sub-expressions in `stored` (by number) replaced.
+using Stored = std::unordered_map<std::uint32_t, Expr>;
+Expr substitute(Expr root, const Stored& stored);
+
 // One thing to be computed and stored: the unit that nests are built of.
 struct Root {
   enum class Kind { store, reduce, accumulate, locate, scalar, step };
@@ -40,6 +44,7 @@ struct Root {
   std::optional<program::Step> step;  // kind step: a call, a host call or a check
   std::vector<std::int64_t> reads, writes;  // buffers of a step
   std::vector<int> checks;                  // tokens of the checks that guard its reads
+  bool is_overwritten = false;              // by later roots, all of it, before anybody reads it
   ApplyNode* node = nullptr;                // whose result it is, or a part of it
 };
 
@@ -78,6 +83,8 @@ class Plan final : public Lowering {
   void define_all();
   void choose_stores();
   void build_roots();
+  // The range of an index expression, where constants say it.
+  std::optional<std::pair<std::int64_t, std::int64_t>> range_of(Expr index, int depth = 0) const;
 
   // A loop variable that counts to `extent`; the name is for readers.
   Expr new_index(std::string_view name, Expr extent);
@@ -146,8 +153,10 @@ class Plan final : public Lowering {
   bool infer_shapes(const Apply& node);
   const Variables& shape_variables(const Variable& variable);
   Expr scalar_of(const Variable& variable);  // the int64 value of a 0-d integer expression
-  Expr canonical(Expr length) const;         // lengths required to be equal are one
+  Expr canonical(Expr length) const;         // lengths required to be equal are one, or a number
   std::vector<Expr> canonical(std::span<const Expr> lengths) const;
+  void fix_length(Expr length, std::int64_t value);
+  Expr with_fixed_lengths(Expr expr) const { return fixed_lengths_.empty() ? expr : substitute(expr, fixed_lengths_); }
   bool known_at_entry(Expr expr) const;
   Expr read(const Variable& variable, Index at);
   ElementRule bound(ElementRule rule);  // evaluated later, as of the node now being defined
@@ -189,8 +198,6 @@ class Plan final : public Lowering {
   void store_parts(const Variable& variable);
   void add_part_roots(const Variable& variable);
   Expr settled_read(const Variable& variable, Index at);
-  // The range of an index expression, where constants say it.
-  std::optional<std::pair<std::int64_t, std::int64_t>> range_of(Expr index, int depth = 0) const;
   void add_copy(const Variable& source, std::int64_t buffer);
 
   const FunctionGraph& graph_;
@@ -203,9 +210,10 @@ class Plan final : public Lowering {
   std::vector<ApplyNode*> definition_order_;  // nodes of the graph and of length expressions
   std::unordered_map<ApplyNode*, std::vector<BuildRoots>> builders_;
   std::unordered_map<std::uint32_t, Expr> equal_lengths_;
+  Stored fixed_lengths_;  // of inputs, which a check has made a number
   std::unordered_map<std::uint64_t, Expr> index_table_;
-  std::unordered_set<std::string> taken_names_;  // of indices
-  std::vector<Expr> extents_;                    // of index expressions, by number
+  std::unordered_set<std::string> taken_names_, buffer_names_;  // the first: of indices
+  std::vector<Expr> extents_;                                   // of index expressions, by number
   std::set<std::pair<VariableNode*, std::uint32_t>> range_checks_;
   std::unordered_map<MemoKey, Expr, MemoHash> memo_;
   std::vector<int> touched_checks_;  // of the root being built
@@ -226,11 +234,12 @@ class Plan final : public Lowering {
   std::int64_t next_var_ = 0;
 };
 
+// Whether both only store to the same buffer, and never to the same place: they may come in any order.
+bool are_apart(const Plan& plan, const Root& a, const Root& b);
+// Marks roots of which nothing is left to be read.
+void drop_overwritten(Plan& plan);
 // Orders roots, shares loops and writes the program's steps.
 void build_nests(Plan& plan);
-// `root` with the sub-expressions in `stored` (by number) replaced.
-using Stored = std::unordered_map<std::uint32_t, Expr>;
-Expr substitute(Expr root, const Stored& stored);
 // Values stored and read in the same place stay scalars; unread temporaries vanish.
 void forward_stores(Program& program);
 // Temporaries used row by row become rows.

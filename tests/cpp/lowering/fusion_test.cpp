@@ -129,6 +129,20 @@ TEST_CASE("statistical models: one pass over the data") {
   check({"logistic", with_gradients(sum(target * eta - softplus(eta)), {beta}), {"len("}, {1, 2, 2}});
 }
 
+TEST_CASE("a small model: a check fixes the length of what is read in parts, and one loop does all") {
+  const auto numbers = [](std::initializer_list<double> values) { return constant(Array(values)); };
+  const Variable q = vector("q"), y = numbers({28, 8, -3, 7, -1, 1, 18, 12}),
+                 s = numbers({15, 10, 16, 11, 9, 11, 10, 18});
+  const Variable mu = subtensor(q, {0}), log_tau = subtensor(q, {1}), z = subtensor(q, {from(2)});
+  const Variable tau = exp(log_tau), r = (y - (mu + tau * z)) / s;
+  const Variable value = -0.5 * sqr(mu / 5.0) - 0.5 * sqr(tau / 5.0) + log_tau - 0.5 * sum(sqr(z)) - 0.5 * sum(sqr(r));
+  FunctionGraph graph(with_gradients(value, {q}));
+  rewrite(graph, OPT_FAST_RUN);
+  const lowering::Lowered lowered = lowering::lower(graph);
+  INFO(program::to_string(lowered.program));
+  CHECK(Census(lowered.program, {}).seen == Fused{1});
+}
+
 TEST_CASE("rows: one loop over them, with what they need inside") {
   auto X = matrix("X");
   auto picked = lvector("picked");

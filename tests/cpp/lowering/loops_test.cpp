@@ -164,3 +164,42 @@ TEST_CASE("parts of a concatenation, read in every way") {
            transpose(tall) + 1.0, dot(wide, transpose(wide))},
           {ramp(shape)});
 }
+
+TEST_CASE("pieces of one result are stored in the order in which they are ready, and where they overlap as written") {
+  const auto x = vector("x"), w = vector("w");
+  const Variable five = alloc(0.0, {constant(std::int64_t(5))});
+  const auto part = [](std::optional<std::int64_t> start, std::optional<std::int64_t> stop) {
+    return IndexItem(Slice{start, stop, {}});
+  };
+  const Variable total = sum(x);
+  const Variable three = subtensor(x, {part(0, 3)});
+  const auto stored = [](const Variable& into, const Variable& value, const IndexItem& where) {
+    return set_subtensor(into, {where}, value);
+  };
+  // All of it, in three pieces; all but one element; pieces that overlap; a piece that reads what it replaces.
+  const Variable whole = stored(stored(stored(five, total, 0), three * total, part(1, 4)), total * 2.0, 4);
+  const Variable holed = stored(stored(five, total, 0), three * 3.0, part(2, 5));
+  const Variable overlapping = stored(stored(stored(five, total, 2), three + 1.0, part(1, 4)), three, part(0, 3));
+  const Variable doubled = stored(whole, subtensor(whole, {part(0, 2)}) * 2.0, part(3, 5));
+  agree({x}, {whole, holed, overlapping, doubled}, {ramp({4})});
+  // Of a length that a check makes a number, and one that it doesn't.
+  const Variable y = constant(ramp({8})), z = subtensor(x, {part(2, {})});
+  const Variable value = sum(sqr(y - subtensor(x, {0}) * z)) + exp(subtensor(x, {1}));
+  agree({x}, {value, grad(value, x)}, {ramp({10})});
+  const Variable loose = sum(sqr(w - subtensor(x, {0}) * z)) + exp(subtensor(x, {1}));
+  for (std::int64_t n : {3, 4, 9, 10, 40})
+    agree({x, w}, {loose, grad(loose, x), grad(loose, w)}, {ramp({n}), ramp({n - 2})});
+  const auto f = function({x}, {value, grad(value, x)});
+  CHECK_THROWS_AS(f({ramp({9})}), Error);
+  CHECK_THROWS_AS(f({ramp({2})}), Error);
+  CHECK_THROWS_AS(f({ramp({0})}), Error);
+}
+
+TEST_CASE("sums over lengths that are known, with and without a rest") {
+  for (std::int64_t n : {1, 2, 3, 7, 8, 9, 15, 16, 24, 32, 33, 64, 100})
+    for (DType dtype : {DType::Float64, DType::Float32}) {
+      CAPTURE(n);
+      const auto x = tensor("x", dtype, {n});
+      agree({x}, {sum(x), sum(sqr(x)), max(x), prod(x), x * 2.0}, {Array::full(dtype, {n}, 1.0)});
+    }
+}
