@@ -60,6 +60,7 @@ LoopShape shape_of(const program::Loop& loop, const std::unordered_set<std::int6
   LoopShape shape;
   shape.lanes = std::min(most_lanes, std::max(2, vector_bytes / int(body.widest)));
   shape.updates = body.updates;
+  shape.size = body.size;
   const bool known = loop.extent.is_constant();
   shape.short_loop = known && loop.extent.payload() < shape.lanes;
   if (shape.short_loop) shape.lanes = std::max(2, int(std::bit_ceil(std::uint64_t(loop.extent.payload()))));

@@ -15,6 +15,7 @@ struct LoopShape {
   int unroll = 1;           // so many groups of lanes have accumulators of their own
   bool short_loop = false;  // fewer iterations than lanes, known beforehand
   bool updates = false;     // something is reduced in any order
+  std::size_t size = 0;     // expressions of its body
   bool pairwise = false;    // sums of blocks go up a binary tree (Higham, 1993)
 };
 inline constexpr std::int64_t pairwise_block = 32;  // additions to an accumulator before its sum goes up a level

@@ -153,13 +153,13 @@ void Function::Impl::run_some(std::span<const View> values, std::span<const int>
 }
 
 void Function::Impl::run_into(std::span<const View> values, std::span<const View> targets, Receiver* others) const {
+  if (direct && !others && direct->run(values, targets)) return;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Dims& known = input_types[i]->shape;
     for (std::size_t axis = 0; axis < known.size(); ++axis)
       if (known[axis] != unknown_length && known[axis] != values[i].shape[axis])
         accept(i, borrow(values[i], input_types[i]->dtype, input_types[i]->ndim()));  // says what is wrong
   }
-  if (direct && !others && direct->run(values, targets)) return;
   IntoReceiver results({targets, input_types, output_types, thunk->writes_last(), others});
   run(values, results);
   results.finish();

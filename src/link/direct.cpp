@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 
-#include "core/extent.hpp"
 #include "link/failing.hpp"
+
+// What a direct call does before code runs takes as long as code does: it is to be one piece.
+#define BITALE_INLINE [[gnu::always_inline]] inline
 
 namespace bitale::link {
 
@@ -22,35 +24,64 @@ std::optional<DirectCode> DirectCode::of(const lowering::Lowered& lowered, const
   DirectCode out;
   out.entry_ = entry;
   out.stream_from_ = stream_from;
-  out.data_.resize(program.buffers.size());
   out.output_of_.assign(program.buffers.size(), -1);
   out.inputs_.resize(graph.inputs().size());
   out.outputs_.resize(graph.outputs().size());
+  out.lengths_.resize(std::size_t(offsets.back()));
+  const auto length_of = [&](program::Expr expr) -> Length {
+    if (expr.is_constant()) return {expr.payload()};
+    if (expr.code() != program::Code::dim) return {};
+    const std::int64_t buffer = expr.payload() >> 8, axis = expr.payload() & 0xff;
+    if (program.buffers[std::size_t(buffer)].role != program::Role::input) return {};
+    return {unknown_length, offsets[std::size_t(buffer)] + axis};
+  };
   std::size_t found = 0;
   for (std::size_t b = 0; b < program.buffers.size(); ++b) {
     const program::Buffer& buffer = program.buffers[b];
     const auto slot = std::size_t(buffer.slot);
     const auto place = [&](const Variable& variable) {
       ++found;
-      return Place{b, std::size_t(offsets[b]), variable.ndim(), std::int64_t(itemsize(buffer.dtype))};
+      Place it{b, std::size_t(offsets[b]), std::int64_t(itemsize(buffer.dtype)), variable.ndim(), buffer.dtype};
+      for (int axis = 0; axis < it.ndim; ++axis) {
+        Length& length = out.lengths_[it.lengths + std::size_t(axis)];
+        length = length_of(buffer.shape[std::size_t(axis)]);
+        it.is_known &= length.is_known();
+      }
+      return it;
     };
-    if (buffer.role == program::Role::constant) out.data_[b] = buffer.value.mutable_data();
+    if (buffer.role == program::Role::constant) out.constants_.push_back({b, buffer.value.mutable_data()});
     if (buffer.role == program::Role::input) out.inputs_[slot] = place(graph.inputs()[slot]);
     if (buffer.role == program::Role::output) {
       out.outputs_[slot] = place(graph.outputs()[slot]);
       out.output_of_[b] = int(slot);
+      out.all_known_ &= out.outputs_[slot].is_known;
     }
   }
   if (found != out.inputs_.size() + out.outputs_.size()) return {};
   return out;
 }
 
+// What code sees of buffers.
+struct DirectCode::Memory {
+  std::array<void*, most_buffers> data;
+  std::array<std::int64_t, most_lengths> lengths;
+};
+
 struct DirectCode::Call {
   runtime::Frame frame;  // first: generated code is given its address
   const DirectCode& code;
   std::span<const View> outputs;
 
-  static std::int32_t allocate(runtime::Frame* frame, std::int64_t buffer) {
+  Call(const DirectCode& code, std::span<const View> outputs, Memory& memory) : frame{}, code(code), outputs(outputs) {
+    frame.data = memory.data.data();
+    frame.lengths = memory.lengths.data();
+    frame.stream_from = code.stream_from_;
+    frame.allocate = allocate;
+    frame.host_call = [](runtime::Frame*, std::int64_t) { return runtime::failed_in_host; };
+  }
+
+  // Memory of a result whose lengths only code knows.
+  static std::int32_t allocate(runtime::Frame* frame, std::int64_t buffer, std::int64_t) {
     auto& call = *reinterpret_cast<Call*>(frame);
     const int output = call.code.output_of_[std::size_t(buffer)];
     if (output < 0) return runtime::failed_in_host;
@@ -64,42 +95,88 @@ struct DirectCode::Call {
   }
 };
 
-bool DirectCode::run(std::span<const View> inputs, std::span<const View> outputs) const {
-  if (inputs.size() != inputs_.size() || outputs.size() != outputs_.size()) return false;
-  std::array<Extent, most_views> extents;
-  bool good = true;
-  const auto look_at = [&](const View& view, const Place& place) {
-    const Extent extent = extent_of(view, place.ndim, place.itemsize);
-    good &= is_contiguous(view, place.ndim, place.itemsize);
-    good &=
-        view.data != nullptr && (reinterpret_cast<std::uintptr_t>(view.data) & std::uintptr_t(place.itemsize - 1)) == 0;
-    return extent;
-  };
+// Whether it is plain rows at a proper address; where it ends. An array without elements may be said not to be.
+BITALE_INLINE bool DirectCode::take(const View& view, const Place& place, Memory& memory, std::uintptr_t& end) const {
+  const auto address = reinterpret_cast<std::uintptr_t>(view.data);
+  std::int64_t bytes = place.itemsize;
+  bool good = address != 0 && (address & std::uintptr_t(bytes - 1)) == 0;
+  for (int axis = place.ndim; axis-- > 0; bytes *= view.shape[axis])
+    good &= view.strides[axis] == bytes || view.shape[axis] == 1;
+  end = address + std::uintptr_t(bytes);
+  memory.data[place.buffer] = view.data;
+  return good;
+}
 
-  std::array<void*, most_buffers> data;
-  std::array<std::int64_t, most_lengths> lengths;
-  std::copy(data_.begin(), data_.end(), data.begin());
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const Place& place = inputs_[i];
-    extents[count++] = look_at(inputs[i], place);
-    data[place.buffer] = inputs[i].data;
-    for (int axis = 0; axis < place.ndim; ++axis) lengths[place.lengths + std::size_t(axis)] = inputs[i].shape[axis];
+BITALE_INLINE bool DirectCode::take_inputs(std::span<const View> inputs, Memory& memory, std::uintptr_t* ends) const {
+  if (inputs.size() != inputs_.size()) return false;
+  for (auto& constant : constants_) memory.data[constant.buffer] = constant.data;
+  bool good = true;
+  const View* view = inputs.data();
+  for (const Place& place : inputs_) {
+    good &= take(*view, place, memory, *ends++);
+    const Length* known = lengths_.data() + place.lengths;
+    std::int64_t* lengths = memory.lengths.data() + place.lengths;
+    for (int axis = 0; axis < place.ndim; ++axis) {
+      lengths[axis] = view->shape[axis];
+      good &= known[axis].number == unknown_length || known[axis].number == lengths[axis];
+    }
+    ++view;
   }
-  for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const Extent extent = look_at(outputs[i], outputs_[i]);
-    for (std::size_t k = 0; k < count; ++k) good &= !extent.overlaps(extents[k]);
-    extents[count++] = extent;
+  return good;
+}
+
+BITALE_INLINE std::int64_t DirectCode::known(const Length& length, const Memory& memory) const {
+  return length.same_as < 0 ? length.number : memory.lengths[std::size_t(length.same_as)];
+}
+
+BITALE_INLINE bool DirectCode::has_lengths(const View& view, const Place& place, const Memory& memory) const {
+  bool good = true;
+  for (int axis = 0; axis < place.ndim; ++axis)
+    good &= view.shape[axis] == known(lengths_[place.lengths + std::size_t(axis)], memory);
+  return good;
+}
+
+bool DirectCode::run(std::span<const View> inputs, std::span<const View> outputs) const {
+  Memory memory;
+  std::uintptr_t ends[most_views];
+  if (outputs.size() != outputs_.size() || !take_inputs(inputs, memory, ends)) return false;
+  bool good = true;
+  const View *view = outputs.data(), *const last_input = inputs.data() + inputs.size();
+  std::uintptr_t* end = ends + inputs.size();
+  for (const Place& place : outputs_) {
+    good &= take(*view, place, memory, *end);
+    const auto begin = reinterpret_cast<std::uintptr_t>(view->data);
+    const auto is_apart = [&](const View& other, std::uintptr_t its_end) {
+      return begin >= its_end || reinterpret_cast<std::uintptr_t>(other.data) >= *end;
+    };
+    const std::uintptr_t* other_end = ends;
+    for (const View* other = inputs.data(); other != last_input; ++other) good &= is_apart(*other, *other_end++);
+    for (const View* other = outputs.data(); other != view; ++other) good &= is_apart(*other, *other_end++);
+    if (place.is_known)
+      good &= has_lengths(*view, place, memory);
+    else
+      memory.data[place.buffer] = nullptr;  // code asks for it
+    ++view;
+    ++end;
   }
   if (!good) return false;
-
-  Call call{{}, *this, outputs};
-  call.frame.data = data.data();
-  call.frame.lengths = lengths.data();
-  call.frame.stream_from = stream_from_;
-  call.frame.allocate = Call::allocate;
-  call.frame.host_call = [](runtime::Frame*, std::int64_t) { return runtime::failed_in_host; };
+  Call call(*this, outputs, memory);
   return entry_(&call.frame) == 0;
+}
+
+std::optional<std::int32_t> DirectCode::run(std::span<const View> inputs, Receiver& results) const {
+  Memory memory;
+  std::uintptr_t ends[most_views];
+  if (!all_known_ || !take_inputs(inputs, memory, ends)) return {};
+  int output = 0;
+  for (const Place& place : outputs_) {
+    std::array<std::int64_t, most_lengths> shape;
+    for (int axis = 0; axis < place.ndim; ++axis)
+      shape[std::size_t(axis)] = known(lengths_[place.lengths + std::size_t(axis)], memory);
+    memory.data[place.buffer] = results.place(output++, place.dtype, std::span(shape).first(std::size_t(place.ndim)));
+  }
+  Call call(*this, {}, memory);
+  return entry_(&call.frame);
 }
 
 }  // namespace bitale::link

@@ -3,11 +3,13 @@
 // it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <vector>
 
+#include "bitale/core/receiver.hpp"
 #include "bitale/core/view.hpp"
 #include "bitale/graph/function_graph.hpp"
 #include "lowering/lower.hpp"
@@ -22,25 +24,48 @@ class DirectCode {
   static std::optional<DirectCode> of(const lowering::Lowered& lowered, const FunctionGraph& graph,
                                       runtime::Entry entry, std::int64_t stream_from);
 
-  // Views of the types' ranks, inputs of the types' known lengths. False: nothing has been written, and the general
-  // call is to be made. So it is for memory that is not in rows, badly aligned, overlapping, or of another shape than a
-  // result, and whenever the code fails; the general call then says why.
+  // Views of the types' ranks. False: nothing has been written, and the general call is to be made. So it is for memory
+  // that is not in rows, badly aligned, overlapping, or of another shape than its type or the result, and whenever the
+  // code fails; the general call then says why.
   bool run(std::span<const View> inputs, std::span<const View> outputs) const;
+
+  // Results where the receiver wants them; nothing when it wasn't asked for memory, and the general call is to be made.
+  // Else what the code returned.
+  std::optional<std::int32_t> run(std::span<const View> inputs, Receiver& results) const;
 
  private:
   static constexpr std::size_t most_buffers = 40, most_lengths = 64, most_views = 16;
-  struct Place {  // of an input or output
-    std::size_t buffer, lengths;
-    int ndim;
-    std::int64_t itemsize;
+  // What is known of a length: a number, or that it is the one at this place among the frame's lengths.
+  struct Length {
+    std::int64_t number = unknown_length, same_as = -1;
+    bool is_known() const { return number != unknown_length || same_as >= 0; }
   };
+  struct Place {  // of an input or output
+    std::size_t buffer = 0, lengths = 0;
+    std::int64_t itemsize = 0;
+    int ndim = 0;
+    DType dtype = DType::Float64;
+    bool is_known = true;  // all its lengths, before code runs
+  };
+  struct Constant {
+    std::size_t buffer;
+    void* data;
+  };
+  struct Memory;
   struct Call;
+
+  bool take(const View& view, const Place& place, Memory& memory, std::uintptr_t& end) const;
+  bool take_inputs(std::span<const View> inputs, Memory& memory, std::uintptr_t* ends) const;
+  bool has_lengths(const View& view, const Place& place, const Memory& memory) const;
+  std::int64_t known(const Length& length, const Memory& memory) const;
 
   runtime::Entry entry_ = nullptr;
   std::int64_t stream_from_ = 0;  // as in Frame
-  std::vector<void*> data_;       // per buffer: the address of a constant
+  std::vector<Constant> constants_;
   std::vector<Place> inputs_, outputs_;
-  std::vector<int> output_of_;  // per buffer
+  std::vector<Length> lengths_;  // of all buffers, as in Frame; of inputs what their types say
+  std::vector<int> output_of_;   // per buffer
+  bool all_known_ = true;        // the lengths of the outputs
 };
 
 }  // namespace bitale::link

@@ -65,6 +65,8 @@ class JitThunk final : public Thunk {
     layouts_.resize(inputs_.size());
     const auto in_passing = read_in_passing(lowered_.program);
     for (auto& input : inputs_) input.in_passing = in_passing[input.buffer];
+    for (std::size_t b = 0; b < buffers().size(); ++b)
+      if (buffers()[b].role == Role::output) results_.push_back(b);
     writes_last_ = link::writes_last(lowered_.program);
     if (threads_ == 1 && !profiler_) direct_ = DirectCode::of(lowered_, *graph, code_->entry(), stream_from_);
     short_call_length_ = link::short_call_length(lowered_.program);
@@ -87,7 +89,10 @@ class JitThunk final : public Thunk {
     }
     if (in_rows) {
       results.begin(inputs, is_long);
-      return execute(inputs, {}, results);
+      const auto status = direct_ && !is_long ? direct_->run(inputs, results) : std::nullopt;
+      if (!status) return execute(inputs, {}, results);
+      if (*status) fail(*status, inputs);
+      return;
     }
     const Arrangements arrangements = arrange_inputs(inputs);
     Strided* strided = note_strides(inputs, arrangements);
@@ -153,6 +158,7 @@ class JitThunk final : public Thunk {
       if (!as_is) copies.push_back(borrow(view, input.dtype, input.ndim).copy());
       workspace.data[input.buffer] = as_is ? view.data : copies.back().mutable_data();
     }
+    for (auto buffer : results_) workspace.data[buffer] = nullptr;
     Call call(*this, workspace, results);
     std::optional<runtime::ThreadBudget> budget;  // for products of matrices
     if (threads_ > 1) budget.emplace(threads_);
@@ -246,8 +252,13 @@ class JitThunk final : public Thunk {
       frame.self.lengths = workspace.lengths.data();
       frame.self.threads = thunk.threads_;
       frame.self.in_small_chunks = thunk.options_.eager_threads;
-      frame.self.allocate = [](runtime::Frame* f, std::int64_t buffer) {
-        return of(f).guard([&](Call& c) { c.allocate_for_node(buffer); });
+      frame.self.allocate = [](runtime::Frame* f, std::int64_t buffer, std::int64_t count) {
+        return of(f).guard([&](Call& c) {
+          for (std::int64_t k = 0; k < count; ++k) {
+            if (k > 0) c.take_lengths(buffer + k, buffer);
+            c.allocate_for_node(buffer + k);
+          }
+        });
       };
       frame.self.host_call = [](runtime::Frame* f, std::int64_t callback) {
         return of(f).guard([&](Call& c) { c.host_call(callback); });
@@ -276,6 +287,12 @@ class JitThunk final : public Thunk {
     Dims shape_of(std::int64_t buffer) const {
       const std::int64_t* lengths = workspace.lengths.data() + thunk.offsets_[std::size_t(buffer)];
       return Dims(std::span(lengths, std::size_t(thunk.buffers()[std::size_t(buffer)].ndim())));
+    }
+
+    void take_lengths(std::int64_t id, std::int64_t from) {
+      std::int64_t* lengths = workspace.lengths.data();
+      const std::int64_t at = thunk.offsets_[std::size_t(from)], end = thunk.offsets_[std::size_t(from) + 1];
+      std::copy(lengths + at, lengths + end, lengths + thunk.offsets_[std::size_t(id)]);
     }
 
     void allocate_for_node(std::int64_t id) {
@@ -413,6 +430,9 @@ class JitThunk final : public Thunk {
 
   [[noreturn]] void fail(Call& call, std::int32_t status, std::span<const View> inputs) const {
     if (status == runtime::failed_in_host) std::rethrow_exception(call.error);
+    fail(status, inputs);
+  }
+  [[noreturn]] void fail(std::int32_t status, std::span<const View> inputs) const {
     if (status == runtime::no_memory) throw OutOfMemoryError("no memory for the values of a long function");
     const auto check = std::size_t(status - 1);
     explain_failure(graph_, {lowered_.check_nodes[check], lowered_.program.checks[check]}, inputs);
@@ -430,6 +450,7 @@ class JitThunk final : public Thunk {
   std::vector<std::int64_t> offsets_;
   mutable Pool<Workspace> pool_{[this] { return make_workspace(); }};
   std::vector<InputBuffer> inputs_;
+  std::vector<std::size_t> results_;  // their buffers
   std::int64_t short_call_length_ = -1, stream_from_ = runtime::stream_from();
   bool writes_last_ = false;
   std::vector<program::HostCall> host_steps_;

@@ -6,10 +6,11 @@
 namespace bitale::runtime {
 
 struct Frame {
-  void** data;            // per buffer of the program: its elements
+  void** data;            // per buffer of the program: its elements; of a result null, or memory of the right size
   std::int64_t* lengths;  // of all buffers, one after the other (program::length_offsets)
-  // Brings memory for a buffer whose lengths are set, and stores its address in `data`. Not 0: failed.
-  std::int32_t (*allocate)(Frame* frame, std::int64_t buffer);
+  // Brings memory for a buffer whose lengths are set, and for those after it, `count` in all, which have the same
+  // lengths; stores the addresses in `data`. Not 0: failed.
+  std::int32_t (*allocate)(Frame* frame, std::int64_t buffer, std::int64_t count);
   // Runs an op's perform on buffers, and sets data and lengths of its outputs. Not 0: failed.
   std::int32_t (*host_call)(Frame* frame, std::int64_t callback);
   std::int64_t threads = 1;          // that loops of this call may use (threads.hpp)

@@ -20,7 +20,7 @@ constexpr std::string_view frame_text = R"(#include <math.h>
 struct frame {
   void **data;
   int64_t *lengths;
-  int32_t (*allocate)(struct frame *frame, int64_t buffer);
+  int32_t (*allocate)(struct frame *frame, int64_t buffer, int64_t count);
   int32_t (*host_call)(struct frame *frame, int64_t callback);
 };
 
@@ -53,8 +53,9 @@ class KernelEmitter final : public Emitter {
       line(cat(length(id, int(axis)), " = ", lengths[axis], ";"));
     if (buffer(id).on_stack)
       line(cat("frame->data[", id, "] = ", stack_memory(id), ";"));
-    else
-      line(cat("if (frame->allocate(frame, ", id, ") != 0) return ", runtime::failed_in_host, ";"));
+    else  // where the caller has brought memory for a result, there is nothing to ask for
+      line(cat("if (", buffer(id).role == Role::output ? cat("!frame->data[", id, "] && ") : std::string(),
+               "frame->allocate(frame, ", id, ", 1) != 0) return ", runtime::failed_in_host, ";"));
     take(id);
   }
   void host_call(const program::HostCall& step) override {

@@ -108,6 +108,7 @@ class Emitter {
   Value reordered(Value v, bool reassociate);
   Value constant(DType dtype, std::int64_t payload, int lanes);
   Value identity(program::Combiner combiner, DType dtype, int lanes);
+  Value start_of_lanes(program::Combiner combiner, DType dtype, int lanes);
   Value splat(Value scalar, int lanes);
   Value iota(int lanes);
   bool varies(Expr expr) { return lanes_ && nest_.level_of(expr) == nest_.innermost(); }
@@ -234,7 +235,9 @@ class Emitter {
   void note_streams(const program::Step& step);
   Value may_stream(const program::Loop& loop, Lanes& lanes, Value from, Value extent, Value& head);
   void mark_streamed(std::int64_t buffer, Value store);
+  void end_stream();
   void fence_streams();
+  void fence();
 
   // ---- loops (emit_loop.cpp) ----
   void emit(const program::Loop& loop);
@@ -245,6 +248,7 @@ class Emitter {
   void count_up(Value from, Value until, std::int64_t step, const std::function<void(Value, LLVMBasicBlockRef)>& body);
   void scalar_loop(const program::Loop& loop, Value from, Value extent);
   void vector_loop(const program::Loop& loop, Value from, Value extent, const Chunks& chunks);
+  Value lanes_pass(const program::Loop& loop, Lanes& lanes, Value start, std::vector<Accumulators>& accumulators);
   void lanes_loop(const program::Loop& loop, Lanes& lanes, Value from, Value to,
                   std::vector<Accumulators>& accumulators);
   void masked_tail(const program::Loop& loop, Lanes& lanes, Value from, Value extent, Accumulators& accumulators);
@@ -265,12 +269,13 @@ class Emitter {
   void emit(const program::Let& step);
   void emit(const program::Update& step);
   void emit(const program::Allocate& step);
+  std::size_t emit_alike(std::span<const program::Step> steps);
   void emit(const program::Fill& step);
   void emit(const program::Call& step);
   void emit(const program::Check& step);
   void emit(const program::HostCall& step);
   void fail_unless(Value ok, Value code);
-  void ask_host(int field, std::int64_t argument);
+  void ask_host(int field, std::vector<std::int64_t> arguments);
   void resume(LLVMBasicBlockRef at);                      // at its end, or before its terminator
   Value local(DType dtype, int lanes, const char* name);  // memory of a variable, in the entry block
   LLVMBasicBlockRef block(const char* name);
@@ -294,7 +299,7 @@ class Emitter {
   static constexpr std::size_t huge = 20'000;
   std::size_t built_ = 0, built_before_ = 0;  // expressions, in the present part and in those before
   std::int64_t crossing_bytes_ = 0;
-  std::vector<std::int64_t> known_data_;  // the buffers whose data_ is known
+  std::vector<std::int64_t> known_data_;  // the buffers of which data_ knows something
   struct StackMemory {
     Value memory;
     std::int64_t bytes;
@@ -304,7 +309,12 @@ class Emitter {
   program::LoopNest nest_;
   std::vector<Level> levels_;  // of the nest
   Lanes* lanes_ = nullptr;
-  std::vector<Value> data_;                         // per buffer: address, once known
+  // Of a buffer: its address, once it is known, or the block at whose end it can be loaded; the default: the entry.
+  struct Address {
+    Value value = nullptr;
+    LLVMBasicBlockRef since = nullptr;
+  };
+  std::vector<Address> data_;                       // per buffer
   std::unordered_map<std::int64_t, Value> locals_;  // carried var -> its memory
   std::unordered_set<std::int64_t> running_;        // carried vars that are read while they are carried
   int chunk_count_ = 0;                             // functions made for chunks
@@ -316,7 +326,7 @@ class Emitter {
   // Of the present top-level step: what its stores that may pass the caches by write, and how many bytes it moves.
   std::unordered_set<std::int64_t> streamed_;
   Expr traffic_;
-  bool streams_ = false;                                             // it has such stores
+  bool streams_ = false;                                             // a fence is due at its end
   std::unordered_map<Value, Value> tables_;                          // in memory, by their elements
   std::unordered_map<std::uint32_t, std::vector<Expr>> lookups_at_;  // by the place they read
   std::size_t lookups_known_ = 0;                                    // expressions of the pool that were looked at

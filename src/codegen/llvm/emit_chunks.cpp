@@ -64,7 +64,7 @@ void Emitter::load_own_data(std::span<const std::int64_t> buffers, Value worker)
     const Value units =
         l_.BuildUDiv(builder_, l_.BuildAdd(builder_, value(bytes), int64(unit - 1), ""), int64(unit), "");
     Value offset = l_.BuildMul(builder_, worker, l_.BuildMul(builder_, units, int64(unit), ""), "");
-    Value& data = data_[std::size_t(b)];
+    Value& data = data_[std::size_t(b)].value;
     data = l_.BuildGEP2(builder_, l_.Int8TypeInContext(context_), data, &offset, 1, "");
   }
 }
@@ -102,7 +102,7 @@ Emitter::Value Emitter::emit_chunk(const program::Loop& loop, const Needs& needs
   const Value function = function_;
   LLVMBasicBlockRef entry = entry_;
   auto levels = std::exchange(levels_, {});
-  auto data = std::exchange(data_, std::vector<Value>(data_.size(), nullptr));
+  auto data = std::exchange(data_, std::vector<Address>(data_.size()));
   auto nest = std::exchange(nest_, {});
   auto locals = std::exchange(locals_, {});
   auto earlier = std::exchange(earlier_, {});

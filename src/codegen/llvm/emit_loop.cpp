@@ -7,6 +7,8 @@ namespace bitale::codegen {
 namespace {
 
 constexpr std::size_t blocks_of_a_loop = 20;  // take as long to compile as so many expressions
+constexpr std::int64_t most_written_out = 4;  // passes of a small body instead of a loop
+constexpr std::size_t most_small = 24;        // expressions
 
 }  // namespace
 
@@ -89,15 +91,20 @@ void Emitter::emit_lanes(const program::Loop& loop, Lanes& lanes, Value start, V
   lanes_ = nullptr;
 }
 
+// One for each group of accumulators; where they end.
+Emitter::Value Emitter::lanes_pass(const program::Loop& loop, Lanes& lanes, Value start,
+                                   std::vector<Accumulators>& accumulators) {
+  for (auto& each : accumulators) {
+    emit_lanes(loop, lanes, start, nullptr, each);
+    start = l_.BuildAdd(builder_, start, int64(lanes.count), "");
+  }
+  return start;
+}
+
 void Emitter::lanes_loop(const program::Loop& loop, Lanes& lanes, Value from, Value to,
                          std::vector<Accumulators>& accumulators) {
   const std::int64_t step = std::int64_t(accumulators.size()) * lanes.count;
-  count_up(from, to, step, [&](Value start, LLVMBasicBlockRef) {
-    for (auto& each : accumulators) {
-      emit_lanes(loop, lanes, start, nullptr, each);
-      start = l_.BuildAdd(builder_, start, int64(lanes.count), "");
-    }
-  });
+  count_up(from, to, step, [&](Value start, LLVMBasicBlockRef) { lanes_pass(loop, lanes, start, accumulators); });
 }
 
 void Emitter::masked_tail(const program::Loop& loop, Lanes& lanes, Value from, Value extent,
@@ -147,7 +154,7 @@ void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, c
           Value& memory = each[var.payload()];
           if (memory) return;
           memory = local(var.dtype(), lanes.count, "accumulator");
-          l_.BuildStore(builder_, identity(combiner, var.dtype(), lanes.count), memory);
+          l_.BuildStore(builder_, start_of_lanes(combiner, var.dtype(), lanes.count), memory);
         };
         start(update->var, update->combiner);
         if (update->place_var) start(update->place_var, program::Combiner::add);
@@ -158,7 +165,18 @@ void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, c
     return close_level();
   }
   if (chunks) combine_partials(loop, chunks, lanes.count, accumulators);
+  const bool is_whole = !chunks && chunk_of_ != &loop;
+  std::int64_t done = 0;  // where the extent is a number
   const auto run_whole = [&](int step, std::vector<Accumulators>& used) {
+    if (is_whole && loop.extent.is_constant()) {
+      const std::int64_t passes = (loop.extent.payload() - done) / step;
+      if (passes <= (shape.size <= most_small ? most_written_out : 1)) {
+        for (std::int64_t pass = 0; pass < passes; ++pass) from = lanes_pass(loop, lanes, from, used);
+        done += passes * step;
+        return;
+      }
+      done += passes * step;
+    }
     Value rest = l_.BuildAnd(builder_, extent, int64(step - 1), "");
     Value to = l_.BuildSub(builder_, extent, rest, "");
     const std::int64_t block = step * pairwise_block;
@@ -184,6 +202,7 @@ void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, c
     lanes.streams = true;
     lanes_loop(loop, lanes, head, streamed_to, accumulators);
     lanes.streams = false;
+    end_stream();
     streaming_end = l_.GetInsertBlock(builder_);
     l_.BuildBr(builder_, streamed);
     l_.PositionBuilderAtEnd(builder_, usual);

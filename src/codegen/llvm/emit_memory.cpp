@@ -20,7 +20,7 @@ void Emitter::load_data(std::int64_t buffer) {
   LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0);
   Value slot = int64(buffer);
   Value address = l_.BuildGEP2(builder_, pointer, frame_field(0), &slot, 1, "");
-  Value& known = data_[std::size_t(buffer)];
+  Value& known = data_[std::size_t(buffer)].value;
   if (!known) known_data_.push_back(buffer);
   known = l_.BuildLoad2(builder_, pointer, address, program_.buffers[std::size_t(buffer)].name.c_str());
 }
@@ -36,7 +36,7 @@ void Emitter::place_on_stack(std::int64_t buffer) {
   Value slot = int64(buffer);
   l_.BuildStore(builder_, memory,
                 l_.BuildGEP2(builder_, l_.PointerTypeInContext(context_, 0), frame_field(0), &slot, 1, ""));
-  Value& known = data_[std::size_t(buffer)];
+  Value& known = data_[std::size_t(buffer)].value;
   if (!known) known_data_.push_back(buffer);
   known = memory;
   on_stack_.push_back({memory, bytes});
@@ -49,13 +49,14 @@ Emitter::Value Emitter::length_address(std::int64_t buffer, int axis) {
 
 // Of what was there before the present part: at its beginning.
 Emitter::Value Emitter::data(std::int64_t buffer) {
-  if (!data_[std::size_t(buffer)]) {
+  const Address& known = data_[std::size_t(buffer)];
+  if (!known.value) {
     LLVMBasicBlockRef here = l_.GetInsertBlock(builder_);
-    resume(entry_);
+    resume(known.since ? known.since : entry_);
     load_data(buffer);
     resume(here);
   }
-  return data_[std::size_t(buffer)];
+  return known.value;
 }
 
 // Row-major: the row's offset is an expression of its own, so that it is computed once per row.

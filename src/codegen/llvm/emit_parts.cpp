@@ -40,7 +40,7 @@ void Emitter::cut_if_long() {
   for (auto& [id, value] : levels_[0].values) earlier_.try_emplace(id, Earlier{value, parts_.size() - 1});
   levels_.clear();
   leave_stack();
-  for (auto buffer : known_data_) data_[std::size_t(buffer)] = nullptr;
+  for (auto buffer : known_data_) data_[std::size_t(buffer)] = {};
   known_data_.clear();
   open_part();
 }

@@ -23,7 +23,7 @@ Emitter::Emitter(const program::Program& program, LLVMContextRef context, LLVMMo
       builder_(l_.CreateBuilderInContext(context)),
       target_(target),
       length_offsets_(program::length_offsets(program)),
-      data_(program.buffers.size(), nullptr) {}
+      data_(program.buffers.size()) {}
 
 Emitter::~Emitter() { l_.DisposeBuilder(builder_); }
 
@@ -61,7 +61,12 @@ Emitter::Value Emitter::begin_function(const std::string& name, LLVMTypeRef func
 }
 
 void Emitter::emit(const program::Steps& steps) {
-  for (auto& step : steps) {
+  for (std::size_t i = 0; i < steps.size();) {
+    if (const std::size_t count = emit_alike(std::span(steps).subspan(i))) {
+      i += count;
+      continue;
+    }
+    const program::Step& step = steps[i++];
     if (levels_.size() == 1) {
       nest_.begin(step);
       cut_if_long();
@@ -153,12 +158,16 @@ void Emitter::fail_unless(Value ok, Value code) {
 }
 
 // Calls a function of the Frame; when it fails, so does this call.
-void Emitter::ask_host(int field, std::int64_t argument) {
-  LLVMTypeRef types[] = {l_.PointerTypeInContext(context_, 0), type(DType::Int64)};
+void Emitter::ask_host(int field, std::vector<std::int64_t> numbers) {
+  std::vector<LLVMTypeRef> types{l_.PointerTypeInContext(context_, 0)};
+  std::vector<Value> arguments{l_.GetParam(function_, 0)};
+  for (auto number : numbers) {
+    types.push_back(type(DType::Int64));
+    arguments.push_back(int64(number));
+  }
   LLVMTypeRef status = l_.Int32TypeInContext(context_);
-  Value arguments[] = {l_.GetParam(function_, 0), int64(argument)};
-  Value result =
-      l_.BuildCall2(builder_, l_.FunctionType(status, types, 2, false), frame_field(field), arguments, 2, "");
+  const LLVMTypeRef asked = l_.FunctionType(status, types.data(), unsigned(types.size()), false);
+  Value result = l_.BuildCall2(builder_, asked, frame_field(field), arguments.data(), unsigned(arguments.size()), "");
   fail_unless(l_.BuildICmp(builder_, LLVMIntEQ, result, l_.ConstNull(status), ""), result);
 }
 
@@ -172,12 +181,61 @@ void Emitter::emit(const program::Allocate& step) {
   for (int axis = 0; axis < buffer.ndim(); ++axis)
     l_.BuildStore(builder_, value(buffer.shape[std::size_t(axis)]), length_address(step.buffer, axis));
   if (buffer.on_stack) return place_on_stack(step.buffer);
-  if (!target_.memory_is_given) ask_host(frame_allocate, step.buffer);
+  if (target_.memory_is_given) return load_data(step.buffer);
+  if (buffer.role != program::Role::output) {
+    ask_host(frame_allocate, {step.buffer, 1});
+    return load_data(step.buffer);
+  }
+  // Where the caller has brought memory for a result, there is nothing to ask for.
+  LLVMBasicBlockRef asking = block("ask"), there = block("there");
   load_data(step.buffer);
+  const Value brought = data_[std::size_t(step.buffer)].value;
+  const Value nothing = l_.ConstNull(l_.TypeOf(brought));
+  LLVMBasicBlockRef before = l_.GetInsertBlock(builder_);
+  mark_unlikely(l_.BuildCondBr(builder_, l_.BuildICmp(builder_, LLVMIntEQ, brought, nothing, ""), asking, there));
+  l_.PositionBuilderAtEnd(builder_, asking);
+  ask_host(frame_allocate, {step.buffer, 1});
+  load_data(step.buffer);
+  LLVMBasicBlockRef asked = l_.GetInsertBlock(builder_);
+  l_.BuildBr(builder_, there);
+  l_.PositionBuilderAtEnd(builder_, there);
+  Value& known = data_[std::size_t(step.buffer)].value;
+  Value ways[] = {brought, known};
+  LLVMBasicBlockRef from[] = {before, asked};
+  known = l_.BuildPhi(builder_, l_.TypeOf(brought), buffer.name.c_str());
+  l_.AddIncoming(known, ways, from, 2);
+}
+
+// Temporaries of one shape, one after the other, are asked for at once: how many steps that are, or 0 where they are
+// fewer than two. A long chain of vectors has thousands, most of which are used in other parts.
+std::size_t Emitter::emit_alike(std::span<const program::Step> steps) {
+  if (target_.memory_is_given) return 0;
+  const auto temporary = [&](std::size_t i) -> const program::Buffer* {
+    const auto* allocate = i < steps.size() ? std::get_if<program::Allocate>(&steps[i].what) : nullptr;
+    if (!allocate) return nullptr;
+    const program::Buffer& buffer = program_.buffers[std::size_t(allocate->buffer)];
+    return buffer.role == program::Role::temporary && !buffer.on_stack ? &buffer : nullptr;
+  };
+  const program::Buffer* first = temporary(0);
+  if (!first) return 0;
+  std::size_t count = 1;
+  while (temporary(count) == first + count && first[count].shape == first->shape) ++count;
+  if (count == 1) return 0;
+  nest_.begin(steps[0]);
+  cut_if_long();
+  const std::int64_t buffer = first - program_.buffers.data();
+  for (int axis = 0; axis < first->ndim(); ++axis)
+    l_.BuildStore(builder_, value(first->shape[std::size_t(axis)]), length_address(buffer, axis));
+  ask_host(frame_allocate, {buffer, std::int64_t(count)});
+  for (std::size_t k = 0; k < count; ++k) {
+    data_[std::size_t(buffer) + k] = {nullptr, l_.GetInsertBlock(builder_)};
+    known_data_.push_back(buffer + std::int64_t(k));
+  }
+  return count;
 }
 
 void Emitter::emit(const program::HostCall& step) {
-  ask_host(frame_host_call, step.callback);
+  ask_host(frame_host_call, {step.callback});
   for (auto buffer : step.outputs) load_data(buffer);
 }
 

@@ -16,6 +16,7 @@ namespace {
 
 constexpr std::size_t small_body = 32;  // expressions: larger loops wait for their arithmetic, and double their code
 constexpr int shortest_store = 16;      // bytes
+constexpr std::int64_t least_traffic = 1 << 16;  // bytes: known to be less, a loop is not worth the choice
 constexpr std::int64_t frame_stream_from = offsetof(runtime::Frame, stream_from) / sizeof(std::int64_t);
 
 // What a program or a step of it reads, what it writes, and what it writes only in order, each element once.
@@ -138,6 +139,7 @@ Emitter::Value Emitter::may_stream(const program::Loop& loop, Lanes& lanes, Valu
     if (streamed_.count(store->buffer) && bytes >= shortest_store) stores.push_back(store);
   }
   if (stores.empty() || size > small_body) return nullptr;
+  if (traffic_.is_constant() && traffic_.payload() < least_traffic) return nullptr;
   lanes.start = from;
   lanes_ = &lanes;
   Value yes = nullptr, ahead = nullptr;
@@ -168,7 +170,6 @@ Emitter::Value Emitter::may_stream(const program::Loop& loop, Lanes& lanes, Valu
   Value place = int64(frame_stream_from);
   const Value field = l_.BuildGEP2(builder_, type(DType::Int64), l_.GetParam(function_, 0), &place, 1, "");
   const Value least = l_.BuildLoad2(builder_, type(DType::Int64), field, "");
-  streams_ = true;
   return l_.BuildAnd(builder_, yes, l_.BuildICmp(builder_, LLVMIntSGE, value(traffic_), least, ""), "");
 }
 
@@ -186,9 +187,19 @@ void Emitter::mark_streamed(std::int64_t buffer, Value store) {
 }
 
 // Streamed stores are ordered before whatever tells others that the call, or a part of it, is done. Only on x86 do they
-// need that: elsewhere what releases a result orders them, too.
+// need that: elsewhere what releases a result orders them, too. A loop at the top does it where it has streamed, for a
+// fence holds up what comes after it; loops in loops leave it to the outermost.
+void Emitter::end_stream() {
+  if (levels_.size() > 2)
+    streams_ = true;
+  else
+    fence();
+}
 void Emitter::fence_streams() {
-  if (streams_ && target_.is_x86) intrinsic("llvm.x86.sse.sfence", {}, {});
+  if (streams_) fence();
+}
+void Emitter::fence() {
+  if (target_.is_x86) intrinsic("llvm.x86.sse.sfence", {}, {});
 }
 
 }  // namespace bitale::codegen

@@ -38,6 +38,45 @@ TEST_CASE("direct calls: values where all is plain") {
   CHECK(total == 10);
 }
 
+TEST_CASE("direct calls: lengths that a type or a check makes numbers are looked at") {
+  const auto x = tensor("x", DType::Float64, {4}), y = vector("y");
+  const auto thunk = linked({x, y}, {x * 2.0, outer(y, y), y + constant(Array{1., 2., 3.})});
+  REQUIRE(thunk->direct());
+  Vector four(4), three(3), five(5), out(4), sums(3);
+  std::array<double, 9> products{};
+  const std::array<std::int64_t, 2> shape{3, 3}, strides{24, 8}, flat{1, 9};
+  const auto run = [&](Vector& a, Vector& b, const std::int64_t* rows) {
+    return thunk->direct()->run(std::array{a.view(), b.view()},
+                                std::array{out.view(), View{products.data(), rows, strides.data()}, sums.view()});
+  };
+  CHECK(run(four, three, shape.data()));
+  CHECK(products == std::array<double, 9>{1, 2, 3, 2, 4, 6, 3, 6, 9});
+  CHECK(sums.values[2] == 6);
+  CHECK(out.values[3] == 8);
+  CHECK_FALSE(run(five, three, shape.data()));
+  CHECK_FALSE(run(four, four, shape.data()));
+  CHECK_FALSE(run(four, three, flat.data()));
+}
+
+TEST_CASE("direct calls: lengths that only code knows") {
+  const auto n = scalar("n", DType::Int64);
+  for (const std::string linker : {"jit", "c"}) {
+    CAPTURE(linker);
+    const auto thunk = link::link(linker, std::make_shared<FunctionGraph>(Variables{n}, Variables{arange(n)}));
+    REQUIRE(thunk->direct());
+    std::int64_t three = 3, four = 4, stride = 8;
+    std::array<std::int64_t, 4> counted{};
+    const auto run = [&](std::int64_t& count) {
+      return thunk->direct()->run(std::array{View{&count, nullptr, nullptr}},
+                                  std::array{View{counted.data(), &three, &stride}});
+    };
+    CHECK(run(three));
+    CHECK(counted == std::array<std::int64_t, 4>{0, 1, 2, 0});
+    CHECK_FALSE(run(four));
+    CHECK(counted == std::array<std::int64_t, 4>{0, 1, 2, 0});
+  }
+}
+
 TEST_CASE("direct calls: small temporaries are on the stack, whichever linker made the code") {
   const auto x = tensor("x", DType::Float64, {8});
   const auto e = exp(x);  // dear, and read once a row: stored
