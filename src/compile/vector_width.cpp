@@ -116,7 +116,10 @@ VectorWidth measure_vector_width() { return measure(true); }
 void note_code_generation(double milliseconds) {
   static std::atomic<double> spent{0};
   const double before = spent.fetch_add(milliseconds);
-  if (before >= enough_spent || before + milliseconds < enough_spent) return;
+  if (before < enough_spent && before + milliseconds >= enough_spent) measure_vector_width_if_unknown();
+}
+
+void measure_vector_width_if_unknown() {
   if (codegen::vector_widths().size() == 1 || !config::get_bool("cache") || config::get("target") != "native") return;
   try {
     if (!codegen::is_vector_width_recorded()) measure(false);

@@ -8,4 +8,7 @@ namespace bitale {
 // Of each function that is linked, what its native code took. Raises nothing.
 void note_code_generation(double milliseconds);
 
+// What is done then. Raises nothing.
+void measure_vector_width_if_unknown();
+
 }  // namespace bitale

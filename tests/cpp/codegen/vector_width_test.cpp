@@ -14,6 +14,7 @@
 #include "bitale/ops/ops.hpp"
 #include "codegen/target.hpp"
 #include "codegen/vector_width.hpp"
+#include "compile/vector_width_due.hpp"
 #include "ops/elemwise.hpp"
 #include "support/directory.hpp"
 #include "support/math_reference.hpp"
@@ -139,6 +140,21 @@ TEST_CASE("vector width: measured") {
     CHECK(found.times[i].elementary > 0);
     CHECK(found.times[i].plain > 0);
   }
+}
+
+TEST_CASE("vector width: measured for others when nobody has asked") {
+  const std::vector<int>& widths = codegen::vector_widths();
+  const testing::TemporaryDirectory directory;
+  const config::Change change("compiledir", directory.path());
+  const int before = codegen::native_vector_bytes();
+  {
+    const config::Change nothing_is_kept("cache", "False");
+    measure_vector_width_if_unknown();
+    CHECK_FALSE(codegen::is_vector_width_recorded());
+  }
+  measure_vector_width_if_unknown();
+  CHECK(codegen::is_vector_width_recorded() == (widths.size() > 1));
+  CHECK(codegen::native_vector_bytes() == before);
 }
 
 TEST_CASE("vector width: elementary functions have the same bits with any, and with any instructions") {
