@@ -35,7 +35,7 @@ namespace bitale::codegen {
   /* instructions */                                                                                                 \
   X(BuildAdd) X(BuildSub) X(BuildMul) X(BuildSDiv) X(BuildUDiv) X(BuildSRem) X(BuildURem) X(BuildFAdd)               \
   X(BuildFSub) X(BuildFMul) X(BuildFDiv) X(BuildFRem) X(BuildNeg) X(BuildFNeg) X(BuildNot) X(BuildAnd) X(BuildOr)    \
-  X(BuildXor) X(BuildShl) X(BuildLShr) X(BuildAShr) X(BuildICmp) X(BuildFCmp) X(BuildSelect) X(BuildZExt)            \
+  X(BuildXor) X(BuildShl) X(BuildLShr) X(BuildAShr) X(BuildICmp) X(BuildFCmp) X(BuildSelect) X(BuildFreeze) X(BuildZExt)            \
   X(BuildSExt) X(BuildTrunc) X(BuildFPToSI) X(BuildSIToFP) X(BuildUIToFP) X(BuildFPExt) X(BuildFPTrunc)              \
   X(BuildBitCast) X(BuildLoad2) X(BuildStore) X(BuildGEP2) X(BuildAlloca) X(BuildArrayAlloca) X(BuildCall2)                              \
   X(BuildBr) X(BuildCondBr) X(BuildRet) X(BuildPhi) X(AddIncoming) X(BuildInsertElement) X(BuildExtractElement)      \

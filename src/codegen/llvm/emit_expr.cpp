@@ -196,11 +196,13 @@ Emitter::Value Emitter::combine(Combiner combiner, DType dtype, Value a, Value b
     case Combiner::bit_or: return l_.BuildOr(builder_, a, b, "");
     case Combiner::min:
     case Combiner::max: {
-      // nan goes on: where it is in a, the comparison fails. The first choice is one instruction of x86.
+      // nan goes on: where it is in a, the comparison fails. The first choice is one instruction of x86, unless LLVM
+      // joins it to the second.
       const Value taken = compare(combiner == Combiner::min ? Code::lt : Code::gt, dtype, b, a);
       const Value chosen = l_.BuildSelect(builder_, taken, b, a, "");
       if (!real) return chosen;
-      return l_.BuildSelect(builder_, l_.BuildFCmp(builder_, LLVMRealUNO, b, b, ""), b, chosen, "");
+      const Value kept = l_.BuildFreeze(builder_, chosen, "");
+      return l_.BuildSelect(builder_, l_.BuildFCmp(builder_, LLVMRealUNO, b, b, ""), b, kept, "");
     }
   }
   throw InternalError("codegen: unknown combiner");
