@@ -45,7 +45,8 @@ def google(program, minimum=0.2, repetitions=5):
 def script(name, peers, one_thread, build=""):
     """Runs a script of bench/python and reads what it found."""
     with tempfile.TemporaryDirectory() as nothing_cached:
-        environment = {**os.environ, "PYTENSOR_FLAGS": f"base_compiledir={nothing_cached}",
+        # Rivals leave directories behind.
+        environment = {**os.environ, "TMPDIR": nothing_cached, "PYTENSOR_FLAGS": f"base_compiledir={nothing_cached}",
                        "BITALE_FLAGS": f"base_compiledir={nothing_cached}", "BITALE_BENCH_BUILD": str(build)}
         if one_thread:
             environment.update(ONE_THREAD)
@@ -182,6 +183,13 @@ def measure_compile(rows, build, compiling):
 
 def measure_ratio(rows, key, what, target, times, other="NumPy"):
     rows.add(key, what, target, f"{times['Bitale'] / times[other]:.2f} x", durations(times), times)
+
+
+def measure_debug_mode(rows):
+    found = script("debug_mode", False, one_thread=True)
+    times, compiling = found["step"], found["compile"]
+    rows.add("debug_mode", "DebugMode on the digits step, against FAST_RUN", "≤ 200 x",
+             f"{times['DebugMode'] / times['FAST_RUN']:.0f} x", f"{durations(times)}; compiling {durations(compiling)}", found)
 
 
 def measure_fused(rows, build, peers):
@@ -324,6 +332,7 @@ def main():
         digits = script("digits", options.peers, one_thread=False)
         measure_ratio(rows, "digits_threads", "digits step, threads as by default", "", digits["step"])
         measure_width(rows)
+        measure_debug_mode(rows)
         measure_fused(rows, build, options.peers)
         measure_calls(rows, build, options.peers)
     measure_rewrite(rows, build)

@@ -72,7 +72,9 @@ class Bench:
         self.started = []
 
     def start(self, *arguments, worker=None, before=(), flags="", variables=None, limit=None):
-        environment = {**os.environ, "BITALE_FLAGS": f"compiledir={self.compiledir},{flags}", **(variables or {})}
+        # Processes that are killed leave their temporary files behind.
+        environment = {**os.environ, "TMPDIR": str(self.folder), "BITALE_FLAGS": f"compiledir={self.compiledir},{flags}",
+                       **(variables or {})}
         command = [*before, worker or self.worker, *map(str, arguments)]
         self.started.append(subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                              text=True, restore_signals=limit is None, preexec_fn=limit))
