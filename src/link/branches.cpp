@@ -243,8 +243,11 @@ class Division {
 };
 
 bool has_lazy_nodes(const FunctionGraph& graph) {
-  const auto order = graph.toposort();
-  return std::any_of(order.begin(), order.end(), [](auto& node) { return lazy_inputs(node) != nullptr; });
+  for (std::size_t slot = 0; slot < graph.slot_count(); ++slot) {
+    const Apply node = graph.at_slot(slot);
+    if (node && !node.op().elementwise() && lazy_inputs(node)) return true;
+  }
+  return false;
 }
 
 }  // namespace

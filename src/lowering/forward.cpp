@@ -24,7 +24,7 @@ class Forwarder {
 
   void run() {
     count_writes(program_.steps);
-    forward(program_.steps, {});
+    forward(program_.steps);
     remove_unread();
   }
 
@@ -38,16 +38,19 @@ class Forwarder {
     }
   }
 
-  // `stored`: what enclosing bodies stored before. Stores of a finished loop are not seen outside it.
-  void forward(Steps& steps, Stored stored) {
+  // What is stored in a loop is not seen outside it.
+  void forward(Steps& steps) {
+    std::vector<std::uint32_t> here;
     for (auto& step : steps) {
-      program::for_each_expr(step, [&](Expr& expr) { expr = substitute(expr, stored); });
-      if (auto* loop = std::get_if<program::Loop>(&step.what)) forward(loop->body, stored);
+      program::for_each_expr(step, [&](Expr& expr) { expr = substitute(expr, stored_); });
+      if (auto* loop = std::get_if<program::Loop>(&step.what)) forward(loop->body);
       if (auto* store = std::get_if<program::Store>(&step.what); store && writes_[std::size_t(store->buffer)] == 1) {
         const program::Buffer& buffer = program_.buffers[std::size_t(store->buffer)];
-        stored[program_.pool->load(store->buffer, buffer.dtype, store->at).id()] = store->value;
+        here.push_back(program_.pool->load(store->buffer, buffer.dtype, store->at).id());
+        stored_.emplace(here.back(), store->value);  // its only store
       }
     }
+    for (auto load : here) stored_.erase(load);
   }
 
   void count_reads(Steps& steps, std::vector<int>& reads) {
@@ -110,6 +113,7 @@ class Forwarder {
 
   Program& program_;
   std::vector<int> writes_;
+  Stored stored_;  // loads, and what was stored there by this body or by those around it
 };
 
 }  // namespace

@@ -56,13 +56,16 @@ class Narrower {
     }
     rows.seen = true;
   }
+  bool is_candidate(std::int64_t buffer) const { return !rows_[std::size_t(buffer)].loops.empty(); }
   void forbid(std::int64_t buffer) { rows_[std::size_t(buffer)].loops.clear(); }
 
   void examine(Steps& steps) {
     for (auto& step : steps) {
+      program::ExprWalk walk;  // a step's expressions share much, and lie in the same loops
       program::for_each_expr(step, [&](Expr& root) {
-        program::ExprWalk()(root, [&](Expr expr) {
-          if (expr.code() == program::Code::load) note(expr.payload(), program::arguments_of(expr));
+        walk(root, [&](Expr expr) {
+          if (expr.code() == program::Code::load && is_candidate(expr.payload()))
+            note(expr.payload(), program::arguments_of(expr));
           if (expr.code() == program::Code::dim) forbid(expr.payload() >> 8);
         });
       });
@@ -94,9 +97,10 @@ class Narrower {
 
   bool narrow_loads(Step& step) {
     Stored narrowed;
+    program::ExprWalk walk;
     program::for_each_expr(step, [&](Expr& root) {
-      program::ExprWalk()(root, [&](Expr expr) {
-        if (expr.code() != program::Code::load) return;
+      walk(root, [&](Expr expr) {
+        if (expr.code() != program::Code::load || !is_candidate(expr.payload())) return;
         const auto at = program::arguments_of(expr);
         if (at.size() != rows_[std::size_t(expr.payload())].loops.size()) return;
         const auto left = kept(expr.payload(), at);

@@ -1,5 +1,5 @@
 // Substitution: an expression in which others stand for some of its sub-expressions.
-#include <unordered_map>
+#include <limits>
 
 #include "lowering/plan.hpp"
 
@@ -16,53 +16,99 @@ Expr rebuilt(Expr expr, std::span<const Expr> arguments) {
   return pool.make(expr.code(), expr.dtype(), arguments, expr.payload());
 }
 
+// What has become of expressions, by number: open addressing in one flat table.
+class Done {
+ public:
+  // Nothing where the expression is not done.
+  Expr find(Expr expr) const {
+    for (std::size_t at = start(expr.id());; at = (at + 1) & (slots_.size() - 1))
+      if (slots_[at].key == expr.id() || slots_[at].key == free) return slots_[at].value;
+  }
+  void insert(Expr expr, Expr value) {
+    if (2 * (size_ + 1) > slots_.size()) grow();
+    place({expr.id(), value});
+    ++size_;
+  }
+
+ private:
+  static constexpr std::uint32_t free = std::numeric_limits<std::uint32_t>::max();
+  struct Slot {
+    std::uint32_t key = free;
+    Expr value;
+  };
+
+  std::size_t start(std::uint32_t key) const { return (key * 0x9E3779B1u >> 7) & (slots_.size() - 1); }
+  void place(const Slot& slot) {
+    std::size_t at = start(slot.key);
+    while (slots_[at].key != free) at = (at + 1) & (slots_.size() - 1);
+    slots_[at] = slot;
+  }
+  void grow() {
+    std::vector<Slot> old(2 * slots_.size());
+    old.swap(slots_);
+    for (auto& slot : old)
+      if (slot.key != free) place(slot);
+  }
+
+  std::vector<Slot> slots_ = std::vector<Slot>(64);
+  std::size_t size_ = 0;
+};
+
 // A rebuilt expression still stands for the same function, of rebuilt arguments.
-void keep_meaning(Expr before, std::unordered_map<std::uint32_t, Expr>& done) {
+void keep_meaning(Expr before, const Done& done) {
   const ExprPool::Meaning* meaning = before.pool().meaning(before);
   if (!meaning) return;
   std::vector<Expr> arguments;
   for (auto& argument : meaning->arguments) {
-    auto found = done.find(argument.id());
-    arguments.push_back(found == done.end() ? argument : found->second);
+    const Expr found = done.find(argument);
+    arguments.push_back(found ? found : argument);
   }
-  before.pool().set_meaning(done.at(before.id()), meaning->function, arguments);
+  before.pool().set_meaning(done.find(before), meaning->function, arguments);
+}
+
+bool holds_any(Expr root, const Stored& stored) {
+  if (stored.empty()) return false;
+  bool found = false;
+  program::ExprWalk()(root, [&](Expr expr) { return !(found = found || stored.count(expr.id())); });
+  return found;
 }
 
 }  // namespace
 
 Expr substitute(Expr root, const Stored& stored) {
-  std::unordered_map<std::uint32_t, Expr> done;
-  std::vector<Expr> stack{root};
+  if (!holds_any(root, stored)) return root;
+  Done done;
+  std::vector<Expr> stack{root}, arguments;
   while (!stack.empty()) {
     const Expr expr = stack.back();
-    if (done.count(expr.id())) {
+    if (done.find(expr)) {
       stack.pop_back();
       continue;
     }
     if (auto found = stored.find(expr.id()); found != stored.end()) {
-      done[expr.id()] = found->second;
+      done.insert(expr, found->second);
       stack.pop_back();
       continue;
     }
-    std::vector<Expr> arguments;
+    arguments.clear();
     bool ready = true, changed = false;
     for (std::size_t i = 0; i < expr.argument_count(); ++i) {
       const Expr argument = expr.argument(i);
-      auto found = done.find(argument.id());
-      if (found == done.end()) {
+      const Expr found = done.find(argument);
+      if (!found) {
         stack.push_back(argument);
         ready = false;
       } else {
-        arguments.push_back(found->second);
-        changed |= !(found->second == argument);
+        arguments.push_back(found);
+        changed |= !(found == argument);
       }
     }
     if (!ready) continue;
-    done[expr.id()] = changed ? rebuilt(expr, arguments) : expr;
+    done.insert(expr, changed ? rebuilt(expr, arguments) : expr);
     if (changed) keep_meaning(expr, done);
     stack.pop_back();
   }
-  return done[root.id()];
+  return done.find(root);
 }
 
 }  // namespace bitale::lowering

@@ -1,5 +1,6 @@
 #include "program/expr.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
@@ -23,8 +24,12 @@ constexpr CodeInfo code_table[] = {
 #undef X
 };
 
-std::size_t mix(std::size_t seed, std::size_t value) {
-  return seed ^ (value + 0x9e3779b97f4a7c15ull + (seed << 6) + (seed >> 2));
+std::uint32_t hash_of(const ExprNode& node, std::span<const Expr> arguments) {
+  constexpr std::uint64_t factor = 0x9E3779B97F4A7C15u;
+  std::uint64_t hash = (std::uint64_t(node.code) << 8 | std::uint64_t(node.dtype)) * factor;
+  hash = (hash ^ hash >> 29 ^ std::uint64_t(node.payload)) * factor;
+  for (auto& argument : arguments) hash = (hash ^ hash >> 29 ^ argument.id()) * factor;
+  return std::uint32_t(hash >> 32);
 }
 
 // An integer as a value of its dtype: wraps as hardware does.
@@ -140,22 +145,41 @@ bool Expr::is_constant(std::int64_t value) const {
 Expr ExprPool::make(Code code, DType dtype, std::span<const Expr> arguments, std::int64_t payload) {
   if (arguments.size() == 2)
     if (auto folded = fold_binary(code, arguments[0], arguments[1], dtype)) return *folded;
-  std::size_t hash = mix(mix(std::size_t(code), std::size_t(dtype)), std::size_t(payload));
-  for (auto& argument : arguments) hash = mix(hash, argument.id());
-  for (auto [it, end] = table_.equal_range(hash); it != end; ++it) {
-    const ExprNode& node = nodes_[it->second];
-    if (node.code != code || node.dtype != dtype || node.payload != payload || node.argument_count != arguments.size())
-      continue;
-    bool same = true;
-    for (std::size_t i = 0; i < arguments.size() && same; ++i)
-      same = arguments_[node.first_argument + i] == arguments[i].id();
-    if (same) return Expr(this, it->second);
-  }
+  const ExprNode wanted{code, dtype, std::uint32_t(arguments_.size()), std::uint32_t(arguments.size()), payload};
+  const std::uint32_t hash = hash_of(wanted, arguments);
+  if (2 * (nodes_.size() + 1) > table_.size()) grow_table();
+  const std::size_t mask = table_.size() - 1;
+  std::size_t at = hash & mask;
+  for (; table_[at].id_plus_one; at = (at + 1) & mask)
+    if (table_[at].hash == hash && is(table_[at].id_plus_one - 1, wanted, arguments))
+      return Expr(this, table_[at].id_plus_one - 1);
   const auto id = std::uint32_t(nodes_.size());
-  nodes_.push_back({code, dtype, std::uint32_t(arguments_.size()), std::uint32_t(arguments.size()), payload});
+  nodes_.push_back(wanted);
   for (auto& argument : arguments) arguments_.push_back(argument.id());
-  table_.emplace(hash, id);
+  table_[at] = {hash, id + 1};
   return Expr(this, id);
+}
+
+bool ExprPool::is(std::uint32_t id, const ExprNode& wanted, std::span<const Expr> arguments) const {
+  const ExprNode& node = nodes_[id];
+  if (node.code != wanted.code || node.dtype != wanted.dtype || node.payload != wanted.payload ||
+      node.argument_count != wanted.argument_count)
+    return false;
+  for (std::size_t i = 0; i < arguments.size(); ++i)
+    if (arguments_[node.first_argument + i] != arguments[i].id()) return false;
+  return true;
+}
+
+void ExprPool::grow_table() {
+  std::vector<Slot> old(std::max<std::size_t>(1024, 2 * table_.size()));
+  old.swap(table_);
+  const std::size_t mask = table_.size() - 1;
+  for (const Slot& slot : old) {
+    if (!slot.id_plus_one) continue;
+    std::size_t at = slot.hash & mask;
+    while (table_[at].id_plus_one) at = (at + 1) & mask;
+    table_[at] = slot;
+  }
 }
 
 Expr ExprPool::integer(std::int64_t value, DType dtype) {

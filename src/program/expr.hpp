@@ -118,10 +118,17 @@ class ExprPool {
 
  private:
   std::int64_t function_id(std::string_view function);
+  bool is(std::uint32_t id, const ExprNode& wanted, std::span<const Expr> arguments) const;
+  void grow_table();
 
   std::vector<ExprNode> nodes_;
   std::vector<std::uint32_t> arguments_;
-  std::unordered_multimap<std::size_t, std::uint32_t> table_;
+  // Of a flat table: open addressing, and a part of the hash, so that what differs is seldom looked at.
+  struct Slot {
+    std::uint32_t hash = 0;
+    std::uint32_t id_plus_one = 0;  // 0: free
+  };
+  std::vector<Slot> table_;
   std::vector<std::string> functions_;
   std::unordered_set<std::uint32_t> rounded_;
   std::unordered_map<std::uint32_t, Meaning> meanings_;
@@ -232,24 +239,23 @@ class ExprWalk {
  public:
   template <class Visit>
   void operator()(Expr root, Visit&& visit) {
-    stack_.reserve(16);
-    stack_.push_back(root);
+    stack_.push_back(root.id());
     while (!stack_.empty()) {
-      const Expr expr = stack_.back();
-      stack_.pop_back();
+      const Expr expr(&root.pool(), stack_.back());
+      stack_.resize(stack_.size() - 1);
       if (!seen_.insert(expr)) continue;
       if constexpr (std::is_same_v<decltype(visit(expr)), bool>) {
         if (!visit(expr)) continue;
       } else {
         visit(expr);
       }
-      for (std::size_t i = 0; i < expr.argument_count(); ++i) stack_.push_back(expr.argument(i));
+      for (std::size_t i = 0; i < expr.argument_count(); ++i) stack_.push_back(expr.argument(i).id());
     }
   }
 
  private:
   ExprSet seen_;
-  std::vector<Expr> stack_;
+  SmallVector<std::uint32_t, 32> stack_;
 };
 
 // How reductions and scatters combine.

@@ -133,41 +133,6 @@ std::vector<std::int64_t> length_offsets(const Program& program) {
   return offsets;
 }
 
-void for_each_expr(Step& step, const std::function<void(Expr&)>& visit) {
-  const auto visit_all = [&](std::vector<Expr>& exprs) {
-    for (auto& expr : exprs) visit(expr);
-  };
-  std::visit(Overloaded{
-                 [&](Store& s) {
-                   visit_all(s.at);
-                   visit(s.value);
-                 },
-                 [&](Accumulate& s) {
-                   visit_all(s.at);
-                   visit(s.value);
-                 },
-                 [&](Let& s) { visit(s.value); },
-                 [&](Update& s) {
-                   visit(s.value);
-                   if (s.place) visit(s.place);
-                 },
-                 [&](Loop& s) { visit(s.extent); },
-                 [&](Fill& s) { visit(s.value); },
-                 [&](Call& s) {
-                   for (auto& argument : s.arguments)
-                     if (auto* expr = std::get_if<Expr>(&argument)) visit(*expr);
-                 },
-                 [&](Check& s) { visit(s.condition); },
-                 [](Allocate&) {},
-                 [](HostCall&) {},
-             },
-             step.what);
-}
-
-void for_each_expr(const Step& step, const std::function<void(Expr)>& visit) {
-  for_each_expr(const_cast<Step&>(step), [&](Expr& expr) { visit(expr); });  // which gets no way to change it
-}
-
 std::int64_t operations(const Step& step) {
   std::int64_t count = 1;
   constexpr std::int64_t called = 40;

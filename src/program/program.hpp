@@ -3,10 +3,10 @@
 #pragma once
 
 #include <deque>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -139,9 +139,34 @@ struct Program {
 // Where each buffer's lengths start in runtime::Frame::lengths; one more entry: the total.
 std::vector<std::int64_t> length_offsets(const Program& program);
 
-// Every expression of a step, of a loop its extent and not its body, to be counted or rewritten.
-void for_each_expr(Step& step, const std::function<void(Expr&)>& visit);
-void for_each_expr(const Step& step, const std::function<void(Expr)>& visit);
+// Every expression of a step, of a loop its extent and not its body, to be counted or rewritten: visit(Expr&), of a
+// constant step visit(const Expr&).
+template <class AnyStep, class Visit>
+requires std::is_same_v<std::remove_const_t<AnyStep>, Step>
+void for_each_expr(AnyStep& step, Visit&& visit) {
+  const auto visit_step = [&]<class S>(S& s) {
+    using Kind = std::remove_const_t<S>;
+    if constexpr (std::is_same_v<Kind, Store> || std::is_same_v<Kind, Accumulate>) {
+      for (auto& expr : s.at) visit(expr);
+      visit(s.value);
+    } else if constexpr (std::is_same_v<Kind, Let> || std::is_same_v<Kind, Fill>) {
+      visit(s.value);
+    } else if constexpr (std::is_same_v<Kind, Update>) {
+      visit(s.value);
+      if (s.place) visit(s.place);
+    } else if constexpr (std::is_same_v<Kind, Loop>) {
+      visit(s.extent);
+    } else if constexpr (std::is_same_v<Kind, Call>) {
+      for (auto& argument : s.arguments)
+        if (auto* expr = std::get_if<Expr>(&argument)) visit(*expr);
+    } else if constexpr (std::is_same_v<Kind, Check>) {
+      visit(s.condition);
+    } else {
+      static_assert(std::is_same_v<Kind, Allocate> || std::is_same_v<Kind, HostCall>);
+    }
+  };
+  std::visit(visit_step, step.what);
+}
 // Every step, each loop before the steps in it.
 template <class Visit>
 void visit_steps(const Steps& steps, Visit&& visit) {
