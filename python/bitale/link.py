@@ -101,3 +101,8 @@ def DualLinker(
     1e-9 (float32: 1e-4) of themselves and of the largest input.
     """
     return _core.make_dual_linker(_name(first), _name(second), checker)
+
+
+def stored_nan_guard(*options: Any) -> Linker:
+    """NanGuardMode's linker that pickle has stored."""
+    return _core.make_nan_guard_linker(*options)

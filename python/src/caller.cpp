@@ -1,10 +1,17 @@
-// Walks the Python stack outwards to the first frame that is not Bitale's.
+// Walks the Python stack outwards, past the frames that are Bitale's. All of this happens for every node that is built:
+// what a stack says in files and lines is looked up once, and known again by its codes and the places in them.
 #include "caller.hpp"
 
 #include <Python.h>
 #include <nanobind/nanobind.h>
 
+#include <array>
+#include <limits>
 #include <string_view>
+#include <vector>
+
+#include "bitale/core/config.hpp"
+#include "bitale/core/small_vector.hpp"
 
 namespace bitale::python {
 
@@ -27,33 +34,135 @@ std::string_view text_of(PyObject* string) {
   return {text, std::size_t(size)};
 }
 
+constexpr std::string_view of_a_module = "<module>";
+
+bool is_of_a_module(PyCodeObject* code) { return text_of(code->co_name) == of_a_module; }
+bool is_own(PyCodeObject* code) {
+  const std::string& folder = package_folder();
+  return !folder.empty() && text_of(code->co_filename).starts_with(folder);
+}
+
 std::string_view function_name(PyCodeObject* code) {
 #if PY_VERSION_HEX >= 0x030B0000
   std::string_view name = text_of(code->co_qualname);
 #else
   std::string_view name = text_of(code->co_name);
 #endif
-  return name == "<module>" ? std::string_view() : name;
+  return name == of_a_module ? std::string_view() : name;
 }
 
-}  // namespace
+// Where a frame is: of one code, another line has another place.
+int place_in(PyFrameObject* frame) {
+#if PY_VERSION_HEX >= 0x030B0000
+  return PyFrame_GetLasti(frame);
+#else
+  return PyFrame_GetLineNumber(frame);
+#endif
+}
 
-void set_package_folder(std::string folder) { package_folder() = std::move(folder) + "/"; }
+struct Spot {
+  PyCodeObject* code;
+  int place;
+  bool operator==(const Spot&) const = default;
+};
+using Spots = SmallVector<Spot, 8>;  // the innermost first
 
-Location caller_location() {
-  const std::string& own = package_folder();
+// Calls visit(frame, code) from the innermost frame outwards, until it says that it has enough.
+template <class Visit>
+void visit_frames(Visit&& visit) {
   PyFrameObject* frame = PyEval_GetFrame();
   Py_XINCREF(reinterpret_cast<PyObject*>(frame));
   while (frame) {
     nb::object held_frame = nb::steal(reinterpret_cast<PyObject*>(frame));
     PyCodeObject* code = PyFrame_GetCode(frame);
     nb::object held_code = nb::steal(reinterpret_cast<PyObject*>(code));
-    std::string_view file = text_of(code->co_filename);
-    if (own.empty() || !file.starts_with(own))
-      return Location::interned(file, std::uint32_t(PyFrame_GetLineNumber(frame)), function_name(code));
+    if (visit(frame, code)) return;
     frame = PyFrame_GetBack(frame);
   }
-  return {};
+}
+
+// Up to `limit` frames that are not Bitale's, the last one that of a module: what runs that is of no interest.
+template <class Visit>
+void visit_users_frames(std::size_t limit, Visit&& visit) {
+  std::size_t count = 0;
+  visit_frames([&](PyFrameObject* frame, PyCodeObject* code) {
+    if (is_own(code)) return false;
+    visit(frame, code);
+    return ++count == limit || is_of_a_module(code);
+  });
+}
+
+// The flag traceback__limit.
+std::size_t frame_limit() {
+  static std::uint64_t known_at = std::numeric_limits<std::uint64_t>::max();
+  static std::size_t limit = 0;
+  const std::uint64_t now = config::change_count();
+  if (now == known_at) return limit;
+  const std::int64_t flag = config::get_int("traceback__limit");
+  limit = flag < 0 ? std::numeric_limits<std::size_t>::max() : std::size_t(flag);
+  known_at = now;
+  return limit;
+}
+
+// An installed package that has called the user's code, such as what runs tests or notebooks.
+bool is_of_a_package(const Location& line) {
+  const std::string_view file = line.file;
+  return file.find("/site-packages/") != file.npos || file.find("/dist-packages/") != file.npos;
+}
+
+Location location_of(std::size_t limit) {
+  std::vector<Location> lines;
+  visit_users_frames(limit, [&](PyFrameObject* frame, PyCodeObject* code) {
+    lines.push_back(Location::interned(text_of(code->co_filename), std::uint32_t(PyFrame_GetLineNumber(frame)),
+                                       function_name(code)));
+  });
+  while (lines.size() > 1 && is_of_a_package(lines.back())) lines.pop_back();
+  Location out;
+  for (std::size_t i = lines.size(); i-- > 0;) out = lines[i].called_from(out);
+  return out;
+}
+
+// The stacks of late, by a hash. An entry keeps its codes alive, so that their addresses mean what they did.
+class KnownStacks {
+ public:
+  Location location(std::size_t limit) {
+    Spots spots;
+    std::size_t hash = 0;
+    visit_users_frames(limit, [&](PyFrameObject* frame, PyCodeObject* code) {
+      spots.push_back({code, place_in(frame)});
+      hash = (hash ^ hash >> 29 ^ reinterpret_cast<std::uintptr_t>(code) ^ std::size_t(spots.back().place) << 48) *
+             0x9E3779B97F4A7C15u;
+    });
+    Entry& entry = entries_[hash >> 54];
+    if (entry.spots != spots) replace(entry, spots, location_of(limit));
+    return entry.where;
+  }
+
+ private:
+  struct Entry {
+    Spots spots;
+    Location where;
+  };
+
+  static void replace(Entry& entry, const Spots& spots, const Location& where) {
+    for (auto& spot : spots) Py_INCREF(reinterpret_cast<PyObject*>(spot.code));
+    const Spots before = std::move(entry.spots);
+    entry.spots = spots;
+    entry.where = where;
+    for (auto& spot : before) Py_DECREF(reinterpret_cast<PyObject*>(spot.code));
+  }
+
+  std::array<Entry, 1024> entries_;
+};
+
+}  // namespace
+
+void set_package_folder(std::string folder) { package_folder() = std::move(folder) + "/"; }
+
+Location caller_location() {
+  static auto& known = *new KnownStacks;
+  const std::size_t limit = frame_limit();
+  return limit ? known.location(limit) : Location::unnoted();
 }
 
 }  // namespace bitale::python

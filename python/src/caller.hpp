@@ -7,7 +7,8 @@
 
 namespace bitale::python {
 
-// The first frame whose file lies outside the package; nothing when there is none.
+// The first frame whose file lies outside the package, and its callers, as many as the flag traceback__limit says;
+// nothing when there is none.
 Location caller_location();
 // Frames of files in this folder are Bitale's own.
 void set_package_folder(std::string folder);
@@ -15,7 +16,7 @@ void set_package_folder(std::string folder);
 // For the life of the object nodes carry the caller's line. A call guard of everything that builds graphs.
 class AtCaller {
  public:
-  AtCaller() : scope_(current_location() ? Location() : caller_location()) {}
+  AtCaller() : scope_(current_location().file ? Location() : caller_location()) {}
 
  private:
   LocationScope scope_;

@@ -2,6 +2,7 @@
 // lines about a node that failed); and what users note on variables.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <memory>
@@ -9,10 +10,12 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "arguments.hpp"
 #include "bind.hpp"
+#include "bitale/compile/monitor.hpp"
 #include "bitale/core/breakpoint.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
@@ -88,6 +91,17 @@ OpRef make_breakpoint(const std::string& name) { return make_ref<const PdbBreakp
 
 // ---- tags -----------------------------------------------------------------------------------------------------------
 
+std::vector<std::tuple<std::string, std::uint32_t, std::string>> creation_trace(const Variable& variable) {
+  std::vector<std::tuple<std::string, std::uint32_t, std::string>> out;
+  const Location where = variable.where();
+  if (!where) return out;
+  std::vector<Location> lines = where.callers();
+  lines.insert(lines.begin(), where);
+  for (auto line = lines.rbegin(); line != lines.rend(); ++line)
+    out.emplace_back(line->file, line->line, *line->function ? line->function : "<module>");
+  return out;
+}
+
 // A dict of Python's that lives as long as the variable, in whatever thread that ends.
 struct Notes {
   nb::object dict;
@@ -101,14 +115,8 @@ struct Notes {
   }
 };
 
-Tag& tag_of(const Variable& variable) {
-  auto& tag = variable.node()->tag;
-  if (!tag) tag = make_ref<Tag>();
-  return *tag;
-}
-
 nb::object notes_of(const Variable& variable) {
-  Tag& tag = tag_of(variable);
+  Tag& tag = variable.tag();
   if (!tag.notes) tag.notes = std::make_shared<Notes>(nb::dict());
   return static_cast<Notes*>(tag.notes.get())->dict;
 }
@@ -141,6 +149,12 @@ void bind_debugging(nb::module_& m) {
   m.def("test_value", test_value_of, "variable"_a,
         nb::sig("def test_value(variable: Variable) -> numpy.typing.NDArray[typing.Any] | None"),
         "A copy of the value to try expressions on, or None.");
+  m.def(
+      "set_nan_guarded", [](const Variable& variable, bool guarded) { set_nan_guarded(variable, guarded); },
+      "variable"_a, "guarded"_a, "Whether NanGuardMode looks at the variable.");
+  m.def("creation_trace", creation_trace, "variable"_a,
+        nb::sig("def creation_trace(variable: Variable) -> list[tuple[str, int, str]]"),
+        "The lines that led to the variable, the outermost first: file, line and function.");
   m.def("set_test_value", note_test_value, "variable"_a, "value"_a.none(),
         "Notes a value to try expressions on; None: none.");
   nb::borrow<nb::class_<VariableObject>>(m.attr("Variable"))

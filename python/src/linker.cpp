@@ -99,6 +99,14 @@ Linker make_linker(const std::string& name, const std::vector<std::string>& ways
   return linker;
 }
 
+struct PythonReport {
+  Held function;
+  void operator()(const std::string& message) const {
+    nb::gil_scoped_acquire locked;
+    (*function)(message);
+  }
+};
+
 // The Python function inside, or None. NotImplementedError for one that C++ has put there.
 template <class Python, class Function>
 nb::object python_function(const Function& function) {
@@ -106,6 +114,28 @@ nb::object python_function(const Function& function) {
   auto* python = function.template target<Python>();
   if (!python) throw NotImplementedError("pickling: a linker with a wrapper that is no Python function");
   return *python->function;
+}
+
+Linker make_nan_guard(std::optional<bool> nan, std::optional<bool> inf, std::optional<bool> big,
+                      const std::string& action, nb::handle report) {
+  NanGuardOptions options{nan, inf, big, action, {}};
+  if (!report.is_none()) options.report = PythonReport{hold(required_callable(report, "report"))};
+  return nan_guard_linker(options);
+}
+
+// What pickle keeps: what makes the linker again, and its arguments.
+nb::object stored(const Linker& self) {
+  const nb::module_ python = nb::module_::import_("bitale.link");
+  if (const auto options = nan_guard_options(self))
+    return nb::make_tuple(python.attr("stored_nan_guard"),
+                          nb::make_tuple(options->nan_is_error, options->inf_is_error, options->big_is_error,
+                                         options->action, python_function<PythonReport>(options->report)));
+  if (const ValuesAgree* agree = agreement_of(self))
+    return nb::make_tuple(python.attr("DualLinker"),
+                          nb::make_tuple(self.ways.at(0), self.ways.at(1), python_function<PythonAgreement>(*agree)));
+  return nb::make_tuple(nb::type<Linker>(),
+                        nb::make_tuple(self.name, self.ways, python_function<PythonWrapper>(self.wrapper),
+                                       python_function<PythonInputCallback>(self.on_input), self.allow_gc));
 }
 
 }  // namespace
@@ -153,12 +183,7 @@ void bind_linker(nb::module_& m) {
           "as soon as no node needs them; default: config.allow_gc. ValueError for an unknown name.")
       .def_ro("name", &Linker::name)
       .def_ro("ways", &Linker::ways)
-      .def("__reduce__",
-           [](const Linker& self) {
-             return nb::make_tuple(nb::type<Linker>(),
-                                   nb::make_tuple(self.name, self.ways, python_function<PythonWrapper>(self.wrapper),
-                                                  python_function<PythonInputCallback>(self.on_input), self.allow_gc));
-           })
+      .def("__reduce__", stored)
       .def("__repr__", [](const Linker& self) { return cat("Linker(", self.name, ")"); });
   m.def(
       "make_dual_linker",
@@ -167,19 +192,8 @@ void bind_linker(nb::module_& m) {
         return dual_linker(first, second, PythonAgreement{hold(required_callable(checker, "checker"))});
       },
       "first"_a, "second"_a, "checker"_a.none());
-  m.def(
-      "make_nan_guard_linker",
-      [](std::optional<bool> nan, std::optional<bool> inf, std::optional<bool> big, const std::string& action,
-         nb::handle report) {
-        NanGuardOptions options{nan, inf, big, action, {}};
-        if (!report.is_none())
-          options.report = [held = hold(required_callable(report, "report"))](const std::string& message) {
-            nb::gil_scoped_acquire locked;
-            (*held)(message);
-          };
-        return nan_guard_linker(options);
-      },
-      "nan_is_error"_a.none(), "inf_is_error"_a.none(), "big_is_error"_a.none(), "action"_a, "report"_a.none());
+  m.def("make_nan_guard_linker", make_nan_guard, "nan_is_error"_a.none(), "inf_is_error"_a.none(),
+        "big_is_error"_a.none(), "action"_a, "report"_a.none());
   m.def(
       "linker_names", [] { return linker_names(); }, "What function() and Mode accept as a linker's name.");
 }

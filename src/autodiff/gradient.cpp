@@ -77,7 +77,7 @@ void report_disconnected(const Variable& v, const GradOptions& options, std::str
   std::string message = cat(what, " `", v.str(), "`, of type ", v.type()->str());
   if (options.disconnected_inputs == OnDisconnected::Raise) {
     DisconnectedInputError error(message);
-    if (Location where = v.where()) error.add("made at", where.str());
+    if (Location where = v.where()) error.add("made at", where.str_with_callers());
     throw error;
   }
   if (options.warn)

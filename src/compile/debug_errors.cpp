@@ -40,7 +40,7 @@ std::string node_text(const Apply& node) {
 void add_place(Error& error, const Apply& node) {
   if (!node) return;
   error.add("node", node_text(node));
-  if (const Location& where = node.provenance().where) error.add("built at", where.str());
+  if (const Location& where = node.provenance().where) error.add("built at", where.str_with_callers());
   if (node.provenance().rule) error.add("made by", node.provenance().rule);
 }
 
@@ -92,7 +92,7 @@ BadOptimization::BadOptimization(Variable old_r_, Variable new_r_, Array old_r_v
   add("rewrite", reason);
   add("before", cat(old_r.str(), ", ", old_r.type()->str()));
   add("after", cat(new_r.str(), ", ", new_r.type()->str()));
-  if (const Location where = old_r.where()) add("built at", where.str());
+  if (const Location where = old_r.where()) add("built at", where.str_with_callers());
   add_values(*this, "value before", old_r_val, "value after", new_r_val);
   add("graph before", old_graph);
   add("graph after", new_graph);

@@ -22,7 +22,7 @@ double milliseconds(Clock::time_point from, Clock::time_point to) {
 
 template <class E>
 [[noreturn]] void fail_at(E error, const Variable& variable) {
-  if (const std::string where = variable.where().str(); !where.empty()) error.add("built", where);
+  if (const Location where = variable.where()) error.add("built at", where.str_with_callers());
   throw error;
 }
 
@@ -221,9 +221,10 @@ void refuse_two_updates(const Compiled& compiled) {
 
 }  // namespace
 
-Function FunctionMaker::create(const Replacements& storage) {
+Function FunctionMaker::create(const Replacements& storage, const std::optional<std::string>& name) {
   link();
   Compiled compiled = state_->compiled;
+  if (name) compiled.name = *name;
   compiled.shared = with_storage(compiled.shared, storage);
   refuse_two_updates(compiled);
   Function function;

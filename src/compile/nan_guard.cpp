@@ -16,7 +16,7 @@ constexpr double big = 1e10;
 
 class NanGuard {
  public:
-  explicit NanGuard(NanGuardOptions options) : options_(std::move(options)) {
+  explicit NanGuard(const NanGuardOptions& options) : given_(options), options_(options) {
     const auto choose = [](std::optional<bool> given, std::string_view flag) {
       return given ? *given : config::get_bool(flag);
     };
@@ -50,17 +50,21 @@ class NanGuard {
     return join(found, ", ");
   }
 
+  const NanGuardOptions& given() const { return given_; }
+
   void look_at_input(const Variable& variable, const Array& value) const {
+    if (!variable.is_guarded()) return;
     const std::string found = finding(value);
     if (found.empty()) return;
     NanGuardError error(cat("NanGuardMode: found ", found, " in the ", variable.is_constant() ? "constant" : "input",
                             " `", variable.str(), "`"));
     error.add("value", value.str());
-    if (const Location& where = variable.where()) error.add("built at", where.str());
+    if (const Location& where = variable.where()) error.add("built at", where.str_with_callers());
     act(error);
   }
   void look_at_outputs(const NodeStep& step) const {
     for (std::size_t k = 0; k < step.outputs().size(); ++k) {
+      if (!step.node.output(int(k)).is_guarded()) continue;
       const std::string found = finding(step.outputs()[k]);
       if (found.empty()) continue;
       NanGuardError error(cat("NanGuardMode: found ", found, " in output ", k, " of a node"));
@@ -78,16 +82,31 @@ class NanGuard {
     std::fprintf(stderr, "warning: %s\n", error.what());
   }
 
+  const NanGuardOptions given_;
   NanGuardOptions options_;
   bool nan_ = false, inf_ = false, big_ = false;
+};
+
+struct InputGuard {
+  std::shared_ptr<const NanGuard> guard;
+  void operator()(const Variable& variable, const Array& value) const { guard->look_at_input(variable, value); }
 };
 
 }  // namespace
 
 Linker nan_guard_linker(const NanGuardOptions& options) {
   const auto guard = std::make_shared<const NanGuard>(options);
-  return vm_linker([guard](NodeStep& step) { guard->look_at_outputs(step); },
-                   [guard](const Variable& variable, const Array& value) { guard->look_at_input(variable, value); });
+  return vm_linker([guard](NodeStep& step) { guard->look_at_outputs(step); }, InputGuard{guard});
+}
+
+std::optional<NanGuardOptions> nan_guard_options(const Linker& linker) {
+  const auto* input_guard = linker.on_input.target<InputGuard>();
+  return input_guard ? std::optional(input_guard->guard->given()) : std::nullopt;
+}
+
+const Variable& set_nan_guarded(const Variable& variable, bool guarded) {
+  variable.tag().is_guarded = guarded;
+  return variable;
 }
 
 Mode nan_guard_mode(const NanGuardOptions& options, std::string optimizer) {

@@ -97,7 +97,10 @@ void set(std::string_view name, std::string_view value) {
   std::lock_guard lock(shared().mutex);
   shared().table.set(name, value);
   if (name == "compute_test_value") detail::known_test_values = -1;
+  ++detail::change_count;
 }
+
+std::atomic<std::uint64_t> detail::change_count{0};
 
 std::atomic<int> detail::known_test_values{-1};
 

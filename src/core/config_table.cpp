@@ -195,7 +195,12 @@ const std::vector<Flag>& declarations() {
        {"low", "medium", "high"},
        "low",
        "How much an error of a running function tells."},
-      {"traceback__limit", "int", {}, "8", "Number of frames kept to say where a variable was made; -1 keeps all."},
+      {"traceback__limit",
+       "int",
+       {},
+       "8",
+       "How many lines of Python are kept to say where a variable was made: the one that made it, and its callers as "
+       "far as they are the user's. -1: all of them; 0: none."},
       {"profile", "bool", {}, "False", "Measure what compiling and calls of each function take, and print it at exit."},
       {"profiling__destination", "str", {}, "stderr", "Where profiles are printed at exit: stderr, stdout or a file."},
       {"profiling__n_ops", "int", {}, "20", "Rows of each table of a profile that is printed at exit."},

@@ -1,7 +1,11 @@
-// Interned source locations and the thread's present one.
+// Interned source locations and the thread's present one. Callers are a tree, of which a location knows one leaf: many
+// lines have the same callers, and a location stays small.
 #include "bitale/core/location.hpp"
 
+#include <deque>
+#include <map>
 #include <mutex>
+#include <tuple>
 #include <unordered_set>
 
 #include "bitale/core/text.hpp"
@@ -21,6 +25,34 @@ const char* intern(std::string_view text) {
   return table.emplace(text).first->c_str();
 }
 
+class CallerTree {
+ public:
+  std::uint32_t number_of(const Location& line) {
+    std::lock_guard lock(mutex_);
+    const auto [it, is_new] = numbers_.try_emplace({line.file, line.function, line.line, line.caller}, 0);
+    if (is_new) {
+      lines_.push_back(line);
+      it->second = std::uint32_t(lines_.size());
+    }
+    return it->second;
+  }
+  Location line(std::uint32_t number) {
+    std::lock_guard lock(mutex_);
+    return lines_[number - 1];
+  }
+
+ private:
+  using Key = std::tuple<const char*, const char*, std::uint32_t, std::uint32_t>;
+  std::mutex mutex_;
+  std::map<Key, std::uint32_t> numbers_;
+  std::deque<Location> lines_;
+};
+
+CallerTree& caller_tree() {
+  static auto& tree = *new CallerTree;
+  return tree;
+}
+
 }  // namespace
 
 Location Location::interned(std::string_view file, std::uint32_t line, std::string_view function) {
@@ -32,15 +64,39 @@ Location Location::interned(std::string_view file, std::uint32_t line, std::stri
 }
 
 std::string Location::str() const {
-  if (!file) return {};
+  if (!*this) return {};
   std::string out = cat(file, ":", line);
   if (function && *function) out += cat(", in `", function, "`");
   return out;
 }
 
+Location Location::called_from(const Location& line) const {
+  Location out = *this;
+  out.caller = line ? caller_tree().number_of(line) : 0;
+  return out;
+}
+
+Location Location::unnoted() {
+  Location out;
+  out.file = "";
+  return out;
+}
+
+std::vector<Location> Location::callers() const {
+  std::vector<Location> out;
+  for (std::uint32_t at = caller; at; at = out.back().caller) out.push_back(caller_tree().line(at));
+  return out;
+}
+
+std::string Location::str_with_callers() const {
+  std::string out = str();
+  for (auto& line : callers()) out += cat("\ncalled at ", line.str());
+  return out;
+}
+
 Location current_location() { return present; }
 
-LocationScope::LocationScope(const Location& where) : outermost_(!present && where) {
+LocationScope::LocationScope(const Location& where) : outermost_(!present.file && where.file) {
   if (outermost_) present = where;
 }
 

@@ -25,6 +25,7 @@ struct Undo {
   void operator()(RankSet& it) const { graph.record(it.node).rank = it.before; }
   void operator()(Keyed& it) const { it.now ? graph.unkey(it.node) : graph.key(it.node); }
   void operator()(Named& it) const { it.variable.set_name({}); }
+  void operator()(Unguarded& it) const { it.variable.tag().is_guarded = true; }
   void operator()(Retyped& it) const { it.variable.node()->type = it.before; }
   void operator()(OutputAdded&) const { graph.remove_last_output(); }
 };
@@ -38,6 +39,7 @@ struct Redo {
   void operator()(RankSet& it) const { graph.record(it.node).rank = it.after; }
   void operator()(Keyed& it) const { it.now ? graph.key(it.node) : graph.unkey(it.node); }
   void operator()(Named& it) const { it.variable.set_name(it.name); }
+  void operator()(Unguarded& it) const { it.variable.tag().is_guarded = false; }
   void operator()(Retyped& it) const { it.variable.node()->type = it.after; }
   void operator()(OutputAdded& it) const { graph.add_output(it.output); }
 };

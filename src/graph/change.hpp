@@ -47,6 +47,10 @@ struct Named {
   Variable variable;
   std::string name;
 };
+// NanGuardMode is not to look at a variable any more.
+struct Unguarded {
+  Variable variable;
+};
 struct Retyped {
   Variable variable;
   Type before, after;
@@ -57,8 +61,9 @@ struct OutputAdded {
 
 }  // namespace change
 
-using Change = std::variant<change::InputSet, change::NodeAdded, change::NodeRemoved, change::InputsResolved,
-                            change::RankSet, change::Keyed, change::Named, change::Retyped, change::OutputAdded>;
+using Change =
+    std::variant<change::InputSet, change::NodeAdded, change::NodeRemoved, change::InputsResolved, change::RankSet,
+                 change::Keyed, change::Named, change::Unguarded, change::Retyped, change::OutputAdded>;
 using ChangeList = std::vector<Change>;
 
 // What one committed transaction did: it led from one state of the graph to another.

@@ -24,7 +24,8 @@ struct CopyMemo {
   PointerMap<std::uint32_t> places;
 };
 
-// The node's own copy over other inputs: same output types and provenance; and the names.
+// The node's own copy over other inputs: same output types and provenance; and the names, and what NanGuardMode is not
+// to look at.
 Apply copy_node(const Apply& node, Variables inputs);
 void copy_names(const Apply& from, const Apply& to);
 

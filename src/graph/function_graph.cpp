@@ -36,6 +36,7 @@ Variable input_copy(const Variable& input) {
   Variable copy(input.type(), input.name());
   copy.node()->leaf = input.node()->leaf;
   copy.node()->where = input.where();
+  if (!input.is_guarded()) copy.tag().is_guarded = false;
   return copy;
 }
 

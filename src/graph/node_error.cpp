@@ -102,7 +102,7 @@ std::vector<Line> context_lines(const Apply& node, std::span<const Array> in) {
         value_text(node.inputs()[i], in[i], std::find(destroyed.begin(), destroyed.end(), int(i)) != destroyed.end()));
   if (in.size() > shown_inputs) inputs.push_back(cat("and ", in.size() - shown_inputs, " more"));
   if (!inputs.empty()) lines.emplace_back("inputs", join(inputs, "\n"));
-  if (const Location& where = node.provenance().where) lines.emplace_back("built at", where.str());
+  if (const Location& where = node.provenance().where) lines.emplace_back("built at", where.str_with_callers());
   if (node.provenance().rule) lines.emplace_back("made by", node.provenance().rule);
   return lines;
 }

@@ -17,17 +17,11 @@ namespace {
 
 thread_local int switched_off = 0;
 
-Tag& tag_of(const Variable& variable) {
-  auto& tag = variable.node()->tag;
-  if (!tag) tag = make_ref<Tag>();
-  return *tag;
-}
-
 void say_missing(const Apply& node, const Variable& input) {
   const auto mode = config::test_values();
   if (mode == config::TestValues::ignore) return;
   AttributeError error(cat("`", input.str(), "` of type ", input.type()->str(), " has no test value"));
-  if (const Location where = input.where()) error.add("built at", where.str());
+  if (const Location where = input.where()) error.add("built at", where.str_with_callers());
   error.add("for", node.op().label());
   error.add("hint", "note one (tag.test_value in Python, set_test_value in C++), or compute_test_value=ignore");
   if (mode == config::TestValues::warn) return warn(error.what());
@@ -47,7 +41,7 @@ std::optional<Array> test_value(const Variable& variable) {
 }
 
 const Variable& set_test_value(const Variable& variable, const Array& value) {
-  tag_of(variable).test_value = filter(variable.tensor(), value).copy();
+  variable.tag().test_value = filter(variable.tensor(), value).copy();
   return variable;
 }
 
@@ -62,7 +56,7 @@ void compute_test_values(const Apply& node) {
   }
   copy_destroyed(node, in);
   evaluate_node(node, in, out);
-  for (std::size_t k = 0; k < out.size(); ++k) tag_of(node.output(int(k))).test_value = std::move(out[k]);
+  for (std::size_t k = 0; k < out.size(); ++k) node.output(int(k)).tag().test_value = std::move(out[k]);
 }
 
 }  // namespace bitale

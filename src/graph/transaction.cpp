@@ -69,7 +69,7 @@ void Transaction::explain(Error& error, const Feature& feature) const {
   error.add("feature", feature.name());
   error.add("change", cat("`", reason_, "`", subject_ ? cat(" on ", subject_.str()) : std::string()));
   if (!subject_) return;
-  if (const Location where = subject_.where()) error.add("built at", where.str());
+  if (const Location where = subject_.where()) error.add("built at", where.str_with_callers());
 }
 
 Variable Transaction::resolve(Variable v) const {
@@ -105,7 +105,7 @@ Variable Transaction::import_leaf(const Variable& leaf) {
   }
   MissingInputError error(cat("the graph needs `", leaf.str(), "` of type ", leaf.type()->str(),
                               ", which is none of its inputs [", names(graph_.inputs), "]"));
-  if (Location where = leaf.where()) error.add("made at", where.str());
+  if (Location where = leaf.where()) error.add("made at", where.str_with_callers());
   throw error;
 }
 
@@ -143,7 +143,7 @@ void Transaction::import_node(const Apply& node, const Provenance& replaced, Imp
   if (ApplyNode* known = graph_.table.find(*pointer)) {
     for (std::size_t i = 0; i < node.output_count(); ++i) {
       Variable from = node.output(int(i)), to = Variable::of(&known->outputs[i]);
-      inherit_name(from, to);
+      inherit_notes(from, to);
       inherit_type(from, to);
       forwarded_.insert_or_assign(from, to);
     }
@@ -204,10 +204,16 @@ void Transaction::place(const Imported& imported, std::int64_t target) {
   }
 }
 
-void Transaction::inherit_name(const Variable& from, const Variable& to) {
-  if (from.name().empty() || !to.name().empty() || !to.has_owner()) return;
-  note(change::Named{to, from.name()});
-  to.set_name(from.name());
+void Transaction::inherit_notes(const Variable& from, const Variable& to) {
+  if (!to.has_owner()) return;
+  if (!from.name().empty() && to.name().empty()) {
+    note(change::Named{to, from.name()});
+    to.set_name(from.name());
+  }
+  if (!from.is_guarded() && to.is_guarded()) {
+    note(change::Unguarded{to});
+    to.tag().is_guarded = false;
+  }
 }
 
 // Both have the same value, so what is known of one's lengths is known of the other's.
@@ -274,7 +280,7 @@ ApplyNode* Transaction::copy_in_node(const Apply& original, Variables inputs) {
   if (ApplyNode* known = graph_.table.find(*original.node(), inputs, hash)) {
     for (std::size_t i = 0; i < original.output_count(); ++i) {
       const Variable to = Variable::of(&known->outputs[i]);
-      inherit_name(original.output(int(i)), to);
+      inherit_notes(original.output(int(i)), to);
       inherit_type(original.output(int(i)), to);
     }
     return known;
@@ -314,7 +320,7 @@ bool Transaction::replace(const Variable& given_before, const Variable& after) {
     settle();
     return false;
   }
-  inherit_name(before, imported.variable);
+  inherit_notes(before, imported.variable);
   for (const Client& client : clients)
     if (!client.node || !imported.met.contains(client.node)) set_input(client, imported.variable);
   for (ApplyNode* node : imported.created) unused_.push_back(Apply::of(node));
@@ -327,7 +333,7 @@ bool Transaction::change_input(const Client& client, const Variable& after) {
   const bool only_use = graph_.find_clients(subject_.node())->size() == 1;
   Variable own = import(after);
   if (subject_.same_as(own)) return false;
-  if (only_use) inherit_name(subject_, own);
+  if (only_use) inherit_notes(subject_, own);
   set_input(client, own);
   settle();
   return true;
@@ -427,7 +433,7 @@ void Transaction::merge(ApplyNode* gone, ApplyNode* kept) {
   if (rank < graph_.record(kept).rank) set_rank(kept, rank);
   for (std::size_t i = 0; i < gone->output_count; ++i) {
     Variable from = Variable::of(&gone->outputs[i]), to = Variable::of(&kept->outputs[i]);
-    inherit_name(from, to);
+    inherit_notes(from, to);
     inherit_type(from, to);
     forwarded_.insert_or_assign(from, to);
     const ClientList clients = *graph_.find_clients(from.node());

@@ -50,7 +50,7 @@ class Transaction {
   Variable import_leaf(const Variable& leaf);
   ApplyNode* copy_in_node(const Apply& original, Variables inputs);
   void place(const Imported& imported, std::int64_t target);
-  void inherit_name(const Variable& from, const Variable& to);
+  void inherit_notes(const Variable& from, const Variable& to);
   void inherit_type(const Variable& from, const Variable& to);
 
   void set_input(const Client& client, const Variable& after);

@@ -107,8 +107,11 @@ Apply copy_node(const Apply& node, Variables inputs) {
 }
 
 void copy_names(const Apply& from, const Apply& to) {
-  for (std::size_t i = 0; i < from.output_count(); ++i)
+  for (std::size_t i = 0; i < from.output_count(); ++i) {
     if (to.node()->outputs[i].name.empty()) to.node()->outputs[i].name = from.node()->outputs[i].name;
+    const Tag* tag = from.node()->outputs[i].tag.get();
+    if (tag && !tag->is_guarded) to.output(int(i)).tag().is_guarded = false;
+  }
 }
 
 namespace {

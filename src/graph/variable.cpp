@@ -54,6 +54,11 @@ const Variable& Variable::set_name(std::string name) const {
   return *this;
 }
 
+Tag& Variable::tag() const {
+  if (!node_->tag) node_->tag = make_ref<Tag>();
+  return *node_->tag;
+}
+
 Location Variable::where() const { return node_->owner ? node_->owner->provenance.where : node_->where; }
 
 void Variable::refuse_as_tensor() const {

@@ -39,10 +39,9 @@ bool agree_by_default(const NodeStep& step, const Array& first, const Array& sec
   throw error;
 }
 
-}  // namespace
-
-NodeWrapper compare_ways(ValuesAgree agree) {
-  return [agree = std::move(agree)](NodeStep& step) {
+struct Comparison {
+  ValuesAgree agree;
+  void operator()(NodeStep& step) const {
     step.run(1);
     step.run(0);
     for (std::size_t k = 0; k < step.outputs(0).size(); ++k) {
@@ -50,7 +49,20 @@ NodeWrapper compare_ways(ValuesAgree agree) {
       const bool same_form = first.dtype() == second.dtype() && first.shape() == second.shape();
       if (!same_form || !(agree ? agree(first, second) : agree_by_default(step, first, second))) fail(step, k);
     }
-  };
-}
+  }
+};
+
+}  // namespace
+
+NodeWrapper compare_ways(ValuesAgree agree) { return Comparison{std::move(agree)}; }
 
 }  // namespace bitale::link
+
+namespace bitale {
+
+const ValuesAgree* agreement_of(const Linker& linker) {
+  const auto* comparison = linker.wrapper.target<link::Comparison>();
+  return comparison ? &comparison->agree : nullptr;
+}
+
+}  // namespace bitale

@@ -268,3 +268,88 @@ def test_tags_last_as_long_as_the_variable():
     y = pt.exp(pt.dvector("x"))
     y.owner.inputs[0].tag.note = [1]
     assert y.owner.inputs[0].tag.note == [1]
+
+
+# ---- where a variable was made ----
+
+
+def helper(x):
+    return pt.exp(x)
+
+
+def layer(x):
+    return helper(x) + 1
+
+
+def lines_of(variable):
+    (trace,) = variable.tag.trace
+    return [(frame.name, frame.line) for frame in trace]
+
+
+def test_the_trace_of_a_variable():
+    x = pt.dvector("x")
+    y = layer(x)
+    assert lines_of(y.owner.inputs[0])[-3:] == [
+        ("test_the_trace_of_a_variable", "y = layer(x)"),
+        ("layer", "return helper(x) + 1"),
+        ("helper", "return pt.exp(x)"),
+    ]
+    assert lines_of(y)[-1] == ("layer", "return helper(x) + 1")
+    assert lines_of(x)[-1] == ("test_the_trace_of_a_variable", 'x = pt.dvector("x")')
+    assert len(x.tag.trace[0]) <= 8 and str(x.tag) == "<tag of x: nothing>"
+
+
+@pytest.mark.parametrize("limit", [0, 1, 2, 3, -1])
+def test_how_much_of_a_trace_is_kept(limit):
+    def nested(depth):
+        return layer(pt.dvector()) if depth == 0 else nested(depth - 1)
+
+    with bt.config.change_flags(traceback__limit=limit):
+        y = nested(20)
+    if limit == 0:
+        assert not hasattr(y.tag, "trace") and y.where == "" and y.owner.inputs[0].where == ""
+    elif limit > 0:
+        assert len(lines_of(y)) == limit
+    else:
+        assert lines_of(y)[0][0] == "test_how_much_of_a_trace_is_kept"
+        assert [name for name, _ in lines_of(y)].count("test_how_much_of_a_trace_is_kept.<locals>.nested") == 21
+
+
+def test_the_same_line_from_several_places():
+    x = pt.dvector("x")
+    first = layer(x)
+    second = layer(x)
+    third = [layer(x) for _ in range(3)]
+    assert lines_of(first)[-2][1] == "first = layer(x)" and lines_of(second)[-2][1] == "second = layer(x)"
+    assert all("third" in [line for _, line in lines_of(y)][-2] or "third" in [line for _, line in lines_of(y)][-3] for y in third)
+
+
+def test_errors_name_the_callers(linker):
+    x, y = pt.dvector("x"), pt.dvector("y")
+
+    def add(a, b):
+        return a + b
+
+    total = add(x, y)
+    with pytest.raises(bt.ShapeError) as caught:
+        bt.function([x, y], total, mode=linker)([1.0, 2.0], [1.0])
+    lines = str(caught.value).splitlines()
+    (at,) = [i for i, line in enumerate(lines) if line.startswith("  built at ")]
+    assert "in `test_errors_name_the_callers.<locals>.add`" in lines[at]
+    assert lines[at + 1].startswith("           called at ") and lines[at + 1].endswith("in `test_errors_name_the_callers`")
+    assert not any(line.strip().startswith("called at ") for line in lines[at + 2 :])  # not what runs the test
+
+    def input_of_its_own():
+        return pt.dvector("z")
+
+    with pytest.raises(bt.MissingInputError, match="called at"):
+        bt.function([x], add(x, input_of_its_own()))
+
+
+def test_code_that_comes_and_goes():
+    """Lines are known again by their codes, which may be gone by then."""
+    x = pt.dvector("x")
+    for i in range(3000):
+        names = {"x": x}
+        exec(compile("\n" * i + "y = x + 1", f"file{i % 7}.py", "exec"), names)
+        assert names["y"].where == f"file{i % 7}.py:{i + 1}"

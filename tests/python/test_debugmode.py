@@ -1,12 +1,14 @@
 """DebugMode: what is right passes, what is wrong on purpose is found, and the exception says what it is about."""
 
 import pickle
+import sys
 
 import numpy as np
 import pytest
 
 import bitale as bt
 import bitale.tensor as pt
+from bitale.breakpoint import PdbBreakpoint
 from bitale.compile import (
     BadDestroyMap,
     BadOptimization,
@@ -134,6 +136,26 @@ def test_values_that_are_not_finite():
         assert bt.function([x], pt.log(x), mode=quick())([0.0]) == -np.inf
     # What the user wrote may overflow where what it became does not.
     assert bt.function([x], pt.log(pt.exp(x).sum()), mode=quick())([1000.0, 0.0]) == 1000
+
+
+def test_an_op_that_gives_something_else_each_time(monkeypatch):
+    """Ops of Python's own can't break other promises: what they are given and what they give are copies."""
+    values = iter(range(100))
+
+    def change(*ignored):
+        sys._getframe(1).f_locals["monitored"][0][:] = next(values)
+
+    monkeypatch.setattr(sys, "breakpointhook", change)
+    x = pt.dvector("x")
+    z = PdbBreakpoint("large")((x > 1).any(), x)
+    f = bt.function([x], z * 2, mode=quick())
+    assert f([0.5]).tolist() == [1.0]
+    with pytest.raises(BadThunkOutput) as caught:
+        f([2.0])
+    bad = caught.value
+    assert bad.r.owner.op.name.startswith("PdbBreakpoint") and bad.thunk1 == "perform" and bad.thunk2 == "perform, again"
+    assert (bad.val1.tolist(), bad.val2.tolist()) == ([0.0], [1.0])
+    assert [value.tolist() for value in bad.inputs_val] == [True, [2.0]]
 
 
 def test_errors_of_the_computation_are_as_ever():

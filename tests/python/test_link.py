@@ -125,6 +125,21 @@ def test_pickle():
     assert copy.copy(f)([0.0]) == 1.0
 
 
+def never(first, second):
+    return False
+
+
+def test_dual_in_pickles():
+    x = pt.dvector("x")
+    for linker in (bt.link.DualLinker(), bt.link.Linker("dual")):
+        f = bt.function([x], pt.exp(x).sum(), mode=bt.Mode(pickle.loads(pickle.dumps(linker))))
+        assert pickle.loads(pickle.dumps(f))([0.0]) == 1.0
+    strict = pickle.loads(pickle.dumps(bt.link.DualLinker("vm", "opwise", never)))
+    assert strict.name == "dual" and strict.ways == ["vm", "opwise"]
+    with pytest.raises(bt.link.DualLinkerError):
+        compiled(strict)([0.0])
+
+
 def test_dual():
     x = pt.dvector("x")
     dual = bt.Mode(bt.link.DualLinker())

@@ -1,6 +1,7 @@
 """MonitorMode, detect_nan, NanGuardMode."""
 
 import logging
+import pickle
 
 import numpy as np
 import pytest
@@ -77,3 +78,73 @@ def test_nan_guard_by_name():
         bt.function([x], pt.log(x), mode="NanGuardMode")([-1.0])
     with bt.config.change_flags(NanGuardMode__nan_is_error=False, mode="NanGuardMode"):
         assert np.isnan(bt.function([x], pt.log(x))([-1.0])).all()
+
+
+# ---- what the guard is not to look at ----
+
+
+@pytest.mark.parametrize("optimizer", ["None", "fast_run"])
+def test_a_tag_keeps_the_guard_away(optimizer):
+    x = pt.dvector("x")
+    y = pt.log(x * 1.0)
+    z = pt.where(x > 0, y, 0.0)
+    mode = NanGuardMode(optimizer=optimizer)
+    with pytest.raises(AssertionError):
+        bt.function([x], z, mode=mode)([-1.0])
+    y.tag.nan_guard_mode_check = False
+    assert y.tag.nan_guard_mode_check is False and "nan_guard_mode_check" in dir(y.tag)
+    if optimizer == "None":  # else z is one node
+        assert bt.function([x], z, mode=mode)([-1.0]).tolist() == [0.0]
+    assert np.isnan(bt.function([x], y, mode=mode)([-1.0])).all()
+    with pytest.raises(AssertionError, match="input `x`"):
+        bt.function([x], pt.isnan(x), mode=mode)([np.nan])
+    x.tag.nan_guard_mode_check = False
+    assert bt.function([x], pt.isnan(x), mode=mode)([np.nan]).all()
+    for undo in (lambda tag: delattr(tag, "nan_guard_mode_check"), lambda tag: tag.clear(), lambda tag: setattr(tag, "nan_guard_mode_check", True)):
+        y.tag.nan_guard_mode_check = False
+        undo(y.tag)
+        with pytest.raises(AssertionError, match="in output"):
+            bt.function([x], y, mode=mode)([-1.0])
+
+
+def test_it_does_not_look_at_a_shared_variable_either():
+    x, s = pt.dvector("x"), bt.shared(np.array([np.inf]), "s")
+    with pytest.raises(AssertionError, match="input `s`"):
+        bt.function([x], pt.minimum(x, s), mode=NanGuardMode())([1.0])
+    s.tag.nan_guard_mode_check = False
+    assert bt.function([x], pt.minimum(x, s), mode=NanGuardMode())([1.0]).tolist() == [1.0]
+
+
+# ---- pickles ----
+
+
+def again(thing):
+    return pickle.loads(pickle.dumps(thing))
+
+
+def test_nan_guards_in_pickles(caplog):
+    x = pt.dvector("x")
+    for mode in (NanGuardMode(inf_is_error=False), bt.get_mode("NanGuardMode").excluding("fusion")):
+        for f in (bt.function([x], pt.log(x), mode=again(mode)), again(bt.function([x], pt.log(x), mode=mode))):
+            with pytest.raises(bt.compile.NanGuardError):
+                f([-1.0])
+    assert again(bt.function([x], pt.log(x), mode=NanGuardMode(inf_is_error=False, big_is_error=False)))([0.0]) == -np.inf
+    with caplog.at_level(logging.ERROR):
+        again(bt.function([x], pt.log(x), mode=NanGuardMode(action="warn")))([-1.0])
+    assert "found a nan in output 0" in caplog.text
+
+
+_seen = []
+
+
+def note_node(fgraph, i, node, fn):
+    _seen.append(str(node.op))
+
+
+def test_monitors_in_pickles():
+    x = pt.dvector("x")
+    f = again(bt.function([x], pt.exp(x), mode=MonitorMode(post_func=note_node)))
+    _seen.clear()
+    assert f([0.0]) == 1.0 and len(_seen) == 1
+    with pytest.raises((AttributeError, pickle.PicklingError)):
+        pickle.dumps(MonitorMode(post_func=lambda *ignored: None))

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -38,8 +39,8 @@ class FunctionMaker {
   bool is_linked() const;
   // The callable; links if need be. Functions of one maker share code, and the shared variables that are not replaced.
   // `storage`: shared variables, and those to use instead of them. TypeError for one of another type, ValueError for
-  // one that the graph does not use or when two updates would go to the same.
-  Function create(const Replacements& storage = {});
+  // one that the graph does not use or when two updates would go to the same. `name`: in place of the options' name.
+  Function create(const Replacements& storage = {}, const std::optional<std::string>& name = {});
 
  protected:
   virtual void do_rewrite(FunctionGraph& graph, RewriteReport& report);

@@ -35,5 +35,10 @@ struct NanGuardOptions {
 // raises a NanGuardError that says what was found where. ValueError for another action, or when nothing is an error.
 Linker nan_guard_linker(const NanGuardOptions& options = {});
 Mode nan_guard_mode(const NanGuardOptions& options = {}, std::string optimizer = "fast_run");
+// What a linker of that kind was made with; nothing for another.
+std::optional<NanGuardOptions> nan_guard_options(const Linker& linker);
+// Whether it is to look at the values of a variable, and of what rewriting puts in its place; as long as nobody says
+// no, it does (PyTensor's tag `nan_guard_mode_check`).
+const Variable& set_nan_guarded(const Variable& variable, bool guarded);
 
 }  // namespace bitale

@@ -38,6 +38,12 @@ void set(std::string_view name, std::string_view value);
 // Text of all flags with documentation, as `print(config)` shows it.
 std::string describe();
 
+// How often flags have been changed: who asks for one all the time keeps its value until this number is another.
+namespace detail {
+extern std::atomic<std::uint64_t> change_count;
+}
+inline std::uint64_t change_count() { return detail::change_count.load(std::memory_order_acquire); }
+
 DType float_x();
 
 // The flag compute_test_value, which every new node asks for.

@@ -1,11 +1,12 @@
-// Where the user wrote something: file, line and function. The outermost LocationScope wins, so that an expression
-// built by a library function points at the line that called the library.
+// Where the user wrote something: file, line and function, and who called that, as far as it is kept. The outermost
+// LocationScope wins, so that an expression built by a library function points at the line that called the library.
 #pragma once
 
 #include <cstdint>
 #include <source_location>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace bitale {
 
@@ -13,6 +14,7 @@ struct Location {
   const char* file = nullptr;  // static or interned
   const char* function = nullptr;
   std::uint32_t line = 0;
+  std::uint32_t caller = 0;  // a number in a table that lives as long as the process; 0: not known
 
   Location() = default;
   Location(const std::source_location& where)
@@ -20,8 +22,16 @@ struct Location {
   // Copies the texts into a table that lives as long as the process.
   static Location interned(std::string_view file, std::uint32_t line, std::string_view function);
 
-  explicit operator bool() const { return file != nullptr; }
-  std::string str() const;  // "model.py:12, in `predict`"; "" when unknown
+  // The same line, reached by way of that one.
+  Location called_from(const Location& line) const;
+  // A place of which nothing is kept. As a scope it keeps others from being noted.
+  static Location unnoted();
+
+  explicit operator bool() const { return file && *file; }
+  std::string str() const;                // "model.py:12, in `predict`"; "" when unknown
+  std::vector<Location> callers() const;  // the nearest first
+  // The same, with a line "called at train.py:3" for each caller.
+  std::string str_with_callers() const;
 };
 
 // The location that nodes made now carry (thread-local).

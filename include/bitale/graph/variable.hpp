@@ -36,6 +36,7 @@ class LeafData : public RefCounted {
 // What the user notes on a variable.
 struct Tag final : RefCounted {
   std::optional<Array> test_value;  // of the variable's type (test_value.hpp)
+  bool is_guarded = true;           // whether NanGuardMode looks at its values (compile/monitor.hpp)
   std::shared_ptr<void> notes;      // of a face of the library: in Python, the other attributes of `variable.tag`
 };
 
@@ -106,6 +107,8 @@ class Variable {
   const std::string& name() const { return node_->name; }
   const Variable& set_name(std::string name) const;
   Location where() const;
+  Tag& tag() const;  // made when it is first asked for
+  bool is_guarded() const { return !node_->tag || node_->tag->is_guarded; }
 
   // Of tensors; TypeError for other types.
   const TensorType& tensor() const {

@@ -80,6 +80,8 @@ using ValuesAgree = std::function<bool(const Array& first, const Array& second)>
 // floats to be equal but for what rounding can do in sums of another order: 1e-9 (float32: 1e-4) of the values
 // themselves and of the largest input.
 Linker dual_linker(std::string_view first = "vm", std::string_view second = "jit", ValuesAgree agree = {});
+// What such a linker was given to compare by, maybe nothing; nullptr for another linker.
+const ValuesAgree* agreement_of(const Linker& linker);
 
 std::vector<std::string> linker_names();
 

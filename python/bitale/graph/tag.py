@@ -8,7 +8,13 @@ from bitale import _core
 
 
 class Scratchpad:
-    """The attributes of one variable. They last as long as the variable, whatever object stands for it."""
+    """The attributes of one variable. They last as long as the variable, whatever object stands for it.
+
+    Three names mean something to the library. ``test_value``: what expressions are tried on (compute_test_value).
+    ``nan_guard_mode_check``: False where NanGuardMode is not to look. ``trace``: the lines of Python that made the
+    variable, as ``[traceback.StackSummary]``, the outermost first, as many as config.traceback__limit keeps; there is none where
+    nothing is kept.
+    """
 
     __slots__ = ("_variable",)
 
@@ -24,6 +30,10 @@ class Scratchpad:
             notes = _core.tag_notes(self._variable)
             if name in notes:
                 return notes[name]
+            if name == "trace" and (lines := _core.creation_trace(self._variable)):
+                import traceback  # which few programs need
+
+                return [traceback.StackSummary.from_list([traceback.FrameSummary(*line) for line in lines])]
         raise AttributeError(f"nothing is noted on {self._variable!r} as {name}")
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -31,6 +41,8 @@ class Scratchpad:
             _core.set_test_value(self._variable, value)
         else:
             _core.tag_notes(self._variable)[name] = value
+        if name == "nan_guard_mode_check":
+            _core.set_nan_guarded(self._variable, bool(value))
 
     def __delattr__(self, name: str) -> None:
         getattr(self, name)
@@ -38,6 +50,8 @@ class Scratchpad:
             _core.set_test_value(self._variable, None)
         else:
             del _core.tag_notes(self._variable)[name]
+        if name == "nan_guard_mode_check":
+            _core.set_nan_guarded(self._variable, True)
 
     def __dir__(self) -> list[str]:
         names = sorted(_core.tag_notes(self._variable))
@@ -46,6 +60,7 @@ class Scratchpad:
     def clear(self) -> None:
         """Forgets everything."""
         _core.set_test_value(self._variable, None)
+        _core.set_nan_guarded(self._variable, True)
         _core.tag_notes(self._variable).clear()
 
     def info(self) -> None:

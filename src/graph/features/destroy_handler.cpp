@@ -13,7 +13,7 @@ namespace {
 [[noreturn]] void refuse(const Apply& node, const std::string& why) {
   InconsistencyError error(why);
   error.add("node", node.op().label());
-  if (const Location where = node.provenance().where) error.add("built at", where.str());
+  if (const Location where = node.provenance().where) error.add("built at", where.str_with_callers());
   throw error;
 }
 

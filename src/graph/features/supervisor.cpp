@@ -16,7 +16,7 @@ void Supervisor::on_validate(FunctionGraph&) {
         if (!is_protected.contains(root.node())) continue;
         InconsistencyError error(cat(node.op().label(), " would destroy `", root.str(), "`, which is protected"));
         error.add("node", node.op().label());
-        if (const Location where = node.provenance().where) error.add("built at", where.str());
+        if (const Location where = node.provenance().where) error.add("built at", where.str_with_callers());
         throw error;
       }
 }

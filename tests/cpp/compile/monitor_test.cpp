@@ -7,6 +7,7 @@
 
 #include "bitale/bitale.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/graph/features.hpp"
 
 using namespace bitale;
 
@@ -44,7 +45,42 @@ TEST_CASE("NanGuard names what is wrong, and where") {
   CHECK(reported.empty());
   call(nan_guard_mode(options), x, log(x), Array{-1.});
   CHECK(reported.find("a nan") != std::string::npos);
+  REQUIRE(nan_guard_options(nan_guard_linker(options)));
+  CHECK(nan_guard_options(nan_guard_linker(options))->inf_is_error == false);
+  CHECK(!nan_guard_options(vm_linker({})));
   options.action = "shout";
   CHECK_THROWS_AS(nan_guard_mode(options), ValueError);
   CHECK_THROWS_AS(nan_guard_linker({false, false, false, {}, {}}), ValueError);
+}
+
+TEST_CASE("NanGuard looks away where it is told to, whatever rewriting makes of the variable") {
+  const auto first = [](const Variable& x) { return log(x * 1.0) + 0.0; };
+  const Variable x = vector("x"), y = first(x);
+  for (const char* optimizer : {"None", "fast_run"}) {
+    const Mode mode = nan_guard_mode({}, optimizer);
+    CHECK_THROWS_AS(call(mode, x, y, Array{-1.}), NanGuardError);
+    // What is equal to it has its value.
+    const Variable other = first(x);
+    for (Variable part = other; part.has_owner(); part = part.owner().input(0)) set_nan_guarded(part, false);
+    CHECK(std::isnan(call(mode, x, other, Array{-1.}).item()));
+    CHECK_THROWS_AS(call(mode, x, other, Array{std::nan("")}), NanGuardError);
+  }
+  const Variable z = set_nan_guarded(vector("z"), false);
+  CHECK(call(nan_guard_mode(), z, minimum(z, 1.0), Array{1e300}).item() == 1);
+  CHECK_THROWS_AS(call(nan_guard_mode(), set_nan_guarded(z, true), minimum(z, 1.0), Array{1e300}), NanGuardError);
+}
+
+TEST_CASE("that NanGuard looks away is undone with the change that said so") {
+  const Variable x = vector("x");
+  FunctionGraph graph({x}, {exp(x)});
+  const Variable before = graph.outputs()[0];
+  set_nan_guarded(before, false);
+  const Variable after = sqr(graph.inputs()[0]);
+  const auto history = std::make_shared<History>();
+  graph.attach(history);
+  const auto start = history->checkpoint();
+  graph.replace(before, after, "square");
+  CHECK(!graph.outputs()[0].is_guarded());
+  history->revert(graph, start);
+  CHECK(after.is_guarded());
 }

@@ -40,6 +40,24 @@ TEST_CASE("interned texts are copied once") {
   CHECK(Location().str() == "");
 }
 
+TEST_CASE("a location knows its callers") {
+  const Location outer = Location::interned("train.py", 3, ""), middle = Location::interned("net.py", 7, "net");
+  const Location inner = Location::interned("net.py", 2, "layer").called_from(middle.called_from(outer));
+  CHECK(inner.str() == "net.py:2, in `layer`");
+  CHECK(inner.str_with_callers() == "net.py:2, in `layer`\ncalled at net.py:7, in `net`\ncalled at train.py:3");
+  CHECK(inner.callers().size() == 2);
+  CHECK(middle.callers().empty());
+  CHECK(Location::interned("net.py", 2, "layer").called_from(middle.called_from(outer)).caller == inner.caller);
+  CHECK(inner.called_from(Location()).caller == 0);
+}
+
+TEST_CASE("a place of which nothing is kept keeps others from being noted") {
+  const LocationScope outer(Location::unnoted());
+  const LocationScope inner(Location::interned("library.py", 3, "helper"));
+  CHECK(!current_location());
+  CHECK(current_location().str().empty());
+}
+
 TEST_CASE("errors gather context under the message") {
   ShapeError error("add: lengths 3 and 4");
   error.add("node", "Add(x, y)").add("inputs", "x: f64[3]\ny: f64[4]").add("a long label", "text");
