@@ -182,11 +182,13 @@ void bind_function_class(nb::module_& m) {
   const auto in_python = [&cls](const char* name, const char* function, const char* signature, const char* doc) {
     define_in_python(cls, name, "bitale.compile.function", function, signature, doc);
   };
-  in_python("copy", "copy_function",
-            "def copy(self, share_memory: bool = False, swap: typing.Any = None, delete_updates: bool = False, "
-            "name: str | None = None, profile: typing.Any = None) -> Function",
-            "Another function of the same expressions. It shares the shared variables, except for those that swap maps "
-            "to others, and, with share_memory, the containers of its inputs. delete_updates: without updates.");
+  in_python(
+      "copy", "copy_function",
+      "def copy(self, share_memory: bool = False, swap: typing.Any = None, delete_updates: bool = False, "
+      "name: str | None = None, profile: typing.Any = None) -> Function",
+      "Another function of the same expressions. It shares the shared variables, except for those that swap maps "
+      "to others, and, with share_memory, the containers of its inputs. delete_updates: without updates. The code is "
+      "the same, too, unless there is a swap, delete_updates or a profile: then it is compiled anew.");
   in_python("__copy__", "copy_function", "def __copy__(self) -> Function", "The same as copy().");
   in_python("__deepcopy__", "deep_copy_function", "def __deepcopy__(self, memo: dict[int, typing.Any], /) -> Function",
             "A copy with shared variables and containers of its own, as from a pickle.");

@@ -109,7 +109,7 @@ class Steps {
     nb::gil_scoped_release unlocked;
     maker_->link();
   }
-  Function create(const Replacements& storage) const { return maker_->create(storage); }
+  Function create(const Replacements& storage, const std::string& name) const { return maker_->create(storage, name); }
 
  private:
   std::shared_ptr<FunctionMaker> maker_;
@@ -150,12 +150,12 @@ Steps make_steps(const Variables& inputs, Any outputs, Any updates, Any givens, 
   return checked_steps(inputs, as_variables(outputs, "function: outputs"), std::move(options));
 }
 
-FunctionObject create(const Steps& steps, Any storage, const std::string& form, nb::list keys,
+FunctionObject create(const Steps& steps, Any storage, const std::string& name, const std::string& form, nb::list keys,
                       const std::vector<StoredInput>& input_options) {
   std::vector<nb::object> names;
   for (nb::handle key : keys) names.push_back(nb::borrow(key));
-  return FunctionObject(steps.create(typed_replacements(storage, "input_storage")), form_of(form), std::move(names),
-                        inputs_of(input_options));
+  return FunctionObject(steps.create(typed_replacements(storage, "input_storage"), name), form_of(form),
+                        std::move(names), inputs_of(input_options));
 }
 
 nb::object usual_maker() { return nb::module_::import_("bitale.compile.maker").attr("FunctionMaker"); }
@@ -192,7 +192,7 @@ void bind_function_maker(nb::module_& m) {
       .def_prop_ro("linked", [](const Steps& self) { return self.maker().is_linked(); })
       .def("rewrite", &Steps::rewrite)
       .def("link", &Steps::link)
-      .def("create", create, "storage"_a, "form"_a, "keys"_a, "input_options"_a);
+      .def("create", create, "storage"_a, "name"_a, "form"_a, "keys"_a, "input_options"_a);
   m.def("make_steps", make_steps, "inputs"_a, "outputs"_a, "updates"_a.none(), "givens"_a.none(), "mode"_a.none(),
         "name"_a, "on_unused_input"_a, "profile"_a.none(), "threads"_a.none(), nb::call_guard<AtCaller>());
   nb::borrow<nb::class_<Mode>>(m.attr("Mode"))

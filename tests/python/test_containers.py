@@ -259,3 +259,52 @@ def test_free(mode):
     for thread in threads:
         thread.join()
     assert f(given.T).shape == (100, 100)
+
+
+def rewrites_of(build):
+    """How often a graph is rewritten meanwhile: as often as one is compiled."""
+    count = 0
+
+    class Counting(bt.compile.FunctionMaker):
+        def prepare_fgraph(self, fgraph):
+            nonlocal count
+            count += 1
+            super().prepare_fgraph(fgraph)
+
+    build(bt.get_mode("FAST_RUN").with_function_maker(Counting))
+    return count
+
+
+def test_copies_share_code():
+    x, s = pt.dscalar("x"), bt.shared(1.0, "s")
+
+    def build(mode):
+        f = bt.function([bt.In(x, value=2.0)], x * s, updates={s: s + 1}, name="f", mode=mode)
+        copies = [f.copy(), f.copy(share_memory=True), f.copy(name="g"), copy.copy(f), f.copy().copy()]
+        assert [one.name for one in copies] == ["f", "f", "g", "f", "f"]
+        assert all(one.maker.fgraph is f.maker.fgraph for one in copies)
+        for i, one in enumerate(copies):
+            one["x"] = 10.0 + i
+        assert [one["x"] for one in copies] == [10.0, 11.0, 12.0, 13.0, 14.0] and f["x"] == 11.0
+        assert [one() / s.get_value() for one in copies] != [] and s.get_value() == 6.0
+
+    assert rewrites_of(build) == 1
+    assert rewrites_of(lambda mode: bt.function([x], x * s, mode=mode).copy(swap={s: bt.shared(2.0)})) == 2
+    assert rewrites_of(lambda mode: bt.function([x], x, updates={s: x}, mode=mode).copy(delete_updates=True)) == 2
+    assert rewrites_of(lambda mode: bt.function([x], x, mode=mode).copy(profile=True)) == 2
+    with pytest.raises(TypeError, match="profile"):
+        bt.function([x], x).copy(profile=3)
+
+
+def test_copies_of_copies_have_containers_of_their_own(mode):
+    n = pt.dscalar("n")
+    f = bt.function([bt.In(n, value=0.0, update=n + 1)], n, mode=mode)
+    first = f.copy()
+    first(), first()
+    second = first.copy()
+    assert second() == 2.0 and second["n"] == 3.0 and first["n"] == 2.0 and f["n"] == 0.0
+    third = second.copy(share_memory=True)
+    assert third() == 3.0 and second["n"] == 4.0 and first["n"] == 2.0 and f() == 0.0
+    fourth = second.maker.create()
+    assert fourth() == 4.0 and second["n"] == 5.0 and f["n"] == 1.0
+    assert second.maker.create([20.0])() == 20.0 and second["n"] == 5.0

@@ -152,16 +152,22 @@ def copy_function(
             given.update = None
         elif given.update is not None:
             (given.update,) = replaced([given.update], swap)
-    updates = [] if delete_updates else recipe.updates
+    changes = {
+        "inputs": [given.stored() for given in inputs],
+        "name": name if name is not None else recipe.name,
+        "trust_input": function.trust_input,
+    }
+    wanted = wants_profile(profile)
+    is_profiled = function.profile is not None or wanted or (wanted is None and config.profile)
+    if not (swap or delete_updates or is_profiled):
+        return function._maker._with(**changes).create()
     return dataclasses.replace(
         recipe,
-        inputs=[given.stored() for given in inputs],
+        **changes,
         outputs=recipe.outputs.replaced(swap),
-        updates=_swapped_pairs(updates, swap),
+        updates=[] if delete_updates else _swapped_pairs(recipe.updates, swap),
         givens=_swapped_pairs(recipe.givens, swap),
-        name=name if name is not None else recipe.name,
-        profile=wants_profile(profile),
-        trust_input=function.trust_input,
+        profile=wanted,
         # The expression of an update may have been all that asked for an input.
         on_unused_input="ignore" if delete_updates else recipe.on_unused_input,
     ).make()

@@ -169,6 +169,7 @@ class FunctionMaker:
             threads=threads,
         )
         self._steps = _steps(self.recipe)
+        self._made_of = self.recipe.inputs  # whose containers the code knows
         self.fgraph: FunctionGraph = self.create_fgraph()
         if not no_fgraph_prep:
             self.prepare_fgraph(self.fgraph)
@@ -217,10 +218,11 @@ class FunctionMaker:
         if not self._steps.linked:
             self.link(self.fgraph)
             self._steps.link()
-        maker, storage = self._with_storage(input_storage)
+        maker = self if input_storage is None else self._with(inputs=self._holding(list(input_storage)))
         recipe = maker.recipe
         made = self._steps.create(
-            storage,
+            maker._storage(),
+            recipe.name or "",
             recipe.outputs.form,
             recipe.outputs.keys,
             [
@@ -238,19 +240,23 @@ class FunctionMaker:
         made.trust_input = recipe.trust_input
         return made
 
-    def _with_storage(self, input_storage: Sequence[Any] | None) -> tuple[FunctionMaker, list[tuple[Any, Any]]]:
-        """The same maker with other containers, and which shared variables stand in for which."""
-        if input_storage is None:
-            return self, []
-        given = list(input_storage)
-        if len(given) != len(self.inputs):
-            raise ValueError(f"create: expected storage for {len(self.inputs)} inputs, got {len(given)}")
-        inputs = [one if value is None else one.holding(value) for one, value in zip(self.inputs, given)]
+    def _with(self, **changes: Any) -> FunctionMaker:
+        """The same maker, of the same code, with another recipe: other containers, another name."""
+        out = object.__new__(type(self))  # copy.copy() would compile
+        out.__dict__.update(self.__dict__)
+        out.recipe = dataclasses.replace(self.recipe, **changes)
+        return out
+
+    def _holding(self, storage: list[Any]) -> list[In]:
+        if len(storage) != len(self.inputs):
+            raise ValueError(f"create: expected storage for {len(self.inputs)} inputs, got {len(storage)}")
+        return [one if value is None else one.holding(value) for one, value in zip(self.inputs, storage)]
+
+    def _storage(self) -> list[tuple[Any, Any]]:
+        """Which shared variables stand in for those that the code knows."""
         known = set(self._steps.shared)
-        pairs = [(a.container.variable, b.container.variable) for a, b in zip(self.inputs, inputs) if a.container and b.container]
-        out = copy.copy(self)
-        out.recipe = dataclasses.replace(self.recipe, inputs=inputs)
-        return out, [(before, after) for before, after in pairs if before is not after and before in known]
+        pairs = [(a.container.variable, b.container.variable) for a, b in zip(self._made_of, self.inputs) if a.container and b.container]
+        return [(before, after) for before, after in pairs if before is not after and before in known]
 
     def __reduce__(self) -> tuple[Any, ...]:
         return _maker_of_stored, (type(self), self.recipe)
