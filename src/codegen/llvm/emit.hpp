@@ -248,6 +248,8 @@ class Emitter {
   void count_up(Value from, Value until, std::int64_t step, const std::function<void(Value, LLVMBasicBlockRef)>& body);
   void scalar_loop(const program::Loop& loop, Value from, Value extent);
   void vector_loop(const program::Loop& loop, Value from, Value extent, const Chunks& chunks);
+  std::vector<Accumulators> make_accumulators(const program::Loop& loop, int lanes, int copies);
+  Value stream_or(Value streams, const std::function<Value()>& streaming, const std::function<Value()>& usual);
   Value lanes_pass(const program::Loop& loop, Lanes& lanes, Value start, std::vector<Accumulators>& accumulators);
   void lanes_loop(const program::Loop& loop, Lanes& lanes, Value from, Value to,
                   std::vector<Accumulators>& accumulators);

@@ -130,6 +130,42 @@ void Emitter::masked_loop(const program::Loop& loop, Lanes& lanes, Value from, V
   });
 }
 
+std::vector<Emitter::Accumulators> Emitter::make_accumulators(const program::Loop& loop, int lanes, int copies) {
+  std::vector<Accumulators> accumulators{std::size_t(copies)};
+  const auto start = [&](Accumulators& each, Expr var, program::Combiner combiner) {
+    Value& memory = each[var.payload()];
+    if (memory) return;
+    memory = local(var.dtype(), lanes, "accumulator");
+    l_.BuildStore(builder_, start_of_lanes(combiner, var.dtype(), lanes), memory);
+  };
+  for (auto& step : loop.body)
+    if (auto* update = std::get_if<program::Update>(&step.what); update && !is_running(update->var))
+      for (auto& each : accumulators) {
+        start(each, update->var, update->combiner);
+        if (update->place_var) start(each, update->place_var, program::Combiner::add);
+      }
+  return accumulators;
+}
+
+// Where `streams` holds, passes whose stores pass the caches by; else the usual ones. Both say which index comes next.
+Emitter::Value Emitter::stream_or(Value streams, const std::function<Value()>& streaming,
+                                  const std::function<Value()>& usual) {
+  if (!streams) return usual();
+  LLVMBasicBlockRef blocks[] = {block("streaming"), block("usual")}, after = block("streamed"), ends[2];
+  l_.BuildCondBr(builder_, streams, blocks[0], blocks[1]);
+  Value reached[2];
+  for (int way = 0; way < 2; ++way) {
+    l_.PositionBuilderAtEnd(builder_, blocks[way]);
+    reached[way] = way == 0 ? streaming() : usual();
+    ends[way] = l_.GetInsertBlock(builder_);
+    l_.BuildBr(builder_, after);
+  }
+  l_.PositionBuilderAtEnd(builder_, after);
+  const Value from = l_.BuildPhi(builder_, type(DType::Int64), "from");
+  l_.AddIncoming(from, reached, ends, 2);
+  return from;
+}
+
 void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, const Chunks& chunks) {
   const LoopShape shape = shape_of(loop, running_, target_.vector_bytes);
   Lanes lanes;
@@ -146,20 +182,7 @@ void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, c
   l_.PositionBuilderAtEnd(builder_, start);
   open_level(loop.index, preheader);
 
-  std::vector<Accumulators> accumulators{std::size_t(unroll)};
-  for (auto& step : loop.body)
-    if (auto* update = std::get_if<program::Update>(&step.what); update && !is_running(update->var))
-      for (auto& each : accumulators) {
-        const auto start = [&](Expr var, program::Combiner combiner) {
-          Value& memory = each[var.payload()];
-          if (memory) return;
-          memory = local(var.dtype(), lanes.count, "accumulator");
-          l_.BuildStore(builder_, start_of_lanes(combiner, var.dtype(), lanes.count), memory);
-        };
-        start(update->var, update->combiner);
-        if (update->place_var) start(update->place_var, program::Combiner::add);
-      }
-
+  std::vector<Accumulators> accumulators = make_accumulators(loop, lanes.count, unroll);
   if (is_huge() && !shape.updates && !chunks && chunk_of_ != &loop) {
     masked_loop(loop, lanes, from, extent, accumulators[0]);
     return close_level();
@@ -189,40 +212,27 @@ void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, c
   };
   Value head = nullptr;
   const Value streams = short_loop ? nullptr : may_stream(loop, lanes, from, extent, head);
-  LLVMBasicBlockRef streamed = nullptr, streaming_end = nullptr;
-  Value streamed_to = nullptr;
-  if (streams) {
-    LLVMBasicBlockRef streaming = block("streaming"), usual = block("usual");
-    streamed = block("streamed");
-    l_.BuildCondBr(builder_, streams, streaming, usual);
-    l_.PositionBuilderAtEnd(builder_, streaming);
+  const auto streaming = [&] {
     masked_tail(loop, lanes, from, head, accumulators[0]);
     Value rest = l_.BuildAnd(builder_, l_.BuildSub(builder_, extent, head, ""), int64(lanes.count - 1), "");
-    streamed_to = l_.BuildSub(builder_, extent, rest, "");
+    Value to = l_.BuildSub(builder_, extent, rest, "");
     lanes.streams = true;
-    lanes_loop(loop, lanes, head, streamed_to, accumulators);
+    lanes_loop(loop, lanes, head, to, accumulators);
     lanes.streams = false;
     end_stream();
-    streaming_end = l_.GetInsertBlock(builder_);
-    l_.BuildBr(builder_, streamed);
-    l_.PositionBuilderAtEnd(builder_, usual);
-  }
-  if (!short_loop) {
-    run_whole(unroll * lanes.count, accumulators);
-    if (chunk_of_ == &loop && shape.updates) {  // there is no rest
-      leave_accumulators(loop, lanes.count, accumulators);
-      return close_level();
-    }
-    std::vector<Accumulators> first{accumulators[0]};
-    if (unroll > 1) run_whole(lanes.count, first);
-  }
-  if (streams) {
-    Value reached[] = {streamed_to, from};
-    LLVMBasicBlockRef by[] = {streaming_end, l_.GetInsertBlock(builder_)};
-    l_.BuildBr(builder_, streamed);
-    l_.PositionBuilderAtEnd(builder_, streamed);
-    from = l_.BuildPhi(builder_, type(DType::Int64), "from");
-    l_.AddIncoming(from, reached, by, 2);
+    return to;
+  };
+  const bool is_all = !short_loop && chunk_of_ == &loop && shape.updates;  // of a chunk there is no rest
+  if (!short_loop)
+    from = stream_or(streams, streaming, [&] {
+      run_whole(unroll * lanes.count, accumulators);
+      std::vector<Accumulators> first{accumulators[0]};
+      if (unroll > 1 && !is_all) run_whole(lanes.count, first);
+      return from;
+    });
+  if (is_all) {
+    leave_accumulators(loop, lanes.count, accumulators);
+    return close_level();
   }
   const bool exact = !streams && loop.extent.is_constant() && loop.extent.payload() % lanes.count == 0;
   if (!exact || short_loop) masked_tail(loop, lanes, from, extent, accumulators[0]);
