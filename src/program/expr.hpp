@@ -3,6 +3,7 @@
 // arithmetic and trivial selects; floating-point arithmetic stays as written.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <deque>
 #include <initializer_list>
@@ -201,20 +202,31 @@ Expr rare_math_call(std::string_view function, Expr condition, Expr otherwise, s
 
 std::vector<Expr> arguments_of(Expr expr);
 
-// A set of expressions of one pool. Most are small, and need no memory of their own then.
+// A set of expressions of one pool. The oldest ones, which are all that most functions have, are bits; the others are
+// slots of a flat table.
 class ExprSet {
  public:
   bool insert(Expr expr) {  // whether it is new
+    const std::uint32_t id = expr.id();
+    if (id >= first_in_slots) return insert_in_slots(id);
+    std::uint64_t& word = bits_[id / 64];
+    const std::uint64_t bit = std::uint64_t(1) << id % 64;
+    const bool is_new = !(word & bit);
+    word |= bit;
+    return is_new;
+  }
+
+ private:
+  static constexpr std::uint32_t first_in_slots = 1024;
+
+  bool insert_in_slots(std::uint32_t key) {  // never 0, which is a free slot
     if (2 * (size_ + 1) > slots_.size()) grow();
-    const std::uint32_t key = expr.id() + 1;  // 0 is a free slot
     std::uint32_t& slot = slots_[position(key)];
     if (slot == key) return false;
     slot = key;
     ++size_;
     return true;
   }
-
- private:
   std::size_t position(std::uint32_t key) const {
     const std::size_t mask = slots_.size() - 1;
     std::size_t at = (key * 0x9E3779B1u >> 7) & mask;
@@ -222,14 +234,14 @@ class ExprSet {
     return at;
   }
   void grow() {
-    const auto old = std::move(slots_);
-    slots_ = Slots(2 * old.size(), 0);
+    std::vector<std::uint32_t> old(slots_.empty() ? 64 : 2 * slots_.size());
+    old.swap(slots_);
     for (const std::uint32_t key : old)
       if (key) slots_[position(key)] = key;
   }
 
-  using Slots = SmallVector<std::uint32_t, 64>;
-  Slots slots_ = Slots(64, 0);
+  std::array<std::uint64_t, first_in_slots / 64> bits_{};
+  std::vector<std::uint32_t> slots_;
   std::size_t size_ = 0;
 };
 
