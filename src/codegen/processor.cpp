@@ -78,6 +78,12 @@ bool has_avx_512() {
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw");
 }
 
+// AMD's are microcode: on a Zen 5 `x[::2] + 1` took 1.5 times as long with them, `x[::-1] + 1` 1.4 times.
+bool has_slow_gathers() {
+  __builtin_cpu_init();
+  return __builtin_cpu_is("amd");
+}
+
 int widest_vector() { return has_avx_512() ? 64 : __builtin_cpu_supports("avx2") ? 32 : 16; }
 
 std::size_t reached_levels() {
@@ -88,6 +94,7 @@ std::size_t reached_levels() {
 }
 #else
 bool has_avx_512() { return false; }
+bool has_slow_gathers() { return false; }
 int widest_vector() { return 16; }
 std::size_t reached_levels() {
 #if defined(__aarch64__)

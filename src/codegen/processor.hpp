@@ -17,6 +17,9 @@ const std::vector<std::int64_t>& processor_words();
 // All of AVX-512's parts that are used, those for vectors of 128 and 256 bits included.
 bool has_avx_512();
 
+// Its instruction that loads a vector's elements from anywhere takes longer than as many loads do.
+bool has_slow_gathers();
+
 // The bytes of its longest vectors, by what it has; its name says nothing.
 int widest_vector();
 

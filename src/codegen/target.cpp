@@ -38,7 +38,7 @@ using Targets = std::vector<Named>;
 Targets natives() {
   Targets out;
   for (int bytes = 16; bytes <= widest_vector(); bytes *= 2)
-    out.push_back({cat("native-", 8 * bytes), {"native", bytes, has_avx_512()}});
+    out.push_back({cat("native-", 8 * bytes), {"native", bytes, has_avx_512(), has_slow_gathers()}});
   return out;
 }
 
@@ -87,6 +87,7 @@ Processor Target::processor() const {
 void Target::add_to(Digester& digester) const {
   digester.add(level);
   digester.add(vector_bytes);
+  digester.add(slow_gathers);
   if (level != "native") return;
   for (const std::int64_t word : processor_words()) digester.add(word);
 }

@@ -17,7 +17,8 @@ struct Target {
   // such processor has.
   std::string level = "native";
   int vector_bytes = 16;
-  bool avx_512 = false;  // all its parts, for vectors of any width
+  bool avx_512 = false;       // all its parts, for vectors of any width
+  bool slow_gathers = false;  // as processor.hpp says
   Processor processor() const;
   void add_to(Digester& digester) const;  // all that code may depend on
 };

@@ -45,15 +45,16 @@ Emitter::Value Emitter::build_quotient(Expr quotient) {
   // |x| in the range, by its bits without the sign.
   const Value doubled = l_.BuildShl(builder_, l_.BuildBitCast(builder_, x, type(word, lanes), ""), integers(1), "");
   const std::uint64_t least = bits_of(range.least) * 2, most = bits_of(range.most) * 2;
-  const Value beyond = l_.BuildICmp(builder_, LLVMIntUGT, l_.BuildSub(builder_, doubled, integers(least), ""),
-                                    integers(most - least), "");
+  // Where the divisor is outside, all are.
+  const Expr limit = select(fits, pool_.integer(std::int64_t(most - least + 1), word), pool_.integer(0, word));
+  const Value beyond =
+      l_.BuildICmp(builder_, LLVMIntUGE, l_.BuildSub(builder_, doubled, integers(least), ""), lanes_of(limit), "");
   const LLVMTypeRef mask = l_.IntTypeInContext(context_, unsigned(lanes));
   const Value some =
       l_.BuildICmp(builder_, LLVMIntNE, l_.BuildBitCast(builder_, beyond, mask, ""), l_.ConstNull(mask), "");
-  const Value inexact = l_.BuildOr(builder_, some, l_.BuildNot(builder_, value(fits), ""), "");
 
   LLVMBasicBlockRef before = l_.GetInsertBlock(builder_), divide = block("divide"), after = block("divided");
-  mark_unlikely(l_.BuildCondBr(builder_, inexact, divide, after));
+  mark_unlikely(l_.BuildCondBr(builder_, some, divide, after));
   l_.PositionBuilderAtEnd(builder_, divide);
   const Value divided = l_.BuildFDiv(builder_, x, divisor, "");
   l_.BuildBr(builder_, after);

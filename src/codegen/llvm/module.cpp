@@ -77,6 +77,7 @@ TargetInfo info_of(const Target& target) {
   info.triple = known(target.processor()).triple;
   info.vector_bytes = target.vector_bytes;
   info.avx_512 = target.avx_512;
+  info.slow_gathers = target.slow_gathers;
   info.is_x86 = target.processor() == Processor::x86_64;
   if (target.level == "native") {
     static const Native native{take(llvm().GetHostCPUName()), take(llvm().GetHostCPUFeatures())};
