@@ -6,6 +6,9 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/bitale)
 install(TARGETS bitale EXPORT bitale
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library
   NAMELINK_COMPONENT library)
+if(TARGET bitale_llvm)
+  install(TARGETS bitale_llvm LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
+endif()
 install(DIRECTORY include/ DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library FILES_MATCHING PATTERN "*.hpp" PATTERN "*.h")
 install(EXPORT bitale NAMESPACE bitale:: FILE bitaleTargets.cmake DESTINATION ${package_dir} COMPONENT library)
 

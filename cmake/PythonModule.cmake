@@ -20,4 +20,7 @@ nanobind_add_stub(_core_stub MODULE _core INCLUDE_PRIVATE OUTPUT ${CMAKE_CURRENT
   PYTHON_PATH $<TARGET_FILE_DIR:_core> DEPENDS _core)
 
 install(TARGETS _core bitale LIBRARY DESTINATION bitale COMPONENT python NAMELINK_SKIP)
+if(TARGET bitale_llvm)
+  install(TARGETS bitale_llvm LIBRARY DESTINATION bitale COMPONENT python)
+endif()
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/python/_core.pyi DESTINATION bitale COMPONENT python)

@@ -11,7 +11,7 @@ file(GLOB_RECURSE test_helpers CONFIGURE_DEPENDS tests/cpp/support/*.cpp)
 add_executable(bitale_tests tests/cpp/main.cpp ${test_helpers} ${test_sources})
 bitale_target(bitale_tests)
 target_include_directories(bitale_tests PRIVATE tests/cpp src)
-target_compile_definitions(bitale_tests PRIVATE DOCTEST_CONFIG_SUPER_FAST_ASSERTS)
+target_compile_definitions(bitale_tests PRIVATE DOCTEST_CONFIG_SUPER_FAST_ASSERTS BITALE_BUNDLE_LLVM=$<TARGET_EXISTS:bitale_llvm>)
 target_link_libraries(bitale_tests PRIVATE bitale doctest::doctest ${BITALE_QUADMATH})
 if(NOT CMAKE_CROSSCOMPILING)  # Debian's cross compiler finds no place for one that large
   target_precompile_headers(bitale_tests PRIVATE <doctest/doctest.h> <cmath> <functional> <memory> <optional> <span> <string> <vector>)

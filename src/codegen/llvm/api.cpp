@@ -28,15 +28,27 @@ struct Library {
   std::string name;
 };
 
+constexpr std::string_view own_library = "libbitale_llvm.so";
+
+// The folder that this library lies in, with a slash.
+std::string own_folder() {
+  Dl_info info{};
+  if (!dladdr(reinterpret_cast<const void*>(&own_folder), &info) || !info.dli_fname) return {};
+  const std::string file = info.dli_fname;
+  return file.substr(0, file.rfind('/') + 1);
+}
+
 Library open_library() {
-  const std::string chosen = config::get("llvm_library");
-  const std::vector<std::string> names =
-      chosen.empty() ? std::vector<std::string>{"libLLVM.so.19.1", "libLLVM-19.so.1", "libLLVM-19.so"}
+  const std::string chosen = config::get("llvm_library"), own = cat(own_folder(), own_library);
+  const std::vector<std::string> files =
+      chosen.empty() ? std::vector<std::string>{own, "libLLVM.so.19.1", "libLLVM-19.so.1", "libLLVM-19.so"}
                      : std::vector<std::string>{chosen};
   // Lazy binding: most of the library's functions are never called, and resolving them all takes milliseconds.
-  for (auto& name : names)
-    if (void* library = dlopen(name.c_str(), RTLD_LAZY | RTLD_LOCAL)) return {library, name};
-  missing(cat(names[0], " was not found"));
+  for (auto& file : files)
+    if (void* library = dlopen(file.c_str(), RTLD_LAZY | RTLD_LOCAL))
+      return {library, file == own ? std::string(own_library) : file};
+  missing(chosen.empty() ? cat("neither ", own, " nor the system's libLLVM.so.19.1 was found")
+                         : cat(chosen, " was not found"));
 }
 
 struct Loaded {

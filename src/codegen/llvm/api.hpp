@@ -1,5 +1,6 @@
-// LLVM's C API, loaded from the shared library when first needed: programs that never compile never pay for it, and
-// Bitale installs without it. `llvm().BuildAdd(...)` is LLVMBuildAdd(...).
+// LLVM's C API, loaded from a shared library when first needed, so that programs that never compile never pay for it.
+// `llvm().BuildAdd(...)` is LLVMBuildAdd(...). cmake/Llvm.cmake reads the names, and links a library of these
+// functions.
 #pragma once
 
 #include <llvm-c/Analysis.h>

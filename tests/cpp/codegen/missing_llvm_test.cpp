@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "bitale/bitale.hpp"
+#include "codegen/generate.hpp"
 #include "link/linker.hpp"
 #include "support/directory.hpp"
 #include "support/rerun.hpp"
@@ -33,6 +34,12 @@ TEST_CASE("inner: other strides" * doctest::skip()) {
   if (config::get("llvm_library").empty()) return;
   for (int turn = 0; turn < 3; ++turn)
     CHECK(identical(thunk->run(std::vector{Array{1., 2., 3.}.slice(0, 2, 3, -1)})[0], Array{3.5, 2.5, 1.5}));
+}
+
+TEST_CASE("LLVM comes with Bitale where it was built in") {
+  const std::string& version = codegen::generator_version();
+  CHECK(version.starts_with("LLVM 19.1"));
+  CHECK(version.ends_with(", libbitale_llvm.so") == bool(BITALE_BUNDLE_LLVM));
 }
 
 TEST_CASE("missing LLVM: an error that says what to do") {

@@ -1,0 +1,38 @@
+# libbitale_llvm: the part of LLVM that makes native code, linked from LLVM's archives, with the functions that
+# codegen/llvm/api.hpp names and no others. It lies beside libbitale and is opened when a function is first compiled. So whoever
+# installs Bitale needs no LLVM, and it is opened in a third of the time of a distribution's libLLVM, which has every target and
+# twice the relocations. Where LLVM's archives are not here, the system's library is opened instead.
+
+cmake_path(GET BITALE_LLVM_INCLUDE_DIR PARENT_PATH llvm_dir)
+file(GLOB llvm_archives ${llvm_dir}/lib/libLLVM*.a)
+set(have_archives OFF)
+if(llvm_archives AND NOT CMAKE_CROSSCOMPILING)
+  set(have_archives ON)
+endif()
+option(BITALE_BUNDLE_LLVM "Link LLVM's archives into libbitale_llvm" ${have_archives})
+if(NOT BITALE_BUNDLE_LLVM)
+  message(STATUS "Native code will be made by the system's libLLVM (BITALE_BUNDLE_LLVM is off, or there are no archives in ${llvm_dir}/lib).")
+  return()
+endif()
+
+set(api_header ${CMAKE_CURRENT_SOURCE_DIR}/src/codegen/llvm/api.hpp)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${api_header})
+file(READ ${api_header} api)
+string(REGEX MATCHALL "X\\([A-Z][A-Za-z0-9]+\\)" llvm_functions "${api}")
+list(TRANSFORM llvm_functions REPLACE "X\\((.*)\\)" "LLVM\\1")
+list(APPEND llvm_functions LLVMGetVersion)
+foreach(target X86 AArch64)  # those of codegen/llvm/module.cpp
+  foreach(part TargetInfo Target TargetMC AsmPrinter)
+    list(APPEND llvm_functions LLVMInitialize${target}${part})
+  endforeach()
+endforeach()
+list(JOIN llvm_functions ";\n" exported)
+file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/bitale_llvm.map CONTENT "{\nglobal:\n@exported@;\nlocal: *;\n};\n" @ONLY)
+
+add_library(bitale_llvm SHARED cmake/llvm/unused.cpp)
+list(TRANSFORM llvm_functions PREPEND "LINKER:--undefined=" OUTPUT_VARIABLE wanted)
+set_target_properties(bitale_llvm PROPERTIES
+  LINK_DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/bitale_llvm.map
+  LINK_OPTIONS "$<$<BOOL:${BITALE_LLD}>:-fuse-ld=lld>;LINKER:--version-script=${CMAKE_CURRENT_BINARY_DIR}/bitale_llvm.map;LINKER:--gc-sections,-Bsymbolic,-z,defs,--strip-all;${wanted}")
+target_link_libraries(bitale_llvm PRIVATE "$<LINK_GROUP:RESCAN,${llvm_archives}>")
+add_dependencies(bitale bitale_llvm)

@@ -1,0 +1,16 @@
+// What LLVM's archives ask of zlib and zstd: to compress debug sections and profiles, which Bitale has none of. These
+// take the place of the two libraries.
+#include <cstdlib>
+
+#define UNUSED(name) \
+  extern "C" [[noreturn]] void name() { std::abort(); }
+UNUSED(compress2)
+UNUSED(compressBound)
+UNUSED(crc32)
+UNUSED(uncompress)
+UNUSED(ZSTD_CCtx_setParameter)
+UNUSED(ZSTD_compress2)
+UNUSED(ZSTD_compressBound)
+UNUSED(ZSTD_createCCtx)
+UNUSED(ZSTD_freeCCtx)
+UNUSED(ZSTD_isError)
