@@ -117,6 +117,7 @@ class Search {
  private:
   void judge(std::int64_t i, T got) {
     const T x = input(0)[i], y = arity_ > 1 ? input(1)[i] : x;
+    if (sizeof(T) == 8 && !reference_.may_exceed(worst.error, got, x, y)) return;
     const double error = reference_.error(got, x, y);
     if (error > worst.error) worst = {error, double(x), double(y), worst.points};
   }

@@ -77,6 +77,13 @@ Sum erfcx_of_scaled(Expr a) {
   return {value.high, fma(lost, fma(b + b, value.high, number(-1.1283791670955126)), value.low)};
 }
 
+// high + low, times (1 + e) (1 + rest). What is low may be four units in the last place of high: it counts with its
+// part of e.
+Sum times(Sum value, const Power& power) {
+  const Expr low = fma(value.high, power.rest, value.low);
+  return sum_exactly(value.high, fma(value.high, power.e, fma(low, power.e, low)));
+}
+
 // The normal distribution function of -a, 0 <= a <= normal_bound, beyond which it is 0; and erfcx(a / sqrt 2), which is
 // its part, for any a whose square doesn't overflow.
 constexpr double normal_bound = 38.6;
@@ -85,11 +92,10 @@ struct NormalTail {
   Sum scaled;
 };
 NormalTail normal_tail(Expr a) {
-  const auto [shifted, n, e, rest] = exp_of_square(a, -0.5);
-  const Sum scaled = erfcx_of_scaled(a);
-  const Sum total = sum_exactly(scaled.high, fma(scaled.high, e, fma(scaled.high, rest, scaled.low)));
-  const Expr power = add_to_exponent(a.pool().number(1, a.dtype()), shifted - 1.0);
-  return {scale(total.high, n - 1.0), select(a < 12.0, total.low * power, 0.0), scaled};
+  const Power power = exp_of_square(a, -0.5);
+  const Sum scaled = erfcx_of_scaled(a), total = times(scaled, power);
+  const Expr half_power = add_to_exponent(a.pool().number(1, a.dtype()), power.shifted - 1.0);
+  return {scale(total.high, power.n - 1.0), select(a < 12.0, total.low * half_power, 0.0), scaled};
 }
 
 // float32 by float64: its argument's own rounding, in a / sqrt 2, costs more than the format has.
@@ -128,9 +134,8 @@ Expr erf(Expr x) {
 Expr erfc(Expr x) {
   // Beyond the bound the result is 0.
   const Expr a = min(x.pool().number(Format(x.dtype()).is_double ? 27.3 : 10.1, x.dtype()), abs(x));
-  const auto [shifted, n, e, rest] = exp_of_square(a, -1);
-  const auto [high, low] = erfcx_of_positive(a);
-  const Expr positive = scale(high + fma(high, e, fma(high, rest, low)), n);
+  const Power power = exp_of_square(a, -1);
+  const Expr positive = scale(times(erfcx_of_positive(a), power).high, power.n);
   return select(x < 0, 2.0 - positive, select(x >= 0, positive, x));
 }
 

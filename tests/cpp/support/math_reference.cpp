@@ -29,7 +29,7 @@ using Quiet =
 
 template <class F>
 MathReference unary(std::string_view name, F, double allowed = 2.5, std::span<const double> hard = {},
-                    double near_zero = 0) {
+                    double near_zero = 0, long double (*rough)(long double, long double) = nullptr) {
   return {name,
           [](double x, double) -> double { return F{}(x); },
           [](long double x, long double) -> long double { return F{}(x); },
@@ -37,7 +37,8 @@ MathReference unary(std::string_view name, F, double allowed = 2.5, std::span<co
           hard,
           nullptr,
           false,
-          near_zero};
+          near_zero,
+          rough};
 }
 
 template <class F>
@@ -50,7 +51,8 @@ MathReference binary(std::string_view name, F, double (*partner)(double x, doubl
           {},
           partner,
           only_domain,
-          0};
+          0,
+          nullptr};
 }
 
 template <class W>
@@ -142,12 +144,24 @@ long double ndtr_of(long double x) {
 #endif
 }
 
+// What a rounding of x / sqrt 2 loses, by the derivative.
+long double rough_ndtr(long double x) {
+  constexpr long double sqrt_half = 0.707106781186547524400844362104849039L, rest = 1.89503255889325707966e-20L;
+  const long double a = -x * sqrt_half, lost = std::fma(-x, sqrt_half, -a) - x * rest;
+  return (std::erfc(a) - 1.128379167095512573896158903121545172L * std::exp(-a * a) * lost) / 2;
+}
+
+template <class W, class F>
+W log_of_normal(W x, F normal) {
+  if (x >= 0) return std::log1p(-normal(-x));
+  constexpr auto sqrt_half = W(0.707106781186547524400844362104849039L);
+  if (x > -1) return std::log(normal(x));
+  return x < W(-1e100) ? -(x / 2 * x) : std::log(erfcx_of(-x * sqrt_half) / 2) - x * x / 2;
+}
+
 template <class W>
 W log_ndtr_of(W x) {
-  if (x >= 0) return std::log1p(-ndtr_of(-x));
-  constexpr auto sqrt_half = W(0.707106781186547524400844362104849039L);
-  if (x > -1) return std::log(ndtr_of(x));
-  return x < W(-1e100) ? -(x / 2 * x) : std::log(erfcx_of(-x * sqrt_half) / 2) - x * x / 2;
+  return log_of_normal(x, [](W t) { return ndtr_of(t); });
 }
 
 template <class W>
@@ -197,8 +211,9 @@ constexpr double near_multiples_of_half_pi[] = {0x1.6ac5b262ca1ffp+849,
                                                 0x1.5f67ecp+21,
                                                 25735.9266};
 
-// Where a search of all float32 found the worst.
-constexpr double worst_of_normal[] = {0.81034916639328003, -9.3814697265625}, worst_of_tanh[] = {0.062353584915399551};
+// Where searches of all float32 and of many float64 found the worst.
+constexpr double worst_of_normal[] = {0.81034916639328003, -9.3814697265625, 0.78096778607006456},
+                 worst_of_tanh[] = {0.062353584915399551};
 
 const MathReference references[] = {
     unary("arccos", [](auto x) { return std::acos(x); }),
@@ -210,7 +225,8 @@ const MathReference references[] = {
     unary("arctanh", [](auto x) { return std::atanh(x); }),
     unary("cbrt", [](auto x) { return std::cbrt(x); }),
     unary(
-        "cos", [](auto x) { return cos_of(x); }, 2.5, near_multiples_of_half_pi),
+        "cos", [](auto x) { return cos_of(x); }, 2.5, near_multiples_of_half_pi, 0,
+        [](long double x, long double) { return std::cos(x); }),
     unary("cosh", [](auto x) { return std::cosh(x); }),
     unary("erf", [](auto x) { return std::erf(x); }),
     unary("erfc", [](auto x) { return std::erfc(x); }),
@@ -231,9 +247,11 @@ const MathReference references[] = {
     unary("log1p", [](auto x) { return std::log1p(x); }),
     unary("log2", [](auto x) { return std::log2(x); }),
     unary(
-        "log_ndtr", [](auto x) { return log_ndtr_of(x); }, 2.5, worst_of_normal),
+        "log_ndtr", [](auto x) { return log_ndtr_of(x); }, 2.5, worst_of_normal, 0,
+        [](long double x, long double) { return log_of_normal(x, rough_ndtr); }),
     unary(
-        "ndtr", [](auto x) { return ndtr_of(x); }, 2.5, worst_of_normal),
+        "ndtr", [](auto x) { return ndtr_of(x); }, 2.5, worst_of_normal, 0,
+        [](long double x, long double) { return rough_ndtr(x); }),
     binary(
         "polygamma", [](auto n, auto x) { return boost::math::polygamma(int(n), x, Quiet()); }, nullptr, true),
     binary(
@@ -244,11 +262,13 @@ const MathReference references[] = {
         "psi", [](auto x) { return digamma_of(x); }, 2.5, {}, 0x1p-6),
     unary("sigmoid", [](auto x) { return sigmoid_of(x); }),
     unary(
-        "sin", [](auto x) { return sin_of(x); }, 2.5, near_multiples_of_half_pi),
+        "sin", [](auto x) { return sin_of(x); }, 2.5, near_multiples_of_half_pi, 0,
+        [](long double x, long double) { return std::sin(x); }),
     unary("sinh", [](auto x) { return std::sinh(x); }),
     unary("softplus", [](auto x) { return softplus_of(x); }),
     unary(
-        "tan", [](auto x) { return tan_of(x); }, 2.5, near_multiples_of_half_pi),
+        "tan", [](auto x) { return tan_of(x); }, 2.5, near_multiples_of_half_pi, 0,
+        [](long double x, long double) { return std::tan(x); }),
     unary(
         "tanh", [](auto x) { return std::tanh(x); }, 2.5, worst_of_tanh),
     unary("tri_gamma", [](auto x) { return trigamma_of(x); }),
@@ -309,6 +329,7 @@ double MathPoints<T>::uniform(double low, double high) {
 template <class T>
 T MathPoints<T>::first() {
   using Bits = std::conditional_t<sizeof(T) == 8, std::uint64_t, std::uint32_t>;
+  if (next_place_ < places_.size()) return places_[next_place_++];
   const Interval domain = op_.domain[0];
   switch (random_() % 8) {
     case 0:
