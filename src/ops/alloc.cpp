@@ -144,14 +144,14 @@ bool Alloc::may_fold(const Apply& node) const {
 // ---- public functions
 // ------------------------------------------------------------------------------------------------
 
-Variable alloc(const Operand& value, const Variables& shape) {
+Variable alloc(const Operand& value, const Operands& shape) {
   LocationScope here(value.where);
   Variables inputs{value.variable};
-  inputs.insert(inputs.end(), shape.begin(), shape.end());
+  inputs.insert(inputs.end(), shape.variables.begin(), shape.variables.end());
   return (*make_ref<Alloc>())(inputs);
 }
 
-Variable broadcast_to(const Operand& x, const Variables& shape) { return alloc(x, shape); }
+Variable broadcast_to(const Operand& x, const Operands& shape) { return alloc(x, shape); }
 
 namespace {
 
@@ -169,10 +169,12 @@ Variable filled_like(const Operand& x, double value, const std::optional<DType>&
 Variable zeros_like(const Operand& x, std::optional<DType> dtype) { return filled_like(x, 0, dtype); }
 Variable ones_like(const Operand& x, std::optional<DType> dtype) { return filled_like(x, 1, dtype); }
 
-Variable zeros(const Variables& shape, std::optional<DType> dtype) {
+Variable zeros(const Operands& shape, std::optional<DType> dtype) {
+  LocationScope here(shape.where);
   return alloc(number(0, dtype.value_or(config::float_x())), shape);
 }
-Variable ones(const Variables& shape, std::optional<DType> dtype) {
+Variable ones(const Operands& shape, std::optional<DType> dtype) {
+  LocationScope here(shape.where);
   return alloc(number(1, dtype.value_or(config::float_x())), shape);
 }
 

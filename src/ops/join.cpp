@@ -120,16 +120,20 @@ Apply Join::vectorize(const Apply& node, std::span<const Variable> batched) cons
 // ---- public functions
 // ------------------------------------------------------------------------------------------------
 
-Variable join(int axis, const Variables& tensors) {
+Variable join(int axis, const Operands& operands) {
+  LocationScope here(operands.where);
+  const Variables& tensors = operands.variables;
   if (tensors.empty()) throw ValueError("join: expected at least one tensor");
   if (tensors[0].ndim() == 0) throw TypeError("join: scalars can't be joined; use stack");
   axis = normal_axis(axis, tensors[0].ndim(), "join");
   return tensors.size() == 1 ? tensors[0] : (*make_ref<Join>(axis))(tensors);
 }
 
-Variable concatenate(const Variables& tensors, int axis) { return join(axis, tensors); }
+Variable concatenate(const Operands& tensors, int axis) { return join(axis, tensors); }
 
-Variable stack(const Variables& tensors, int axis) {
+Variable stack(const Operands& operands, int axis) {
+  LocationScope here(operands.where);
+  const Variables& tensors = operands.variables;
   if (tensors.empty()) throw ValueError("stack: expected at least one tensor");
   const int ndim = tensors[0].ndim();
   axis = normal_axis(axis, ndim + 1, "stack");

@@ -89,7 +89,9 @@ Apply MakeVector::vectorize(const Apply& node, std::span<const Variable> batched
   return joined.has_owner() ? joined.owner() : alloc(joined, lengths_of(joined)).owner();
 }
 
-Variable make_vector(const Variables& scalars, std::optional<DType> dtype) {
+Variable make_vector(const Operands& operands, std::optional<DType> dtype) {
+  LocationScope here(operands.where);
+  const Variables& scalars = operands.variables;
   if (!dtype) {
     std::vector<DType> dtypes;
     for (auto& scalar : scalars) dtypes.push_back(scalar.dtype());

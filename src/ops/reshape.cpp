@@ -184,13 +184,14 @@ Variable reshape(const Operand& x, const Operand& new_shape, std::optional<int> 
   return (*make_ref<Reshape>(*ndim))({x.variable, shape});
 }
 
-Variable reshape(const Operand& x, const Variables& new_shape) {
+Variable reshape(const Operand& x, const Operands& new_shape) {
   LocationScope here(x.where);
+  const Variables& wanted = new_shape.variables;
   Variables lengths;
-  Array values = Array::empty(DType::Int64, Dims{std::int64_t(new_shape.size())});
+  Array values = Array::empty(DType::Int64, Dims{std::int64_t(wanted.size())});
   bool all_known = true;
-  for (std::size_t i = 0; i < new_shape.size(); ++i) {
-    lengths.push_back(as_length(new_shape[i], "reshape"));
+  for (std::size_t i = 0; i < wanted.size(); ++i) {
+    lengths.push_back(as_length(wanted[i], "reshape"));
     auto known = known_integer(lengths.back());
     all_known &= known.has_value();
     values.data_as<std::int64_t>()[i] = known.value_or(0);

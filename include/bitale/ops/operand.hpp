@@ -1,8 +1,10 @@
 // Operand: what the functions of ops.hpp accept: a Variable, a number or an Array, together with the line of the
-// caller (captured as the argument converts), which the nodes then carry.
+// caller (captured as the argument converts), which the nodes then carry. Operands: any number of them.
 #pragma once
 
+#include <initializer_list>
 #include <source_location>
+#include <utility>
 
 #include "bitale/graph/variable.hpp"
 
@@ -37,6 +39,19 @@ class Operand {
     else
       return number(std::int64_t(value));
   }
+};
+
+class Operands {
+ public:
+  using Source = std::source_location;
+  Operands(Variables variables, Source where = Source::current()) : variables(std::move(variables)), where(where) {}
+  Operands(std::initializer_list<Operand> operands, Source where = Source::current()) : where(where) {
+    variables.reserve(operands.size());
+    for (auto& operand : operands) variables.push_back(operand.variable);
+  }
+
+  Variables variables;
+  Location where;
 };
 
 }  // namespace bitale

@@ -105,19 +105,19 @@ Variable shape(const Operand& x);              // int64 vector
 Variable shape_i(const Operand& x, int axis);  // int64 scalar
 Variable size(const Operand& x);
 Variable reshape(const Operand& x, const Operand& new_shape, std::optional<int> ndim = {});  // one -1 allowed
-Variable reshape(const Operand& x, const Variables& new_shape);
+Variable reshape(const Operand& x, const Operands& new_shape);
 Variable flatten(const Operand& x, int ndim = 1);
 Variable specify_shape(const Operand& x, const std::vector<std::optional<Operand>>& lengths);
-Variable alloc(const Operand& value, const Variables& shape);
-Variable broadcast_to(const Operand& x, const Variables& shape);
+Variable alloc(const Operand& value, const Operands& shape);
+Variable broadcast_to(const Operand& x, const Operands& shape);
 Variable zeros_like(const Operand& x, std::optional<DType> dtype = {});
 Variable ones_like(const Operand& x, std::optional<DType> dtype = {});
-Variable zeros(const Variables& shape, std::optional<DType> dtype = {});
-Variable ones(const Variables& shape, std::optional<DType> dtype = {});
-Variable make_vector(const Variables& scalars, std::optional<DType> dtype = {});
-Variable join(int axis, const Variables& tensors);
-Variable concatenate(const Variables& tensors, int axis = 0);
-Variable stack(const Variables& tensors, int axis = 0);
+Variable zeros(const Operands& shape, std::optional<DType> dtype = {});
+Variable ones(const Operands& shape, std::optional<DType> dtype = {});
+Variable make_vector(const Operands& scalars, std::optional<DType> dtype = {});
+Variable join(int axis, const Operands& tensors);
+Variable concatenate(const Operands& tensors, int axis = 0);
+Variable stack(const Operands& tensors, int axis = 0);
 Variable arange(const Operand& stop);
 Variable arange(const Operand& start, const Operand& stop, const Operand& step, std::optional<DType> dtype = {});
 

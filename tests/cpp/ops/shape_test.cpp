@@ -240,3 +240,18 @@ TEST_CASE("arange") {
   const Array reals = value_of(arange(0.25, 2.0, 0.5, DType::Float64));
   CHECK(identical(reals, Array{0.25, 0.75, 1.25, 1.75}));
 }
+
+TEST_CASE("functions of several tensors take numbers, and their nodes carry the caller's line") {
+  const auto v = dvector("v"), a = dscalar("a");
+  const auto here = std::uint32_t(__LINE__);
+  const Variables made{join(0, {v, v}),     concatenate({v, v}), stack({v, v}), stack({a, 2.0}),
+                       make_vector({a, 1}), zeros({3, 2}),       ones({2}),     alloc(a, {3})};
+  for (auto& variable : made) {
+    CAPTURE(variable.str());
+    CHECK(variable.where().line > here);
+    CHECK(variable.where().line <= here + 2);
+    CHECK(std::string(variable.where().file).ends_with("shape_test.cpp"));
+  }
+  CHECK(made[3].static_shape() == Dims{2});
+  CHECK(made[5].static_shape() == Dims{3, 2});
+}
