@@ -1,7 +1,6 @@
 // Substitution: an expression in which others stand for some of its sub-expressions.
-#include <limits>
-
 #include "lowering/plan.hpp"
+#include "program/flat_table.hpp"
 
 namespace bitale::lowering {
 
@@ -16,42 +15,28 @@ Expr rebuilt(Expr expr, std::span<const Expr> arguments) {
   return pool.make(expr.code(), expr.dtype(), arguments, expr.payload());
 }
 
-// What has become of expressions, by number: open addressing in one flat table.
+// What has become of expressions.
 class Done {
  public:
   // Nothing where the expression is not done.
   Expr find(Expr expr) const {
-    for (std::size_t at = start(expr.id());; at = (at + 1) & (slots_.size() - 1))
-      if (slots_[at].key == expr.id() || slots_[at].key == free) return slots_[at].value;
+    const Entry* found = entries_.find(program::hash_of_number(expr.id()), is(expr));
+    return found ? found->value : Expr();
   }
-  void insert(Expr expr, Expr value) {
-    if (2 * (size_ + 1) > slots_.size()) grow();
-    place({expr.id(), value});
-    ++size_;
-  }
+  void insert(Expr expr, Expr value) { entries_.insert({expr.id(), value}, is(expr)); }
 
  private:
-  static constexpr std::uint32_t free = std::numeric_limits<std::uint32_t>::max();
-  struct Slot {
-    std::uint32_t key = free;
+  struct Entry {
+    std::uint32_t id = 0;
     Expr value;
+    std::uint32_t hash() const { return program::hash_of_number(id); }
+    bool is_free() const { return !value; }
   };
-
-  std::size_t start(std::uint32_t key) const { return (key * 0x9E3779B1u >> 7) & (slots_.size() - 1); }
-  void place(const Slot& slot) {
-    std::size_t at = start(slot.key);
-    while (slots_[at].key != free) at = (at + 1) & (slots_.size() - 1);
-    slots_[at] = slot;
-  }
-  void grow() {
-    std::vector<Slot> old(2 * slots_.size());
-    old.swap(slots_);
-    for (auto& slot : old)
-      if (slot.key != free) place(slot);
+  static auto is(Expr expr) {
+    return [id = expr.id()](const Entry& entry) { return entry.id == id; };
   }
 
-  std::vector<Slot> slots_ = std::vector<Slot>(64);
-  std::size_t size_ = 0;
+  program::FlatTable<Entry> entries_;
 };
 
 // A rebuilt expression still stands for the same function, of rebuilt arguments.

@@ -147,16 +147,13 @@ Expr ExprPool::make(Code code, DType dtype, std::span<const Expr> arguments, std
     if (auto folded = fold_binary(code, arguments[0], arguments[1], dtype)) return *folded;
   const ExprNode wanted{code, dtype, std::uint32_t(arguments_.size()), std::uint32_t(arguments.size()), payload};
   const std::uint32_t hash = hash_of(wanted, arguments);
-  if (2 * (nodes_.size() + 1) > table_.size()) grow_table();
-  const std::size_t mask = table_.size() - 1;
-  std::size_t at = hash & mask;
-  for (; table_[at].id_plus_one; at = (at + 1) & mask)
-    if (table_[at].hash == hash && is(table_[at].id_plus_one - 1, wanted, arguments))
-      return Expr(this, table_[at].id_plus_one - 1);
   const auto id = std::uint32_t(nodes_.size());
+  const auto [known, is_new] = table_.insert({hash, id + 1}, [&](const Known& entry) {
+    return entry.hash() == hash && is(entry.id_plus_one - 1, wanted, arguments);
+  });
+  if (!is_new) return Expr(this, known.id_plus_one - 1);
   nodes_.push_back(wanted);
   for (auto& argument : arguments) arguments_.push_back(argument.id());
-  table_[at] = {hash, id + 1};
   return Expr(this, id);
 }
 
@@ -168,18 +165,6 @@ bool ExprPool::is(std::uint32_t id, const ExprNode& wanted, std::span<const Expr
   for (std::size_t i = 0; i < arguments.size(); ++i)
     if (arguments_[node.first_argument + i] != arguments[i].id()) return false;
   return true;
-}
-
-void ExprPool::grow_table() {
-  std::vector<Slot> old(std::max<std::size_t>(1024, 2 * table_.size()));
-  old.swap(table_);
-  const std::size_t mask = table_.size() - 1;
-  for (const Slot& slot : old) {
-    if (!slot.id_plus_one) continue;
-    std::size_t at = slot.hash & mask;
-    while (table_[at].id_plus_one) at = (at + 1) & mask;
-    table_[at] = slot;
-  }
 }
 
 Expr ExprPool::integer(std::int64_t value, DType dtype) {

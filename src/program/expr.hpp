@@ -16,6 +16,7 @@
 
 #include "bitale/core/dtype.hpp"
 #include "bitale/core/small_vector.hpp"
+#include "program/flat_table.hpp"
 
 namespace bitale::program {
 
@@ -120,16 +121,16 @@ class ExprPool {
  private:
   std::int64_t function_id(std::string_view function);
   bool is(std::uint32_t id, const ExprNode& wanted, std::span<const Expr> arguments) const;
-  void grow_table();
 
   std::vector<ExprNode> nodes_;
   std::vector<std::uint32_t> arguments_;
-  // Of a flat table: open addressing, and a part of the hash, so that what differs is seldom looked at.
-  struct Slot {
-    std::uint32_t hash = 0;
-    std::uint32_t id_plus_one = 0;  // 0: free
+  struct Known {
+    std::uint32_t hash_ = 0;  // kept, so that what differs is seldom looked at
+    std::uint32_t id_plus_one = 0;
+    std::uint32_t hash() const { return hash_; }
+    bool is_free() const { return id_plus_one == 0; }
   };
-  std::vector<Slot> table_;
+  FlatTable<Known> table_;
   std::vector<std::string> functions_;
   std::unordered_set<std::uint32_t> rounded_;
   std::unordered_map<std::uint32_t, Meaning> meanings_;
@@ -202,13 +203,12 @@ Expr rare_math_call(std::string_view function, Expr condition, Expr otherwise, s
 
 std::vector<Expr> arguments_of(Expr expr);
 
-// A set of expressions of one pool. The oldest ones, which are all that most functions have, are bits; the others are
-// slots of a flat table.
+// A set of expressions of one pool. The oldest ones, which are all that most functions have, are bits.
 class ExprSet {
  public:
   bool insert(Expr expr) {  // whether it is new
     const std::uint32_t id = expr.id();
-    if (id >= first_in_slots) return insert_in_slots(id);
+    if (id >= first_as_entry) return others_.insert({id}, [&](Number entry) { return entry.id == id; }).second;
     std::uint64_t& word = bits_[id / 64];
     const std::uint64_t bit = std::uint64_t(1) << id % 64;
     const bool is_new = !(word & bit);
@@ -217,32 +217,16 @@ class ExprSet {
   }
 
  private:
-  static constexpr std::uint32_t first_in_slots = 1024;
+  static constexpr std::uint32_t first_as_entry = 1024;
 
-  bool insert_in_slots(std::uint32_t key) {  // never 0, which is a free slot
-    if (2 * (size_ + 1) > slots_.size()) grow();
-    std::uint32_t& slot = slots_[position(key)];
-    if (slot == key) return false;
-    slot = key;
-    ++size_;
-    return true;
-  }
-  std::size_t position(std::uint32_t key) const {
-    const std::size_t mask = slots_.size() - 1;
-    std::size_t at = (key * 0x9E3779B1u >> 7) & mask;
-    while (slots_[at] && slots_[at] != key) at = (at + 1) & mask;
-    return at;
-  }
-  void grow() {
-    std::vector<std::uint32_t> old(slots_.empty() ? 64 : 2 * slots_.size());
-    old.swap(slots_);
-    for (const std::uint32_t key : old)
-      if (key) slots_[position(key)] = key;
-  }
+  struct Number {
+    std::uint32_t id = 0;  // never that of a free entry, for the oldest are bits
+    std::uint32_t hash() const { return hash_of_number(id); }
+    bool is_free() const { return id == 0; }
+  };
 
-  std::array<std::uint64_t, first_in_slots / 64> bits_{};
-  std::vector<std::uint32_t> slots_;
-  std::size_t size_ = 0;
+  std::array<std::uint64_t, first_as_entry / 64> bits_{};
+  FlatTable<Number> others_;
 };
 
 // Visits every distinct sub-expression once, over all calls with one ExprWalk. A visitor that returns bool says whether

@@ -128,6 +128,8 @@ class Verifier {
   void verify(const Allocate& s) {
     if (ready_[std::size_t(s.buffer)])
       fail(cat("buffer ", program_.buffers[std::size_t(s.buffer)].name, " exists twice"));
+    if (!indices_.empty())
+      fail(cat("buffer ", program_.buffers[std::size_t(s.buffer)].name, " is allocated in a loop"));
     for (auto& length : program_.buffers[std::size_t(s.buffer)].shape) check(length);
     ready_[std::size_t(s.buffer)] = true;
   }

@@ -13,7 +13,8 @@ namespace bitale {
 class Receiver {
  public:
   virtual ~Receiver() = default;
-  // Memory for result `output`, rows one after the other; asked once per result. What it throws, the call throws.
+  // Memory for result `output`, rows one after the other; asked once per result. Never null, also where the result has
+  // no elements: code takes null for memory that was not there. What it throws, the call throws.
   virtual void* place(int output, DType dtype, std::span<const std::int64_t> shape) = 0;
   // A result that is there already, contiguous. Gives the address where it is from now on.
   virtual void* receive(int output, Array value);

@@ -1,0 +1,102 @@
+// The rules of the IR: a Program that breaks one is named, not run.
+#include <doctest/doctest.h>
+
+#include "bitale/core/error.hpp"
+#include "program/program.hpp"
+
+using namespace bitale;
+using namespace bitale::program;
+
+namespace {
+
+// y = x + 1 by way of a temporary: allocate t; for i: t[i] = x[i] + 1; for j: y[j] = t[j].
+struct Example {
+  static constexpr std::int64_t x = 0, t = 1, y = 2;
+  Program program;
+  ExprPool& pool = *program.pool;
+  Expr i = pool.index(0), j = pool.index(1), length = pool.dim(x, 0);
+
+  Example() {
+    program.index_names = {"i", "j"};
+    const auto add = [&](const char* name, Role role) {
+      Buffer buffer;
+      buffer.name = name;
+      buffer.role = role;
+      buffer.shape = {length};
+      program.buffers.push_back(buffer);
+    };
+    add("x", Role::input);
+    add("t", Role::temporary);
+    add("y", Role::output);
+    program.steps = {
+        {Allocate{t}}, {loop(i, Store{t, {i}, load(x, i) + 1.0})}, {Allocate{y}}, {loop(j, Store{y, {j}, load(t, j)})}};
+  }
+
+  Expr load(std::int64_t buffer, Expr at) {
+    const Expr place[] = {at};
+    return pool.load(buffer, DType::Float64, place);
+  }
+  template <class... Ss>
+  Loop loop(Expr index, Ss... body) {
+    Loop out;
+    out.index = index;
+    out.extent = length;
+    (out.body.push_back({body}), ...);
+    return out;
+  }
+  Steps& body(std::size_t step) { return std::get<Loop>(program.steps[step].what).body; }
+
+  void fails(const char* why) {
+    try {
+      verify(program);
+      FAIL("passed, though " << why);
+    } catch (const InternalError& error) {
+      CHECK(std::string(error.what()).find(why) != std::string::npos);
+    }
+  }
+};
+
+}  // namespace
+
+TEST_CASE("a program that keeps the rules passes") { CHECK_NOTHROW(verify(Example().program)); }
+
+TEST_CASE("buffers exist before they are used, once, and are made at the top") {
+  Example early;
+  early.program.steps.erase(early.program.steps.begin());
+  early.fails("t is used before it exists");
+  Example twice;
+  twice.program.steps.push_back({Allocate{Example::t}});
+  twice.fails("t exists twice");
+  Example inside;
+  inside.program.steps.erase(inside.program.steps.begin());
+  inside.body(0).insert(inside.body(0).begin(), {Allocate{Example::t}});
+  inside.fails("t is allocated in a loop");
+  Example unknown;
+  unknown.program.steps.push_back({Allocate{Example::x}});
+  unknown.fails("x exists twice");
+}
+
+TEST_CASE("ranks and dtypes fit") {
+  Example rank;
+  rank.body(1).push_back({Store{Example::t, {}, rank.load(Example::x, rank.i)}});
+  rank.fails("store to t at a wrong rank");
+  Example dtype;
+  dtype.body(1).push_back({Store{Example::t, {dtype.i}, dtype.i}});
+  dtype.fails("store of int64 to t");
+  Example check;
+  check.program.steps.push_back({Check{check.length, 0}});
+  check.fails("a check of something that is not bool");
+}
+
+TEST_CASE("indices and variables are in scope") {
+  Example index;
+  index.body(1).push_back({Store{Example::t, {index.j}, index.load(Example::x, index.i)}});
+  index.fails("index 1 is out of scope");
+  Example variable;
+  variable.body(1).push_back({Store{Example::t, {variable.i}, variable.pool.var(0, DType::Float64)}});
+  variable.fails("v0 is read before it is known");
+  Example carried;
+  carried.body(1).push_back(
+      {Update{carried.pool.var(0, DType::Float64), Combiner::add, carried.pool.number(1, DType::Float64)}});
+  carried.fails("no loop carries it");
+}
