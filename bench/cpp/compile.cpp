@@ -13,6 +13,8 @@
 #include <filesystem>
 #include <vector>
 
+#include "models.hpp"
+
 namespace bt = bitale;
 
 namespace {
@@ -62,6 +64,14 @@ void compile_step(benchmark::State& state) {
   state.counters["first"] = first;
 }
 BENCHMARK(compile_step)->Unit(benchmark::kMillisecond);
+
+// Graph and gradient are made before.
+void compile_model(benchmark::State& state, const bench::Model& model) {
+  const bt::config::Change off("cache", "off");
+  for (auto _ : state) benchmark::DoNotOptimize(bt::function(model.inputs, model.outputs()));
+}
+BENCHMARK_CAPTURE(compile_model, eight_schools, bench::eight_schools())->Unit(benchmark::kMillisecond);
+BENCHMARK_CAPTURE(compile_model, group_model, bench::group_model())->Unit(benchmark::kMillisecond);
 
 void compile_kept(benchmark::State& state) {
   const auto directory = std::filesystem::temp_directory_path() / "bitale-bench-compiled";

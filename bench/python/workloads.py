@@ -54,13 +54,15 @@ def fused():
         x, y, z = vector(n), vector(n), vector(n, -0.5, 10)
         yield Workload(f"fused transcendental, {n:.0e}", formula, [x, y, z, np.float64(0.1), np.float64(1.3)], "fused",
                        [n, x, y, z, 0.1, 1.3], ports=True)
-    n = 1_000_000
-    x, y, z = (a.astype("float32") for a in (vector(n), vector(n), vector(n, -0.5, 10)))
+
     def single(xp, x, y, z, mu, s):  # its numbers must not widen what they meet
         half = np.float32(-0.5)
         return xp.exp(half * ((x - mu) / s) ** 2) * xp.tanh(y) + xp.log1p(z)
-    yield Workload("fused transcendental, float32, 1e6", single, [x, y, z, np.float32(0.1), np.float32(1.3)], "fused_single",
-                   [n, x, y, z, 0.1, 1.3], ports=True)
+
+    for n in (1_000, 1_000_000, 10_000_000):
+        x, y, z = (a.astype("float32") for a in (vector(n), vector(n), vector(n, -0.5, 10)))
+        yield Workload(f"fused transcendental, float32, {n:.0e}", single, [x, y, z, np.float32(0.1), np.float32(1.3)],
+                       "fused_single", [n, x, y, z, 0.1, 1.3], ports=True)
 
 
 def elementary():
@@ -102,6 +104,12 @@ def memory_bound():
     big = 20_000_000
     x, y = vector(big), vector(big)
     yield Workload("2*x + y, 2e7", lambda xp, x, y: 2 * x + y, [x, y], "axpy", moved=24 * big)
+    yield Workload("where(x > 0, x, y), 2e7", lambda xp, x, y: xp.where(x > 0, x, y), [x, y], "choose", moved=24 * big)
+    yield Workload("x[::2] + 1, 2e7", lambda xp, x: x[::2] + 1, [x], "every_other", moved=12 * big)
+    yield Workload("x[::-1] + 1, 2e7", lambda xp, x: x[::-1] + 1, [x], "reversed", moved=16 * big)
+    x = vector(1_000_000)
+    yield Workload("mean, 1e6", lambda xp, x: x.mean(), [x], "mean_all", moved=8 * x.size)
+    yield Workload("min, 1e6", lambda xp, x: x.min(), [x], "min_all", moved=8 * x.size)
     for n in (1_000_000, 10_000_000):
         yield Workload(f"sum, {n:.0e}", lambda xp, x: x.sum(), [vector(n)], "sum_all", moved=8 * n)
         yield Workload(f"max, {n:.0e}", lambda xp, x: x.max(), [vector(n)], "max_all", moved=8 * n)
@@ -132,6 +140,13 @@ def rows_and_columns():
     yield Workload("five-point stencil, 1000²", stencil, [x], "stencil", square, moved=2 * bytes_)
     yield Workload("sum of rows, 1000²", lambda xp, x: x.sum(axis=1), [x], "sum_rows", square, moved=bytes_)
     yield Workload("sum of columns, 1000²", lambda xp, x: x.sum(axis=0), [x], "sum_columns", square, moved=bytes_)
+    yield Workload("max of rows, 1000²", lambda xp, x: x.max(axis=1), [x], "max_rows", square, moved=bytes_)
+    yield Workload("max of columns, 1000²", lambda xp, x: x.max(axis=0), [x], "max_columns", square, moved=bytes_)
+    m = 3_200
+    large = vector(m * m).reshape(m, m)
+    for axis, name in ((1, "rows"), (0, "columns")):
+        yield Workload(f"sum of {name}, 3200²", lambda xp, x, axis=axis: x.sum(axis=axis), [large], f"sum_{name}", [m, large],
+                       moved=8 * m * m)
     yield Workload("variance of rows, 1000²", lambda xp, x: x.var(axis=1), [x], "var_rows", square, moved=bytes_)
     yield Workload("layer norm, 1000²", layer_norm, [x], "layer_norm", square, moved=2 * bytes_)
     yield Workload("softmax, 1000²", softmax, [x], "softmax", square)
@@ -151,6 +166,8 @@ def models():
             r = (y - mu[index] - x * b) / xp.exp(log_sigma)
             return (-0.5 * r**2 - log_sigma).sum()
 
+        yield Workload(f"group model, {n:.0e}", value, [y, x, index, mu, np.float64(0.3), np.float64(0.1)], "group_value",
+                       [n, y, x, index, mu, 0.3, 0.1])
         yield Workload(f"group model with gradients, {n:.0e}", with_gradients(value, (3, 4, 5)),
                        [y, x, index, mu, np.float64(0.3), np.float64(0.1)], "group_model",
                        [n, y, x, index, groups, mu, 0.3, 0.1], {"NumPy": None, "Numba": None})
@@ -199,12 +216,30 @@ def calls():
 def products_and_sorts():
     for n in (4, 16, 64, 512):
         a, b = vector(n * n).reshape(n, n), vector(n * n).reshape(n, n)
-        yield Workload(f"a @ b, {n}²", lambda xp, a, b: a @ b, [a, b])
+        yield Workload(f"a @ b, {n}²", lambda xp, a, b: a @ b, [a, b], "matmul" if n > 16 else None, [n, a, b])
     c = vector(n)
-    yield Workload("relu(a @ b + c), 512²", lambda xp, a, b, c: xp.maximum(a @ b + c, 0.0), [a, b, c])
+    yield Workload("relu(a @ b + c), 512²", lambda xp, a, b, c: xp.maximum(a @ b + c, 0.0), [a, b, c], "relu_product",
+                   [n, a, b, c])
+    yield network()
     for dtype in ("float64", "int64"):
         x = (vector(1_000_000) * 1e6).astype(dtype)
         yield Workload(f"sort of {dtype}, 1e6", lambda xp, x: xp.sort(x), [x])
+
+
+def network():
+    """Three layers, forward and backward."""
+    n, widths = 512, (64, 128, 64, 10)
+    parameters = []
+    for inputs, outputs in zip(widths, widths[1:]):
+        parameters += [vector(inputs * outputs, -0.1, 0.1).reshape(inputs, outputs), vector(outputs, -0.1, 0.1)]
+    x, y = vector(n * widths[0]).reshape(n, -1), vector(n * widths[-1]).reshape(n, -1)
+
+    def loss(xp, x, y, w1, b1, w2, b2, w3, b3):
+        missed = xp.tanh(xp.tanh(x @ w1 + b1) @ w2 + b2) @ w3 + b3 - y
+        return (missed**2).mean()
+
+    return Workload("network 64-128-64-10 with gradients, 512", with_gradients(loss, range(2, 8)), [x, y, *parameters],
+                    "network", [n, *widths, x, y, *parameters], {"NumPy": None, "Numba": None})
 
 
 def workloads():

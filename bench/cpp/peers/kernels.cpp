@@ -1,7 +1,10 @@
 // The workloads of bench/python/kernels.py as one would write them by hand in C++: fused loops over plain arrays. Built
 // twice: strict, and with -ffast-math, for which GCC brings vector versions of exp, log, sin and others.
+#include <cblas.h>
+
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 using Size = std::int64_t;
 using In = const double* __restrict;
@@ -91,15 +94,29 @@ extern "C" void sum_all(Size n, In x, Out out) {
   EACH(i, n) sum += x[i];
   out[0] = sum;
 }
+extern "C" void mean_all(Size n, In x, Out out) {
+  sum_all(n, x, out);
+  out[0] /= double(n);
+}
+extern "C" void min_all(Size n, In x, Out out) {
+  double least = x[0];
+  EACH(i, n) least = x[i] < least ? x[i] : least;
+  out[0] = least;
+}
 extern "C" void max_all(Size n, In x, Out out) {
   double most = x[0];
   EACH(i, n) most = x[i] > most ? x[i] : most;
   out[0] = most;
 }
 extern "C" void sum_rows(Size n, In x, Out out) { EACH(i, n) sum_all(n, x + i * n, out + i); }
+extern "C" void max_rows(Size n, In x, Out out) { EACH(i, n) max_all(n, x + i * n, out + i); }
 extern "C" void sum_columns(Size n, In x, Out out) {
   EACH(j, n) out[j] = 0;
   EACH(i, n) EACH(j, n) out[j] += x[i * n + j];
+}
+extern "C" void max_columns(Size n, In x, Out out) {
+  EACH(j, n) out[j] = x[j];
+  EACH(i, n) EACH(j, n) out[j] = x[i * n + j] > out[j] ? x[i * n + j] : out[j];
 }
 extern "C" void var_rows(Size n, In x, Out out) {
   EACH(i, n) {
@@ -144,7 +161,84 @@ extern "C" void kernel_times_vector(Size n, In x, In w, Out out) {
   }
 }
 
+// ---- products: the BLAS that Bitale uses as well --------------------------------------------------------------------
+namespace {
+struct Factor {
+  const double* data;
+  Size columns;
+  bool transposed = false;
+};
+// out (m x n) = a (m x k) b (k x n)
+void product(Size m, Size n, Size k, Factor a, Factor b, Out out) {
+  const auto order = [](Factor f) { return f.transposed ? CblasTrans : CblasNoTrans; };
+  cblas_dgemm(CblasRowMajor, order(a), order(b), int(m), int(n), int(k), 1, a.data, int(a.columns), b.data,
+              int(b.columns), 0, out, int(n));
+}
+}  // namespace
+
+extern "C" void matmul(Size n, In a, In b, Out out) { product(n, n, n, {a, n}, {b, n}, out); }
+extern "C" void relu_product(Size n, In a, In b, In c, Out out) {
+  product(n, n, n, {a, n}, {b, n}, out);
+  EACH(i, n) EACH(j, n) {
+    const double sum = out[i * n + j] + c[j];
+    out[i * n + j] = sum > 0 ? sum : 0;
+  }
+}
+
+namespace {
+void tanh_of_sum(Size rows, Size columns, Out x, In bias) {
+  EACH(i, rows) EACH(j, columns) x[i * columns + j] = std::tanh(x[i * columns + j] + bias[j]);
+}
+// The gradient before tanh, from that after it; and its sum over rows.
+void before_tanh(Size rows, Size columns, Out gradient, In value, Out sum) {
+  EACH(j, columns) sum[j] = 0;
+  EACH(i, rows) EACH(j, columns) {
+    const Size at = i * columns + j;
+    sum[j] += gradient[at] *= 1 - value[at] * value[at];
+  }
+}
+}  // namespace
+
+// Three layers of tanh, tanh and nothing, the mean square of what they miss, and its gradients.
+extern "C" void network(Size n, Size in, Size first, Size second, Size last, In x, In y, In w1, In b1, In w2, In b2,
+                        In w3, In b3, Out value, Out dw1, Out db1, Out dw2, Out db2, Out dw3, Out db3) {
+  static thread_local std::vector<double> memory;
+  memory.resize(std::size_t(n * (2 * first + 2 * second + last)));
+  double *h1 = memory.data(), *g1 = h1 + n * first, *h2 = g1 + n * first, *g2 = h2 + n * second, *o = g2 + n * second;
+  product(n, first, in, {x, in}, {w1, first}, h1);
+  tanh_of_sum(n, first, h1, b1);
+  product(n, second, first, {h1, first}, {w2, second}, h2);
+  tanh_of_sum(n, second, h2, b2);
+  product(n, last, second, {h2, second}, {w3, last}, o);
+  double squares = 0;
+  const double scale = 2 / double(n * last);
+  EACH(j, last) db3[j] = 0;
+  EACH(i, n) EACH(j, last) {
+    const double missed = o[i * last + j] + b3[j] - y[i * last + j];
+    squares += missed * missed;
+    db3[j] += o[i * last + j] = scale * missed;
+  }
+  *value = squares / double(n * last);
+  product(second, last, n, {h2, second, true}, {o, last}, dw3);
+  product(n, second, last, {o, last}, {w3, last, true}, g2);
+  before_tanh(n, second, g2, h2, db2);
+  product(first, second, n, {h1, first, true}, {g2, second}, dw2);
+  product(n, first, second, {g2, second}, {w2, second, true}, g1);
+  before_tanh(n, first, g1, h1, db1);
+  product(in, first, n, {x, in, true}, {g1, first}, dw1);
+}
+
 // ---- a group model: value and gradients -----------------------------------------------------------------------------
+extern "C" void group_value(Size n, In y, In x, const Size* __restrict group, In mu, double b, double log_sigma,
+                            Out value) {
+  const double sigma = std::exp(log_sigma);
+  double logp = 0;
+  EACH(i, n) {
+    const double r = (y[i] - mu[group[i]] - x[i] * b) / sigma;
+    logp += -0.5 * r * r - log_sigma;
+  }
+  *value = logp;
+}
 extern "C" void group_model(Size n, In y, In x, const Size* __restrict group, Size groups, In mu, double b,
                             double log_sigma, Out value, Out by_mu, Out by_b, Out by_log_sigma) {
   const double sigma = std::exp(log_sigma);
