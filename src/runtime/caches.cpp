@@ -1,9 +1,13 @@
 // A last cache of up to 64 MiB lies beside the processor's core and takes stores faster than memory does. A larger one
 // is spread over a whole server chip and takes them no faster: there the core's own caches are what counts. Measured on
-// one machine of each kind (docs/performance.md).
+// machines of both kinds (docs/performance.md). Linux says what this core reaches; the C library, where it may not be
+// asked, may count the caches of all chips together.
 #include "runtime/caches.hpp"
 
 #include <unistd.h>
+
+#include <fstream>
+#include <string>
 
 #include "bitale/core/config.hpp"
 
@@ -13,20 +17,39 @@ namespace {
 
 constexpr std::int64_t mebibyte = std::int64_t(1) << 20, near_cache = 64 * mebibyte, unknown = 32 * mebibyte;
 
-[[maybe_unused]] std::int64_t from_sizes(std::int64_t second, std::int64_t last) {
-  if (last <= 0) return unknown;
-  return last <= near_cache || second <= 0 ? last : 4 * second;
-}
-
-std::int64_t from_machine() {
+CacheSizes said_by_library() {
 #if defined(_SC_LEVEL2_CACHE_SIZE) && defined(_SC_LEVEL3_CACHE_SIZE)
-  return from_sizes(sysconf(_SC_LEVEL2_CACHE_SIZE), sysconf(_SC_LEVEL3_CACHE_SIZE));
+  return {sysconf(_SC_LEVEL2_CACHE_SIZE), sysconf(_SC_LEVEL3_CACHE_SIZE)};
 #else
-  return unknown;
+  return {};
 #endif
 }
 
+std::int64_t from_machine() {
+  const CacheSizes sizes = cache_sizes("/sys/devices/system/cpu/cpu0/cache");
+  return stream_from(sizes.last > 0 ? sizes : said_by_library());
+}
+
 }  // namespace
+
+CacheSizes cache_sizes(const std::string& folder) {
+  CacheSizes sizes;
+  for (int index = 0; index < 16; ++index) {
+    const std::string cache = folder + "/index" + std::to_string(index) + "/";
+    std::int64_t level = 0, size = 0;
+    char unit = 0;
+    if (!(std::ifstream(cache + "level") >> level) || !(std::ifstream(cache + "size") >> size >> unit)) break;
+    size *= unit == 'M' ? mebibyte : unit == 'K' ? 1024 : 1;
+    if (level == 2) sizes.second = size;
+    if (level == 3) sizes.last = size;
+  }
+  return sizes;
+}
+
+std::int64_t stream_from(const CacheSizes& sizes) {
+  if (sizes.last <= 0) return unknown;
+  return sizes.last <= near_cache || sizes.second <= 0 ? sizes.last : 4 * sizes.second;
+}
 
 std::int64_t stream_from() {
   if (const auto wanted = config::get_int("stream_from"); wanted > 0) return wanted;
