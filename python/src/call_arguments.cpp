@@ -26,7 +26,10 @@ bool small_int(PyObject* object, std::int64_t& value) {
 
 Kind kind_of(const Variable& variable) {
   const TensorType& type = variable.tensor();
-  return {type.dtype, numpy_type_number(type.dtype), type.ndim(), &type};
+  const int number = numpy_type_number(type.dtype);
+  auto* scalar = reinterpret_cast<PyTypeObject*>(PyArray_TypeObjectFromType(number));
+  Py_XDECREF(scalar);  // NumPy keeps it
+  return {type.dtype, number, type.ndim(), &type, scalar};
 }
 
 Array input_value(const Kind& kind, PyObject* object) {
@@ -69,17 +72,18 @@ bool CallArguments::take_array(PyObject* object, const Kind& kind, View& view) {
 bool CallArguments::take_number(PyObject* object, const Kind& kind, std::size_t i) {
   if (kind.ndim != 0 || kind.strict) return false;
   std::int64_t integer = 0;
-  if (kind.dtype == DType::Float64) {
-    double value = 0;
-    if (PyFloat_Check(object))  // numpy.float64 too
-      value = PyFloat_AS_DOUBLE(object);
-    else if (small_int(object, integer))
-      value = double(integer);
-    else
-      return false;
-    std::memcpy(&numbers_[i], &value, sizeof value);
+  double real = 0;
+  static_assert(sizeof numbers_[0] == sizeof real);
+  if (kind.dtype == DType::Float64 && PyFloat_Check(object)) {  // numpy.float64 too
+    real = PyFloat_AS_DOUBLE(object);
+    std::memcpy(&numbers_[i], &real, sizeof real);
+  } else if (kind.dtype == DType::Float64 && small_int(object, integer)) {
+    real = double(integer);
+    std::memcpy(&numbers_[i], &real, sizeof real);
   } else if (kind.dtype == DType::Int64 && small_int(object, integer)) {
     numbers_[i] = integer;
+  } else if (Py_TYPE(object) == kind.scalar_type) {
+    PyArray_ScalarAsCtype(object, &numbers_[i]);
   } else {
     return false;
   }

@@ -21,6 +21,7 @@ struct Kind {
   int type_number;  // NumPy's
   int ndim;
   const TensorType* type;
+  PyTypeObject* scalar_type;                   // NumPy's numbers of this dtype; lives for ever
   Downcast downcast = Downcast::FloatLiteral;  // of an input, as its strictness
   bool strict = false;
 };

@@ -330,3 +330,16 @@ def test_what_a_function_says_of_itself():
     assert f.times["total"] > 0
     assert "next" in repr(f)
     assert bt.function([x], x).name is None
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float32", "float64"])
+def test_numbers_of_numpy(dtype):
+    x, y = pt.scalar("x", dtype=dtype), pt.scalar("y", dtype=dtype)
+    f = bt.function([x, y], [x, pt.eq(x, y)])
+    one, many = np.dtype(dtype).type(1), np.dtype(dtype).type(True if dtype == "bool" else 113)
+    for a, b in ((one, many), (many, one), (many, many), (np.asarray(many), one)):
+        value, same = f(a, b)
+        assert value.dtype == dtype and value == a and same == (a == b)
+    if dtype not in ("float64", "int64"):
+        with pytest.raises(TypeError):
+            f(np.float64(0.1), one)
