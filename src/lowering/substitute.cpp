@@ -20,10 +20,10 @@ class Done {
  public:
   // Nothing where the expression is not done.
   Expr find(Expr expr) const {
-    const Entry* found = entries_.find(program::hash_of_number(expr.id()), is(expr));
+    const Entry* found = entries_.find(program::hash_of_number(expr.id()), Is{expr.id()});
     return found ? found->value : Expr();
   }
-  void insert(Expr expr, Expr value) { entries_.insert({expr.id(), value}, is(expr)); }
+  void insert(Expr expr, Expr value) { entries_.insert({expr.id(), value}, Is{expr.id()}); }
 
  private:
   struct Entry {
@@ -32,9 +32,10 @@ class Done {
     std::uint32_t hash() const { return program::hash_of_number(id); }
     bool is_free() const { return !value; }
   };
-  static auto is(Expr expr) {
-    return [id = expr.id()](const Entry& entry) { return entry.id == id; };
-  }
+  struct Is {
+    std::uint32_t id;
+    bool operator()(const Entry& entry) const { return entry.id == id; }
+  };
 
   program::FlatTable<Entry> entries_;
 };

@@ -23,7 +23,7 @@ namespace bitale::codegen {
   X(DisposeMessage) X(VerifyModule) X(SetTarget) X(SetModuleDataLayout) X(CreateTargetDataLayout)                    \
   X(DisposeTargetData) X(Int1TypeInContext) X(Int8TypeInContext) X(Int16TypeInContext) X(Int32TypeInContext)         \
   X(Int64TypeInContext) X(FloatTypeInContext) X(DoubleTypeInContext) X(VoidTypeInContext) X(PointerTypeInContext)    \
-  X(IntTypeInContext) X(VectorType) X(FunctionType) X(TypeOf) X(GetTypeKind)                                         \
+  X(IntTypeInContext) X(VectorType) X(FunctionType) X(TypeOf) X(GetTypeKind) X(GetVectorSize)                                      \
   /* functions, blocks */                                                                                            \
   X(AddFunction) X(GetParam) X(GetNamedFunction) X(AppendBasicBlockInContext) X(GetBasicBlockTerminator)             \
   X(CreateBuilderInContext) X(DisposeBuilder) X(PositionBuilderAtEnd) X(PositionBuilderBefore) X(GetInsertBlock)     \

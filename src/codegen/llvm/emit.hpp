@@ -141,7 +141,7 @@ class Emitter {
   Value table_address(std::span<const Expr> lookups, Value at);
   void build_two_lookups(Expr first, Expr second);
   Expr partner_of(Expr lookup);
-  Value shuffled(Value a, Value b, std::initializer_list<int> places);
+  Value shuffled(Value a, Value b, const std::vector<int>& places);
   Value resized(Value v, int from, int to);
 
   // ---- memory (emit_memory.cpp) ----
@@ -150,13 +150,17 @@ class Emitter {
     Expr last;  // index within the row; invalid for 0-d
   };
   Place place_of(std::int64_t buffer, std::span<const Expr> at);
-  bool unit_stride(Expr last);                                   // neighbouring lanes, neighbouring elements
+  // How many elements neighbouring lanes are apart, where that is a number; 0: all read one element.
+  std::optional<std::int64_t> lane_stride(Expr offset);
   bool in_order(std::int64_t buffer, std::span<const Expr> at);  // neighbouring lanes write neighbouring elements
-  Value start_of(Expr expr);                                     // the scalar value of a unit-stride index at lane 0
+  Value start_of(Expr expr);                                     // the scalar value at lane 0 of what has a lane_stride
   Value data(std::int64_t buffer);
   Value address(std::int64_t buffer, Value offset);
   Value full_mask(int lanes);
-  Value load_lanes(DType dtype, Value address);
+  Value load_neighbours(DType dtype, Value address, Value mask);  // as memory has them
+  // Lanes a few elements apart: as many neighbouring loads, of which the last ends with the last element that is asked
+  // for, and shuffles. In a masked pass for a stride of -1 only.
+  Value load_strided(DType dtype, std::int64_t buffer, Value start, int stride);
   void store_lanes(std::int64_t buffer, Value address, Value v);
   Value gather(DType dtype, std::int64_t buffer, Value offsets);
   void scatter(DType dtype, std::int64_t buffer, Value offsets, Value v);
@@ -175,11 +179,13 @@ class Emitter {
   void emit_running(const program::Update& step);
   Value running_lanes(program::Combiner combiner, DType dtype, Value lanes, Value& carried);
   void emit_located(const program::Update& step);
+  void locate_in_lanes(const program::Update& step, Value memory, Value place_memory);
   Value more_extreme(program::Combiner combiner, DType dtype, Value a, Value b);
   struct Located {
     Value value, place;
   };
   Located extreme_of(program::Combiner combiner, DType dtype, Located a, Located b);
+  Located extreme_lane(program::Combiner combiner, DType dtype, Located lanes);
   void reduce_located(const program::Update& update, int lanes, std::vector<Accumulators>& accumulators);
   Value some_lanes(Value v, int from, int count);  // a scalar when count is 1
   bool is_running(Expr var) const { return running_.count(var.payload()) != 0; }

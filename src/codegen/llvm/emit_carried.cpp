@@ -86,17 +86,44 @@ Emitter::Value Emitter::more_extreme(Combiner combiner, DType dtype, Value a, Va
 
 void Emitter::emit_located(const program::Update& step) {
   const DType dtype = step.var.dtype();
-  const int count = lanes_ ? lanes_->count : 1;
   const auto& memories = lanes_ ? *lanes_->accumulators : locals_;
-  const auto each = [&](Expr expr) { return lanes_ ? lanes_of(expr) : value(expr); };
   const Value memory = memories.at(step.var.payload()), place_memory = memories.at(step.place_var.payload());
-  const Value v = each(step.value), place = each(step.place);
-  const Value before = l_.BuildLoad2(builder_, type(dtype, count), memory, "");
-  const Value place_before = l_.BuildLoad2(builder_, type(DType::Int64, count), place_memory, "");
-  Value taken = more_extreme(step.combiner, dtype, v, before);
-  if (lanes_ && lanes_->mask) taken = l_.BuildAnd(builder_, lanes_->mask, taken, "");
+  if (lanes_) return locate_in_lanes(step, memory, place_memory);
+  const Value v = value(step.value), place = value(step.place);
+  const Value before = l_.BuildLoad2(builder_, type(dtype), memory, "");
+  const Value place_before = l_.BuildLoad2(builder_, type(DType::Int64), place_memory, "");
+  const Value taken = more_extreme(step.combiner, dtype, v, before);
   l_.BuildStore(builder_, l_.BuildSelect(builder_, taken, v, before, ""), memory);
   l_.BuildStore(builder_, l_.BuildSelect(builder_, taken, place, place_before, ""), place_memory);
+}
+
+// All lanes hold the most extreme value so far, and its place. So lanes with nothing more extreme, as nearly all are,
+// cost a comparison and a branch.
+void Emitter::locate_in_lanes(const program::Update& step, Value memory, Value place_memory) {
+  const DType dtype = step.var.dtype();
+  const int count = lanes_->count;
+  const Value v = lanes_of(step.value), place = lanes_of(step.place);
+  const Value before = l_.BuildLoad2(builder_, type(dtype, count), memory, "");
+  using program::Code;
+  Value asks =
+      l_.BuildNot(builder_, compare(step.combiner == Combiner::max ? Code::le : Code::ge, dtype, v, before), "");
+  if (lanes_->mask) asks = l_.BuildAnd(builder_, lanes_->mask, asks, "");
+  const LLVMTypeRef bits = l_.IntTypeInContext(context_, unsigned(count));
+  const Value some =
+      l_.BuildICmp(builder_, LLVMIntNE, l_.BuildBitCast(builder_, asks, bits, ""), l_.ConstNull(bits), "");
+  LLVMBasicBlockRef found = block("found"), after = block("located");
+  mark_unlikely(l_.BuildCondBr(builder_, some, found, after));
+  l_.PositionBuilderAtEnd(builder_, found);
+  const Value place_before = l_.BuildLoad2(builder_, type(DType::Int64, count), place_memory, "");
+  Value taken = more_extreme(step.combiner, dtype, v, before);
+  if (lanes_->mask) taken = l_.BuildAnd(builder_, lanes_->mask, taken, "");
+  const Located best = extreme_lane(
+      step.combiner, dtype,
+      {l_.BuildSelect(builder_, taken, v, before, ""), l_.BuildSelect(builder_, taken, place, place_before, "")});
+  l_.BuildStore(builder_, splat(best.value, count), memory);
+  l_.BuildStore(builder_, splat(best.place, count), place_memory);
+  l_.BuildBr(builder_, after);
+  l_.PositionBuilderAtEnd(builder_, after);
 }
 
 // Whichever is more extreme; of equals (two nans are), the earlier one.
@@ -106,6 +133,13 @@ Emitter::Located Emitter::extreme_of(Combiner combiner, DType dtype, Located a, 
   const Value less = more_extreme(combiner, dtype, a.value, b.value);
   const Value keep = l_.BuildOr(builder_, less, l_.BuildAnd(builder_, l_.BuildNot(builder_, more, ""), later, ""), "");
   return {l_.BuildSelect(builder_, keep, a.value, b.value, ""), l_.BuildSelect(builder_, keep, a.place, b.place, "")};
+}
+
+Emitter::Located Emitter::extreme_lane(Combiner combiner, DType dtype, Located lanes) {
+  for (int half = int(l_.GetVectorSize(l_.TypeOf(lanes.value))) / 2; half > 0; half /= 2)
+    lanes = extreme_of(combiner, dtype, {some_lanes(lanes.value, 0, half), some_lanes(lanes.place, 0, half)},
+                       {some_lanes(lanes.value, half, half), some_lanes(lanes.place, half, half)});
+  return lanes;
 }
 
 void Emitter::reduce_located(const program::Update& update, int count, std::vector<Accumulators>& accumulators) {
@@ -119,9 +153,7 @@ void Emitter::reduce_located(const program::Update& update, int count, std::vect
                      load(each.at(update.place_var.payload()), DType::Int64, count)});
   Located all = parts[0];
   for (std::size_t i = 1; i < parts.size(); ++i) all = extreme_of(update.combiner, dtype, all, parts[i]);
-  for (int half = count / 2; half > 0; half /= 2)
-    all = extreme_of(update.combiner, dtype, {some_lanes(all.value, 0, half), some_lanes(all.place, 0, half)},
-                     {some_lanes(all.value, half, half), some_lanes(all.place, half, half)});
+  all = extreme_lane(update.combiner, dtype, all);
   const Value memory = locals_.at(update.var.payload()), place = locals_.at(update.place_var.payload());
   all = extreme_of(update.combiner, dtype, {load(memory, dtype, 1), load(place, DType::Int64, 1)}, all);
   l_.BuildStore(builder_, all.value, memory);

@@ -22,7 +22,7 @@ Emitter::Value Emitter::table_address(std::span<const Expr> lookups, Value at) {
   return l_.BuildGEP2(builder_, type(dtype, tables), table, &at, 1, "");
 }
 
-Emitter::Value Emitter::shuffled(Value a, Value b, std::initializer_list<int> places) {
+Emitter::Value Emitter::shuffled(Value a, Value b, const std::vector<int>& places) {
   std::vector<Value> numbers;
   for (int place : places) numbers.push_back(l_.ConstInt(type(DType::Int32), std::uint64_t(place), false));
   return l_.BuildShuffleVector(builder_, a, b, l_.ConstVector(numbers.data(), unsigned(numbers.size())), "");
@@ -31,9 +31,9 @@ Emitter::Value Emitter::shuffled(Value a, Value b, std::initializer_list<int> pl
 // The first so many of 0, 1, ..., from - 1, 0, 1, ...
 Emitter::Value Emitter::resized(Value v, int from, int to) {
   if (from == to) return v;
-  std::vector<Value> places;
-  for (int i = 0; i < to; ++i) places.push_back(l_.ConstInt(type(DType::Int32), std::uint64_t(i % from), false));
-  return l_.BuildShuffleVector(builder_, v, v, l_.ConstVector(places.data(), unsigned(to)), "");
+  std::vector<int> places;
+  for (int i = 0; i < to; ++i) places.push_back(i % from);
+  return shuffled(v, v, places);
 }
 
 // Two tables that are read at the same places: a lane loads two elements at once, and two shuffles part them.

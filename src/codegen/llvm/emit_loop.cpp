@@ -141,6 +141,10 @@ std::vector<Emitter::Accumulators> Emitter::make_accumulators(const program::Loo
   for (auto& step : loop.body)
     if (auto* update = std::get_if<program::Update>(&step.what); update && !is_running(update->var))
       for (auto& each : accumulators) {
+        if (update->place_var && &each != &accumulators[0]) {  // an extreme and its place are shared by all
+          for (const Expr var : {update->var, update->place_var}) each[var.payload()] = accumulators[0][var.payload()];
+          continue;
+        }
         start(each, update->var, update->combiner);
         if (update->place_var) start(each, update->place_var, program::Combiner::add);
       }

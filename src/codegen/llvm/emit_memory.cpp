@@ -8,6 +8,10 @@ namespace bitale::codegen {
 
 using program::Code;
 
+namespace {
+constexpr std::int64_t most_neighbours = 4;  // loads for lanes that are so far apart; beyond, each has its own
+}
+
 Emitter::Value Emitter::frame_field(int field) {
   const Value place = int64(field);
   Value slot = place;
@@ -68,23 +72,35 @@ Emitter::Place Emitter::place_of(std::int64_t buffer, std::span<const Expr> at) 
   return {row, at.back()};
 }
 
-bool Emitter::unit_stride(Expr last) {
-  if (last.code() == Code::index) return varies(last);
-  if (last.code() != Code::add && last.code() != Code::sub) return false;
-  const Expr a = last.argument(0), b = last.argument(1);
-  if (!varies(b)) return unit_stride(a);
-  return last.code() == Code::add && !varies(a) && unit_stride(b);
+std::optional<std::int64_t> Emitter::lane_stride(Expr offset) {
+  constexpr std::int64_t largest = 1 << 16;
+  if (!varies(offset)) return 0;
+  if (offset.code() == Code::index) return 1;
+  if (offset.code() != Code::add && offset.code() != Code::sub && offset.code() != Code::mul) return {};
+  const Expr a = offset.argument(0), b = offset.argument(1);
+  if (offset.code() == Code::mul) {
+    const auto scaled = [&](Expr factor, Expr other) -> std::optional<std::int64_t> {
+      if (!factor.is_constant() || std::abs(factor.payload()) > largest) return {};
+      const auto stride = lane_stride(other);
+      return stride && std::abs(*stride) <= largest ? std::optional(*stride * factor.payload()) : std::nullopt;
+    };
+    return a.is_constant() ? scaled(a, b) : scaled(b, a);
+  }
+  const auto of_a = lane_stride(a), of_b = lane_stride(b);
+  if (!of_a || !of_b) return {};
+  return offset.code() == Code::add ? *of_a + *of_b : *of_a - *of_b;
 }
 
 bool Emitter::in_order(std::int64_t buffer, std::span<const Expr> at) {
   const Place place = place_of(buffer, at);
-  return !varies(place.row) && unit_stride(place.last);
+  return !varies(place.row) && lane_stride(place.last) == 1;
 }
 
 Emitter::Value Emitter::start_of(Expr expr) {
   if (!varies(expr)) return value(expr);
   if (expr.code() == Code::index) return lanes_->start;
   const Value a = start_of(expr.argument(0)), b = start_of(expr.argument(1));
+  if (expr.code() == Code::mul) return l_.BuildMul(builder_, a, b, "");
   return expr.code() == Code::add ? l_.BuildAdd(builder_, a, b, "") : l_.BuildSub(builder_, a, b, "");
 }
 
@@ -106,16 +122,16 @@ Emitter::Value Emitter::to_memory(DType dtype, Value v) {
 
 Emitter::Value Emitter::full_mask(int lanes) { return constant(DType::Bool, 1, lanes); }
 
-Emitter::Value Emitter::load_lanes(DType dtype, Value address) {
+Emitter::Value Emitter::load_neighbours(DType dtype, Value address, Value mask) {
   LLVMTypeRef lanes = memory_type(dtype, lanes_->count);
-  if (lanes_->mask) {
+  if (mask) {
     Value align = l_.ConstInt(l_.Int32TypeInContext(context_), itemsize(dtype), false);
-    return from_memory(dtype, intrinsic("llvm.masked.load", {lanes, l_.PointerTypeInContext(context_, 0)},
-                                        {address, align, lanes_->mask, l_.ConstNull(lanes)}));
+    return intrinsic("llvm.masked.load", {lanes, l_.PointerTypeInContext(context_, 0)},
+                     {address, align, mask, l_.ConstNull(lanes)});
   }
   Value v = l_.BuildLoad2(builder_, lanes, address, "");
   l_.SetAlignment(v, unsigned(itemsize(dtype)));
-  return from_memory(dtype, v);
+  return v;
 }
 
 void Emitter::store_lanes(std::int64_t buffer, Value address, Value v) {
@@ -162,6 +178,29 @@ void Emitter::scatter(DType dtype, std::int64_t buffer, Value offsets, Value v) 
   intrinsic("llvm.masked.scatter", {l_.TypeOf(v), pointers}, {v, addresses(dtype, buffer, offsets), align, mask});
 }
 
+Emitter::Value Emitter::load_strided(DType dtype, std::int64_t buffer, Value start, int stride) {
+  const int count = lanes_->count, step = std::abs(stride), reach = step * (count - 1);
+  const Value lowest = stride > 0 ? start : l_.BuildSub(builder_, start, int64(reach), "");
+  const auto element_of = [&](int lane) { return step * (stride > 0 ? lane : count - 1 - lane); };
+  std::vector<int> reversed;
+  for (int lane = 0; lane < count; ++lane) reversed.push_back(count - 1 - lane);
+  const Value mask = lanes_->mask ? shuffled(lanes_->mask, lanes_->mask, reversed) : nullptr;  // then the stride is -1
+  Value lanes = nullptr;
+  for (int part = 0; part < step; ++part) {
+    const int first = part + 1 < step ? part * count : reach - (count - 1);
+    const Value where = address(buffer, l_.BuildAdd(builder_, lowest, int64(first), ""));
+    const Value loaded = load_neighbours(dtype, where, mask);
+    std::vector<int> places;
+    for (int lane = 0; lane < count; ++lane) {
+      const int element = element_of(lane);
+      const bool is_here = std::min(element / count, step - 1) == part;
+      places.push_back(is_here ? count + element - first : lane);
+    }
+    lanes = shuffled(lanes ? lanes : loaded, loaded, places);
+  }
+  return from_memory(dtype, lanes);
+}
+
 Emitter::Value Emitter::load(std::int64_t buffer, std::span<const Expr> at, bool in_lanes) {
   const DType dtype = program_.buffers[std::size_t(buffer)].dtype;
   const auto scalar = [&](Value where) {
@@ -173,14 +212,17 @@ Emitter::Value Emitter::load(std::int64_t buffer, std::span<const Expr> at, bool
   }
   const Place place = place_of(buffer, at);
   if (!in_lanes) return scalar(address(buffer, value(place.row + place.last)));
-  if (!varies(place.row) && unit_stride(place.last)) {
+  const auto stride = varies(place.row) ? std::nullopt : lane_stride(place.last);
+  if (stride == 1) {
     const Value offset = l_.BuildAdd(builder_, value(place.row), start_of(place.last), "");
     if (lanes_->ahead && !lanes_->mask && program_.buffers[std::size_t(buffer)].role != program::Role::temporary)
       prefetch(address(buffer, l_.BuildAdd(builder_, offset, int64(lanes_->ahead + lanes_->count - 1), "")));
-    return load_lanes(dtype, address(buffer, offset));
+    return from_memory(dtype, load_neighbours(dtype, address(buffer, offset), lanes_->mask));
   }
   const Expr offset = place.row + place.last;
   if (!varies(offset)) return splat(scalar(address(buffer, value(offset))), lanes_->count);
+  if (stride && *stride != 0 && std::abs(*stride) <= most_neighbours && (!lanes_->mask || *stride == -1))
+    return load_strided(dtype, buffer, l_.BuildAdd(builder_, value(place.row), start_of(place.last), ""), int(*stride));
   return gather(dtype, buffer, value(offset));
 }
 
@@ -193,7 +235,7 @@ void Emitter::store(std::int64_t buffer, std::span<const Expr> at, Value v) {
     return;
   }
   const Place place = place_of(buffer, at);
-  if (!varies(place.row) && unit_stride(place.last))
+  if (in_order(buffer, at))
     return store_lanes(buffer, address(buffer, l_.BuildAdd(builder_, value(place.row), start_of(place.last), "")), v);
   scatter(dtype, buffer, lanes_of(place.row + place.last), v);
 }
