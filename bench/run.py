@@ -25,6 +25,9 @@ import table
 HERE = Path(__file__).resolve().parent
 ONE_THREAD = {name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMEXPR_NUM_THREADS")}
 ONE_THREAD["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+# A shell may ask for old kernels, so that results are the same on every machine; libraries are to choose themselves.
+for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
+    os.environ.pop(name, None)
 
 
 def google(program, minimum=0.2, repetitions=5):
