@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstring>
 
 #include "link/failing.hpp"
 
@@ -17,7 +19,7 @@ std::optional<DirectCode> DirectCode::of(const lowering::Lowered& lowered, const
   const bool needs_workspace = std::any_of(program.buffers.begin(), program.buffers.end(), [](auto& buffer) {
     return buffer.role == program::Role::temporary && buffer.slot >= 0;
   });
-  if (needs_workspace || !lowered.callbacks.empty() || !writes_last(program)) return {};
+  if (needs_workspace || !lowered.callbacks.empty()) return {};
   if (program.buffers.size() > most_buffers || std::size_t(offsets.back()) > most_lengths) return {};
   if (graph.inputs().size() + graph.outputs().size() > most_views) return {};
 
@@ -58,6 +60,8 @@ std::optional<DirectCode> DirectCode::of(const lowering::Lowered& lowered, const
     }
   }
   if (found != out.inputs_.size() + out.outputs_.size()) return {};
+  out.stages_ = !writes_last(program);
+  if (out.stages_ && !out.all_known_) return {};
   return out;
 }
 
@@ -160,8 +164,31 @@ bool DirectCode::run(std::span<const View> inputs, std::span<const View> outputs
     ++end;
   }
   if (!good) return false;
+  if (stages_) return run_staged(outputs, memory);
   Call call(*this, outputs, memory);
   return entry_(&call.frame) == 0;
+}
+
+// Results are on the stack until the code has succeeded.
+[[gnu::noinline]] bool DirectCode::run_staged(std::span<const View> outputs, Memory& memory) const {
+  constexpr std::size_t cache_line = 64;
+  alignas(cache_line) std::array<std::byte, most_staged> stage;
+  std::array<std::size_t, most_views> sizes;
+  std::size_t used = 0, output = 0;
+  for (const Place& place : outputs_) {
+    std::size_t& bytes = sizes[output];
+    bytes = std::size_t(place.itemsize);
+    for (int axis = 0; axis < place.ndim; ++axis) bytes *= std::size_t(outputs[output].shape[axis]);
+    if (bytes > most_staged - used) return false;
+    memory.data[place.buffer] = stage.data() + used;
+    used = std::min(most_staged, (used + bytes + cache_line - 1) & ~(cache_line - 1));
+    ++output;
+  }
+  Call call(*this, outputs, memory);
+  if (entry_(&call.frame) != 0) return false;
+  for (std::size_t k = 0; k < outputs.size(); ++k)
+    std::memcpy(outputs[k].data, memory.data[outputs_[k].buffer], sizes[k]);
+  return true;
 }
 
 std::optional<std::int32_t> DirectCode::run(std::span<const View> inputs, Receiver& results) const {

@@ -19,14 +19,14 @@ namespace bitale::link {
 
 class DirectCode {
  public:
-  // Nothing when code needs more than addresses and lengths (temporaries, callbacks), writes before it has checked all,
-  // or has more buffers than belong on a stack.
+  // Nothing when code needs more than addresses and lengths (temporaries, callbacks), writes results of lengths that it
+  // alone knows before it has checked all, or has more buffers than belong on a stack.
   static std::optional<DirectCode> of(const lowering::Lowered& lowered, const FunctionGraph& graph,
                                       runtime::Entry entry, std::int64_t stream_from);
 
   // Views of the types' ranks. False: nothing has been written, and the general call is to be made. So it is for memory
-  // that is not in rows, badly aligned, overlapping, or of another shape than its type or the result, and whenever the
-  // code fails; the general call then says why.
+  // that is not in rows, badly aligned, overlapping, or of another shape than its type or the result, for large results
+  // of code that writes before it has checked all, and whenever the code fails; the general call then says why.
   bool run(std::span<const View> inputs, std::span<const View> outputs) const;
 
   // Results where the receiver wants them; nothing when it wasn't asked for memory, and the general call is to be made.
@@ -35,6 +35,7 @@ class DirectCode {
 
  private:
   static constexpr std::size_t most_buffers = 40, most_lengths = 64, most_views = 16;
+  static constexpr std::size_t most_staged = 16 << 10;  // bytes
   // What is known of a length: a number, or that it is the one at this place among the frame's lengths.
   struct Length {
     std::int64_t number = unknown_length, same_as = -1;
@@ -56,6 +57,7 @@ class DirectCode {
 
   bool take(const View& view, const Place& place, Memory& memory, std::uintptr_t& end) const;
   bool take_inputs(std::span<const View> inputs, Memory& memory, std::uintptr_t* ends) const;
+  bool run_staged(std::span<const View> outputs, Memory& memory) const;
   bool has_lengths(const View& view, const Place& place, const Memory& memory) const;
   std::int64_t known(const Length& length, const Memory& memory) const;
 
@@ -66,6 +68,7 @@ class DirectCode {
   std::vector<Length> lengths_;  // of all buffers, as in Frame; of inputs what their types say
   std::vector<int> output_of_;   // per buffer
   bool all_known_ = true;        // the lengths of the outputs
+  bool stages_ = false;          // code writes before it has checked all
 };
 
 }  // namespace bitale::link

@@ -142,6 +142,22 @@ def test_repeated_indices_add_up(mode):
     np.testing.assert_array_equal(f([0.0, 0.0, 0.0]), [2.0, 1.0, 0.0])
 
 
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64"])
+@pytest.mark.parametrize("order", ["sorted", "random", "equal", "negative"])
+def test_sums_by_groups(dtype, order):
+    x, mu, index = pt.vector(dtype=dtype), pt.vector(dtype=dtype), pt.lvector()
+    f = bt.function([x, mu, index], mu[index].inc(x - mu[index]))
+    random = np.random.default_rng(0)
+    for n in (0, 1, 7, 8, 9, 1000):
+        for groups in (1, 3, 85):
+            at = random.integers(0, groups, n)
+            at = {"sorted": np.sort(at), "random": at, "equal": at * 0, "negative": np.sort(at) - groups}[order]
+            a, b = (random.normal(0, 10, k).astype(dtype) for k in (n, groups))
+            expected = b.copy()
+            np.add.at(expected, at, a - b[at])
+            np.testing.assert_allclose(f(a, b, at), expected, rtol=1e-3 if dtype == "float32" else 1e-10, atol=1e-3)
+
+
 @pytest.mark.parametrize("index", [1.5, "a", True, S[1.5:], S[0, 0, 0, 0], S["a":]])
 def test_bad_indices(index):
     with pytest.raises((TypeError, IndexError, ValueError)):

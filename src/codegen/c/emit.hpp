@@ -74,6 +74,11 @@ class Emitter {
     Expr var;
   };
 
+  // What a loop by groups adds (codegen/groups.hpp): offsets and terms of lanes.
+  struct Terms {
+    std::string offsets, values;
+  };
+
   // ---- expressions (emit_expr.cpp) ----
   void count_uses();
   Text value(Expr expr);
@@ -112,6 +117,7 @@ class Emitter {
   bool in_lanes(const program::Update& update) const;
   void start_lanes(const LaneArray& array, const LoopShape& shape);
   void finish_lanes(const LaneArray& array, const LoopShape& shape);
+  void start_groups(const program::Loop& loop, const LoopShape& shape);
 
   const program::Program& program_;
   program::ExprPool& pool_;
@@ -127,8 +133,9 @@ class Emitter {
   std::vector<Level> levels_;  // of the nest
   std::unordered_map<std::int64_t, std::string> index_names_;
   std::unordered_map<std::int64_t, std::string> var_names_;
-  std::unordered_map<std::int64_t, LaneArray> lane_arrays_;  // by variable, inside the loop that has them
-  std::string lane_;                                         // the lane of the present iteration
+  std::unordered_map<std::int64_t, LaneArray> lane_arrays_;      // by variable, inside the loop that has them
+  std::string lane_;                                             // the lane of the present iteration
+  std::unordered_map<const program::Accumulate*, Terms> terms_;  // inside the loop that has them
   std::unordered_set<std::int64_t> running_;
 };
 

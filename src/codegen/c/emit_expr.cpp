@@ -4,6 +4,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "codegen/c/emit.hpp"
+#include "codegen/groups.hpp"
 
 namespace bitale::codegen::c {
 
@@ -180,10 +181,7 @@ Text Emitter::element(std::int64_t id, std::span<const Expr> at, bool checked) {
 // Row-major: the row's offset is an expression of its own, so that it is computed once per row.
 std::string Emitter::target(std::int64_t id, std::span<const Expr> at) {
   if (at.empty()) return data_name(id) + "[0]";
-  const auto& shape = buffer(id).shape;
-  Expr row = pool_.integer(0);
-  for (std::size_t k = 0; k + 1 < at.size(); ++k) row = (row + at[k]) * shape[k + 1];
-  return cat(data_name(id), "[", value(row + at.back()).text, "]");
+  return cat(data_name(id), "[", value(offset_of(program_, id, at)).text, "]");
 }
 
 }  // namespace bitale::codegen::c

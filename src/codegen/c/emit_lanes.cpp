@@ -4,6 +4,7 @@
 
 #include "bitale/core/text.hpp"
 #include "codegen/c/emit.hpp"
+#include "codegen/groups.hpp"
 
 namespace bitale::codegen::c {
 
@@ -18,6 +19,7 @@ bool Emitter::in_lanes(const program::Update& update) const { return lane_arrays
 
 bool Emitter::needs_lanes(const program::Loop& loop) const {
   if (!loop.vector) return false;
+  if (groups_of(program_, loop, shape_of(loop, running_, vector_bytes_))) return true;
   return std::any_of(loop.body.begin(), loop.body.end(), [&](const program::Step& step) {
     auto* update = std::get_if<program::Update>(&step.what);
     return update && !update->place_var && is_float(update->var.dtype()) && !running_.count(update->var.payload());
@@ -45,6 +47,20 @@ void Emitter::finish_lanes(const LaneArray& array, const LoopShape& shape) {
   line(cat(total, " = ", operations_.combined(array.combiner, dtype, {total, Text::atom}, {lanes, Text::atom}), ";"));
 }
 
+void Emitter::start_groups(const program::Loop& loop, const LoopShape& shape) {
+  const Expr groups = groups_of(program_, loop, shape);
+  if (!groups) return;
+  for (auto& step : loop.body) {
+    auto* sum = std::get_if<program::Accumulate>(&step.what);
+    if (!sum || !is_float(buffer(sum->buffer).dtype) || offset_of(program_, sum->buffer, sum->at) != groups) continue;
+    const Terms terms{names_.take("offsets"), names_.take("terms")};
+    const int places = shape.lanes * shape.unroll;
+    line(cat("int64_t ", terms.offsets, "[", places, "];"));
+    line(cat(value_type(buffer(sum->buffer).dtype), " ", terms.values, "[", places, "];"));
+    terms_[sum] = terms;
+  }
+}
+
 void Emitter::lanes_loop(const program::Loop& loop, const LoopShape& shape, const std::string& extent) {
   const std::string i = index_names_.at(loop.index.payload());
   const int depth = levels_.back().depth, places = shape.lanes * shape.unroll;
@@ -67,6 +83,7 @@ void Emitter::lanes_loop(const program::Loop& loop, const LoopShape& shape, cons
   lane_ = cat(i, " - ", start);
 
   for (auto& array : arrays) start_lanes(array, shape);
+  start_groups(loop, shape);
   const bool sums = std::any_of(arrays.begin(), arrays.end(), [](auto& array) { return !array.tree.empty(); });
   open_level(loop.index, depth + 2);
   emit(loop.body);
@@ -86,6 +103,14 @@ void Emitter::lanes_loop(const program::Loop& loop, const LoopShape& shape, cons
   around(1, cat("for (int64_t ", i, " = ", start, "; ", i, " < ", end, "; ++", i, ") {"));
   close_level();
   line("  }");
+  for (auto& step : loop.body) {
+    auto* sum = std::get_if<program::Accumulate>(&step.what);
+    const auto terms = sum ? terms_.find(sum) : terms_.end();
+    if (terms == terms_.end()) continue;
+    line(cat("  ", support_.use("bt_add_runs", buffer(sum->buffer).dtype), "(", data_name(sum->buffer), ", ",
+             terms->second.offsets, ", ", terms->second.values, ", ", end, " - ", start, ", ", shape.lanes, ");"));
+    terms_.erase(terms);
+  }
   for (auto& array : arrays) {
     if (array.tree.empty()) continue;
     const DType dtype = array.var.dtype();

@@ -4,6 +4,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "codegen/c/emit.hpp"
+#include "codegen/groups.hpp"
 
 namespace bitale::codegen::c {
 
@@ -106,6 +107,11 @@ void Emitter::emit(const program::Store& step) {
 void Emitter::emit(const program::Accumulate& step) {
   const DType dtype = buffer(step.buffer).dtype;
   const Text v = value(step.value);
+  if (const auto terms = terms_.find(&step); terms != terms_.end()) {
+    const Text offset = value(offset_of(program_, step.buffer, step.at));
+    line(cat(terms->second.offsets, "[", lane_, "] = ", offset.text, ";"));
+    return line(cat(terms->second.values, "[", lane_, "] = ", v.text, ";"));
+  }
   const std::string place = target(step.buffer, step.at);
   if (step.combiner == Combiner::add && is_float(dtype)) return line(cat(place, " += ", v.text, ";"));
   const Text before = dtype == DType::Bool ? Text{cat(place, " != 0"), Text::other} : Text{place, Text::atom};

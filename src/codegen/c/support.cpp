@@ -111,6 +111,33 @@ static inline void bt_sum_up_$S($T *lane, const $T *tree, int64_t count, int lan
       for (int k = 0; k < lanes; ++k) lane[k] += tree[level * lanes + k];
 }
 )"},
+    {"bt_add_runs", any,
+     R"(// Terms of lanes to elements. Where lanes are at two elements at most, one after the other, these are added up first:
+// pairs of neighbours, then halves.
+static inline void bt_add_runs_$S($T *data, const int64_t *offset, const $T *term, int64_t count, int lanes) {
+  enum { part = 8 };
+  for (int64_t i = 0; i < count; i += lanes, offset += lanes, term += lanes) {
+    bool few = count - i >= lanes;
+    for (int first = 0; few && first < lanes; first += part) {
+      int starts = 0;
+      for (int k = first + 1; k < first + part; ++k) starts += offset[k] != offset[k - 1];
+      few = starts <= 1;
+    }
+    for (int k = 0; !few && k < lanes && k < count - i; ++k) data[offset[k]] += term[k];
+    for (int first = 0; few && first < lanes; first += part) {
+      const int64_t at[2] = {offset[first], offset[first + part - 1]};
+      for (int run = 0; run < (at[0] == at[1] ? 1 : 2); ++run) {
+        $T sums[8];
+        for (int k = 0; k < part; ++k) sums[k] = offset[first + k] == at[run] ? term[first + k] : -($T)0;
+        for (int k = 0; k < part / 2; ++k) sums[k] = sums[2 * k] + sums[2 * k + 1];
+        for (int half = part / 4; half > 0; half /= 2)
+          for (int k = 0; k < half; ++k) sums[k] += sums[k + half];
+        data[at[run]] += sums[0];
+      }
+    }
+  }
+}
+)"},
     {"bt_lanes_add", any, R"(// Lanes to one value, halving.
 static inline $T bt_lanes_add_$S($T *lane, int lanes) {
   for (int half = lanes / 2; half > 0; half /= 2)

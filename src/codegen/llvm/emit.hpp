@@ -51,6 +51,12 @@ class Emitter {
     std::unordered_map<std::uint32_t, Value> values;
   };
   using Accumulators = std::unordered_map<std::int64_t, Value>;  // var -> memory of its vector accumulator
+  // Some of the lanes, which are of two runs at most (codegen/groups.hpp).
+  struct Runs {
+    int from;
+    Value offsets;
+    Value starts = nullptr, below = nullptr;  // bits: where the second run starts, if there is one; the lanes before
+  };
   // The lanes of a vector loop's body: its innermost Level's values are vectors of `count`, those outside scalars.
   struct Lanes {
     int count = 1;
@@ -59,8 +65,10 @@ class Emitter {
     Value active = nullptr;                           // with a mask: how many lanes, as a scalar
     std::unordered_map<std::uint32_t, Value> splats;  // of outer values, made before the loop
     Accumulators* accumulators = nullptr;
-    std::int64_t ahead = 0;  // what lies this far ahead is fetched
-    bool streams = false;    // stores pass the caches by
+    std::int64_t ahead = 0;                   // what lies this far ahead is fetched
+    bool streams = false;                     // stores pass the caches by
+    Expr groups;                              // as in codegen/groups.hpp
+    const std::vector<Runs>* runs = nullptr;  // of groups, where they are known
   };
 
   // ---- functions (emit_parts.cpp) ----
@@ -174,6 +182,14 @@ class Emitter {
   void store(std::int64_t buffer, std::span<const Expr> at, Value v);
   Value load(std::int64_t buffer, std::span<const Expr> at, bool in_lanes);
 
+  // ---- lanes added to scattered elements (emit_scatter.cpp) ----
+  void emit_by_runs(const program::Loop& loop);
+  void scatter_accumulate(const program::Accumulate& step, Value v);
+  void add_runs(const program::Accumulate& step, const Runs& runs, Value v);
+  Value load_runs(std::int64_t buffer);
+  Value of_first_run(const Runs& runs);
+  Value lanes_from(Value a, Value b, const std::vector<int>& places);
+
   // ---- what loops carry besides plain reductions (emit_carried.cpp) ----
   Value carry_start(const program::Carry& carry);
   void emit_running(const program::Update& step);
@@ -274,7 +290,6 @@ class Emitter {
   void emit(const program::Steps& steps);
   void emit(const program::Store& step);
   void emit(const program::Accumulate& step);
-  void scatter_accumulate(const program::Accumulate& step, Value v);
   void emit(const program::Let& step);
   void emit(const program::Update& step);
   void emit(const program::Allocate& step);

@@ -1,4 +1,5 @@
 // Loops as LLVM IR: plain ones, and in lanes with a masked pass for the rest.
+#include "codegen/groups.hpp"
 #include "codegen/llvm/emit.hpp"
 #include "codegen/loop_shape.hpp"
 
@@ -87,7 +88,10 @@ void Emitter::emit_lanes(const program::Loop& loop, Lanes& lanes, Value start, V
   lanes.accumulators = &accumulators;
   levels_.back().values.clear();
   lanes_ = &lanes;
-  emit(loop.body);
+  if (lanes.groups && !mask)
+    emit_by_runs(loop);
+  else
+    emit(loop.body);
   lanes_ = nullptr;
 }
 
@@ -175,6 +179,7 @@ void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, c
   Lanes lanes;
   lanes.ahead = loop.ahead;
   lanes.count = shape.lanes;
+  lanes.groups = groups_of(program_, loop, shape);
   const bool short_loop = shape.short_loop;
   const int unroll = shape.unroll;
 
@@ -187,7 +192,7 @@ void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, c
   open_level(loop.index, preheader);
 
   std::vector<Accumulators> accumulators = make_accumulators(loop, lanes.count, unroll);
-  if (is_huge() && !shape.updates && !chunks && chunk_of_ != &loop) {
+  if (is_huge() && !shape.updates && !lanes.groups && !chunks && chunk_of_ != &loop) {
     masked_loop(loop, lanes, from, extent, accumulators[0]);
     return close_level();
   }

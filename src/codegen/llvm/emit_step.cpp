@@ -94,29 +94,6 @@ void Emitter::emit(const program::Accumulate& step) {
   store(step.buffer, step.at, total);
 }
 
-// Lanes may meet at one element: they take turns, as the iterations they stand for would.
-void Emitter::scatter_accumulate(const program::Accumulate& step, Value v) {
-  const DType dtype = program_.buffers[std::size_t(step.buffer)].dtype;
-  const Place place = place_of(step.buffer, step.at);
-  const Value offsets = lanes_of(place.row + place.last);
-  const auto add_one = [&](Value offset, Value addend) {
-    const Value where = address(step.buffer, offset);
-    const Value before = from_memory(dtype, l_.BuildLoad2(builder_, memory_type(dtype), where, ""));
-    Value after = combine(step.combiner, dtype, before, addend, false);
-    if (dtype == DType::Bool) after = l_.BuildZExt(builder_, after, memory_type(dtype), "");
-    l_.BuildStore(builder_, after, where);
-  };
-  if (!lanes_->mask) {
-    for (int lane = 0; lane < lanes_->count; ++lane)
-      add_one(l_.BuildExtractElement(builder_, offsets, int64(lane), ""),
-              l_.BuildExtractElement(builder_, v, int64(lane), ""));
-    return;
-  }
-  count_up(int64(0), lanes_->active, 1, [&](Value lane, LLVMBasicBlockRef) {
-    add_one(l_.BuildExtractElement(builder_, offsets, lane, ""), l_.BuildExtractElement(builder_, v, lane, ""));
-  });
-}
-
 void Emitter::emit(const program::Let& step) {
   levels_.back().values[step.var.id()] = value(step.value);
   nest_.define(step.var);

@@ -154,6 +154,33 @@ TEST_CASE("c: sums of every length are those of the native linker") {
   }
 }
 
+TEST_CASE("c: sums by groups are those of the native linker") {
+  const config::Change quick("gcc__cxxflags", "-O2");
+  for (const DType dtype : {DType::Float64, DType::Float32}) {
+    const Variable y = vector("y", dtype), mu = vector("mu", dtype), index = lvector("index");
+    const Variable r = y - take(mu, index);
+    const Variables outputs{sum(sqr(r)), grad(sum(sqr(r)), mu), inc_subtensor(mu, {IndexItem(index)}, r)};
+    const Function c = by_c({y, mu, index}, outputs), native = function({y, mu, index}, outputs);
+    for (const std::int64_t n : {1, 8, 17, 500, 3000})
+      for (const std::int64_t groups : {1, 40, 300}) {
+        INFO(n, ", ", groups);
+        Array a = Array::empty(DType::Float64, {n}), b = Array::empty(DType::Float64, {groups}),
+              at = Array::empty(DType::Int64, {n});
+        for (std::int64_t i = 0; i < n; ++i) {
+          a.data_as<double>()[i] = std::sin(0.1 + 1.7 * double(i));
+          at.data_as<std::int64_t>()[i] = i % 100 < 90 ? i * groups / n : (i * 7919) % groups;
+        }
+        for (std::int64_t i = 0; i < groups; ++i) b.data_as<double>()[i] = std::cos(double(i));
+        const Arrays values{a.astype(dtype), b.astype(dtype), at};
+        const Results got = c(values), expected = native(values);
+        for (std::size_t k = 0; k < got.size(); ++k) {
+          INFO(k);
+          CHECK(identical(got[k], expected[k]));
+        }
+      }
+  }
+}
+
 TEST_CASE("c: errors say what they say elsewhere") {
   const Variable x = vector("x"), y = vector("y");
   const Function c = by_c({x, y}, {x + y, max(x)}), native = function({x, y}, {x + y, max(x)});

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cmath>
+#include <vector>
 
 #include "bitale/bitale.hpp"
 #include "link/linker.hpp"
@@ -123,10 +124,38 @@ TEST_CASE("direct calls: nothing is written where the general call is needed") {
   CHECK(out.values == untouched);
 }
 
+TEST_CASE("direct calls: results of what may fail once it has written are on the stack until it has succeeded") {
+  const auto x = vector("x"), index = lvector("index");
+  const auto thunk = linked({x, index}, {subtensor(x, {IndexItem(index)}), inc_subtensor(x, {IndexItem(index)}, 1.0)});
+  REQUIRE(thunk->direct());
+  Vector in(8), taken(3), increased(8);
+  std::int64_t at[] = {7, -8, 2}, three = 3, stride = 8;
+  const auto untouched = taken.values;
+  const auto run = [&] {
+    return thunk->direct()->run(std::array{in.view(), View{at, &three, &stride}},
+                                std::array{taken.view(), increased.view()});
+  };
+  CHECK(run());
+  CHECK(taken.values == std::array<double, 8>{8, 1, 3, 4, 5, 6, 7, 8});
+  CHECK(increased.values == std::array<double, 8>{2, 2, 4, 4, 5, 6, 7, 9});
+  taken.values = increased.values = untouched;
+  at[2] = 8;
+  CHECK_FALSE(run());
+  CHECK(taken.values == untouched);
+  CHECK(increased.values == untouched);
+
+  // More than belongs there.
+  std::vector<double> large(5000, 1.0), result(5000);
+  std::int64_t length = 5000;
+  at[2] = 4999;
+  CHECK_FALSE(thunk->direct()->run(std::array{View{large.data(), &length, &stride}, View{at, &three, &stride}},
+                                   std::array{taken.view(), View{result.data(), &length, &stride}}));
+  CHECK(taken.values == untouched);
+}
+
 TEST_CASE("direct calls: what needs more has none") {
-  const auto x = vector("x"), index = lvector("index"), a = matrix("a");
-  CHECK(linked({x, index}, {subtensor(x, {IndexItem(index)})})->direct() == nullptr);  // may fail once it has written
-  CHECK(linked({a}, {dot(exp(a), exp(a))})->direct() == nullptr);                      // temporaries of unknown size
-  CHECK(linked({x}, {x * 2.0}, {.threads = 2})->direct() == nullptr);                  // loops to be shared
+  const auto x = vector("x"), a = matrix("a");
+  CHECK(linked({a}, {dot(exp(a), exp(a))})->direct() == nullptr);      // temporaries of unknown size
+  CHECK(linked({x}, {x * 2.0}, {.threads = 2})->direct() == nullptr);  // loops to be shared
   CHECK(link::link("vm", std::make_shared<FunctionGraph>(Variables{x}, Variables{x * 2.0}))->direct() == nullptr);
 }

@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <limits>
 
 #include "bitale/autodiff/gradient.hpp"
 #include "bitale/compile/function.hpp"
@@ -129,6 +130,53 @@ TEST_CASE("lanes that scatter take turns") {
   for (std::int64_t n : {0, 1, 5, 8, 9, 64, 100})
     for (std::int64_t groups : {1, 3, 11})
       agree({y, mu, index}, {loss, grad(loss, mu)}, {ramp({n}), ramp({groups}), indices(n, groups)});
+}
+
+// Sorted or not, in runs of every length, from the end or not.
+TEST_CASE("sums by groups are the interpreter's") {
+  for (DType dtype : {DType::Float64, DType::Float32, DType::Int32, DType::Int8}) {
+    CAPTURE(dtype_name(dtype));
+    const double tolerance = dtype == DType::Float32 ? 2e-5 : 1e-12;
+    auto y = vector("y", dtype), mu = vector("mu", dtype);
+    auto index = lvector("index");
+    const Variable r = y - take(mu, index), s = y * take(mu, index);
+    const Variables outputs{inc_subtensor(mu, {IndexItem(index)}, r * r), inc_subtensor(mu, {IndexItem(index)}, s),
+                            take(mu, index), sum(r)};
+    auto compiled = function({y, mu, index}, outputs),
+         interpreted = function({y, mu, index}, outputs, {.mode = get_mode("FAST_COMPILE")});
+    for (std::int64_t n : {0, 1, 7, 8, 9, 15, 16, 17, 33, 1000})
+      for (std::int64_t groups : {1, 2, 5, 300})
+        for (int order = 0; order < 5; ++order) {
+          CAPTURE(n);
+          CAPTURE(groups);
+          CAPTURE(order);
+          Array at = Array::empty(DType::Int64, {n});
+          for (std::int64_t i = 0; i < n; ++i) {
+            const std::int64_t sorted = i * groups / std::max<std::int64_t>(n, 1);
+            const std::int64_t found[] = {sorted, sorted - groups, groups - 1 - sorted, (i * 7919) % groups,
+                                          i % 3 == 0 ? sorted : sorted - groups};
+            at.data_as<std::int64_t>()[i] = found[order];
+          }
+          const std::vector<Array> values{ramp({n}, dtype), ramp({groups}, dtype), at};
+          const auto got = compiled(values), expected = interpreted(values);
+          for (std::size_t k = 0; k < got.size(); ++k) CHECK(allclose(got[k], expected[k], tolerance, tolerance));
+        }
+  }
+}
+
+TEST_CASE("infinities and nans stay in their groups") {
+  auto y = vector("y"), mu = vector("mu");
+  auto index = lvector("index");
+  auto f = function({y, mu, index}, {inc_subtensor(mu, {IndexItem(index)}, y * take(mu, index))});
+  Array values = Array::full(DType::Float64, {64}, 1.0), at = Array::zeros(DType::Int64, {64});
+  values.data_as<double>()[20] = std::numeric_limits<double>::infinity();
+  values.data_as<double>()[21] = -std::numeric_limits<double>::infinity();
+  for (std::int64_t i = 0; i < 64; ++i) at.data_as<std::int64_t>()[i] = i / 12;
+  const Array got = f({values, Array{1., 1., 1., 1., 1., -0.0}, at})[0];
+  CHECK(std::isnan(got.data_as<double>()[1]));
+  for (int group : {0, 2, 3, 4}) CHECK(got.data_as<double>()[group] == 13);
+  CHECK(got.data_as<double>()[5] == 0);
+  CHECK(std::signbit(got.data_as<double>()[5]));
 }
 
 TEST_CASE("an index out of range is found in the loop that uses it") {

@@ -1,0 +1,129 @@
+// Lanes that are added to scattered elements. Several may meet at one, so they take turns, as the iterations they stand
+// for would; where they do meet, each loads what the one before has stored, which takes ten cycles a lane. The body of
+// a loop by groups (codegen/groups.hpp) is emitted twice: for lanes at two elements at most, which two additions to
+// memory and two loads serve, and for all others. A branch that chooses only how to add would be a second one for how
+// to read, and all offsets would be taken out of their vector once for each.
+#include <algorithm>
+
+#include "codegen/groups.hpp"
+#include "codegen/llvm/emit.hpp"
+
+namespace bitale::codegen {
+
+Emitter::Value Emitter::lanes_from(Value a, Value b, const std::vector<int>& places) {
+  std::vector<Value> numbers;
+  for (int place : places) numbers.push_back(l_.ConstInt(type(DType::Int32), std::uint64_t(place), false));
+  return l_.BuildShuffleVector(builder_, a, b, l_.ConstVector(numbers.data(), unsigned(numbers.size())), "");
+}
+
+// The loop's body in lanes, whose offsets are known.
+void Emitter::emit_by_runs(const program::Loop& loop) {
+  const Value offsets = lanes_of(lanes_->groups);
+  const LLVMTypeRef bits = l_.IntTypeInContext(context_, unsigned(lanes_of_runs));
+  std::vector<int> before{0};
+  for (int lane = 0; lane + 1 < lanes_of_runs; ++lane) before.push_back(lane);
+  std::vector<Runs> all;
+  Value more = nullptr;
+  for (int from = 0; from < lanes_->count; from += lanes_of_runs) {
+    Runs runs{from, some_lanes(offsets, from, lanes_of_runs)};
+    const Value starts =
+        l_.BuildICmp(builder_, LLVMIntNE, runs.offsets, lanes_from(runs.offsets, runs.offsets, before), "");
+    runs.starts = l_.BuildBitCast(builder_, starts, bits, "");
+    runs.below = l_.BuildSub(builder_, runs.starts, l_.ConstInt(bits, 1, false), "");
+    const Value twice = l_.BuildAnd(builder_, runs.starts, runs.below, "");
+    more = more ? l_.BuildOr(builder_, more, twice, "") : twice;
+    all.push_back(runs);
+  }
+  LLVMBasicBlockRef several = block("many_runs"), two = block("two_runs"), after = block("by_runs");
+  l_.BuildCondBr(builder_, l_.BuildICmp(builder_, LLVMIntNE, more, l_.ConstNull(bits), ""), several, two);
+  const auto known = levels_.back().values;
+  l_.PositionBuilderAtEnd(builder_, several);
+  emit(loop.body);
+  l_.BuildBr(builder_, after);
+  levels_.back().values = known;
+  l_.PositionBuilderAtEnd(builder_, two);
+  lanes_->runs = &all;
+  emit(loop.body);
+  lanes_->runs = nullptr;
+  l_.BuildBr(builder_, after);
+  l_.PositionBuilderAtEnd(builder_, after);
+}
+
+// Of two runs: the lanes of the first.
+Emitter::Value Emitter::of_first_run(const Runs& runs) {
+  return l_.BuildBitCast(builder_, runs.below, type(DType::Bool, lanes_of_runs), "");
+}
+
+// Lanes take turns, in masked passes as in others, unless they are known to be of two runs.
+void Emitter::scatter_accumulate(const program::Accumulate& step, Value v) {
+  const DType dtype = program_.buffers[std::size_t(step.buffer)].dtype;
+  const Place place = place_of(step.buffer, step.at);
+  const Expr offset = place.row + place.last;
+  const Value offsets = lanes_of(offset);
+  const auto add_one = [&](Value at, Value addend) {
+    const Value where = address(step.buffer, at);
+    const Value before = from_memory(dtype, l_.BuildLoad2(builder_, memory_type(dtype), where, ""));
+    Value after = combine(step.combiner, dtype, before, addend, false);
+    if (dtype == DType::Bool) after = l_.BuildZExt(builder_, after, memory_type(dtype), "");
+    l_.BuildStore(builder_, after, where);
+  };
+  if (lanes_->mask)
+    return count_up(int64(0), lanes_->active, 1, [&](Value lane, LLVMBasicBlockRef) {
+      add_one(l_.BuildExtractElement(builder_, offsets, lane, ""), l_.BuildExtractElement(builder_, v, lane, ""));
+    });
+  if (lanes_->runs && offset == lanes_->groups && dtype != DType::Bool) {
+    for (const Runs& runs : *lanes_->runs) add_runs(step, runs, some_lanes(v, runs.from, lanes_of_runs));
+    return;
+  }
+  for (int lane = 0; lane < lanes_->count; ++lane) add_one(some_lanes(offsets, lane, 1), some_lanes(v, lane, 1));
+}
+
+// The sums of both runs, side by side; a lane of the other one adds what changes nothing. A single run leaves nothing
+// to the second one, whose sum then goes elsewhere.
+void Emitter::add_runs(const program::Accumulate& step, const Runs& runs, Value v) {
+  const DType dtype = program_.buffers[std::size_t(step.buffer)].dtype;
+  constexpr int count = lanes_of_runs;
+  const Value nothing = start_of_lanes(step.combiner, dtype, count), is_first = of_first_run(runs);
+  const Value of_first = l_.BuildSelect(builder_, is_first, v, nothing, ""),
+              of_last = l_.BuildSelect(builder_, is_first, nothing, v, "");
+  std::vector<int> even, odd;
+  for (int lane = 0; lane < count; lane += 2)
+    for (int both : {0, count}) even.push_back(lane + both), odd.push_back(lane + 1 + both);
+  const Value pairs[] = {lanes_from(of_first, of_last, even), lanes_from(of_first, of_last, odd)};
+  const Value elsewhere = local(dtype, 1, "elsewhere");
+  LLVMBasicBlockRef here = l_.GetInsertBlock(builder_);
+  resume(entry_);
+  l_.BuildStore(builder_, l_.ConstNull(type(dtype)), elsewhere);
+  resume(here);
+  const Value is_one = l_.BuildICmp(builder_, LLVMIntEQ, runs.starts, l_.ConstNull(l_.TypeOf(runs.starts)), "");
+  const Value last = address(step.buffer, some_lanes(runs.offsets, count - 1, 1));
+  const Value places[] = {address(step.buffer, some_lanes(runs.offsets, 0, 1)),
+                          l_.BuildSelect(builder_, is_one, elsewhere, last, "")};
+  Value sums = l_.GetPoison(type(dtype, 2));
+  for (int run = 0; run < 2; ++run)
+    sums = l_.BuildInsertElement(builder_, sums, l_.BuildLoad2(builder_, type(dtype), places[run], ""), int64(run), "");
+  Value terms = combine(step.combiner, dtype, pairs[0], pairs[1], false);
+  for (int width = count / 2; width > 1; width /= 2)
+    terms = combine(step.combiner, dtype, some_lanes(terms, 0, width), some_lanes(terms, width, width), false);
+  sums = combine(step.combiner, dtype, sums, terms, false);
+  for (int run = 0; run < 2; ++run) l_.BuildStore(builder_, some_lanes(sums, run, 1), places[run]);
+}
+
+// What lanes read by the index of the groups: two elements.
+Emitter::Value Emitter::load_runs(std::int64_t buffer) {
+  const DType dtype = program_.buffers[std::size_t(buffer)].dtype;
+  std::vector<Value> groups;
+  for (const Runs& runs : *lanes_->runs) {
+    const auto element = [&](int lane) {
+      const Value where = address(buffer, some_lanes(runs.offsets, lane, 1));
+      return splat(l_.BuildLoad2(builder_, memory_type(dtype), where, ""), lanes_of_runs);
+    };
+    groups.push_back(l_.BuildSelect(builder_, of_first_run(runs), element(0), element(lanes_of_runs - 1), ""));
+  }
+  if (groups.size() == 1) return from_memory(dtype, groups[0]);
+  std::vector<int> all(std::size_t(lanes_->count));
+  for (int lane = 0; lane < lanes_->count; ++lane) all[std::size_t(lane)] = lane;
+  return from_memory(dtype, lanes_from(groups[0], groups[1], all));
+}
+
+}  // namespace bitale::codegen
