@@ -221,12 +221,9 @@ Emitter::Value Emitter::load(std::int64_t buffer, std::span<const Expr> at, bool
   }
   const Expr offset = place.row + place.last;
   if (!varies(offset)) return splat(scalar(address(buffer, value(offset))), lanes_->count);
-<<<<<<< Updated upstream
   if (stride && *stride != 0 && std::abs(*stride) <= most_neighbours && (!lanes_->mask || *stride == -1))
     return load_strided(dtype, buffer, l_.BuildAdd(builder_, value(place.row), start_of(place.last), ""), int(*stride));
-=======
   if (lanes_->runs && offset == lanes_->groups) return load_runs(buffer);
->>>>>>> Stashed changes
   return gather(dtype, buffer, value(offset));
 }
 
