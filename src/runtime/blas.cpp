@@ -193,7 +193,7 @@ int leading(std::int64_t distance, std::int64_t row_length) {
 // C[m, columns], a handful of elements: a call of the library takes longer than they do.
 template <class T, std::size_t... column>
 void few(std::index_sequence<column...>, std::int64_t m, std::int64_t k, const T* A, std::int64_t a_row,
-         std::int64_t a_column, const T* B, std::int64_t b_row, std::int64_t b_column, T* C) {
+         std::int64_t a_column, const T* B, std::int64_t b_row, auto b_column, T* C) {
   for (std::int64_t i = 0; i < m; ++i, C += sizeof...(column)) {
     T sums[sizeof...(column)] = {};
     const T *a = A + i * a_row, *b = B;
@@ -237,8 +237,11 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, bool transA, bool tran
     std::fill(C, C + m * n, T(0));
     return;
   }
-  if (n <= few_columns && m <= few_products && k <= few_products && m * n * k <= few_products)
-    return few<T>(n, m, k, A, transA ? 1 : lda, transA ? lda : 1, B, transB ? 1 : ldb, transB ? ldb : 1, C);
+  if (n <= few_columns && m <= few_products && k <= few_products && m * n * k <= few_products) {
+    const std::int64_t a_row = transA ? 1 : lda, a_column = transA ? lda : 1;
+    if (transB) return few<T>(n, m, k, A, a_row, a_column, B, std::int64_t(1), ldb, C);
+    return few<T>(n, m, k, A, a_row, a_column, B, ldb, std::integral_constant<std::int64_t, 1>(), C);  // in vectors
+  }
   const auto function = blas().of<T>().gemm;
   if (!function || !fit_int(m, n, k, lda, ldb)) return plain_product(m, n, k, transA, transB, A, lda, B, ldb, C);
   const bool own_transpose = A == B && m == n && lda == ldb && transA != transB;
