@@ -188,7 +188,6 @@ class Emitter {
   void add_runs(const program::Accumulate& step, const Runs& runs, Value v);
   Value load_runs(std::int64_t buffer);
   Value of_first_run(const Runs& runs);
-  Value lanes_from(Value a, Value b, const std::vector<int>& places);
 
   // ---- what loops carry besides plain reductions (emit_carried.cpp) ----
   Value carry_start(const program::Carry& carry);

@@ -10,12 +10,6 @@
 
 namespace bitale::codegen {
 
-Emitter::Value Emitter::lanes_from(Value a, Value b, const std::vector<int>& places) {
-  std::vector<Value> numbers;
-  for (int place : places) numbers.push_back(l_.ConstInt(type(DType::Int32), std::uint64_t(place), false));
-  return l_.BuildShuffleVector(builder_, a, b, l_.ConstVector(numbers.data(), unsigned(numbers.size())), "");
-}
-
 // The loop's body in lanes, whose offsets are known.
 void Emitter::emit_by_runs(const program::Loop& loop) {
   const Value offsets = lanes_of(lanes_->groups);
@@ -27,7 +21,7 @@ void Emitter::emit_by_runs(const program::Loop& loop) {
   for (int from = 0; from < lanes_->count; from += lanes_of_runs) {
     Runs runs{from, some_lanes(offsets, from, lanes_of_runs)};
     const Value starts =
-        l_.BuildICmp(builder_, LLVMIntNE, runs.offsets, lanes_from(runs.offsets, runs.offsets, before), "");
+        l_.BuildICmp(builder_, LLVMIntNE, runs.offsets, shuffled(runs.offsets, runs.offsets, before), "");
     runs.starts = l_.BuildBitCast(builder_, starts, bits, "");
     runs.below = l_.BuildSub(builder_, runs.starts, l_.ConstInt(bits, 1, false), "");
     const Value twice = l_.BuildAnd(builder_, runs.starts, runs.below, "");
@@ -89,7 +83,7 @@ void Emitter::add_runs(const program::Accumulate& step, const Runs& runs, Value 
   std::vector<int> even, odd;
   for (int lane = 0; lane < count; lane += 2)
     for (int both : {0, count}) even.push_back(lane + both), odd.push_back(lane + 1 + both);
-  const Value pairs[] = {lanes_from(of_first, of_last, even), lanes_from(of_first, of_last, odd)};
+  const Value pairs[] = {shuffled(of_first, of_last, even), shuffled(of_first, of_last, odd)};
   const Value elsewhere = local(dtype, 1, "elsewhere");
   LLVMBasicBlockRef here = l_.GetInsertBlock(builder_);
   resume(entry_);
@@ -123,7 +117,7 @@ Emitter::Value Emitter::load_runs(std::int64_t buffer) {
   if (groups.size() == 1) return from_memory(dtype, groups[0]);
   std::vector<int> all(std::size_t(lanes_->count));
   for (int lane = 0; lane < lanes_->count; ++lane) all[std::size_t(lane)] = lane;
-  return from_memory(dtype, lanes_from(groups[0], groups[1], all));
+  return from_memory(dtype, shuffled(groups[0], groups[1], all));
 }
 
 }  // namespace bitale::codegen
