@@ -2,7 +2,8 @@
 // library that is opened when first needed: the one that the flag blas__library names ("none": none), else libopenblas,
 // libcblas or libblas with the cblas_ interface. Without one, plain blocked loops do the work: slower, never an error.
 // The library is told to use one thread: who calls decides about threads. The smallest products are made here, where
-// the library would spend its time on the call; and the product of a matrix with its own transpose is computed by half.
+// the library would spend its time on the call; a tall matrix times a small one is several products, which OpenBLAS's
+// kernels for AVX-512 make without packing; and the product of a matrix with its own transpose is computed by half.
 #pragma once
 
 #include <cstdint>

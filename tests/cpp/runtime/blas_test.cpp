@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <initializer_list>
 #include <limits>
 #include <vector>
 
@@ -23,10 +24,12 @@ std::vector<T> stored(std::int64_t rows, std::int64_t columns, std::int64_t padd
 }
 
 template <class T, class Gemm>
-void check_gemm(Gemm gemm) {
-  for (std::int64_t m : {0, 1, 3, 70})
-    for (std::int64_t n : {0, 1, 2, 3, 4, 5})
-      for (std::int64_t k : {0, 1, 4, 130})
+void check_gemm(Gemm gemm, std::initializer_list<std::int64_t> ms = {0, 1, 3, 70},
+                std::initializer_list<std::int64_t> ns = {0, 1, 2, 3, 4, 5},
+                std::initializer_list<std::int64_t> ks = {0, 1, 4, 130}) {
+  for (std::int64_t m : ms)
+    for (std::int64_t n : ns)
+      for (std::int64_t k : ks)
         for (bool transA : {false, true})
           for (bool transB : {false, true}) {
             CAPTURE(m);
@@ -98,6 +101,13 @@ TEST_CASE("a matrix times its own transpose") {
 TEST_CASE("matrix times matrix") {
   check_gemm<double>(bt_gemm_f64);
   check_gemm<float>(bt_gemm_f32);
+}
+
+TEST_CASE("tall matrix times small matrix, which goes in pieces") {
+  check_gemm<double>(bt_gemm_f64, {1000}, {10, 33}, {130});
+  check_gemm<float>(bt_gemm_f32, {1001}, {10, 33}, {130});
+  check_gemm<double>(bt_gemm_f64, {131}, {9}, {1797});
+  check_gemm<double>(bt_gemm_f64, {130}, {256, 257}, {70});
 }
 
 TEST_CASE("matrix times vector") {
