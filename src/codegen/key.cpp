@@ -172,6 +172,12 @@ class ProgramDigester {
 
 }  // namespace
 
+Digest digest_of(const program::Program& program) {
+  Digester digester;
+  ProgramDigester(program, digester);
+  return digester.digest();
+}
+
 Digest key_of(const program::Program& program, const Target& target, std::string_view generator) {
   Digester digester;
   digester.add(std::string_view(BITALE_CODEGEN_VERSION));

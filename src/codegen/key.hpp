@@ -7,6 +7,9 @@
 
 namespace bitale::codegen {
 
+// Of the Program alone.
+Digest digest_of(const program::Program& program);
+
 // `generator`: what else the code depends on.
 Digest key_of(const program::Program& program, const Target& target, std::string_view generator = {});
 

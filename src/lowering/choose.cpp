@@ -169,8 +169,8 @@ void Plan::build_roots() {
   for (ApplyNode* node : definition_order_) {
     NodeScope scope(*this, node);
     const std::size_t before = roots.size();
-    if (auto found = builders_.find(node); found != builders_.end())
-      for (auto& action : found->second) action();
+    if (auto* builders = builders_.find(node))
+      for (auto& action : *builders) action();
     for (std::size_t k = before; k < roots.size(); ++k)
       if (!roots[k].node) roots[k].node = node;
   }

@@ -37,10 +37,9 @@ class Narrower {
   }
 
  private:
-  // Only loops that hold other loops: the lanes of an innermost one are not one after the other.
   const Loop* loop_of(Expr index) const {
     for (auto* loop : open_)
-      if (loop->index == index && holds_loops(*loop)) return loop;
+      if (loop->index == index) return loop;
     return nullptr;
   }
   static bool holds_loops(const Loop& loop) {
@@ -80,9 +79,9 @@ class Narrower {
         for (auto buffer : host->outputs) forbid(buffer);
       }
       if (auto* loop = std::get_if<Loop>(&step.what)) {
-        open_.push_back(loop);
+        if (holds_loops(*loop)) open_.push_back(loop);
         examine(loop->body);
-        open_.pop_back();
+        if (holds_loops(*loop)) open_.pop_back();
       }
     }
   }
@@ -124,7 +123,7 @@ class Narrower {
 
   Program& program_;
   std::vector<Rows> rows_;
-  std::vector<const Loop*> open_;
+  std::vector<const Loop*> open_;  // that hold other loops: the lanes of an innermost one are not one after the other
 };
 
 }  // namespace

@@ -23,7 +23,6 @@ void Plan::define_all() {
   for (std::size_t i = 0; i < graph_.outputs().size(); ++i) output_slots_[graph_.outputs()[i].node()].push_back(int(i));
   for (std::size_t i = 0; i < graph_.inputs().size(); ++i) define_input(graph_.inputs()[i], int(i));
   nodes_ = graph_.toposort();
-  values_.reserve(nodes_.size() + nodes_.size() / 2);
   for (auto& node : nodes_) define(node);
 }
 
@@ -97,16 +96,12 @@ void Plan::define_constant(const Variable& variable, Value& value) {
 }
 
 Value& Plan::value_of(const Variable& variable) {
-  auto [it, is_new] = values_.try_emplace(variable.node());
-  if (is_new) {
-    if (!variable.is_constant())
-      throw InternalError(cat("lowering: ", variable.str(), " is used before it is defined"));
-    Value value;
-    kept_leaves_.push_back(variable);
-    define_constant(variable, value);
-    return values_[variable.node()] = std::move(value);
-  }
-  return it->second;
+  if (Value* known = values_.find(variable.node())) return *known;
+  if (!variable.is_constant()) throw InternalError(cat("lowering: ", variable.str(), " is used before it is defined"));
+  kept_leaves_.push_back(variable);
+  Value& value = values_[variable.node()];
+  define_constant(variable, value);
+  return value;
 }
 
 std::int64_t Plan::add_buffer(const Variable& variable, program::Role role) {
@@ -116,7 +111,7 @@ std::int64_t Plan::add_buffer(const Variable& variable, program::Role role) {
   if (!buffer_names_.insert(buffer.name).second) buffer_names_.insert(buffer.name += cat("_", id));
   buffer.dtype = variable.dtype();
   buffer.role = role;
-  if (auto found = values_.find(variable.node()); found != values_.end()) buffer.shape = found->second.shape;
+  if (const Value* value = values_.find(variable.node())) buffer.shape = value->shape;
   program.buffers.push_back(std::move(buffer));
   return id;
 }
@@ -138,25 +133,22 @@ std::optional<int> Plan::take_output_slot(const Variable& variable) {
 
 // ---- lengths --------------------------------------------------------------------------------------------------------
 
-const Variables& Plan::shape_variables(const Variable& variable) {
-  Value& value = value_of(variable);
-  if (value.shape_variables.size() == value.shape.size()) return value.shape_variables;
+Variables Plan::shape_variables(const Variable& variable) {
   static const Type length_type = tensor_type(DType::Int64, 0);
-  Variables leaves;
-  for (auto& length : value.shape) {
-    if (length.is_constant()) {
-      leaves.push_back(constant(Array(std::int64_t(length.payload()))));
-      continue;
+  Variables out;
+  for (auto& length : value_of(variable).shape) {
+    Variable& known = length_variables_[length.id()];
+    if (!known) {
+      known = length.is_constant() ? constant(Array(length.payload())) : Variable(length_type);
+      values_[known.node()].scalar = length;
     }
-    leaves.push_back(Variable(length_type));
-    kept_leaves_.push_back(leaves.back());
-    values_[leaves.back().node()].scalar = length;
+    out.push_back(known);
   }
-  return values_[variable.node()].shape_variables = std::move(leaves);
+  return out;
 }
 
 Expr Plan::scalar_of(const Variable& variable) {
-  const auto is_known = [&](const Variable& v) { return values_.count(v.node()) != 0; };
+  const auto is_known = [&](const Variable& v) { return values_.find(v.node()) != nullptr; };
   if (variable.has_owner() && !is_known(variable)) {
     // Walk only what is new: nodes whose outputs have no value yet.
     std::vector<Apply> stack{variable.owner()};

@@ -13,6 +13,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "lowering/by_node.hpp"
 #include "lowering/lower.hpp"
 #include "ops/lowering.hpp"
 
@@ -57,8 +58,7 @@ struct Stretch {
 
 struct Value {
   std::vector<Expr> shape;
-  Variables shape_variables;  // leaves that stand for `shape` in infer_shape
-  Expr scalar;                // a known scalar: constant, or a variable of the program
+  Expr scalar;  // a known scalar: constant, or a variable of the program
   ElementRule rule;
   std::int64_t buffer = -1;
   int own_cost = 1;
@@ -152,9 +152,9 @@ class Plan final : public Lowering {
   void define_host_call(const Apply& node);
   void add_host_call(const Apply& node, std::vector<std::int64_t> outputs);
   bool infer_shapes(const Apply& node);
-  const Variables& shape_variables(const Variable& variable);
-  Expr scalar_of(const Variable& variable);  // the int64 value of a 0-d integer expression
-  Expr canonical(Expr length) const;         // lengths required to be equal are one, or a number
+  Variables shape_variables(const Variable& variable);  // stand for its lengths in infer_shape
+  Expr scalar_of(const Variable& variable);             // the int64 value of a 0-d integer expression
+  Expr canonical(Expr length) const;                    // lengths required to be equal are one, or a number
   std::vector<Expr> canonical(std::span<const Expr> lengths) const;
   void fix_length(Expr length, std::int64_t value);
   Expr with_fixed_lengths(Expr expr) const { return fixed_lengths_.empty() ? expr : substitute(expr, fixed_lengths_); }
@@ -203,13 +203,14 @@ class Plan final : public Lowering {
 
   const FunctionGraph& graph_;
   const InputLayouts& layouts_;
-  std::unordered_map<VariableNode*, Value> values_;
+  ByNode<Value> values_;
   std::unordered_map<VariableNode*, std::vector<int>> output_slots_;
   std::vector<Apply> kept_;  // nodes of length expressions: alive while planning
   Variables kept_leaves_;
   std::vector<Apply> nodes_;
   std::vector<ApplyNode*> definition_order_;  // nodes of the graph and of length expressions
-  std::unordered_map<ApplyNode*, std::vector<BuildRoots>> builders_;
+  ByNode<std::vector<BuildRoots>> builders_;
+  std::unordered_map<std::uint32_t, Variable> length_variables_;  // of lengths, by number
   std::unordered_map<std::uint32_t, Expr> equal_lengths_;
   Stored fixed_lengths_;  // of inputs, which a check has made a number
   std::unordered_map<std::uint64_t, Expr> index_table_;

@@ -32,7 +32,7 @@ namespace bitale::codegen {
   X(AddCallSiteAttribute)                                                                                            \
   /* constants */                                                                                                    \
   X(ConstInt) X(ConstReal) X(ConstNull) X(ConstVector) X(GetPoison) X(AddGlobal) X(SetInitializer)                   \
-  X(SetGlobalConstant)                                                                                               \
+  X(SetGlobalConstant) X(ConstStringInContext)                                                                                               \
   /* instructions */                                                                                                 \
   X(BuildAdd) X(BuildSub) X(BuildMul) X(BuildSDiv) X(BuildUDiv) X(BuildSRem) X(BuildURem) X(BuildFAdd)               \
   X(BuildFSub) X(BuildFMul) X(BuildFDiv) X(BuildFRem) X(BuildNeg) X(BuildFNeg) X(BuildNot) X(BuildAnd) X(BuildOr)    \

@@ -12,6 +12,7 @@
 #include <unordered_set>
 #include <vector>
 
+#include "codegen/equal_loops.hpp"
 #include "codegen/llvm/api.hpp"
 #include "program/loop_nest.hpp"
 #include "program/program.hpp"
@@ -94,6 +95,11 @@ class Emitter {
   Value slot_address(Value memory, std::int64_t slot);
   Value own_function(Expr call, int lanes);
   Value emit_own_function(const std::string& name, const program::Function& function, int lanes);
+
+  // ---- equal loops (emit_equal_loops.cpp) ----
+  bool emit_equal(const program::Loop& loop);
+  Value emit_cut_loop(const std::string& name, LLVMTypeRef function_type, const std::vector<Expr>& values);
+  Value table_of(const std::vector<std::int64_t>& numbers);
 
   // ---- expressions (emit_expr.cpp) ----
   Value value(Expr expr);  // at the current level; a vector when it varies over lanes
@@ -254,6 +260,7 @@ class Emitter {
   void for_each_row(const std::function<void()>& emit_row);
 
   // ---- stores that pass the caches by (emit_stream.cpp) ----
+  const std::unordered_set<std::int64_t>& read_anywhere();
   void note_streams(const program::Step& step);
   Value may_stream(const program::Loop& loop, Lanes& lanes, Value from, Value extent, Value& head);
   void mark_streamed(std::int64_t buffer, Value store);
@@ -301,6 +308,8 @@ class Emitter {
   void ask_host(int field, std::vector<std::int64_t> arguments);
   void resume(LLVMBasicBlockRef at);                      // at its end, or before its terminator
   Value local(DType dtype, int lanes, const char* name);  // memory of a variable, in the entry block
+  Value words(std::int64_t count, const char* name);      // on the stack, in the entry block
+  Value word(Value words, std::int64_t at);               // its address
   LLVMBasicBlockRef block(const char* name);
 
   LLVMTypeRef type(DType dtype, int lanes = 1);         // in registers: bool is i1
@@ -318,6 +327,8 @@ class Emitter {
   LLVMValueRef function_ = nullptr;
   LLVMBasicBlockRef entry_ = nullptr;
   std::vector<Part> parts_;
+  std::optional<EqualLoops> equal_loops_;
+  Value numbers_ = nullptr;  // of a function for equal loops: a table of which buffers stand behind its own
   std::unordered_map<std::uint32_t, Earlier> earlier_;
   static constexpr std::size_t huge = 20'000;
   std::size_t built_ = 0, built_before_ = 0;  // expressions, in the present part and in those before

@@ -106,10 +106,11 @@ Emitter::Value Emitter::emit_chunk(const program::Loop& loop, const Needs& needs
   auto nest = std::exchange(nest_, {});
   auto locals = std::exchange(locals_, {});
   auto earlier = std::exchange(earlier_, {});
+  const Value numbers = numbers_;
   nest_.begin(loop);
 
-  const LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0), word = type(DType::Int64);
-  LLVMTypeRef parameters[] = {pointer, pointer, word, word, word, pointer};
+  const LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0), integer = type(DType::Int64);
+  LLVMTypeRef parameters[] = {pointer, pointer, integer, integer, integer, pointer};
   const Value made = begin_function("chunk" + std::to_string(chunk_count_++),
                                     l_.FunctionType(l_.VoidTypeInContext(context_), parameters, 6, false));
   l_.SetLinkage(made, LLVMInternalLinkage);
@@ -118,12 +119,18 @@ Emitter::Value Emitter::emit_chunk(const program::Loop& loop, const Needs& needs
   partials_.clear();
   partial_bytes_ = 0;
   const std::vector<Expr>& known = needs.variables;
+  const Value context = l_.GetParam(made, 1);
   for (std::size_t i = 0; i < known.size(); ++i) {
-    Value slot = int64(std::int64_t(i));
-    const Value place = l_.BuildGEP2(builder_, word, l_.GetParam(made, 1), &slot, 1, "");
-    levels_[0].values[known[i].id()] =
-        from_memory(known[i].dtype(), l_.BuildLoad2(builder_, memory_type(known[i].dtype()), place, ""));
+    const DType dtype = known[i].dtype();
+    const Value in_memory = l_.BuildLoad2(builder_, memory_type(dtype), word(context, std::int64_t(i)), "");
+    levels_[0].values[known[i].id()] = from_memory(dtype, in_memory);
     nest_.define(known[i]);
+  }
+  if (numbers_) {
+    LLVMBasicBlockRef start = l_.GetInsertBlock(builder_);
+    resume(entry_);
+    numbers_ = l_.BuildLoad2(builder_, pointer, word(context, std::int64_t(known.size())), "numbers");
+    resume(start);
   }
   load_own_data(needs.buffers, l_.GetParam(made, 4));
   start_carries(loop);
@@ -149,6 +156,7 @@ Emitter::Value Emitter::emit_chunk(const program::Loop& loop, const Needs& needs
   nest_ = std::move(nest);
   locals_ = std::move(locals);
   earlier_ = std::move(earlier);
+  numbers_ = numbers;
   resume(here);
   return made;
 }
@@ -157,23 +165,12 @@ Emitter::Value Emitter::emit_chunk(const program::Loop& loop, const Needs& needs
 Emitter::Chunks Emitter::run_chunks(const program::Loop& loop, Value extent) {
   const Needs needs = needs_of(loop);
   const std::vector<Expr>& known = needs.variables;
-  const LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0), word = type(DType::Int64);
-  const auto memory = [&](std::int64_t words, const char* name) {
-    LLVMBasicBlockRef here = l_.GetInsertBlock(builder_);
-    resume(entry_);
-    const Value out = l_.BuildArrayAlloca(builder_, word, int64(words), name);
-    l_.SetAlignment(out, 64);
-    resume(here);
-    return out;
-  };
-  const auto word_of = [&](Value array, std::int64_t at) {
-    Value slot = int64(at);
-    return l_.BuildGEP2(builder_, word, array, &slot, 1, "");
-  };
+  const LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0), integer = type(DType::Int64);
   const Value work = value(loop.work);
-  const Value context = memory(std::max<std::int64_t>(1, std::int64_t(known.size())), "context");
+  const Value context = words(std::int64_t(known.size()) + 1, "context");
   for (std::size_t i = 0; i < known.size(); ++i)
-    l_.BuildStore(builder_, to_memory(known[i].dtype(), value(known[i])), word_of(context, std::int64_t(i)));
+    l_.BuildStore(builder_, to_memory(known[i].dtype(), value(known[i])), word(context, std::int64_t(i)));
+  if (numbers_) l_.BuildStore(builder_, numbers_, word(context, std::int64_t(known.size())));
   const Value chunk = emit_chunk(loop, needs);
 
   Chunks out;
@@ -181,19 +178,19 @@ Emitter::Chunks Emitter::run_chunks(const program::Loop& loop, Value extent) {
   out.partials_of_one = std::move(partials_);
   out.partial_bytes = partial_bytes_;
   const std::int64_t granule = !out.all ? granule_ : loop.vector ? simple_granule : 1;
-  const Value home = memory(std::max<std::int64_t>(1, out.all ? out.partial_bytes / 8 : 0), "partial"),
-              done = memory(4, "done");
-  LLVMTypeRef types[] = {pointer, pointer, pointer, word, word, word, word, pointer, word, pointer};
+  const Value home = words(std::max<std::int64_t>(1, out.all ? out.partial_bytes / 8 : 0), "partial"),
+              done = words(4, "done");
+  LLVMTypeRef types[] = {pointer, pointer, pointer, integer, integer, integer, integer, pointer, integer, pointer};
   Value arguments[] = {l_.GetParam(function_, 0), chunk, context,        extent, work, int64(granule),
                        int64(out.partial_bytes),  home,  int64(out.all), done};
   const LLVMTypeRef run_type = l_.FunctionType(l_.VoidTypeInContext(context_), types, 10, false);
   Value run = l_.GetNamedFunction(module_, "bt_run_in_chunks");
   if (!run) run = l_.AddFunction(module_, "bt_run_in_chunks", run_type);
   l_.BuildCall2(builder_, run_type, run, arguments, 10, "");
-  out.partials = l_.BuildLoad2(builder_, pointer, word_of(done, 0), "partials");
-  out.count = l_.BuildLoad2(builder_, word, word_of(done, 1), "chunks");
-  out.length = l_.BuildLoad2(builder_, word, word_of(done, 2), "chunk_length");
-  out.done = l_.BuildLoad2(builder_, word, word_of(done, 3), "done");
+  out.partials = l_.BuildLoad2(builder_, pointer, word(done, 0), "partials");
+  out.count = l_.BuildLoad2(builder_, integer, word(done, 1), "chunks");
+  out.length = l_.BuildLoad2(builder_, integer, word(done, 2), "chunk_length");
+  out.done = l_.BuildLoad2(builder_, integer, word(done, 3), "done");
   return out;
 }
 

@@ -34,6 +34,7 @@ void Emitter::start_carries(const program::Loop& loop) {
 }
 
 void Emitter::emit(const program::Loop& loop) {
+  if (emit_equal(loop)) return;
   const bool in_chunks = loop.work && levels_.size() == 1;
   if (!in_chunks && (emit_transpose(loop) || emit_row_blocks(loop))) return;
   const Value extent = value(loop.extent);

@@ -23,6 +23,11 @@ Emitter::Value Emitter::frame_field(int field) {
 void Emitter::load_data(std::int64_t buffer) {
   LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0);
   Value slot = int64(buffer);
+  if (numbers_) {
+    const LLVMTypeRef narrow = type(DType::Int32);
+    const Value number = l_.BuildGEP2(builder_, narrow, numbers_, &slot, 1, "");
+    slot = l_.BuildZExt(builder_, l_.BuildLoad2(builder_, narrow, number, ""), type(DType::Int64), "");
+  }
   Value address = l_.BuildGEP2(builder_, pointer, frame_field(0), &slot, 1, "");
   Value& known = data_[std::size_t(buffer)].value;
   if (!known) known_data_.push_back(buffer);

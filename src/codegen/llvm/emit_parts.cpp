@@ -18,6 +18,7 @@ constexpr std::int64_t slot_alignment = 64;  // that of the widest vector
 }  // namespace
 
 void Emitter::emit_program(const std::string& name) {
+  equal_loops_.emplace(program_, read_anywhere(), target_.vector_bytes);
   open_part();
   emit(program_.steps);
   l_.BuildRet(builder_, l_.ConstNull(l_.Int32TypeInContext(context_)));

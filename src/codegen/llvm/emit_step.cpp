@@ -124,6 +124,21 @@ Emitter::Value Emitter::local(DType dtype, int lanes, const char* name) {
   return memory;
 }
 
+Emitter::Value Emitter::words(std::int64_t count, const char* name) {
+  constexpr unsigned cache_line = 64;
+  LLVMBasicBlockRef here = l_.GetInsertBlock(builder_);
+  resume(entry_);
+  const Value out = l_.BuildArrayAlloca(builder_, type(DType::Int64), int64(count), name);
+  l_.SetAlignment(out, cache_line);
+  resume(here);
+  return out;
+}
+
+Emitter::Value Emitter::word(Value words, std::int64_t at) {
+  Value slot = int64(at);
+  return l_.BuildGEP2(builder_, type(DType::Int64), words, &slot, 1, "");
+}
+
 // ---- steps at the top -----------------------------------------------------------------------------------------------
 
 void Emitter::fail_unless(Value ok, Value code) {

@@ -88,24 +88,28 @@ void note_repeated(const program::Steps& steps, std::vector<program::Expr>& indi
 
 }  // namespace
 
+const std::unordered_set<std::int64_t>& Emitter::read_anywhere() {
+  if (!read_anywhere_) {
+    Accesses all;
+    all.note(program_.steps);
+    read_anywhere_ = std::move(all.read);
+  }
+  return *read_anywhere_;
+}
+
 // What the top-level step `step` may stream, and the bytes it moves.
 void Emitter::note_streams(const program::Step& step) {
   streamed_.clear();
   streams_ = false;
   const auto* loop = std::get_if<program::Loop>(&step.what);
   if (!loop) return;
-  if (!read_anywhere_) {
-    Accesses all;
-    all.note(program_.steps);
-    read_anywhere_ = std::move(all.read);
-  }
   Accesses here;
   here.note(*loop);
   std::unordered_set<std::int64_t> repeated;
   std::vector<Expr> indices{loop->index};
   note_repeated(loop->body, indices, repeated);
   for (auto buffer : here.written)
-    if (program_.buffers[std::size_t(buffer)].role == program::Role::output && !read_anywhere_->count(buffer) &&
+    if (program_.buffers[std::size_t(buffer)].role == program::Role::output && !read_anywhere().count(buffer) &&
         !repeated.count(buffer))
       streamed_.insert(buffer);
   if (streamed_.empty()) return;
@@ -121,7 +125,7 @@ void Emitter::note_streams(const program::Step& step) {
     traffic_ = traffic_ + bytes;
   }
   program::ExprWalk()(traffic_, [&](Expr expr) {  // chunks of the loop know lengths, but not what was computed before
-    if (expr.code() == Code::var) streamed_.clear();
+    if (expr.code() == Code::var && !numbers_) streamed_.clear();
   });
 }
 

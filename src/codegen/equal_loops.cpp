@@ -1,0 +1,252 @@
+#include "codegen/equal_loops.hpp"
+
+#include <map>
+#include <unordered_set>
+#include <utility>
+
+#include "codegen/key.hpp"
+#include "codegen/loop_shape.hpp"
+
+namespace bitale::codegen {
+
+namespace {
+
+using program::Code;
+using program::Expr;
+using program::Role;
+using program::Step;
+
+constexpr std::size_t least_size = 100;    // expressions of a loop: a call costs as much as a few
+constexpr std::size_t least_saved = 1000;  // expressions that need not be compiled
+
+// Copies a loop into a Program of its own.
+class Cutter {
+ public:
+  Cutter(const program::Program& from, const Buffers& read, int vector_bytes, CutLoop& out)
+      : from_(from), read_(read), vector_bytes_(vector_bytes), out_(out), pool_(*out.program.pool) {}
+
+  bool cut(const program::Loop& loop) {
+    define(loop);
+    auto copied = copy(loop);
+    if (!copied) return false;
+    out_.program.steps.push_back({std::move(*copied)});
+    return true;
+  }
+
+ private:
+  // What comes about in the loop: its indices, variables, and what it writes.
+  void define(const program::Loop& loop) {
+    copies_.try_emplace(loop.index.id(), pool_.index(defined_++));
+    for (auto& carry : loop.carries) {
+      define(carry.var);
+      if (!carry.running) continue;
+      running_.insert(carry.var.payload());
+      running_copies_.insert(copies_.at(carry.var.id()).payload());
+    }
+    for (auto& step : loop.body) {
+      if (auto* inner = std::get_if<program::Loop>(&step.what)) define(*inner);
+      if (auto* let = std::get_if<program::Let>(&step.what)) define(let->var);
+      if (auto* store = std::get_if<program::Store>(&step.what)) written_.insert(store->buffer);
+      if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) written_.insert(accumulate->buffer);
+    }
+  }
+  void define(Expr var) { copies_.try_emplace(var.id(), pool_.var(first_defined + defined_++, var.dtype())); }
+
+  // ---- steps ----
+  std::optional<program::Loop> copy(const program::Loop& loop) {
+    auto& [index, extent, carries, body, vector, ahead, work] = loop;
+    program::Loop to{copy(index), copy(extent), {}, {}, vector, ahead, work ? copy(work) : Expr()};
+    for (auto& [var, combiner, running] : carries) to.carries.push_back({copy(var), combiner, running});
+    for (auto& step : body) {
+      auto copied = copy(step);
+      if (!copied) return {};
+      to.body.push_back(std::move(*copied));
+    }
+    if (vector && !lies_alike(loop, to)) return {};
+    return to;
+  }
+  // What is known before a loop counts for how its lanes are laid out.
+  bool lies_alike(const program::Loop& loop, const program::Loop& copied) const {
+    const LoopShape a = shape_of(loop, running_, vector_bytes_), b = shape_of(copied, running_copies_, vector_bytes_);
+    return a.lanes == b.lanes && a.unroll == b.unroll && a.short_loop == b.short_loop && a.pairwise == b.pairwise;
+  }
+  std::optional<Step> copy(const Step& step) {
+    if (auto* loop = std::get_if<program::Loop>(&step.what)) {
+      auto copied = copy(*loop);
+      if (!copied) return {};
+      return Step{std::move(*copied)};
+    }
+    if (auto* store = std::get_if<program::Store>(&step.what)) {
+      auto& [buffer, at, value] = *store;
+      return Step{program::Store{copy_buffer(buffer), copy(at), copy(value)}};
+    }
+    if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) {
+      auto& [buffer, at, combiner, value] = *accumulate;
+      if (has_load(at)) return {};  // lanes may be added by groups (groups.hpp), whose index may be known before
+      return Step{program::Accumulate{copy_buffer(buffer), copy(at), combiner, copy(value)}};
+    }
+    if (auto* let = std::get_if<program::Let>(&step.what)) return Step{program::Let{copy(let->var), copy(let->value)}};
+    if (auto* update = std::get_if<program::Update>(&step.what)) {
+      auto& [var, combiner, value, place_var, place] = *update;
+      program::Update to{copy(var), combiner, copy(value)};
+      if (place_var) to.place_var = copy(place_var), to.place = copy(place);
+      if (is_sum_of_products(*update) != is_sum_of_products(to)) return {};
+      return Step{std::move(to)};
+    }
+    return {};
+  }
+
+  static bool has_load(const std::vector<Expr>& at) {
+    bool found = false;
+    program::ExprWalk walk;
+    for (auto& each : at) walk(each, [&](Expr expr) { found |= expr.code() == Code::load; });
+    return found;
+  }
+
+  // ---- buffers ----
+  std::int64_t copy_buffer(std::int64_t id) {
+    const auto [found, is_new] = buffers_.try_emplace(id, std::int64_t(out_.buffers.size()));
+    if (!is_new) return found->second;
+    const std::int64_t to = found->second;
+    out_.buffers.push_back(id);
+    const program::Buffer& buffer = from_.buffers[std::size_t(id)];
+    program::Buffer copied;
+    copied.name = "b" + std::to_string(to);
+    copied.dtype = buffer.dtype;
+    copied.role = buffer.role;
+    if (buffer.role == Role::constant || (buffer.role == Role::output && read_.count(id))) copied.role = Role::input;
+    copied.per_worker = buffer.per_worker;
+    copied.shape = copy(buffer.shape);
+    out_.program.buffers.push_back(std::move(copied));
+    return to;
+  }
+
+  // ---- expressions ----
+  std::vector<Expr> copy(const std::vector<Expr>& list) {
+    std::vector<Expr> to;
+    for (auto& each : list) to.push_back(copy(each));
+    return to;
+  }
+  Expr copy(Expr root) {
+    const std::size_t bottom = stack_.size();
+    stack_.push_back(root);
+    while (stack_.size() > bottom) {
+      const Expr expr = stack_.back();
+      const std::size_t before = stack_.size();
+      if (!copies_.count(expr.id())) {
+        for (std::size_t i = expr.argument_count(); i-- > 0;)
+          if (!copies_.count(expr.argument(i).id())) stack_.push_back(expr.argument(i));
+        if (stack_.size() != before) continue;
+        copies_.emplace(expr.id(), copy_of(expr));
+      }
+      stack_.pop_back();
+    }
+    return given(root);
+  }
+
+  // Its arguments are done. None of what is known before the loop.
+  Expr copy_of(Expr expr) {
+    const Code code = expr.code();
+    if (code == Code::constant) return pool_.make(code, expr.dtype(), {}, expr.payload());
+    const bool is_load = code == Code::load;
+    bool comes_about = is_load && written_.count(expr.payload()), is_number = !is_load && expr.argument_count() > 0;
+    for (std::size_t i = 0; i < expr.argument_count(); ++i) {
+      const Expr argument = expr.argument(i);
+      comes_about |= !argument.is_constant() && copies_.at(argument.id());
+      is_number &= argument.is_constant();
+    }
+    if (!comes_about && !is_number) return {};
+    ++out_.size;
+    std::vector<Expr> arguments;
+    for (std::size_t i = 0; i < expr.argument_count(); ++i) arguments.push_back(given(expr.argument(i)));
+    std::int64_t payload = expr.payload();
+    if (is_load) payload = copy_buffer(payload);
+    if (code == Code::call || code == Code::rare_call) payload = copy_function(expr, arguments);
+    return pool_.make(code, expr.dtype(), arguments, payload);
+  }
+
+  // The copy, or the parameter that stands for what is known before.
+  Expr given(Expr expr) {
+    if (const Expr copied = copies_.at(expr.id())) return copied;
+    const auto [parameter, is_new] = parameters_.try_emplace(expr.id());
+    if (is_new) {
+      parameter->second = pool_.var(std::int64_t(out_.values.size()), expr.dtype());
+      out_.values.push_back(expr);
+    }
+    return parameter->second;
+  }
+
+  // The number of the function that is called, which the Program may have a body for.
+  std::int64_t copy_function(Expr call, std::span<const Expr> arguments) {
+    const std::string& name = from_.pool->function_name(call.payload());
+    const std::int64_t number = pool_.call(name, call.dtype(), arguments).payload();
+    const program::Function* function = from_.function_of(call);
+    if (!function || out_.program.functions.count(number)) return number;
+    program::Function copied;
+    for (auto& parameter : function->parameters) {
+      copied.parameters.push_back(pool_.var(parameter.payload(), parameter.dtype()));
+      copies_.try_emplace(parameter.id(), copied.parameters.back());
+    }
+    const std::size_t size = out_.size;
+    copied.body = copy(function->body);
+    out_.size = size;
+    out_.program.functions.emplace(number, std::move(copied));
+    return number;
+  }
+
+  static constexpr std::int64_t first_defined = std::int64_t(1) << 32;  // variables; those before are parameters
+
+  const program::Program& from_;
+  const Buffers& read_;
+  int vector_bytes_;
+  CutLoop& out_;
+  program::ExprPool& pool_;
+  std::int64_t defined_ = 0;
+  std::unordered_set<std::int64_t> written_, running_, running_copies_;
+  std::unordered_map<std::int64_t, std::int64_t> buffers_;       // by number: that of the copy
+  std::unordered_map<std::uint32_t, Expr> copies_, parameters_;  // by number; no copy of what is known before
+  std::vector<Expr> stack_;
+};
+
+}  // namespace
+
+std::optional<CutLoop> cut_out(const program::Program& program, const program::Loop& loop, const Buffers& read,
+                               int vector_bytes) {
+  CutLoop out;
+  if (!Cutter(program, read, vector_bytes, out).cut(loop)) return {};
+  return out;
+}
+
+EqualLoops::EqualLoops(const program::Program& program, const Buffers& read, int vector_bytes) {
+  struct Kind {
+    CutLoop first;
+    std::vector<std::pair<const program::Loop*, Use>> uses;
+  };
+  std::map<Digest, std::size_t> known;
+  std::vector<Kind> found;
+  for (auto& step : program.steps) {
+    const auto* loop = std::get_if<program::Loop>(&step.what);
+    if (!loop) continue;
+    auto cut = cut_out(program, *loop, read, vector_bytes);
+    if (!cut || cut->size < least_size) continue;
+    const auto [kind, is_new] = known.try_emplace(digest_of(cut->program), found.size());
+    Use use{0, std::move(cut->buffers), std::move(cut->values)};
+    if (is_new) found.push_back({std::move(*cut), {}});
+    found[kind->second].uses.emplace_back(loop, std::move(use));
+  }
+  for (auto& kind : found) {
+    if ((kind.uses.size() - 1) * kind.first.size < least_saved) continue;
+    for (auto& [loop, use] : kind.uses) {
+      use.kind = kinds_.size();
+      uses_.emplace(loop, std::move(use));
+    }
+    kinds_.push_back(std::move(kind.first.program));
+  }
+}
+
+const EqualLoops::Use* EqualLoops::find(const program::Loop& loop) const {
+  const auto found = uses_.find(&loop);
+  return found == uses_.end() ? nullptr : &found->second;
+}
+
+}  // namespace bitale::codegen

@@ -1,0 +1,48 @@
+// Equal loops: programs repeat themselves (unrolled scans, the layers of a network, their gradients), and what is
+// repeated need be compiled once. A loop at the top is cut out of its Program: buffers and what is known before the
+// loop become parameters. Loops from which that leaves the same are equal.
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "program/program.hpp"
+
+namespace bitale::codegen {
+
+// A loop as a Program whose only step it is. Buffer k of that stands for `buffers[k]`, and its variables that nothing
+// defines, 0, 1, ..., for `values`.
+struct CutLoop {
+  program::Program program;
+  std::vector<std::int64_t> buffers;
+  std::vector<program::Expr> values;
+  std::size_t size = 0;  // expressions
+};
+// `read`: the buffers that the program reads anywhere; results that it does not read are still that. Nothing for a loop
+// that does what only steps at the top can, or that would add up in another order once it is cut out.
+using Buffers = std::unordered_set<std::int64_t>;
+std::optional<CutLoop> cut_out(const program::Program& program, const program::Loop& loop, const Buffers& read,
+                               int vector_bytes);
+
+class EqualLoops {
+ public:
+  // Finds them among the steps at the top. Small loops, and those whose repetitions come to little, are left alone.
+  EqualLoops(const program::Program& program, const Buffers& read, int vector_bytes);
+
+  struct Use {
+    std::size_t kind;  // equal loops are of one
+    std::vector<std::int64_t> buffers;
+    std::vector<program::Expr> values;
+  };
+  // Null for a loop that stands alone.
+  const Use* find(const program::Loop& loop) const;
+  const program::Program& program_of(const Use& use) const { return kinds_[use.kind]; }
+
+ private:
+  std::vector<program::Program> kinds_;
+  std::unordered_map<const program::Loop*, Use> uses_;
+};
+
+}  // namespace bitale::codegen

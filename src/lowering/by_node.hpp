@@ -1,0 +1,32 @@
+// ByNode: a T for each node of a graph, once it is asked for. It is found in a flat table, and stays where it is.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "graph/pointer_map.hpp"
+
+namespace bitale::lowering {
+
+template <class T>
+class ByNode {
+ public:
+  T& operator[](const void* node) {
+    const auto [place, is_new] = places_.insert(node);
+    if (!is_new) return **place;
+    if (blocks_.empty() || blocks_.back().size() == block_size) blocks_.emplace_back().reserve(block_size);
+    return *(*place = &blocks_.back().emplace_back());
+  }
+  T* find(const void* node) {
+    T** place = places_.find(node);
+    return place ? *place : nullptr;
+  }
+
+ private:
+  static constexpr std::size_t block_size = 64;
+
+  PointerMap<T*> places_;
+  std::vector<std::vector<T>> blocks_;
+};
+
+}  // namespace bitale::lowering
