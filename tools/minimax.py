@@ -2,7 +2,7 @@
 """Minimax polynomials and rational functions for src/program/math, by Remez' exchange in 200-bit arithmetic (mpmath).
 
 Usage: minimax.py [NAME...]      prints the coefficients of the approximations below, and their errors; the tables of
-                                 erf ("erf_table") and the logarithms ("log_table")
+                                 erf ("erf_table"), tanh ("tanh_table") and the logarithms ("log_table")
 
 Each approximation P(z) of f(z) on [low, high] is as good as its weight w(z) says: it minimises the largest |w (P - f)|,
 which is the relative error of the function that P is part of. Coefficients are rounded to the format one after another,
@@ -12,7 +12,7 @@ lowest first, and the rest fitted again, so that rounding costs little.
 import sys
 
 from mpmath import (asin, atan, cbrt, cos, erf, erfc, erfinv, exp, expm1, floor, gamma, log, lu_solve, matrix, mp, mpf, pi, sin,
-                    sqrt)
+                    sqrt, tanh)
 
 mp.prec = 200
 
@@ -183,21 +183,27 @@ def through(f, low, high, count):
     return list(lu_solve(matrix([[p**j for j in range(count)] for p in points]), matrix([f(p) for p in points])))
 
 
-def erf_table(bits):
-    """The rows of erf_table.hpp: coefficients about n h, for a step h near 0.38 (0.25) whose first values are short."""
-    unit, near, bound, degree = (2**20, 401492, 5.93, 12) if bits == 53 else (2**16, 16595, 3.926, 6)
+def step_table(g, bits, unit, near, bound, degree):
+    """Coefficients of g, an odd function, about n h, for a step h next to near / unit whose first values are short."""
 
     def inexact(h):
-        return max(abs(erf(n * h) - rounded(erf(n * h), bits)) * 2**bits * weight for n, weight in ((1, 4), (2, 1), (3, 0.5)))
+        return max(abs(g(n * h) - rounded(g(n * h), bits)) * 2**bits * weight for n, weight in ((1, 4), (2, 1), (3, 0.5)))
 
     h = min((mpf(near + k) / unit for k in range(50)), key=inexact)
     columns = []
     for n in range(16):
         about, is_first = n * h, n == 0
         low, high = 0 if is_first else -h / 2, min(h / 2, bound - about)
-        rest = through(lambda t: (erf(about + t) - erf(about) - (t if is_first else 0)) / t, low, high, degree)
-        columns.append([rounded(c, bits) for c in [erf(about), *rest]])
+        rest = through(lambda t: (g(about + t) - g(about) - (t if is_first else 0)) / t, low, high, degree)
+        columns.append([rounded(c, bits) for c in [g(about), *rest]])
     return h, list(zip(*columns))
+
+
+# The rows of erf_table.hpp and tanh_table.hpp.
+step_tables = {
+    "erf_table": {53: (erf, 53, 2**20, 401492, 5.93, 12), 24: (erf, 24, 2**16, 16595, 3.926, 6)},
+    "tanh_table": {24: (tanh, 24, 2**16, 39616, 9.36, 7)},
+}
 
 
 def log_table(base, bits):
@@ -222,9 +228,11 @@ def log_table(base, bits):
 
 def print_tables(name):
     for bits, digits in ((53, 17), (24, 9)):
-        if name == "erf_table":
-            step, rows = erf_table(bits)
-            print(f"erf_table float{64 if bits == 53 else 32}: step {mp.nstr(step, 17)}")
+        if name in step_tables:
+            if bits not in step_tables[name]:
+                continue
+            step, rows = step_table(*step_tables[name][bits])
+            print(f"{name} float{64 if bits == 53 else 32}: step {mp.nstr(step, 17)}")
             for row in rows:
                 print("  {" + ", ".join(mp.nstr(c, digits) for c in row) + "}")
         else:

@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <initializer_list>
+#include <span>
 
 #include "program/expr.hpp"
 #include "program/math/scale.hpp"
@@ -91,6 +92,14 @@ Expr log_of_normal(Expr x);
 Expr log_of_positive(Expr x);
 // log(1 + x) for x >= -1/2 and finite.
 Expr log1p_moderate(Expr x);
+
+// An odd function that rises to 1, which it reaches at `bound`: polynomials about multiples n of the step, n < 16. Row
+// k has their coefficients of the power k; about 0 those of what the function has beyond its argument.
+struct StepTable {
+  double step, bound;
+  std::span<const double[16]> rows;
+};
+Expr odd_by_steps(Expr x, const StepTable& table);
 
 // log(x) for positive finite x, subnormal too, with six more bits than the format has.
 Sum log_with_tail(Expr x);

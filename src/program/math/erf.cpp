@@ -5,7 +5,6 @@
 // Laframboise, Math. Comp. 36, 1981). erfc is erfcx times exp(-x^2), and erfcx(-x) is 2 exp(x^2) less erfcx(x). The
 // polynomial's leading term is carried in two pieces, for each factor would add its rounding.
 #include <limits>
-#include <span>
 
 #include "program/math/core.hpp"
 #include "program/math/erf_table.hpp"
@@ -47,13 +46,17 @@ Sum erfcx_of_positive(Expr a) {
   const Expr sum = a + centre, twice = fma(a, number(2), number(1)), inverse = 1.0 / (sum * twice);
   const Expr s = inverse * twice, scale = inverse * sum, rough = (a - centre) * s;
   // What the quotients lack, by their remainders (a - K) - rough (a + K) and 1 - scale (1 + 2 a).
-  const Expr q = fma(fma(-rough, a, fma(rough + 1.0, number(-centre), a)), s, rough);
+  const Expr left = fma(-rough, a, fma(rough + 1.0, number(-centre), a)), q = fma(left, s, rough);
+  // What rounding takes from q counts by the slope there: 1.74 at -1, from where it falls like q^5, and small beyond 0.
+  const Expr lost_of_q = fma(left, s, rough - q), square = q * q;
+  const Expr slope = (square * square) * (min(q, number(0)) * -1.74);
   const Expr lost_of_twice = fma(a, number(2), 1.0 - twice);
   const Expr remainder = fma(-scale, lost_of_twice, fma(-scale, twice, number(1)));
   const Series series = scaled_erfcx(q);
   const Sum value = sum_exactly(number(series.high), q * series.rest);
+  const Expr rest = fma(lost_of_q, slope, value.low + series.low);
   const Expr high = value.high * scale, lost = fma(value.high, scale, -high);
-  return {high, lost + scale * fma(value.high, remainder, value.low + series.low)};
+  return {high, lost + scale * fma(value.high, remainder, rest)};
 }
 
 // exp(factor a^2) = 2^n (1 + e) (1 + rest), for a power of two; `shifted` is n + shifter.
@@ -103,32 +106,9 @@ Expr by_double(Expr (*function)(Expr), Expr x) { return cast(function(cast(x, DT
 
 }  // namespace
 
-// a = n h + t. About 0 the sum begins with t itself, which then is all that matters.
 Expr erf(Expr x) {
-  const Format format(x.dtype());
-  const auto number = [&](double value) { return x.pool().number(value, x.dtype()); };
-  const double step = format.is_double ? erf_step : erf_step_of_float;
-  const Expr a = min(number(format.is_double ? erf_bound : erf_bound_of_float), abs(x));
-  const Expr shifted = fma(a, number(1 / step), number(format.shifter())), n = shifted - format.shifter();
-  const Expr t = fma(n, number(-step), a), at = bitcast(shifted, format.bits());
-  const auto coefficient = [&](std::span<const double> row) { return lookup(at, row, x.dtype()); };
-  // In float64 every other term goes into a chain of its own, for one would keep the processor waiting. The first two
-  // terms are added last, in one rounding each.
-  const auto value = [&](const auto& table) {
-    const std::size_t step = format.is_double ? 2 : 1;
-    const Expr power = format.is_double ? t * t : t;
-    const auto chain = [&](std::size_t first) {
-      const std::size_t last = std::size(table) - 1;
-      std::size_t k = last - (last - first) % step;
-      Expr sum = coefficient(table[k]);
-      while (k > first) sum = fma(sum, power, coefficient(table[k -= step]));
-      return sum;
-    };
-    const Expr rest = format.is_double ? fma(chain(3), t, chain(2)) : chain(2);
-    const Expr slope = fma(rest, t, coefficient(table[1]));
-    return fma(slope, t, select(equal(n, 0), a, coefficient(table[0])));
-  };
-  return copysign(format.is_double ? value(erf_table) : value(erf_table_of_float), x);
+  return Format(x.dtype()).is_double ? odd_by_steps(x, {erf_step, erf_bound, erf_table})
+                                     : odd_by_steps(x, {erf_step_of_float, erf_bound_of_float, erf_table_of_float});
 }
 
 Expr erfc(Expr x) {
@@ -168,7 +148,7 @@ Expr log_ndtr(Expr x) {
   const Expr bound = select(is_below, number(1e12), normal_bound);
   const auto [tail, tail_lost, scaled] = normal_tail(min(bound, abs(x)));
   const Expr w = select(is_below, scaled.high * 0.5, 1.0 - tail);
-  const Expr lost = select(is_below, scaled.low * 0.5, (1.0 - w) - tail);
+  const Expr lost = select(is_below, scaled.low * 0.5, ((1.0 - w) - tail) - tail_lost);
   const auto [m, k] = decompose(w);
   const Expr inverse_power = add_to_exponent(number(1), format.shifter() - k);
   const Expr is_near_1 = w > 0.75, f = select(is_near_1, -tail, fma(lost, inverse_power, m - 1.0));

@@ -4,13 +4,15 @@
 
 #include "program/math/core.hpp"
 #include "program/math/math.hpp"
+#include "program/math/tanh_table.hpp"
 
 namespace bitale::program::math {
 
 Expr tanh(Expr x) {
-  const Format format(x.dtype());
+  if (!Format(x.dtype()).is_double)
+    return odd_by_steps(x, {tanh_step_of_float, tanh_bound_of_float, tanh_table_of_float});
   // (exp(2a) - 1) / (exp(2a) + 1); beyond the bound the result is 1.
-  const Expr a = min(x.pool().number(format.is_double ? 22.0 : 10.0, x.dtype()), abs(x));
+  const Expr a = min(x.pool().number(22.0, x.dtype()), abs(x));
   const Expr t = expm1_moderate(a + a), below = t + 2.0, quotient = t / below;
   // What the sum lost, which near 1 doesn't count, times 1 / (t + 2) = (1 - tanh) / 2.
   const Expr lost = select(t < 2.0, t - (below - 2.0), 0.0), half = x.pool().number(0.5, x.dtype());
