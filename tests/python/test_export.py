@@ -28,7 +28,7 @@ def test_page(tmp_path, monkeypatch):
         exec(compile(block, str(PAGE), "exec"), names)
 
 
-@pytest.mark.skipif(not shutil.which("cmake"), reason="no CMake")
+@pytest.mark.skipif(not shutil.which("cmake") or not shutil.which("ninja"), reason="no CMake or Ninja")
 def test_cmake_builds_what_is_exported(tmp_path):
     x = pt.dvector("x")
     bitale.function([x], pt.dot(x, x), name="square").export_c(tmp_path / "square")
@@ -45,7 +45,7 @@ add_subdirectory(square)
 add_executable(main main.c)
 target_link_libraries(main square)
 """)
-    for command in (["cmake", "-S", tmp_path, "-B", tmp_path / "build"], ["cmake", "--build", tmp_path / "build"],
+    for command in (["cmake", "-G", "Ninja", "-S", tmp_path, "-B", tmp_path / "build"], ["cmake", "--build", tmp_path / "build"],
                     [tmp_path / "build" / "main"]):
         run = subprocess.run(command, capture_output=True, text=True)
         assert run.returncode == 0, run.stdout + run.stderr
