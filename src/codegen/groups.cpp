@@ -25,12 +25,15 @@ bool is_looked_up(Expr offset) {
 
 }  // namespace
 
-Expr offset_of(const program::Program& program, std::int64_t buffer, std::span<const Expr> at) {
-  if (at.empty()) return {};
+Expr row_offset_of(const program::Program& program, std::int64_t buffer, std::span<const Expr> at) {
   const auto& shape = program.buffers[std::size_t(buffer)].shape;
   Expr row = program.pool->integer(0);
   for (std::size_t k = 0; k + 1 < at.size(); ++k) row = (row + at[k]) * shape[k + 1];
-  return row + at.back();
+  return row;
+}
+
+Expr offset_of(const program::Program& program, std::int64_t buffer, std::span<const Expr> at) {
+  return at.empty() ? Expr() : row_offset_of(program, buffer, at) + at.back();
 }
 
 Expr groups_of(const program::Program& program, const program::Loop& loop, const LoopShape& shape) {

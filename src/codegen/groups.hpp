@@ -12,7 +12,8 @@ namespace bitale::codegen {
 // added by pairs of neighbours, and these sums in halves.
 inline constexpr int lanes_of_runs = 8;
 
-// Row by row.
+// Where an element lies, row by row; and where its row begins.
+program::Expr row_offset_of(const program::Program& program, std::int64_t buffer, std::span<const program::Expr> at);
 program::Expr offset_of(const program::Program& program, std::int64_t buffer, std::span<const program::Expr> at);
 
 // The offset by which the loop both reads and adds; none where there is none, and where code would grow too much.

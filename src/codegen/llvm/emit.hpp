@@ -171,6 +171,7 @@ class Emitter {
   Value data(std::int64_t buffer);
   Value address(std::int64_t buffer, Value offset);
   Value full_mask(int lanes);
+  Value any_lane(Value mask);                                     // whether one is set
   Value load_neighbours(DType dtype, Value address, Value mask);  // as memory has them
   // Lanes a few elements apart: as many neighbouring loads, of which the last ends with the last element that is asked
   // for, and shuffles. In a masked pass for a stride of -1 only.

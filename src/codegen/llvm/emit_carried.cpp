@@ -108,11 +108,8 @@ void Emitter::locate_in_lanes(const program::Update& step, Value memory, Value p
   Value asks =
       l_.BuildNot(builder_, compare(step.combiner == Combiner::max ? Code::le : Code::ge, dtype, v, before), "");
   if (lanes_->mask) asks = l_.BuildAnd(builder_, lanes_->mask, asks, "");
-  const LLVMTypeRef bits = l_.IntTypeInContext(context_, unsigned(count));
-  const Value some =
-      l_.BuildICmp(builder_, LLVMIntNE, l_.BuildBitCast(builder_, asks, bits, ""), l_.ConstNull(bits), "");
   LLVMBasicBlockRef found = block("found"), after = block("located");
-  mark_unlikely(l_.BuildCondBr(builder_, some, found, after));
+  mark_unlikely(l_.BuildCondBr(builder_, any_lane(asks), found, after));
   l_.PositionBuilderAtEnd(builder_, found);
   const Value place_before = l_.BuildLoad2(builder_, type(DType::Int64, count), place_memory, "");
   Value taken = more_extreme(step.combiner, dtype, v, before);

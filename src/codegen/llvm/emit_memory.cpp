@@ -2,6 +2,7 @@
 // lanes.
 #include <algorithm>
 
+#include "codegen/groups.hpp"
 #include "codegen/llvm/emit.hpp"
 
 namespace bitale::codegen {
@@ -71,10 +72,7 @@ Emitter::Value Emitter::data(std::int64_t buffer) {
 // Row-major: the row's offset is an expression of its own, so that it is computed once per row.
 Emitter::Place Emitter::place_of(std::int64_t buffer, std::span<const Expr> at) {
   if (at.empty()) return {};
-  const auto& shape = program_.buffers[std::size_t(buffer)].shape;
-  Expr row = pool_.integer(0);
-  for (std::size_t k = 0; k + 1 < at.size(); ++k) row = (row + at[k]) * shape[k + 1];
-  return {row, at.back()};
+  return {row_offset_of(program_, buffer, at), at.back()};
 }
 
 std::optional<std::int64_t> Emitter::lane_stride(Expr offset) {
@@ -123,6 +121,11 @@ Emitter::Value Emitter::to_memory(DType dtype, Value v) {
   if (dtype != DType::Bool) return v;
   const bool vector = l_.GetTypeKind(l_.TypeOf(v)) == LLVMVectorTypeKind;
   return l_.BuildZExt(builder_, v, memory_type(dtype, vector ? lanes_->count : 1), "");
+}
+
+Emitter::Value Emitter::any_lane(Value mask) {
+  const LLVMTypeRef bits = l_.IntTypeInContext(context_, l_.GetVectorSize(l_.TypeOf(mask)));
+  return l_.BuildICmp(builder_, LLVMIntNE, l_.BuildBitCast(builder_, mask, bits, ""), l_.ConstNull(bits), "");
 }
 
 Emitter::Value Emitter::full_mask(int lanes) { return constant(DType::Bool, 1, lanes); }

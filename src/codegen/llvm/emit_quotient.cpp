@@ -49,9 +49,7 @@ Emitter::Value Emitter::build_quotient(Expr quotient) {
   const Expr limit = select(fits, pool_.integer(std::int64_t(most - least + 1), word), pool_.integer(0, word));
   const Value beyond =
       l_.BuildICmp(builder_, LLVMIntUGE, l_.BuildSub(builder_, doubled, integers(least), ""), lanes_of(limit), "");
-  const LLVMTypeRef mask = l_.IntTypeInContext(context_, unsigned(lanes));
-  const Value some =
-      l_.BuildICmp(builder_, LLVMIntNE, l_.BuildBitCast(builder_, beyond, mask, ""), l_.ConstNull(mask), "");
+  const Value some = any_lane(beyond);
 
   LLVMBasicBlockRef before = l_.GetInsertBlock(builder_), divide = block("divide"), after = block("divided");
   mark_unlikely(l_.BuildCondBr(builder_, some, divide, after));

@@ -49,9 +49,7 @@ Emitter::Value Emitter::build_rare_select(const RareSelect& rare, const std::fun
   const Value bits = l_.BuildBitCast(builder_, lanes_of(rare.x), type(word, lanes), "");
   const Value place = l_.BuildAdd(builder_, bits, integers(std::uint64_t(least) - first), "");
   const Value asks = l_.BuildICmp(builder_, LLVMIntSGT, place, integers(std::uint64_t(least) + count - 1), "");
-  const LLVMTypeRef mask = l_.IntTypeInContext(context_, unsigned(lanes));
-  const Value some =
-      l_.BuildICmp(builder_, LLVMIntNE, l_.BuildBitCast(builder_, asks, mask, ""), l_.ConstNull(mask), "");
+  const Value some = any_lane(asks);
   const Value usual = lanes_of(rare.usual);
   LLVMBasicBlockRef before = l_.GetInsertBlock(builder_), selecting = block("selecting"), after = block("selected");
   mark_unlikely(l_.BuildCondBr(builder_, some, selecting, after));
