@@ -88,8 +88,9 @@ Generated generate(const Generator& generator, const program::Program& program, 
 
 }  // namespace
 
-std::unique_ptr<Code> compile(const program::Program& program, const Target& target, const Generator& generator) {
-  if (!config::get_bool("cache")) {
+std::unique_ptr<Code> compile(const program::Program& program, const Target& target, const Generator& generator,
+                              bool cached) {
+  if (!cached || !config::get_bool("cache")) {
     const Generated made = generate(generator, program, target);
     return std::make_unique<Code>(made.object, Origin::generated, made.milliseconds);
   }

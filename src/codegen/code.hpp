@@ -36,10 +36,11 @@ class Code {
   double generating_;
 };
 
-// Flags: `cache` (whether code is kept and looked for), `compiledir` (where), `cache__size` (how much).
+// Flags: `cache` (whether code is kept and looked for, unless not even `cached`), `compiledir` (where), `cache__size`
+// (how much).
 // MissingGenerator when code must be generated and what the generator needs is not found.
 std::unique_ptr<Code> compile(const program::Program& program, const Target& target = this_target(),
-                              const Generator& generator = llvm_generator());
+                              const Generator& generator = llvm_generator(), bool cached = true);
 
 // The same as LLVM's text, and as C, for reading; generated when asked for.
 std::string llvm_text(const program::Program& program, const Target& target = this_target());

@@ -34,7 +34,8 @@ double processor_seconds() {
 class Loop {
  public:
   Loop(const Variables& inputs, const Variable& result, const std::string& target)
-      : thunk_(link::link("jit", std::make_shared<FunctionGraph>(inputs, Variables{result}), {.target = target})) {}
+      : thunk_(link::link("jit", std::make_shared<FunctionGraph>(inputs, Variables{result}),
+                          {.target = target, .cached = false})) {}
 
   // Seconds of a call: the mean of a turn, after one that isn't counted.
   double turn_of(const std::vector<Array>& values) const {

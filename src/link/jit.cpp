@@ -52,7 +52,8 @@ class JitThunk final : public Thunk {
     times.lower = milliseconds_since(start);
     start = std::chrono::steady_clock::now();
     if (options.profile) profiler_ = std::make_unique<Profiler>(lowered_, *graph);
-    code_ = codegen::compile(profiler_ ? profiler_->program() : lowered_.program, target(), generator_);
+    code_ =
+        codegen::compile(profiler_ ? profiler_->program() : lowered_.program, target(), generator_, options_.cached);
     times.codegen = milliseconds_since(start);
     times.generate = code_->generating();
     times.code = codegen::name_of(code_->origin());

@@ -59,6 +59,8 @@ struct LinkOptions {
   bool eager_strides = false;
   // What native code is generated for; "": what the flag `target` says.
   std::string target = {};
+  // Whether native code is kept for later processes, and theirs is used, where the flag `cache` says so.
+  bool cached = true;
   // Threads that a call may use, of which at most as many are used as there are processors for the process.
   int threads = 1;
   // Time what calls do, part by part.

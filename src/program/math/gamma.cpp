@@ -81,18 +81,19 @@ Expr digamma_tail(Expr y) {
              : polynomial(y, {0.0833333073948, -8.32560732812e-3, 3.62291485333e-3});
 }
 
-// trigamma(1 + x) / w by w = 1 / (x + 3/2), x >= 0, to 2^-57.2 (float64) and 2^-27.8 (float32).
+// (trigamma(1 + x) - w) / w^2 by w = 1 / (x + 3/2), x >= 0, to 2^-56.2 (float64) and 2^-26.8 (float32) of
+// trigamma(1 + x) / w.
 Expr trigamma_series(Expr w) {
   return Format(w.dtype()).is_double
-             ? long_polynomial(w, {1.0000000000000000061,   0.99999999999999062011,  0.91666666666905260027,
-                                   0.74999999975931819897,  0.52916667951509073204,  0.31249958016930752461,
-                                   0.16444368144597569364,  0.10923393579110934724,  0.097166675655433065055,
-                                   0.021613247591288265333, 0.031767233324376351558, -0.42617695889661707222,
-                                   1.9110006706460353746,   -4.60601387149104203,    7.6238796510359737419,
-                                   -9.1707135195775344131,  8.1282871113560876045,   -5.2086113850032619207,
-                                   2.2957028016690576577,   -0.62453333119744905264, 0.079423493233452408209})
-             : long_polynomial(w, {0.999999995632, 1.00000136421, 0.916597237396, 0.751354962282, 0.515895709087,
-                                   0.38614773741, -0.079880891573, 0.596093438372, -0.451800670796, 0.29719347481});
+             ? long_polynomial(
+                   w,
+                   {0.99999999999999062011,  0.91666666666905260027,  0.74999999975931819897,  0.52916667951509073204,
+                    0.31249958016930752461,  0.16444368144597569364,  0.10923393579110934724,  0.097166675655433065055,
+                    0.021613247591288265333, 0.031767233324376351558, -0.42617695889661707222, 1.9110006706460353746,
+                    -4.60601387149104203,    7.6238796510359737419,   -9.1707135195775344131,  8.1282871113560876045,
+                    -5.2086113850032619207,  2.2957028016690576577,   -0.62453333119744905264, 0.079423493233452408209})
+             : long_polynomial(w, {1.00000136421, 0.916597237396, 0.751354962282, 0.515895709087, 0.38614773741,
+                                   -0.079880891573, 0.596093438372, -0.451800670796, 0.29719347481});
 }
 
 }  // namespace
@@ -167,10 +168,11 @@ Expr trigamma(Expr x) {
   // trigamma(x) = 1/x^2 + trigamma(1 + x): both are positive.
   const Expr sum = x + 1.5, back = sum - 1.5, lost = (1.5 - (sum - back)) + (x - back);
   const Expr rough = 1.0 / sum, inverse = 1.0 / x;
-  // The quotient to half a unit: what the sum lost, and what the division did. Where x is infinite, so is `lost`.
+  // What the sum lost, and what the division did: 1 / (x + 3/2) is `rough` and this. Where x is infinite, so is `lost`.
   const Expr error = fma(-rough, sum, x.pool().number(1, x.dtype())) - rough * lost;
-  const Expr w = fma(rough, select(x < 0x1p60, error, 0.0), rough);
-  return rare_math_call("bt_trigamma", x <= 0, fma(inverse, inverse, w * trigamma_series(w)), {x});
+  const Expr rest = rough * select(x < 0x1p60, error, 0.0), w = rough + rest;
+  const Expr after_one = rough + fma(w * w, trigamma_series(w), rest);
+  return rare_math_call("bt_trigamma", x <= 0, fma(inverse, inverse, after_one), {x});
 }
 
 }  // namespace bitale::program::math

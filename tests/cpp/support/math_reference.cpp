@@ -214,7 +214,7 @@ constexpr double near_multiples_of_half_pi[] = {0x1.6ac5b262ca1ffp+849,
 // Where searches of all float32 and of many float64 found the worst.
 constexpr double worst_of_normal[] = {0.81034916639328003, -9.3814697265625, 0.78096778607006456,
                                       4.6970686516221341e-08},
-                 worst_of_tanh[] = {0.062353584915399551};
+                 worst_of_tanh[] = {0.062353584915399551}, worst_of_trigamma[] = {2.4828929386767307};
 
 const MathReference references[] = {
     unary("arccos", [](auto x) { return std::acos(x); }),
@@ -272,7 +272,8 @@ const MathReference references[] = {
         [](long double x, long double) { return std::tan(x); }),
     unary(
         "tanh", [](auto x) { return std::tanh(x); }, 2.5, worst_of_tanh),
-    unary("tri_gamma", [](auto x) { return trigamma_of(x); }),
+    unary(
+        "tri_gamma", [](auto x) { return trigamma_of(x); }, 2.5, worst_of_trigamma),
 };
 
 // Arithmetic, comparisons, choices and roundings: at most one rounding, and tests of their own.
