@@ -36,11 +36,11 @@ IndexItem index_item(nb::handle item) {
   if (item.ptr() == Py_Ellipsis) return Ellipsis{};
   if (PySlice_Check(item.ptr()))
     return Slice{slice_part(item.attr("start")), slice_part(item.attr("stop")), slice_part(item.attr("step"))};
-  if (PyBool_Check(item.ptr()))
-    throw TypeError("index: True and False are no indices; for a boolean mask use a NumPy array or a variable");
+  if (PyBool_Check(item.ptr())) return IndexItem(Operand(Array(item.is(nb::handle(Py_True)))));
   if (is_integer_object(item)) return IndexItem(Operand(index_number(item)));
   if (PyFloat_Check(item.ptr()) || PyUnicode_Check(item.ptr()))
-    throw TypeError(cat("index: expected integers, slices, None, Ellipsis or integer arrays, got ", shown(item)));
+    throw TypeError(
+        cat("index: expected integers, slices, None, Ellipsis, or arrays of integers or bools, got ", shown(item)));
   if (PyList_Check(item.ptr()) && nb::len(item) == 0) return IndexItem(Operand(Array::empty(DType::Int64, Dims{0})));
   return IndexItem(Operand(as_variable(item)));
 }
@@ -86,7 +86,8 @@ Variable inc_items(nb::handle indexed, nb::handle y, bool ignore_duplicates) {
 void bind_indexing(nb::module_& m) {
   define_method(m, "__getitem__", get_item, nb::arg().none(),
                 nb::sig("def __getitem__(self, index: typing.Any, /) -> TensorVariable"),
-                "x[index] with NumPy's meaning for integers, slices, None, Ellipsis and integer arrays.");
+                "x[index] with NumPy's meaning for integers, slices, None, Ellipsis, integer arrays and boolean masks. "
+                "IndexError where a mask has another length than the dimension that it covers.");
   auto set = [](const Like& x, const Like& y) { return set_items(x, y); };
   auto inc = [](const Like& x, const Like& y, bool ignore_duplicates) { return inc_items(x, y, ignore_duplicates); };
   define_method(m, "set", set, "y"_a, "x[index].set(y): a copy of x in which x[index] is y.");
@@ -106,6 +107,35 @@ void bind_indexing(nb::module_& m) {
       },
       "indices"_a, "axis"_a = nb::none(), "mode"_a = "raise",
       "The elements at the indices along an axis; of the flattened x when axis is None.");
+  const auto positions = [](const Like& a, bool return_matrix) -> nb::object {
+    const Variables found = nonzero(as_variable(a));
+    if (return_matrix) return nb::cast(stack(found));
+    return nb::tuple(nb::cast(found));
+  };
+  const char* positions_doc =
+      "The positions of the elements that are not 0, in row-major order: a tuple with an int64 vector per dimension, "
+      "or a matrix with a row per dimension. ValueError for a scalar.";
+  define(m, "nonzero", positions, "a"_a, "return_matrix"_a = false, positions_doc);
+  define_method(m, "nonzero", positions, "return_matrix"_a = false, positions_doc);
+  const auto values = [](const Like& a) { return nonzero_values(as_variable(a)); };
+  const char* values_doc = "The elements that are not 0, in row-major order, a vector. ValueError for a scalar.";
+  define(m, "nonzero_values", values, "a"_a, values_doc);
+  define_method(m, "nonzero_values", values, values_doc);
+  define(
+      m, "flatnonzero", [](const Like& a) { return flatnonzero(as_variable(a)); }, "a"_a,
+      "The positions in the flattened a of the elements that are not 0, an int64 vector. ValueError for a scalar.");
+  auto selected = [](const Like& condition, const Like& x, const Any& axis) {
+    return compress(as_variable(condition), as_variable(x), as_optional_int(axis, "compress: axis"));
+  };
+  define(
+      m, "compress", selected, "condition"_a, "x"_a, "axis"_a = nb::none(),
+      "The elements along an axis at which a vector is not 0; of the flattened x when axis is None. ValueError for a "
+      "condition of another rank, IndexError at run time where it is not 0 beyond the end.");
+  define_method(
+      m, "compress",
+      [selected](const Like& x, const Like& condition, const Any& axis) { return selected(condition, x, axis); },
+      "condition"_a, "axis"_a = nb::none(),
+      "The elements along an axis at which a vector is not 0; of the flattened x when axis is None.");
 }
 
 }  // namespace bitale::python

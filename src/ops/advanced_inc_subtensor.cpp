@@ -1,11 +1,13 @@
 #include "ops/advanced_inc_subtensor.hpp"
 
 #include <algorithm>
+#include <functional>
 
 #include "bitale/ops/ops.hpp"
 #include "ops/advanced_index.hpp"
 #include "ops/advanced_subtensor.hpp"
 #include "ops/array_loops.hpp"
+#include "ops/nonzero.hpp"
 #include "ops/sample_values.hpp"
 #include "ops/update_value.hpp"
 
@@ -51,12 +53,29 @@ std::vector<bool> repeats_of(const Apply& node) {
   return out;
 }
 
-// One position can't collide with another.
+// Whether each element is greater than the one before, and none negative.
+bool counts_up(const Variable& index) {
+  if (nonzero_behind(index)) return true;
+  const Array* known = index.constant();
+  if (!known) return false;
+  const Array values = known->astype(DType::Int64).contiguous();
+  const std::int64_t* v = values.data_as<std::int64_t>();
+  return std::is_sorted(v, v + values.size(), std::less_equal<>()) && (values.size() == 0 || v[0] >= 0);
+}
+
+// One position can't collide with another: there is one, or they lie along one dimension and an index counts up.
 bool selects_once(const Apply& node) {
+  int longest = -1;
   for (auto& index : indices_of(node))
-    for (std::int64_t length : index.static_shape())
-      if (length != 1) return false;
-  return true;
+    for (int axis = 0; axis < index.ndim(); ++axis) {
+      if (index.static_shape()[std::size_t(axis)] == 1) continue;
+      if (longest >= 0 && longest != axis) return false;
+      longest = axis;
+    }
+  if (longest < 0) return true;
+  for (auto& index : indices_of(node))
+    if (index.static_shape()[std::size_t(longest)] != 1 && counts_up(index)) return true;
+  return false;
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "ops/arange.hpp"
 #include "ops/array_loops.hpp"
 #include "ops/dimshuffle.hpp"
+#include "ops/nonzero.hpp"
 #include "ops/update_value.hpp"
 
 namespace bitale {
@@ -39,7 +40,6 @@ Variables checked_index_tensors(const std::vector<int>& axes, const Variable& x,
   int ndim = 0;
   for (auto& index : indices) {
     const DType dtype = index.dtype();
-    if (dtype == DType::Bool) throw NotImplementedError(cat(who, ": indexing with the boolean mask ", index.str()));
     if (!is_integer(dtype))
       throw TypeError(cat(who, ": an index must be an integer, got ", index.str(), " of dtype ", dtype_name(dtype)));
     ndim = std::max(ndim, index.ndim());
@@ -117,6 +117,7 @@ bool never_negative(Variable index) {
   while (dynamic_cast<const DimShuffle*>(index.owner_op())) index = index.owner().input(0);
   if (kind(index.dtype()) == DTypeKind::UInt && itemsize(index.dtype()) < 8) return true;
   if (index.ndim() == 0) return is_never_negative(index);
+  if (nonzero_behind(index)) return true;
   if (!dynamic_cast<const ARange*>(index.owner_op())) return false;
   auto start = known_integer(index.owner().input(0)), step = known_integer(index.owner().input(2));
   return start && step && *start >= 0 && *step > 0;
@@ -131,18 +132,39 @@ bool counts_along_axis(Lowering& to, Variable index, Expr axis_length) {
          to.same_length(to.lengths_of(range.output())[0], axis_length);
 }
 
+// Whether two lengths are the same, or products of the same.
+bool same_product(Lowering& to, Expr a, Expr b) {
+  if (to.same_length(a, b)) return true;
+  if (a.code() != program::Code::mul || b.code() != program::Code::mul) return false;
+  for (std::size_t first : {0u, 1u})
+    if (same_product(to, a.argument(0), b.argument(first)) && same_product(to, a.argument(1), b.argument(1 - first)))
+      return true;
+  return false;
+}
+
+// Whether the index tensor holds positions of a mask that is as long as the axis: those are there.
+bool masks_axis(Lowering& to, const Variable& index, Expr axis_length) {
+  const Apply positions = nonzero_behind(index);
+  if (!positions) return false;
+  Expr size = to.pool().integer(1);
+  for (auto& length : to.lengths_of(positions.input(0))) size = size * length;
+  return same_product(to, size, axis_length);
+}
+
 }  // namespace
 
 TargetRule advanced_source(Lowering& to, const std::vector<int>& axes, const Apply& node, int first,
                            std::string_view who) {
   const auto indices = std::span(node.inputs()).subspan(std::size_t(first));
   std::vector<std::vector<bool>> repeats;
+  std::vector<bool> in_range;
   const auto region = advanced_region(to, axes, node, first);
   const AdvancedIndex layout(axes, node.input(0).ndim(), indices[0].ndim());
   for (std::size_t i = 0; i < indices.size(); ++i) {
     const int input = first + int(i);
     const Expr length = to.shape_in(0)[std::size_t(axes[i])];
-    if (!counts_along_axis(to, indices[i], length))
+    in_range.push_back(masks_axis(to, indices[i], length));
+    if (!in_range.back() && !counts_along_axis(to, indices[i], length))
       to.require_in_range(input, length, cat(who, ": index out of bounds for axis ", axes[i]));
     repeats.emplace_back();
     for (int k = 0; k < indices[i].ndim(); ++k) {
@@ -154,13 +176,15 @@ TargetRule advanced_source(Lowering& to, const std::vector<int>& axes, const App
   }
   std::vector<bool> wraps;
   for (auto& index : indices) wraps.push_back(!never_negative(index));
-  return [&to, axes, first, repeats, wraps, layout](Index at) {
+  return [&to, axes, first, repeats, in_range, wraps, layout](Index at) {
     const Index part = layout.index_part(at);
     std::vector<Expr> values;
     for (std::size_t i = 0; i < axes.size(); ++i) {
       std::vector<Expr> position;
       for (std::size_t k = 0; k < part.size(); ++k) position.push_back(repeats[i][k] ? to.pool().integer(0) : part[k]);
-      values.push_back(to.index_in(first + int(i), position, to.shape_in(0)[std::size_t(axes[i])], wraps[i]));
+      values.push_back(in_range[i]
+                           ? to.in(first + int(i), position)
+                           : to.index_in(first + int(i), position, to.shape_in(0)[std::size_t(axes[i])], wraps[i]));
     }
     return layout.source(at, values);
   };

@@ -42,8 +42,7 @@ class AdvancedIndex {
   int index_ndim_, position_;
 };
 
-// Index tensors, checked and padded to one rank. TypeError; NotImplementedError for boolean masks; IndexError when
-// there are more axes than dimensions.
+// Index tensors, checked and padded to one rank. TypeError; IndexError when there are more axes than dimensions.
 Variables checked_index_tensors(const std::vector<int>& axes, const Variable& x, std::span<const Variable> indices,
                                 std::string_view who);
 // Their common static shape and lengths.

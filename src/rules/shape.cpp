@@ -38,14 +38,6 @@ std::optional<Variables> infer_length(FunctionGraph&, const Apply& node) {
   return one(fit(inferred[std::size_t(axis)], node.output()));
 }
 
-// Whether a scalar expression is the length of x along an axis.
-bool is_length_of(const Variable& scalar, const Variable& x, int axis) {
-  const std::int64_t known = static_of(x, axis);
-  if (known != unknown_length) return known_integer(scalar) == known;
-  const auto* op = op_as<ShapeI>(scalar);
-  return op && op->i == axis && scalar.owner().input(0).same_as(x);
-}
-
 // ---- reshape --------------------------------------------------------------------------------------------------------
 
 std::optional<Variables> reshape_of_reshape(FunctionGraph&, const Apply& node) {

@@ -4,6 +4,7 @@
 
 #include "ops/alloc.hpp"
 #include "ops/elemwise.hpp"
+#include "ops/lengths.hpp"
 #include "ops/shape.hpp"
 
 namespace bitale::rewriting {
@@ -16,6 +17,13 @@ bool is_elemwise(const Variable& v, std::string_view scalar_name) {
 ApplyNode* only_user(const FunctionGraph& graph, const Variable& v) {
   const std::span<const Client> clients = graph.clients(v);
   return clients.size() == 1 ? clients[0].node : nullptr;
+}
+
+bool is_length_of(const Variable& scalar, const Variable& x, int axis) {
+  const std::int64_t known = x.static_shape()[std::size_t(axis)];
+  if (known != unknown_length) return known_integer(scalar) == known;
+  const auto* op = op_as<ShapeI>(scalar);
+  return op && op->i == axis && scalar.owner().input(0).same_as(x);
 }
 
 bool is_single(const Variable& v) {

@@ -20,6 +20,8 @@ ApplyNode* only_user(const FunctionGraph& graph, const Variable& v);
 inline bool is_one(const Variable& v, int axis) { return v.static_shape()[std::size_t(axis)] == 1; }
 // Whether all dimensions do: the variable is one number.
 bool is_single(const Variable& v);
+// Whether a scalar expression is the length of x along an axis.
+bool is_length_of(const Variable& scalar, const Variable& x, int axis);
 // Whether its values depend on a leaf that is no constant (true where that takes long to find out). Lengths don't
 // count.
 bool depends_on_inputs(const Variable& v);

@@ -128,11 +128,12 @@ struct Slice {
 };
 struct NewAxis {};
 struct Ellipsis {};
-// An integer (symbolic or not) drops its dimension; a slice keeps it; an integer tensor gathers.
+// An integer (symbolic or not) drops its dimension; a slice keeps it; an integer tensor gathers; a boolean mask, which
+// is as long as the dimensions it covers, selects.
 class IndexItem {
  public:
-  enum class Kind { Integer, Range, Tensor, NewAxis, Ellipsis };
-  // NotImplementedError for a boolean mask, IndexError for other dtypes.
+  enum class Kind { Integer, Range, Tensor, Mask, NewAxis, Ellipsis };
+  // IndexError for other dtypes than integers and bool.
   IndexItem(const Operand& index);
   IndexItem(const Variable& index, std::source_location where = std::source_location::current())
       : IndexItem(Operand(index, where)) {}
@@ -145,12 +146,19 @@ class IndexItem {
   Slice slice;
   std::optional<Operand> index;
 };
-// x[items...] with NumPy's meaning for integers, slices, newaxis, Ellipsis and integer tensors.
+// x[items...] with NumPy's meaning for integers, slices, newaxis, Ellipsis, integer tensors and masks. IndexError where
+// a mask has another length than the dimension it covers: now, where both are known, else when the function is called.
 Variable subtensor(const Operand& x, const std::vector<IndexItem>& items);
 // A copy of x in which x[items...] is y (or has y added; repeated indices add up).
 Variable set_subtensor(const Operand& x, const std::vector<IndexItem>& items, const Operand& y);
 Variable inc_subtensor(const Operand& x, const std::vector<IndexItem>& items, const Operand& y);
 Variable take(const Operand& x, const Operand& indices, int axis = 0);
+// The positions of the elements that are not 0, in row-major order: a vector per dimension. ValueError for a scalar.
+Variables nonzero(const Operand& x);
+Variable flatnonzero(const Operand& x);     // the same, of the flattened x
+Variable nonzero_values(const Operand& x);  // those elements
+// The elements along an axis at which a vector is not 0; of the flattened x for nullopt.
+Variable compress(const Operand& condition, const Operand& x, std::optional<int> axis = {});
 
 // ---- products -------------------------------------------------------------------------------------------------------
 Variable dot(const Operand& x, const Operand& y);     // numpy.dot for up to 2 dimensions

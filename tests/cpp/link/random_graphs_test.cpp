@@ -84,7 +84,7 @@ void grow(Generator& random, Pools& pools) {
   const Variable& r = random.pick(row_vectors);
   const Variable& c = random.pick(column_vectors);
   const Variable& s = random.pick(scalars);
-  switch (random.below(22)) {
+  switch (random.below(25)) {
     case 0:
     case 1:
     case 2: matrices.push_back(unary(random, m)); break;
@@ -106,6 +106,13 @@ void grow(Generator& random, Pools& pools) {
     case 18: column_vectors.push_back(dot(m, r)); break;
     case 19: row_vectors.push_back(subtensor(m, {random.below(int(rows))})); break;
     case 20: matrices.push_back(subtensor(m, {Slice{{}, {}, -1}})); break;
+    case 21: {
+      const Variable at = m > 0.0777;
+      matrices.push_back(random.below(2) ? set_subtensor(m, {at}, s) : inc_subtensor(m, {at}, sin(subtensor(m, {at}))));
+      break;
+    }
+    case 22: row_vectors.push_back(sum(unary(random, subtensor(m, {c > 0.0777})), along(0))); break;
+    case 23: scalars.push_back(sum(subtensor(m, {Slice{}, r > 0.0777}) * s) * 0.1); break;
     default: {
       Variable index = constant(Array{0, 2, 1, 0, 4});
       matrices.push_back(random.below(2) ? take(m, index) : inc_subtensor(m, {Slice{1, 4, {}}}, r * s));

@@ -143,6 +143,20 @@ TEST_CASE("a small model: a check fixes the length of what is read in parts, and
   CHECK(Census(lowered.program, {}).seen == Fused{1});
 }
 
+TEST_CASE(
+    "masks: what stays at its place or is summed up is a choice; else there is one function call for the positions") {
+  auto x = vector("x"), y = vector("y"), m = tensor("m", DType::Bool, {unknown_length});
+  auto X = matrix("X");
+  const Variable positive = gt(x, 0);
+  check({"set", {set_subtensor(x, {positive}, 0.0) * y}, over_x, {1}});
+  check({"set of a matrix", {set_subtensor(X, {gt(X, 0)}, 0.0)}, over_X, {1}});
+  check({"sums", {mean(subtensor(X, {gt(X, 0)})), sum(sqr(subtensor(X, {gt(X, 0)})))}, over_X, {1}});
+  const Variable loss = sum(sqr(subtensor(x, {positive}) - subtensor(y, {positive})));
+  check({"loss with gradients", with_gradients(loss, {x, y}), over_x, {1}});
+  check({"two gathers", {subtensor(x, {positive}), subtensor(y, {positive})}, over_x, {1, 1, 1}});
+  check({"a mask that is there", {subtensor(x, {m})}, {"len(m, 0)"}, {1, 0, 1}});
+}
+
 TEST_CASE("rows: one loop over them, with what they need inside") {
   auto X = matrix("X");
   auto picked = lvector("picked");

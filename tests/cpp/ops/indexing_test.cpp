@@ -151,7 +151,6 @@ TEST_CASE("subtensor: refusals") {
                  }),
                  "step cannot be zero"));
   CHECK(mentions(message_of<IndexError>([&] { subtensor(x, {Operand(0.5)}); }), "of dtype float"));
-  CHECK(mentions(message_of<NotImplementedError>([&] { subtensor(x, {gt(x, 0)}); }), "boolean mask"));
   CHECK(mentions(message_of<TypeError>([&] { subtensor(x, {Slice{0.5, {}, {}}}); }), "expected an integer scalar"));
 }
 
@@ -260,8 +259,21 @@ TEST_CASE("advanced indexing: refusals") {
                  }),
                  "lengths 2 and 3"));
   CHECK(mentions(message_of<IndexError>([&] { subtensor(x, {i, i, i}); }), "3 were indexed"));
-  CHECK(mentions(message_of<NotImplementedError>([&] { subtensor(x, {tensor("b", DType::Bool, {unknown})}); }),
-                 "boolean mask b"));
+}
+
+TEST_CASE("masks are the positions where they are true, and as long as what they cover") {
+  auto x = xs(), m = tensor("m", DType::Bool, {unknown}), fixed = tensor("f", DType::Float64, {3, unknown});
+  const Array rows = Array{1., 0., 1., 1.}.astype(DType::Bool);
+  CHECK(identical(value_of(subtensor(x, {m}), {x, m}, {square, rows}),
+                  value_of(subtensor(x, {constant(longs({0, 2, 3}))}), {x}, {square})));
+  CHECK(subtensor(fixed, {constant(Array{1., 0., 1.}.astype(DType::Bool))}).static_shape() == Dims{2, unknown});
+  const Array wrong = Array{1., 0.}.astype(DType::Bool);
+  const char* text = "along dimension 0; dimension is 4 but corresponding boolean dimension is 2";
+  CHECK(mentions(message_of<IndexError>([&] { value_of(subtensor(x, {m}), {x, m}, {square, wrong}); }), text));
+  CHECK(mentions(message_of<IndexError>([&] { value_of(subtensor(x, {constant(wrong)}), {x}, {square}); }), text));
+  CHECK(mentions(message_of<IndexError>([&] { subtensor(fixed, {constant(wrong)}); }), "boolean dimension is 2"));
+  CHECK(mentions(message_of<IndexError>([&] { subtensor(x, {gt(x, 0), m}); }), "3 were indexed"));
+  CHECK(mentions(message_of<ValueError>([&] { nonzero(dscalar("s")); }), "s has no dimensions"));
 }
 
 TEST_CASE("updates by integer tensors: repeated indices add up, the last one set stays") {

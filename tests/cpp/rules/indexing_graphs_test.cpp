@@ -1,5 +1,6 @@
-// Random chains of indexing, updates, views and repetitions: what all rules together make of them has the values of the
-// graph as it was built. Lengths are known, unknown or 1, bounds positive, negative, beyond the end or symbolic.
+// Random chains of indexing, also by masks, updates, views and repetitions: what all rules together make of them has
+// the values of the graph as it was built. Lengths are known, unknown or 1, bounds positive, negative, beyond the end
+// or symbolic.
 #include <doctest/doctest.h>
 
 #include <cstdlib>
@@ -93,10 +94,25 @@ class Chain {
       default: return IndexItem(make_vector({positions_[0], positions_[1]}));
     }
   }
+  // As long as dimensions of x_: what is true depends on values, or is known.
+  IndexItem mask(int first, int count) {
+    Axis others;
+    for (int axis = 0; axis < x_.ndim(); ++axis)
+      if (axis < first || axis >= first + count) others.push_back(axis);
+    const Variable bits = gt(others.empty() ? x_ : sum(x_, others), 0.0777);
+    return below(3) ? IndexItem(bits) : IndexItem(constant(evaluate(bits, inputs, values)));
+  }
   std::vector<IndexItem> index() {
     std::vector<IndexItem> out;
     int tensors = 1;
-    for (int axis = below(x_.ndim()) + 1; axis > 0; --axis) {
+    for (int axis = 0, covered = below(x_.ndim()) + 1; axis < covered; ++axis) {
+      if (tensors > 0 && below(6) == 0) {
+        const int count = 1 + below(covered - axis);
+        out.push_back(mask(axis, count));
+        axis += count - 1;
+        --tensors;
+        continue;
+      }
       out.push_back(item(tensors > 0));
       if (out.back().kind == IndexItem::Kind::Tensor) --tensors;
     }

@@ -1,0 +1,39 @@
+// CheckMask: a value, once it is sure that a boolean mask is as long as the dimensions that it masks. Where they
+// differ, an IndexError says both lengths.
+#pragma once
+
+#include "bitale/graph/op.hpp"
+
+namespace bitale {
+
+// Inputs: a tensor, the lengths of the mask, and as many lengths of what it masks.
+class CheckMask final : public OpOf<CheckMask> {
+ public:
+  explicit CheckMask(int axis) : axis(axis) {}
+
+  int axis;  // the dimension that the first of the mask's belongs to
+  static constexpr auto fields = attribute_list(attribute("axis", &CheckMask::axis));
+
+  std::string_view name() const override { return "CheckMask"; }
+  std::string pprint_text(std::span<const std::string> inputs) const override { return inputs[0]; }
+  Apply make_node(std::span<const Variable> inputs) const override;
+  std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
+  void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
+  bool emit(Lowering& to, const Apply& node) const override;
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
+  Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
+  bool has_pushforward() const override { return true; }
+  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
+  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  std::vector<int> view_of(const Apply& node, int output) const override;
+  bool may_fold(const Apply&) const override { return false; }  // a call fails, not its compilation
+
+  // The same check for another value.
+  Variable of(const Apply& node, const Variable& value) const;
+};
+
+// `value`, once the mask is as long as the dimensions of x from `axis` on. Lengths that are known to agree are not
+// asked again; IndexError for those that are known to differ.
+Variable checked_mask(const Variable& value, const Variable& mask, const Variable& x, int axis);
+
+}  // namespace bitale
