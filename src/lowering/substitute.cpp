@@ -1,6 +1,6 @@
 // Substitution: an expression in which others stand for some of its sub-expressions.
+#include "core/flat_table.hpp"
 #include "lowering/plan.hpp"
-#include "program/flat_table.hpp"
 
 namespace bitale::lowering {
 
@@ -20,7 +20,7 @@ class Done {
  public:
   // Nothing where the expression is not done.
   Expr find(Expr expr) const {
-    const Entry* found = entries_.find(program::hash_of_number(expr.id()), Is{expr.id()});
+    const Entry* found = entries_.find(hash_of_number(expr.id()), Is{expr.id()});
     return found ? found->value : Expr();
   }
   void insert(Expr expr, Expr value) { entries_.insert({expr.id(), value}, Is{expr.id()}); }
@@ -29,7 +29,7 @@ class Done {
   struct Entry {
     std::uint32_t id = 0;
     Expr value;
-    std::uint32_t hash() const { return program::hash_of_number(id); }
+    std::uint32_t hash() const { return hash_of_number(id); }
     bool is_free() const { return !value; }
   };
   struct Is {
@@ -37,7 +37,7 @@ class Done {
     bool operator()(const Entry& entry) const { return entry.id == id; }
   };
 
-  program::FlatTable<Entry> entries_;
+  FlatTable<Entry> entries_;
 };
 
 // A rebuilt expression still stands for the same function, of rebuilt arguments.

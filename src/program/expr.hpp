@@ -16,7 +16,7 @@
 
 #include "bitale/core/dtype.hpp"
 #include "bitale/core/small_vector.hpp"
-#include "program/flat_table.hpp"
+#include "core/flat_table.hpp"
 
 namespace bitale::program {
 

@@ -1,6 +1,8 @@
 // What loops carry besides plain reductions: running values, which iterations see in order, and extremes together with
 // their places, which lanes find each for themselves. Running floats are combined one element after the other, as NumPy
 // does it, so that a running sum of what is not negative never falls; only integers are combined within a vector.
+#include <numeric>
+
 #include "codegen/llvm/emit.hpp"
 
 namespace bitale::codegen {
@@ -17,11 +19,9 @@ Emitter::Value Emitter::carry_start(const program::Carry& carry) {
 
 Emitter::Value Emitter::some_lanes(Value v, int from, int count) {
   if (count == 1) return l_.BuildExtractElement(builder_, v, int64(from), "");
-  std::vector<Value> lanes;
-  for (int i = 0; i < count; ++i)
-    lanes.push_back(l_.ConstInt(l_.Int32TypeInContext(context_), std::uint64_t(from + i), false));
-  return l_.BuildShuffleVector(builder_, v, l_.GetPoison(l_.TypeOf(v)),
-                               l_.ConstVector(lanes.data(), unsigned(lanes.size())), "");
+  std::vector<int> lanes(static_cast<std::size_t>(count));
+  std::iota(lanes.begin(), lanes.end(), from);
+  return shuffled(v, l_.GetPoison(l_.TypeOf(v)), lanes);
 }
 
 // ---- running values -------------------------------------------------------------------------------------------------
@@ -40,13 +40,9 @@ Emitter::Value Emitter::running_lanes(Combiner combiner, DType dtype, Value lane
   // Hillis and Steele: each lane takes in the one 1, 2, 4, ... before it.
   const Value nothing = identity(combiner, dtype, count);
   for (int by = 1; by < count; by *= 2) {
-    std::vector<Value> moved;
-    for (int lane = 0; lane < count; ++lane)
-      moved.push_back(
-          l_.ConstInt(l_.Int32TypeInContext(context_), std::uint64_t(lane < by ? count + lane : lane - by), false));
-    const Value before =
-        l_.BuildShuffleVector(builder_, lanes, nothing, l_.ConstVector(moved.data(), unsigned(count)), "");
-    lanes = combine(combiner, dtype, before, lanes, false);
+    std::vector<int> moved;
+    for (int lane = 0; lane < count; ++lane) moved.push_back(lane < by ? count + lane : lane - by);
+    lanes = combine(combiner, dtype, shuffled(lanes, nothing, moved), lanes, false);
   }
   lanes = combine(combiner, dtype, splat(carried, count), lanes, false);
   carried = l_.BuildExtractElement(builder_, lanes, int64(count - 1), "");

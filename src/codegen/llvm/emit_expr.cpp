@@ -72,10 +72,9 @@ Emitter::Value Emitter::iota(int lanes) {
 
 Emitter::Value Emitter::splat(Value scalar, int lanes) {
   if (lanes == 1) return scalar;
-  LLVMTypeRef vector = l_.VectorType(l_.TypeOf(scalar), unsigned(lanes));
-  Value one = l_.BuildInsertElement(builder_, l_.GetPoison(vector), scalar, int64(0), "");
-  Value zeros = l_.ConstNull(l_.VectorType(l_.Int32TypeInContext(context_), unsigned(lanes)));
-  return l_.BuildShuffleVector(builder_, one, l_.GetPoison(vector), zeros, "");
+  const Value nothing = l_.GetPoison(l_.VectorType(l_.TypeOf(scalar), unsigned(lanes)));
+  const Value first = l_.BuildInsertElement(builder_, nothing, scalar, int64(0), "");
+  return shuffled(first, nothing, std::vector<int>(std::size_t(lanes), 0));
 }
 
 // Terms of a reduction may be combined in any order; nothing else is relaxed.

@@ -21,19 +21,18 @@ const program::Loop* only_loop(const program::Steps& body) {
 // Exchanges, for each power of two, the bit of the row's number with that of the lane's.
 std::vector<Emitter::Value> Emitter::transposed(std::vector<Value> rows) {
   const std::size_t count = rows.size();
-  LLVMTypeRef word = l_.Int32TypeInContext(context_);
   for (std::size_t bit = 1; bit < count; bit *= 2) {
-    std::vector<Value> low, high;
+    std::vector<int> low, high;
     for (std::size_t lane = 0; lane < count; ++lane) {
       const bool from_second = (lane & bit) != 0;
-      low.push_back(l_.ConstInt(word, from_second ? count + lane - bit : lane, false));
-      high.push_back(l_.ConstInt(word, from_second ? count + lane : lane + bit, false));
+      low.push_back(int(from_second ? count + lane - bit : lane));
+      high.push_back(int(from_second ? count + lane : lane + bit));
     }
     for (std::size_t row = 0; row < count; ++row) {
       if (row & bit) continue;
       const Value a = rows[row], b = rows[row + bit];
-      rows[row] = l_.BuildShuffleVector(builder_, a, b, l_.ConstVector(low.data(), unsigned(count)), "");
-      rows[row + bit] = l_.BuildShuffleVector(builder_, a, b, l_.ConstVector(high.data(), unsigned(count)), "");
+      rows[row] = shuffled(a, b, low);
+      rows[row + bit] = shuffled(a, b, high);
     }
   }
   return rows;
