@@ -162,7 +162,7 @@ void product_typed(benchmark::State& state) {
     benchmark::ClobberMemory();
   }
 }
-BENCHMARK(product_typed)->Arg(4)->Arg(16);
+BENCHMARK(product_typed)->Arg(4)->Arg(8)->Arg(16);
 
 void product_by_hand(benchmark::State& state) {
   const std::int64_t n = state.range(0);
@@ -174,7 +174,7 @@ void product_by_hand(benchmark::State& state) {
     benchmark::ClobberMemory();
   }
 }
-BENCHMARK(product_by_hand)->Arg(4)->Arg(16);
+BENCHMARK(product_by_hand)->Arg(4)->Arg(8)->Arg(16);
 
 }  // namespace
 

@@ -141,8 +141,7 @@ bool Alloc::may_fold(const Apply& node) const {
   return true;
 }
 
-// ---- public functions
-// ------------------------------------------------------------------------------------------------
+// ---- public functions -----------------------------------------------------------------------------------------------
 
 Variable alloc(const Operand& value, const Operands& shape) {
   LocationScope here(value.where);

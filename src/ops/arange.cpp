@@ -151,8 +151,7 @@ bool ARange::may_fold(const Apply& node) const {
   return length != unknown_length && length <= 1024;
 }
 
-// ---- public functions
-// ------------------------------------------------------------------------------------------------
+// ---- public functions -----------------------------------------------------------------------------------------------
 
 Variable arange(const Operand& stop) {
   LocationScope here(stop.where);

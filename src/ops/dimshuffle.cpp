@@ -158,8 +158,7 @@ Apply DimShuffle::vectorize(const Apply& node, std::span<const Variable> batched
 
 std::vector<int> DimShuffle::view_of(const Apply&, int) const { return {0}; }
 
-// ---- public functions
-// ------------------------------------------------------------------------------------------------
+// ---- public functions -----------------------------------------------------------------------------------------------
 
 Variable dimshuffle(const Operand& x, const std::vector<int>& order) {
   LocationScope here(x.where);

@@ -96,8 +96,7 @@ Variable general_product(const Variable& x, bool x_vector, const Variable& y, bo
 
 }  // namespace
 
-// ---- Dot
-// -----------------------------------------------------------------------------------------------------------------
+// ---- Dot ------------------------------------------------------------------------------------------------------------
 
 Apply Dot::make_node(std::span<const Variable> inputs) const {
   const Variables own = in_common_dtype(*this, inputs);
@@ -216,8 +215,7 @@ Apply Dot::vectorize(const Apply& node, std::span<const Variable> batched) const
   return general_product(batched[0], node.input(0).ndim() == 1, batched[1], node.input(1).ndim() == 1).owner();
 }
 
-// ---- BatchedDot
-// ----------------------------------------------------------------------------------------------------------
+// ---- BatchedDot -----------------------------------------------------------------------------------------------------
 
 namespace {
 
@@ -350,8 +348,7 @@ Apply BatchedDot::vectorize(const Apply&, std::span<const Variable> batched) con
   return make_node(pad_ranks(batched));
 }
 
-// ---- public functions
-// ----------------------------------------------------------------------------------------------------
+// ---- public functions -----------------------------------------------------------------------------------------------
 
 Variable dot(const Operand& x, const Operand& y) {
   LocationScope here(x.where);

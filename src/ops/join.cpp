@@ -117,8 +117,7 @@ Apply Join::vectorize(const Apply& node, std::span<const Variable> batched) cons
   return make_ref<Join>(axis + gained)->make_node(parts);
 }
 
-// ---- public functions
-// ------------------------------------------------------------------------------------------------
+// ---- public functions -----------------------------------------------------------------------------------------------
 
 Variable join(int axis, const Operands& operands) {
   LocationScope here(operands.where);

@@ -166,8 +166,7 @@ Apply Reshape::vectorize(const Apply& node, std::span<const Variable> batched) c
 
 std::vector<int> Reshape::view_of(const Apply&, int) const { return {0}; }
 
-// ---- public functions
-// ------------------------------------------------------------------------------------------------
+// ---- public functions -----------------------------------------------------------------------------------------------
 
 Variable reshape(const Operand& x, const Operand& new_shape, std::optional<int> ndim) {
   LocationScope here(x.where);

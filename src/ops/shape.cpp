@@ -20,8 +20,7 @@ Variables first_lengths(const Variable& x, int count) {
 
 }  // namespace
 
-// ---- Shape
-// -------------------------------------------------------------------------------------------------------------
+// ---- Shape ----------------------------------------------------------------------------------------------------------
 
 Apply ShapeOp::make_node(std::span<const Variable> inputs) const {
   require_inputs(*this, inputs, 1);
@@ -61,8 +60,7 @@ Apply ShapeOp::vectorize(const Apply& node, std::span<const Variable> batched) c
   return alloc(make_vector(core, DType::Int64), shape).owner();
 }
 
-// ---- Shape_i
-// -----------------------------------------------------------------------------------------------------------
+// ---- Shape_i --------------------------------------------------------------------------------------------------------
 
 Apply ShapeI::make_node(std::span<const Variable> inputs) const {
   require_inputs(*this, inputs, 1);
@@ -93,8 +91,7 @@ Apply ShapeI::vectorize(const Apply& node, std::span<const Variable> batched) co
   return alloc(length_of(batched[0], i + gained), first_lengths(batched[0], gained)).owner();
 }
 
-// ---- public functions
-// ----------------------------------------------------------------------------------------------------
+// ---- public functions -----------------------------------------------------------------------------------------------
 
 Variable shape(const Operand& x) {
   LocationScope here(x.where);

@@ -18,6 +18,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "runtime/blocks.hpp"
+#include "runtime/small_products.hpp"
 #include "runtime/symbols.hpp"
 
 namespace bitale::runtime {
@@ -201,29 +202,6 @@ int leading(std::int64_t distance, std::int64_t row_length) {
   return int(std::max<std::int64_t>({distance, row_length, 1}));
 }
 
-// C[m, columns], a handful of elements: a call of the library takes longer than they do.
-template <class T, std::size_t... column>
-void few(std::index_sequence<column...>, std::int64_t m, std::int64_t k, const T* A, std::int64_t a_row,
-         std::int64_t a_column, const T* B, std::int64_t b_row, auto b_column, T* C) {
-  for (std::int64_t i = 0; i < m; ++i, C += sizeof...(column)) {
-    T sums[sizeof...(column)] = {};
-    const T *a = A + i * a_row, *b = B;
-    for (std::int64_t l = 0; l < k; ++l, a += a_column, b += b_row)
-      ((sums[column] += *a * b[std::int64_t(column) * b_column]), ...);
-    ((C[column] = sums[column]), ...);
-  }
-}
-
-constexpr std::int64_t few_products = 64, few_columns = 4;
-
-template <class T>
-void few(std::int64_t n, auto... rest) {
-  if (n == 1) return few<T>(std::make_index_sequence<1>(), rest...);
-  if (n == 2) return few<T>(std::make_index_sequence<2>(), rest...);
-  if (n == 3) return few<T>(std::make_index_sequence<3>(), rest...);
-  few<T>(std::make_index_sequence<4>(), rest...);
-}
-
 // C = op(A) op(A)^T, [n, n]: half of it computed, in blocks that stay in the cache copied to the other half.
 template <class T>
 void times_own_transpose(std::int64_t n, std::int64_t k, bool trans, const T* A, std::int64_t lda, T* C) {
@@ -265,17 +243,12 @@ std::vector<T> transposed(std::int64_t rows, std::int64_t columns, const T* B, s
 }
 
 template <class T>
-void gemm(std::int64_t m, std::int64_t n, std::int64_t k, bool transA, bool transB, const T* A, std::int64_t lda,
-          const T* B, std::int64_t ldb, T* C) {
+[[gnu::noinline]] void any_gemm(std::int64_t m, std::int64_t n, std::int64_t k, bool transA, bool transB, const T* A,
+                                std::int64_t lda, const T* B, std::int64_t ldb, T* C) {
   if (m <= 0 || n <= 0) return;
   if (k <= 0) {
     std::fill(C, C + m * n, T(0));
     return;
-  }
-  if (n <= few_columns && m <= few_products && k <= few_products && m * n * k <= few_products) {
-    const std::int64_t a_row = transA ? 1 : lda, a_column = transA ? lda : 1;
-    if (transB) return few<T>(n, m, k, A, a_row, a_column, B, std::int64_t(1), ldb, C);
-    return few<T>(n, m, k, A, a_row, a_column, B, ldb, std::integral_constant<std::int64_t, 1>(), C);  // in vectors
   }
   const auto function = blas().of<T>().gemm;
   if (!function || !fit_int(m, n, k, lda, ldb)) return plain_product(m, n, k, transA, transB, A, lda, B, ldb, C);
@@ -284,7 +257,7 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, bool transA, bool tran
       double(n) * double(n) * double(k) >= double(least_own_work))
     return times_own_transpose(n, k, transA, A, lda, C);
   const bool in_pieces = goes_in_pieces(m, n, k);
-  if (in_pieces && transB) return gemm(m, n, k, transA, false, A, lda, transposed(k, n, B, ldb).data(), n, C);
+  if (in_pieces && transB) return any_gemm(m, n, k, transA, false, A, lda, transposed(k, n, B, ldb).data(), n, C);
   const auto multiply = [&](std::int64_t row, std::int64_t rows, std::int64_t column, std::int64_t columns) {
     function(CblasRowMajor, flag(transA), flag(transB), int(rows), int(columns), int(k), T(1),
              A + row * (transA ? 1 : lda), leading(lda, transA ? m : k), B + column * (transB ? ldb : 1),
@@ -295,6 +268,16 @@ void gemm(std::int64_t m, std::int64_t n, std::int64_t k, bool transA, bool tran
     for (std::int64_t end = row + rows; row < end; row += step)
       multiply(row, std::min(step, end - row), column, columns);
   });
+}
+
+// The smallest products are done before registers are saved for all that others may need.
+template <class T>
+void gemm(std::int64_t m, std::int64_t n, std::int64_t k, bool transA, bool transB, const T* A, std::int64_t lda,
+          const T* B, std::int64_t ldb, T* C) {
+  if (is_small_product(m, n, k) &&
+      multiply_small(SmallProduct<T>{m, n, k, transA ? 1 : lda, transA ? lda : 1, ldb}, A, B, transB, C))
+    return;
+  any_gemm(m, n, k, transA, transB, A, lda, B, ldb, C);
 }
 
 template <class T>

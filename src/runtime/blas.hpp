@@ -1,9 +1,9 @@
 // Matrix products for generated code and for `perform`: plain C functions over row-major data. They call a CBLAS
 // library that is opened when first needed: the one that the flag blas__library names ("none": none), else libopenblas,
 // libcblas or libblas with the cblas_ interface. Without one, plain blocked loops do the work: slower, never an error.
-// The library is told to use one thread: who calls decides about threads. The smallest products are made here, where
-// the library would spend its time on the call; a tall matrix times a small one is several products, which OpenBLAS's
-// kernels for AVX-512 make without packing; and the product of a matrix with its own transpose is computed by half.
+// The library is told to use one thread: who calls decides about threads. Small products are not left to it
+// (small_products); a tall matrix times a small one is several products, which OpenBLAS's kernels for AVX-512 make
+// without packing; and the product of a matrix with its own transpose is computed by half.
 #pragma once
 
 #include <cstdint>

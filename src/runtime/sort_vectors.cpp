@@ -1,6 +1,7 @@
 // Vectorised quicksort (Wassenberg et al., 2022, arXiv:2205.05982) from Highway's headers, compiled for each
 // instruction set that is worth it; which one runs is asked of the processor.
 #include "runtime/sort.hpp"
+#include "runtime/vectors.hpp"
 
 #if BITALE_VECTOR_SORTS
 
@@ -52,22 +53,6 @@ void hwy::Sorter::Fill24Bytes(const void*, std::size_t count, void* bytes) {
 namespace bitale::runtime {
 
 namespace {
-
-enum class Vectors { none, avx2, avx512 };
-
-Vectors vectors() {
-  static const Vectors found = [] {
-    __builtin_cpu_init();
-    const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
-                      __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");
-    if (avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512cd"))
-      return Vectors::avx512;
-    if (avx2) return Vectors::avx2;
-    return Vectors::none;
-  }();
-  return found;
-}
 
 template <class T>
 bool sort_any(T* x, std::size_t count) {

@@ -165,8 +165,7 @@ Variable dot(const Operand& x, const Operand& y);     // numpy.dot for up to 2 d
 Variable matmul(const Operand& x, const Operand& y);  // numpy.matmul
 Variable outer(const Operand& x, const Operand& y);
 
-// ---- gradient control
-// -------------------------------------------------------------------------------------------------
+// ---- gradient control -----------------------------------------------------------------------------------------------
 Variable zero_grad(const Operand& x);          // x, with gradient zero
 Variable disconnected_grad(const Operand& x);  // x, with no connection
 

@@ -9,6 +9,7 @@
 #include <limits>
 #include <vector>
 
+#include "runtime/small_products.hpp"
 #include "runtime/symbols.hpp"
 
 namespace {
@@ -101,6 +102,32 @@ TEST_CASE("a matrix times its own transpose") {
 TEST_CASE("matrix times matrix") {
   check_gemm<double>(bt_gemm_f64);
   check_gemm<float>(bt_gemm_f32);
+}
+
+TEST_CASE("small products") {
+  check_gemm<double>(bt_gemm_f64, {1, 7, 16, 17}, {1, 9, 16, 17}, {1, 16, 17});
+  check_gemm<float>(bt_gemm_f32, {1, 7, 16, 17}, {1, 9, 16, 17}, {1, 16, 17});
+}
+
+template <class T>
+void check_small(bitale::runtime::Vectors with) {
+  const auto multiply = [with](std::int64_t m, std::int64_t n, std::int64_t k, bool transA, bool transB, const T* a,
+                               std::int64_t lda, const T* b, std::int64_t ldb, T* c) {
+    const bitale::runtime::SmallProduct<T> product{m, n, k, transA ? 1 : lda, transA ? lda : 1, ldb};
+    if (!bitale::runtime::multiply_small(product, a, b, transB, c, with))
+      bitale::runtime::plain_gemm(m, n, k, transA, transB, a, lda, b, ldb, c);
+  };
+  check_gemm<T>(multiply, {1, 3, 14, 16}, {1, 3, 4, 5, 8, 9, 12, 16}, {1, 2, 16});
+}
+
+TEST_CASE("small products with each of the processor's instruction sets") {
+  using bitale::runtime::Vectors;
+  for (Vectors with : {Vectors::none, Vectors::avx2, Vectors::avx512}) {
+    if (with > bitale::runtime::vectors()) continue;
+    CAPTURE(int(with));
+    check_small<double>(with);
+    check_small<float>(with);
+  }
 }
 
 TEST_CASE("tall matrix times small matrix, which goes in pieces") {
