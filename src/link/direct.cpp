@@ -99,13 +99,19 @@ struct DirectCode::Call {
   }
 };
 
-// Whether it is plain rows at a proper address; where it ends. An array without elements may be said not to be.
-BITALE_INLINE bool DirectCode::take(const View& view, const Place& place, Memory& memory, std::uintptr_t& end) const {
+// Whether it is plain rows at a proper address, of lengths that `fits`; where it ends. An array without elements may be
+// said not to be.
+template <class Fits>
+BITALE_INLINE bool DirectCode::take(const View& view, const Place& place, Memory& memory, std::uintptr_t& end,
+                                    const Fits& fits) const {
   const auto address = reinterpret_cast<std::uintptr_t>(view.data);
   std::int64_t bytes = place.itemsize;
   bool good = address != 0 && (address & std::uintptr_t(bytes - 1)) == 0;
-  for (int axis = place.ndim; axis-- > 0; bytes *= view.shape[axis])
-    good &= view.strides[axis] == bytes || view.shape[axis] == 1;
+  for (int axis = place.ndim; axis-- > 0;) {
+    const std::int64_t length = view.shape[axis];
+    good &= (view.strides[axis] == bytes || length == 1) & fits(place.lengths + std::size_t(axis), length);
+    bytes *= length;
+  }
   end = address + std::uintptr_t(bytes);
   memory.data[place.buffer] = view.data;
   return good;
@@ -116,28 +122,17 @@ BITALE_INLINE bool DirectCode::take_inputs(std::span<const View> inputs, Memory&
   for (auto& constant : constants_) memory.data[constant.buffer] = constant.data;
   bool good = true;
   const View* view = inputs.data();
-  for (const Place& place : inputs_) {
-    good &= take(*view, place, memory, *ends++);
-    const Length* known = lengths_.data() + place.lengths;
-    std::int64_t* lengths = memory.lengths.data() + place.lengths;
-    for (int axis = 0; axis < place.ndim; ++axis) {
-      lengths[axis] = view->shape[axis];
-      good &= known[axis].number == unknown_length || known[axis].number == lengths[axis];
-    }
-    ++view;
-  }
+  const Length* known = lengths_.data();
+  for (const Place& place : inputs_)
+    good &= take(*view++, place, memory, *ends++, [&](std::size_t at, std::int64_t length) {
+      memory.lengths[at] = length;
+      return known[at].number == unknown_length || known[at].number == length;
+    });
   return good;
 }
 
 BITALE_INLINE std::int64_t DirectCode::known(const Length& length, const Memory& memory) const {
   return length.same_as < 0 ? length.number : memory.lengths[std::size_t(length.same_as)];
-}
-
-BITALE_INLINE bool DirectCode::has_lengths(const View& view, const Place& place, const Memory& memory) const {
-  bool good = true;
-  for (int axis = 0; axis < place.ndim; ++axis)
-    good &= view.shape[axis] == known(lengths_[place.lengths + std::size_t(axis)], memory);
-  return good;
 }
 
 bool DirectCode::run(std::span<const View> inputs, std::span<const View> outputs) const {
@@ -148,7 +143,9 @@ bool DirectCode::run(std::span<const View> inputs, std::span<const View> outputs
   const View *view = outputs.data(), *const last_input = inputs.data() + inputs.size();
   std::uintptr_t* end = ends + inputs.size();
   for (const Place& place : outputs_) {
-    good &= take(*view, place, memory, *end);
+    good &= take(*view, place, memory, *end, [&](std::size_t at, std::int64_t length) {
+      return !place.is_known || length == known(lengths_[at], memory);
+    });
     const auto begin = reinterpret_cast<std::uintptr_t>(view->data);
     const auto is_apart = [&](const View& other, std::uintptr_t its_end) {
       return begin >= its_end || reinterpret_cast<std::uintptr_t>(other.data) >= *end;
@@ -156,10 +153,7 @@ bool DirectCode::run(std::span<const View> inputs, std::span<const View> outputs
     const std::uintptr_t* other_end = ends;
     for (const View* other = inputs.data(); other != last_input; ++other) good &= is_apart(*other, *other_end++);
     for (const View* other = outputs.data(); other != view; ++other) good &= is_apart(*other, *other_end++);
-    if (place.is_known)
-      good &= has_lengths(*view, place, memory);
-    else
-      memory.data[place.buffer] = nullptr;  // code asks for it
+    if (!place.is_known) memory.data[place.buffer] = nullptr;  // code asks for it
     ++view;
     ++end;
   }

@@ -55,10 +55,10 @@ class DirectCode {
   struct Memory;
   struct Call;
 
-  bool take(const View& view, const Place& place, Memory& memory, std::uintptr_t& end) const;
+  template <class Fits>
+  bool take(const View& view, const Place& place, Memory& memory, std::uintptr_t& end, const Fits& fits) const;
   bool take_inputs(std::span<const View> inputs, Memory& memory, std::uintptr_t* ends) const;
   bool run_staged(std::span<const View> outputs, Memory& memory) const;
-  bool has_lengths(const View& view, const Place& place, const Memory& memory) const;
   std::int64_t known(const Length& length, const Memory& memory) const;
 
   runtime::Entry entry_ = nullptr;
