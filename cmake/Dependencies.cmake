@@ -23,7 +23,7 @@ endif()
 
 check_include_file_cxx(hwy/contrib/sort/vqsort-inl.h BITALE_HAVE_HIGHWAY)
 if(NOT BITALE_HAVE_HIGHWAY)
-  message(STATUS "Sorting is left to the standard library: Highway's headers are not here. On Debian: apt-get install libhwy-dev.")
+  message(STATUS "Sorting is left to the standard library, and small products to BLAS: Highway's headers are not here. On Debian: apt-get install libhwy-dev.")
 endif()
 
 check_include_file_cxx(xxhash.h BITALE_HAVE_XXHASH)
