@@ -230,7 +230,7 @@ def measure_calls(rows, build, peers):
     for key, what, target in (("group_value", "group model, 919 rows of 85 groups, typed C++ call", "≤ 1 x"),
                               ("group_gradient", "the same with its gradients", "≤ 1 x"),
                               ("product", "product of matrices of 4 x 4, typed C++ call, against CBLAS", "≤ 1 x"),
-                              ("product/16", "the same, 16 x 16", "≤ 1 x")):
+                              ("product/8", "the same, 8 x 8", "≤ 1 x"), ("product/16", "the same, 16 x 16", "≤ 1 x")):
         name, _, size = key.partition("/")
         size = f"/{size or 4}" if name == "product" else ""
         ours, other = t[f"{name}_typed{size}"], t[f"{name}_by_hand{size}"]

@@ -30,7 +30,7 @@ using bitale::runtime::SmallProduct;
 template <bool two, class T, std::size_t... row>
 HWY_INLINE void multiply_block(std::index_sequence<row...>, const SmallProduct<T>& p, const T* a, const T* b, T* c,
                                std::size_t last) {
-  const CappedTag<T, bitale::runtime::most_small_columns> d;
+  const CappedTag<T, bitale::runtime::most_small> d;
   using Vector = Vec<decltype(d)>;
   const auto mask = FirstN(d, last);
   const std::size_t lanes = Lanes(d);
@@ -49,7 +49,7 @@ HWY_INLINE void multiply_block(std::index_sequence<row...>, const SmallProduct<T
 
 template <std::size_t rows, class T>
 HWY_INLINE void multiply_rows(const SmallProduct<T>& p, const T* a, const T* b, T* c) {
-  const auto lanes = std::int64_t(Lanes(CappedTag<T, bitale::runtime::most_small_columns>()));
+  const auto lanes = std::int64_t(Lanes(CappedTag<T, bitale::runtime::most_small>()));
   const std::make_index_sequence<rows> block;
   std::int64_t columns = p.columns;
   for (; columns > 2 * lanes; columns -= 2 * lanes, b += 2 * lanes, c += 2 * lanes)
@@ -85,33 +85,36 @@ namespace bitale::runtime {
 namespace {
 
 template <class T>
-bool multiply_by_rows([[maybe_unused]] const SmallProduct<T>& p, [[maybe_unused]] const T* a,
+void multiply_by_rows([[maybe_unused]] const SmallProduct<T>& p, [[maybe_unused]] const T* a,
                       [[maybe_unused]] const T* b, [[maybe_unused]] T* c, [[maybe_unused]] Vectors with) {
 #if BITALE_VECTOR_PRODUCTS
-  switch (with) {
-    case Vectors::avx512: return hwy::N_AVX3::multiply(p, a, b, c), true;
-    case Vectors::avx2: return hwy::N_AVX2::multiply(p, a, b, c), true;
-    case Vectors::none: break;
-  }
+  if (with == Vectors::avx512)
+    hwy::N_AVX3::multiply(p, a, b, c);
+  else
+    hwy::N_AVX2::multiply(p, a, b, c);
 #endif
-  return false;
 }
 
 // Columns of B are copied to rows.
 template <class T>
-[[gnu::noinline]] bool multiply_by_columns(SmallProduct<T> p, const T* a, const T* b, T* c, Vectors with) {
-  T rows[most_small_terms * most_small_columns];
+[[gnu::noinline]] void multiply_by_columns(SmallProduct<T> p, const T* a, const T* b, T* c, Vectors with) {
+  T rows[most_small * most_small];
   for (std::int64_t term = 0; term < p.terms; ++term)
     for (std::int64_t j = 0; j < p.columns; ++j) rows[term * p.columns + j] = b[j * p.b_row + term];
   p.b_row = p.columns;
-  return multiply_by_rows(p, a, rows, c, with);
+  multiply_by_rows(p, a, rows, c, with);
 }
 
 }  // namespace
 
 template <class T>
 bool multiply_small(const SmallProduct<T>& p, const T* a, const T* b, bool transposed, T* c, Vectors with) {
-  return transposed ? multiply_by_columns(p, a, b, c, with) : multiply_by_rows(p, a, b, c, with);
+  if (!BITALE_VECTOR_PRODUCTS || with == Vectors::none) return false;
+  if (transposed)
+    multiply_by_columns(p, a, b, c, with);
+  else
+    multiply_by_rows(p, a, b, c, with);
+  return true;
 }
 
 template bool multiply_small(const SmallProduct<double>&, const double*, const double*, bool, double*, Vectors);

@@ -8,12 +8,12 @@
 
 namespace bitale::runtime {
 
-// What is small, and not empty.
-inline constexpr std::int64_t most_small_rows = 16, most_small_columns = 16, most_small_terms = 16;
+// What is small, and not empty: lengths up to this one.
+inline constexpr std::int64_t most_small = 16;
 
 inline bool is_small_product(std::int64_t m, std::int64_t n, std::int64_t k) {
-  const auto is_small = [](std::int64_t length, std::int64_t most) { return length > 0 && length <= most; };
-  return is_small(m, most_small_rows) && is_small(n, most_small_columns) && is_small(k, most_small_terms);
+  const auto is_small = [](std::int64_t length) { return length > 0 && length <= most_small; };
+  return is_small(m) && is_small(n) && is_small(k);
 }
 
 // C[rows, columns] = A[rows, terms] · B[terms, columns], in elements of T. C is contiguous.
@@ -24,7 +24,8 @@ struct SmallProduct {
   std::int64_t b_row;                 // and the rows of B, which are contiguous; or its columns, when it is transposed
 };
 
-// With vectors that the processor has. False for those that nothing was compiled for: then nothing has been done.
+// With vectors that the processor has. False where there are none, or nothing was compiled for them: then nothing has
+// been done.
 template <class T>
 bool multiply_small(const SmallProduct<T>& product, const T* a, const T* b, bool transposed, T* c,
                     Vectors with = vectors());
