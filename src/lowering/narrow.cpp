@@ -1,6 +1,7 @@
-// Narrowing: a temporary that lives within one turn of a loop, row by row, is a row. Where all its elements are written
-// and read at the index of the same loop, that axis goes.
+// Storage folding: a temporary whose elements are written and read in the same iteration of a loop needs memory for one
+// iteration only. Where every access indexes an axis by the index of the same loop, that axis is removed.
 #include <algorithm>
+#include <set>
 
 #include "lowering/plan.hpp"
 
@@ -16,6 +17,7 @@ using program::Steps;
 struct Rows {
   std::vector<const Loop*> loops;
   bool seen = false;
+  std::set<std::int64_t> crossed;  // indices of loops whose iterations may access each other's elements
 };
 
 class Narrower {
@@ -28,6 +30,7 @@ class Narrower {
 
   void run() {
     examine(program_.steps);
+    for (auto& rows : rows_) keep_crossed(rows);
     bool any = false;
     for (auto& rows : rows_) any |= std::any_of(rows.loops.begin(), rows.loops.end(), [](auto* l) { return l; });
     if (!any) return;
@@ -51,9 +54,38 @@ class Narrower {
     Rows& rows = rows_[std::size_t(buffer)];
     for (std::size_t k = 0; k < rows.loops.size(); ++k) {
       const Loop* loop = loop_of(at[k]);
-      rows.loops[k] = rows.seen && rows.loops[k] != loop ? nullptr : loop;
+      if (!loop) add_crossed(rows, at[k]);
+      if (rows.seen && rows.loops[k] != loop) {
+        for (auto* other : {rows.loops[k], loop})
+          if (other) rows.crossed.insert(other->index.payload());
+        loop = nullptr;
+      }
+      rows.loops[k] = loop;
     }
     rows.seen = true;
+  }
+
+  // The loops on which a place depends that is not the index of one of them.
+  void add_crossed(Rows& rows, Expr place) const {
+    program::ExprWalk()(place, [&](Expr expr) {
+      if (expr.code() == program::Code::index) rows.crossed.insert(expr.payload());
+      if (expr.code() != program::Code::var) return;
+      if (auto found = loops_of_var_.find(expr.payload()); found != loops_of_var_.end())
+        rows.crossed.insert(found->second.begin(), found->second.end());
+    });
+  }
+
+  // An element that one iteration of an outer loop writes and another one reads (the step before it of a prefix scan)
+  // lives while all iterations of the inner loops pass: their axes stay.
+  void keep_crossed(Rows& rows) const {
+    for (auto& loop : rows.loops) {
+      if (!loop) continue;
+      for (auto outer : outer_.at(loop))
+        if (rows.crossed.count(outer)) {
+          loop = nullptr;
+          break;
+        }
+    }
   }
   bool is_candidate(std::int64_t buffer) const { return !rows_[std::size_t(buffer)].loops.empty(); }
   void forbid(std::int64_t buffer) { rows_[std::size_t(buffer)].loops.clear(); }
@@ -78,13 +110,23 @@ class Narrower {
         for (auto buffer : host->inputs) forbid(buffer);
         for (auto buffer : host->outputs) forbid(buffer);
       }
+      if (auto* let = std::get_if<program::Let>(&step.what)) note_var(let->var);
+      if (auto* update = std::get_if<program::Update>(&step.what)) {
+        note_var(update->var);
+        if (update->place_var) note_var(update->place_var);
+      }
       if (auto* loop = std::get_if<Loop>(&step.what)) {
+        outer_[loop] = around_;
+        around_.push_back(loop->index.payload());
         if (holds_loops(*loop)) open_.push_back(loop);
         examine(loop->body);
         if (holds_loops(*loop)) open_.pop_back();
+        around_.pop_back();
       }
     }
   }
+
+  void note_var(Expr var) { loops_of_var_[var.payload()] = around_; }
 
   std::vector<Expr> kept(std::int64_t buffer, std::span<const Expr> per_axis) const {
     const Rows& rows = rows_[std::size_t(buffer)];
@@ -123,7 +165,10 @@ class Narrower {
 
   Program& program_;
   std::vector<Rows> rows_;
-  std::vector<const Loop*> open_;  // that hold other loops: the lanes of an innermost one are not one after the other
+  std::vector<const Loop*> open_;     // that hold other loops: the lanes of an innermost one run at the same time
+  std::vector<std::int64_t> around_;  // indices of all loops around the present step, outermost first
+  std::unordered_map<const Loop*, std::vector<std::int64_t>> outer_;          // indices of the loops around each loop
+  std::unordered_map<std::int64_t, std::vector<std::int64_t>> loops_of_var_;  // of those around what assigns it
 };
 
 }  // namespace

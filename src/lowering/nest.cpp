@@ -97,6 +97,14 @@ class NestBuilder {
     for (auto& place : root.at) look_at(place);
     if (root.value) look_at(root.value);
     if (root.place) look_at(root.place);
+    // A buffer is allocated before its first use: its lengths come before whatever writes it.
+    const auto look_at_lengths = [&](std::int64_t buffer) {
+      if (buffer < 0) return;
+      for (auto& length : plan_.program.buffers[std::size_t(buffer)].shape) look_at(length);
+    };
+    look_at_lengths(root.buffer);
+    look_at_lengths(root.extremes);
+    for (auto buffer : root.writes) look_at_lengths(buffer);
     if (root.step)
       if (auto* call = std::get_if<program::Call>(&root.step->what))
         for (auto& argument : call->arguments)
@@ -241,7 +249,18 @@ class NestBuilder {
       return Step{program::Fill{buffer, program::identity(combiner, *plan_.program.pool, dtype)}};
     };
     if (root.place_var) return {fill(root.buffer, Combiner::add), fill(root.extremes, *root.combiner)};
+    if (root.is_segment) return {fill_segment(root)};
     return {fill(root.buffer, *root.combiner)};
+  }
+
+  // Stores the identity where the root writes: the rest of the buffer belongs to other roots.
+  Step fill_segment(const Root& root) const {
+    const Expr identity = program::identity(*root.combiner, *plan_.program.pool, buffer_dtype(root));
+    Step step{program::Store{root.buffer, root.at, identity}};
+    for (std::size_t k = root.domain.size(); k-- > 0;)
+      if (!root.reduced[k] && !root.domain[k].is_constant(1))
+        step = Step{program::Loop{root.indices[k], root.domain[k], {}, {std::move(step)}, false}};
+    return step;
   }
 
   void add_located(std::vector<Item>& list, const Root& root, int id) const {

@@ -111,6 +111,7 @@ bool Plan::split(const Root& root, const ElementRule& value, const TargetRule& t
   for (std::size_t k = 0; k < parts.size(); ++k) {
     if (parts[k].extent.is_constant(0)) continue;
     Root part = root;
+    part.is_segment = true;
     part.domain[axis] = parts[k].extent;
     part.indices = indices_of(part.domain);
     const Expr whole = part.indices[axis] + parts[k].start;

@@ -47,6 +47,7 @@ struct Root {
   std::vector<std::int64_t> reads, writes;  // buffers of a step
   std::vector<int> checks;                  // tokens of the checks that guard its reads
   bool is_overwritten = false;              // by later roots, all of it, before anybody reads it
+  bool is_segment = false;                  // writes one segment of its buffer; other roots write the rest
   ApplyNode* node = nullptr;                // whose result it is, or a part of it
 };
 

@@ -1,6 +1,8 @@
-// Vectorisation: innermost loops run several iterations as lanes. No root reads what another writes elsewhere in the
-// same loop (nest.cpp), so lanes are independent but for carried variables and colliding writes.
+// Vectorisation: innermost loops run several iterations as lanes. Lanes are independent but for carried variables and
+// colliding writes, unless the loop reads elements that other iterations of it write (a prefix scan in memory).
 #include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
 
 #include "lowering/plan.hpp"
 
@@ -42,13 +44,50 @@ bool only_runs(program::Loop& loop) {
   return size <= cheap;
 }
 
+// Whether the iterations of the loop access different elements of each buffer that it writes: wherever it writes or
+// reads one, the same coordinate is the index of the loop. Loops that only write a buffer are left to the emitters,
+// which serialise colliding lanes.
+bool has_independent_iterations(program::Loop& loop) {
+  std::unordered_map<std::int64_t, std::unordered_set<std::size_t>> own;  // per written buffer: coordinates
+  const auto coordinates = [&](std::span<const Expr> at) {
+    std::unordered_set<std::size_t> out;
+    for (std::size_t k = 0; k < at.size(); ++k)
+      if (at[k] == loop.index) out.insert(k);
+    return out;
+  };
+  const auto note_write = [&](std::int64_t buffer, std::span<const Expr> at) {
+    auto here = coordinates(at);
+    const auto [found, is_first] = own.try_emplace(buffer, here);
+    if (!is_first) std::erase_if(found->second, [&](std::size_t k) { return !here.contains(k); });
+  };
+  for (auto& step : loop.body) {
+    if (auto* store = std::get_if<program::Store>(&step.what)) note_write(store->buffer, store->at);
+    if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) note_write(accumulate->buffer, accumulate->at);
+  }
+  bool independent = true;
+  program::ExprWalk walk;
+  for (auto& step : loop.body)
+    program::for_each_expr(step, [&](Expr& root) {
+      walk(root, [&](Expr expr) {
+        if (expr.code() != program::Code::load) return;
+        const auto written = own.find(expr.payload());
+        if (written == own.end()) return;
+        const auto at = program::arguments_of(expr);
+        independent &= std::any_of(written->second.begin(), written->second.end(),
+                                   [&](std::size_t k) { return at[k] == loop.index; });
+      });
+    });
+  return independent;
+}
+
 void mark(const Program& program, program::Steps& steps) {
   for (auto& step : steps) {
     auto* loop = std::get_if<program::Loop>(&step.what);
     if (!loop) continue;
     mark(program, loop->body);
     loop->vector = std::all_of(loop->body.begin(), loop->body.end(), may_run_in_lanes) &&
-                   call_count(program, loop->body) <= most_calls && !only_runs(*loop);
+                   call_count(program, loop->body) <= most_calls && !only_runs(*loop) &&
+                   has_independent_iterations(*loop);
   }
 }
 

@@ -181,8 +181,8 @@ std::optional<Variables> parts_along(const Variables& parts, const DimBounds& di
     const std::int64_t from = std::max(low, begin) - begin, to = std::min(high, end) - begin;
     if (position)
       own[std::size_t(axis)] = at_index(int64_constant(from));
-    else if (from > 0 || to < end - begin)
-      own[std::size_t(axis)] = slice_of({from, to - from, 1});
+    else
+      own[std::size_t(axis)] = from > 0 || to < end - begin ? slice_of({from, to - from, 1}) : DimBounds{};
     if (from < to) out.push_back(part_of(part, own));
     begin = end;
   }
