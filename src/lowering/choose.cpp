@@ -91,12 +91,27 @@ Expr Plan::read(const Variable& variable, Index at) {
   if (!value.rule) throw InternalError(cat("lowering: ", variable.str(), " has no value yet"));
   touched_checks_.insert(touched_checks_.end(), value.checks.begin(), value.checks.end());
   const Expr result = is_called(variable, value) ? called(variable, value, at) : value.rule(at);
+  if (!building_) guard_loads(result, value.checks);
   if (result.dtype() != variable.dtype())
     throw InternalError(cat("lowering: the rule of ", variable.str(), " gives ", dtype_name(result.dtype()), ", not ",
                             dtype_name(variable.dtype())));
   if (value.uses > 1 && result.code() == program::Code::mul) pool().keep_rounded(result);
   memo_[std::move(key)] = result;
   return result;
+}
+
+// What is read at once becomes part of lengths and places, whose readers don't know of the checks behind it.
+void Plan::guard_loads(Expr value, const std::vector<int>& checks) {
+  if (checks.empty()) return;
+  program::ExprWalk()(value, [&](Expr expr) {
+    if (expr.code() == program::Code::load) guarded_loads_.emplace_back(expr, checks);
+  });
+}
+
+// The roots from `first` on come behind these checks.
+void Plan::guard_roots(std::size_t first, const std::vector<int>& checks) {
+  for (std::size_t k = first; k < roots.size(); ++k)
+    roots[k].checks.insert(roots[k].checks.end(), checks.begin(), checks.end());
 }
 
 Expr Plan::new_index(std::string_view name, Expr extent) {
@@ -173,6 +188,7 @@ void Plan::build_roots() {
       for (auto& action : *builders) action();
     for (std::size_t k = before; k < roots.size(); ++k)
       if (!roots[k].node) roots[k].node = node;
+    guard_roots(before, values_[&node->outputs[0]].checks);  // the checks of all outputs
   }
   // Outputs without a buffer of their own: scalars, views, inputs, constants, and repeated ones.
   for (auto& output : graph_.outputs()) {
@@ -183,6 +199,11 @@ void Plan::build_roots() {
   for (auto& buffer : program.buffers)
     if (buffer.role != program::Role::input)
       for (auto& length : buffer.shape) length = with_fixed_lengths(length);
+  for (auto& [load, checks] : guarded_loads_)
+    for (Expr form : {load, with_fixed_lengths(load)}) {
+      auto& guards = load_guards[form.id()];
+      guards.insert(guards.end(), checks.begin(), checks.end());
+    }
 }
 
 }  // namespace bitale::lowering

@@ -84,6 +84,8 @@ class NestBuilder {
           case program::Code::load:
             loads_.push_back(expr);
             depend_on_writers(expr.payload());
+            if (auto guards = plan_.load_guards.find(expr.id()); guards != plan_.load_guards.end())
+              for (int token : guards->second) depend_on(plan_.check_roots[std::size_t(token)]);
             break;
           case program::Code::dim: depend_on_writers(expr.payload() >> 8); break;
           case program::Code::var:

@@ -149,6 +149,7 @@ void Plan::store_parts(const Variable& variable) {
 
 void Plan::add_part_roots(const Variable& variable) {
   const Value value = values_[variable.node()];
+  const std::size_t before = roots.size();
   for (auto& part : value.parts) {
     Root root;
     root.buffer = value.buffer;
@@ -160,6 +161,7 @@ void Plan::add_part_roots(const Variable& variable) {
       return target;
     });
   }
+  guard_roots(before, value.checks);
 }
 
 // Outside a root.

@@ -96,6 +96,8 @@ class Plan final : public Lowering {
   std::vector<Root> roots;
   std::vector<int> check_roots;   // token -> root, or -1 for a check made at entry
   std::vector<bool> is_expected;  // token -> whether loops may run before the check
+  // Loads read while lengths and index numbers were defined, by number -> tokens of the checks that guard them.
+  std::unordered_map<std::uint32_t, std::vector<int>> load_guards;
   std::vector<Apply> callbacks, check_nodes;
   program::Steps entry_checks;
 
@@ -171,6 +173,8 @@ class Plan final : public Lowering {
   std::vector<Expr> indices_of(std::span<const Expr> domain);
   bool counts_along(Expr index, Expr length) const;
   int add_check(Expr condition, std::string message);
+  void guard_loads(Expr value, const std::vector<int>& checks);
+  void guard_roots(std::size_t first, const std::vector<int>& checks);
   void choose(const Variable& variable);
   // Adds a root whose value, and place, are said by rules; several, when it reads a value in parts.
   void add_root(Root root, const ElementRule& value, const TargetRule& target);
@@ -220,6 +224,7 @@ class Plan final : public Lowering {
   std::set<std::pair<VariableNode*, std::uint32_t>> range_checks_;
   std::unordered_map<MemoKey, Expr, MemoHash> memo_;
   std::vector<int> touched_checks_;  // of the root being built
+  std::vector<std::pair<Expr, std::vector<int>>> guarded_loads_;
   std::unordered_map<ApplyNode*, std::unordered_map<int, Variable>> matrix_sources_;
   struct PartOfRoot {            // the root being built runs over one part of an axis
     Expr whole, local;           // the index along the axis, and from the part's start

@@ -1,0 +1,270 @@
+"""Random cases of indexing, and what NumPy makes of them: values, or the class of the error.
+
+A case is x[index], or x with x[index] set or increased. An index has integers, slices, new axes, an ellipsis, integer
+arrays and masks, each known or symbolic; lengths of types are known, partly known or unknown. NumPy decides what comes
+out. An index that names a place twice is set in row-major order of the part, which NumPy leaves open.
+"""
+
+import dataclasses
+
+import numpy as np
+
+import bitale as bt
+import bitale.tensor as pt
+
+LARGEST, LEAST = 2**63 - 1, -(2**63)
+EXTREMES = [LARGEST, LARGEST - 1, LEAST, LEAST + 1, 2**62, -(2**62), 2**31, -(2**31), 2**32, 2**33 - 1]
+LENGTHS = [0, 1, 2, 7, 33]
+INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32"]
+
+
+@dataclasses.dataclass
+class Item:
+    """A part of an index: what NumPy gets, and for what is symbolic the static shape of its type (None: known)."""
+
+    value: object
+    type: tuple = None  # of an integer or array that is symbolic
+    symbolic: tuple = (False, False, False)  # of a slice: which numbers are
+
+
+@dataclasses.dataclass
+class Case:
+    x: np.ndarray
+    type: tuple
+    items: list
+    kind: str = "read"  # or set, inc
+    y: object = None
+    y_type: tuple = None
+
+    def __str__(self):
+        index = ", ".join(f"{i.value!r}" + (f":{i.type}" if i.type is not None else "") + ("s" if any(i.symbolic) else "")
+                          for i in self.items)
+        value = f" y={np.shape(self.y)}:{self.y_type} {getattr(self.y, 'dtype', '')}" if self.kind != "read" else ""
+        return f"{self.kind} x{self.x.shape}:{self.type} {self.x.dtype} [{index}]{value}"
+
+
+# ---- NumPy ----------------------------------------------------------------------------------------------------------
+
+
+def expected(case):
+    """The result, or the tuple of classes of which the error may be."""
+    index = tuple(item.value for item in case.items)
+    try:
+        part = case.x[index]
+    except (IndexError, ValueError, OverflowError) as error:
+        # Where the value doesn't fit either, which of both is said first is open.
+        return (type(error), ValueError, TypeError) if case.kind != "read" and np.ndim(case.y) else (type(error),)
+    if case.kind == "read":
+        return part
+    try:
+        value = np.broadcast_to(case.y, part.shape)
+    except ValueError:
+        return (ValueError, TypeError)
+    places = np.arange(case.x.size).reshape(case.x.shape)[index].ravel()
+    out = case.x.copy()
+    flat, value = out.reshape(-1), value.astype(out.dtype).ravel()
+    if case.kind == "set":
+        for place, v in zip(places, value):
+            flat[place] = v
+    else:
+        np.add.at(flat, places, value)
+    return out
+
+
+# ---- Bitale ---------------------------------------------------------------------------------------------------------
+
+
+def build(case):
+    """Inputs, output and values of the inputs."""
+    inputs, values = [], []
+
+    def given(value, type_):
+        value = np.asarray(value)
+        inputs.append(pt.tensor(dtype=value.dtype, shape=type_))
+        values.append(value)
+        return inputs[-1]
+
+    x = given(case.x, case.type)
+    index = []
+    for item in case.items:
+        value = item.value
+        if isinstance(value, slice):
+            numbers = (value.start, value.stop, value.step)
+            value = slice(*(given(np.int64(n), ()) if s and n is not None else n for n, s in zip(numbers, item.symbolic)))
+        elif item.type is not None:
+            value = given(value, item.type)
+        index.append(value)
+    out = x[tuple(index)]
+    if case.kind != "read":
+        y = case.y if case.y_type is None else given(case.y, case.y_type)
+        out = out.set(y) if case.kind == "set" else out.inc(y)
+    return inputs, out, values
+
+
+def computed(case, mode):
+    """The result, or the error."""
+    try:
+        inputs, out, values = build(case)
+        return bt.function(inputs, out, mode=mode)(*values)
+    except (IndexError, ValueError, TypeError, OverflowError) as error:
+        return error
+
+
+def difference(case, mode):
+    """What is wrong, or None."""
+    want, got = expected(case), computed(case, mode)
+    if isinstance(want, tuple):
+        if isinstance(got, want):
+            return None
+        return f"expected {want[0].__name__}, got {got!r}"
+    if isinstance(got, Exception):
+        return f"expected {np.array2string(want, threshold=20)}, got {type(got).__name__}: {got}"
+    if np.shape(got) != want.shape or np.asarray(got).dtype != want.dtype or not np.array_equal(got, want, equal_nan=True):
+        return f"expected {want.shape} {np.array2string(want, threshold=20)}, got {np.shape(got)} {got!r}"
+    return None
+
+
+# ---- cases ----------------------------------------------------------------------------------------------------------
+
+
+class Generator:
+    def __init__(self, seed):
+        self.random = np.random.default_rng(seed)
+
+    def chance(self, p):
+        return self.random.random() < p
+
+    def pick(self, choices, p=None):
+        return choices[self.random.choice(len(choices), p=p)]
+
+    def integers(self, low, high, shape=None):
+        return self.random.integers(low, high, shape)
+
+    def static(self, shape):
+        """A type for that shape: its lengths known, unknown, or some of them."""
+        known = self.pick([0.0, 0.5, 1.0])
+        return tuple(int(n) if self.chance(known) else None for n in shape)
+
+    def number(self, n):
+        """A bound of a slice of n elements."""
+        choice = self.random.random()
+        if choice < 0.15:
+            return self.pick(EXTREMES)
+        if choice < 0.3:
+            return self.pick([n, -n, n + 1, -n - 1, n - 1, 1 - n])
+        return int(self.integers(-n - 3, n + 4))
+
+    def slice(self, n):
+        start, stop = (None if self.chance(0.35) else self.number(n) for _ in range(2))
+        step = None if self.chance(0.4) else self.number(min(n, 4))
+        if step == 0 and not self.chance(0.1):
+            step = -1
+        symbolic = tuple(self.chance(0.3) for _ in range(3))
+        return Item(slice(start, stop, step), symbolic=symbolic)
+
+    def index_array(self, n, shape):
+        """In range for n, mostly."""
+        if self.chance(0.06):
+            values = self.integers(-n - 2, n + 3, shape)
+        elif n == 0:
+            return np.zeros([0 for _ in shape] if not self.chance(0.2) else shape, "int64")
+        else:
+            values = self.integers(-n, n, shape)
+            if shape and self.chance(0.3):  # evenly spaced
+                first, step = self.integers(0, n), self.integers(-2, 3)
+                values = np.broadcast_to(first + step * np.arange(shape[-1]), shape)
+                if not self.chance(0.2):
+                    values = np.clip(values, -n, n - 1)
+        dtype = self.pick(INTEGERS)
+        if dtype.startswith("u"):
+            values = np.where(values < 0, values + n, values) if n else np.abs(values)
+            values = np.maximum(values, 0)
+        return values.astype(dtype)
+
+    def array(self, n, shape):
+        value = self.index_array(n, shape)
+        return Item(value, type=self.static(value.shape) if self.chance(0.5) else None)
+
+    def mask(self, shape):
+        if self.chance(0.05) and shape:
+            shape = list(shape)
+            k = self.integers(0, len(shape))
+            shape[k] = self.pick([1, shape[k] + 1, max(shape[k] - 1, 0)])
+        value = np.asarray(self.random.random(tuple(shape)) < self.pick([0.0, 0.1, 0.5, 1.0]))
+        if value.size and self.chance(0.2):  # a single one
+            value = np.zeros(value.shape, bool)
+            value.flat[self.integers(0, value.size)] = True
+        return Item(value, type=self.static(value.shape) if self.chance(0.5) else None)
+
+    def items(self, shape):
+        index_shape = tuple(self.pick([0, 1, 2, 3, 7], [0.05, 0.2, 0.35, 0.3, 0.1]) for _ in range(self.pick([0, 1, 1, 2])))
+        style = self.pick(["basic", "arrays", "mixed", "masks"])
+        out, axis, ellipsis = [], 0, False
+        count = self.integers(0, len(shape) + 1) if not self.chance(0.02) else len(shape) + 1
+        while axis < count:
+            n = shape[axis] if axis < len(shape) else 3
+            if self.chance(0.08):
+                out.append(Item(None))
+                continue
+            if not ellipsis and self.chance(0.08):
+                ellipsis = True
+                out.append(Item(Ellipsis))
+                axis += self.integers(0, count - axis + 1)
+                continue
+            kinds = {"basic": "sssiii", "arrays": "aaaas", "mixed": "aaassiim", "masks": "mmmsi"}[style]
+            kind = self.pick(list(kinds))
+            if kind == "s":
+                out.append(self.slice(n))
+            elif kind == "i":
+                good = n > 0 and not self.chance(0.06)
+                value = int(self.integers(-n, n)) if good else self.pick([n, -n - 1, *EXTREMES])
+                if self.chance(0.5):
+                    dtype = self.pick(["int64", "int32", "int8"]) if abs(value) < 100 else "int64"
+                    out.append(Item(np.asarray(value, dtype)[()], type=()))
+                else:
+                    out.append(Item(value))
+            elif kind == "a":
+                cut = self.integers(0, len(index_shape) + 1) if self.chance(0.3) else 0
+                own = tuple(1 if self.chance(0.25) else k for k in index_shape[cut:])
+                if self.chance(0.03):
+                    own = tuple(k + 1 for k in own)
+                out.append(self.array(n, own))
+            else:
+                covered = self.pick([1, 1, 1, 2, 0])
+                covered = min(covered, len(shape) - axis) if axis < len(shape) else 1
+                out.append(self.mask(shape[axis : axis + covered]))
+                axis += covered
+                continue
+            axis += 1
+        return out
+
+    def case(self):
+        while True:
+            rank = self.pick([0, 1, 2, 3, 4], [0.05, 0.35, 0.35, 0.2, 0.05])
+            lengths = LENGTHS if rank < 3 else LENGTHS[:4]
+            shape = tuple(self.pick(lengths, [0.08, 0.22, 0.2, 0.4, 0.1][: len(lengths)] if rank < 3 else None)
+                          for _ in range(rank))
+            dtype = self.pick(["float64", "float32", "int64", "bool", "int8"], [0.6, 0.1, 0.1, 0.1, 0.1])
+            x = self.integers(-9, 10, shape).astype(dtype) if dtype == "bool" else self.values(shape, dtype)
+            case = Case(x, self.static(shape), self.items(shape), self.pick(["read", "set", "inc"]))
+            if sum(isinstance(i.value, type(Ellipsis)) for i in case.items) <= 1:
+                break
+        if case.kind != "read":
+            self.add_value(case)
+        return case
+
+    def values(self, shape, dtype):
+        count = int(np.prod(shape, dtype=int))
+        return (np.arange(count) % 121 + 1).reshape(shape).astype(dtype)
+
+    def add_value(self, case):
+        try:
+            region = case.x[tuple(item.value for item in case.items)].shape
+        except (IndexError, ValueError, OverflowError):
+            region = (2,)
+        shape = region[self.integers(0, len(region) + 1) if self.chance(0.4) else 0 :]
+        shape = tuple(1 if self.chance(0.2) else n for n in shape)
+        if self.chance(0.05) and shape:
+            shape = tuple(n + 1 for n in shape)
+        case.y = np.asarray(-self.values(shape, "float64")).astype(case.x.dtype)
+        case.y_type = self.static(shape) if self.chance(0.7) else None
