@@ -21,20 +21,30 @@ std::vector<Maker> makers_of(const Plan& plan) {
 
 }  // namespace
 
-Lowered lower(const FunctionGraph& graph, const InputLayouts& layouts, bool shared) {
+Lowered lower(const FunctionGraph& graph, const InputLayouts& layouts, bool shared, const PassObserver& observer) {
   Plan plan(graph, layouts);
   plan.define_all();     // what every variable is
   plan.choose_stores();  // what is stored; all else is inlined into its readers
   plan.build_roots();    // the expressions of what is stored
   drop_overwritten(plan);
+  const auto observe = [&](std::string_view pass) {
+    if (observer) observer(pass, plan.program, plan.callbacks);
+  };
   build_nests(plan);  // what shares a loop
+  observe("nest");
   forward_stores(plan.program);
+  observe("forward");
   narrow_temporaries(plan.program);
+  observe("narrow");
   collapse_loops(plan);
+  observe("collapse");
   tile_loops(plan);
+  observe("tile");
   vectorize(plan.program);
   if (shared) share_loops(plan);
+  observe("share");
   plan_memory(plan.program);
+  observe("memory");
   program::verify(plan.program);
   std::vector<Maker> makers = makers_of(plan);
   return {std::move(plan.program), std::move(plan.callbacks), std::move(plan.check_nodes), std::move(makers)};

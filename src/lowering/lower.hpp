@@ -9,9 +9,11 @@
 //   memory   temporaries get places in one workspace (memory.cpp)
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "bitale/core/small_vector.hpp"
@@ -52,6 +54,10 @@ struct InputLayout {
 // Never refuses: ops without native code become host calls. `layouts`, where given: for each input, or none for rows.
 // `shared`: calls may use several threads. The results are the same, bit by bit.
 using InputLayouts = std::vector<std::optional<InputLayout>>;
-Lowered lower(const FunctionGraph& graph, const InputLayouts& layouts = {}, bool shared = false);
+// Sees the Program after each pass, named as its file: tests run it. Buffers are allocated by the last pass only.
+using PassObserver =
+    std::function<void(std::string_view pass, const program::Program& program, std::span<const Apply> callbacks)>;
+Lowered lower(const FunctionGraph& graph, const InputLayouts& layouts = {}, bool shared = false,
+              const PassObserver& observer = {});
 
 }  // namespace bitale::lowering

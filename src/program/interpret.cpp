@@ -171,82 +171,85 @@ Interpreter::Interpreter(Expr root, std::span<const Expr> variables, FindFunctio
   root_slot_ = slots[root.id()];
 }
 
-void Interpreter::add(Expr expr, std::vector<int>& slots, FindFunction find) {
-  Step step{.code = expr.code(),
-            .dtype = expr.dtype(),
-            .argument_dtype = expr.dtype(),
-            .argument_count = int(expr.argument_count()),
-            .arguments = {0, 0, 0, 0},
-            .payload = expr.payload(),
-            .out = slot_count_};
-  if (step.code == Code::lookup) {  // its arguments are the index and where the table is kept
-    step.payload = std::int64_t(tables_.size());
-    auto& table = tables_.emplace_back();
-    for (std::size_t i = 1; i < expr.argument_count(); ++i) table.push_back(expr.argument(i).payload());
-    step.argument_count = 1;
+Operation operation_of(Expr expr, FindFunction find) {
+  Operation out{.code = expr.code(),
+                .dtype = expr.dtype(),
+                .argument_dtype = expr.dtype(),
+                .argument_count = int(expr.argument_count()),
+                .payload = expr.payload()};
+  if (out.code == Code::lookup) {
+    for (std::size_t i = 1; i < expr.argument_count(); ++i) out.table.push_back(expr.argument(i).payload());
+    out.argument_count = 1;
   }
-  const bool reads_memory = step.code == Code::load || step.code == Code::index || step.code == Code::dim;
-  if (reads_memory || step.code == Code::var || step.argument_count > 4)
-    throw InternalError(cat("program: ", code_name(step.code), " can't be interpreted"));
-  for (int i = 0; i < step.argument_count; ++i) step.arguments[i] = slots[expr.argument(std::size_t(i)).id()];
-  const bool is_rare = step.code == Code::rare_call;  // its first argument is the condition
-  if (step.argument_count) step.argument_dtype = expr.argument(is_rare ? 1 : 0).dtype();
-  if (step.code == Code::call || is_rare) {
-    void* address = find ? find(expr.pool().function_name(step.payload)) : nullptr;
-    if (!address) throw InternalError(cat("program: no function ", expr.pool().function_name(step.payload)));
-    step.payload = std::int64_t(reinterpret_cast<std::intptr_t>(address));
+  const bool reads_memory = out.code == Code::load || out.code == Code::index || out.code == Code::dim;
+  if (reads_memory || out.code == Code::var || out.argument_count > 4)
+    throw InternalError(cat("program: ", code_name(out.code), " can't be interpreted"));
+  const bool is_rare = out.code == Code::rare_call;  // its first argument is the condition
+  if (out.argument_count) out.argument_dtype = expr.argument(is_rare ? 1 : 0).dtype();
+  if (out.code == Code::call || is_rare) {
+    void* address = find ? find(expr.pool().function_name(out.payload)) : nullptr;
+    if (!address) throw InternalError(cat("program: no function ", expr.pool().function_name(out.payload)));
+    out.payload = std::int64_t(reinterpret_cast<std::intptr_t>(address));
   }
-  slots[expr.id()] = slot_count_++;
-  if (step.code == Code::constant)
-    constants_.emplace_back(step.out, step.payload);
-  else
-    steps_.push_back(step);
+  return out;
 }
 
-std::int64_t Interpreter::run(const Step& step, const std::int64_t* slots) const {
-  const std::int64_t a = step.argument_count > 0 ? slots[step.arguments[0]] : 0;
-  const std::int64_t b = step.argument_count > 1 ? slots[step.arguments[1]] : 0;
-  const std::int64_t c = step.argument_count > 2 ? slots[step.arguments[2]] : 0;
-  if (step.code == Code::select) return a ? b : c;
-  if (step.code == Code::lookup) {
-    auto& table = tables_[std::size_t(step.payload)];
-    return table[std::uint64_t(a) & (table.size() - 1)];
+std::int64_t evaluate(const Operation& operation, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) {
+  const auto address = [&] { return reinterpret_cast<void*>(std::intptr_t(operation.payload)); };
+  switch (operation.code) {
+    case Code::constant: return operation.payload;
+    case Code::select: return a ? b : c;
+    case Code::lookup: return operation.table[std::uint64_t(a) & (operation.table.size() - 1)];
+    case Code::rare_call:
+      return !a ? b : visit_dtype(operation.argument_dtype, [&]<class T>() {
+        return bits_of(call<T>(address(), operation.argument_count - 2, value_of<T>(c), value_of<T>(d), T()));
+      });
+    case Code::bitcast:
+      return visit_dtype(operation.dtype, [&]<class T>() {
+        if constexpr (std::is_same_v<T, float>)
+          return std::int64_t(std::uint32_t(a));
+        else if constexpr (std::is_same_v<T, double>)
+          return a;
+        else
+          return bits_of(T(a));
+      });
+    default: break;
   }
-  if (step.code == Code::rare_call)
-    return !a ? b : visit_dtype(step.argument_dtype, [&]<class T>() {
-      return bits_of(call<T>(reinterpret_cast<void*>(std::intptr_t(step.payload)), step.argument_count - 2,
-                             value_of<T>(c), value_of<T>(slots[step.arguments[3]]), T()));
-    });
-  if (step.code == Code::bitcast)
-    return visit_dtype(step.dtype, [&]<class T>() {
-      if constexpr (std::is_same_v<T, float>)
-        return std::int64_t(std::uint32_t(a));
-      else if constexpr (std::is_same_v<T, double>)
-        return a;
-      else
-        return bits_of(T(a));
-    });
-  return visit_dtype(step.argument_dtype, [&]<class T>() -> std::int64_t {
+  return visit_dtype(operation.argument_dtype, [&]<class T>() -> std::int64_t {
+    const Code code = operation.code;
     const T x = value_of<T>(a);
-    if (step.code == Code::cast) return visit_dtype(step.dtype, [&]<class To>() { return bits_of(convert<To>(x)); });
+    if (code == Code::cast) return visit_dtype(operation.dtype, [&]<class To>() { return bits_of(convert<To>(x)); });
     const T y = value_of<T>(b), z = value_of<T>(c);
-    if (is_comparison(step.code)) return compare(step.code, x, y);
-    if (step.code == Code::call)
-      return bits_of(call<T>(reinterpret_cast<void*>(std::intptr_t(step.payload)), step.argument_count, x, y, z));
+    if (is_comparison(code)) return compare(code, x, y);
+    if (code == Code::call) return bits_of(call<T>(address(), operation.argument_count, x, y, z));
     if constexpr (std::is_same_v<T, bool>)
-      return bool_operation(step.code, x, y);
+      return bool_operation(code, x, y);
     else if constexpr (std::is_floating_point_v<T>)
-      return bits_of(float_operation(step.code, x, y, z));
+      return bits_of(float_operation(code, x, y, z));
     else
-      return bits_of(integer_operation(step.code, x, y, z));
+      return bits_of(integer_operation(code, x, y, z));
   });
+}
+
+void Interpreter::add(Expr expr, std::vector<int>& slots, FindFunction find) {
+  Step step{.operation = operation_of(expr, find), .arguments = {0, 0, 0, 0}, .out = slot_count_};
+  for (int i = 0; i < step.operation.argument_count; ++i) step.arguments[i] = slots[expr.argument(std::size_t(i)).id()];
+  slots[expr.id()] = slot_count_++;
+  if (step.operation.code == Code::constant)
+    constants_.emplace_back(step.out, step.operation.payload);
+  else
+    steps_.push_back(std::move(step));
 }
 
 std::int64_t Interpreter::bits(std::span<const std::int64_t> values) const {
   std::vector<std::int64_t> slots(std::size_t(slot_count_), 0);
   for (auto& [slot, value] : constants_) slots[std::size_t(slot)] = value;
   for (std::size_t i = 0; i < values.size(); ++i) slots[std::size_t(variable_slots_[i])] = values[i];
-  for (auto& step : steps_) slots[std::size_t(step.out)] = run(step, slots.data());
+  const auto at = [&](int slot) { return slots[std::size_t(slot)]; };  // slot 0 where there is no such argument
+  for (auto& step : steps_) {
+    const auto& [a, b, c, d] = step.arguments;
+    slots[std::size_t(step.out)] = evaluate(step.operation, at(a), at(b), at(c), at(d));
+  }
   return slots[std::size_t(root_slot_)];
 }
 

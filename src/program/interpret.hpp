@@ -10,12 +10,27 @@
 
 namespace bitale::program {
 
+// Where the functions of calls are: runtime::find_symbol.
+using FindFunction = void* (*)(std::string_view name);
+
+// What a node does with the bits of its arguments; a lookup has them all in `table` but the first.
+struct Operation {
+  Code code;
+  DType dtype, argument_dtype;
+  int argument_count;
+  std::int64_t payload;  // constants: bits; calls: the function's address
+  std::vector<std::int64_t> table = {};
+};
+// InternalError for nodes that stand for memory, indices, lengths and variables, and for functions that `find` does not
+// know.
+Operation operation_of(Expr expr, FindFunction find = nullptr);
+std::int64_t evaluate(const Operation& operation, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d);
+
 // One expression as a flat list of operations over numbered slots. `variables` are what is given at each evaluation:
 // var, index or dim nodes. InternalError for an expression that reads memory or another variable.
 class Interpreter {
  public:
-  // Where the functions of calls are: runtime::find_symbol. Without it an expression must not call.
-  using FindFunction = void* (*)(std::string_view name);
+  // Without `find` an expression must not call.
   Interpreter(Expr root, std::span<const Expr> variables, FindFunction find = nullptr);
 
   // Bits as in a constant's payload.
@@ -26,19 +41,13 @@ class Interpreter {
 
  private:
   struct Step {
-    Code code;
-    DType dtype, argument_dtype;
-    int argument_count;
+    Operation operation;
     int arguments[4];
-    std::int64_t payload;  // constants: bits; calls: the function's address
     int out;
   };
   void add(Expr expr, std::vector<int>& slots, FindFunction find);
-  std::int64_t run(const Step& step, const std::int64_t* slots) const;
-
   std::vector<Step> steps_;
   std::vector<std::pair<int, std::int64_t>> constants_;  // slot, bits
-  std::vector<std::vector<std::int64_t>> tables_;        // of lookups, by their payload
   std::vector<int> variable_slots_;
   std::vector<DType> variable_dtypes_;
   int slot_count_ = 0, root_slot_ = 0;

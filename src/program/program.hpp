@@ -183,9 +183,9 @@ std::optional<std::int64_t> constant_bytes(const Buffer& buffer);
 // Readable pseudo-code.
 std::string to_string(const Program& program);
 std::vector<std::string> step_texts(const Program& program);  // of each step at the top, in lines
-// InternalError naming the step when the program breaks a rule of the IR: unknown buffers, use before allocation, an
-// allocation in a loop, wrong ranks or dtypes, variables and indices out of scope, updates of variables that no loop
-// carries.
+// InternalError naming the step when the program breaks a rule of the IR: unknown buffers, use before allocation, reads
+// before anything is written, fills after something was written, an allocation in a loop, wrong ranks or dtypes,
+// variables and indices out of scope, updates of variables that no loop carries.
 void verify(const Program& program);
 
 }  // namespace bitale::program

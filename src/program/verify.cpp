@@ -17,10 +17,11 @@ struct Overloaded : Fs... {
 
 class Verifier {
  public:
-  explicit Verifier(const Program& program) : program_(program), ready_(program.buffers.size(), false) {
+  explicit Verifier(const Program& program)
+      : program_(program), ready_(program.buffers.size(), false), written_(program.buffers.size(), false) {
     for (std::size_t b = 0; b < program.buffers.size(); ++b) {
       const Role role = program.buffers[b].role;
-      ready_[b] = role == Role::input || role == Role::constant;
+      ready_[b] = written_[b] = role == Role::input || role == Role::constant;
     }
   }
 
@@ -32,6 +33,13 @@ class Verifier {
  private:
   [[noreturn]] void fail(const std::string& what) const {
     throw InternalError(cat("program: ", what, "\n", to_string(program_)));
+  }
+
+  // A buffer whose elements somebody reads or combines with.
+  const Buffer& read(std::int64_t id) const {
+    const Buffer& out = buffer(id);
+    if (!written_[std::size_t(id)]) fail(cat("buffer ", out.name, " is read before anything is written to it"));
+    return out;
   }
 
   const Buffer& buffer(std::int64_t id) const {
@@ -51,7 +59,7 @@ class Verifier {
           if (!variables_.count(expr.payload())) fail(cat("v", expr.payload(), " is read before it is known"));
           break;
         case Code::load: {
-          const Buffer& from = buffer(expr.payload());
+          const Buffer& from = read(expr.payload());
           if (from.dtype != expr.dtype()) fail(cat("load of ", from.name, " as ", dtype_name(expr.dtype())));
           if (std::size_t(from.ndim()) != expr.argument_count()) fail(cat("load of ", from.name, " at a wrong rank"));
           break;
@@ -86,6 +94,8 @@ class Verifier {
     const Buffer& to = buffer(id);
     if (at.size() != to.shape.size()) fail(cat("store to ", to.name, " at a wrong rank"));
     if (value.dtype() != to.dtype) fail(cat("store of ", dtype_name(value.dtype()), " to ", to.name));
+    // A prefix scan in memory reads what earlier iterations of its own store have written.
+    written_[std::size_t(id)] = true;
     for (auto& place : at) check(place);
     check(value);
   }
@@ -95,7 +105,10 @@ class Verifier {
   }
 
   void verify(const Store& s) { write(s.buffer, s.at, s.value); }
-  void verify(const Accumulate& s) { write(s.buffer, s.at, s.value); }
+  void verify(const Accumulate& s) {
+    read(s.buffer);
+    write(s.buffer, s.at, s.value);
+  }
   void verify(const Let& s) {
     check(s.value);
     if (s.value.dtype() != s.var.dtype()) fail("a named value of the wrong dtype");
@@ -134,25 +147,31 @@ class Verifier {
     ready_[std::size_t(s.buffer)] = true;
   }
   void verify(const Fill& s) {
-    if (buffer(s.buffer).dtype != s.value.dtype()) fail("a fill of the wrong dtype");
+    const Buffer& to = buffer(s.buffer);
+    if (to.dtype != s.value.dtype()) fail("a fill of the wrong dtype");
+    if (written_[std::size_t(s.buffer)]) fail(cat("buffer ", to.name, " is filled after something was written to it"));
     check(s.value);
+    written_[std::size_t(s.buffer)] = true;
   }
   void verify(const Call& s) {
     for (auto& argument : s.arguments)
       std::visit(Overloaded{[&](const Expr& e) { check(e); }, [&](const BufferArgument& b) { buffer(b.buffer); }},
                  argument);
+    // Which of its buffers a function writes is known to itself only.
+    for (auto& argument : s.arguments)
+      if (auto* b = std::get_if<BufferArgument>(&argument)) written_[std::size_t(b->buffer)] = true;
   }
   void verify(const Check& s) {
     if (s.condition.dtype() != DType::Bool) fail("a check of something that is not bool");
     check(s.condition);
   }
   void verify(const HostCall& s) {
-    for (auto b : s.inputs) buffer(b);
-    for (auto b : s.outputs) ready_[std::size_t(b)] = true;
+    for (auto b : s.inputs) read(b);
+    for (auto b : s.outputs) ready_[std::size_t(b)] = written_[std::size_t(b)] = true;
   }
 
   const Program& program_;
-  std::vector<bool> ready_;
+  std::vector<bool> ready_, written_;  // by buffer: it has memory, and some step has written to it
   std::unordered_set<std::int64_t> indices_, variables_, carried_, running_;
 };
 

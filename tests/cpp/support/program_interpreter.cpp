@@ -1,0 +1,378 @@
+#include "support/program_interpreter.hpp"
+
+#include <bit>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "program/interpret.hpp"
+#include "runtime/symbols.hpp"
+
+namespace bitale::test {
+
+namespace {
+
+using namespace program;
+
+// The bits of a scalar, or none: what was never written has no value. A select drops the side that it does not take.
+struct Scalar {
+  std::int64_t bits = 0;
+  bool known = false;
+};
+
+struct Memory {
+  Dims shape;
+  std::vector<Scalar> elements;
+  bool exists = false;
+  bool stored = false;  // something was written to it
+};
+
+struct CheckFailed {
+  int check;
+};
+
+std::vector<Scalar> elements_of(const Array& given) {
+  const Array array = given.contiguous();
+  std::vector<Scalar> out(std::size_t(array.size()));
+  visit_dtype(array.dtype(), [&]<class T>() {
+    const T* data = static_cast<const T*>(array.data());
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      if constexpr (std::is_same_v<T, double>)
+        out[i] = {std::bit_cast<std::int64_t>(data[i]), true};
+      else if constexpr (std::is_same_v<T, float>)
+        out[i] = {std::int64_t(std::bit_cast<std::uint32_t>(data[i])), true};
+      else
+        out[i] = {std::int64_t(data[i]), true};
+    }
+  });
+  return out;
+}
+
+Array array_of(const Memory& memory, DType dtype) {
+  Array out = Array::zeros(dtype, memory.shape);
+  visit_dtype(dtype, [&]<class T>() {
+    T* data = static_cast<T*>(out.mutable_data());
+    for (std::size_t i = 0; i < memory.elements.size(); ++i) {
+      const std::int64_t bits = memory.elements[i].bits;
+      if constexpr (std::is_same_v<T, double>)
+        data[i] = std::bit_cast<double>(bits);
+      else if constexpr (std::is_same_v<T, float>)
+        data[i] = std::bit_cast<float>(std::uint32_t(bits));
+      else
+        data[i] = T(bits);
+    }
+  });
+  return out;
+}
+
+class Machine {
+ public:
+  Machine(const Program& program, std::span<const Apply> callbacks, std::span<const Array> inputs)
+      : program_(program), callbacks_(callbacks), memory_(program.buffers.size()) {
+    for (std::size_t b = 0; b < memory_.size(); ++b) {
+      const Buffer& buffer = program.buffers[b];
+      if (buffer.role == Role::input) place(b, inputs[std::size_t(buffer.slot)]);
+      if (buffer.role == Role::constant) place(b, buffer.value);
+    }
+  }
+
+  ProgramRun run() {
+    ProgramRun out;
+    try {
+      run(program_.steps);
+    } catch (const CheckFailed& failed) {
+      out.failed_check = failed.check;
+      return out;
+    }
+    out.outputs.resize(std::size_t(program_.output_count));
+    for (std::size_t b = 0; b < memory_.size(); ++b) {
+      const Buffer& buffer = program_.buffers[b];
+      if (buffer.role != Role::output) continue;
+      const Memory& memory = allocated(std::int64_t(b));
+      for (auto& element : memory.elements)
+        if (!element.known) fail(cat("output ", buffer.name, " is not wholly written"));
+      out.outputs[std::size_t(buffer.slot)] = array_of(memory, buffer.dtype);
+    }
+    return out;
+  }
+
+ private:
+  [[noreturn]] void fail(const std::string& what) const { throw BrokenProgram(cat(what, "\n", to_string(program_))); }
+
+  void place(std::size_t buffer, const Array& value) {
+    memory_[buffer] = {value.shape(), elements_of(value), true, true};
+  }
+
+  const std::string& name(std::int64_t buffer) const { return program_.buffers[std::size_t(buffer)].name; }
+
+  // Before the memory pass buffers come into being when they are first used.
+  Memory& allocated(std::int64_t buffer) {
+    Memory& memory = memory_[std::size_t(buffer)];
+    if (memory.exists) return memory;
+    Dims shape;
+    for (auto& length : program_.buffers[std::size_t(buffer)].shape) {
+      shape.push_back(integer(length));
+      if (shape.back() < 0) fail(cat("buffer ", name(buffer), " has a negative length"));
+    }
+    memory = {shape, std::vector<Scalar>(std::size_t(product(shape))), true, false};
+    return memory;
+  }
+
+  // Where an element lies in memory. The last index may run through all rows where the one before it is 0: that is how
+  // collapsed loops index (lowering/collapse.cpp).
+  std::size_t offset(std::int64_t buffer, const Memory& memory, std::span<const Scalar> at) const {
+    std::int64_t offset = 0;
+    for (std::size_t k = 0; k < at.size(); ++k) {
+      if (!at[k].known) fail(cat("an index of ", name(buffer), " is not known"));
+      const bool is_last = k + 1 == at.size();
+      const std::int64_t rows = is_last && k > 0 && at[k - 1].bits == 0 ? memory.shape[k - 1] : 1;
+      if (at[k].bits < 0 || at[k].bits >= rows * memory.shape[k])
+        fail(cat("index ", at[k].bits, " along axis ", k, " of ", name(buffer), ", whose length is ", memory.shape[k]));
+      offset = offset * memory.shape[k] + at[k].bits;
+    }
+    return std::size_t(offset);
+  }
+
+  // ---- expressions ----
+  struct Node {
+    Expr expr;
+    std::optional<Operation> operation;
+  };
+  using Order = std::vector<Node>;  // arguments first
+
+  const Order& order_of(Expr root) {
+    const auto [found, is_new] = orders_.try_emplace(root.id());
+    if (!is_new) return found->second;
+    std::vector<Expr> stack{root};
+    ExprSet done;
+    std::unordered_map<std::uint32_t, bool> opened;
+    while (!stack.empty()) {
+      const Expr expr = stack.back();
+      if (!opened[expr.id()]) {
+        opened[expr.id()] = true;
+        for (std::size_t i = 0; i < expr.argument_count(); ++i)
+          if (!opened[expr.argument(i).id()]) stack.push_back(expr.argument(i));
+        continue;
+      }
+      stack.pop_back();
+      if (!done.insert(expr)) continue;
+      const bool is_plain = expr.code() != Code::load && expr.code() != Code::index && expr.code() != Code::dim &&
+                            expr.code() != Code::var && !program_.function_of(expr);
+      found->second.push_back(
+          {expr, is_plain ? std::optional(operation_of(expr, runtime::find_symbol)) : std::nullopt});
+    }
+    return found->second;
+  }
+
+  Scalar value(Expr root) {
+    const Order& order = order_of(root);
+    std::unordered_map<std::uint32_t, Scalar>& values = values_;
+    values.clear();
+    for (auto& node : order) values[node.expr.id()] = value(node, values);
+    return values.at(root.id());
+  }
+
+  Scalar value(const Node& node, std::unordered_map<std::uint32_t, Scalar>& values) {
+    const Expr expr = node.expr;
+    std::vector<Scalar> arguments;
+    for (std::size_t i = 0; i < expr.argument_count(); ++i) arguments.push_back(values.at(expr.argument(i).id()));
+    switch (expr.code()) {
+      case Code::index: return lookup(indices_, expr.payload(), "index");
+      case Code::var: return lookup(variables_, expr.payload(), "variable");
+      case Code::dim: {
+        const Memory& memory = memory_[std::size_t(expr.payload() >> 8)];
+        if (!memory.exists) fail(cat("a length of ", name(expr.payload() >> 8), " is read before it is known"));
+        return {memory.shape[std::size_t(expr.payload() & 0xff)], true};
+      }
+      case Code::load: {
+        const Memory& memory = allocated(expr.payload());
+        return memory.elements[offset(expr.payload(), memory, arguments)];
+      }
+      case Code::select:
+        if (!arguments[0].known) return {};
+        return arguments[arguments[0].bits ? 1 : 2];
+      default: break;
+    }
+    for (auto& argument : arguments)
+      if (!argument.known) return {};
+    if (const Function* function = program_.function_of(expr)) {
+      std::vector<std::int64_t> bits;
+      for (auto& argument : arguments) bits.push_back(argument.bits);
+      return {Interpreter(function->body, function->parameters, runtime::find_symbol).bits(bits), true};
+    }
+    arguments.resize(std::max<std::size_t>(arguments.size(), 4));
+    return {evaluate(*node.operation, arguments[0].bits, arguments[1].bits, arguments[2].bits, arguments[3].bits),
+            true};
+  }
+
+  Scalar lookup(const std::unordered_map<std::int64_t, Scalar>& from, std::int64_t which, std::string_view kind) const {
+    const auto found = from.find(which);
+    if (found == from.end()) fail(cat(kind, " ", which, " is not known here"));
+    return found->second;
+  }
+
+  std::int64_t known(Expr expr, std::string_view what) {
+    const Scalar result = value(expr);
+    if (!result.known) fail(cat(what, " depends on memory that was never written"));
+    return result.bits;
+  }
+  std::int64_t integer(Expr expr) {
+    auto outer = std::exchange(values_, {});
+    const std::int64_t result = known(expr, "a length");
+    values_ = std::move(outer);
+    return result;
+  }
+
+  // combine(a, b), and whether a is to be taken in the place of b.
+  std::int64_t combined(Combiner combiner, DType dtype, std::int64_t a, std::int64_t b) {
+    const auto key = std::pair(combiner, dtype);
+    auto found = combiners_.find(key);
+    if (found == combiners_.end()) {
+      const Expr x = own_pool_.var(0, dtype), y = own_pool_.var(1, dtype);
+      const Expr variables[] = {x, y};
+      found = combiners_.emplace(key, Interpreter(combine(combiner, x, y), variables)).first;
+    }
+    const std::int64_t bits[] = {a, b};
+    return found->second.bits(bits);
+  }
+  bool is_more_extreme(Combiner combiner, DType dtype, std::int64_t a, std::int64_t b) {
+    const Expr x = own_pool_.var(0, dtype), y = own_pool_.var(1, dtype);
+    const Expr variables[] = {x, y};
+    const std::int64_t bits[] = {a, b};
+    return Interpreter(more_extreme(combiner, x, y), variables).bits(bits) != 0;
+  }
+  std::int64_t identity_of(Combiner combiner, DType dtype) { return identity(combiner, own_pool_, dtype).payload(); }
+
+  // ---- steps ----
+  void run(const Steps& steps) {
+    for (auto& step : steps) std::visit([&](auto& s) { run(s); }, step.what);
+  }
+
+  Scalar& element(std::int64_t buffer, std::span<const Expr> at) {
+    std::vector<Scalar> position;
+    for (auto& index : at) position.push_back({known(index, cat("an index of ", name(buffer))), true});
+    Memory& memory = allocated(buffer);
+    memory.stored = true;
+    return memory.elements[offset(buffer, memory, position)];
+  }
+  void run(const Store& s) {
+    const std::int64_t bits = known(s.value, cat("what is stored to ", name(s.buffer)));
+    element(s.buffer, s.at) = {bits, true};
+  }
+  void run(const Accumulate& s) {
+    const std::int64_t bits = known(s.value, cat("what is added to ", name(s.buffer)));
+    Scalar& to = element(s.buffer, s.at);
+    if (!to.known) fail(cat("an element of ", name(s.buffer), " is accumulated in before it has a value"));
+    to.bits = combined(s.combiner, s.value.dtype(), to.bits, bits);
+  }
+  void run(const Let& s) { variables_[s.var.payload()] = {known(s.value, "a named value"), true}; }
+  void run(const Update& s) {
+    const std::int64_t bits = known(s.value, "an update");
+    Scalar& to = carried_.at(s.var.payload());
+    if (s.place_var) {
+      const std::int64_t place = known(s.place, "the place of an update");
+      if (is_more_extreme(s.combiner, s.var.dtype(), bits, to.bits)) carried_.at(s.place_var.payload()) = {place, true};
+    }
+    to.bits = combined(s.combiner, s.var.dtype(), to.bits, bits);
+    if (running_.count(s.var.payload())) variables_[s.var.payload()] = to;
+  }
+  void run(const Loop& s) {
+    const std::int64_t extent = known(s.extent, "a loop's extent");
+    for (auto& carry : s.carries) {
+      const DType dtype = carry.var.dtype();
+      carried_[carry.var.payload()] = {identity_of(carry.combiner, dtype), true};
+      running_.erase(carry.var.payload());
+      if (carry.running) running_[carry.var.payload()] = true;
+      variables_.erase(carry.var.payload());
+    }
+    for (std::int64_t i = 0; i < extent; ++i) {
+      indices_[s.index.payload()] = {i, true};
+      run(s.body);
+    }
+    indices_.erase(s.index.payload());
+    for (auto& carry : s.carries) variables_[carry.var.payload()] = carried_.at(carry.var.payload());
+  }
+  void run(const Allocate& s) {
+    if (memory_[std::size_t(s.buffer)].exists) fail(cat("buffer ", name(s.buffer), " exists already"));
+    allocated(s.buffer);
+  }
+  void run(const Fill& s) {
+    Memory& memory = allocated(s.buffer);
+    if (memory.stored) fail(cat("buffer ", name(s.buffer), " is filled after something was stored to it"));
+    memory.stored = true;
+    const std::int64_t bits = known(s.value, "what fills a buffer");
+    for (auto& element : memory.elements) element = {bits, true};
+  }
+  // The ABIs of 64-bit Linux pass integers and pointers apart from floats; more arguments than a function takes do no
+  // harm.
+  void run(const Call& s) {
+    constexpr std::size_t most = 24;
+    std::vector<std::int64_t> integers;
+    std::vector<double> reals;
+    std::vector<std::pair<std::int64_t, Array>> arrays;
+    for (auto& argument : s.arguments) {
+      if (auto* buffer = std::get_if<BufferArgument>(&argument)) {
+        arrays.emplace_back(buffer->buffer,
+                            array_of(allocated(buffer->buffer), program_.buffers[std::size_t(buffer->buffer)].dtype));
+        integers.push_back(std::int64_t(reinterpret_cast<std::intptr_t>(arrays.back().second.mutable_data())));
+      } else {
+        const Expr expr = std::get<Expr>(argument);
+        const std::int64_t bits = known(expr, cat("an argument of ", s.function));
+        if (expr.dtype() == DType::Float64)
+          reals.push_back(std::bit_cast<double>(bits));
+        else
+          integers.push_back(bits);
+      }
+    }
+    if (integers.size() > most || reals.size() > 4) fail(cat("too many arguments of ", s.function));
+    integers.resize(most);
+    reals.resize(4);
+    void* address = runtime::find_symbol(s.function);
+    if (!address) fail(cat("no function ", s.function));
+    using I = std::int64_t;
+    using F = double;
+    const auto call =
+        reinterpret_cast<void (*)(I, I, I, I, I, I, F, F, F, F, I, I, I, I, I, I, I, I, I, I, I, I, I, I, I, I, I, I)>(
+            address);
+    const auto& i = integers;
+    call(i[0], i[1], i[2], i[3], i[4], i[5], reals[0], reals[1], reals[2], reals[3], i[6], i[7], i[8], i[9], i[10],
+         i[11], i[12], i[13], i[14], i[15], i[16], i[17], i[18], i[19], i[20], i[21], i[22], i[23]);
+    for (auto& [buffer, array] : arrays)
+      if (program_.buffers[std::size_t(buffer)].role != Role::constant) place(std::size_t(buffer), array);
+  }
+  void run(const Check& s) {
+    if (!known(s.condition, "a check")) throw CheckFailed{s.check};
+  }
+  void run(const HostCall& s) {
+    const Apply& node = callbacks_[std::size_t(s.callback)];
+    std::vector<Array> in, out(node.output_count());
+    for (std::size_t k = 0; k < s.inputs.size(); ++k) {
+      const Memory& memory = allocated(s.inputs[k]);
+      for (auto& element : memory.elements)
+        if (!element.known) fail(cat("a host call reads ", name(s.inputs[k]), " before it is wholly written"));
+      in.push_back(array_of(memory, program_.buffers[std::size_t(s.inputs[k])].dtype));
+    }
+    node.op().perform(node, in, out);
+    for (std::size_t k = 0; k < s.outputs.size(); ++k) place(std::size_t(s.outputs[k]), out[k]);
+  }
+
+  const Program& program_;
+  std::span<const Apply> callbacks_;
+  std::vector<Memory> memory_;
+  std::unordered_map<std::uint32_t, Order> orders_;
+  std::unordered_map<std::uint32_t, Scalar> values_;
+  std::unordered_map<std::int64_t, Scalar> indices_, variables_, carried_;
+  std::unordered_map<std::int64_t, bool> running_;
+  ExprPool own_pool_;
+  std::map<std::pair<Combiner, DType>, Interpreter> combiners_;
+};
+
+}  // namespace
+
+ProgramRun interpret(const Program& program, std::span<const Apply> callbacks, std::span<const Array> inputs) {
+  return Machine(program, callbacks, inputs).run();
+}
+
+}  // namespace bitale::test

@@ -1,0 +1,28 @@
+// Runs a Program step by step, without generating code, and checks what generated code relies on: every load and store
+// is within its buffer, nothing is read before it is written, no buffer is filled again after something was stored to
+// it. Passes of the lowering are tested with it: the Program after a pass computes what it computed before.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "bitale/core/array.hpp"
+#include "lowering/lower.hpp"
+
+namespace bitale::test {
+
+// The program broke a rule while it ran.
+struct BrokenProgram : std::logic_error {
+  using std::logic_error::logic_error;
+};
+
+struct ProgramRun {
+  std::vector<Array> outputs;
+  int failed_check = -1;  // the Check whose condition did not hold; outputs are empty then
+};
+
+// Inputs are as the program declares them, in C order. `callbacks` are the nodes of HostCalls.
+ProgramRun interpret(const program::Program& program, std::span<const Apply> callbacks, std::span<const Array> inputs);
+
+}  // namespace bitale::test
