@@ -46,6 +46,7 @@ CallArguments::CallArguments(const FunctionObject& function, std::span<PyObject*
   geometry_.resize(function.geometry_size);
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Kind& kind = function.kinds[i];
+    if (!arguments[i]) continue;  // the default, which the call reads itself
     if (PyArray_Check(arguments[i]) ? take_array(arguments[i], kind, views_[i]) : take_number(arguments[i], kind, i))
       continue;
     convert(function, i, arguments[i]);

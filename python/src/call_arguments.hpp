@@ -31,7 +31,7 @@ Array input_value(const Kind& kind, PyObject* object);
 
 class CallArguments {
  public:
-  // TypeError naming the input for what can't be one.
+  // A null argument is a View without data. TypeError naming the input for what can't be one.
   CallArguments(const FunctionObject& function, std::span<PyObject* const> arguments);
   CallArguments(const CallArguments&) = delete;
   CallArguments& operator=(const CallArguments&) = delete;

@@ -10,6 +10,7 @@
 
 #include "bind.hpp"
 #include "bitale/compile/monitor.hpp"
+#include "bitale/compile/shared.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/graph/failing_node.hpp"
 #include "bitale/graph/features.hpp"
@@ -119,6 +120,8 @@ void bind_errors(nb::module_& m) {
   map_to_new<InconsistencyError>(m, "InconsistencyError", PyExc_Exception,
                                  "A graph that can't be ordered, or that a rewrite broke.");
   map_to_new<NotScalarConstantError>(m, "NotScalarConstantError", PyExc_Exception, "Not a constant of one element.");
+  map_to_new<UpdateConflictError>(m, "UpdateConflictError", PyExc_RuntimeError,
+                                  "A call inside of a call that would change what the outer one changes.");
   map_to_new<DualLinkerError>(m, "DualLinkerError", PyExc_Exception,
                               "Two linkers give different values for the same node.");
   map_to_new<NanGuardError>(m, "NanGuardError", PyExc_AssertionError, "A value that NanGuardMode does not let pass.");

@@ -44,16 +44,18 @@ Any eval(nb::handle object, Any given, nb::kwargs options) {
   if (!given.is_none()) {
     if (!nb::isinstance<nb::dict>(given))
       throw TypeError(cat("eval: expected a dict from variables to values, got ", shown(given)));
-    Variables leaves;
+    Variables named;  // what the expression is computed from
     for (auto [key, value] : nb::borrow<nb::dict>(given)) {
       if (PyUnicode_Check(key.ptr())) {
-        if (leaves.empty()) leaves = explicit_graph_inputs(Variables{self.variable});
+        if (named.empty())
+          for (auto& one : ancestors(Variables{self.variable}))
+            if (!one.name().empty() && !one.node()->leaf) named.push_back(one);
         const std::string name = nb::cast<std::string>(key);
         Variables found;
-        for (auto& leaf : leaves)
-          if (leaf.name() == name) found.push_back(leaf);
+        for (auto& one : named)
+          if (one.name() == name) found.push_back(one);
         if (found.size() != 1)
-          throw KeyError(cat("eval: ", found.empty() ? "no input is" : "several inputs are", " called ", name));
+          throw KeyError(cat("eval: ", found.empty() ? "no variable is" : "several variables are", " called ", name));
         inputs.push_back(found[0]);
       } else if (is_variable(key)) {
         inputs.push_back(variable_of(key));
@@ -208,7 +210,8 @@ void bind_function_class(nb::module_& m) {
       "eval", eval, "inputs_to_values"_a = nb::none(), "options"_a,
       nb::sig("def eval(self, inputs_to_values: dict[typing.Any, typing.Any] | None = None, **options: typing.Any) -> "
               "numpy.typing.NDArray[typing.Any]"),
-      "The value, given those of the inputs: {x: 1.0} or {\"x\": 1.0}. Options are those of function().");
+      "The value, given those of the inputs, or of other variables that it is computed from: {x: 1.0} or {\"x\": 1.0}. "
+      "Options are those of function().");
 }
 
 void bind_shared(nb::module_& m) {

@@ -6,6 +6,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -109,7 +110,9 @@ class Steps {
     nb::gil_scoped_release unlocked;
     maker_->link();
   }
-  Function create(const Replacements& storage, const std::string& name) const { return maker_->create(storage, name); }
+  Function create(const Replacements& storage, const std::string& name, const Variables& defaults) const {
+    return maker_->create(storage, name, defaults);
+  }
 
  private:
   std::shared_ptr<FunctionMaker> maker_;
@@ -154,8 +157,12 @@ FunctionObject create(const Steps& steps, Any storage, const std::string& name, 
                       const std::vector<StoredInput>& input_options) {
   std::vector<nb::object> names;
   for (nb::handle key : keys) names.push_back(nb::borrow(key));
-  return FunctionObject(steps.create(typed_replacements(storage, "input_storage"), name), form_of(form),
-                        std::move(names), inputs_of(input_options));
+  auto inputs = inputs_of(input_options);
+  Variables defaults;
+  for (auto& input : inputs) defaults.push_back(input.default_value);
+  if (std::all_of(defaults.begin(), defaults.end(), [](auto& one) { return !one; })) defaults.clear();
+  return FunctionObject(steps.create(typed_replacements(storage, "input_storage"), name, defaults), form_of(form),
+                        std::move(names), std::move(inputs));
 }
 
 nb::object usual_maker() { return nb::module_::import_("bitale.compile.maker").attr("FunctionMaker"); }

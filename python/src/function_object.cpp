@@ -39,9 +39,9 @@ struct Options {
 };
 
 // Positional arguments, then those by name (`names` and the values after the positional ones), in the order of inputs.
-// Defaults stand in for what is missing; `held` keeps those alive.
+// Null: the default of the input.
 std::vector<PyObject*> place_arguments(const FunctionObject& self, PyObject* const* arguments, std::size_t positional,
-                                       PyObject* names, Options options, std::vector<nb::object>& held) {
+                                       PyObject* names, Options options) {
   const std::size_t count = self.input_names.size();
   if (positional > count) throw TypeError(cat(name_of(self), ": expected ", count, " inputs, got ", positional));
   std::vector<PyObject*> placed(arguments, arguments + positional);
@@ -60,11 +60,9 @@ std::vector<PyObject*> place_arguments(const FunctionObject& self, PyObject* con
     if (placed[i]) throw TypeError(cat(name_of(self), ": ", input_label(self, i), " is given twice"));
     placed[i] = arguments[positional + std::size_t(k)];
   }
-  for (std::size_t i = 0; i < self.defaults.size(); ++i)
-    if (!placed[i] && self.defaults[i])
-      placed[i] = held.emplace_back(to_numpy(get_value(self.defaults[i], true))).ptr();
   for (std::size_t i = 0; i < count; ++i)
-    if (!placed[i]) throw TypeError(cat(name_of(self), ": ", input_label(self, i), " is missing"));
+    if (!placed[i] && (self.defaults.empty() || !self.defaults[i]))
+      throw TypeError(cat(name_of(self), ": ", input_label(self, i), " is missing"));
   return placed;
 }
 
@@ -173,8 +171,7 @@ PyObject* call(PyObject* object, PyObject* const* arguments, std::size_t flags, 
       return call_placed(self, {arguments, positional});
     const Options options = names ? options_among(self, arguments + positional, names) : Options();
     const auto is_given = [](PyObject* option) { return option && option != Py_None; };
-    std::vector<nb::object> held;
-    const auto placed = place_arguments(self, arguments, positional, names, options, held);
+    const auto placed = place_arguments(self, arguments, positional, names, options);
     if (is_given(options.output_subset)) {
       if (is_given(options.out)) throw TypeError(cat(name_of(self), ": out and output_subset can't be combined"));
       return call_some(self, placed, options.output_subset);

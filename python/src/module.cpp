@@ -4,13 +4,28 @@
 #include <nanobind/stl/string.h>
 
 #include "bind.hpp"
+#include "bitale/core/blocking.hpp"
 #include "caller.hpp"
 #include "numpy_bridge.hpp"
+
+namespace {
+
+namespace nb = nanobind;
+
+// Waiting for other threads happens without the interpreter lock, which they may need.
+void wait_unlocked(void (*wait)(void*) noexcept, void* context) {
+  if (!PyGILState_Check()) return wait(context);
+  nb::gil_scoped_release unlocked;
+  wait(context);
+}
+
+}  // namespace
 
 NB_MODULE(_core, m) {
   using namespace bitale::python;
   nb::set_leak_warnings(false);  // variables may live in module globals until the end
   import_numpy();
+  bitale::set_blocking_hook(wait_unlocked);
   m.def(
       "version", [] { return std::string(BITALE_VERSION); }, "The version of the package.");
   m.attr("__all__") = nb::list();

@@ -19,10 +19,19 @@ const Array& Results::single() const {
       cat("a function with ", values_.size(), " outputs gives ", values_.size(), " results, not one; index them"));
 }
 
-Function::Impl::Impl(const Compiled& compiled) : Compiled(compiled) {
+Function::Impl::Impl(const Compiled& compiled, const Variables& defaults) : Compiled(compiled) {
   for (auto& variable : shared) containers.emplace_back(container_of(variable));
   for (auto at : updated) update_targets.push_back(containers[at].get());
-  if (shared.empty()) direct = thunk->direct();
+  default_of.resize(defaults.size(), no_default);
+  for (std::size_t i = 0; i < defaults.size(); ++i) {
+    if (!defaults[i]) continue;
+    default_of[i] = containers.size();
+    containers.emplace_back(container_of(defaults[i]));
+  }
+  std::vector<const Container*> all;
+  for (auto& container : containers) all.push_back(container.get());
+  claim = SharedClaim::of(std::move(all), update_targets);
+  if (containers.empty()) direct = thunk->direct();
   if (!report.time_rules) return;
   profiled = std::make_unique<ProfiledCalls>(threads, thunk->measured().has_loops);
   if (config::get_bool("profile"))
@@ -117,15 +126,27 @@ void Function::Impl::with_shared(std::span<const View> values, Receiver& results
     SharedValues& values;
     ~Hold() { values.let_go(); }
   } hold{*loan};
-  auto& [inputs_and_shared, shared_now, updates] = *loan;
+  auto& [inputs_and_shared, shared_now, updates, released] = *loan;
+  std::optional<SharedAccess> access;
+  if (updated.empty()) {
+    append_snapshot(containers, shared_now);
+  } else {
+    released.reserve(2 * updated.size());
+    updates.resize(updated.size());
+    access.emplace(claim);
+    for (auto& container : containers) shared_now.push_back(container->get());
+  }
   inputs_and_shared.assign(values.begin(), values.end());
-  updates.resize(updated.size());
-  for (auto& container : containers) shared_now.push_back(container->get());
-  for (auto& value : shared_now) inputs_and_shared.push_back(view_of(value));
+  for (std::size_t i = 0; i < default_of.size(); ++i)
+    if (is_left_out(i, values[i])) inputs_and_shared[i] = view_of(shared_now[default_of[i]]);
+  for (std::size_t i = 0; i < shared.size(); ++i) inputs_and_shared.push_back(view_of(shared_now[i]));
   UpdateReceiver receiver(results, outputs, update_targets, updates);
   action(std::span<const View>(inputs_and_shared), receiver);
+  if (updated.empty()) return;
   // Nothing failed: the shared variables change together.
-  for (std::size_t k = 0; k < updated.size(); ++k) update_targets[k]->update(std::move(*updates[k]));
+  access->commit([&] {
+    for (std::size_t k = 0; k < updated.size(); ++k) update_targets[k]->update(std::move(*updates[k]), released);
+  });
 }
 
 void Function::Impl::run(std::span<const View> values, Receiver& results) const {
@@ -155,6 +176,7 @@ void Function::Impl::run_some(std::span<const View> values, std::span<const int>
 void Function::Impl::run_into(std::span<const View> values, std::span<const View> targets, Receiver* others) const {
   if (direct && !others && direct->run(values, targets)) return;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
+    if (is_left_out(i, values[i])) continue;
     const Dims& known = input_types[i]->shape;
     for (std::size_t axis = 0; axis < known.size(); ++axis)
       if (known[axis] != unknown_length && known[axis] != values[i].shape[axis])

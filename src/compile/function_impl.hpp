@@ -12,6 +12,7 @@
 #include "bitale/rewriting/rewriting.hpp"
 #include "compile/profile_at_exit.hpp"
 #include "compile/profiled_calls.hpp"
+#include "compile/shared_access.hpp"
 #include "core/pool.hpp"
 #include "link/direct.hpp"
 #include "link/linker.hpp"
@@ -37,10 +38,14 @@ struct Compiled {
 };
 
 struct Function::Impl : Compiled {
-  explicit Impl(const Compiled& compiled);
+  explicit Impl(const Compiled& compiled, const Variables& defaults);
 
-  std::vector<Ref<const Container>> containers;  // of `shared`; their values follow the inputs
+  // Those of `shared`, whose values follow the inputs, then those of defaults.
+  std::vector<Ref<const Container>> containers;
+  static constexpr std::size_t no_default = std::size_t(-1);
+  std::vector<std::size_t> default_of;  // for each input which of `containers`, or none; empty: no input has a default
   std::vector<const Container*> update_targets;
+  SharedClaim claim;                         // of a call with updates
   const link::DirectCode* direct = nullptr;  // of the thunk, where it has no more inputs and outputs than the user's
   mutable std::unique_ptr<ProfiledCalls> profiled;  // with a profile
   std::unique_ptr<ProfileEntry> profile_entry;
@@ -50,13 +55,19 @@ struct Function::Impl : Compiled {
     std::vector<View> inputs;
     std::vector<Array> values;
     std::vector<std::optional<Array>> updates;
+    std::vector<Array> released;  // by the containers, when they took the updates
     void let_go() {
+      released.clear();
       values.clear();
       for (auto& update : updates) update.reset();
     }
   };
   mutable Pool<SharedValues> shared_values{[] { return std::make_unique<SharedValues>(); }};
 
+  // Whether a call leaves input i to its default.
+  bool is_left_out(std::size_t i, const View& value) const {
+    return !value.data && i < default_of.size() && default_of[i] != no_default;
+  }
   std::string label(std::size_t i) const {
     const std::string& given = inputs[i].name();
     return cat(name.empty() ? std::string("function") : name, ": argument ", i + 1,
@@ -67,7 +78,7 @@ struct Function::Impl : Compiled {
   template <class Call>
   void named(Call call) const;
   // Shared variables are given to the action after the inputs, and get their new values from what it leaves in the
-  // receiver after so many outputs.
+  // receiver after so many outputs. Inputs without data are replaced by their defaults.
   template <class Action>
   void with_shared(std::span<const View> values, Receiver& results, std::size_t outputs, Action action) const;
   void run_into(std::span<const View> values, std::span<const View> targets, Receiver* others) const;

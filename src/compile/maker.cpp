@@ -26,6 +26,45 @@ template <class E>
   throw error;
 }
 
+// Computed variables among the inputs, and leaves that stand for them: the graph is cut off there.
+Replacements cuts_of(const Variables& inputs) {
+  Replacements cuts;
+  for (auto& input : inputs) {
+    if (!input.has_owner()) continue;
+    Variable leaf(input.type(), input.str());
+    leaf.node()->where = input.where();
+    if (!input.is_guarded()) leaf.tag().is_guarded = false;
+    cuts.emplace_back(input, leaf);
+  }
+  return cuts;
+}
+
+// `inputs` with the leaves for those that are computed.
+Variables cut_inputs(Variables inputs, const Replacements& cuts) {
+  auto cut = cuts.begin();
+  for (auto& input : inputs)
+    if (input.has_owner()) input = (cut++)->second;
+  return inputs;
+}
+
+// The replacements for the whole graph: givens, which don't reach behind the inputs, and the cuts.
+Replacements replacements_of(const Replacements& givens, const Replacements& cuts, const Variables& inputs) {
+  Replacements out = cuts;
+  Variables targets, values;
+  for (auto& [target, value] : givens) {
+    for (auto& input : inputs)
+      if (input.same_as(target))
+        fail_at(ValueError(cat("function: givens: `", target.str(),
+                               "` is an input of the function; leave it out of the inputs, or of givens")),
+                target);
+    targets.push_back(target);
+    values.push_back(value);
+  }
+  if (!cuts.empty()) values = clone_replace(values, cuts);
+  for (std::size_t i = 0; i < targets.size(); ++i) out.emplace_back(targets[i], values[i]);
+  return out;
+}
+
 void check_inputs(const Variables& inputs) {
   std::unordered_set<VariableNode*> seen;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
@@ -119,12 +158,15 @@ FunctionMaker::FunctionMaker(const Variables& inputs, const Variables& outputs, 
       throw TypeError(cat("function: output ", i + 1, " is not a tensor",
                           outputs[i] ? cat(" but ", outputs[i].type()->str()) : std::string()));
   for (auto& [target, expression] : options.updates) roots.push_back(checked_update(target, expression));
-  if (!options.givens.empty()) roots = clone_replace(roots, options.givens);
+  const Replacements cuts = cuts_of(inputs);
+  const Replacements replaced = replacements_of(options.givens, cuts, inputs);
+  if (!replaced.empty()) roots = clone_replace(roots, replaced);
+  const Variables own = cut_inputs(inputs, cuts);
 
   const Variables leaves = graph_inputs(roots);
-  check_unused(inputs, leaves, options.on_unused_input);
+  check_unused(own, leaves, options.on_unused_input);
   std::unordered_set<VariableNode*> known;
-  for (auto& input : inputs) known.insert(input.node());
+  for (auto& input : own) known.insert(input.node());
   for (auto& leaf : leaves) {
     if (is_shared(leaf))
       made.shared.push_back(leaf);
@@ -139,7 +181,7 @@ FunctionMaker::FunctionMaker(const Variables& inputs, const Variables& outputs, 
     if (at == made.shared.size()) made.shared.push_back(target);
     made.updated.push_back(at);
   }
-  Variables all_inputs = inputs;
+  Variables all_inputs = own;
   for (auto& variable : made.shared) {
     all_inputs.push_back(variable);
     made.input_types.push_back(&variable.tensor());
@@ -219,16 +261,28 @@ void refuse_two_updates(const Compiled& compiled) {
       throw ValueError(cat("function: storage: `", compiled.shared[at].str(), "` has two updates"));
 }
 
+void check_defaults(const Compiled& compiled, const Variables& defaults) {
+  if (!defaults.empty() && defaults.size() != compiled.inputs.size())
+    throw ValueError(cat("function: expected ", compiled.inputs.size(), " defaults, got ", defaults.size()));
+  for (std::size_t i = 0; i < defaults.size(); ++i)
+    if (defaults[i] && (!is_shared(defaults[i]) || !compiled.input_types[i]->is_super(*defaults[i].type())))
+      throw TypeError(cat("function: the default of input ", i + 1, " (`", compiled.inputs[i].str(),
+                          "`): expected a shared variable of ", compiled.input_types[i]->str(), ", got `",
+                          defaults[i].str(), "` (", defaults[i].type()->str(), ")"));
+}
+
 }  // namespace
 
-Function FunctionMaker::create(const Replacements& storage, const std::optional<std::string>& name) {
+Function FunctionMaker::create(const Replacements& storage, const std::optional<std::string>& name,
+                               const Variables& defaults) {
   link();
   Compiled compiled = state_->compiled;
   if (name) compiled.name = *name;
   compiled.shared = with_storage(compiled.shared, storage);
   refuse_two_updates(compiled);
+  check_defaults(compiled, defaults);
   Function function;
-  function.impl_ = std::make_shared<const Function::Impl>(compiled);
+  function.impl_ = std::make_shared<const Function::Impl>(compiled, defaults);
   return function;
 }
 

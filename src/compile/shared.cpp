@@ -5,6 +5,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "compile/shared_access.hpp"
 
 namespace bitale {
 
@@ -18,20 +19,26 @@ Array Container::get() const {
 void Container::set(const Array& value, bool borrow) {
   Array filtered = filter(type(), value);
   Array next = borrow ? filtered : filtered.copy();
-  // What was there goes after the lock: releasing it may wait for others (memory of Python, for the interpreter's
+  // What was there goes after all locks: releasing it may wait for others (memory of Python, for the interpreter's
   // lock).
   std::optional<Array> spare;
-  std::lock_guard lock(mutex_);
-  std::swap(value_, next);
-  std::swap(spare_, spare);
+  const SharedClaim claim = SharedClaim::of({this}, {this});
+  SharedAccess(claim).commit([&] {
+    const std::lock_guard lock(mutex_);
+    std::swap(value_, next);
+    std::swap(spare_, spare);
+  });
 }
 
-void Container::update(Array value) const {
-  std::optional<Array> before;
-  std::lock_guard lock(mutex_);
+void Container::update(Array value, std::vector<Array>& released) const noexcept {
+  const std::lock_guard lock(mutex_);
   std::swap(value_, value);
-  before = std::exchange(spare_, std::nullopt);
-  if (value.shape() == value_.shape()) spare_ = std::move(value);
+  if (spare_) released.push_back(std::move(*spare_));
+  spare_.reset();
+  if (value.shape() == value_.shape())
+    spare_.emplace(std::move(value));
+  else
+    released.push_back(std::move(value));
 }
 
 Array Container::memory_for_update(const Dims& shape) const {

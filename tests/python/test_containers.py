@@ -94,7 +94,8 @@ def test_implicit_inputs(mode):
     np.testing.assert_array_equal(held.get_value(), [2.0, 2, 2])
     g = bt.function([x, bt.In(n, value=f.container["n"])], n + x, mode=mode)
     np.testing.assert_array_equal(g(np.ones(3)), [3.0, 3, 3])
-    own = bt.function([x, bt.In(n, value=np.ones(3), update=n * 2, implicit=True)], x * n, givens={x: n + x}, mode=mode)
+    q = pt.dvector("q")
+    own = bt.function([x, bt.In(n, value=np.ones(3), update=n * 2, implicit=True)], q * n, givens={q: n + x}, mode=mode)
     np.testing.assert_array_equal(own(np.ones(3)), [2.0, 2, 2])
     np.testing.assert_array_equal(own["n"], [2.0, 2, 2])
 
@@ -145,7 +146,8 @@ def test_containers_filter_what_they_get():
         (lambda x, s: bt.function([x], s, updates={x: x + 1}), TypeError),
         (lambda x, s: bt.function([x], s, updates=s), TypeError),
         (lambda x, s: bt.function([x], x, givens={x: "abc"}), TypeError),
-        (lambda x, s: bt.function([x], x, givens={x: x.sum()}), TypeError),
+        (lambda x, s: bt.function([x], x + s, givens={s: x.sum()}), TypeError),
+        (lambda x, s: bt.function([x], x, givens={x: x + 1}), ValueError),
         (lambda x, s: bt.function([x], x + s, givens=[(s, x), (s, 2 * x)]), ValueError),
         (lambda x, s: bt.function([bt.In(x, value=s, update=x + 1)], x, updates={s: s * 2}), ValueError),
         (lambda x, s: bt.function([bt.In(x, value=[1.0], update=x.sum())], x), TypeError),

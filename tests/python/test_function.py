@@ -1,6 +1,7 @@
 """function(): forms of outputs, inputs by name, updates, givens, shared variables, modes, threads."""
 
 import gc
+import pickle
 import sys
 import threading
 
@@ -127,6 +128,49 @@ def test_failed_calls_change_nothing(mode):
     np.testing.assert_array_equal(s.get_value(), np.zeros(3))
     f(np.ones(3))
     np.testing.assert_array_equal(s.get_value(), np.ones(3))
+
+
+def test_a_computed_variable_as_input_cuts_off_the_graph(mode):
+    x, y, q = pt.dscalars("x", "y", "q")
+    z = x + y
+    w = 2 * z
+    assert bt.function([z], w, mode=mode)(3.0) == 6.0
+    assert bt.function([z], z, mode=mode)(3.0) == 3.0
+    assert bt.function([x, z], w + x, mode=mode)(1.0, 3.0) == 7.0
+    assert bt.function([z], q + x, givens={q: w, x: 1.0}, mode=mode)(3.0) == 7.0
+    assert bt.function([y], w, givens={z: y + 1}, mode=mode)(1.0) == 4.0
+    s = bt.shared(1.0, "s")
+    f = bt.function([bt.In(z, name="z", value=5.0)], w, updates={s: s + z}, mode=mode)
+    assert f() == 10.0 and f(3.0) == 6.0 and f(z=1.0) == 2.0 and s.get_value() == 10.0
+    g = bt.function([x, bt.In(z, value=s, update=z + x)], w, mode=mode)  # implicit
+    assert g(1.0) == 20.0 and s.get_value() == 11.0
+    with pytest.raises(bt.UnusedInputError, match="`x`"):
+        bt.function([x, z], w, mode=mode)
+    with pytest.raises(bt.MissingInputError, match="`x`"):
+        bt.function([z], w + x, mode=mode)
+    copied = pickle.loads(pickle.dumps(bt.function([z], w, mode=mode)))
+    assert copied(4.0) == 8.0
+
+
+def test_eval_with_the_value_of_a_computed_variable():
+    x, y = pt.dscalars("x", "y")
+    z = x + y
+    w = 2 * z
+    assert w.eval({z: 3.0}) == 6.0 and z.eval({z: 3.0}) == 3.0
+    z.name = "z"
+    assert w.eval({"z": 3.0}) == 6.0
+    with pytest.raises(KeyError, match="no variable is called u"):
+        w.eval({"u": 3.0})
+    y.name = "z"
+    with pytest.raises(KeyError, match="several variables are called z"):
+        w.eval({"z": 3.0})
+
+
+def test_givens_for_an_input_are_refused():
+    x, y = pt.dscalars("x", "y")
+    for givens in ({x: x + 1}, [(x, y)]):
+        with pytest.raises(ValueError, match="`x` is an input"):
+            bt.function([x, y], x + y, givens=givens)
 
 
 def test_givens(mode):

@@ -1,13 +1,17 @@
 """Functions that use several threads: the same bits as with one, also in children of the process."""
 
 import os
+import signal
 import threading
+import time
 
 import numpy as np
 import pytest
 
 import bitale as bt
 import bitale.tensor as pt
+from bitale.compile import UpdateConflictError
+from bitale.printing import Print
 
 
 def _example(threads):
@@ -83,6 +87,132 @@ def test_many_python_threads_call_at_once(expected):
     for caller in callers:
         caller.join()
     assert not wrong
+
+
+def _at_once(*tasks):
+    """Each task in a thread of its own; what one raises, this raises."""
+    errors = []
+
+    def guarded(task):
+        try:
+            task()
+        except BaseException as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=guarded, args=(task,), daemon=True) for task in tasks]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive(), "calls wait for each other"
+    if errors:
+        raise errors[0]
+
+
+@pytest.mark.parametrize("length", [20, 150])  # such that calls keep, and release, the interpreter lock
+def test_no_update_is_lost_among_threads(length):
+    x, i, n = pt.dmatrix("x"), pt.lscalar("i"), bt.shared(np.int64(0), "n")
+    f = bt.function([x], (x @ x).sum(), updates={n: n + 1})
+    g = bt.function([x], pt.exp(x).sum(), updates={n: n + 1}, mode="FAST_COMPILE")
+    h = bt.function([x, bt.In(i, value=0, update=i + 1)], (x @ x).sum() * 0 + i, updates={n: n + 1})
+    value, out, seen = np.ones((length, length)), np.empty(()), []
+    calls = 200
+
+    def repeat(call):
+        return lambda: [call() for _ in range(calls)]
+
+    _at_once(
+        repeat(lambda: f(value)),
+        repeat(lambda: f(value, out=out)),
+        repeat(lambda: g(value)),
+        repeat(lambda: seen.append(float(h(value)))),
+        repeat(lambda: seen.append(float(h(value)))),
+    )
+    assert n.get_value() == 5 * calls
+    assert h.container["i"].value == 2 * calls
+    assert sorted(seen) == list(range(2 * calls))  # each call has read a default of its own
+
+
+def test_values_that_are_updated_together_are_read_together():
+    a, b = bt.shared(np.zeros(50), "a"), bt.shared(np.zeros(50), "b")
+    write = bt.function([], updates={a: a + 1, b: b - 1})
+    read = bt.function([], abs(a + b).max())
+    wrong = []
+    done = threading.Event()
+
+    def reader():
+        while not done.is_set():
+            if read() != 0:
+                wrong.append(1)
+
+    def writer():
+        for _ in range(1000):
+            write()
+        done.set()
+
+    _at_once(reader, reader, writer)
+    assert not wrong
+    np.testing.assert_array_equal(a.get_value(), np.full(50, 1000.0))
+
+
+def calling(action):
+    """x, after the call of a Python function."""
+    return Print("calling", global_fn=lambda op, value: action())
+
+
+def test_who_waits_holds_no_interpreter_lock():
+    x, n = pt.dvector("x"), bt.shared(0.0, "n")
+    entered = threading.Event()
+
+    def slowly():
+        entered.set()
+        for _ in range(20):  # Python code that needs the lock while the others wait
+            time.sleep(0.001)
+
+    slow = bt.function([x], calling(slowly)(x).sum(), updates={n: n + 1})
+    quick = bt.function([x], x.sum(), updates={n: n + 1})
+
+    def after(call):
+        def wait_and_call():
+            entered.wait(60)
+            call()
+
+        return wait_and_call
+
+    value = np.ones(3)
+    _at_once(lambda: slow(value), after(lambda: quick(value)), after(lambda: n.set_value(10.0)), after(lambda: quick(value)))
+    assert n.get_value() in (10, 11, 12)
+
+
+def test_a_call_inside_of_a_call_that_updates_the_same_is_refused():
+    x, n, m = pt.dvector("x"), bt.shared(0.0, "n"), bt.shared(0.0, "m")
+    same, other = bt.function([], updates={n: n + 1}), bt.function([], updates={m: m + 1})
+    for inner in (same, lambda: n.set_value(3.0)):
+        with pytest.raises(UpdateConflictError, match="inside of a call"):
+            bt.function([x], calling(inner)(x).sum(), updates={n: n + 1})(np.ones(2))
+    assert n.get_value() == 0
+    bt.function([x], calling(other)(x).sum(), updates={n: n + 1})(np.ones(2))
+    assert (n.get_value(), m.get_value()) == (1, 1)
+
+
+@pytest.mark.filterwarnings("ignore:This process:DeprecationWarning")
+def test_a_child_made_by_fork_waits_for_no_call_of_its_parent():
+    x, n = pt.dvector("x"), bt.shared(0.0, "n")
+    entered, forked = threading.Event(), threading.Event()
+    slow = bt.function([x], calling(lambda: (entered.set(), forked.wait(60)))(x).sum(), updates={n: n + 1})
+    quick = bt.function([x], x.sum(), updates={n: n + 1})
+    caller = threading.Thread(target=lambda: slow(np.ones(2)))
+    caller.start()
+    entered.wait(60)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)
+        quick(np.ones(2))
+        os._exit(0 if n.get_value() == 1 else 1)
+    forked.set()
+    caller.join()
+    assert os.waitpid(child, 0)[1] == 0
+    assert n.get_value() == 1
 
 
 def test_an_index_out_of_range_is_reported_as_with_one_thread():

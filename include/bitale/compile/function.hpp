@@ -25,7 +25,7 @@ struct RewriteReport;
 
 struct FunctionOptions {
   Replacements updates = {};  // shared variable -> expression; all computed first, stored after the outputs, together
-  Replacements givens = {};   // variable -> what to use instead
+  Replacements givens = {};   // variable, which is no input -> what to use instead
   std::optional<Mode> mode = {};  // default: config.mode
   std::string name = {};
   std::string on_unused_input = {};  // raise, warn, ignore; default: config
@@ -97,7 +97,8 @@ class Function {
   void run_into(std::span<const Array> inputs, std::span<const Array> outputs) const;
 
   // Below Arrays: the inputs' elements, of the inputs' dtypes and ranks (`accept` sees to that), and results where the
-  // receiver wants them. Memory of the receiver must not overlap an input's.
+  // receiver wants them. Memory of the receiver must not overlap an input's. Only an input with a default (see
+  // FunctionMaker::create) may be without data.
   void run(std::span<const View> inputs, Receiver& results) const;
   // The same for some of the outputs, which the receiver knows by their place among those.
   void run_some(std::span<const View> inputs, std::span<const int> outputs, Receiver& results) const;
@@ -142,6 +143,7 @@ class Function {
 
 inline std::string dprint(const Function& function) { return function.dprint(); }
 
+// An input may be a computed variable: the graph is cut off there, and what it was computed from is not needed.
 // ValueError / UnusedInputError / MissingInputError / TypeError for what can't be compiled, naming the variable.
 Function function(const Variables& inputs, const Variables& outputs, const FunctionOptions& options = {});
 inline Function function(const Variables& inputs, const Variable& output, const FunctionOptions& options = {}) {

@@ -40,7 +40,10 @@ class FunctionMaker {
   // The callable; links if need be. Functions of one maker share code, and the shared variables that are not replaced.
   // `storage`: shared variables, and those to use instead of them. TypeError for one of another type, ValueError for
   // one that the graph does not use or when two updates would go to the same. `name`: in place of the options' name.
-  Function create(const Replacements& storage = {}, const std::optional<std::string>& name = {});
+  // `defaults`: for each input null, or the shared variable whose value stands in for a View without data, of just the
+  // moment at which the call reads its other shared variables. TypeError for one of another type.
+  Function create(const Replacements& storage = {}, const std::optional<std::string>& name = {},
+                  const Variables& defaults = {});
 
  protected:
   virtual void do_rewrite(FunctionGraph& graph, RewriteReport& report);

@@ -1,14 +1,24 @@
 // Shared variables: a value that lives between calls and that functions may update. Functions hold the container, not a
-// copy; reads and writes are atomic (a reader sees a whole value, never half of one).
+// copy. Calls that update the same shared variable follow one another, from reading to writing, whatever functions and
+// threads they belong to; set_value waits for them, too. Calls without updates wait for nobody: they read all their
+// shared variables as they were at one moment.
 #pragma once
 
 #include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
+#include "bitale/core/error.hpp"
 #include "bitale/graph/variable.hpp"
 
 namespace bitale {
+
+// A call inside a call would change what the outer one changes, or wait for it for ever.
+class UpdateConflictError final : public Error {
+ public:
+  using Error::Error;
+};
 
 // The storage cell of a shared variable: a value of one type.
 class Container final : public LeafData {
@@ -17,11 +27,12 @@ class Container final : public LeafData {
   const TensorType& type() const { return *as_tensor(type_); }
   Array get() const;  // the handle; its data is never written in place while shared
   std::optional<Array> present_value() const override { return get(); }
-  // Filters the value (TypeError as for a function's input) and stores it.
+  // Filters the value (TypeError as for a function's input) and stores it, when no call is under way that updates the
+  // variable, or that reads it to update others. UpdateConflictError from inside a call that updates it.
   void set(const Array& value, bool borrow = false);
   // For updates by functions: stores a value that is already of the right type, and keeps the old one's memory for the
-  // next.
-  void update(Array value) const;
+  // next. What is to be released is appended; there must be room for two.
+  void update(Array value, std::vector<Array>& released) const noexcept;
   // Memory of that shape for the next value: that of the value before the present one, unless somebody still reads it.
   Array memory_for_update(const Dims& shape) const;
 

@@ -1,6 +1,6 @@
 """From expressions to native functions."""
 
-from bitale._core import UnusedInputError
+from bitale._core import UnusedInputError, UpdateConflictError
 from bitale.compile.function import Function, function
 from bitale.compile.debugmode import (
     BadDestroyMap,

@@ -52,7 +52,8 @@ def function(
 
     outputs: a variable, a list or a dict of them (the function then returns such), or None.
     updates: shared variables and the expressions whose values they get after each call.
-    givens: variables and what to use instead of them.
+    inputs: variables. For a computed one the graph is cut off there: what it was computed from is not needed.
+    givens: variables and what to use instead of them. ValueError for an input.
     allow_input_downcast: None converts Python floats to config.floatX and else nothing that would lose precision;
     True converts whatever is given; False not even those floats.
     on_unused_input: "raise", "warn" or "ignore".

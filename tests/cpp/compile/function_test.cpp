@@ -113,6 +113,39 @@ TEST_CASE("givens replace variables") {
   });
 }
 
+TEST_CASE("givens replace no inputs") {
+  auto x = vector("x"), y = vector("y");
+  auto z = x + y;
+  CHECK(contains(message_of<ValueError>([&] { function({x}, x * 2, {.givens = {{x, x + 1}}}); }), "`x` is an input"));
+  CHECK_THROWS_AS(function({z}, z * 2, {.givens = {{z, x}}}), ValueError);
+}
+
+TEST_CASE("a computed variable as input cuts off the graph") {
+  auto x = vector("x"), y = vector("y"), q = vector("q");
+  auto z = x + y;
+  auto w = z * 2;
+  in_every_mode([&](const FunctionOptions& options) {
+    CHECK(identical(function({z}, w, options)({Array{1., 3.}}), Array{2., 6.}));
+    CHECK(identical(function({z}, z, options)({Array{1., 3.}}), Array{1., 3.}));
+    CHECK(identical(function({x, z}, w - x, options)({Array{1., 3.}, Array{5., 6.}}), Array{9., 9.}));
+    CHECK(contains(message_of<UnusedInputError>([&] { function({x, z}, w, options); }), "`x`"));
+    CHECK(contains(message_of<MissingInputError>([&] { function({z}, w + x, options); }), "`x`"));
+
+    auto s = shared(Array{1., 1.}, "s");
+    FunctionOptions updating = options;
+    updating.updates = {{s, s + w}};
+    auto f = function({z}, {w, s}, updating);
+    CHECK(f.inputs()[0].same_as(z));
+    CHECK(identical(f({Array{1., 3.}})[0], Array{2., 6.}));
+    CHECK(identical(get_value(s), Array{3., 7.}));
+
+    FunctionOptions given = options;
+    given.givens = {{q, w}, {x, constant(Array{10., 20.})}};  // x is also behind z, where nobody looks any more
+    CHECK(identical(function({z}, q + x, given)({Array{1., 3.}}), Array{12., 26.}));
+  });
+  CHECK(identical(eval(w, {{z, Array{4.}}}), Array{8.}));
+}
+
 TEST_CASE("outputs that need no computing are the caller's own") {
   auto x = vector("x");
   auto s = shared(Array{5., 6.}, "s");
