@@ -19,13 +19,33 @@ struct Tangent {
 
 class ForwardSweep {
  public:
-  ForwardSweep(std::span<const Seed> seeds, const Variables& blockers) {
+  ForwardSweep(std::span<const Seed> seeds, const PointerSet& blocked, const DifferentiationOrder& order)
+      : blocked_(blocked), order_(order) {
     for (const Seed& seed : seeds)
       if (!seed.gradient.is_disconnected()) add(seed.variable, seed.gradient);
-    for (const Variable& blocker : blockers) blocked_.insert(blocker.node());
+    for (const DifferentiationOrder::Step& step : order.steps())
+      if (step.form)
+        pass_from_form(*step.form);
+      else
+        pass_through(step.node);
   }
 
-  void step(const Apply& node) {
+  Variable of(const Variable& v) const {
+    const Tangent* tangent = known_.find(v.node());
+    if (!tangent) return disconnected();
+    if (tangent->null) return tangent->null;
+    return tangent->value ? tangent->value : zero_gradient(v);
+  }
+
+ private:
+  void pass_from_form(const StableForm& form) {
+    const Tangent* found = known_.find(form.form.node());
+    if (!found) return;
+    const Tangent tangent = *found;
+    add(form.variable, tangent.null ? tangent.null : tangent.value ? tangent.value : disconnected());
+  }
+
+  void pass_through(const Apply& node) {
     auto pattern = node.op().connection_pattern(node);
     Variables in;
     std::vector<bool> connected(node.output_count(), false);
@@ -48,7 +68,7 @@ class ForwardSweep {
     if (!null && any_value) out = ask(node, in);
     for (std::size_t o = 0; o < connected.size(); ++o) {
       Variable output = node.output(int(o));
-      if (!connected[o] || blocked_.contains(output.node())) continue;
+      if (!connected[o] || blocked_.contains(output.node()) || order_.has_form(output.node())) continue;
       if (null)
         add(output, null);
       else
@@ -56,14 +76,6 @@ class ForwardSweep {
     }
   }
 
-  Variable of(const Variable& v) const {
-    const Tangent* tangent = known_.find(v.node());
-    if (!tangent) return disconnected();
-    if (tangent->null) return tangent->null;
-    return tangent->value ? tangent->value : zero_gradient(v);
-  }
-
- private:
   // Marks the variable as connected and adds a tangent, if it is one.
   void add(const Variable& v, const Variable& tangent) {
     Tangent& at = *known_.insert(v.node()).first;
@@ -105,22 +117,57 @@ class ForwardSweep {
       seeds.push_back({back[i], tangents[i]});
     }
     ReverseSweep sweep(seeds, cotangents, blockers);
+    sweep.run();
     Variables out;
     for (const Variable& cotangent : cotangents) out.push_back(sweep.gradient(cotangent));
     return out;
   }
 
   PointerMap<Tangent> known_;
-  PointerSet blocked_;
+  const PointerSet& blocked_;
+  const DifferentiationOrder& order_;
 };
+
+// Per node: whether it depends on one of these variables.
+std::vector<char> which_depend(std::span<const Apply> nodes, const Variables& variables) {
+  PointerSet reached;
+  for (const Variable& v : variables) reached.insert(v.node());
+  std::vector<char> out;
+  for (const Apply& node : nodes) {
+    const auto is_reached = [&](const Variable& input) { return reached.contains(input.node()); };
+    out.push_back(std::ranges::any_of(node.inputs(), is_reached));
+    if (out.back())
+      for (const Variable& output : node.outputs()) reached.insert(output.node());
+  }
+  return out;
+}
 
 }  // namespace
 
 Variables forward_sweep(std::span<const Variable> outputs, std::span<const Seed> tangents, const Variables& blockers) {
-  ForwardSweep sweep(tangents, blockers);
-  for (const Apply& node : toposort(outputs, VariableSet(blockers.begin(), blockers.end()))) sweep.step(node);
-  Variables out;
-  for (const Variable& output : outputs) out.push_back(sweep.of(output));
+  PointerSet blocked;
+  for (const Variable& v : blockers) blocked.insert(v.node());
+  const auto run = [&](const DifferentiationOrder& order) {
+    ForwardSweep sweep(tangents, blocked, order);
+    Variables out;
+    for (const Variable& output : outputs) out.push_back(sweep.of(output));
+    return out;
+  };
+  const DifferentiationOrder plain(outputs, blocked, {});
+  Variables borders;
+  for (const Seed& seed : tangents) borders.push_back(seed.variable);
+  const std::vector<Apply> nodes = plain.nodes();
+  const std::vector<char> depend = which_depend(nodes, borders);
+  const std::vector<StableForm> forms =
+      find_stable_forms({nodes, depend, Variables(outputs.begin(), outputs.end()), std::move(borders)});
+  if (forms.empty()) return run(plain);
+  Variables out = run(DifferentiationOrder(outputs, blocked, forms));
+  const auto is_disconnected = [](const Variable& v) { return v.is_disconnected(); };
+  if (std::ranges::none_of(out, is_disconnected)) return out;
+  const Variables as_written = run(plain);
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (out[i].is_disconnected() && !as_written[i].is_disconnected())
+      out[i] = as_written[i].is_null() ? as_written[i] : zero_gradient(outputs[i]);
   return out;
 }
 

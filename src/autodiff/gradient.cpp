@@ -115,10 +115,10 @@ Variables reverse(std::span<const Seed> seeds, const Variables& wrt, const GradO
                   const std::string& cost_name = {}) {
   require_tensors(wrt, "grad, variables to differentiate by");
   require_tensors(options.consider_constant, "consider_constant");
-  ReverseSweep sweep(seeds, wrt, options.consider_constant);
+  const Variables gradients = reverse_sweep(seeds, wrt, options.consider_constant);
   Variables out;
-  for (const Variable& v : wrt) {
-    Variable gradient = sweep.gradient(v);
+  for (std::size_t i = 0; i < wrt.size(); ++i) {
+    const Variable &v = wrt[i], &gradient = gradients[i];
     out.push_back(answer(v, gradient, options, "grad: the gradient with respect to", no_path));
     bool nameable = options.add_names && !cost_name.empty() && !v.name().empty() && gradient.has_owner();
     if (nameable && gradient.name().empty()) gradient.set_name(cat("(d", cost_name, "/d", v.name(), ")"));

@@ -23,16 +23,33 @@ Variable as_gradient_of(const Variable& v, const Variable& value, std::string_vi
   return cast(value, gradient_dtype(v));
 }
 
-ReverseSweep::ReverseSweep(std::span<const Seed> seeds, const Variables& wrt, const Variables& blockers) {
-  for (const Variable& blocker : blockers) blocked_.insert(blocker.node());
-  Variables starts;
-  for (const Seed& seed : seeds) {
-    plant(seed);
-    starts.push_back(seed.variable);
-  }
-  std::vector<Apply> order = toposort(starts, VariableSet(blockers.begin(), blockers.end()));
-  mark_reached(order, wrt);
-  sweep(order);
+namespace {
+
+PointerSet set_of(const Variables& variables) {
+  PointerSet out;
+  for (const Variable& v : variables) out.insert(v.node());
+  return out;
+}
+
+Variables gradients_of(ReverseSweep& sweep, const Variables& wrt) {
+  Variables out;
+  for (const Variable& v : wrt) out.push_back(sweep.gradient(v));
+  return out;
+}
+
+Variables starts_of(std::span<const Seed> seeds) {
+  Variables out;
+  for (const Seed& seed : seeds) out.push_back(seed.variable);
+  return out;
+}
+
+}  // namespace
+
+ReverseSweep::ReverseSweep(std::span<const Seed> seeds, const Variables& wrt, const Variables& blockers,
+                           std::span<const StableForm> forms)
+    : blocked_(set_of(blockers)), order_(starts_of(seeds), blocked_, forms) {
+  for (const Seed& seed : seeds) plant(seed);
+  mark_reached(wrt);
 }
 
 std::uint32_t ReverseSweep::known_slot(const VariableNode* v) const {
@@ -61,36 +78,50 @@ void ReverseSweep::plant(const Seed& seed) {
     at.terms.push_back(as_gradient_of(seed.variable, seed.gradient, "gradient"));
 }
 
-void ReverseSweep::mark_reached(const std::vector<Apply>& order, const Variables& wrt) {
+void ReverseSweep::mark_reached(const Variables& wrt) {
   for (const Variable& v : wrt) slots_[slot(v.node())].reached = true;
-  is_stepped_.assign(order.size(), false);
-  for (std::size_t at = 0; at < order.size(); ++at) {
-    const Apply& node = order[at];
-    const std::size_t first = places_.size();
-    bool any = false;
-    for (const Variable& input : node.inputs()) {
-      places_.push_back(known_slot(input.node()));
-      any |= is_reached(places_.back());
-    }
-    if (!any) {
-      places_.resize(first);
-      continue;
-    }
-    is_stepped_[at] = true;
-    const auto pattern = node.op().connection_pattern(node);
-    for (std::size_t i = 0; i < node.inputs().size(); ++i)
-      for (std::size_t o = 0; o < node.output_count(); ++o) patterns_.push_back(pattern[i][o]);
-    for (std::size_t o = 0; o < node.output_count(); ++o) {
-      bool reached = false;
-      for (std::size_t i = 0; i < node.inputs().size(); ++i) reached |= pattern[i][o] && is_reached(places_[first + i]);
-      const VariableNode* output = &node.node()->outputs[o];
-      places_.push_back(reached ? slot(output) : known_slot(output));
-      if (reached) slots_[places_.back()].reached = true;
-    }
-  }
+  for (const DifferentiationOrder::Step& step : order_.steps())
+    is_stepped_.push_back(step.form ? mark_form(*step.form) : mark_node(step.node));
 }
 
-void ReverseSweep::sweep(const std::vector<Apply>& order) {
+bool ReverseSweep::mark_node(const Apply& node) {
+  const std::size_t first = places_.size();
+  bool any = false;
+  for (const Variable& input : node.inputs()) {
+    places_.push_back(known_slot(input.node()));
+    any |= is_reached(places_.back());
+  }
+  if (!any) {
+    places_.resize(first);
+    return false;
+  }
+  const auto pattern = node.op().connection_pattern(node);
+  for (std::size_t i = 0; i < node.inputs().size(); ++i)
+    for (std::size_t o = 0; o < node.output_count(); ++o) patterns_.push_back(pattern[i][o]);
+  for (std::size_t o = 0; o < node.output_count(); ++o) {
+    bool reached = false;
+    for (std::size_t i = 0; i < node.inputs().size(); ++i) reached |= pattern[i][o] && is_reached(places_[first + i]);
+    const VariableNode* output = &node.node()->outputs[o];
+    if (order_.has_form(output)) {  // what it receives goes there
+      places_.push_back(nowhere);
+      continue;
+    }
+    places_.push_back(reached ? slot(output) : known_slot(output));
+    if (reached) slots_[places_.back()].reached = true;
+  }
+  return true;
+}
+
+bool ReverseSweep::mark_form(const StableForm& form) {
+  const std::uint32_t place = known_slot(form.form.node());
+  if (!is_reached(place)) return false;
+  places_.push_back(place);
+  places_.push_back(slot(form.variable.node()));
+  slots_[places_.back()].reached = true;
+  return true;
+}
+
+void ReverseSweep::run() {
   std::span<const std::uint32_t> places = places_;
   std::span<const char> patterns = patterns_;
   const auto take_last = [](auto& list, std::size_t count) {
@@ -98,12 +129,28 @@ void ReverseSweep::sweep(const std::vector<Apply>& order) {
     list = list.first(list.size() - count);
     return last;
   };
-  for (std::size_t i = order.size(); i-- > 0;) {
+  for (std::size_t i = is_stepped_.size(); i-- > 0;) {
     if (!is_stepped_[i]) continue;
-    const std::size_t ins = order[i].inputs().size(), outs = order[i].output_count();
+    const auto& [node, form] = order_.steps()[i];
+    if (form) {
+      const auto ends = take_last(places, 2);
+      pass_to_form(*form, slots_[ends[1]], slots_[ends[0]]);
+      continue;
+    }
+    const std::size_t ins = node.inputs().size(), outs = node.output_count();
     const auto outputs = take_last(places, outs), inputs = take_last(places, ins);
-    step({order[i], inputs, outputs, take_last(patterns, ins * outs)});
+    step({node, inputs, outputs, take_last(patterns, ins * outs)});
   }
+}
+
+// The form has the variable's type.
+void ReverseSweep::pass_to_form(const StableForm& at, Slot& from, Slot& to) {
+  if (!from.connected || to.fixed) return;
+  to.connected = true;
+  if (from.null)
+    to.null = from.null;
+  else if (!from.terms.empty())
+    to.terms.push_back(total(from, at.variable));
 }
 
 namespace {
@@ -198,6 +245,31 @@ Variable ReverseSweep::gradient(const Variable& v) {
   const std::uint32_t place = known_slot(v.node());
   if (place == nowhere || !slots_[place].connected) return disconnected();
   return total(slots_[place], v);
+}
+
+Variables reverse_sweep(std::span<const Seed> seeds, const Variables& wrt, const Variables& blockers) {
+  ReverseSweep plain(seeds, wrt, blockers);
+  Variables borders = wrt;
+  for (const Seed& seed : seeds)
+    if (seed.fixed) borders.push_back(seed.variable);
+  const std::vector<Apply> nodes = plain.order().nodes();
+  const std::vector<StableForm> forms = find_stable_forms({nodes, plain.is_stepped(), starts_of(seeds), borders});
+  if (forms.empty()) {
+    plain.run();
+    return gradients_of(plain, wrt);
+  }
+  ReverseSweep stable(seeds, wrt, blockers, forms);
+  stable.run();
+  Variables out = gradients_of(stable, wrt);
+  // A form may lack what the formula as written multiplies by zero; that is zero then, not disconnected.
+  const auto is_disconnected = [](const Variable& v) { return v.is_disconnected(); };
+  if (std::ranges::none_of(out, is_disconnected)) return out;
+  plain.run();
+  const Variables as_written = gradients_of(plain, wrt);
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (out[i].is_disconnected() && !as_written[i].is_disconnected())
+      out[i] = as_written[i].is_null() ? as_written[i] : zero_gradient(wrt[i]);
+  return out;
 }
 
 }  // namespace bitale

@@ -128,12 +128,13 @@ Variable length() { return sample_leaf(DType::Int64, {}); }
 void declare(Rules& rules) {
   rules.function("second_to_alloc", Root::scalar({"second"}), second_to_alloc)
       .doc("second(x, y) is y, repeated where needed.")
-      .tags(useless, canonicalize, stabilize, specialize, shape_unsafe, "local_second_to_alloc", "local_useless_fill")
+      .tags(useless, canonicalize, stabilize, structural, specialize, shape_unsafe, "local_second_to_alloc",
+            "local_useless_fill")
       .sample([] { return ones_like(sample_matrix()); })
       .sample([] { return exp(second(sample_vector(), sample_vector())); });
   rules.function("useless_alloc", Root::op({"Alloc"}), useless_alloc)
       .doc("An Alloc that repeats nothing.")
-      .tags(useless, canonicalize, stabilize, specialize, shape_unsafe, "local_useless_alloc")
+      .tags(useless, canonicalize, stabilize, structural, specialize, shape_unsafe, "local_useless_alloc")
       .sample([] {
         const Variable x = sample_vector();
         return exp(alloc(x, {shape_i(x, 0)}));
@@ -141,7 +142,7 @@ void declare(Rules& rules) {
   rules.function("alloc_of_alloc", Root::op({"Alloc"}), alloc_of_alloc)
       .with_input(Root::op({"Alloc"}))
       .doc("Repeating twice is repeating once.")
-      .tags(useless, canonicalize, stabilize, specialize, shape_unsafe, "local_merge_alloc")
+      .tags(useless, canonicalize, stabilize, structural, specialize, shape_unsafe, "local_merge_alloc")
       .sample([] {
         const Variable n = length();
         return alloc(alloc(sample_leaf(DType::Float64, {}), {n}), {length(), n});
@@ -164,7 +165,7 @@ void declare(Rules& rules) {
       });
   rules.function("update_by_alloc", Root::op({"IncSubtensor", "AdvancedIncSubtensor"}), update_by_alloc)
       .doc("A repeated value is written or added to a part of an array without repeating it first.")
-      .tags(useless, canonicalize, stabilize, specialize, shape_unsafe, "local_useless_inc_subtensor_alloc")
+      .tags(useless, canonicalize, stabilize, structural, specialize, shape_unsafe, "local_useless_inc_subtensor_alloc")
       .sample([] {
         const Variable x = sample_vector();
         return inc_subtensor(x, {Slice{1, {}, {}}}, alloc(sample_leaf(DType::Float64, {}), {shape_i(x, 0) - 1}));

@@ -107,7 +107,7 @@ void masks(Rules& rules) {
   rules.function("sink_into_mask", Root::scalar({"mul", "true_div"}), sink_into_mask)
       .with_input(Root::scalar({"switch"}))
       .doc("x * switch(c, y, 0) is switch(c, x * y, 0), likewise y / x and with the branches exchanged.")
-      .tags(canonicalize, stabilize, specialize, "local_mul_switch_sink", "local_div_switch_sink")
+      .tags(canonicalize, stabilize, structural, specialize, "local_mul_switch_sink", "local_div_switch_sink")
       .wider_domain()
       .either_zero()
       .sample([] { return exp(sample_vector()) * switch_(gt(sample_vector(), 0), 0, sample_vector()); })
@@ -245,7 +245,7 @@ void signs_of_quotients(Rules& rules) {
       .doc(
           "sign(x / p), sign(p / x) and sign(1 / x) are sign(x), or -sign(x) of negative p; sign(1 / x) differs at 0 "
           "and inf.")
-      .tags(canonicalize, stabilize, specialize, "local_sign_div")
+      .tags(canonicalize, stabilize, structural, specialize, "local_sign_div")
       .differs_at({0.0, -0.0, inf, -inf})
       .either_zero()
       .sample([] { return sign(sample_vector() / 0.3); })
@@ -267,7 +267,7 @@ void distributing(Rules& rules) {
         .once_used(part)
         .wider_domain()
         .either_zero()
-        .tags(canonicalize, stabilize, "local_greedy_distributor");
+        .tags(canonicalize, stabilize, structural, "local_greedy_distributor");
   };
   const Variable quotient = x / y, product = x * y;
   distribute("sum_with_quotient_times_divisor", (quotient + z) * y, x + z * y, quotient + z, quotient)

@@ -70,7 +70,7 @@ void declare(Rules& rules) {
       });
   rules.function("remove_all_asserts", Root::op({"CheckAndRaise"}), remove_assert)
       .doc("Asserts are left out. To be asked for: what they guard against is then not noticed.")
-      .tags(canonicalize, stabilize, specialize, opt_in, unsafe, "local_remove_all_assert")
+      .tags(canonicalize, stabilize, structural, specialize, opt_in, unsafe, "local_remove_all_assert")
       .sample([] {
         const Variable x = sample_vector();
         return exp(assert_op(x, {has_length(x)}));

@@ -53,7 +53,7 @@ void declare(Rules& rules) {
   rules.function("constant_folding", Root::any(), fold)
       .with_input(Root::number())
       .doc("A node of constants becomes a constant.")
-      .tags(useless, canonicalize, stabilize, specialize, uncanonicalize, "topo_constant_folding")
+      .tags(useless, canonicalize, stabilize, structural, specialize, uncanonicalize, "topo_constant_folding")
       .priority(100)
       .sample([] { return sample_vector() * exp(constant(Array(2.0))); })
       .sample([] {

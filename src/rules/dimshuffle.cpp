@@ -95,7 +95,7 @@ void declare(Rules& rules) {
   rules.function("dimshuffle_of_dimshuffle", Root::op({"DimShuffle"}), join_dimshuffles)
       .with_input(Root::op({"DimShuffle"}))
       .doc("Two views become one; x.T.T is x.")
-      .tags(useless, canonicalize, stabilize, specialize, "local_dimshuffle_lift")
+      .tags(useless, canonicalize, stabilize, structural, specialize, "local_dimshuffle_lift")
       .sample([] { return transpose(transpose(sample_matrix())); })
       .sample([] {
         return dimshuffle(dimshuffle(sample_vector(), {new_axis, 0}), {1, new_axis, 0});
@@ -108,7 +108,7 @@ void declare(Rules& rules) {
   rules.function("dimshuffle_lift", Root::op({"DimShuffle"}), lift)
       .with_input(Root::elemwise())
       .doc("A view of an elementwise result is taken of the operands.")
-      .tags(canonicalize, stabilize, "local_dimshuffle_lift")
+      .tags(canonicalize, stabilize, structural, "local_dimshuffle_lift")
       .sample([] { return transpose(exp(sample_matrix()) * transpose(sample_matrix())); })
       .sample([] {
         return squeeze(sin(sample_leaf(DType::Float64, {1, any_length})));

@@ -304,7 +304,8 @@ void declare(Rules& rules) {
   const Root updates = Root::op({"IncSubtensor", "AdvancedIncSubtensor"}), read = Root::op({"Subtensor"});
   rules.function("useless_update", updates, useless_update)
       .doc("Adding nothing, or writing everything.")
-      .tags(canonicalize, stabilize, specialize, "local_useless_inc_subtensor", "local_incsubtensor_of_zeros")
+      .tags(canonicalize, stabilize, structural, specialize, "local_useless_inc_subtensor",
+            "local_incsubtensor_of_zeros")
       .sample([] {
         return exp(set_subtensor(sample_vector(), {Slice{0, {}, {}}}, sample_vector()));
       })
@@ -317,7 +318,7 @@ void declare(Rules& rules) {
       .sample([] { return inc_subtensor(sample_matrix(), {IndexItem(sample_leaf(DType::Int64, {2}))}, 0.0) + 1; });
   rules.function("write_of_same", updates, write_of_same)
       .doc("Writing the number that is everywhere.")
-      .tags(canonicalize, stabilize, "local_setsubtensor_of_constants")
+      .tags(canonicalize, stabilize, structural, "local_setsubtensor_of_constants")
       .sample([=] {
         return set_subtensor(alloc(constant(Array(2.5)), {shape_i(sample_vector(), 0)}), {IndexItem(1)}, 2.5) + 1;
       });
@@ -343,8 +344,8 @@ void declare(Rules& rules) {
       });
   rules.function("add_of_sparse_update", Root::scalar({"add"}), add_of_sparse_update)
       .doc("Adding an array that is zero but for an update is doing the update.")
-      .tags(canonicalize, stabilize, specialize, "local_add_of_sparse_write", "local_IncSubtensor_serialize",
-            "pre_local_IncSubtensor_serialize")
+      .tags(canonicalize, stabilize, structural, specialize, "local_add_of_sparse_write",
+            "local_IncSubtensor_serialize", "pre_local_IncSubtensor_serialize")
       .sample([=] {
         return sample_vector() + inc_subtensor(zeros_like_vector(), {Slice{1, {}, {}}}, 2.5);
       })
@@ -358,7 +359,7 @@ void declare(Rules& rules) {
       });
   rules.function("update_of_update", updates, update_of_update)
       .doc("Of two writes of the same part the second counts; what is added twice is added at once.")
-      .tags(canonicalize, stabilize, specialize, "local_write_of_write_same_indices")
+      .tags(canonicalize, stabilize, structural, specialize, "local_write_of_write_same_indices")
       .sample([=] {
         const Variable i = index();
         return set_subtensor(inc_subtensor(sample_vector(), {IndexItem(i)}, number()), {IndexItem(i)}, number());

@@ -244,7 +244,7 @@ void declare(Rules& rules) {
       });
   rules.function("useless_specify_shape", Root::op({"SpecifyShape"}), useless_specify_shape)
       .doc("A promise about lengths that are known anyway.")
-      .tags(useless, canonicalize, stabilize, specialize, "local_useless_specify_shape")
+      .tags(useless, canonicalize, stabilize, structural, specialize, "local_useless_specify_shape")
       .sample([] {
         return exp(
             (*make_ref<SpecifyShape>(std::vector<int>{0}))({sample_leaf(DType::Float64, {3}), int64_constant(3)}));

@@ -290,7 +290,7 @@ void declare(Rules& rules) {
   const Root root = Root::op({"Subtensor"});
   rules.function("useless_slices", root, useless_slices)
       .doc("Bounds that a slice has anyway.")
-      .tags(useless, canonicalize, stabilize, specialize, "local_useless_slice", "local_useless_subtensor")
+      .tags(useless, canonicalize, stabilize, structural, specialize, "local_useless_slice", "local_useless_subtensor")
       .sample([] {
         return exp(subtensor(sample_matrix(), {Slice{0, {}, 1}}));
       })

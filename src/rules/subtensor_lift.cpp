@@ -419,7 +419,7 @@ void declare(Rules& rules) {
       });
   rules.function("subtensor_of_dot", root, subtensor_of_dot)
       .doc("Part of a product is the product of parts.")
-      .tags(canonicalize, stabilize, specialize, "local_subtensor_of_dot")
+      .tags(canonicalize, stabilize, structural, specialize, "local_subtensor_of_dot")
       .sample([=] {
         return subtensor(dot(sample_matrix(), sample_matrix()), {IndexItem(1), tail});
       })
@@ -434,7 +434,7 @@ void declare(Rules& rules) {
       });
   rules.function("gather_of_dot", gather, gather_of_dot)
       .doc("Some rows or columns of a product are the product of some rows or columns.")
-      .tags(canonicalize, stabilize, specialize, "local_advanced_subtensor_of_dot")
+      .tags(canonicalize, stabilize, structural, specialize, "local_advanced_subtensor_of_dot")
       .sample([=] {
         const Variable rows = constant(Array{2L, 0L});
         return subtensor(dot(sample_matrix(), sample_matrix()), {IndexItem(rows)});

@@ -32,7 +32,8 @@ inline constexpr std::string_view useless = "useless", canonicalize = "canonical
                                   specialize = "specialize", uncanonicalize = "uncanonicalize";
 inline constexpr std::string_view shape_unsafe = "shape_unsafe", unsafe = "unsafe", unsafe_nan = "unsafe_nan",
                                   domain = "domain",  // set by wider_domain() and differs_at()
-    opt_in = "opt_in", symbolic_op_recognition = "symbolic_op_recognition";
+    opt_in = "opt_in", symbolic_op_recognition = "symbolic_op_recognition",
+                                  structural = "structural";  // makes nothing more stable: grad does without
 
 // ---- dtypes ---------------------------------------------------------------------------------------------------------
 enum DTypes : std::uint32_t {
