@@ -1,0 +1,363 @@
+#include "support/registry_graphs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <set>
+#include <unordered_map>
+
+#include "bitale/bitale.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/graph/traversal.hpp"
+#include "graph/evaluate.hpp"
+#include "ops/registry.hpp"
+#include "ops/scalar_op.hpp"
+
+namespace bitale::test {
+
+namespace {
+
+using Values = std::unordered_map<const VariableNode*, Array>;
+
+// Ops that speak to people, or stop for them.
+bool has_side_effects(std::string_view name) { return name == "Print" || name == "PdbBreakpoint"; }
+
+struct Samples {
+  std::vector<Sample> elementwise, others;
+};
+
+const Samples& all_samples() {
+  static const Samples samples = [] {
+    Samples out;
+    for (auto& entry : op_registry()) {
+      if (has_side_effects(entry.name)) continue;
+      for (auto& sample : entry.samples())
+        (sample.node.op().elementwise() ? out.elementwise : out.others).push_back(std::move(sample));
+    }
+    return out;
+  }();
+  return samples;
+}
+
+class Generator {
+ public:
+  Generator(std::uint64_t seed, PairCounts* pairs) : random_(seed), pairs_(pairs) {}
+
+  Case run(int nodes) {
+    for (int tries = 0, made = 0; made < nodes && tries < 20 * nodes; ++tries) made += grow();
+    // Results of nodes that nothing reads, and now and then one that something reads.
+    std::set<const VariableNode*> read;
+    for (auto& variable : pool_)
+      if (variable.has_owner())
+        for (auto& input : variable.owner().inputs()) read.insert(input.node());
+    for (auto& variable : pool_)
+      if (variable.has_owner() && (!read.count(variable.node()) || below(8) == 0)) out_.outputs.push_back(variable);
+    if (below(3) == 0) add_gradients();
+    return std::move(out_);
+  }
+
+ private:
+  int below(std::size_t n) { return int(random_() % n); }
+  template <class T>
+  const T& pick(const std::vector<T>& from) {
+    return from[std::size_t(below(from.size()))];
+  }
+
+  // One that can consume what there is, rather than inputs of its own.
+  const Sample& suitable_sample() {
+    constexpr int most_tries = 30;
+    for (int tries = 0;; ++tries) {
+      const Samples& samples = all_samples();
+      const Sample& sample = pick(below(5) < 2 ? samples.elementwise : samples.others);
+      if (pool_.empty() || tries == most_tries) return sample;
+      const Variable& wanted = pool_[pool_.size() - 1 - std::size_t(below(std::min<std::size_t>(pool_.size(), 5)))];
+      for (auto& value : sample.values)
+        if (value.dtype() == wanted.dtype() && value.ndim() == wanted.ndim()) return sample;
+    }
+  }
+
+  // One more node; false when its op refused what it was given.
+  bool grow() {
+    const Sample& sample = suitable_sample();
+    const Variables leaves = graph_inputs(sample.node.inputs());
+    VariableMap now;
+    const std::size_t inputs_before = out_.inputs.size(), pool_before = pool_.size();
+    try {
+      Lengths lengths{{1, 1}};
+      for (std::size_t i = 0; i < leaves.size(); ++i)
+        now.emplace(leaves[i], operand(leaves[i], sample.values[i], lengths));
+      for (auto& node : toposort(sample.node.inputs())) add(rebuilt(node, now), node, now);
+      const Apply node = rebuilt(sample.node, now);
+      add(node, sample.node, now);
+      for (auto& output : node.outputs()) pool_.push_back(output);
+      return true;
+    } catch (const Error&) {
+      while (out_.inputs.size() > inputs_before) out_.inputs.pop_back(), out_.values.pop_back();
+      pool_.resize(pool_before);
+      return false;
+    }
+  }
+
+  static Apply rebuilt(const Apply& node, const VariableMap& now) {
+    Variables inputs;
+    for (auto& input : node.inputs()) {
+      const auto found = now.find(input);
+      inputs.push_back(found == now.end() ? input : found->second);
+    }
+    return node.with_inputs(inputs);
+  }
+
+  void add(const Apply& node, const Apply& original, VariableMap& now) {
+    std::vector<Array> in, out(node.output_count());
+    for (auto& input : node.inputs()) in.push_back(value_of(input));
+    evaluate_node(node, in, out);
+    for (std::size_t k = 0; k < node.output_count(); ++k) {
+      now.insert_or_assign(original.output(int(k)), node.output(int(k)));
+      values_[node.output(int(k)).node()] = out[k];
+      kept_.push_back(node.output(int(k)));
+    }
+    if (!pairs_) return;
+    for (auto& input : node.inputs())
+      if (auto* producer = input.owner_op()) ++(*pairs_)[{op_label(*producer), op_label(node.op())}];
+  }
+
+  Array value_of(const Variable& variable) const {
+    return variable.is_constant() ? *variable.constant() : values_.at(variable.node());
+  }
+
+  // Those of the sum of what can be differentiated, with respect to all inputs of floats.
+  void add_gradients() {
+    Variables costs, wrt;
+    for (auto& output : out_.outputs)
+      if (is_float(output.dtype())) costs.push_back(sum(cast(output, DType::Float64)));
+    for (auto& input : out_.inputs)
+      if (is_float(input.dtype())) wrt.push_back(input);
+    if (costs.empty() || wrt.empty()) return;
+    Variable cost = costs[0];
+    for (std::size_t i = 1; i < costs.size(); ++i) cost = cost + costs[i];
+    GradOptions options;
+    options.disconnected_inputs = OnDisconnected::Ignore;
+    try {
+      const Variables gradients = grad(cost, wrt, options);
+      // Where a gradient can't be evaluated as built there is nothing to compare with.
+      Case whole = out_;
+      whole.outputs.insert(whole.outputs.end(), gradients.begin(), gradients.end());
+      reference(whole);
+      out_ = std::move(whole);
+    } catch (const Error&) {
+      // Ops without a derivative, or with an undefined one.
+    }
+  }
+
+  // Lengths of a sample's arrays stand for others: equal ones for equal ones, 1 for itself.
+  using Lengths = std::map<std::int64_t, std::int64_t>;
+
+  static bool matches(const Dims& shape, const Dims& pattern, Lengths& lengths) {
+    if (shape.size() != pattern.size()) return false;
+    Lengths now = lengths;
+    for (std::size_t k = 0; k < shape.size(); ++k)
+      if (now.try_emplace(pattern[k], shape[k]).first->second != shape[k]) return false;
+    lengths = std::move(now);
+    return true;
+  }
+
+  // Something of the dtype and shape of the sample's value: of what there is, seldom a new input.
+  Variable operand(const Variable& leaf, const Array& value, Lengths& lengths) {
+    if (below(12)) {
+      for (int tries = 0; tries < 20 && !pool_.empty(); ++tries) {
+        const bool is_recent = below(2) != 0;
+        const std::size_t from = is_recent && pool_.size() > 6 ? pool_.size() - 6 : 0;
+        const Variable& variable = pool_[from + std::size_t(below(pool_.size() - from))];
+        const Array& other = values_.at(variable.node());
+        const bool converts = other.dtype() != value.dtype();
+        // What a conversion of a float to an integer gives beyond the integer's range is nobody's promise.
+        if (converts && is_float(other.dtype()) && !is_float(value.dtype())) continue;
+        if (converts && tries < 10) continue;
+        if (!matches(other.shape(), value.shape(), lengths)) continue;
+        return converts ? converted(variable, value.dtype()) : variable;
+      }
+    }
+    return new_input(leaf, value, lengths);
+  }
+
+  Variable converted(const Variable& from, DType dtype) {
+    const Variable out = cast(from, dtype);
+    values_[out.node()] = evaluate_one(out);
+    kept_.push_back(out);
+    return out;
+  }
+
+  // The sample's own value, or its elements again and again in another shape.
+  Variable new_input(const Variable& leaf, const Array& value, Lengths& lengths) {
+    Dims shape;
+    for (auto length : value.shape()) {
+      constexpr std::int64_t others[] = {0, 2, 3, 7, 33};
+      const bool keeps = out_.inputs.size() > 0 || below(2);
+      shape.push_back(lengths.try_emplace(length, keeps ? length : others[below(5)]).first->second);
+    }
+    Array own = value;
+    if (shape != value.shape()) {
+      const std::int64_t size = value.size();
+      const Array flat = value.reshape({-1}), every = Array::empty(value.dtype(), Dims{product(shape)});
+      for (std::int64_t i = 0; size && i < every.size(); ++i)
+        every.slice(0, i, 1, 1).assign(flat.slice(0, i % size, 1, 1));
+      if (!size) every.assign(Array::zeros(value.dtype(), every.shape()));
+      own = every.reshape(shape);
+    }
+    const std::string name = cat(std::string(1, char('a' + out_.inputs.size() % 26)), out_.inputs.size());
+    const bool fits = shape == value.shape();
+    const bool is_static = below(3) == 0;
+    const Variable input = fits && !is_static
+                               ? Variable(leaf.type(), name)
+                               : tensor(name, value.dtype(), is_static ? shape : Dims(shape.size(), unknown_length));
+    out_.inputs.push_back(input);
+    out_.values.push_back(own);
+    values_[input.node()] = own;
+    pool_.push_back(input);
+    return input;
+  }
+
+  Array evaluate_one(const Variable& variable) const {
+    std::vector<Array> in, out(1);
+    for (auto& input : variable.owner().inputs()) in.push_back(value_of(input));
+    evaluate_node(variable.owner(), in, out);
+    return out[0];
+  }
+
+  std::mt19937_64 random_;
+  PairCounts* pairs_;
+  Variables pool_, kept_;
+  Values values_;
+  Case out_;
+};
+
+double element(const Array& array, std::int64_t i) { return array.reshape({-1}).at(Dims{i}); }
+
+bool all_finite(const Array& array) {
+  if (!is_float(array.dtype())) return true;
+  for (std::int64_t i = 0; i < array.size(); ++i)
+    if (!std::isfinite(element(array, i))) return false;
+  return true;
+}
+
+// Each float result moved by up to `ulps` units in the last place; none for ulps = 0.
+class Evaluation {
+ public:
+  Evaluation(const Case& graph, int ulps, std::uint64_t seed) : ulps_(ulps), random_(seed) {
+    for (std::size_t i = 0; i < graph.inputs.size(); ++i) values_[graph.inputs[i].node()] = graph.values[i];
+    VariableSet given(graph.inputs.begin(), graph.inputs.end());
+    for (auto& node : toposort(graph.outputs, given)) {
+      std::vector<Array> in, out(node.output_count());
+      for (auto& input : node.inputs()) in.push_back(at(input));
+      evaluate_node(node, in, out);
+      const bool given_finite = std::all_of(in.begin(), in.end(), all_finite);
+      const bool gives_finite = std::all_of(out.begin(), out.end(), all_finite);
+      is_finite &= given_finite && gives_finite;
+      product_overflows |= given_finite && !gives_finite && op_label(node.op()) == "Prod";
+      for (std::size_t k = 0; k < node.output_count(); ++k)
+        values_[&node.node()->outputs[k]] = ulps ? moved(out[k]) : out[k];
+    }
+    for (auto& output : graph.outputs) results.push_back(at(output));
+  }
+  std::vector<Array> results;
+  bool is_finite = true;
+  bool product_overflows = false;  // in one of the orders in which factors may be multiplied
+
+ private:
+  Array at(const Variable& variable) const {
+    return variable.is_constant() ? *variable.constant() : values_.at(variable.node());
+  }
+  Array moved(const Array& value) {
+    if (!is_float(value.dtype())) return value;
+    const Array out = value.copy();
+    const auto move = [&]<class T>(T* data, T epsilon) {
+      for (std::int64_t i = 0; i < out.size(); ++i)
+        data[i] += data[i] * epsilon * T(int(random_() % std::uint64_t(2 * ulps_ + 1)) - ulps_);
+    };
+    if (value.dtype() == DType::Float32)
+      move(out.data_as<float>(), 0x1p-23f);
+    else
+      move(out.data_as<double>(), 0x1p-52);
+    return out;
+  }
+
+  int ulps_;
+  std::mt19937_64 random_;
+  Values values_;
+};
+
+bool is_close(double a, double b, double tolerance) {
+  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
+  return a == b || std::abs(a - b) <= tolerance;
+}
+
+double scale_of(const Array& array) {
+  double scale = 1e-300;
+  for (std::int64_t i = 0; i < array.size(); ++i) {
+    const double each = std::abs(element(array, i));
+    if (std::isfinite(each)) scale = std::max(scale, each);
+  }
+  return scale;
+}
+
+constexpr int noise_runs = 6, noise_ulps = 8;
+
+}  // namespace
+
+std::string op_label(const Op& op) {
+  return op.elementwise() ? std::string(op.elementwise()->name) : std::string(op.name());
+}
+
+std::vector<std::string> generated_op_names() {
+  std::set<std::string> names;
+  for (auto* samples : {&all_samples().elementwise, &all_samples().others})
+    for (auto& sample : *samples) names.insert(op_label(sample.node.op()));
+  return {names.begin(), names.end()};
+}
+
+Case registry_graph(std::uint64_t seed, int nodes, PairCounts* pairs) { return Generator(seed, pairs).run(nodes); }
+
+std::vector<Array> reference(const Case& graph) { return Evaluation(graph, 0, 0).results; }
+
+bool is_finite_throughout(const Case& graph) { return Evaluation(graph, 0, 0).is_finite; }
+
+std::string difference(const Case& graph, std::span<const Array> got, std::span<const Array> expected) {
+  std::vector<Evaluation> noisy;
+  for (std::size_t k = 0; k < expected.size(); ++k) {
+    const Array &a = got[k], &b = expected[k];
+    if (a.dtype() != b.dtype() || a.shape() != b.shape())
+      return cat("output ", k, " is ", dtype_name(a.dtype()), tuple_text(a.shape()), ", expected ",
+                 dtype_name(b.dtype()), tuple_text(b.shape()));
+    if (identical(a, b)) continue;
+    const double relative = a.dtype() == DType::Float32 ? 1e-5 : is_float(a.dtype()) ? 1e-11 : 0;
+    const double tolerance = relative * scale_of(b);
+    for (std::int64_t i = 0; i < a.size(); ++i) {
+      const double x = element(a, i), y = element(b, i);
+      if (is_close(x, y, tolerance)) continue;
+      if (noisy.empty())
+        for (int run = 0; run < noise_runs; ++run) {
+          try {
+            noisy.emplace_back(graph, noise_ulps, std::uint64_t(run) + 1);
+          } catch (const Error&) {
+            return {};  // rounding decides whether there is a value at all
+          }
+        }
+      if (noisy.front().product_overflows) return {};
+      double low = y, high = y;
+      bool is_decided = std::isfinite(y) || !std::isnan(x);
+      for (auto& run : noisy) {
+        if (run.results[k].shape() != b.shape()) return {};
+        const double z = element(run.results[k], i);
+        is_decided &= std::isfinite(z) == std::isfinite(y) && std::isnan(z) == std::isnan(y);
+        low = std::min(low, z), high = std::max(high, z);
+      }
+      if (!is_decided || (std::isfinite(x) && high > low && is_close(x, y, 1e3 * (high - low)))) continue;
+      if (!is_float(a.dtype()) && high > low) continue;
+      return cat("output ", k, ", element ", i, " is ", x, ", expected ", y, "; by rounding between ", low, " and ",
+                 high);
+    }
+  }
+  return {};
+}
+
+}  // namespace bitale::test

@@ -1,0 +1,33 @@
+// Random graphs over the whole registry: every op at every sample of its own can consume what every other produces.
+// Each node is evaluated as it is made, by its op's perform, so that the expected value of every variable is known.
+#pragma once
+
+#include <map>
+#include <random>
+#include <string>
+#include <utility>
+
+#include "support/shrink.hpp"
+
+namespace bitale::test {
+
+// The ops of a producer and of its consumer, by name; of elementwise ones the scalar op. How often the pair was made.
+using PairCounts = std::map<std::pair<std::string, std::string>, std::int64_t>;
+
+// Deterministic in the seed. Adds to `pairs` where given.
+Case registry_graph(std::uint64_t seed, int nodes, PairCounts* pairs = nullptr);
+// The names that appear in pairs: those of all ops, and of all scalar ops.
+std::vector<std::string> generated_op_names();
+std::string op_label(const Op& op);
+
+// Values of the outputs by each node's perform.
+std::vector<Array> reference(const Case& graph);
+// Whether every value in the graph, not only those of its outputs, is a finite number. Rules that widen a domain
+// promise nothing else where one is not.
+bool is_finite_throughout(const Case& graph);
+// Whether the values are what the graph means, up to rounding. Where they differ by more than `tolerance`, relative to
+// the largest value, the reference is evaluated again with each result of a node moved by a few units in the last
+// place: elements that this moves as far are not held to be wrong. Says what is wrong; nothing when all is well.
+std::string difference(const Case& graph, std::span<const Array> got, std::span<const Array> expected);
+
+}  // namespace bitale::test
