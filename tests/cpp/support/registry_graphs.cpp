@@ -121,8 +121,14 @@ class Generator {
       if (auto* producer = input.owner_op()) ++(*pairs_)[{op_label(*producer), op_label(node.op())}];
   }
 
-  Array value_of(const Variable& variable) const {
-    return variable.is_constant() ? *variable.constant() : values_.at(variable.node());
+  // An op's make_node may put nodes before its own, such as the repetition of an operand.
+  Array value_of(const Variable& variable) {
+    if (variable.is_constant()) return *variable.constant();
+    if (const auto found = values_.find(variable.node()); found != values_.end()) return found->second;
+    const Array value = evaluate_one(variable);
+    values_[variable.node()] = value;
+    kept_.push_back(variable);
+    return value;
   }
 
   // Those of the sum of what can be differentiated, with respect to all inputs of floats.
@@ -217,11 +223,12 @@ class Generator {
     return input;
   }
 
-  Array evaluate_one(const Variable& variable) const {
-    std::vector<Array> in, out(1);
-    for (auto& input : variable.owner().inputs()) in.push_back(value_of(input));
-    evaluate_node(variable.owner(), in, out);
-    return out[0];
+  Array evaluate_one(const Variable& variable) {
+    const Apply node = variable.owner();
+    std::vector<Array> in, out(node.output_count());
+    for (auto& input : node.inputs()) in.push_back(value_of(input));
+    evaluate_node(node, in, out);
+    return out[std::size_t(variable.index())];
   }
 
   std::mt19937_64 random_;
@@ -253,7 +260,7 @@ class Evaluation {
       const bool given_finite = std::all_of(in.begin(), in.end(), all_finite);
       const bool gives_finite = std::all_of(out.begin(), out.end(), all_finite);
       is_finite &= given_finite && gives_finite;
-      product_overflows |= given_finite && !gives_finite && op_label(node.op()) == "Prod";
+      product_overflows |= given_finite && !gives_finite && node.op().label().starts_with("Prod");
       for (std::size_t k = 0; k < node.output_count(); ++k)
         values_[&node.node()->outputs[k]] = ulps ? moved(out[k]) : out[k];
     }
