@@ -1,6 +1,8 @@
 // Array: allocation, views, copies and comparison. Data and its reference count share one 64-byte aligned block.
 #include "bitale/core/array.hpp"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -8,6 +10,7 @@
 #include <new>
 #include <optional>
 
+#include "bitale/core/config.hpp"
 #include "bitale/core/convert.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
@@ -27,6 +30,8 @@ class Block final : public RefCounted {
  public:
   // Null when there is no memory.
   static Block* allocate(std::size_t bytes) {
+    static const bool guarded = config::get_bool("memory__guard");
+    if (guarded) return allocate_guarded(bytes);
     if (2 * alignment + bytes >= big_block) {
       const BigBlock big = take_big_block(alignment + bytes);
       return big.memory ? place(static_cast<char*>(big.memory), {big.memory, big.bytes}) : nullptr;
@@ -39,7 +44,9 @@ class Block final : public RefCounted {
   static void operator delete(void* head) {
     Origin origin;
     std::memcpy(&origin, static_cast<char*>(head) + origin_at, sizeof origin);
-    if (origin.big_bytes)
+    if (origin.guarded_bytes)
+      munmap(origin.memory, origin.guarded_bytes);
+    else if (origin.big_bytes)
       give_big_block({origin.memory, origin.big_bytes});
     else
       std::free(origin.memory);
@@ -49,10 +56,21 @@ class Block final : public RefCounted {
 
   struct Origin {
     void* memory;
-    std::size_t big_bytes;  // 0: malloc's
+    std::size_t big_bytes;          // 0: malloc's
+    std::size_t guarded_bytes = 0;  // of a mapping of its own
   };
 
  private:
+  // Data that ends where a page begins that may not be touched. It is aligned as its largest possible elements are.
+  static Block* allocate_guarded(std::size_t bytes) {
+    constexpr std::size_t page = 4096, element = sizeof(double);
+    const std::size_t used = (alignment + bytes + page + element - 1) / page * page, all = used + page;
+    void* memory = mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return nullptr;
+    mprotect(static_cast<char*>(memory) + used, page, PROT_NONE);
+    const std::size_t data = (used - bytes) / element * element;
+    return place(static_cast<char*>(memory) + data - alignment, {memory, 0, all});
+  }
   static Block* place(char* head, const Origin& origin) {
     std::memcpy(head + origin_at, &origin, sizeof origin);
     return ::new (head) Block;

@@ -177,6 +177,13 @@ const std::vector<Flag>& declarations() {
        {},
        "256",
        "MiB of freed arrays, of 1 MiB and more each, that are kept for the next results; what was freed first goes."},
+      {"memory__guard",
+       "bool",
+       {},
+       "False",
+       "Each array and temporary ends where a page begins that may not be touched, so that code that reads or writes "
+       "beyond an end crashes there. For tests: slow, and twice the memory.",
+       start_only},
       {"blas__library",
        "str",
        {},
