@@ -83,7 +83,7 @@ def test_large_results_share_no_memory_while_they_live(mode):
 
 
 def run_guarded(code):
-    """A process in which every array ends where a page begins that may not be touched."""
+    """A process in which every array of the library ends where a page begins that may not be touched."""
     environment = dict(os.environ, BITALE_FLAGS=os.environ.get("BITALE_FLAGS", "") + ",memory__guard=True")
     return subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
 
@@ -93,8 +93,8 @@ def test_guarded_memory_ends_with_the_array(offset, survives):
     code = f"""
 import ctypes, numpy as np, bitale as bt, bitale.tensor as pt
 x = pt.dvector()
-result = bt.function([x], [pt.cumsum(x)[::-1] + 1, x.sum()])(np.arange(1003.0))[0]
-assert result[0] == 1002 * 1003 / 2 + 1
+result = bt.function([x], [pt.cumsum(x)[::-1] + 1, x.sum()])(np.arange(200003.0))[0]
+assert result[0] == 200002 * 200003 / 2 + 1
 ctypes.c_double.from_address(result.ctypes.data + result.nbytes + 8 * {offset}).value
 """
     assert (run_guarded(code).returncode == 0) == survives
