@@ -93,6 +93,14 @@ OpRef op_of_stored(const std::string& name,
 void bind_op_attributes(nb::module_& m) {
   m.def("stored_op", stored_op, "op"_a);
   m.def("op_of_stored", op_of_stored, "name"_a, "attributes"_a);
+  m.def(
+      "op_names",
+      [] {
+        std::vector<std::string> names;
+        for (auto& entry : op_registry()) names.push_back(entry.name);
+        return names;
+      },
+      "The names of all ops of the registry, for tests and documentation.");
 }
 
 nb::object make_node(const OpObject& self, nb::args inputs) {

@@ -421,9 +421,14 @@ class JitThunk final : public Thunk {
   std::unique_ptr<Workspace> make_workspace() const {
     auto workspace = std::make_unique<Workspace>();
     workspace->data.resize(buffers().size());
-    for (std::size_t b = 0; b < buffers().size(); ++b)
-      if (buffers()[b].role == Role::constant) workspace->data[b] = buffers()[b].value.mutable_data();
     workspace->lengths.resize(std::size_t(offsets_.back()));
+    for (std::size_t b = 0; b < buffers().size(); ++b)
+      if (buffers()[b].role == Role::constant) {
+        workspace->data[b] = buffers()[b].value.mutable_data();
+        // Generated code knows these lengths; host callbacks read them here.
+        const Dims& shape = buffers()[b].value.shape();
+        std::copy(shape.begin(), shape.end(), workspace->lengths.begin() + offsets_[b]);
+      }
     workspace->blocks.resize(std::size_t(lowered_.program.workspace_slots));
     workspace->held.resize(buffers().size());
     return workspace;

@@ -205,7 +205,12 @@ Variable flatten(const Operand& x, int ndim) {
   if (ndim == x.ndim()) return x.variable;
   Variables shape;
   for (int axis = 0; axis + 1 < ndim; ++axis) shape.push_back(length_of(x.variable, axis));
-  shape.push_back(int64_constant(-1));
+  Variable rest = int64_constant(-1);
+  if (ndim > 1) {  // -1 has no value where a leading length is 0
+    rest = length_of(x.variable, ndim - 1);
+    for (int axis = ndim; axis < x.ndim(); ++axis) rest = rest * length_of(x.variable, axis);
+  }
+  shape.push_back(rest);
   return reshape(x, shape);
 }
 

@@ -27,10 +27,10 @@ Variable count_of(const Variable& x, std::span<const int> axes, DType dtype) {
 
 // Sum over x's elements divided by their number less `ddof`.
 Variable averaged(const Variable& x, std::span<const int> axes, int ddof, bool keepdims) {
-  const Variable total = sum(x, std::vector<int>(axes.begin(), axes.end()), keepdims);
-  const DType dtype = is_float(total.dtype()) ? total.dtype() : DType::Float64;
+  const DType dtype = is_float(x.dtype()) ? x.dtype() : DType::Float64;  // a sum of int64 could wrap
+  const Variable total = sum(x, std::vector<int>(axes.begin(), axes.end()), keepdims, dtype);
   const Variable count = count_of(x, axes, dtype);
-  return true_div(cast(total, dtype), ddof == 0 ? count : count - ddof);
+  return true_div(total, ddof == 0 ? count : count - ddof);
 }
 
 // The largest element along `axes`, kept as dimensions of length 1, as a constant of differentiation.

@@ -54,17 +54,22 @@ std::optional<Variables> useless_reshape(FunctionGraph&, const Apply& node) {
   if (x.ndim() != output.ndim()) return std::nullopt;
   // At most one length may be open: the number of elements settles it.
   int open = 0;
+  bool may_be_empty = false;  // by another length than the open one
   for (int axis = 0; axis < x.ndim(); ++axis) {
-    if (static_of(x, axis) != unknown_length && static_of(x, axis) == static_of(output, axis)) continue;
+    if (static_of(x, axis) != unknown_length && static_of(x, axis) == static_of(output, axis)) {
+      may_be_empty |= static_of(x, axis) == 0;
+      continue;
+    }
     const Variable length = op_as<MakeVector>(lengths) ? lengths.owner().input(axis) : Variable();
-    if (length && is_length_of(length, x, axis)) continue;
+    if (length && is_length_of(length, x, axis)) {
+      may_be_empty |= static_of(x, axis) == unknown_length;
+      continue;
+    }
     if (static_of(x, axis) != unknown_length && static_of(output, axis) != unknown_length) return std::nullopt;
     ++open;
   }
-  if (open > 1) return std::nullopt;
   // With an open length beside a 0 nothing is settled.
-  const Dims& shape = x.static_shape();
-  if (open == 1 && std::find(shape.begin(), shape.end(), 0) != shape.end()) return std::nullopt;
+  if (open > 1 || (open == 1 && may_be_empty)) return std::nullopt;
   return one(fit(x, output));
 }
 

@@ -285,3 +285,8 @@ def test_unequal_lengths_name_the_line():
     x = pt.dvector("x")
     with pytest.raises(ValueError, match=r"test_elementwise\.py"):
         bt.function([x], x + np.array([1.0, 2.0, 3.0]))([1.0, 2.0])
+
+
+def test_isclose_of_extreme_integers(mode):
+    i = pt.lvector("i")
+    assert bt.function([i], pt.isclose(i, 0), mode=mode)([-(2**63), 0, 2**63 - 1]).tolist() == [False, True, False]

@@ -78,3 +78,10 @@ def test_storing_and_export(abc, tmp_path):
     with pytest.raises(NotImplementedError, match="ifelse of more than a few operations"):
         f.export_c(tmp_path)
     assert bt.function([c], ifelse(c, c + 1, c * 2), name="g").export_c(tmp_path)
+
+
+def test_constant_side(mode):
+    c, x, side = pt.bscalar("c"), pt.dvector("x"), pt.constant(np.array([7.0]))
+    f = bt.function([c, x], [pt.as_tensor(each) for each in bt.ifelse(c, [side, x], [x, side])], mode=mode)
+    assert [each.tolist() for each in f(1, [1.0, 2.0])] == [[7.0], [1.0, 2.0]]
+    assert [each.tolist() for each in f(0, [1.0, 2.0])] == [[1.0, 2.0], [7.0]]

@@ -130,3 +130,10 @@ def test_diff_of_truth(mode):
     np.testing.assert_array_equal(bt.function([x], pt.diff(x), mode=mode)(given), np.diff(given))
     with pytest.raises(ValueError, match="order"):
         pt.diff(x, -1)
+
+
+def test_statistics_of_huge_integers(mode):
+    for dtype, value in (("int64", 2**63 - 1), ("uint64", 2**64 - 1)):
+        x, given = pt.tensor("x", dtype=dtype, shape=(None,)), np.array([0, value, value], dtype)
+        f = bt.function([x], [x.mean(), x.var(), x.std()], mode=mode)
+        np.testing.assert_allclose(f(given), [given.mean(), given.astype(float).var(), given.astype(float).std()], rtol=1e-14)

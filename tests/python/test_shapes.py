@@ -133,3 +133,10 @@ def test_only_static_ones_broadcast(mode):
 def test_bad_shapes(bad):
     with pytest.raises((ValueError, TypeError, NotImplementedError, IndexError)):
         bad(pt.tensor3("x"))
+
+
+def test_reshapes_of_nothing(mode):
+    x, m = pt.tensor4("x"), pt.dmatrix("m")
+    f = bt.function([x, m], [pt.flatten(x, 3), pt.flatten(x, 2), pt.reshape(m, (m.shape[0], 4))], mode=mode)
+    assert [each.shape for each in f(np.zeros((0, 2, 1, 1)), np.zeros((0, 7)))] == [(0, 2, 1), (0, 2), (0, 4)]
+    assert [each.shape for each in f(np.zeros((3, 2, 1, 4)), np.zeros((3, 4)))] == [(3, 2, 4), (3, 8), (3, 4)]

@@ -209,7 +209,8 @@ def isneginf(x: Any) -> TensorVariable:
 
 def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> TensorVariable:
     """Whether |a - b| <= atol + rtol * |b|, infinities being close to themselves."""
-    a, b = as_tensor_variable(a), as_tensor_variable(b)
+    # Of integers, too, differences are those of floats: nothing wraps.
+    a, b = (cast(x, "float64") if x.dtype[0] != "f" else x for x in map(as_tensor_variable, (a, b)))
     infinite = or_(isinf(a), isinf(b))
     near = switch(infinite, eq(a, b), le(abs(a - b), atol + rtol * abs(b)))
     return or_(near, and_(isnan(a), isnan(b))) if equal_nan else near

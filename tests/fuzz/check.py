@@ -1,0 +1,137 @@
+"""Checks one case: ways of running it, against the oracle."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any, Iterable
+
+import numpy as np
+
+from . import known
+from .case import Case, build, evaluate_by_ops
+from .compare import Ensemble, difference
+from .coverage import Coverage
+from .generate import Refused, random_case
+from .gradients import wrong_gradient
+from .ways import ALWAYS, AS_BUILT, OFTEN, RARELY, Way
+
+
+@dataclasses.dataclass
+class Failure:
+    case: Case
+    way: Way | None  # None: it cannot be built
+    message: str
+    seed: int | None = None
+
+    @property
+    def kind(self) -> str:
+        """What shrinking keeps: the class of error, or that a value is wrong."""
+        for word in ("dtype", "shape", "elements are wrong", "gradient is wrong", "raises", "changed an argument", "type:"):
+            if word in self.message:
+                return word if word != "raises" else self.message.split(":")[0]
+        return self.message
+
+
+def run(case: Case, bt: Any, way: Way, ensemble: Ensemble) -> Failure | None:
+    try:
+        got = way.results(case, bt)
+    except Exception as error:
+        first = str(error).strip().split("\n")[0]
+        return Failure(case, way, f"raises {type(error).__name__}: {first}")
+    for label, value in got.items():
+        message = difference(value, label.split(" ")[0], ensemble)
+        if message:
+            return Failure(case, way, message)
+    return None
+
+
+def is_promised(failure: Failure, bt: Any, ensemble: Ensemble) -> bool:
+    """Whether rules that widen the domain, and say so, explain it: something is not finite, and it goes without them."""
+    way = failure.way
+    if way is None or not way.rewrites or failure.kind != "elements are wrong":
+        return False
+    finite = all(np.isfinite(each.array).all() for each in ensemble.native.values() if each.dtype.kind == "f")
+    return not finite and run(failure.case, bt, way.without_domain_rules(), ensemble) is None
+
+
+def check(case: Case, bt: Any, ways: Iterable[Way], coverage: Coverage | None = None) -> Failure | None:
+    """The first failure that is neither promised nor known."""
+    ensemble = Ensemble(case)
+    for way in ways:
+        failure = run(case, bt, way, ensemble)
+        if coverage is not None:
+            coverage.counts[f"by {way.name}"] += 1
+        if failure is None:
+            continue
+        if is_promised(failure, bt, ensemble):
+            if coverage is not None:
+                coverage.counts["with a wider domain, as promised"] += 1
+            continue
+        if known.explains(failure):
+            if coverage is not None:
+                coverage.counts["with known bugs"] += 1
+            continue
+        return failure
+    return None
+
+
+def ways_for(rng: np.random.Generator) -> list[Way]:
+    """Two always, others in turn."""
+    ways = list(ALWAYS)
+    ways.append(OFTEN[int(rng.integers(len(OFTEN)))])
+    if rng.random() < 0.01:
+        ways.append(RARELY[int(rng.integers(len(RARELY)))])
+    return ways
+
+
+def check_seed(seed: int, bt: Any, kinds: Any, coverage: Coverage) -> Failure | None:
+    """The graph of a seed, in some of the ways."""
+    coverage.counts["graphs"] += 1
+    try:
+        case = random_case(seed, bt, kinds)
+    except Refused as refused:
+        failure = Failure(refused.case, None, refused.message, seed)
+        if known.explains(failure):
+            coverage.counts["with known bugs"] += 1
+            return None
+        return failure
+    message = wrong_gradient(case, np.random.default_rng(seed))
+    if message:
+        failure = Failure(case, AS_BUILT, message, seed)
+        if not known.explains(failure):
+            return failure
+    env = build(case, bt)
+    coverage.note_graph([env[name] for name in case.results])
+    failure = check(case, bt, ways_for(np.random.default_rng(seed)), coverage)
+    if failure:
+        failure.seed = seed
+    return failure
+
+
+def fails_alike(failure: Failure, bt: Any) -> Any:
+    """The test that shrinking keeps true."""
+
+    def fails(case: Case) -> bool:
+        if failure.way is None:
+            return False
+        if "gradient is wrong" in failure.message:
+            return wrong_gradient(case, np.random.default_rng(failure.seed)) is not None
+        evaluate_by_ops(case)  # raises when it became invalid
+        ensemble = Ensemble(case)
+        found = run(case, bt, failure.way, ensemble)
+        return (
+            found is not None
+            and found.kind == failure.kind
+            and not known.explains(found)
+            and not is_promised(found, bt, ensemble)
+        )
+
+    return fails
+
+
+def again(small: Case, failure: Failure, bt: Any) -> Failure:
+    """The failure of the shrunk case."""
+    if failure.kind == "gradient is wrong":
+        message = wrong_gradient(small, np.random.default_rng(failure.seed))
+        return dataclasses.replace(failure, case=small, message=message or failure.message)
+    return run(small, bt, failure.way, Ensemble(small)) or failure

@@ -1,0 +1,563 @@
+"""The kinds of expressions that are drawn. Each is a function of a Generator that gives the text of one expression."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+
+from .generate import MOST_ELEMENTS, Generator, Rejected
+
+registry: list[tuple[float, Callable[[Generator], str]]] = []
+
+
+def kind(weight: float) -> Callable[[Callable[[Generator], str]], Callable[[Generator], str]]:
+    def decorate(function: Callable[[Generator], str]) -> Callable[[Generator], str]:
+        registry.append((weight, function))
+        return function
+
+    return decorate
+
+
+# ---- elementwise -----------------------------------------------------------------------------------------------------
+
+operators = {"add": "+", "sub": "-", "mul": "*", "true_div": "/", "int_div": "//", "mod": "%", "pow": "**", "and_": "&",
+             "or_": "|", "xor": "^", "lt": "<", "le": "<=", "gt": ">", "ge": ">="}  # fmt: skip
+discrete_only = {"and_", "or_", "xor", "invert"}
+no_bool = {"sub", "neg"}
+common = ["add", "sub", "mul", "true_div", "neg", "maximum", "minimum", "switch", "sqr", "abs"]
+
+
+def elementwise_functions() -> list[tuple[str, int]]:
+    from bitale import _core
+
+    return _core.elementwise_functions()
+
+
+_functions: list[tuple[str, int]] = []
+
+
+def _operand_kinds(name: str) -> str:
+    return "biu" if name in discrete_only else "iuf" if name in no_bool else "biuf"
+
+
+@kind(30)
+def elementwise(g: Generator) -> str:
+    if not _functions:
+        _functions.extend(elementwise_functions())
+    arities = dict(_functions)
+    name = g.choice(common) if g.chance(0.4) else g.choice(_functions)[0]
+    if name == "polygamma":
+        x = g.pick(kinds="f")
+        if (g.values[x].array < 0).any():  # SciPy's formula is for positive ones
+            raise Rejected
+        return f"pt.polygamma({g.choice('0123')}, {x})"
+    kinds = _operand_kinds(name)
+    if name == "switch":
+        x = g.pick(kinds=kinds)
+        y = g.partner(x)
+        condition = g.partner(x, "b" if g.chance(0.8) else "biuf")
+        if y[0] == "x" or y[0] == "v":
+            if condition[0] in "xv" and not g.fits(y, condition):
+                raise Rejected
+        return f"pt.switch({condition}, {x}, {y})"
+    x = g.pick(kinds=kinds)
+    if arities[name] == 1:
+        return f"-{x}" if name == "neg" and g.chance(0.5) else f"pt.{name}({x})"
+    if arities[name] == 3:
+        return f"pt.{name}({x}, {g.partner(x, kinds)}, {g.partner(x, kinds)})"
+    y = g.partner(x, kinds)
+    if g.chance(0.5):
+        x, y = y, x
+    if name in operators and g.chance(0.7) and not (x[0] not in "xv"):
+        return f"{x} {operators[name]} {y}"
+    return f"pt.{name}({x}, {y})"
+
+
+@kind(5)
+def cast(g: Generator) -> str:
+    x = g.pick()
+    dtype = g.dtype()
+    value = g.values[x]
+    if value.dtype.kind == "f" and np.dtype(dtype).kind in "iu":
+        info = np.iinfo(dtype)
+        # What lies outside the target has no value that all machines agree on.
+        if not value.array.size or not (np.isfinite(value.array) & (value.array > info.min / 2 - 1) & (value.array < info.max / 2)).all():
+            raise Rejected
+        if info.min == 0 and not (value.array >= 0).all():
+            raise Rejected
+    return f"pt.cast({x}, {dtype!r})" if g.chance(0.7) else f"{x}.astype({dtype!r})"
+
+
+@kind(2)
+def composed(g: Generator) -> str:
+    name = g.choice(["logaddexp", "xlogy", "isclose", "divmod", "ceil_intdiv", "largest", "smallest", "isposinf", "isneginf",
+                     "isfinite", "deg2rad", "rad2deg", "full_like", "zeros_like", "ones_like"])  # fmt: skip
+    if name in ("zeros_like", "ones_like", "isposinf", "isneginf", "isfinite", "deg2rad", "rad2deg"):
+        return f"pt.{name}({g.pick()})"
+    if name in ("logaddexp", "xlogy"):
+        x = g.pick(kinds="f")
+        return f"pt.{'special.' if name == 'xlogy' else ''}{name}({x}, {g.partner(x, 'f')})"
+    kinds = "iuf" if name in ("divmod", "ceil_intdiv") else "biuf"
+    x = g.pick(kinds=kinds)
+    if name == "full_like":
+        return f"pt.full_like({x}, {g.choice(['0', '1', '2.5', g.pick(0)])})"
+    return f"pt.{name}({x}, {g.partner(x, kinds)})"
+
+
+# ---- reductions ------------------------------------------------------------------------------------------------------
+
+
+def _call(g: Generator, name: str, x: str, arguments: str) -> str:
+    return f"{x}.{name}({arguments})" if g.chance(0.5) else f"pt.{name}({x}, {arguments})"
+
+
+@kind(14)
+def reduction(g: Generator) -> str:
+    name = g.choice(["sum", "sum", "sum", "prod", "max", "min", "mean", "mean", "var", "std", "all", "any"])
+    x = g.pick(kinds="b" if name in ("all", "any") else "biuf")
+    extra = ", keepdims=True" if g.chance(0.25) else ""
+    if name in ("var", "std") and g.chance(0.2):
+        extra += ", ddof=1"
+    return _call(g, name, x, f"axis={g.axes(x)}{extra}")
+
+
+@kind(5)
+def place(g: Generator) -> str:
+    x = g.pick(nonempty=True)
+    name = g.choice(["argmax", "argmin", "argmax", "max_and_argmax"])
+    ndim = g.values[x].ndim
+    axis = "None" if ndim == 0 or g.chance(0.2) else str(g.axis(x))
+    keep = ", keepdims=True" if g.chance(0.2) else ""
+    if name == "max_and_argmax":
+        return f"pt.max_and_argmax({x}, axis={axis}{keep})"
+    return _call(g, name, x, f"axis={axis}{keep}")
+
+
+@kind(6)
+def running(g: Generator) -> str:
+    name = g.choice(["cumsum", "cumsum", "cumprod", "diff"])
+    x = g.pick(least=1)
+    if name == "diff":
+        return f"pt.diff({x}, n={g.between(0, 2)}, axis={g.axis(x)})" if g.values[x].dtype.kind in "iuf" else f"pt.diff({x})"
+    return _call(g, name, x, f"axis={'None' if g.chance(0.15) else g.axis(x)}")
+
+
+@kind(5)
+def normalized(g: Generator) -> str:
+    name = g.choice(["softmax", "log_softmax", "logsumexp", "ptp"])
+    x = g.pick(kinds="f", nonempty=True)
+    if name == "ptp":
+        ndim = g.values[x].ndim
+        return f"pt.ptp({x}, axis={'None' if ndim == 0 or g.chance(0.3) else g.axis(x)})"
+    return f"pt.{name}({x}, axis={g.axes(x)})"
+
+
+# ---- shapes ----------------------------------------------------------------------------------------------------------
+
+
+@kind(8)
+def moved(g: Generator) -> str:
+    name = g.choice(["transpose", "T", "dimshuffle", "dimshuffle", "expand_dims", "squeeze", "swapaxes", "moveaxis", "flatten",
+                     "shape_padleft", "shape_padright", "atleast_2d", "atleast_3d"])  # fmt: skip
+    x = g.pick(least=1 if name in ("swapaxes", "moveaxis") else 0)
+    ndim = g.values[x].ndim
+    if ndim >= 5 and name not in ("transpose", "T", "squeeze", "flatten"):
+        raise Rejected
+    if name == "T":
+        return f"{x}.T"
+    if name == "transpose":
+        return f"pt.transpose({x}, {tuple(int(a) for a in g.rng.permutation(ndim))})" if ndim else f"pt.transpose({x})"
+    if name == "dimshuffle":
+        static = g.variables[x].type.shape
+        pattern: list[Any] = [int(a) for a in g.rng.permutation(ndim) if static[a] != 1 or g.chance(0.7)]
+        for _ in range(g.below(3)):
+            pattern.insert(g.below(len(pattern) + 1), "x")
+        return f"{x}.dimshuffle({', '.join(map(repr, pattern))})"
+    if name == "expand_dims":
+        return f"pt.expand_dims({x}, {g.between(-ndim - 1, ndim)})"
+    if name == "squeeze":
+        ones = [a for a, n in enumerate(g.variables[x].type.shape) if n == 1]
+        if not ones:
+            raise Rejected
+        return f"pt.squeeze({x}, axis={g.choice(ones)})"
+    if name == "swapaxes":
+        return f"pt.swapaxes({x}, {g.axis(x)}, {g.axis(x)})"
+    if name == "moveaxis":
+        return f"pt.moveaxis({x}, {g.axis(x)}, {g.axis(x)})"
+    if name == "flatten":
+        return f"pt.flatten({x}, {g.between(1, max(1, ndim))})"
+    return f"pt.{name}({x})"
+
+
+def _factored(g: Generator, size: int) -> list[int]:
+    """Random lengths whose product is `size`."""
+    if size == 0:
+        return [0] + [g.choice(g.lengths) for _ in range(g.below(2))]
+    out, rest = [], size
+    for _ in range(g.below(3)):
+        divisors = [d for d in (1, 2, 3, 5, 7) if rest % d == 0]
+        out.append(g.choice(divisors))
+        rest //= out[-1]
+    out.append(rest)
+    return [int(n) for n in g.rng.permutation(out)]
+
+
+@kind(6)
+def reshape(g: Generator) -> str:
+    x = g.pick()
+    shape: list[Any] = _factored(g, g.values[x].array.size)
+    if 0 not in shape and g.chance(0.3):
+        shape[g.below(len(shape))] = -1
+    if g.chance(0.2):
+        name = g.choice(g.order)
+        for i, n in enumerate(shape):
+            dims = g.shape_of(name)
+            if n in dims:
+                shape[i] = f"{name}.shape[{dims.index(n)}]"
+                break
+    text = ", ".join(map(str, shape))
+    return f"pt.reshape({x}, ({text},))"
+
+
+@kind(3)
+def shape(g: Generator) -> str:
+    x = g.pick(least=1)
+    return g.choice([f"{x}.shape", f"pt.shape({x})", f"pt.shape_i({x}, {g.below(g.values[x].ndim)})", f"{x}.shape[{g.axis(x)}]"])
+
+
+@kind(2)
+def specified(g: Generator) -> str:
+    x = g.pick(least=1)
+    return f"pt.specify_shape({x}, ({', '.join(str(n) if g.chance(0.5) else 'None' for n in g.shape_of(x))},))"
+
+
+def _length(g: Generator, n: int) -> str:
+    """An expression of this value: a number, or the length of a variable."""
+    if g.chance(0.5):
+        return str(n)
+    fit = [(name, i) for name in g.order for i, m in enumerate(g.shape_of(name)) if m == n]
+    if not fit:
+        return str(n)
+    name, i = g.choice(fit)
+    return f"{name}.shape[{i}]"
+
+
+@kind(4)
+def filled(g: Generator) -> str:
+    name = g.choice(["alloc", "broadcast_to", "full", "zeros", "ones"])
+    if name in ("zeros", "ones"):
+        return f"pt.{name}(({''.join(_length(g, n) + ', ' for n in g.shape(g.below(3)))}), dtype={g.dtype()!r})"
+    if name == "full":
+        return f"pt.full(({''.join(_length(g, n) + ', ' for n in g.shape(g.below(3)))}), {g.pick(0)})"
+    x = g.pick()
+    shape = [g.choice(g.lengths) for _ in range(g.below(3))] if g.values[x].ndim < 4 else []
+    static = g.variables[x].type.shape
+    shape += [g.choice(g.lengths) if n == 1 and s == 1 else n for n, s in zip(g.shape_of(x), static)]
+    if np.prod(shape, dtype=float) > MOST_ELEMENTS:
+        raise Rejected
+    lengths = "".join(_length(g, n) + ", " for n in shape)
+    return f"pt.broadcast_to({x}, ({lengths}))" if name == "broadcast_to" else f"pt.alloc({x}, ({lengths}))"
+
+
+@kind(2)
+def arange(g: Generator) -> str:
+    if g.chance(0.3):
+        return f"pt.arange({_length(g, g.choice(g.lengths))})"
+    start, step = g.between(-3, 3), g.choice([1, 1, 2, 3, -1, -2])
+    stop = start + step * g.choice(g.lengths) + g.below(2)
+    if g.chance(0.2):
+        return f"pt.arange({start}, {stop}, {step}, dtype={g.dtype('iuf')!r})" if min(start, stop) >= 0 else f"pt.arange({start / 2}, {stop / 2}, {step / 4})"
+    return f"pt.arange({start}, {stop}, {step})"
+
+
+@kind(2)
+def vector_of(g: Generator) -> str:
+    scalars = ", ".join(g.pick(0) for _ in range(g.between(1, 4)))
+    return f"pt.make_vector({scalars})" if g.chance(0.5) else f"pt.stack([{scalars}])"
+
+
+# ---- joining ---------------------------------------------------------------------------------------------------------
+
+
+def _alike(g: Generator, x: str, free: int | None) -> str:
+    """A variable with x's shape except along one axis."""
+    if g.chance(0.3):
+        return x
+    shape = g.shape_of(x)
+
+    def same(name: str) -> bool:
+        other = g.shape_of(name)
+        return len(other) == len(shape) and all(n == m or i == free for i, (n, m) in enumerate(zip(shape, other)))
+
+    fit = [name for name in g.order if same(name) and (g.values[name].dtype == g.values[x].dtype or g.chance(0.2))]
+    if fit and g.chance(0.8):
+        return g.choice(fit)
+    wanted = list(shape)
+    if free is not None:
+        wanted[free] = g.choice(g.lengths)
+    if np.prod(wanted, dtype=float) > 1000:
+        raise Rejected
+    return g.new_input(g.values[x].dtype.name if g.chance(0.8) else None, tuple(wanted))
+
+
+@kind(9)
+def joined(g: Generator) -> str:
+    x = g.pick(least=1)
+    axis = g.axis(x)
+    ndim = g.values[x].ndim
+    parts = [x] + [_alike(g, x, axis % ndim) for _ in range(g.choice([1, 1, 1, 2, 3]))]
+    parts = [parts[i] for i in g.rng.permutation(len(parts))]
+    if g.chance(0.1):
+        return f"pt.join({axis % ndim}, {', '.join(parts)})"
+    return f"pt.concatenate([{', '.join(parts)}], axis={axis})"
+
+
+@kind(4)
+def stacked(g: Generator) -> str:
+    x = g.pick()
+    ndim = g.values[x].ndim
+    if ndim > 4:
+        raise Rejected
+    parts = [x] + [_alike(g, x, None) for _ in range(g.choice([0, 1, 1, 2]))]
+    return f"pt.stack([{', '.join(parts)}], axis={g.between(-ndim - 1, ndim)})"
+
+
+# ---- indexing --------------------------------------------------------------------------------------------------------
+
+
+def _slice(g: Generator, n: int) -> str:
+    def bound() -> str:
+        if g.chance(0.35):
+            return ""
+        if g.chance(0.1):
+            return str(g.choice([100, -100, 2**62, -(2**62)]))
+        return str(g.between(-n - 1, n + 1))
+
+    step = g.choice(["", "", "", ":1", ":2", ":3", ":-1", ":-1", ":-2", ":"])
+    return f"{bound()}:{bound()}{step}"
+
+
+def _integer(g: Generator, n: int) -> str:
+    if n == 0:
+        raise Rejected
+    i = g.between(-n, n - 1)
+    if g.chance(0.7):
+        return str(i)
+    fit = [name for name in g.order if g.values[name].ndim == 0 and g.values[name].dtype.kind in "iu"
+           and -n <= int(g.values[name].array) < n]  # fmt: skip
+    return g.choice(fit) if fit and g.chance(0.5) else g.new_input(g.dtype("i"), value=np.array(i))
+
+
+def _array(g: Generator, n: int, shape: tuple[int, ...]) -> str:
+    """Integers that index n elements: a constant, a variable, an expression."""
+    if n == 0 and np.prod(shape) > 0:
+        raise Rejected
+    fit = [name for name in g.order if g.values[name].shape == shape and g.values[name].dtype.kind in "iu"
+           and ((g.values[name].array.astype(float) >= -n) & (g.values[name].array.astype(float) < n)).all()]  # fmt: skip
+    if fit and g.chance(0.4):
+        return g.choice(fit)
+    values = g.rng.integers(-n if g.chance(0.5) else 0, max(n, 1), shape)
+    if g.chance(0.2) and len(shape) == 1 and shape[0] <= n:
+        return f"pt.arange({shape[0]})"
+    if g.chance(0.5) and values.size < 40:
+        return f"np.array({values.tolist()}, 'int64').reshape({shape})" if values.ndim != 1 else f"np.array({values.tolist()}, 'int64')"
+    return g.new_input(g.choice(["int64", "int64", "int32", "int8" if n < 128 else "int16"]), value=values)
+
+
+def _mask(g: Generator, shape: tuple[int, ...]) -> str:
+    fit = [name for name in g.order if g.values[name].shape == shape and g.values[name].dtype == bool]
+    if fit and g.chance(0.5):
+        return g.choice(fit)
+    close = [name for name in g.order if g.values[name].shape == shape and g.values[name].dtype.kind == "f"]
+    if close and g.chance(0.4):
+        return f"{g.choice(close)} > {g.choice(['0', '0.3', '-1'])}"
+    values = g.rng.random(shape) < g.choice([0.5, 0.5, 0.1, 0.9])
+    if g.chance(0.3) and values.size < 40:
+        return f"np.array({values.tolist()}, 'bool')" if values.size else f"np.zeros({shape}, 'bool')"
+    return g.new_input("bool", value=values)
+
+
+def index(g: Generator, x: str, basic: bool) -> str:
+    """A random index of x, as text."""
+    shape = g.shape_of(x)
+    items: list[str] = []
+    dims = list(shape)
+    common = (g.choice([1, 2, 3, *g.lengths]),) if g.chance(0.85) else (g.between(1, 3), g.between(1, 3))
+    if g.chance(0.05):
+        common = ()
+    axis = 0
+    advanced = 0
+    masks = 0
+    while axis < len(dims):
+        if g.chance(0.15):
+            break
+        if g.chance(0.07) and len(items) < 6:
+            items.append("None")
+        draw = g.rng.random()
+        if basic or draw < 0.5:
+            items.append(_integer(g, dims[axis]) if g.chance(0.3) else _slice(g, dims[axis]) if g.chance(0.8) else ":")
+            axis += 1
+        elif draw < 0.85 and not masks:
+            items.append(_array(g, dims[axis], common))
+            advanced += 1
+            axis += 1
+        elif not advanced and not masks:
+            covers = 1 if g.chance(0.7) else g.between(1, len(dims) - axis)
+            items.append(_mask(g, tuple(dims[axis : axis + covers])))
+            masks += 1
+            axis += covers
+        else:
+            items.append(":")
+            axis += 1
+    if axis < len(dims) and g.chance(0.3):
+        items.append("...")
+    elif items and g.chance(0.07):
+        items.insert(0, "...") if axis >= len(dims) else None
+    if not items:
+        items = ["..."]
+    return ", ".join(items) + ("," if len(items) == 1 and g.chance(0.3) else "")
+
+
+@kind(12)
+def indexed(g: Generator) -> str:
+    x = g.pick(least=1)
+    return f"{x}[{index(g, x, g.chance(0.6))}]"
+
+
+@kind(7)
+def updated(g: Generator) -> str:
+    x = g.pick(least=1)
+    at = index(g, x, g.chance(0.5))
+    part = g.values[x]
+    try:
+        shape = g.evaluate(f"{x}[{at}]").shape
+    except (ValueError, IndexError, TypeError) as error:
+        raise Rejected from error
+    if g.chance(0.3):
+        shape = shape[g.below(len(shape) + 1) :]
+    dtype = part.dtype.name
+    fit = [name for name in g.order if g.values[name].shape == shape and g.values[name].dtype.name == dtype]
+    if g.chance(0.15):
+        y = g.choice({"b": ["True", "False"], "f": ["0.5", "2.0", "0.0"]}.get(part.dtype.kind, ["0", "1", "3"]))
+    elif fit and g.chance(0.6):
+        y = g.choice(fit)
+    else:
+        y = g.new_input(dtype, shape)
+    method = "set" if part.dtype == bool or g.chance(0.5) else "inc"
+    if g.chance(0.2):
+        return f"pt.{method}_subtensor({x}[{at}], {y})"
+    return f"{x}[{at}].{method}({y})"
+
+
+@kind(3)
+def taken(g: Generator) -> str:
+    x = g.pick(least=1)
+    axis = "None" if g.chance(0.2) else str(g.axis(x))
+    n = g.values[x].array.size if axis == "None" else g.shape_of(x)[int(axis)]
+    common = g.choice([(), (g.choice(g.lengths),), (g.choice(g.lengths),), (2, 3)])
+    return f"pt.take({x}, {_array(g, n, common)}, axis={axis})"
+
+
+@kind(2)
+def positions(g: Generator) -> str:
+    name = g.choice(["nonzero", "flatnonzero", "nonzero_values", "compress"])
+    x = g.pick(least=1)
+    if name == "compress":
+        axis = g.axis(x)
+        return f"pt.compress({_mask(g, (g.shape_of(x)[axis],))}, {x}, axis={axis})"
+    return f"pt.{name}({x})" if name != "nonzero" or g.values[x].ndim > 1 else f"pt.nonzero({x})[0]"
+
+
+# ---- sorting, products -----------------------------------------------------------------------------------------------
+
+
+@kind(3)
+def ordered(g: Generator) -> str:
+    x = g.pick(least=1)
+    name = g.choice(["sort", "argsort"])
+    return _call(g, name, x, f"axis={'None' if g.chance(0.1) else g.axis(x)}")
+
+
+@kind(6)
+def product(g: Generator) -> str:
+    x = g.pick(least=1, kinds="f" if g.chance(0.8) else "iuf")
+    shape = g.shape_of(x)
+    name = g.choice(["dot", "dot", "matmul", "outer"])
+    if name == "outer":
+        if len(shape) != 1:
+            raise Rejected
+        return f"pt.outer({x}, {g.pick(1, kinds='iuf')})"
+    if name == "dot" and len(shape) > 2 or len(shape) > 3:
+        raise Rejected
+    inner = shape[-1]
+    if g.chance(0.3):
+        wanted: tuple[int, ...] = (inner,)
+    else:
+        wanted = (inner, g.choice(g.lengths))
+        if len(shape) == 3 and name == "matmul":
+            wanted = (shape[0], *wanted) if g.chance(0.5) else wanted
+    fit = [n for n in g.order if g.shape_of(n) == wanted and g.values[n].dtype == g.values[x].dtype]
+    y = g.choice(fit) if fit and g.chance(0.7) else g.new_input(g.values[x].dtype.name, wanted)
+    return f"pt.{name}({x}, {y})"
+
+
+# ---- choices, checks, what passes values on --------------------------------------------------------------------------
+
+
+def _condition(g: Generator) -> str:
+    """A scalar truth."""
+    if g.chance(0.5):
+        return g.pick(0, kinds="biu")
+    x = g.pick(kinds="iuf")
+    return g.choice([f"pt.any({x} > 0)", f"pt.all({x} < 3)", f"({x}.sum() > 0)"])
+
+
+@kind(2)
+def chosen(g: Generator) -> str:
+    x = g.pick()
+    ndim, dtype = g.values[x].ndim, g.values[x].dtype
+    fit = [name for name in g.order if g.values[name].ndim == ndim and g.values[name].dtype == dtype and name != x]
+    y = g.choice(fit) if fit else g.new_input(dtype.name, g.shape_of(x))
+    if g.chance(0.3):
+        return f"bt.ifelse({_condition(g)}, [{x}, {y}], [{y}, {x}])"
+    return f"bt.ifelse({_condition(g)}, {x}, {y})"
+
+
+@kind(1.5)
+def passed_on(g: Generator) -> str:
+    x = g.pick()
+    form = g.choice(["bt.zero_grad({x})", "bt.disconnected_grad({x})", "bt.printing.Print('v', attrs=())({x})", "check", "stop"])
+    if form == "check":
+        condition = _condition(g)
+        try:
+            holds = bool(g.evaluate(condition).array)
+        except (ValueError, IndexError, TypeError) as error:
+            raise Rejected from error
+        return f"bt.raise_op.Assert('it holds')({x}, {condition if holds else f'pt.eq({condition}, False)'})"
+    if form == "stop":
+        return f"bt.breakpoint.PdbBreakpoint('b')(pt.constant(False), {x})"
+    return form.format(x=x)
+
+
+# ---- derivatives -----------------------------------------------------------------------------------------------------
+
+
+def _smooth(g: Generator, name: str) -> bool:
+    value = g.values[name]
+    return value.dtype.kind == "f" and value.array.size > 0 and bool(np.isfinite(value.array).all())
+
+
+@kind(5)
+def gradient(g: Generator) -> str:
+    fit = [name for name in g.order if name[0] == "v" and _smooth(g, name)]
+    wrt = [each.name for each in g.inputs if _smooth(g, each.name)]
+    if not fit or not wrt:
+        raise Rejected
+    cost = g.choice(fit[-4:])
+    cost = f"{cost}.sum()" if g.values[cost].ndim or g.chance(0.3) else cost
+    chosen = [wrt[i] for i in g.rng.permutation(len(wrt))[: g.between(1, 2)]]
+    of = chosen[0] if len(chosen) == 1 else f"[{', '.join(chosen)}]"
+    if g.chance(0.1) and "sum" not in cost and g.values[chosen[0]].array.size < 50:
+        return f"bt.jacobian({cost}, {chosen[0]}, disconnected_inputs='ignore')"
+    return f"bt.grad({cost}, {of}, disconnected_inputs='ignore')"

@@ -1,0 +1,18 @@
+"""Wrong results that are known and not mended yet: they are counted, not reported. The aim is an empty list."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+# (part of the message, part of a step's text), as regular expressions.
+patterns: list[tuple[str, str]] = [
+    ("type: dtype float64, expected float32", "deg2rad|rad2deg"),
+    ("elements are wrong|raises TypeError", "ceil_intdiv"),
+    (r"can't broadcast", r"alloc|broadcast_to|full|zeros|ones|\["),
+]
+
+
+def explains(failure: Any) -> bool:
+    texts = "\n".join(step.text for step in failure.case.steps)
+    return any(re.search(message, failure.message) and re.search(text, texts) for message, text in patterns)

@@ -1,0 +1,67 @@
+"""The ways in which a graph is run: each compiles a case and calls it."""
+
+from __future__ import annotations
+
+import contextlib
+import copy
+import io
+from typing import Any, Callable
+
+import numpy as np
+
+from .case import Case, build
+from .data import laid_out
+
+
+class Way:
+    """`mode` is the text of function's argument, for scripts."""
+
+    def __init__(self, name: str, mode: str, options: str = "", after: Callable[[Any], Any] | None = None):
+        self.name, self.mode, self.options, self.after = name, mode, options, after
+        self.rewrites = '"None"' not in mode
+
+    def without_domain_rules(self) -> Way:
+        """The same, without the rules that give a value where the expression as written has none."""
+        mode = f'bt.get_mode({self.mode or "None"}).excluding("domain")'
+        return Way(f"{self.name}, without domain rules", mode, self.options, self.after)
+
+    def compile(self, case: Case, bt: Any, env: dict[str, Any] | None = None) -> Any:
+        env = env if env is not None else build(case, bt)
+        inputs = [env[given.name] for given in case.inputs if not given.shared]
+        updates = {env[shared]: env[new] for shared, new in case.updates}
+        mode = eval(self.mode, {"bt": bt}) if self.mode else None
+        options = eval(f"dict({self.options})")
+        function = bt.function(
+            inputs, [env[name] for name in case.outputs], mode=mode, updates=updates, on_unused_input="ignore", **options
+        )
+        return self.after(function) if self.after else function
+
+    def results(self, case: Case, bt: Any) -> dict[str, np.ndarray]:
+        """Results of one call; the new values of shared variables under the names of their expressions."""
+        env = build(case, bt)
+        function = self.compile(case, bt, env)
+        arguments = [laid_out(given.value, given.layout) for given in case.inputs if not given.shared]
+        before = [argument.copy() for argument in arguments]
+        with contextlib.redirect_stdout(io.StringIO()):
+            results = function(*arguments)
+        got = dict(zip(case.outputs, results))
+        for argument, was in zip(arguments, before):
+            if argument.tobytes() != was.tobytes():
+                raise AssertionError("the call changed an argument")
+        for shared, new in case.updates:
+            got[f"{new} as {shared}"] = env[shared].get_value()
+        return got
+
+
+FAST_RUN = Way("native code, rewritten", "")
+AS_BUILT = Way("the interpreter on the graph as built", 'bt.Mode("vm", "None")')
+NATIVE_AS_BUILT = Way("native code of the graph as built", 'bt.Mode("jit", "None")')
+REWRITTEN = Way("the interpreter on the rewritten graph", 'bt.Mode("vm", "fast_run")')
+FAST_COMPILE = Way("FAST_COMPILE", '"FAST_COMPILE"')
+BY_C = Way("C code", 'bt.Mode("c", "fast_run")')
+THREADS = Way("two threads", "", "threads=2")
+COPIED = Way("a copy", "", after=copy.copy)
+ALWAYS = [AS_BUILT, FAST_RUN]
+OFTEN = [NATIVE_AS_BUILT, REWRITTEN, FAST_COMPILE, THREADS, COPIED]
+RARELY = [BY_C]
+ALL = ALWAYS + OFTEN + RARELY

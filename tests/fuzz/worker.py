@@ -1,0 +1,46 @@
+"""One process of a run: its share of the seeds."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Any
+
+
+def signature(failure: Any) -> str:
+    """Failures with the same one are reported once."""
+    texts = " ; ".join(re.sub(r"\b[xv]\d+\b", "x", re.sub(r"(?<![\w.])-?\d+(\.\d+)?", "n", step.text)) for step in failure.case.steps)
+    way = failure.way.name if failure.way else "building"
+    return f"{way}: {re.sub(r'[0-9.]+', 'n', failure.kind)}: {texts}"
+
+
+def work(number: int, jobs: int, first: int, end: float, most: int, at: Any, since: Any, results: Any) -> None:
+    """One process: its share of the seeds, from where the last one of its number stopped."""
+    import bitale as bt
+
+    from .check import again, check_seed, fails_alike
+    from .coverage import Coverage, rule_hits
+    from .kinds import registry
+    from .shrink import shrink
+
+    coverage, last, hits = Coverage(), time.monotonic(), rule_hits()
+    seed = at[number]
+    while time.time() < end and seed < most:
+        at[number], since[number] = seed, time.time()
+        failure = check_seed(seed, bt, registry, coverage)
+        if failure:
+            since[number] = time.time() + 60  # shrinking takes its time
+            if failure.way is not None:
+                small = shrink(failure.case, fails_alike(failure, bt), 30)
+                failure = again(small, failure, bt)
+            results.put(("failure", seed, signature(failure), failure.case, failure.way and failure.way.mode,
+                         failure.way.name if failure.way else "building", failure.message))  # fmt: skip
+        seed += jobs
+        at[number] = seed
+        if time.monotonic() - last > 2:
+            coverage.note_rules(hits)
+            results.put(("coverage", coverage))
+            coverage, last, hits = Coverage(), time.monotonic(), rule_hits()
+    coverage.note_rules(hits)
+    results.put(("coverage", coverage))
+    results.put(("done", number))

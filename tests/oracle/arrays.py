@@ -1,0 +1,470 @@
+"""Formulas of the functions that are not elementwise: shapes, joining, indexing, reductions, sorting, products."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any, Sequence
+
+import numpy as np
+
+from . import elementwise as ew
+from .values import Val, formula, val, working_dtype
+
+# ---- lengths, axes ---------------------------------------------------------------------------------------------------
+
+
+def number(x: Any) -> int:
+    return int(x.array) if isinstance(x, Val) else int(x)
+
+
+def lengths(shape: Any) -> tuple[int, ...]:
+    if isinstance(shape, Val):
+        return tuple(int(n) for n in np.atleast_1d(shape.array))
+    if isinstance(shape, (list, tuple)):
+        return tuple(number(n) for n in shape)
+    return (number(shape),)
+
+
+def spread(args: Sequence[Any]) -> Any:
+    return args[0] if len(args) == 1 and isinstance(args[0], (list, tuple, Val)) else args
+
+
+def keep(x: Any, function: Any, *args: Any) -> Val:
+    """A function that only moves elements."""
+    x = val(x)
+    return Val(function(x.array, *args), x.dtype)
+
+
+# ---- shapes ----------------------------------------------------------------------------------------------------------
+
+
+@formula()
+def dimshuffle(x: Any, *pattern: Any) -> Val:
+    x, pattern = val(x), spread(pattern)
+    kept = [p for p in pattern if p != "x"]
+    dropped = [axis for axis in range(x.ndim) if axis not in kept]
+    if builtins.any(x.shape[axis] != 1 for axis in dropped):
+        raise ValueError("dropped dimensions have length 1")
+    moved = x.array.transpose(kept + dropped).reshape([x.shape[axis] for axis in kept])
+    return Val(moved[tuple(None if p == "x" else slice(None) for p in pattern)], x.dtype)
+
+
+@formula()
+def transpose(x: Any, axes: Any = None) -> Val:
+    return keep(x, np.transpose, axes)
+
+
+@formula()
+def expand_dims(x: Any, axis: Any) -> Val:
+    return keep(x, np.expand_dims, axis)
+
+
+@formula()
+def squeeze(x: Any, axis: Any = None) -> Val:
+    return keep(x, np.squeeze, axis)
+
+
+@formula()
+def swapaxes(x: Any, axis1: int, axis2: int) -> Val:
+    return keep(x, np.swapaxes, axis1, axis2)
+
+
+@formula()
+def moveaxis(x: Any, source: Any, destination: Any) -> Val:
+    return keep(x, np.moveaxis, source, destination)
+
+
+@formula()
+def shape(x: Any) -> Val:
+    return Val(np.asarray(val(x).shape, np.int64).reshape(-1))
+
+
+@formula()
+def shape_i(x: Any, i: int) -> Val:
+    return Val(np.int64(val(x).shape[i]))
+
+
+@formula()
+def reshape(x: Any, newshape: Any, ndim: Any = None) -> Val:
+    return keep(x, np.reshape, lengths(newshape))
+
+
+@formula()
+def flatten(x: Any, ndim: int = 1) -> Val:
+    x = val(x)
+    head = x.shape[: ndim - 1]
+    return keep(x, np.reshape, head + (int(np.prod(x.shape[ndim - 1 :], dtype=int)),))
+
+
+@formula()
+def specify_shape(x: Any, *given: Any) -> Val:
+    x = val(x)
+    wanted = spread(given)
+    wanted = lengths(wanted) if isinstance(wanted, Val) else [None if n is None else number(n) for n in wanted]
+    if len(wanted) != x.ndim or builtins.any(n is not None and n != m for n, m in zip(wanted, x.shape)):
+        raise AssertionError(f"shape {x.shape}, expected {wanted}")
+    return x
+
+
+@formula()
+def alloc(value: Any, *given: Any) -> Val:
+    return keep(value, lambda a: np.broadcast_to(a, lengths(spread(given))).copy())
+
+
+@formula()
+def broadcast_to(x: Any, shape: Any) -> Val:
+    return keep(x, lambda a: np.broadcast_to(a, lengths(shape)).copy())
+
+
+@formula()
+def zeros(shape: Any, dtype: Any = None) -> Val:
+    return Val(np.zeros(lengths(shape), dtype or "float64"))
+
+
+@formula()
+def ones(shape: Any, dtype: Any = None) -> Val:
+    return Val(np.ones(lengths(shape), dtype or "float64"))
+
+
+@formula()
+def zeros_like(x: Any, dtype: Any = None) -> Val:
+    return Val(np.zeros(val(x).shape, dtype or val(x).dtype))
+
+
+@formula()
+def ones_like(x: Any, dtype: Any = None) -> Val:
+    return Val(np.ones(val(x).shape, dtype or val(x).dtype))
+
+
+@formula()
+def full(shape: Any, fill_value: Any, dtype: Any = None) -> Val:
+    value = val(fill_value)
+    return alloc(ew.cast(value, dtype) if dtype is not None else value, lengths(shape))
+
+
+@formula()
+def full_like(a: Any, fill_value: Any, dtype: Any = None) -> Val:
+    return ew.second(a, ew.cast(fill_value, dtype or val(a).dtype))
+
+
+@formula(ulps=1)
+def arange(start: Any, stop: Any = None, step: Any = 1, dtype: Any = None) -> Val:
+    if stop is None:
+        start, stop = 0, start
+    start, stop, step = val(start), val(stop), val(step)
+    if dtype is None:
+        dtype = ew.promoted(start, stop, step)
+        if dtype.kind in "iub":
+            dtype = np.dtype("int64")
+    dtype = np.dtype(dtype)
+    if dtype.kind == "f":
+        a, b, c = (np.float64(v.array) for v in (start, stop, step))
+        count = builtins.max(0, int(np.ceil((b - a) / c)))
+        return Val((a + np.arange(count) * c).astype(working_dtype(dtype)), dtype)
+    values = range(int(start.array), int(stop.array), int(step.array))
+    return Val(np.asarray(list(values), dtype).reshape(-1))
+
+
+@formula()
+def constant(x: Any, name: Any = None, ndim: Any = None, dtype: Any = None) -> Val:
+    return val(x) if dtype is None else ew.cast(x, dtype)
+
+
+@formula()
+def make_vector(*scalars: Any, dtype: Any = None) -> Val:
+    vals = [val(x) for x in scalars]
+    dtype = np.dtype(dtype or (ew.promoted(*vals) if vals else "float64"))
+    parts = [ew.to_working(x, dtype) for x in vals]
+    return Val(np.stack(parts) if parts else np.empty(0, dtype), dtype)
+
+
+# ---- joining ---------------------------------------------------------------------------------------------------------
+
+
+def _joined(tensors: Any, function: Any, axis: int) -> Val:
+    vals = [val(x) for x in tensors]
+    dtype = ew.promoted(*vals)
+    return Val(function([ew.to_working(x, dtype) for x in vals], axis=axis), dtype)
+
+
+@formula()
+def concatenate(tensor_list: Any, axis: int = 0) -> Val:
+    return _joined(tensor_list, np.concatenate, axis)
+
+
+@formula()
+def join(axis: int, *tensors: Any) -> Val:
+    return _joined(spread(tensors), np.concatenate, axis)
+
+
+@formula()
+def stack(tensors: Any, axis: int = 0) -> Val:
+    return _joined(tensors, np.stack, axis)
+
+
+# ---- indexing --------------------------------------------------------------------------------------------------------
+
+
+def _index(item: Any) -> Any:
+    if isinstance(item, tuple):
+        return tuple(_index(each) for each in item)
+    if isinstance(item, slice):
+        return slice(*(None if part is None else number(part) for part in (item.start, item.stop, item.step)))
+    if isinstance(item, Val):
+        return item.array if item.ndim or item.dtype == bool else int(item.array)
+    if isinstance(item, list):
+        return np.asarray([number(n) if isinstance(n, Val) else n for n in item], None if item else np.int64)
+    return item
+
+
+class Part(Val):
+    """x[index], which remembers x and the index."""
+
+    __slots__ = ()
+
+
+def get_item(x: Val, index: Any) -> Val:
+    index = _index(index)
+    out = Part(np.array(x.array[index]), x.dtype)
+    out._indexing = (x, index)
+    return out
+
+
+@formula(ulps=0)
+def set_subtensor(part: Any, y: Any) -> Val:
+    x, index = part._indexing
+    out = x.array.copy()
+    out[index] = val(y).array.astype(out.dtype)
+    return Val(out, x.dtype)
+
+
+@formula(ulps=1)
+def inc_subtensor(part: Any, y: Any) -> Val:
+    x, index = part._indexing
+    out = x.array.copy()
+    np.add.at(out, index, val(y).array.astype(out.dtype))
+    return Val(out, x.dtype)
+
+
+@formula()
+def take(a: Any, indices: Any, axis: Any = None, mode: str = "raise") -> Val:
+    a, indices = val(a), val(indices)
+    return Val(np.take(a.array, indices.array, axis=axis, mode=mode), a.dtype)
+
+
+def _positions(a: Val) -> list[Val]:
+    return [Val(i.astype(np.int64)) for i in np.nonzero(a.array)]
+
+
+@formula()
+def nonzero(a: Any, return_matrix: bool = False) -> Any:
+    found = _positions(val(a))
+    return stack(found) if return_matrix else tuple(found)
+
+
+@formula()
+def flatnonzero(a: Any) -> Val:
+    return Val(np.flatnonzero(val(a).array).astype(np.int64))
+
+
+@formula()
+def nonzero_values(a: Any) -> Val:
+    a = val(a)
+    return Val(a.array[np.nonzero(a.array)], a.dtype)
+
+
+@formula()
+def compress(condition: Any, x: Any, axis: Any = None) -> Val:
+    x = val(x)
+    return Val(np.compress(val(condition).array != 0, x.array, axis=axis), x.dtype)
+
+
+# ---- reductions ------------------------------------------------------------------------------------------------------
+
+
+def _axes(axis: Any) -> Any:
+    return tuple(axis) if isinstance(axis, (list, tuple)) else axis
+
+
+def widened(dtype: np.dtype) -> np.dtype:
+    return dtype if dtype.kind == "f" else np.dtype("uint64" if dtype.kind == "u" else "int64")
+
+
+def _accumulated(function: Any, x: Any, axis: Any, dtype: Any, keepdims: bool) -> Val:
+    x = val(x)
+    out = widened(x.dtype) if dtype is None else np.dtype(dtype)
+    inside = working_dtype("float64" if out.kind == "f" else out)
+    return Val(function(x.array.astype(inside), axis=_axes(axis), keepdims=keepdims), out)
+
+
+@formula(ulps=2, backward=8)
+def sum(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Val:
+    return _accumulated(np.sum, x, axis, dtype, keepdims)
+
+
+@formula(ulps=2, backward=8)
+def prod(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Val:
+    return _accumulated(np.prod, x, axis, dtype, keepdims)
+
+
+@formula()
+def max(x: Any, axis: Any = None, keepdims: bool = False) -> Val:
+    return keep(x, lambda a: np.max(a, axis=_axes(axis), keepdims=keepdims))
+
+
+@formula()
+def min(x: Any, axis: Any = None, keepdims: bool = False) -> Val:
+    return keep(x, lambda a: np.min(a, axis=_axes(axis), keepdims=keepdims))
+
+
+@formula()
+def all(x: Any, axis: Any = None, keepdims: bool = False) -> Val:
+    return Val(np.all(val(x).array, axis=_axes(axis), keepdims=keepdims))
+
+
+@formula()
+def any(x: Any, axis: Any = None, keepdims: bool = False) -> Val:
+    return Val(np.any(val(x).array, axis=_axes(axis), keepdims=keepdims))
+
+
+def _as_float(x: Any) -> Val:
+    x = val(x)
+    return x if x.dtype.kind == "f" else ew.cast(x, "float64")
+
+
+def _averaged(array: np.ndarray, axes: Any, ddof: int, keepdims: bool) -> np.ndarray:
+    chosen = range(array.ndim) if axes is None else axes if isinstance(axes, tuple) else (axes,)
+    count = array.dtype.type(np.prod([array.shape[axis] for axis in chosen], dtype=float) - ddof)
+    return np.asarray(np.sum(array, axis=axes, keepdims=keepdims)) / count
+
+
+@formula(ulps=4, backward=8)
+def mean(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Val:
+    x = _as_float(x)
+    return Val(_averaged(x.array.astype(working_dtype("float64")), _axes(axis), 0, keepdims), dtype or x.dtype)
+
+
+@formula(ulps=8, backward=8)
+def var(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False, corrected: bool = False) -> Val:
+    x, axes = _as_float(x), _axes(axis)
+    array = x.array.astype(working_dtype("float64"))
+    distance = array - _averaged(array, axes, 0, True)
+    return Val(_averaged(distance * distance, axes, ddof, keepdims), x.dtype)
+
+
+@formula(ulps=8, backward=8)
+def std(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False, corrected: bool = False) -> Val:
+    return ew.table["sqrt"](var(x, axis, ddof, keepdims))
+
+
+def _place(function: Any, x: Any, axis: Any, keepdims: bool) -> Val:
+    x = val(x)
+    axis = axis[0] if isinstance(axis, (list, tuple)) else axis
+    return Val(np.asarray(function(x.array, axis=axis, keepdims=keepdims), np.int64))
+
+
+@formula()
+def argmax(x: Any, axis: Any = None, keepdims: bool = False) -> Val:
+    return _place(np.argmax, x, axis, keepdims)
+
+
+@formula()
+def argmin(x: Any, axis: Any = None, keepdims: bool = False) -> Val:
+    return _place(np.argmin, x, axis, keepdims)
+
+
+@formula()
+def max_and_argmax(x: Any, axis: Any = None, keepdims: bool = False) -> tuple[Val, Val]:
+    return max(x, axis, keepdims), argmax(x, axis, keepdims)
+
+
+@formula()
+def ptp(a: Any, axis: Any = None) -> Val:
+    return ew.table["sub"](max(a, axis), min(a, axis))
+
+
+def _running(function: Any, x: Any, axis: Any) -> Val:
+    x = val(x)
+    dtype = widened(x.dtype)
+    return Val(function(x.array.astype(working_dtype(dtype)), axis=axis), dtype)
+
+
+@formula(ulps=2, backward=16)
+def cumsum(x: Any, axis: Any = None) -> Val:
+    return _running(np.cumsum, x, axis)
+
+
+@formula(ulps=2, backward=16)
+def cumprod(x: Any, axis: Any = None) -> Val:
+    return _running(np.cumprod, x, axis)
+
+
+@formula(ulps=2, backward=2)
+def diff(x: Any, n: int = 1, axis: int = -1) -> Val:
+    return keep(x, lambda a: np.diff(a, n, axis))
+
+
+def _shifted(x: Val, axes: Any) -> tuple[np.ndarray, np.ndarray]:
+    high = np.max(x.array, axis=axes, keepdims=True)
+    shift = np.where(np.isinf(high), 0, high)
+    return x.array - shift, shift
+
+
+@formula(ulps=8, backward=4)
+def logsumexp(x: Any, axis: Any = None, keepdims: bool = False) -> Val:
+    x, axes = _as_float(x), _axes(axis)
+    low, shift = _shifted(x, axes)
+    out = np.log(np.sum(np.exp(low), axis=axes, keepdims=True)) + shift
+    return Val(out if keepdims else np.squeeze(out, axes), x.dtype)
+
+
+@formula(ulps=8, backward=4)
+def softmax(x: Any, axis: Any = None) -> Val:
+    x, axes = _as_float(x), _axes(axis)
+    powers = np.exp(x.array - np.max(x.array, axis=axes, keepdims=True))
+    return Val(powers / np.sum(powers, axis=axes, keepdims=True), x.dtype)
+
+
+@formula(ulps=8, backward=4)
+def log_softmax(x: Any, axis: Any = None) -> Val:
+    x, axes = _as_float(x), _axes(axis)
+    low = x.array - np.max(x.array, axis=axes, keepdims=True)
+    return Val(low - np.log(np.sum(np.exp(low), axis=axes, keepdims=True)), x.dtype)
+
+
+# ---- sorting, products -----------------------------------------------------------------------------------------------
+
+
+@formula()
+def sort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> Val:
+    return keep(a, lambda x: np.sort(x, axis=axis, kind="stable"))
+
+
+@formula()
+def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> Val:
+    return Val(np.argsort(val(a).array, axis=axis, kind="stable").astype(np.int64))
+
+
+def _product(function: Any, x: Any, y: Any) -> Val:
+    x, y = val(x), val(y)
+    dtype = ew.promoted(x, y)
+    inside = working_dtype("float64" if dtype.kind == "f" else dtype)
+    return Val(function(x.array.astype(inside), y.array.astype(inside)), dtype)
+
+
+@formula(ulps=2, backward=8)
+def dot(x: Any, y: Any) -> Val:
+    return _product(np.dot, x, y)
+
+
+@formula(ulps=2, backward=8)
+def matmul(x: Any, y: Any) -> Val:
+    return _product(np.matmul, x, y)
+
+
+@formula(ulps=1)
+def outer(x: Any, y: Any) -> Val:
+    return _product(np.multiply.outer, x, y)
+
+
+table = {name: value for name, value in globals().items() if getattr(value, "__wrapped__", None) is not None}

@@ -1,0 +1,292 @@
+"""Formulas of the elementwise functions, by their names in bitale.tensor; dtypes follow the library's (PyTensor's) rules."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+from scipy import special as sp
+
+from .values import Val, formula, is_wide, val, working_dtype
+
+# ---- dtype rules -----------------------------------------------------------------------------------------------------
+
+
+def promoted(*xs: Val) -> np.dtype:
+    """NumPy's promotion, in which every integer meets the floats by itself."""
+    floats = [x.dtype for x in xs if x.dtype.kind == "f"]
+    out = np.result_type(*floats) if floats else xs[0].dtype
+    for x in xs:
+        if x.dtype.kind != "f":
+            out = np.result_type(out, x.dtype)
+    return np.dtype(out)
+
+
+def float_for(dtype: np.dtype) -> np.dtype:
+    if dtype.kind == "f":
+        return dtype
+    return np.dtype("float32" if dtype.itemsize <= 2 else "float64")
+
+
+def as_float(*xs: Val) -> np.dtype:
+    out = float_for(xs[0].dtype)
+    for x in xs[1:]:
+        out = np.result_type(out, float_for(x.dtype))
+    return np.dtype(out)
+
+
+def no_bool(*xs: Val) -> np.dtype:
+    out = promoted(*xs)
+    if out == bool:
+        raise TypeError("not defined for bool")
+    return out
+
+
+def at_least_int8(*xs: Val) -> np.dtype:
+    out = promoted(*xs)
+    return np.dtype("int8") if out == bool else out
+
+
+def discrete(*xs: Val) -> np.dtype:
+    out = promoted(*xs)
+    if any(x.dtype.kind == "f" for x in xs) or out.kind == "f":
+        raise TypeError("expected bool or integers")
+    return out
+
+
+def aligned(xs: Any) -> list[Val]:
+    """The operands with one rank, dimensions of length 1 added in front."""
+    vals = [val(x) for x in xs]
+    ndim = max(x.ndim for x in vals)
+    return [Val(x.array.reshape((1,) * (ndim - x.ndim) + x.shape), x.dtype) for x in vals]
+
+
+def to_working(x: Val, dtype: np.dtype) -> np.ndarray:
+    """x's values as they take part in a computation in this nominal dtype."""
+    if x.dtype.kind == "f" and dtype.kind == "f" and not is_wide():
+        return x.array.astype(dtype)
+    return x.array.astype(working_dtype(dtype))
+
+
+Rule = Callable[..., np.dtype]
+
+
+def elementwise(rule: Rule, ulps: float = 0, out: Any = None, near_roots: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Val]]:
+    """An oracle of a function of arrays that have been brought to the dtype of the rule. `out`: its result's dtype.
+    `near_roots`: errors are relative to 1, where the result is smaller: SciPy's next to roots that are no zeros of x."""
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Val]:
+        def evaluate(*args: Any) -> Val:
+            xs = aligned(args)
+            dtype = rule(*xs)
+            result = function(*(to_working(x, dtype) for x in xs))
+            return Val(np.asarray(result), out or dtype)
+
+        evaluate.__name__ = function.__name__
+        return formula(ulps, absolute=near_roots)(evaluate)
+
+    return decorate
+
+
+# The budget of what comes from SciPy is wide: its own errors reach hundreds of ulps. Accuracy to a few ulps is what
+# tests/cpp/link/math_accuracy_test and ./dev math are about.
+
+
+def in_double(function: Callable[..., Any]) -> Callable[..., np.ndarray]:
+    """Of SciPy's functions, which know neither long double nor float32 accurately enough."""
+
+    def evaluate(*xs: np.ndarray) -> np.ndarray:
+        return np.asarray(function(*(x.astype(np.float64) for x in xs)), np.float64)
+
+    return evaluate
+
+
+# ---- the functions ---------------------------------------------------------------------------------------------------
+
+table: dict[str, Callable[..., Val]] = {}
+
+
+def define(
+    name: str, rule: Rule, function: Callable[..., Any], ulps: float = 0, out: Any = None, near_roots: bool = False
+) -> None:
+    def named(*xs: np.ndarray) -> Any:
+        return function(*xs)
+
+    named.__name__ = name
+    table[name] = elementwise(rule, ulps, out, near_roots)(named)
+
+
+def _add(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return x | y if x.dtype == bool else x + y
+
+
+def _mul(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return x & y if x.dtype == bool else x * y
+
+
+def _int_div(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    if x.dtype.kind == "f":
+        return np.where(y == 0, x / y, np.floor_divide(x, y))
+    return np.where(y == 0, np.zeros((), x.dtype), np.floor_divide(x, np.where(y == 0, np.ones((), y.dtype), y)))
+
+
+def _mod(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    if x.dtype.kind == "f":
+        return np.mod(x, y)
+    return np.where(y == 0, np.zeros((), x.dtype), np.mod(x, np.where(y == 0, np.ones((), y.dtype), y)))
+
+
+def _pow(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    if x.dtype.kind == "f":
+        return np.power(x, y)
+    bits = x.dtype.itemsize * 8
+
+    def one(a: int, b: int) -> int:
+        if b < 0:
+            return 1 if a == 1 else (-1 if b % 2 else 1) if a == -1 else 0
+        wrapped = pow(a, b, 1 << bits)
+        return wrapped - (1 << bits) if x.dtype.kind == "i" and wrapped >= 1 << (bits - 1) else wrapped
+
+    x, y = np.broadcast_arrays(x, y)
+    out = np.empty(x.shape, x.dtype)
+    out.flat[:] = [one(int(a), int(b)) for a, b in zip(x.flat, y.flat)]
+    return out
+
+
+def _abs(x: np.ndarray) -> np.ndarray:
+    return x if x.dtype == bool else np.abs(x)
+
+
+def _sign(x: np.ndarray) -> np.ndarray:
+    return x if x.dtype == bool else np.sign(x)
+
+
+def _sigmoid(x: np.ndarray) -> np.ndarray:
+    small = np.exp(-np.abs(x))
+    return np.where(x >= 0, 1 / (1 + small), small / (1 + small))
+
+
+def _softplus(x: np.ndarray) -> np.ndarray:
+    return np.log1p(np.exp(-np.abs(x))) + np.where((x > 0) | np.isnan(x), x, x.dtype.type(0))
+
+
+def _log1mexp(x: np.ndarray) -> np.ndarray:
+    return np.where(x < -np.log(np.asarray(2, x.dtype)), np.log1p(-np.exp(x)), np.log(-np.expm1(x)))
+
+
+def _polygamma(n: np.ndarray, x: np.ndarray) -> np.ndarray:
+    whole = (n >= 0) & (np.floor(n) == n) & np.isfinite(n)
+    n, x = np.broadcast_arrays(np.where(whole, n, 0), x)
+    poles = (x <= 0) & (np.floor(x) == x)
+    higher = np.where(np.isneginf(x), np.nan, np.where(poles, np.where(n % 2 == 1, np.inf, np.nan), sp.polygamma(n, x)))
+    return np.where(whole, np.where(n == 0, _psi(x), np.where(n == 1, _trigamma(x), higher)), np.nan)
+
+
+def _gamma(x: np.ndarray) -> np.ndarray:
+    poles = (x < 0) & (np.floor(x) == x)
+    return np.where(poles, np.nan, np.where(x == 0, np.copysign(np.inf, x), sp.gamma(x)))
+
+
+def _psi(x: np.ndarray) -> np.ndarray:
+    poles = (x < 0) & (np.floor(x) == x)
+    return np.where(poles, np.nan, np.where(x == 0, -np.copysign(np.inf, x), sp.psi(x)))
+
+
+def _trigamma(x: np.ndarray) -> np.ndarray:
+    """By reflection for negative arguments, at which SciPy's zeta gives nan or inf."""
+    positive = sp.polygamma(1, np.where(x > 0, x, 1 - x))
+    reflected = (np.pi / np.sin(np.pi * np.fmod(x, 2))) ** 2 - positive
+    poles = (x <= 0) & (np.floor(x) == x)
+    out = np.where(x > 0, positive, np.where(poles, np.inf, reflected))
+    return np.where(np.isnan(x) | np.isneginf(x), np.nan, out)
+
+
+def _erfcinv(x: np.ndarray) -> np.ndarray:
+    """SciPy's is infinite at subnormal numbers."""
+    tail = -sp.ndtri_exp(np.log(np.where(x > 0, x, 1)) - np.log(2)) / np.sqrt(2)
+    return np.where((x > 0) & (x < 1e-300), tail, sp.erfcinv(x))
+
+
+def _clip(x: np.ndarray, low: np.ndarray, high: np.ndarray) -> np.ndarray:
+    return np.minimum(np.maximum(x, low), high)
+
+
+define("add", promoted, _add, 1)
+define("sub", no_bool, lambda x, y: x - y, 1)
+define("mul", promoted, _mul, 1)
+define("int_div", at_least_int8, _int_div, 1)
+define("mod", at_least_int8, _mod, 1)
+define("pow", at_least_int8, _pow, 4)
+define("neg", no_bool, lambda x: -x)
+define("abs", promoted, _abs)
+define("sign", promoted, _sign)
+define("sqr", promoted, lambda x: _mul(x, x), 1)
+define("maximum", promoted, np.maximum)
+define("minimum", promoted, np.minimum)
+define("clip", promoted, _clip)
+for _name in ("sqrt", "floor", "ceil", "trunc"):
+    define(_name, as_float, getattr(np, _name), 1 if _name == "sqrt" else 0)
+define("round", as_float, np.rint)
+define("reciprocal", as_float, lambda x: 1 / x, 1)
+for _name in ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt", "sin", "cos", "tan", "arcsin", "arccos",
+              "arctan", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "arctan2"):  # fmt: skip
+    define(_name, as_float, getattr(np, _name), 4)
+define("sigmoid", as_float, _sigmoid, 4)
+define("softplus", as_float, _softplus, 4)
+define("log1mexp", as_float, _log1mexp, 8)
+define("erf", as_float, in_double(sp.erf), 4)
+define("erfc", as_float, in_double(sp.erfc), 512)
+define("erfcx", as_float, in_double(sp.erfcx), 512)
+define("erfinv", as_float, in_double(sp.erfinv), 512)
+define("erfcinv", as_float, in_double(_erfcinv), 512)
+define("ndtr", as_float, in_double(sp.ndtr), 512)
+define("log_ndtr", as_float, in_double(sp.log_ndtr), 512)
+define("gamma", as_float, in_double(_gamma), 512)
+define("gammaln", as_float, in_double(sp.gammaln), 512, near_roots=True)
+define("psi", as_float, in_double(_psi), 512, near_roots=True)
+define("tri_gamma", as_float, in_double(_trigamma), 512)
+define("polygamma", as_float, in_double(_polygamma), 512)
+
+for _name, _function in (("eq", np.equal), ("neq", np.not_equal), ("lt", np.less), ("le", np.less_equal),
+                         ("gt", np.greater), ("ge", np.greater_equal)):  # fmt: skip
+    define(_name, promoted, _function, out=bool)
+for _name in ("isnan", "isinf", "isfinite"):
+    define(_name, promoted, getattr(np, _name), out=bool)
+define("and_", discrete, np.bitwise_and)
+define("or_", discrete, np.bitwise_or)
+define("xor", discrete, np.bitwise_xor)
+define("invert", discrete, np.invert)
+
+
+@formula(ulps=1)
+def true_div(x: Any, y: Any) -> Val:
+    x, y = aligned([x, y])
+    dtype = promoted(x, y) if "f" in (x.dtype.kind, y.dtype.kind) else np.dtype("float64")
+    return Val(to_working(x, dtype) / to_working(y, dtype), dtype)
+
+
+@formula()
+def switch(condition: Any, x: Any, y: Any) -> Val:
+    condition, x, y = aligned([condition, x, y])
+    dtype = promoted(x, y)
+    return Val(np.where(condition.array != 0, to_working(x, dtype), to_working(y, dtype)), dtype)
+
+
+@formula()
+def second(x: Any, y: Any) -> Val:
+    x, y = aligned([x, y])
+    return Val(np.broadcast_arrays(y.array, x.array)[0].copy(), y.dtype)
+
+
+@formula()
+def cast(x: Any, dtype: Any) -> Val:
+    x, dtype = val(x), np.dtype(dtype)
+    array = x.array
+    if dtype.kind == "f" and is_wide() and x.dtype.kind == "f" and dtype.itemsize < x.dtype.itemsize:
+        array = array.astype(dtype)  # rounding is what is asked for
+    elif dtype == bool:
+        array = array != 0
+    return Val(array.astype(working_dtype(dtype)), dtype)
+
+
+table.update(true_div=true_div, switch=switch, second=second, cast=cast)

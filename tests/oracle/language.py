@@ -1,0 +1,48 @@
+"""`bt` as expressions name it: bitale.tensor's functions and what stands beside them, on values."""
+
+from __future__ import annotations
+
+import types
+from typing import Any, Callable
+
+from . import arrays, functions
+from .values import Val, val
+
+# Derivatives have no formula in terms of values: graphs of them are evaluated op by op (ops.evaluate).
+by_graph = ("bt.grad(", "bt.jacobian(", "bt.hessian(", "bt.pushforward(", "bt.pullback(")
+
+
+def ifelse(condition: Any, then_branch: Any, else_branch: Any, name: Any = None) -> Any:
+    chosen = then_branch if val(condition).array != 0 else else_branch
+    return [val(each) for each in chosen] if isinstance(chosen, (list, tuple)) else val(chosen)
+
+
+def identity(x: Any) -> Val:
+    return val(x)
+
+
+def check_and_raise(kind: type[Exception], message: str = "") -> Callable[..., Val]:
+    def check(x: Any, *conditions: Any) -> Val:
+        if not all(val(condition).array.all() for condition in conditions):
+            raise kind(message)
+        return val(x)
+
+    return check
+
+
+def breakpoint_op(name: str) -> Callable[..., Any]:
+    return lambda condition, *variables: [val(x) for x in variables] if len(variables) > 1 else val(variables[0])
+
+
+bt = types.SimpleNamespace(
+    tensor=functions,
+    ifelse=ifelse,
+    zero_grad=identity,
+    disconnected_grad=identity,
+    dot=arrays.dot,
+    printing=types.SimpleNamespace(Print=lambda *_, **__: identity),
+    breakpoint=types.SimpleNamespace(PdbBreakpoint=breakpoint_op),
+    raise_op=types.SimpleNamespace(
+        CheckAndRaise=check_and_raise, Assert=lambda message="": check_and_raise(AssertionError, message)
+    ),
+)

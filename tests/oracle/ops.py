@@ -1,0 +1,251 @@
+"""Formulas of the registry's ops, and the evaluation of any graph by them: as built, rewritten, of a gradient.
+
+`table` has one entry per op; a test compares its names with the registry's. An entry gets the op's attributes, the
+node's inputs as Vals and the node, and gives the value of each output.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Iterable
+
+import numpy as np
+
+from . import arrays, elementwise
+from .values import Val
+
+Formula = Callable[[dict[str, Any], list[Val], Any], list[Val]]
+table: dict[str, Formula] = {}
+
+
+def op(*names: str) -> Callable[[Formula], Formula]:
+    def decorate(function: Formula) -> Formula:
+        table.update(dict.fromkeys(names, function))
+        return function
+
+    return decorate
+
+
+# ---- elementwise, reductions -----------------------------------------------------------------------------------------
+
+
+def scalar_function(name: str) -> Callable[..., Val]:
+    """The formula of a record of the elementwise table."""
+    if name.startswith("cast_"):
+        return lambda x: elementwise.cast(x, name.removeprefix("cast_"))
+    return elementwise.table[name if name in elementwise.table else name + "_"]
+
+
+@op("Elemwise")
+def _elemwise(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    _check_lengths(inputs, node)
+    return [scalar_function(attributes["scalar_op"])(*inputs)]
+
+
+def _check_lengths(inputs: list[Val], node: Any) -> None:
+    """A length of 1 repeats where the type says so, and is a length as any other elsewhere."""
+    for axis in range(inputs[0].ndim):
+        lengths = {x.shape[axis] for x, variable in zip(inputs, node.inputs) if variable.type.shape[axis] != 1}
+        if len(lengths) > 1:
+            raise ValueError(f"lengths {sorted(lengths)} in dimension {axis}")
+
+
+@op("CAReduce")
+def _reduce(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    axis, name = attributes.get("axis"), attributes["name"]
+    if "dtype" in attributes:
+        return [arrays.table[name](inputs[0], axis=axis, dtype=attributes["dtype"])]
+    return [arrays.table[name](inputs[0], axis=axis)]
+
+
+@op("Argmax")
+def _argmax(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    axis = attributes.get("axis")
+    return [(arrays.argmin if attributes["smallest"] else arrays.argmax)(inputs[0], axis=axis)]
+
+
+@op("CumOp")
+def _running(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [(arrays.cumsum if attributes["mode"] == "add" else arrays.cumprod)(inputs[0], axis=attributes["axis"])]
+
+
+@op("SortOp")
+def _sort(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [arrays.sort(inputs[0])]
+
+
+@op("ArgSortOp")
+def _argsort(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [arrays.argsort(inputs[0])]
+
+
+@op("Dot")
+def _dot(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [arrays.dot(*inputs)]
+
+
+@op("BatchedDot")
+def _batched_dot(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [arrays.matmul(*inputs)]
+
+
+# ---- shapes ----------------------------------------------------------------------------------------------------------
+
+
+@op("DimShuffle")
+def _dimshuffle(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [arrays.dimshuffle(inputs[0], tuple("x" if axis < 0 else axis for axis in attributes["new_order"]))]
+
+
+@op("Reshape")
+def _reshape(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [arrays.reshape(inputs[0], inputs[1])]
+
+
+@op("Shape")
+def _shape(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [arrays.shape(inputs[0])]
+
+
+@op("Shape_i")
+def _shape_i(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [arrays.shape_i(inputs[0], attributes["i"])]
+
+
+@op("SpecifyShape")
+def _specify_shape(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    x, wanted = inputs[0], [None] * inputs[0].ndim
+    for axis, length in zip(attributes["axes"], inputs[1:]):
+        wanted[axis] = length
+    return [arrays.specify_shape(x, wanted)]
+
+
+@op("Alloc")
+def _alloc(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [arrays.alloc(inputs[0], tuple(inputs[1:]))]
+
+
+@op("ARange")
+def _arange(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [arrays.arange(*inputs, dtype=attributes["dtype"])]
+
+
+@op("MakeVector")
+def _make_vector(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [arrays.make_vector(*inputs, dtype=attributes["dtype"])]
+
+
+@op("Join")
+def _join(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [arrays.concatenate(inputs, axis=attributes["axis"])]
+
+
+# ---- indexing --------------------------------------------------------------------------------------------------------
+
+
+def basic_index(text: str, values: Iterable[Val]) -> tuple[Any, ...]:
+    """The index that "start:stop, i, ::step" stands for."""
+    rest, items = iter(values), []
+    for entry in filter(None, map(str.strip, text.split(","))):
+        if ":" in entry:
+            items.append(slice(*(next(rest) if part.strip() else None for part in (*entry.split(":"), "")[:3])))
+        else:
+            items.append(next(rest))
+    return tuple(items)
+
+
+def advanced_index(axes: tuple[int, ...], indices: list[Val]) -> tuple[Any, ...]:
+    items: list[Any] = [slice(None)] * (max(axes) + 1)
+    for axis, each in zip(axes, indices):
+        items[axis] = each
+    return tuple(items)
+
+
+def _changed(attributes: dict[str, Any], x: Val, index: tuple[Any, ...], y: Val) -> list[Val]:
+    part = arrays.get_item(x, index)
+    return [(arrays.set_subtensor if attributes["set_instead_of_inc"] else arrays.inc_subtensor)(part, y)]
+
+
+@op("Subtensor")
+def _subtensor(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [arrays.get_item(inputs[0], basic_index(attributes["idx_list"], inputs[1:]))]
+
+
+@op("IncSubtensor")
+def _inc_subtensor(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return _changed(attributes, inputs[0], basic_index(attributes["idx_list"], inputs[2:]), inputs[1])
+
+
+@op("AdvancedSubtensor")
+def _advanced_subtensor(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [arrays.get_item(inputs[0], advanced_index(attributes["axes"], inputs[1:]))]
+
+
+@op("AdvancedIncSubtensor")
+def _advanced_inc_subtensor(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return _changed(attributes, inputs[0], advanced_index(attributes["axes"], inputs[2:]), inputs[1])
+
+
+@op("Nonzero")
+def _nonzero(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [arrays.flatnonzero(inputs[0])]
+
+
+@op("CheckMask")
+def _check_mask(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    x, mask_length, length = inputs
+    if arrays.number(mask_length) != arrays.number(length):
+        raise IndexError(f"mask of length {mask_length} for {length} elements")
+    return [x]
+
+
+# ---- what passes its inputs on ---------------------------------------------------------------------------------------
+
+
+@op("ZeroGrad", "DisconnectedGrad", "Print")
+def _identity(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [inputs[0]]
+
+
+@op("CheckAndRaise")
+def _check_and_raise(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    if not all(condition.array.all() for condition in inputs[1:]):
+        raise AssertionError(attributes["msg"])
+    return [inputs[0]]
+
+
+@op("PdbBreakpoint")
+def _breakpoint(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return inputs[1:]
+
+
+@op("IfElse")
+def _if_else(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    count, sides = attributes["n_outs"], inputs[1:]
+    chosen = sides[:count] if inputs[0].array != 0 else sides[count:]
+    return [Val(each.array, output.dtype) for each, output in zip(chosen, node.outputs)]
+
+
+# ---- graphs ----------------------------------------------------------------------------------------------------------
+
+
+def evaluate(outputs: list[Any], given: dict[Any, Val]) -> list[Val]:
+    """The values of variables, where those of the leaves are given. KeyError names an op without a formula."""
+    from bitale import _core
+
+    values: dict[Any, Val] = dict(given)
+
+    def value(variable: Any) -> Val:
+        if variable not in values:
+            values[variable] = Val(variable.data, variable.dtype)
+        return values[variable]
+
+    for node in _core.toposort(list(outputs), list(given)):
+        name, attributes = _core.stored_op(node.op)
+        formula = table.get(name)
+        if formula is None:
+            raise KeyError(f"tests/oracle/ops.py has no formula for {name}")
+        results = formula({key: each for key, _, each in attributes}, [value(x) for x in node.inputs], node)
+        for output, result in zip(node.outputs, results):
+            if output not in values:
+                values[output] = result
+    return [value(output) for output in outputs]

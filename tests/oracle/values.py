@@ -1,0 +1,148 @@
+"""Values of the oracle: an array with the dtype that it nominally has, computed in one of three ways.
+
+- native: in the nominal dtype. What NumPy gives.
+- wide: floats in long double, which rounds 2048 times less and overflows at 1e4932.
+- noisy: native, with every inexact result moved at random by its function's error budget (Monte Carlo arithmetic).
+
+How far these lie apart says how well an expression is conditioned at its arguments, and at which elements a
+discontinuous function may give either of two results (see fuzz.compare).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+from typing import Any, Callable, Iterator
+
+import numpy as np
+
+Wide = np.longdouble
+
+
+@dataclasses.dataclass
+class Arithmetic:
+    wide: bool = False
+    noise: np.random.Generator | None = None
+
+
+_current = Arithmetic()
+
+
+@contextlib.contextmanager
+def arithmetic(wide: bool = False, noise: np.random.Generator | None = None) -> Iterator[None]:
+    """Expressions inside are evaluated in this way."""
+    global _current
+    before, _current = _current, Arithmetic(wide, noise)
+    try:
+        with np.errstate(all="ignore"):
+            yield
+    finally:
+        _current = before
+
+
+def is_wide() -> bool:
+    return _current.wide
+
+
+def working_dtype(dtype: Any) -> np.dtype:
+    """What values of a nominal dtype are computed in."""
+    dtype = np.dtype(dtype)
+    return np.dtype(Wide) if _current.wide and dtype.kind == "f" else dtype
+
+
+class Val:
+    """An array and its nominal dtype, with the operators of a symbolic variable."""
+
+    __slots__ = ("array", "dtype", "_indexing")
+    __array_ufunc__ = None
+
+    def __init__(self, array: Any, dtype: Any = None):
+        array = np.asarray(array)
+        self.dtype = np.dtype(dtype if dtype is not None else array.dtype)
+        work = working_dtype(self.dtype)
+        self.array = array if array.dtype == work else array.astype(work)
+        self._indexing: Any = None
+
+    @property
+    def ndim(self) -> int:
+        return self.array.ndim
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.array.shape
+
+    def __repr__(self) -> str:
+        return f"Val({self.array!r}, {self.dtype})"
+
+
+def val(x: Any) -> Val:
+    if isinstance(x, Val):
+        return x
+    if isinstance(x, (list, tuple)) and any(isinstance(each, Val) for each in x):
+        from . import functions
+
+        return functions.stack(list(x))
+    if isinstance(x, bool):
+        return Val(np.asarray(x))
+    if isinstance(x, int):  # the narrowest integer that holds it, as the library's constants
+        for dtype in (np.int8, np.int16, np.int32, np.int64, np.uint64):
+            if np.iinfo(dtype).min <= x <= np.iinfo(dtype).max:
+                return Val(np.asarray(x, dtype))
+    if isinstance(x, float):  # float32 where nothing is lost, as the library's constants
+        narrow = np.float32(x)
+        return Val(narrow if x != x or float(narrow) == x else np.float64(x))
+    return Val(x)
+
+
+def noised(array: np.ndarray, ulps: float, dtype: np.dtype, absolute: bool = False) -> np.ndarray:
+    """Moved by up to so many ulps of the nominal dtype; zeros get any sign."""
+    rng = _current.noise
+    if rng is None or ulps == 0 or array.dtype.kind != "f" or array.size == 0:
+        return array
+    info = np.finfo(dtype)
+    step = rng.uniform(-1, 1, array.shape) * ulps
+    scale = np.copysign(np.maximum(np.abs(array), 1), array) if absolute else array
+    moved = array + (scale * info.eps * step).astype(array.dtype)
+    tiny = np.abs(array) < info.tiny
+    if tiny.any():
+        moved = np.where(tiny, array + np.rint(step).astype(array.dtype) * info.smallest_subnormal * (array != 0), moved)
+        moved = np.where(array == 0, np.where(step < 0, -array, array), moved)
+    return np.where(np.isfinite(array), moved, array).astype(array.dtype)
+
+
+# The error budget of each function in ulps: what its results, and what its arguments, may be off by.
+budgets: dict[str, tuple[float, float]] = {}
+
+
+def formula(ulps: float = 0, backward: float = 0, absolute: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """Makes an oracle of a function of Vals that gives Vals (or a list of them).
+
+    ulps: the budget for errors of the result, 0 for exact functions. backward: that for errors as if the arguments had
+    been others: sums, products of matrices and what is composed of them are accurate in this sense only. absolute: the
+    errors of results below 1 are as large as those of 1.
+    """
+
+    def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
+        budgets[function.__name__] = (ulps, backward)
+
+        @functools.wraps(function)
+        def evaluate(*args: Any, **named: Any) -> Any:
+            if backward and _current.noise is not None:
+                args = tuple(_perturbed(arg, backward) for arg in args)
+            out = function(*args, **named)
+            if not ulps or _current.noise is None:
+                return out
+            if isinstance(out, (list, tuple)):
+                return type(out)(_perturbed(each, ulps, absolute) for each in out)
+            return _perturbed(out, ulps, absolute)
+
+        return evaluate
+
+    return decorate
+
+
+def _perturbed(x: Any, ulps: float, absolute: bool = False) -> Any:
+    if isinstance(x, Val) and x.dtype.kind == "f":
+        return Val(noised(x.array, ulps, x.dtype, absolute), x.dtype)
+    return x

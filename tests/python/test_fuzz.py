@@ -1,0 +1,111 @@
+"""Random graphs of the whole language against the oracle: a part of what `./dev fuzz` does, and the seeds that failed once.
+
+BITALE_TEST_FUZZ_GRAPHS says how many (2000), BITALE_TEST_FUZZ_SEED where they begin.
+"""
+
+import os
+import pathlib
+import sys
+
+import numpy as np
+import pytest
+
+tests = pathlib.Path(__file__).parents[1]
+sys.path.insert(0, str(tests))
+
+import bitale as bt
+from fuzz import case as cases
+from fuzz import compare, coverage, kinds, known, shrink, ways
+from fuzz.check import Failure, again, check, check_seed, fails_alike, run
+from fuzz.compare import Ensemble
+from fuzz.generate import random_case
+
+graphs = int(os.environ.get("BITALE_TEST_FUZZ_GRAPHS", "2000"))
+first = int(os.environ.get("BITALE_TEST_FUZZ_SEED", "1"))
+
+
+def test_random_graphs():
+    seen = coverage.Coverage()
+    hits = coverage.rule_hits()
+    for seed in range(first, first + graphs):
+        failure = check_seed(seed, bt, kinds.registry, seen)
+        if failure:
+            if failure.way is not None:
+                failure = again(shrink.shrink(failure.case, fails_alike(failure, bt), 30), failure, bt)
+            where = failure.way.name if failure.way else "building"
+            pytest.fail(f"seed {seed}: {where}: {failure.message}\n\n{cases.script(failure.case, failure.way.mode if failure.way else '')}")
+    seen.note_rules(hits)
+    print(coverage.report(seen))
+    assert seen.counts["with a wider domain, as promised"] <= 0.02 * graphs
+    if graphs >= 2000:
+        missing = [op for op in coverage.all_ops() if not seen.ops[op]]
+        assert not missing, "no generator reaches these ops"
+
+
+@pytest.mark.parametrize("path", sorted((tests / "fuzz" / "seeds").glob("*.json")), ids=lambda path: path.stem)
+def test_cases_that_failed(path):
+    failure = check(cases.from_json(path.read_text()), bt, ways.ALL)
+    assert failure is None, f"{failure.way.name}: {failure.message}\n\n{cases.script(failure.case, failure.way.mode)}"
+
+
+# ---- the fuzzer itself -----------------------------------------------------------------------------------------------
+
+
+def small_case():
+    inputs = (cases.Input("x0", np.array([[1.0, 2.0], [3.0, 4.0]]), (None, 2)),)
+    steps = (cases.Step(("v0",), "pt.exp(x0)"), cases.Step(("v1",), "v0.sum(axis=0)"), cases.Step(("v2",), "x0[::-1] * v1"))
+    return cases.Case(inputs, steps, ("v2",))
+
+
+@pytest.mark.parametrize("way", ways.ALL, ids=lambda way: way.name)
+def test_a_right_result_passes(way):
+    assert run(small_case(), bt, way, Ensemble(small_case())) is None
+
+
+def test_a_wrong_result_is_found():
+    ensemble = Ensemble(small_case())
+    right = ensemble.native["v2"].array
+    assert compare.difference(right * (1 + 1e-15), "v2", ensemble) is None
+    for wrong in (right * (1 + 1e-12), right[::-1].copy(), right.astype("float32"), right[:1], np.full_like(right, np.nan)):
+        assert compare.difference(wrong, "v2", ensemble)
+
+
+def test_ill_conditioned_and_discontinuous_expressions_are_no_failures():
+    steps = (cases.Step(("v0",), "x0 * 3.0 / 3.0"), cases.Step(("v1",), "pt.floor(v0)"), cases.Step(("v2",), "(x0 + v0) - x0"))
+    case = cases.Case((cases.Input("x0", np.array([1e16, 7.0, 49.0]), (None,)),), steps, ("v1", "v2"))
+    ensemble = Ensemble(case)
+    for _ in range(5):
+        ensemble.noisy(5)
+    assert compare.difference(np.array([1e16 - 2, 6.0, 49.0]), "v1", ensemble) is None
+    assert compare.difference(np.array([1e16, 5.0, 49.0]), "v1", ensemble)
+
+
+def test_failures_shrink():
+    steps = small_case().steps + (cases.Step(("v3",), "pt.concatenate([v2, x0], axis=1)"), cases.Step(("v4",), "pt.tanh(v3)"))
+    big = cases.Case(small_case().inputs, steps, ("v4", "v1"))
+    small = shrink.shrink(big, lambda case: any("tanh" in step.text for step in case.steps), 20)
+    assert [step.text.split("(")[0] for step in small.steps] == ["pt.tanh"]
+    assert small.inputs[0].value.size == 0
+
+
+def test_cases_are_stored_and_merged():
+    case = small_case()
+    again = cases.from_json(cases.to_json(case))
+    assert cases.script(again) == cases.script(case)
+    both = cases.merged([case, case])
+    assert len(both.outputs) == 2 and check(both, bt, [ways.FAST_RUN]) is None
+
+
+def test_a_script_runs():
+    namespace = {}
+    exec(cases.script(small_case()).replace("print(got)", ""), namespace)
+    np.testing.assert_allclose(namespace["got"][0], Ensemble(small_case()).native["v2"].array)
+
+
+def test_a_seed_is_a_graph():
+    assert cases.script(random_case(5, bt, kinds.registry)) == cases.script(random_case(5, bt, kinds.registry))
+
+
+def test_known_differences_name_what_they_excuse():
+    failure = Failure(small_case(), ways.FAST_RUN, "v2: 1 of 4 elements are wrong")
+    assert not known.explains(failure)
