@@ -14,6 +14,7 @@
 #include "graph/copy.hpp"
 #include "graph/pointer_map.hpp"
 #include "rewriting/database.hpp"
+#include "rewriting/stabilizing.hpp"
 
 namespace bitale::rewriting {
 
@@ -22,12 +23,6 @@ namespace {
 // How far around a node on which a rule may fire others may follow: above it, by rules on what the first one made, and
 // below, by what rules look at.
 constexpr int levels_above = 8, levels_below = 12;
-
-const RewriteQuery& stabilizing() {
-  static const auto& query =
-      *new RewriteQuery{.include = {std::string(stabilize)}, .exclude = {std::string(structural)}};
-  return query;
-}
 
 // Which nodes have had their inputs changed, or are new.
 class ChangedNodes final : public Feature {

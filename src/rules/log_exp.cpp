@@ -11,23 +11,6 @@ namespace {
 
 constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
 
-// Whether the logarithm of it is simpler than it is.
-bool has_simple_log(const Variable& v) {
-  return is_elemwise(v, "exp") || is_elemwise(v, "sqrt") || is_elemwise(v, "sigmoid");
-}
-
-// log(a * b) and log(a / b), where the logarithm of a or b is simpler, and one of both is positive, so that the other
-// has a logarithm where the whole has one. log(softmax(x)) becomes log_softmax(x).
-std::optional<Variables> log_of_parts(FunctionGraph&, const Apply& node) {
-  const Variable& value = node.input(0);
-  const bool is_product = is_elemwise(value, "mul");
-  if (!is_product && !is_elemwise(value, "true_div")) return std::nullopt;
-  const Variable a = cast(value.owner().input(0), value.dtype()), b = cast(value.owner().input(1), value.dtype());
-  if (!has_simple_log(a) && !has_simple_log(b)) return std::nullopt;
-  if (!range_of(a).is_positive() && !range_of(b).is_positive()) return std::nullopt;
-  return one(fit(is_product ? log(a) + log(b) : log(a) - log(b), node.output()));
-}
-
 // log(a / b) where one of both is positive. Near a = b the quotient has digits that the difference has not.
 std::optional<Variables> log_of_quotient(FunctionGraph&, const Apply& node) {
   const Variable& value = node.input(0);
@@ -57,19 +40,6 @@ void stability(Rules& rules) {
       .either_zero();
   rules.equation("neg_expm1", 1 - exp(x), -expm1(x)).tags(stabilize, "local_expm1").more_accurate().either_zero();
   rules.equation("exp_from_expm1", 1 + expm1(x), exp(x)).tags(canonicalize).more_accurate();
-  rules.function("log_of_parts", Root::scalar({"log"}), log_of_parts)
-      .doc(
-          "log(a * b) is log(a) + log(b), log(a / b) is log(a) - log(b), where a or b is exp(x), sqrt(x) or "
-          "sigmoid(x), and one "
-          "of both is positive; log(softmax(x)) is log_softmax(x).")
-      .tags(stabilize, specialize, "local_logsoftmax", "local_log_div")
-      .depth(4)
-      .wider_domain()
-      .either_zero()
-      .sample([] { return log(softmax(sample_matrix(), std::vector<int>{1})); })
-      .sample([] { return log(exp(sample_vector()) * sigmoid(sample_vector())); })
-      .sample([] { return log(sample_vector() / exp(sample_vector())); })
-      .sample([] { return log(sqrt(sample_vector()) / 3); });
   rules.function("log_of_quotient", Root::scalar({"log"}), log_of_quotient)
       .doc("log(a / b) is log(a) - log(b), where one of both is positive. To be asked for: near a = b digits get lost.")
       .tags(stabilize, specialize, opt_in, "local_log_div")
@@ -104,10 +74,12 @@ void stability(Rules& rules) {
 void inverse_pairs(Rules& rules) {
   auto [x] = pattern_variables<1>();
   rules.equation("log_of_exp", log(exp(x)), x)
-      .tags(canonicalize, specialize, "local_exp_log")
+      .tags(canonicalize, stabilize, specialize, "local_exp_log")
       .wider_domain()
       .either_zero();
-  rules.equation("log1p_of_expm1", log1p(expm1(x)), x).tags(canonicalize, specialize, "local_exp_log").wider_domain();
+  rules.equation("log1p_of_expm1", log1p(expm1(x)), x)
+      .tags(canonicalize, stabilize, specialize, "local_exp_log")
+      .wider_domain();
   rules.equation("log2_of_exp2", log2(exp2(x)), x).tags(canonicalize).wider_domain().either_zero();
   rules.equation("exp_of_log", exp(log(x)), switch_(ge(x, 0), x, nan))
       .tags(specialize, "local_exp_log_nan_switch")

@@ -9,7 +9,7 @@ namespace bitale::rewriting {
 namespace {
 
 void recognise(Rules& rules) {
-  auto [x] = pattern_variables<1>();
+  auto [x, y] = pattern_variables<2>();
   rules.equation("softplus", log1p(exp(x)), softplus(x)).tags(stabilize, "local_log1p_plusminus_exp").wider_domain();
   rules.equation("sigmoid", 1 / (1 + exp(-x)), sigmoid(x)).tags(stabilize, "local_reciprocal_1_plus_exp");
   rules.equation("sigmoid_of_neg", 1 / (1 + exp(x)), sigmoid(-x)).tags(stabilize, "local_reciprocal_1_plus_exp");
@@ -18,6 +18,21 @@ void recognise(Rules& rules) {
   rules.equation("sigmoid_from_quotient", exp(x) / (1 + exp(x)), sigmoid(x))
       .tags(stabilize, "local_exp_over_1_plus_exp")
       .wider_domain();
+  rules.equation("softmax_of_two", exp(x) / (exp(x) + exp(y)), sigmoid(x - y)).tags(stabilize).wider_domain();
+  // One exponential less, and none that overflows.
+  rules.equation("over_one_plus_exp", y / (1 + exp(x)), y * sigmoid(-x)).tags(stabilize).priority(-1);
+  rules.equation("tanh", (exp(x) - exp(-x)) / (exp(x) + exp(-x)), tanh(x)).tags(stabilize).wider_domain().either_zero();
+  rules.equation("tanh_from_expm1", expm1(x) / (1 + exp(x)), tanh(0.5 * x)).tags(stabilize).wider_domain();
+  rules.equation("tanh_from_neg_expm1", (-expm1(x)) / (1 + exp(x)), -tanh(0.5 * x)).tags(stabilize).wider_domain();
+  rules.equation("tanh_from_sigmoid", 2 * sigmoid(x) - 1, tanh(0.5 * x)).tags(stabilize).more_accurate().either_zero();
+  rules.equation("tanh_from_sigmoid_sum", 2 * sigmoid(x) + (-1), tanh(0.5 * x))
+      .tags(stabilize)
+      .more_accurate()
+      .either_zero();
+  rules.equation("neg_tanh_from_sigmoid", 1 - 2 * sigmoid(x), tanh(-0.5 * x))
+      .tags(stabilize)
+      .more_accurate()
+      .either_zero();
   rules.equation("exp_times_sigmoid", exp(x) * sigmoid(-x), sigmoid(x))
       .tags(stabilize, "local_sigm_times_exp")
       .wider_domain();
@@ -60,8 +75,10 @@ void inverses(Rules& rules) {
 
 void error_function(Rules& rules) {
   auto [x, y] = pattern_variables<2>();
-  // Of small x what is left of 1 - erf(x) is known to the last digit, of large x the fast decay is -x * x.
-  rules.equation("log_of_erfc", log(erfc(x)), switch_(lt(x, 0.5), log1p(-erf(x)), log(erfcx(x)) - sqr(x)))
+  // Of small x what is left of 1 - erf(x) is known to the last digit, of large x the fast decay is -x * x. Neither side
+  // sees an argument at which it or its derivative overflows.
+  const Variable is_low = lt(x, 0.5), low = switch_(is_low, x, 0), high = switch_(is_low, 0.5, x);
+  rules.equation("log_of_erfc", log(erfc(x)), switch_(is_low, log1p(-erf(low)), log(erfcx(high)) - sqr(high)))
       .tags(stabilize, specialize, "local_log_erfc")
       .more_accurate()
       .wider_domain()

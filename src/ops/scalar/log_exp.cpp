@@ -161,7 +161,8 @@ SCALAR_OP({
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return log1mexp_of(x); }),
     .expand = [](Args in, DType) { return math::log1mexp(in[0]); },
-    .partials = {[](At a) { return -(a.g / expm1(-a.x)); }},
+    // Of either zero it is -inf, and far from zero it does not overflow.
+    .partials = {[](At a) { return -(a.g * exp(a.x) / abs(expm1(a.x))); }},
     .traits = decreasing,
     .domain = {{-5, -0.1}},
     .edges = {0.0, -0.0, -1e-20, -0.7, -40.0, -800.0, 1.0, inf, -inf, nan},

@@ -1,0 +1,586 @@
+// Logarithms of products, powers, weighted exponentials and special functions: taken apart before anything overflows
+// or underflows, also where a view, a cast, a choice or an extreme stands between the logarithm and what it is taken
+// of.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "bitale/core/text.hpp"
+#include "ops/advanced_subtensor.hpp"
+#include "ops/check_mask.hpp"
+#include "ops/dimshuffle.hpp"
+#include "ops/elemwise.hpp"
+#include "ops/range.hpp"
+#include "ops/reduce.hpp"
+#include "ops/reshape.hpp"
+#include "ops/specify_shape.hpp"
+#include "ops/subtensor.hpp"
+#include "rewriting/stabilizing.hpp"
+#include "rules/vocabulary.hpp"
+
+namespace bitale::rewriting {
+
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+// Longer products and sums are left as they are.
+constexpr std::size_t most_parts = 32;
+
+const Variable& operand(const Variable& v, std::size_t i) { return v.node()->owner->inputs[i]; }
+
+const CAReduce* reduction(const Variable& v, std::string_view kind) {
+  const auto* op = op_as<CAReduce>(v);
+  return op && op->kind.name == kind && is_float(v.dtype()) && v.dtype() == operand(v, 0).dtype() ? op : nullptr;
+}
+
+Variable like(const CAReduce& op, const Variable& x) { return (*make_ref<CAReduce>(op.kind, op.axes, op.dtype))({x}); }
+
+bool is_never_below_zero(const Variable& v) { return range_of(v).low >= 0; }
+
+// A cast between floats.
+bool is_float_cast(const Variable& v) {
+  const ScalarOp* op = scalar_op_of(v);
+  return op && op->name.starts_with("cast_float") && is_float(operand(v, 0).dtype());
+}
+
+// Shows elements of its first input.
+bool is_view(const Variable& v) {
+  return op_as<DimShuffle>(v) || op_as<Subtensor>(v) || op_as<AdvancedSubtensor>(v) || op_as<Reshape>(v) ||
+         op_as<SpecifyShape>(v) || op_as<CheckMask>(v) || is_float_cast(v);
+}
+
+// A variable through all views of it.
+struct Viewed {
+  Variable base;
+  Variables views = {};  // the outermost first
+
+  explicit Viewed(const Variable& v) : base(v) {
+    for (; is_view(base); base = operand(base, 0)) views.push_back(base);
+  }
+  // Something else through the same views.
+  Variable of(Variable other) const {
+    for (std::size_t i = views.size(); i-- > 0;) {
+      Variables inputs = views[i].owner().inputs();
+      inputs[0] = other;
+      other = views[i].owner().op()(inputs);
+    }
+    return other;
+  }
+};
+
+// ---- products -------------------------------------------------------------------------------------------------------
+
+struct Factor {
+  Variable what;
+  bool below = false;
+};
+using Factors = std::vector<Factor>;
+
+// The factors of a product above and below the line; none when there are too many.
+Factors factors_of(const Variable& product) {
+  Factors out, open{{product}};
+  const DType dtype = product.dtype();
+  while (!open.empty()) {
+    const auto [v, below] = open.back();
+    open.pop_back();
+    if (is_elemwise(v, "mul") && v.dtype() == dtype) {
+      open.push_back({operand(v, 1), below});
+      open.push_back({operand(v, 0), below});
+    } else if (is_elemwise(v, "true_div") && v.dtype() == dtype) {
+      open.push_back({operand(v, 1), !below});
+      open.push_back({operand(v, 0), below});
+    } else if (is_elemwise(v, "reciprocal") && v.dtype() == dtype) {
+      open.push_back({operand(v, 0), !below});
+    } else {
+      out.push_back({v, below});
+    }
+    if (out.size() + open.size() > most_parts) return {};
+  }
+  return out;
+}
+
+Variable product_of(const Factors& factors, DType dtype) {
+  Variable above, below;
+  for (auto& [what, is_below] : factors) {
+    Variable& side = is_below ? below : above;
+    const Variable factor = cast(what, dtype);
+    side = side ? side * factor : factor;
+  }
+  if (!below) return above;
+  return above ? above / below : reciprocal(below);
+}
+
+bool is_sum_of_exps(const Variable& v) { return reduction(v, "sum") && is_elemwise(operand(v, 0), "exp"); }
+
+// An exponent that is a small constant: its powers are products, which seldom leave the range.
+bool is_small_power(const Variable& exponent) {
+  constexpr double largest = 16;
+  const auto value = scalar_constant(exponent);
+  return value && std::abs(*value) <= largest;
+}
+
+// Of x ** k: k * log|x|; 0 of anything to the power of 0, and of 1 to the power of anything.
+Variable log_of_power(const Variable& base, const Variable& exponent) {
+  const Variable size = is_never_below_zero(base) ? base : abs(base);
+  if (scalar_constant(exponent)) return exponent * log(size);
+  const Variable is_odd_base = invert(and_(gt(size, 0), lt(size, inf))), is_odd_exponent = invert(isfinite(exponent));
+  return switch_(and_(eq(size, 1), is_odd_exponent), zeros_like(exponent), exponent) *
+         log(switch_(and_(eq(exponent, 0), is_odd_base), ones_like(size), size));
+}
+
+// What taking a factor out of a logarithm leaves: a term beside the logarithm, and in it a factor that has the sign.
+struct Extracted {
+  Variable term, sign;
+};
+
+std::optional<Extracted> extracted(const Variable& v, bool alone) {
+  if (const Viewed viewed(v); !viewed.views.empty()) {
+    if (alone || !is_float(viewed.base.dtype())) return std::nullopt;
+    auto out = extracted(viewed.base, false);
+    if (!out) return std::nullopt;
+    return Extracted{viewed.of(out->term), out->sign ? viewed.of(out->sign) : Variable()};
+  }
+  if (is_elemwise(v, "exp")) return Extracted{operand(v, 0), {}};
+  if (is_elemwise(v, "pow") && !is_small_power(operand(v, 1)) && !is_elemwise(operand(v, 0), "sign")) {
+    const Variable &base = operand(v, 0), &exponent = operand(v, 1);
+    if (base.dtype() != v.dtype() || !can_cast_safely(exponent.dtype(), v.dtype())) return std::nullopt;
+    return Extracted{log_of_power(base, cast(exponent, v.dtype())),
+                     is_never_below_zero(base) ? Variable() : pow(sign(base), exponent)};
+  }
+  if (alone) return std::nullopt;
+  if (reduction(v, "prod") && is_never_below_zero(operand(v, 0))) return Extracted{log(v), {}};
+  if (is_elemwise(v, "sigmoid") || is_sum_of_exps(v)) return Extracted{log(v), {}};
+  if (is_elemwise(v, "sqrt")) return Extracted{0.5 * log(operand(v, 0)), {}};
+  return std::nullopt;
+}
+
+// log of a product: what has a simple logarithm is taken out.
+std::optional<Variables> log_of_parts(FunctionGraph&, const Apply& node) {
+  const Variable& value = node.input(0);
+  if (!is_float(value.dtype())) return std::nullopt;
+  const Factors factors = factors_of(value);
+  Factors rest;
+  Variable above, below;
+  for (auto& factor : factors) {
+    const Variable what = cast(factor.what, value.dtype());
+    const auto part = extracted(what, factors.size() == 1);
+    if (!part) {
+      rest.push_back({what, factor.below});
+      continue;
+    }
+    Variable& side = factor.below ? below : above;
+    side = side ? side + part->term : part->term;
+    if (part->sign) rest.push_back({part->sign, factor.below});
+  }
+  if (!above && !below) return std::nullopt;
+  if (!rest.empty()) {
+    const Variable logarithm = log(product_of(rest, value.dtype()));
+    above = above ? above + logarithm : logarithm;
+  }
+  return one(fit(!below ? above : above ? above - below : -below, node.output()));
+}
+
+// ---- products of many elements --------------------------------------------------------------------------------------
+
+Variable sum_over(const CAReduce& op, const Variable& x) {
+  if (!op.axes) return sum(x);
+  return sum(x, *op.axes);
+}
+
+// log(prod(x)) is sum(log|x|), where the signs' product is positive.
+std::optional<Variables> log_of_prod(FunctionGraph&, const Apply& node) {
+  const CAReduce* op = reduction(node.input(0), "prod");
+  if (!op) return std::nullopt;
+  const Variable& x = operand(node.input(0), 0);
+  if (is_elemwise(x, "sign")) return std::nullopt;
+  if (is_never_below_zero(x)) return one(fit(sum_over(*op, log(x)), node.output()));
+  return one(fit(sum_over(*op, log(abs(x))) + log(like(*op, sign(x))), node.output()));
+}
+
+// ---- weighted exponentials ------------------------------------------------------------------------------------------
+
+// coefficient * exp(exponent); the coefficient is null for 1, the exponent for 0.
+struct Weighted {
+  Variable coefficient, exponent;
+};
+
+std::optional<Weighted> weighted(const Variable& v) {
+  const Factors factors = factors_of(v);
+  if (factors.empty()) return std::nullopt;
+  Factors rest;
+  Weighted out;
+  for (auto& factor : factors) {
+    const Viewed viewed(factor.what);
+    if (!is_elemwise(viewed.base, "exp") || factor.what.dtype() != v.dtype()) {
+      rest.push_back(factor);
+      continue;
+    }
+    const Variable own = cast(viewed.of(operand(viewed.base, 0)), v.dtype());
+    if (!out.exponent)
+      out.exponent = factor.below ? -own : own;
+    else
+      out.exponent = factor.below ? out.exponent - own : out.exponent + own;
+  }
+  if (!rest.empty()) out.coefficient = product_of(rest, v.dtype());
+  return out;
+}
+
+// Where the coefficient is zero, the exponent does not count.
+Variable counted(const Weighted& term) {
+  if (!term.coefficient || scalar_constant(term.coefficient).value_or(0) != 0) return term.exponent;
+  return switch_(neq(term.coefficient, 0), term.exponent, -inf);
+}
+
+Variable finite(const Variable& high) {
+  const Variable held = disconnected_grad(high);
+  return switch_(isinf(held), 0, held);
+}
+
+// Whether `search` finds a maximum of `base`.
+bool has_maximum_of(const Variable& search, const Variable& base) {
+  std::vector<std::pair<Variable, int>> open{{search, 0}};
+  constexpr int deepest = 10;
+  for (int budget = 100; !open.empty() && budget > 0; --budget) {
+    const auto [v, depth] = open.back();
+    open.pop_back();
+    if (!v.has_owner()) continue;
+    const auto* op = op_as<CAReduce>(v);
+    const bool is_maximum = is_elemwise(v, "maximum") || (op && op->kind.name == "max");
+    for (auto& input : v.owner().inputs()) {
+      if (is_maximum && input.same_as(base)) return true;
+      if (depth < deepest) open.emplace_back(input, depth + 1);
+    }
+  }
+  return false;
+}
+
+bool is_shifted(const Variable& exponent) {
+  return is_elemwise(exponent, "sub") && has_maximum_of(operand(exponent, 1), operand(exponent, 0));
+}
+
+// Whether the weights count in the maximum that it is shifted by.
+bool is_shifted_with_weights(const Variable& exponent) {
+  return is_shifted(exponent) && is_elemwise(operand(exponent, 0), "switch");
+}
+
+struct Term {
+  Variable what;
+  bool minus = false;
+};
+
+std::vector<Term> terms_of(const Variable& total) {
+  std::vector<Term> out, open{{total}};
+  while (!open.empty()) {
+    const auto [v, minus] = open.back();
+    open.pop_back();
+    const bool is_sum = is_elemwise(v, "add"), is_difference = is_elemwise(v, "sub");
+    if ((is_sum || is_difference) && v.dtype() == total.dtype()) {
+      open.push_back({operand(v, 1), is_sum ? minus : !minus});
+      open.push_back({operand(v, 0), minus});
+    } else {
+      out.push_back({v, minus});
+    }
+    if (out.size() + open.size() > most_parts) return {};
+  }
+  return out;
+}
+
+// log(a * exp(x) + b * exp(y) + c): the largest exponent comes out.
+std::optional<Variables> log_of_weighted_terms(FunctionGraph&, const Apply& node) {
+  const Variable &value = node.input(0), output = node.output();
+  if (!is_float(value.dtype())) return std::nullopt;
+  std::vector<Weighted> terms;
+  const std::vector<Term> parts = terms_of(value);
+  if (parts.size() < 2) return std::nullopt;
+  bool any = false;
+  for (auto& [what, minus] : parts) {
+    auto term = weighted(what);
+    if (!term || (term->exponent && is_shifted(term->exponent))) return std::nullopt;
+    any |= bool(term->exponent);
+    if (minus) term->coefficient = term->coefficient ? -term->coefficient : constant_like(-1, value.dtype());
+    terms.push_back(std::move(*term));
+  }
+  if (!any) return std::nullopt;
+  Variable high, total;
+  for (auto& term : terms) {
+    if (!term.exponent) term.exponent = constant_like(0, value.dtype());
+    term.exponent = counted(term);
+    high = high ? maximum(term.exponent, high) : term.exponent;
+  }
+  const Variable shift = finite(high);
+  for (auto& term : terms) {
+    const Variable power = exp(term.exponent - shift);
+    const Variable part = term.coefficient ? term.coefficient * power : power;
+    total = total ? total + part : part;
+  }
+  return one(fit(log(total) + shift, output));
+}
+
+// log(sum(w * exp(x))) along axes, also of nested sums.
+std::optional<Variables> log_of_weighted_sum(FunctionGraph&, const Apply& node) {
+  Variable total = node.input(0);
+  const CAReduce* op = reduction(total, "sum");
+  if (!op) return std::nullopt;
+  const Variable terms = operand(total, 0);
+  std::vector<int> axes;
+  for (int axis = 0; axis < terms.ndim(); ++axis)
+    if (op->reduces(axis)) axes.push_back(axis);
+  if (axes.empty()) return std::nullopt;
+  if (const CAReduce* inner = reduction(terms, "sum")) {
+    const Variable& x = operand(terms, 0);
+    const auto term = weighted(x);
+    if (!term || !term->exponent) return std::nullopt;
+    std::vector<int> kept, all;
+    for (int axis = 0; axis < x.ndim(); ++axis) (inner->reduces(axis) ? all : kept).push_back(axis);
+    for (int axis : axes) all.push_back(kept[std::size_t(axis)]);
+    std::sort(all.begin(), all.end());
+    return one(fit(log(sum(x, all)), node.output()));
+  }
+  const auto term = weighted(terms);
+  if (!term || !term->exponent || !term->coefficient) return std::nullopt;
+  if (is_shifted_with_weights(term->exponent)) return std::nullopt;
+  const bool is_constant = scalar_constant(term->coefficient).value_or(0) != 0;
+  if ((is_constant || range_of(term->coefficient).is_positive()) && is_shifted(term->exponent)) return std::nullopt;
+  if (is_constant && !same_broadcast(term->exponent, terms)) return std::nullopt;
+  const Variable exponent = counted(*term), shift = finite(max(exponent, axes, true));
+  const Variable shifted = log(sum(term->coefficient * exp(exponent - shift), axes, true)) + shift;
+  std::vector<int> kept;
+  for (int axis = 0; axis < terms.ndim(); ++axis)
+    if (!op->reduces(axis)) kept.push_back(axis);
+  return one(fit(dimshuffle(shifted, kept), node.output()));
+}
+
+// ---- what stands in between -----------------------------------------------------------------------------------------
+
+// f(view(x)) is view(f(x)), where f(x) has a stable form: log(softmax(x)[i, y]) is log_softmax(x)[i, y].
+std::optional<Variables> below_view(FunctionGraph& graph, const Apply& node) {
+  const Variable output = node.output();
+  if (!is_float(output.dtype())) return std::nullopt;
+  Variable shown;
+  std::size_t place = 0;
+  for (std::size_t i = 0; i < node.inputs().size(); ++i) {
+    const Variable& input = node.inputs()[i];
+    if (scalar_constant(input)) continue;
+    if (shown || !is_view(input)) return std::nullopt;
+    shown = input;
+    place = i;
+  }
+  if (!shown || shown.dtype() != output.dtype()) return std::nullopt;
+  const Viewed viewed(shown);
+  const Variable& base = viewed.base;
+  if (!is_float(base.dtype()) || !base.has_owner()) return std::nullopt;
+  Variables operands;
+  for (std::size_t i = 0; i < node.inputs().size(); ++i)
+    operands.push_back(i == place ? base : constant_like(*scalar_constant(node.inputs()[i]), base.dtype()));
+  const auto form = stable_form_of(graph, apply_elemwise(scalar_op_of(output)->name, operands).owner());
+  if (!form) return std::nullopt;
+  return one(fit(viewed.of(*form), output));
+}
+
+std::optional<Variable> stable_log(FunctionGraph& graph, const Variable& x) {
+  return x.has_owner() ? stable_form_of(graph, log(x).owner()) : std::nullopt;
+}
+
+// log(max(x)) is max(log(x)).
+std::optional<Variables> log_of_extreme(FunctionGraph& graph, const Apply& node) {
+  const Variable& value = node.input(0);
+  const auto* op = op_as<CAReduce>(value);
+  if (!op || (op->kind.name != "max" && op->kind.name != "min")) return std::nullopt;
+  const Variable& x = operand(value, 0);
+  if (!is_float(x.dtype()) || !is_never_below_zero(x)) return std::nullopt;
+  const auto form = stable_log(graph, x);
+  return form ? one(fit(like(*op, *form), node.output())) : std::nullopt;
+}
+
+// log(switch(c, a, b)) is switch(c, log(a), log(b)).
+std::optional<Variables> log_of_switch(FunctionGraph& graph, const Apply& node) {
+  const Variable& value = node.input(0);
+  if (!is_elemwise(value, "switch")) return std::nullopt;
+  const Variable a = cast(operand(value, 1), value.dtype()), b = cast(operand(value, 2), value.dtype());
+  const auto of_a = stable_log(graph, a), of_b = stable_log(graph, b);
+  if (!of_a && !of_b) return std::nullopt;
+  return one(fit(switch_(operand(value, 0), of_a.value_or(log(a)), of_b.value_or(log(b))), node.output()));
+}
+
+// ---- special functions ----------------------------------------------------------------------------------------------
+
+// What a variable is times x, through constant factors, and x.
+std::pair<double, Variable> scaled(Variable v) {
+  double factor = 1;
+  for (int depth = 0; depth < 8; ++depth) {
+    if (is_elemwise(v, "neg")) {
+      factor = -factor;
+      v = operand(v, 0);
+      continue;
+    }
+    const bool is_product = is_elemwise(v, "mul"), is_quotient = is_elemwise(v, "true_div");
+    if (!is_product && !is_quotient) break;
+    const auto first = scalar_constant(operand(v, 0)), second = scalar_constant(operand(v, 1));
+    if (second) {
+      factor = is_product ? factor * *second : factor / *second;
+      v = operand(v, 0);
+    } else if (first && is_product) {
+      factor *= *first;
+      v = operand(v, 1);
+    } else {
+      break;
+    }
+  }
+  return {factor, v};
+}
+
+// log(erfc(y) / 2), which is log_ndtr(-y * sqrt(2)).
+std::optional<Variables> log_of_half_erfc(FunctionGraph&, const Apply& node) {
+  const auto [half, v] = scaled(node.input(0));
+  if (half != 0.5 || !is_elemwise(v, "erfc")) return std::nullopt;
+  const Variable y = operand(v, 0), output = node.output();
+  const auto [factor, x] = scaled(y);
+  if (x.dtype() != output.dtype() || y.dtype() != output.dtype()) return std::nullopt;
+  constexpr double sqrt_half = 0.70710678118654752440;
+  const double precision = output.dtype() == DType::Float64 ? 1e-15 : 1e-7;
+  if (std::abs(std::abs(factor) - sqrt_half) < precision) return one(fit(log_ndtr(factor < 0 ? x : -x), output));
+  const Variable is_left = lt(y, 0);
+  const Variable left = log1p(-0.5 * erfc(-switch_(is_left, y, 0)));
+  const Variable right = switch_(is_left, 0, y);
+  return one(fit(switch_(is_left, left, log(0.5 * erfcx(right)) - sqr(right)), output));
+}
+
+void special_functions(Rules& rules) {
+  auto [x, y] = pattern_variables<2>();
+  // Negative arguments have a positive gamma in every second interval.
+  const Variable is_positive = or_(ge(x, 0), and_(eq(mod(floor(x), 2), 0), neq(floor(x), x)));
+  rules.equation("log_of_gamma", log(gamma(x)), switch_(is_positive, gammaln(x), nan))
+      .tags(stabilize)
+      .wider_domain()
+      .differs_at({-0.0});
+  // cosh(x) is 1 + 2 * sinh(x / 2) ** 2.
+  const Variable is_small = lt(abs(x), 2), near = switch_(is_small, x, 0), far = switch_(is_small, 2, abs(x));
+  const Variable log_cosh = switch_(is_small, log1p(2 * sqr(sinh(0.5 * near))), far + log1p(0.5 * expm1(-2 * far)));
+  rules.equation("log_of_cosh", log(cosh(x)), log_cosh).tags(stabilize).more_accurate().wider_domain();
+  const std::pair<const char*, Variable> squares[] = {
+      {"product", tanh(x) * tanh(x)}, {"sqr", sqr(tanh(x))}, {"pow", pow(tanh(x), 2)}};
+  for (auto& [name, square] : squares) {
+    rules.equation(cat("log_of_sech_", name), log(1 - square), -2 * log_cosh)
+        .tags(stabilize)
+        .priority(1)
+        .more_accurate()
+        .wider_domain()
+        .either_zero();
+    rules.equation(cat("log1p_of_sech_", name), log1p(-square), -2 * log_cosh)
+        .tags(stabilize)
+        .priority(1)
+        .more_accurate()
+        .wider_domain();
+  }
+  const std::pair<const char*, Variable> arguments[] = {{"product", x * x}, {"sqr", sqr(x)}, {"pow", pow(x, 2)}};
+  for (auto& [name, square] : arguments) {
+    rules.equation(cat("scaled_erfc_", name), exp(square) * erfc(x), erfcx(x)).tags(stabilize).wider_domain();
+    rules.equation(cat("scaled_erfc_times_", name), exp(square) * (y * erfc(x)), y * erfcx(x))
+        .tags(stabilize)
+        .wider_domain();
+  }
+  // |1 - x| is 1 - min(x, 2 - x).
+  rules.equation("log_of_distance_from_one", log(abs(1 - x)), log1p(-minimum(x, 2 - x)))
+      .tags(stabilize)
+      .more_accurate()
+      .either_zero();
+  rules.equation("log_of_expm1", log(expm1(x)), x + log1mexp(-x)).tags(stabilize).wider_domain();
+  // Where exp(x) is below the precision of 1, 1 - exp(-exp(x)) is exp(x).
+  constexpr double below_precision = -37;
+  const Variable is_tiny = lt(x, below_precision);
+  rules
+      .equation("log1mexp_of_neg_exp", log1mexp(-exp(x)),
+                switch_(is_tiny, x, log1mexp(-exp(switch_(is_tiny, below_precision, x)))))
+      .tags(stabilize)
+      .wider_domain()
+      .when([](const Match& m) { return !is_elemwise(operand(operand(m.node().input(0), 0), 0), "switch"); });
+}
+
+void declare(Rules& rules) {
+  rules.function("log_of_parts", Root::scalar({"log"}), log_of_parts)
+      .doc(
+          "Of the logarithm of a product or quotient, the factors exp(x), sqrt(x), sigmoid(x), x ** k, prod(x) and "
+          "sums of exponentials are taken out: log(softmax(x)) is log_softmax(x).")
+      .tags(stabilize, specialize, "local_logsoftmax", "local_log_div")
+      .depth(4)
+      .wider_domain()
+      .either_zero()
+      .sample([] { return log(softmax(sample_matrix(), std::vector<int>{1})); })
+      .sample([] { return log(exp(sample_vector()) * sigmoid(sample_vector())); })
+      .sample([] { return log(sample_vector() / exp(sample_vector())); })
+      .sample([] { return log(sqrt(sample_vector()) / 3); })
+      .sample([] { return log(exp(sample_vector()) * exp(sample_vector()) / exp(sample_vector())); })
+      .sample([] { return log(pow(sample_vector(), sample_vector()) * pow(1 - sample_vector(), sample_vector())); })
+      .sample([] { return log(pow(sample_vector(), sample_vector())); });
+  rules.function("log_of_prod", Root::scalar({"log"}), log_of_prod)
+      .doc("log(prod(x)) is sum(log(x)).")
+      .tags(stabilize)
+      .with_input(Root::op({"CAReduce"}))
+      .depth(2)
+      .wider_domain()
+      .sample([] { return log(prod(sample_vector())); })
+      .sample([] { return log(prod(sigmoid(sample_matrix()), std::vector<int>{1})); });
+  rules.function("log_of_weighted_terms", Root::scalar({"log"}), log_of_weighted_terms)
+      .doc("log(a * exp(x) + b * exp(y)) is shifted by the larger exponent.")
+      .tags(stabilize)
+      .priority(-1)
+      .depth(5)
+      .wider_domain()
+      .sample([] {
+        const Variable a = sample_vector(), b = sample_vector();
+        return log(a * exp(sample_vector()) + exp(sample_vector()) / b);
+      })
+      .sample([] { return log(2 + exp(sample_vector())); });
+  rules.function("log_of_weighted_sum", Root::scalar({"log"}), log_of_weighted_sum)
+      .doc("log(sum(w * exp(x))) is shifted by the largest x whose w is not 0.")
+      .tags(stabilize, shape_unsafe)
+      .depth(5)
+      .wider_domain()
+      .sample([] { return log(sum(sample_vector() * exp(sample_vector()))); })
+      .sample(
+          [] { return log(sum(sample_vector() * softmax(sample_matrix(), std::vector<int>{1}), std::vector<int>{1})); })
+      .sample([] { return log(sum(sum(exp(sample_matrix()), std::vector<int>{1}))); });
+  rules.function("elemwise_below_view", Root::scalar({"log", "log1p", "sub"}), below_view)
+      .doc(
+          "A logarithm and the like move below indexing, casts and views of what they belong together with: "
+          "log(softmax(x)[i, y]) is log_softmax(x)[i, y].")
+      .tags(stabilize)
+      .depth(6)
+      .wider_domain()
+      .sample([] { return log(subtensor(softmax(sample_matrix(), std::vector<int>{1}), {IndexItem(1)})); })
+      .sample([] {
+        const Variable rows = sample_leaf(DType::Int64, {any_length});
+        return log(subtensor(sigmoid(sample_leaf(DType::Float64, {9})), {IndexItem(rows)}));
+      })
+      .sample([] { return 1 - transpose(sigmoid(sample_matrix())); });
+  rules.function("log_of_extreme", Root::scalar({"log"}), log_of_extreme)
+      .doc("log(max(x)) is max(log(x)) where the logarithm of x is simpler than x.")
+      .tags(stabilize)
+      .with_input(Root::op({"CAReduce"}))
+      .depth(6)
+      .wider_domain()
+      .sample([] { return log(max(softmax(sample_matrix(), std::vector<int>{1}), std::vector<int>{1})); });
+  rules.function("log_of_switch", Root::scalar({"log"}), log_of_switch)
+      .doc("log(switch(c, a, b)) is switch(c, log(a), log(b)) where one of both is simpler than its argument.")
+      .tags(stabilize)
+      .with_input(Root::scalar({"switch"}))
+      .depth(6)
+      .wider_domain()
+      .sample([] { return log(switch_(sample_vector() > 0, sigmoid(sample_vector()), 1)); });
+  rules.function("log_of_half_erfc", Root::scalar({"log"}), log_of_half_erfc)
+      .doc("log(erfc(x) / 2) is log_ndtr(-sqrt(2) * x).")
+      .tags(stabilize)
+      .with_input(Root::scalar({"mul", "true_div"}))
+      .priority(2)
+      .depth(5)
+      .wider_domain()
+      .sample([] { return log(0.5 * erfc(-sample_vector() / std::sqrt(2.))); })
+      .sample([] { return log(erfc(sample_vector()) / 2); });
+  special_functions(rules);
+}
+
+const RegisterRules registered("stable_logs", declare);
+
+}  // namespace
+
+}  // namespace bitale::rewriting
