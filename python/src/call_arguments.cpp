@@ -47,7 +47,8 @@ CallArguments::CallArguments(const FunctionObject& function, std::span<PyObject*
   for (std::size_t i = 0; i < arguments.size(); ++i) {
     const Kind& kind = function.kinds[i];
     if (!arguments[i]) continue;  // the default, which the call reads itself
-    if (PyArray_Check(arguments[i]) ? take_array(arguments[i], kind, views_[i]) : take_number(arguments[i], kind, i))
+    if (PyArray_CheckExact(arguments[i]) ? take_array(arguments[i], kind, views_[i])
+                                         : take_number(arguments[i], kind, i))
       continue;
     convert(function, i, arguments[i]);
   }

@@ -39,6 +39,14 @@ void map_to(PyObject* exception) {
   mappings().push_back({[](const Error& e) { return dynamic_cast<const E*>(&e) != nullptr; }, exception});
 }
 
+// A class of NumPy's, kept under its name.
+PyObject* numpy_class(nb::module_& m, const char* name) {
+  nb::object numpy = nb::module_::import_("numpy");
+  if (nb::hasattr(numpy, "exceptions")) numpy = numpy.attr("exceptions");  // from 1.25 on
+  m.attr(name) = numpy.attr(name);
+  return nb::object(m.attr(name)).ptr();
+}
+
 PyObject* new_class(nb::module_& m, const char* name, PyObject* base, const char* doc) {
   std::string full = nb::cast<std::string>(m.attr("__name__")) + "." + name;
   PyObject* exception = PyErr_NewExceptionWithDoc(full.c_str(), doc, base, nullptr);
@@ -130,6 +138,7 @@ void bind_errors(nb::module_& m) {
   map_to<AttributeError>(PyExc_AttributeError);
   map_to<NotImplementedError>(PyExc_NotImplementedError);
   map_to<OutOfMemoryError>(PyExc_MemoryError);
+  map_to<AxisError>(numpy_class(m, "AxisError"));
   map_to<KeyError>(PyExc_KeyError);
   map_to<IndexError>(PyExc_IndexError);
   map_to<ValueError>(PyExc_ValueError);

@@ -2,6 +2,7 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -18,17 +19,41 @@ namespace bitale::python {
 namespace {
 
 // As a Python int. A 0-d array may look like an index and be none.
-Variable index_number(nb::handle item) {
+nb::object python_int(nb::handle item) {
   nb::object number = nb::steal(PyNumber_Index(item.ptr()));
   if (!number) nb::raise_python_error();
-  return as_variable(number);
+  return number;
+}
+
+// What int64 can't hold lies beyond any end.
+std::int64_t bound_number(nb::handle item) {
+  const nb::object number = python_int(item);
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  if (overflow == 0) return value;
+  using Limits = std::numeric_limits<std::int64_t>;
+  return overflow > 0 ? Limits::max() : Limits::min();
+}
+
+Variable index_number(nb::handle item) {
+  const nb::object number = python_int(item);
+  int overflow = 0;
+  const long long value = PyLong_AsLongLongAndOverflow(number.ptr(), &overflow);
+  if (overflow != 0) throw IndexError(cat("index ", shown(item), " is out of bounds for any axis"));
+  return Operand::number(std::int64_t(value));
 }
 
 std::optional<Operand> slice_part(nb::handle part) {
   if (part.is_none()) return {};
   if (!is_variable(part) && !is_integer_object(part))
     throw TypeError(cat("index: expected an integer, a scalar variable or None in a slice, got ", shown(part)));
-  return Operand(is_variable(part) ? variable_of(part) : index_number(part));
+  return Operand(is_variable(part) ? variable_of(part) : Operand::number(bound_number(part)));
+}
+
+// A list without elements has no dtype of its own: as an index it names no positions.
+bool is_empty_list(nb::handle item, const Variable& converted) {
+  return (PyList_Check(item.ptr()) || PyTuple_Check(item.ptr())) && converted.is_constant() &&
+         converted.constant()->size() == 0;
 }
 
 IndexItem index_item(nb::handle item) {
@@ -37,12 +62,16 @@ IndexItem index_item(nb::handle item) {
   if (PySlice_Check(item.ptr()))
     return Slice{slice_part(item.attr("start")), slice_part(item.attr("stop")), slice_part(item.attr("step"))};
   if (PyBool_Check(item.ptr())) return IndexItem(Operand(Array(item.is(nb::handle(Py_True)))));
-  if (is_integer_object(item)) return IndexItem(Operand(index_number(item)));
+  const bool has_dtype = is_ndarray(item) || is_numpy_scalar(item);
+  if (is_integer_object(item) && !(has_dtype && nb::str(item.attr("dtype").attr("kind")).equal(nb::str("b"))))
+    return IndexItem(Operand(index_number(item)));
   if (PyFloat_Check(item.ptr()) || PyUnicode_Check(item.ptr()))
     throw TypeError(
         cat("index: expected integers, slices, None, Ellipsis, or arrays of integers or bools, got ", shown(item)));
-  if (PyList_Check(item.ptr()) && nb::len(item) == 0) return IndexItem(Operand(Array::empty(DType::Int64, Dims{0})));
-  return IndexItem(Operand(as_variable(item)));
+  const Variable converted = as_variable(item);
+  if (is_empty_list(item, converted))
+    return IndexItem(Operand(Array::empty(DType::Int64, converted.constant()->shape())));
+  return IndexItem(Operand(converted));
 }
 
 std::vector<IndexItem> index_items(nb::handle index) {
@@ -60,6 +89,15 @@ nb::object get_item(const TensorVariableObject& self, const nb::object& index) {
   nb::object object = wrap(result);
   variable_object_of(object).indexing = std::move(indexing);
   return object;
+}
+
+TakeMode take_mode(nb::handle mode) {
+  if (mode.is_none()) return TakeMode::Raise;
+  const std::string name = PyUnicode_Check(mode.ptr()) ? nb::cast<std::string>(mode) : "";
+  if (name == "raise") return TakeMode::Raise;
+  if (name == "clip") return TakeMode::Clip;
+  if (name == "wrap") return TakeMode::Wrap;
+  throw ValueError(cat("take: expected mode \"raise\", \"clip\" or \"wrap\", got ", shown(mode)));
 }
 
 const Indexing& indexing_of(nb::handle object, const char* function) {
@@ -99,14 +137,16 @@ void bind_indexing(nb::module_& m) {
   define_both(
       m, "take",
       [](const Like& x, const Like& indices, Any axis, Any mode) {
-        if (!mode.is_none() && !(PyUnicode_Check(mode.ptr()) && nb::cast<std::string>(mode) == "raise"))
-          throw NotImplementedError(cat("take: mode=", shown(mode)));
         auto which = as_optional_int(axis, "take: axis");
         Variable from = as_variable(x);
-        return take(which ? from : flatten(from), as_variable(indices), which.value_or(0));
+        Variable positions = as_variable(indices);
+        if (is_empty_list(indices, positions)) positions = cast(positions, DType::Int64);
+        return take(which ? from : flatten(from), positions, which.value_or(0), take_mode(mode));
       },
       "indices"_a, "axis"_a = nb::none(), "mode"_a = "raise",
-      "The elements at the indices along an axis; of the flattened x when axis is None.");
+      "The elements at the indices along an axis; of the flattened x when axis is None. Indices out of range are an "
+      "IndexError (mode=\"raise\"), the nearest end (\"clip\", negative ones are the first), or counted around "
+      "(\"wrap\"; IndexError where there is nothing to take).");
   const auto positions = [](const Like& a, bool return_matrix) -> nb::object {
     const Variables found = nonzero(as_variable(a));
     if (return_matrix) return nb::cast(stack(found));

@@ -44,6 +44,14 @@ std::optional<DType> dtype_of_number(int number) {
 }
 static_assert(sizeof(long) == 8, "NPY_LONG is taken for int64");
 
+// A masked array: what it hides would be taken for values. Its class is known only where somebody has imported it.
+bool is_masked(nb::handle object) {
+  if (!PyArray_Check(object.ptr()) || PyArray_CheckExact(object.ptr())) return false;
+  const nb::handle module = PyImport_GetModuleDict();
+  const nb::handle masked = PyDict_GetItemString(module.ptr(), "numpy.ma");
+  return masked.is_valid() && PyObject_IsInstance(object.ptr(), nb::object(masked.attr("MaskedArray")).ptr()) == 1;
+}
+
 PyArrayObject* as_ndarray(nb::handle object) { return reinterpret_cast<PyArrayObject*>(object.ptr()); }
 
 DType require_dtype(PyArray_Descr* descr) {
@@ -77,6 +85,9 @@ nb::object behaved(nb::handle ndarray) {
 }
 
 Array from_ndarray(nb::handle object, Share share) {
+  if (is_masked(object))
+    throw TypeError(
+        "a masked array can't be used: expected an array; x.filled(value) is one, and x.data ignores the mask");
   DType dtype = require_dtype(PyArray_DESCR(as_ndarray(object)));
   nb::object held = behaved(object);
   auto* ndarray = as_ndarray(held);

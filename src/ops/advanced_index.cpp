@@ -7,6 +7,7 @@
 #include "ops/array_loops.hpp"
 #include "ops/dimshuffle.hpp"
 #include "ops/nonzero.hpp"
+#include "ops/runtime_broadcast.hpp"
 #include "ops/update_value.hpp"
 
 namespace bitale {
@@ -49,6 +50,33 @@ Variables checked_index_tensors(const std::vector<int>& axes, const Variable& x,
   return out;
 }
 
+namespace {
+
+// All elements of an index tensor, also where nothing is selected because another one has none.
+void check_positions(const Array& index, int axis, std::int64_t length, std::string_view who) {
+  const Array values = index.astype(DType::Int64).contiguous();
+  const std::int64_t* v = values.data_as<std::int64_t>();
+  const std::int64_t* out = std::find_if(v, v + values.size(), [&](auto at) { return at < -length || at >= length; });
+  if (out == v + values.size()) return;
+  std::int64_t number = out - v;
+  Dims position(std::size_t(values.ndim()));
+  for (int k = values.ndim(); k-- > 0; number /= values.shape(k)) position[std::size_t(k)] = number % values.shape(k);
+  throw IndexError(cat(who, ": index ", *out, position.empty() ? "" : " at position ",
+                       position.empty() ? "" : tuple_text(position), " is out of bounds for axis ", axis, " with size ",
+                       length));
+}
+
+}  // namespace
+
+void check_known_positions(const std::vector<int>& axes, const Variable& x, std::span<const Variable> indices,
+                           std::string_view who) {
+  for (std::size_t i = 0; i < axes.size(); ++i) {
+    const std::int64_t length = x.static_shape()[std::size_t(axes[i])];
+    if (indices[i].is_constant() && length != unknown_length)
+      check_positions(*indices[i].constant(), axes[i], length, who);
+  }
+}
+
 Dims broadcast_index_shape(std::span<const Variable> indices, std::string_view who) {
   Dims out(std::size_t(indices[0].ndim()), 1);
   for (auto& index : indices)
@@ -59,7 +87,8 @@ Dims broadcast_index_shape(std::span<const Variable> indices, std::string_view w
       if (length == 1)
         length = own;
       else if (length != own && length != unknown_length && own != unknown_length)
-        throw ShapeError(cat(who, ": index tensors of lengths ", length, " and ", own, " can't be broadcast together"));
+        throw IndexError(cat(who, ": shape mismatch: index tensors of lengths ", length, " and ", own,
+                             " can't be broadcast together"));
       else
         length = std::max(length, own);
     }
@@ -87,23 +116,15 @@ Array index_offsets(const std::vector<int>& axes, const Array& x, std::span<cons
   for (std::size_t i = 0; i < indices.size(); ++i) {
     for (int k = 0; k < indices[i].ndim(); ++k)
       if (!indices[i].tensor().broadcasts(k) && values[i].shape(k) != shape[std::size_t(k)])
-        throw ShapeError(cat(who, ": index tensors of lengths ", shape[std::size_t(k)], " and ", values[i].shape(k),
-                             " can't be broadcast together"));
-    const Array own = values[i].astype(DType::Int64).broadcast_to(shape);
+        throw IndexError(cat(who, ": shape mismatch: index tensors of lengths ", shape[std::size_t(k)], " and ",
+                             values[i].shape(k), " can't be broadcast together"));
     const std::int64_t length = x.shape(axes[i]), stride = x.strides()[std::size_t(axes[i])];
+    check_positions(values[i], axes[i], length, who);
+    const Array own = values[i].astype(DType::Int64).broadcast_to(shape);
     auto* offsets = out.data_as<std::int64_t>();
     for_each_offset<1>(shape, {own.strides()}, [&](auto& at) {
       std::int64_t index;
       std::memcpy(&index, static_cast<const char*>(own.data()) + at[0], sizeof index);
-      if (index < -length || index >= length) {
-        // The position follows from how far row-major order has come.
-        std::int64_t number = offsets - out.data_as<std::int64_t>();
-        Dims position(shape.size());
-        for (std::size_t k = shape.size(); k-- > 0; number /= shape[k]) position[k] = number % shape[k];
-        throw IndexError(cat(who, ": index ", index, position.empty() ? "" : " at position ",
-                             position.empty() ? "" : tuple_text(position), " is out of bounds for axis ", axes[i],
-                             " with size ", length));
-      }
       *offsets++ += (index < 0 ? index + length : index) * stride;
     });
   }
@@ -112,9 +133,16 @@ Array index_offsets(const std::vector<int>& axes, const Array& x, std::span<cons
 
 namespace {
 
+// What is only given new dimensions or repeated.
+Variable elements_behind(Variable index) {
+  while (dynamic_cast<const DimShuffle*>(index.owner_op()) || dynamic_cast<const RuntimeBroadcast*>(index.owner_op()))
+    index = index.owner().input(0);
+  return index;
+}
+
 // Whether no element can be negative, as far as the graph shows: then there is nothing to wrap.
 bool never_negative(Variable index) {
-  while (dynamic_cast<const DimShuffle*>(index.owner_op())) index = index.owner().input(0);
+  index = elements_behind(index);
   if (kind(index.dtype()) == DTypeKind::UInt && itemsize(index.dtype()) < 8) return true;
   if (index.ndim() == 0) return is_never_negative(index);
   if (nonzero_behind(index)) return true;
@@ -144,7 +172,7 @@ bool same_product(Lowering& to, Expr a, Expr b) {
 
 // Whether the index tensor holds positions of a mask that is as long as the axis: those are there.
 bool masks_axis(Lowering& to, const Variable& index, Expr axis_length) {
-  const Apply positions = nonzero_behind(index);
+  const Apply positions = nonzero_behind(elements_behind(index));
   if (!positions) return false;
   Expr size = to.pool().integer(1);
   for (auto& length : to.lengths_of(positions.input(0))) size = size * length;

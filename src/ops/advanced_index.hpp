@@ -1,6 +1,7 @@
 // What AdvancedSubtensor and AdvancedIncSubtensor share. Some dimensions of x are indexed by integer tensors, which
-// broadcast together (where a length is statically 1); the others are kept whole. As in NumPy, the dimensions of the
-// index take the place of the indexed ones when those are adjacent, and come first when they are not.
+// broadcast together where a length is statically 1 (`broadcast_indices` brings others to one length); the others are
+// kept whole. As in NumPy, the dimensions of the index take the place of the indexed ones when those are adjacent, and
+// come first when they are not.
 #pragma once
 
 #include <span>
@@ -45,6 +46,9 @@ class AdvancedIndex {
 // Index tensors, checked and padded to one rank. TypeError; IndexError when there are more axes than dimensions.
 Variables checked_index_tensors(const std::vector<int>& axes, const Variable& x, std::span<const Variable> indices,
                                 std::string_view who);
+// IndexError for known positions outside a known length: for what users write.
+void check_known_positions(const std::vector<int>& axes, const Variable& x, std::span<const Variable> indices,
+                           std::string_view who);
 // Their common static shape and lengths.
 Dims broadcast_index_shape(std::span<const Variable> indices, std::string_view who);
 Shape broadcast_index_lengths(std::span<const Variable> indices, std::span<const Shape> lengths);

@@ -43,13 +43,17 @@ Variables checked_index_inputs(const IndexPattern& pattern, const Variable& x, s
   for_each_step(pattern, [&](std::size_t k) {
     if (known_integer(out[k]) == 0) throw ValueError(std::string(zero_step));
   });
+  return out;
+}
+
+void check_known_integers(const IndexPattern& pattern, const Variable& x, std::span<const Variable> indices,
+                          std::string_view who) {
   for_each_integer(pattern, [&](std::size_t axis, std::size_t k) {
-    auto index = known_integer(out[k]);
+    auto index = known_integer(indices[k]);
     const std::int64_t length = x.static_shape()[axis];
     if (index && length != unknown_length && (*index < -length || *index >= length))
       out_of_bounds(who, *index, int(axis), length);
   });
-  return out;
 }
 
 Dims indexed_static_shape(const IndexPattern& pattern, const Dims& shape, std::span<const Variable> indices) {

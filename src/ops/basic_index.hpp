@@ -12,10 +12,13 @@
 
 namespace bitale {
 
-// The index inputs as int64 scalars, constants where known. TypeError for others, ValueError for a step of 0,
-// IndexError for a known integer outside a known length. `inputs` are those after x (and y).
+// The index inputs as int64 scalars, constants where known. TypeError for others, ValueError for a step of 0. `inputs`
+// are those after x (and y).
 Variables checked_index_inputs(const IndexPattern& pattern, const Variable& x, std::span<const Variable> inputs,
                                std::string_view who);
+// IndexError for a known integer outside a known length: for what users write. Of what rewriting makes, a call fails.
+void check_known_integers(const IndexPattern& pattern, const Variable& x, std::span<const Variable> indices,
+                          std::string_view who);
 Dims indexed_static_shape(const IndexPattern& pattern, const Dims& shape, std::span<const Variable> indices);
 Shape indexed_lengths(const IndexPattern& pattern, const Shape& shape, std::span<const Variable> indices);
 // IndexError naming index, dimension and length; ValueError for a step of 0.

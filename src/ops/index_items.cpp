@@ -5,12 +5,16 @@
 
 #include "bitale/ops/ops.hpp"
 #include "ops/advanced_inc_subtensor.hpp"
+#include "ops/advanced_index.hpp"
 #include "ops/advanced_subtensor.hpp"
+#include "ops/basic_index.hpp"
 #include "ops/check_mask.hpp"
 #include "ops/inc_subtensor.hpp"
 #include "ops/lengths.hpp"
 #include "ops/nonzero.hpp"
+#include "ops/runtime_broadcast.hpp"
 #include "ops/subtensor.hpp"
+#include "ops/update_value.hpp"
 
 namespace bitale {
 namespace {
@@ -33,8 +37,21 @@ struct Steps {
   IndexPattern pattern;
   Variables bounds;  // inputs of the pattern
   std::vector<int> axes;
-  Variables tensors;  // one per axis
+  Variables tensors;   // one per axis
+  int separator = -1;  // a dimension of length 1 that the part does not have
 
+  // The lengths of x, told by what it was before updates: those keep them.
+  static Shape lengths_before(Variable x) {
+    while (dynamic_cast<const IncSubtensor*>(x.owner_op()) || dynamic_cast<const AdvancedIncSubtensor*>(x.owner_op()))
+      x = x.owner().input(0);
+    return lengths_of(x);
+  }
+  // The value in a dtype that x takes, as PyTensor casts it, and with lengths of 1 repeated as in NumPy.
+  static Variable fitted(const Variable& x, const Variable& y, const Shape& region) {
+    const Variable value = may_be_put(y.dtype(), x.dtype()) ? y : cast(y, x.dtype());
+    if (y.ndim() > int(region.size())) return value;  // an error that the update says
+    return broadcast_at_run_time(value, Shape(region.end() - y.ndim(), region.end()), false);
+  }
   Variable expanded(Variable x) const {
     for (auto& [mask, axis] : known_masks) x = checked_mask(x, mask, x, axis);
     return dimshuffle(x, expand);
@@ -55,27 +72,57 @@ struct Steps {
     if (pattern.dims().empty()) return x;
     Variables inputs{x};
     inputs.insert(inputs.end(), bounds.begin(), bounds.end());
-    return (*make_ref<Subtensor>(pattern))(inputs);
+    const auto op = make_ref<Subtensor>(pattern);
+    const Apply node = op->make_node(inputs);
+    check_known_integers(pattern, x, std::span(node.inputs()).subspan(1), op->label());
+    return node.output();
+  }
+  // How many dimensions of the part come behind the separator.
+  int behind_separator(const Variable& x) const {
+    return x.ndim() - 1 - separator -
+           int(std::count_if(axes.begin(), axes.end(), [&](int axis) { return axis > separator; }));
   }
   Variable gathered(const Variable& x) const {
     if (axes.empty()) return x;
+    if (separator < 0) return gathered_with_separator(x);
+    const Variable part = gathered_with_separator(x);
+    return squeeze(part, std::vector<int>{part.ndim() - 1 - behind_separator(x)});
+  }
+  Variable gathered_with_separator(const Variable& x) const {
     Variables inputs{x};
     inputs.insert(inputs.end(), tensors.begin(), tensors.end());
-    return (*make_ref<AdvancedSubtensor>(axes))(inputs);
+    const auto op = make_ref<AdvancedSubtensor>(axes);
+    check_known_positions(axes, x, tensors, op->name());
+    return (*op)(inputs);
   }
   Variable updated_cut(const Variable& x, const Variable& y, bool set) const {
-    Variables inputs{x, y};
-    inputs.insert(inputs.end(), bounds.begin(), bounds.end());
-    return (*make_ref<IncSubtensor>(pattern, set))(inputs);
+    const auto op = make_ref<IncSubtensor>(pattern, set);
+    const Variables indices = checked_index_inputs(pattern, x, bounds, op->label());
+    check_known_integers(pattern, x, indices, op->label());
+    Variables inputs{x, fitted(x, y, indexed_lengths(pattern, lengths_before(x), indices))};
+    inputs.insert(inputs.end(), indices.begin(), indices.end());
+    return (*op)(inputs);
   }
-  Variable updated_gathered(const Variable& x, const Variable& y, bool set) const {
-    Variables inputs{x, y};
+  Variable updated_gathered(const Variable& x, Variable y, bool set) const {
+    if (separator >= 0 && y.ndim() > behind_separator(x)) y = expand_dims(y, y.ndim() - behind_separator(x));
+    const auto op = make_ref<AdvancedIncSubtensor>(axes, set);
+    check_known_positions(axes, x, tensors, op->label());
+    std::vector<Shape> lengths;
+    for (auto& tensor : tensors) lengths.push_back(lengths_of(tensor));
+    const Shape region = AdvancedIndex(axes, x.ndim(), tensors[0].ndim())
+                             .region(lengths_before(x), broadcast_index_lengths(tensors, lengths));
+    Variables inputs{x, fitted(x, y, region)};
     inputs.insert(inputs.end(), tensors.begin(), tensors.end());
-    return (*make_ref<AdvancedIncSubtensor>(axes, set))(inputs);
+    return (*op)(inputs);
   }
 };
 
+bool is_advanced(const IndexItem& item) {
+  return item.kind == Kind::Integer || item.kind == Kind::Tensor || item.kind == Kind::Mask;
+}
+
 // The items with the Ellipsis written out and the dimensions not mentioned added: one per dimension, besides new axes.
+// An Ellipsis for no dimensions stays: as any other item it keeps arrays before it and behind it from being adjacent.
 std::vector<IndexItem> completed(const Variable& x, const std::vector<IndexItem>& items) {
   int used = 0, ellipses = 0;
   for (auto& item : items) {
@@ -91,7 +138,9 @@ std::vector<IndexItem> completed(const Variable& x, const std::vector<IndexItem>
   std::vector<IndexItem> out;
   auto fill = [&] { out.insert(out.end(), std::size_t(x.ndim() - used), IndexItem(Slice{})); };
   for (auto& item : items) {
-    if (item.kind == Kind::Ellipsis)
+    if (item.kind == Kind::Ellipsis && used == x.ndim())
+      out.push_back(item);
+    else if (item.kind == Kind::Ellipsis)
       fill();
     else
       out.push_back(item);
@@ -108,13 +157,22 @@ Steps take_apart(const Variable& x, const std::vector<IndexItem>& items) {
   std::vector<DimIndex> dims;
   int dimension = 0;
   for (auto& item : complete) {
+    if (item.kind == Kind::Ellipsis) {
+      const bool separates = gathers && std::any_of(complete.data(), &item, is_advanced) &&
+                             std::any_of(&item, complete.data() + complete.size(), is_advanced);
+      if (!separates) continue;
+      // A new axis in its place, that the part loses again.
+      steps.separator = int(dims.size());
+    }
     DimIndex dim;
     auto bound = [&](const std::optional<Operand>& value) {
       if (value) steps.bounds.push_back(value->variable);
       return value.has_value();
     };
     // A mask of no dimensions is one of length 1 along a new axis.
-    const int covered = item.kind == Kind::NewAxis ? 0 : item.kind == Kind::Mask ? item.index->ndim() : 1;
+    const int covered = item.kind == Kind::NewAxis || item.kind == Kind::Ellipsis ? 0
+                        : item.kind == Kind::Mask                                 ? item.index->ndim()
+                                                                                  : 1;
     const int begin = dimension;
     for (int k = 0; k < covered; ++k) {
       steps.collapse.push_back(int(steps.expand.size()));
@@ -141,6 +199,10 @@ Steps take_apart(const Variable& x, const std::vector<IndexItem>& items) {
     dims.push_back(dim);
   }
   steps.pattern = IndexPattern(dims);
+  int rank = 0;
+  for (auto& tensor : steps.tensors) rank = std::max(rank, tensor.ndim());
+  for (auto& tensor : steps.tensors) tensor = padded_to(tensor, rank);
+  steps.tensors = broadcast_indices(steps.tensors);
   return steps;
 }
 
@@ -187,11 +249,20 @@ Variable inc_subtensor(const Operand& x, const std::vector<IndexItem>& items, co
   return updated(x, items, y, false);
 }
 
-Variable take(const Operand& x, const Operand& indices, int axis) {
+Variable take(const Operand& x, const Operand& indices, int axis, TakeMode mode) {
   LocationScope here(x.where);
-  std::vector<IndexItem> items(std::size_t(normal_axis(axis, x.ndim(), "take")), IndexItem(Slice{}));
+  axis = normal_axis(axis, x.ndim(), "take");
+  std::vector<IndexItem> items(std::size_t(axis), IndexItem(Slice{}));
   // As numbers, also where they are false and true.
-  items.push_back(IndexItem(indices.dtype() == DType::Bool ? cast(indices, DType::UInt8) : indices.variable));
+  Variable at = indices.dtype() == DType::Bool ? cast(indices, DType::UInt8) : indices.variable;
+  if (mode != TakeMode::Raise) {
+    if (!is_integer(at.dtype()))
+      throw TypeError(cat("take: expected integers, got ", at.str(), " of dtype ", dtype_name(at.dtype())));
+    const Variable length = length_of(x.variable, axis);
+    at = cast(at, DType::Int64);
+    at = mode == TakeMode::Wrap ? mod(at, length) : minimum(maximum(at, int64_constant(0)), sub(length, 1));
+  }
+  items.push_back(IndexItem(at));
   return subtensor(x, items);
 }
 

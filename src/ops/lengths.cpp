@@ -1,9 +1,11 @@
 #include "ops/lengths.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
+#include "graph/merge_table.hpp"
 #include "ops/elemwise.hpp"
 #include "ops/make_vector.hpp"
 #include "ops/shape.hpp"
@@ -95,7 +97,62 @@ bool is_never_negative(const Variable& scalar, int depth) {
   return false;
 }
 
+// Answers whether two lengths are the same, within a number of steps.
+class SameLength {
+ public:
+  bool operator()(const Variable& a, const Variable& b) {
+    if (a.same_as(b)) return true;
+    const auto known = known_integer(a), other = known_integer(b);
+    if (known || other) return known == other;
+    if (steps_-- <= 0) return false;
+    return are_same_expressions(a, b) || any_below(a, b) || any_below(b, a);
+  }
+
+ private:
+  // The same arithmetic of the same lengths.
+  bool are_same_expressions(const Variable& a, const Variable& b) {
+    if (!a.has_owner() || !b.has_owner() || a.index() != b.index()) return false;
+    const Apply one = a.owner(), two = b.owner();
+    if (one.inputs().size() != two.inputs().size() || !one.op().equals(two.op())) return false;
+    for (int k = 0; k < int(one.inputs().size()); ++k)
+      if (!are_same_values(one.input(k), two.input(k))) return false;
+    return true;
+  }
+
+  bool are_same_values(const Variable& a, const Variable& b) {
+    if (a.same_as(b)) return true;
+    if (!as_tensor(a.type()) || !as_tensor(b.type())) return false;
+    if (a.is_constant() && b.is_constant()) return same_constant(*a.constant(), *b.constant());
+    if (a.ndim() == 0 && b.ndim() == 0 && is_discrete(a.dtype()) && (*this)(a, b)) return true;
+    return steps_-- > 0 && are_same_expressions(a, b);  // graphs that are not merged yet
+  }
+
+  // `length` is the length of a result: whether a length of what it is computed from, that is the same, is `other`.
+  bool any_below(const Variable& length, const Variable& other) {
+    const auto* op = dynamic_cast<const ShapeI*>(length.owner_op());
+    if (!op) return false;
+    const Variable x = length.owner().input(0);
+    if (!x.has_owner()) return false;
+    const Apply owner = x.owner();
+    if (owner.op().elementwise()) {  // of which operands that don't broadcast have all the same lengths
+      for (auto& input : owner.inputs()) {
+        const int axis = op->i - (x.ndim() - input.ndim());
+        if (axis >= 0 && !input.tensor().broadcasts(axis) && (*this)(length_of(input, axis), other)) return true;
+      }
+      return false;
+    }
+    std::vector<Shape> inputs;
+    for (auto& input : owner.inputs()) inputs.push_back(as_tensor(input.type()) ? lengths_of(input) : Shape{});
+    const std::vector<Shape> inferred = owner.op().infer_shape(owner, inputs);
+    return !inferred.empty() && (*this)(inferred[std::size_t(x.index())][std::size_t(op->i)], other);
+  }
+
+  int steps_ = 100;
+};
+
 }  // namespace
+
+bool is_same_length(const Variable& a, const Variable& b) { return SameLength()(a, b); }
 
 Variable int64_constant(std::int64_t value) { return constant(Array(value)); }
 
@@ -118,10 +175,14 @@ Variable as_length(const Variable& scalar, std::string_view who) {
   auto* type = as_tensor(scalar.type());
   if (!type || type->ndim() != 0 || !is_integer(type->dtype))
     throw TypeError(cat(who, ": expected an integer scalar, got ", scalar.str(), " of type ", scalar.type()->str()));
+  constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
   if (auto known = known_integer(scalar)) {
     if (type->dtype == DType::Int64 && scalar.is_constant()) return scalar;
-    return int64_constant(*known);
+    const bool wrapped = type->dtype == DType::UInt64 && *known < 0;
+    return int64_constant(wrapped ? largest : *known);
   }
+  // More than any length stays more than any length.
+  if (type->dtype == DType::UInt64) return cast(minimum(scalar, constant(Array(std::uint64_t(largest)))), DType::Int64);
   return cast(scalar, DType::Int64);
 }
 
@@ -220,7 +281,7 @@ Variable product(std::span<const Variable> factors) {
 
 int normal_axis(int axis, int ndim, std::string_view who) {
   if (axis < -ndim || axis >= ndim)
-    throw ValueError(cat(who, ": axis ", axis, " is out of bounds for a tensor of ", ndim, " dimensions"));
+    throw AxisError(cat(who, ": axis ", axis, " is out of bounds for a tensor of ", ndim, " dimensions"));
   return axis < 0 ? axis + ndim : axis;
 }
 

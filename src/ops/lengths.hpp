@@ -24,6 +24,9 @@ Variable as_length(const Variable& scalar, std::string_view who);
 // Whether an expression can't be negative: lengths, non-negative constants, and sums and products of them.
 bool is_never_negative(const Variable& scalar);
 
+// Whether two scalar lengths are the same, as far as the graph shows: lengths are traced to those of leaves.
+bool is_same_length(const Variable& a, const Variable& b);
+
 Variable length_of(const Variable& x, int axis);
 Shape lengths_of(const Variable& x);
 // Element i of an integer vector of known length, without indexing where the vector was made of scalars.
@@ -43,7 +46,7 @@ Variable choose(const Variable& condition, const Variable& if_true, const Variab
 Variable product(std::span<const Variable> factors);
 }  // namespace lengths
 
-// A possibly negative axis made non-negative. ValueError naming `who` when it is outside.
+// A possibly negative axis made non-negative. AxisError naming `who` when it is outside.
 int normal_axis(int axis, int ndim, std::string_view who);
 // The common static length of dimensions that must be equal. ShapeError naming `who`, the dimension and both lengths.
 std::int64_t common_length(std::int64_t a, std::int64_t b, int axis, std::string_view who);

@@ -190,7 +190,7 @@ std::vector<int> normalized_axes(std::string_view op, std::span<const int> axes,
   std::vector<int> out;
   for (int axis : axes) {
     if (axis < -rank || axis >= rank)
-      throw ValueError(cat(op, ": axis ", axis, " is out of range for a tensor of rank ", rank));
+      throw AxisError(cat(op, ": axis ", axis, " is out of range for a tensor of rank ", rank));
     out.push_back(axis < 0 ? axis + rank : axis);
   }
   std::sort(out.begin(), out.end());
@@ -244,7 +244,7 @@ Apply CAReduce::make_node(std::span<const Variable> inputs) const {
     throw TypeError(cat(kind.name, ": can't reduce ", dtype_name(x.dtype()), " in dtype ", dtype_name(*dtype),
                         ": precision would be lost"));
   if (axes && !axes->empty() && axes->back() >= x.ndim())
-    throw ValueError(cat(kind.name, ": axis ", axes->back(), " is out of range for a tensor of rank ", x.ndim()));
+    throw AxisError(cat(kind.name, ": axis ", axes->back(), " is out of range for a tensor of rank ", x.ndim()));
   Dims shape;
   bool known_empty = false;
   for (int axis = 0; axis < x.ndim(); ++axis) {

@@ -7,6 +7,8 @@
 
 namespace bitale {
 
+// Whether updates convert a value of one dtype to the other by themselves: not a float to an integer.
+bool may_be_put(DType from, DType to);
 // TypeError when y has too many dimensions or a dtype that x can't take (a float into integers), ShapeError when known
 // lengths do not fit the region.
 void check_update_value(const Variable& x, const Variable& y, const Dims& region, std::string_view who);

@@ -6,6 +6,7 @@
 
 #include "ops/dimshuffle.hpp"
 #include "ops/elemwise.hpp"
+#include "rules/subtensor_bounds.hpp"
 #include "rules/vocabulary.hpp"
 
 namespace bitale::rewriting {
@@ -63,6 +64,7 @@ std::optional<Variables> drop_alloc_operands(FunctionGraph&, const Apply& node) 
 std::optional<Variables> update_by_alloc(FunctionGraph&, const Apply& node) {
   const Variable& update = node.input(1);
   if (!is_alloc(update)) return std::nullopt;
+  if (!fits(update, lengths_of_updated(node))) return std::nullopt;
   Variables inputs = node.inputs();
   inputs[1] = padded(value_of(update), update.ndim());
   return one(fit(node.op()(inputs), node.output()));
@@ -168,12 +170,12 @@ void declare(Rules& rules) {
       .tags(useless, canonicalize, stabilize, structural, specialize, shape_unsafe, "local_useless_inc_subtensor_alloc")
       .sample([] {
         const Variable x = sample_vector();
-        return inc_subtensor(x, {Slice{1, {}, {}}}, alloc(sample_leaf(DType::Float64, {}), {shape_i(x, 0) - 1}));
+        return inc_subtensor(x, {Slice{1, {}, {}}},
+                             alloc(sample_leaf(DType::Float64, {}), {shape_i(subtensor(x, {Slice{1, {}, {}}}), 0)}));
       })
       .sample([] {
         const Variable x = sample_vector(), indices = constant(Array{0L, 2L, 2L});
-        return inc_subtensor(x, {IndexItem(indices)},
-                             alloc(sample_leaf(DType::Float64, {}), {shape_i(sample_vector(), 0)}));
+        return inc_subtensor(x, {IndexItem(indices)}, alloc(sample_leaf(DType::Float64, {}), {constant(Array(3L))}));
       });
   rules.function("dimshuffle_of_alloc", Root::op({"DimShuffle"}), dimshuffle_of_alloc)
       .doc("A view of a repeated value repeats a view of the value.")

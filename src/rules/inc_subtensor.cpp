@@ -47,6 +47,22 @@ std::optional<Update> update_at(const Variable& v) {
 
 bool is_basic(const Update& update) { return dynamic_cast<const IncSubtensor*>(&update.node.op()) != nullptr; }
 
+bool value_fits(const Update& update) {
+  return update.y().ndim() == 0 || fits(update.y(), lengths_of_updated(update.node));
+}
+
+// Whether its index is in range whatever comes, so that nothing is lost when it is not looked at.
+bool index_never_fails(const Update& update) {
+  const Dims& lengths = update.x().static_shape();
+  if (is_basic(update)) return never_fails(bounds_of(update.node), lengths);
+  const auto& op = dynamic_cast<const AdvancedIncSubtensor&>(update.node.op());
+  for (std::size_t k = 0; k < op.axes.size(); ++k)
+    if (!are_positions(update.node.input(int(2 + k)), lengths[std::size_t(op.axes[k])])) return false;
+  return true;
+}
+
+bool never_fails(const Update& update) { return index_never_fails(update) && value_fits(update); }
+
 // Whether both write the same part.
 bool same_part(const Update& a, const Update& b) {
   if (is_basic(a) && is_basic(b)) return is_same(bounds_of(a.node), bounds_of(b.node));
@@ -79,9 +95,10 @@ bool takes_all(const Variable& x, const Bounds& bounds) {
 std::optional<Variables> useless_update(FunctionGraph&, const Apply& node) {
   const Update update = *update_at(node.output());
   const Variable x = update.x(), y = update.y();
-  if (!update.set && is_zero(y)) return one(x);
+  if (!update.set && is_zero(y) && never_fails(update)) return one(x);
   if (!is_basic(update) || y.dtype() != x.dtype() || !takes_all(x, bounds_of(node))) return std::nullopt;
   if (!update.set && x.dtype() == DType::Bool) return std::nullopt;
+  if (!value_fits(update)) return std::nullopt;
   return one(fit(update.set ? y : x + y, node.output()));
 }
 
@@ -90,7 +107,8 @@ std::optional<Variables> write_of_same(FunctionGraph&, const Apply& node) {
   const Update update = *update_at(node.output());
   if (!update.set) return std::nullopt;
   const auto there = repeated_number(update.x()), written = repeated_number(update.y());
-  if (!there || !written || Array(*written).astype(update.x().dtype()).item() != *there) return std::nullopt;
+  if (!there || !written || !never_fails(update) || Array(*written).astype(update.x().dtype()).item() != *there)
+    return std::nullopt;
   return one(update.x());
 }
 
@@ -130,6 +148,12 @@ std::optional<Variables> write_of_sum(FunctionGraph&, const Apply& node) {
   return std::nullopt;
 }
 
+bool has_same_lengths(const Variable& a, const Variable& b) {
+  for (int axis = 0; axis < a.ndim(); ++axis)
+    if (!is_same_length(length_of(a, axis), length_of(b, axis))) return false;
+  return true;
+}
+
 // x + zeros[i].inc(y) is x[i].inc(y): gradients of indexing add up in place.
 std::optional<Variables> add_of_sparse_update(FunctionGraph& graph, const Apply& node) {
   const Variable output = node.output();
@@ -142,6 +166,7 @@ std::optional<Variables> add_of_sparse_update(FunctionGraph& graph, const Apply&
     if (x.dtype() != output.dtype() || part.dtype() != output.dtype() || !same_broadcast(x, output) ||
         !same_broadcast(part, output))
       continue;
+    if (!has_same_lengths(x, update->x())) continue;
     if (is_basic(*update)) return one(fit(updated(x, update->y(), bounds_of(update->node), false), output));
     return one(fit(update->of(x, update->y()), output));
   }
@@ -154,7 +179,7 @@ std::optional<Variables> update_of_update(FunctionGraph& graph, const Apply& nod
   const Update outer = *update_at(node.output());
   const std::optional<Update> inner = update_at(outer.x());
   if (!inner || !same_part(*inner, outer)) return std::nullopt;
-  if (outer.set) return one(outer.of(inner->x(), outer.y()));
+  if (outer.set) return value_fits(*inner) ? one(outer.of(inner->x(), outer.y())) : std::nullopt;
   // Positions named twice by index tensors are set once but added to twice.
   if (inner->set && !is_basic(outer)) return std::nullopt;
   const DType dtype = outer.x().dtype();
@@ -206,10 +231,12 @@ std::optional<Variables> read_of_write(FunctionGraph&, const Apply& node) {
   const Apply written = node.input(0).owner();
   const Variable &x = written.input(0), &y = written.input(1);
   const Bounds read = bounds_of(node), part = bounds_of(written);
-  if (are_apart(x, read, part)) return one(fit(part_of(x, read), node.output()));
+  const Update update{write->set, written};
+  if (!value_fits(update)) return std::nullopt;
+  if (index_never_fails(update) && are_apart(x, read, part)) return one(fit(part_of(x, read), node.output()));
   if (!is_same(read, part)) return std::nullopt;
   const Variable value = cast(y, x.dtype());
-  if (write->set) return one(fit(value, node.output()));
+  if (write->set) return index_never_fails(update) ? one(fit(value, node.output())) : std::nullopt;
   if (x.dtype() == DType::Bool) return std::nullopt;
   return one(fit(part_of(x, read) + value, node.output()));
 }
@@ -230,7 +257,7 @@ std::optional<Variables> read_along_write(FunctionGraph& graph, const Apply& nod
   const Apply written = node.input(0).owner();
   const Variable &x = written.input(0), &y = written.input(1);
   const Bounds read = bounds_of(node), part = bounds_of(written);
-  if (all_full(read)) return std::nullopt;
+  if (all_full(read) || !value_fits({write->set, written})) return std::nullopt;
   Bounds left, region;
   for (std::size_t axis = 0; axis < read.size(); ++axis) {
     if (!read[axis].is_full() && !part[axis].is_full()) return std::nullopt;
@@ -242,16 +269,14 @@ std::optional<Variables> read_along_write(FunctionGraph& graph, const Apply& nod
 
 // ---- constant index tensors -----------------------------------------------------------------------------------------
 
-// Positions as known numbers from the front.
+// Positions as known numbers from the front, when all of them are there.
 std::optional<std::vector<std::int64_t>> known_positions(const Variable& index, std::int64_t length) {
-  if (index.ndim() != 1 || !index.is_constant()) return std::nullopt;
+  if (index.ndim() != 1 || !are_positions(index, length)) return std::nullopt;
   const Array values = index.constant()->astype(DType::Int64).contiguous();
   const std::int64_t* v = values.data_as<std::int64_t>();
   std::vector<std::int64_t> out(v, v + values.size());
-  for (auto& at : out) {
-    if (at < 0 && length != unknown_length) at += length;
-    if (at < 0) return std::nullopt;
-  }
+  for (auto& at : out)
+    if (at < 0) at += length;
   return out;
 }
 
@@ -282,7 +307,8 @@ std::optional<Variables> gather_of_scatter(FunctionGraph&, const Apply& node) {
   const Variable &x = written.input(0), &y = written.input(1);
   const std::int64_t length = x.static_shape()[std::size_t(axes[0])];
   const auto read = known_positions(node.input(1), length), to = known_positions(written.input(2), length);
-  if (!read || !to || read->size() * to->size() > most_positions) return std::nullopt;
+  if (!read || !to || !value_fits({write->set, written}) || read->size() * to->size() > most_positions)
+    return std::nullopt;
   const auto from = places(*read, *to);
   if (!from) return std::nullopt;
   const Variable before = node.op()({x, node.input(1)});
@@ -300,7 +326,8 @@ void declare(Rules& rules) {
     const Variable i = sample_leaf(DType::Int64, {});
     return i - i + 1;
   };
-  auto zeros_like_vector = [] { return alloc(constant(Array(0.0)), {shape_i(sample_vector(), 0)}); };
+  auto zeros_of = [](const Variable& x) { return alloc(constant(Array(0.0)), {shape_i(x, 0)}); };
+  auto zeros_like_vector = [=] { return zeros_of(sample_vector()); };
   const Root updates = Root::op({"IncSubtensor", "AdvancedIncSubtensor"}), read = Root::op({"Subtensor"});
   rules.function("useless_update", updates, useless_update)
       .doc("Adding nothing, or writing everything.")
@@ -315,12 +342,15 @@ void declare(Rules& rules) {
       .sample([] {
         return exp(inc_subtensor(sample_leaf(DType::Float64, {3}), {Slice{-3, 5, {}}}, sample_vector()));
       })
-      .sample([] { return inc_subtensor(sample_matrix(), {IndexItem(sample_leaf(DType::Int64, {2}))}, 0.0) + 1; });
+      .sample([] {
+        return inc_subtensor(sample_leaf(DType::Float64, {3, any_length}), {IndexItem(constant(Array{2L, 0L}))}, 0.0) +
+               1;
+      });
   rules.function("write_of_same", updates, write_of_same)
       .doc("Writing the number that is everywhere.")
       .tags(canonicalize, stabilize, structural, "local_setsubtensor_of_constants")
       .sample([=] {
-        return set_subtensor(alloc(constant(Array(2.5)), {shape_i(sample_vector(), 0)}), {IndexItem(1)}, 2.5) + 1;
+        return set_subtensor(alloc(constant(Array(2.5)), {constant(Array(3L))}), {IndexItem(1)}, 2.5) + sample_vector();
       });
   rules.function("update_of_zeros", updates, update_of_zeros)
       .doc("Adding to zeros, or to what is still zero where something is added, is writing.")
@@ -347,7 +377,8 @@ void declare(Rules& rules) {
       .tags(canonicalize, stabilize, structural, specialize, "local_add_of_sparse_write",
             "local_IncSubtensor_serialize", "pre_local_IncSubtensor_serialize")
       .sample([=] {
-        return sample_vector() + inc_subtensor(zeros_like_vector(), {Slice{1, {}, {}}}, 2.5);
+        const Variable x = sample_vector();
+        return x + inc_subtensor(zeros_of(x), {Slice{1, {}, {}}}, 2.5);
       })
       .sample([=] {
         const Variable zeros = zeros_like_vector();
@@ -355,7 +386,8 @@ void declare(Rules& rules) {
       })
       .sample([=] {
         const Variable rows = constant(Array{0L, 2L, 2L});
-        return sample_vector() + inc_subtensor(zeros_like_vector(), {IndexItem(rows)}, sample_vector());
+        const Variable x = sample_vector();
+        return x + inc_subtensor(zeros_of(x), {IndexItem(rows)}, sample_vector());
       });
   rules.function("update_of_update", updates, update_of_update)
       .doc("Of two writes of the same part the second counts; what is added twice is added at once.")
@@ -377,15 +409,16 @@ void declare(Rules& rules) {
       .doc("Reading what was just written at the same place, or what was there at another.")
       .tags(canonicalize, specialize, shape_unsafe, "local_read_of_write_same_indices")
       .sample([=] {
-        const Variable i = index();
-        return exp(subtensor(set_subtensor(sample_vector(), {IndexItem(i)}, number()), {IndexItem(i)}));
+        return exp(
+            subtensor(set_subtensor(sample_leaf(DType::Float64, {4}), {IndexItem(1)}, number()), {IndexItem(1)}));
       })
       .sample([=] {
         const Variable i = index();
         return exp(subtensor(inc_subtensor(sample_matrix(), {IndexItem(i)}, number()), {IndexItem(i)}));
       })
       .sample([=] {
-        return exp(subtensor(set_subtensor(sample_vector(), {IndexItem(2)}, number()), {Slice{{}, 2, {}}}));
+        const Variable x = sample_leaf(DType::Float64, {4});
+        return exp(subtensor(set_subtensor(x, {IndexItem(2)}, number()), {Slice{{}, 2, {}}}));
       });
   rules.function("subtensor_along_write", read, read_along_write)
       .doc("Along dimensions that a write takes whole, reading comes first.")
@@ -405,7 +438,8 @@ void declare(Rules& rules) {
       .tags(canonicalize, specialize, shape_unsafe, "local_advanced_read_of_write_constant_indices")
       .sample([] {
         const Variable rows = constant(Array{2L, 0L, 2L}), again = constant(Array{2L, 2L, 0L, 0L});
-        return exp(subtensor(set_subtensor(sample_matrix(), {IndexItem(rows)}, sample_matrix()), {IndexItem(again)}));
+        const Variable x = sample_leaf(DType::Float64, {3, any_length});
+        return exp(subtensor(set_subtensor(x, {IndexItem(rows)}, sample_matrix()), {IndexItem(again)}));
       })
       .sample([] {
         const Variable columns = constant(Array{2L, 0L}), again = constant(Array{0L, 0L, 2L});
@@ -415,7 +449,8 @@ void declare(Rules& rules) {
       })
       .sample([] {
         const Variable rows = constant(Array{2L, 2L}), others = constant(Array{0L, 0L, 1L});
-        return exp(subtensor(inc_subtensor(sample_vector(), {IndexItem(rows)}, 2.5), {IndexItem(others)}));
+        const Variable x = sample_leaf(DType::Float64, {3});
+        return exp(subtensor(inc_subtensor(x, {IndexItem(rows)}, 2.5), {IndexItem(others)}));
       });
 }
 

@@ -8,6 +8,7 @@
 #include "ops/advanced_subtensor.hpp"
 #include "ops/arange.hpp"
 #include "ops/dimshuffle.hpp"
+#include "ops/elemwise.hpp"
 #include "ops/lengths.hpp"
 #include "ops/shape.hpp"
 #include "rules/subtensor_bounds.hpp"
@@ -92,7 +93,7 @@ std::optional<Variables> only_element(FunctionGraph&, const Apply& node) {
   for (std::size_t axis = 0; axis < bounds.size(); ++axis) {
     if (!bounds[axis].integer) {
       order.push_back(next++);
-    } else if (is_one(x, int(axis)) && known_integer(bounds[axis].index)) {
+    } else if (is_one(x, int(axis)) && known_position(bounds[axis].index, 1)) {
       bounds[axis] = {};
       ++next;
       changed = true;
@@ -130,12 +131,21 @@ std::optional<Variables> dropped_slice(FunctionGraph&, const Apply& node) {
 
 // ---- an index of an index -------------------------------------------------------------------------------------------
 
-// Larger numbers stand for "all": sums and products of them could overflow.
-constexpr std::int64_t largest_number = std::int64_t(1) << 30;
+// Sums and products of larger numbers could overflow.
+constexpr std::int64_t largest_number = std::int64_t(1) << 30, largest_step = std::int64_t(1) << 20;
 
-bool is_moderate(const Variable& number) {
-  const auto known = known_integer(number);
-  return !known || (*known<largest_number&& * known> - largest_number);
+// Known and not large, a length, a number of a narrow dtype, or made of such.
+bool is_moderate(const Variable& number, int depth = 4) {
+  if (const auto known = known_integer(number)) return *known<largest_number&& * known> - largest_number;
+  if (op_as<ShapeI>(number) || itemsize(number.dtype()) < 8) return true;
+  const ScalarOp* op = scalar_op_of(number);
+  if (!op || depth == 0) return false;
+  const bool is_cast = op->name.starts_with("cast");
+  if (!is_cast && op->name != "add" && op->name != "sub" && op->name != "maximum" && op->name != "minimum")
+    return false;
+  for (auto& operand : number.owner().inputs())
+    if (!is_discrete(operand.dtype()) || !is_moderate(operand, depth - 1)) return false;
+  return true;
 }
 bool counts_up(const Variable& number) { return !number || (is_moderate(number) && is_never_negative(number)); }
 bool counts_back(const Variable& number) { return number && is_known_negative(number) && is_moderate(number); }
@@ -150,7 +160,7 @@ Variable place(const Variable& a, const Variable& b, std::int64_t step) {
 // A step that is known and forwards; none for others.
 std::optional<std::int64_t> forward_step(const DimBounds& slice) {
   const auto step = slice.step ? known_integer(slice.step) : std::optional<std::int64_t>(1);
-  if (!step || *step < 1 || *step > largest_number) return std::nullopt;
+  if (!step || *step < 1 || *step > largest_step) return std::nullopt;
   return step;
 }
 
@@ -158,7 +168,7 @@ bool is_reversal(const DimBounds& slice) {
   return !slice.integer && !slice.start && !slice.stop && slice.step && known_integer(slice.step) == -1;
 }
 
-// [a:b:step][i]
+// [a:b:step][i], where an i that the slice has not is none that x has either.
 std::optional<DimBounds> element_of_slice(const DimBounds& inner, const Variable& index) {
   if (is_reversal(inner)) {
     const auto known = known_integer(index);
@@ -167,8 +177,16 @@ std::optional<DimBounds> element_of_slice(const DimBounds& inner, const Variable
   }
   const auto step = forward_step(inner);
   if (!step) return std::nullopt;
-  if (counts_up(index) && counts_up(inner.start)) return at_index(place(inner.start, index, *step));
-  if (*step != 1 || !counts_back(index)) return std::nullopt;
+  if (counts_up(index) && counts_up(inner.start)) {
+    const Variable position = place(inner.start, index, *step);
+    if (inner.stop) {
+      const auto at = known_integer(position), end = known_integer(inner.stop);
+      if (!at || !end || *at >= *end) return std::nullopt;
+    }
+    return at_index(position);
+  }
+  const bool from_front = !inner.start || known_integer(inner.start) == 0;
+  if (*step != 1 || !from_front || !counts_back(index)) return std::nullopt;
   if (!inner.stop) return at_index(index);
   if (counts_back(inner.stop)) return at_index(lengths::add(inner.stop, index));
   return std::nullopt;
@@ -245,11 +263,14 @@ std::optional<DimBounds> slice_through(const Array& positions, std::int64_t leng
   const std::int64_t last = v[count - 1];
   const bool negative = v[0] < 0 && last < 0;
   const std::int64_t shift = negative && length != unknown_length ? length : 0;
-  if (step == 0 || v[0] + shift < 0 || last + shift < 0) return std::nullopt;
+  const auto is_there = [&](std::int64_t at) { return at >= 0 && at < length; };
+  if (step == 0 || !is_there(v[0] + shift) || !is_there(last + shift)) return std::nullopt;
   return slice_of({v[0] + shift, count, step});
 }
 
-std::optional<DimBounds> slice_through(const Variable& index, std::int64_t length) {
+// The same for what indexes a dimension of x; a slice ends where x does, so nothing may lie beyond.
+std::optional<DimBounds> slice_through(const Variable& index, const Variable& x, int axis) {
+  const std::int64_t length = x.static_shape()[std::size_t(axis)];
   if (index.ndim() != 1 || !is_integer(index.dtype())) return std::nullopt;
   if (const Array* positions = index.constant()) return slice_through(*positions, length);
   if (!op_as<ARange>(index)) return std::nullopt;
@@ -259,6 +280,9 @@ std::optional<DimBounds> slice_through(const Variable& index, std::int64_t lengt
   const Variable start = made.input(0), stop = made.input(1);
   const auto step = known_integer(made.input(2));
   if (!step || *step < 1 || !is_never_negative(start) || !is_never_negative(stop)) return std::nullopt;
+  const auto end = known_integer(stop);
+  const bool ends_within = end && length != unknown_length ? *end <= length : is_same_length(stop, length_of(x, axis));
+  if (!ends_within) return std::nullopt;
   return range(start, stop, *step == 1 ? Variable() : int64_constant(*step));
 }
 
@@ -266,7 +290,7 @@ std::optional<DimBounds> slice_through(const Variable& index, std::int64_t lengt
 std::optional<Bounds> as_slices(const Apply& node, const std::vector<int>& axes, int first) {
   const Variable& x = node.input(0);
   if (axes.size() != 1) return std::nullopt;
-  const auto slice = slice_through(node.input(first), x.static_shape()[std::size_t(axes[0])]);
+  const auto slice = slice_through(node.input(first), x, axes[0]);
   if (!slice) return std::nullopt;
   Bounds bounds(std::size_t(x.ndim()));
   bounds[std::size_t(axes[0])] = *slice;
@@ -334,21 +358,24 @@ void declare(Rules& rules) {
       })
       .sample([] {
         return subtensor(subtensor(sample_matrix(), {Slice{1, {}, {}}, Slice{{}, {}, -1}}),
-                         {IndexItem(-1), IndexItem(0)});
+                         {IndexItem(1), IndexItem(0)});
+      })
+      .sample([] {
+        return subtensor(subtensor(sample_vector(), {Slice{{}, -1, {}}}), {IndexItem(-1)});
       })
       .sample([] {
         const Variable x = sample_leaf(DType::Float64, {9});
         return subtensor(subtensor(x, {Slice{-2, {}, -2}}), {Slice{-1, {}, -1}});
       })
       .sample([] {
-        const Variable x = sample_vector(), n = shape_i(sample_matrix(), 0);
-        return subtensor(subtensor(x, {Slice{{}, n, 2}}), {IndexItem(1)});
+        return subtensor(subtensor(sample_vector(), {Slice{{}, 7, 2}}), {IndexItem(1)});
       });
   rules.function("gather_to_slice", Root::op({"AdvancedSubtensor"}), gather_to_slice)
       .doc("A gather along an even row of positions is a slice.")
       .tags(canonicalize, specialize, shape_unsafe, "local_adv_idx_to_slice")
       .sample([] {
-        return subtensor(sample_matrix(), {Slice{}, IndexItem(constant(Array{2L, 1L, 0L}))});
+        return subtensor(sample_leaf(DType::Float64, {any_length, 3}),
+                         {Slice{}, IndexItem(constant(Array{2L, 1L, 0L}))});
       })
       .sample([] {
         const Variable x = sample_vector();
@@ -361,7 +388,8 @@ void declare(Rules& rules) {
       .doc("An update along an even row of positions is an update of a slice.")
       .tags(canonicalize, specialize, shape_unsafe, "local_adv_idx_to_slice")
       .sample([] {
-        return inc_subtensor(sample_vector(), {IndexItem(constant(Array{2L, 0L}))}, constant(Array{1.5, 2.5}));
+        return inc_subtensor(sample_leaf(DType::Float64, {3}), {IndexItem(constant(Array{2L, 0L}))},
+                             constant(Array{1.5, 2.5}));
       })
       .sample([] {
         const Variable x = sample_matrix();

@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <limits>
 
+#include "ops/advanced_inc_subtensor.hpp"
+#include "ops/advanced_index.hpp"
+#include "ops/basic_index.hpp"
 #include "ops/inc_subtensor.hpp"
 #include "ops/lengths.hpp"
 #include "ops/slice_arithmetic.hpp"
@@ -115,6 +118,51 @@ std::optional<std::int64_t> known_position(const Variable& index, std::int64_t l
   if (*at < 0) *at += length;
   if (*at < 0 || *at >= length) return std::nullopt;
   return at;
+}
+
+bool never_fails(const Bounds& bounds, const Dims& lengths) {
+  for (std::size_t axis = 0; axis < bounds.size(); ++axis) {
+    const DimBounds& dim = bounds[axis];
+    if (dim.integer ? !known_position(dim.index, lengths[axis]) : dim.step && known_integer(dim.step).value_or(0) == 0)
+      return false;
+  }
+  return true;
+}
+
+bool are_positions(const Variable& index, std::int64_t length) {
+  const Array* known = index.constant();
+  if (!known || length == unknown_length) return false;
+  const Array values = known->astype(DType::Int64).contiguous();
+  const std::int64_t* v = values.data_as<std::int64_t>();
+  return std::all_of(v, v + values.size(), [&](std::int64_t at) { return at >= -length && at < length; });
+}
+
+bool fits(const Variable& y, const Shape& part) {
+  if (y.ndim() > int(part.size())) return false;
+  const std::size_t offset = part.size() - std::size_t(y.ndim());
+  for (int axis = 0; axis < y.ndim(); ++axis)
+    if (y.static_shape()[std::size_t(axis)] != 1 &&
+        !is_same_length(length_of(y, axis), part[std::size_t(axis) + offset]))
+      return false;
+  return true;
+}
+
+Shape lengths_of_part(const Variable& x, const Bounds& bounds) {
+  const Variables numbers = numbers_of(bounds);
+  return indexed_lengths(pattern_of(bounds), lengths_of(x), numbers);
+}
+
+Shape lengths_of_gathered(const Variable& x, const std::vector<int>& axes, std::span<const Variable> indices) {
+  std::vector<Shape> lengths;
+  for (auto& index : indices) lengths.push_back(lengths_of(index));
+  return AdvancedIndex(axes, x.ndim(), indices[0].ndim())
+      .region(lengths_of(x), broadcast_index_lengths(indices, lengths));
+}
+
+Shape lengths_of_updated(const Apply& update) {
+  if (dynamic_cast<const IncSubtensor*>(&update.op())) return lengths_of_part(update.input(0), bounds_of(update));
+  const auto& op = dynamic_cast<const AdvancedIncSubtensor&>(update.op());
+  return lengths_of_gathered(update.input(0), op.axes, std::span(update.inputs()).subspan(2));
 }
 
 namespace {

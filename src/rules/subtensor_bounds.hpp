@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "bitale/graph/op.hpp"
@@ -45,6 +46,18 @@ std::optional<KnownRange> known_range(const DimBounds& slice, std::int64_t lengt
 DimBounds slice_of(const KnownRange& range);
 // The position that a known, maybe negative index means; none when it is outside or the length is unknown.
 std::optional<std::int64_t> known_position(const Variable& index, std::int64_t length);
+
+// Whether the index fails for no tensor of these static lengths: its integers are in range, and no step can be 0.
+bool never_fails(const Bounds& bounds, const Dims& lengths);
+// Whether an index tensor holds known positions only that a dimension of this length has.
+bool are_positions(const Variable& index, std::int64_t length);
+// Whether y can be put into a part of these lengths as it is: each of its lengths is the part's, or 1 by its type.
+bool fits(const Variable& y, const Shape& part);
+// The lengths of x[bounds], and of x where index tensors select from some dimensions.
+Shape lengths_of_part(const Variable& x, const Bounds& bounds);
+Shape lengths_of_gathered(const Variable& x, const std::vector<int>& axes, std::span<const Variable> indices);
+// The lengths of what an IncSubtensor or AdvancedIncSubtensor writes to.
+Shape lengths_of_updated(const Apply& update);
 
 // Whether the two surely have no element in common, by their known numbers, of a tensor with these static lengths.
 bool are_disjoint(const Bounds& a, const Bounds& b, const Dims& lengths);

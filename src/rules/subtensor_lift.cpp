@@ -100,9 +100,13 @@ std::optional<Variables> subtensor_of_alloc(FunctionGraph&, const Apply& node) {
   if (!op_as<Alloc>(whole)) return std::nullopt;
   const Bounds bounds = bounds_of(node);
   if (all_full(bounds)) return std::nullopt;
+  const Variable value = padded(whole.owner().input(0), whole.ndim());
+  Bounds forgotten = bounds;  // where the value repeats: an index out of range would not fail any more
+  for (int axis = 0; axis < whole.ndim(); ++axis)
+    if (!is_one(value, axis) || is_one(whole, axis)) forgotten[std::size_t(axis)] = {};
+  if (!never_fails(forgotten, whole.static_shape())) return std::nullopt;
   const Variables lengths = inferred_lengths(node.output());
   if (int(lengths.size()) != node.output().ndim()) return std::nullopt;
-  const Variable value = padded(whole.owner().input(0), whole.ndim());
   return one(fit(alloc(part_of_repeating(value, bounds, whole), lengths), node.output()));
 }
 
@@ -112,8 +116,9 @@ std::optional<Variables> gather_of_alloc(FunctionGraph&, const Apply& node) {
   if (!op_as<Alloc>(whole)) return std::nullopt;
   const std::vector<int>& axes = op_as<AdvancedSubtensor>(node.output())->axes;
   const Variable value = padded(whole.owner().input(0), whole.ndim());
-  for (int axis : axes)
-    if (!is_one(value, axis)) return std::nullopt;
+  for (std::size_t k = 0; k < axes.size(); ++k)
+    if (!is_one(value, axes[k]) || !are_positions(node.input(int(1 + k)), whole.static_shape()[std::size_t(axes[k])]))
+      return std::nullopt;
   const Variables lengths = inferred_lengths(node.output());
   if (int(lengths.size()) != node.output().ndim()) return std::nullopt;
   const int index_ndim = node.input(1).ndim();
@@ -313,6 +318,8 @@ std::optional<Variables> subtensor_of_gather(FunctionGraph& graph, const Apply& 
   if (op->axes.size() != 1 || all_full(outer)) return std::nullopt;
   const int axis = op->axes[0], index_ndim = gather.input(1).ndim();
   Bounds of_index(outer.begin() + axis, outer.begin() + axis + index_ndim);
+  // A position out of range fails also where what it selects is not asked for.
+  if (!all_full(of_index) && !are_positions(gather.input(1), x.static_shape()[std::size_t(axis)])) return std::nullopt;
   Bounds of_x(outer.begin(), outer.begin() + axis);
   of_x.emplace_back();
   of_x.insert(of_x.end(), outer.begin() + axis + index_ndim, outer.end());
@@ -369,7 +376,8 @@ void declare(Rules& rules) {
       .tags(useless, canonicalize, specialize, shape_unsafe, "local_subtensor_of_alloc",
             "local_basic_subtensor_of_alloc")
       .sample([=] {
-        return subtensor(alloc(sample_vector(), {length(), shape_i(sample_vector(), 0)}), {IndexItem(1), tail});
+        return subtensor(alloc(sample_vector(), {constant(Array(5L)), shape_i(sample_vector(), 0)}),
+                         {IndexItem(1), tail});
       })
       .sample([=] {
         return subtensor(alloc(number(), {length(), length()}), {tail});
@@ -378,13 +386,13 @@ void declare(Rules& rules) {
       .doc("A gather from a repeated value is the value, repeated differently.")
       .tags(useless, canonicalize, specialize, shape_unsafe, "local_subtensor_of_alloc")
       .sample([=] {
-        const Variable rows = sample_leaf(DType::Int64, {2, 2});
+        const Variable rows = constant(Array{0L, 4L, 1L, 1L}.reshape({2, 2}));
         return subtensor(alloc(sample_vector(), {constant(Array(5L)), shape_i(sample_vector(), 0)}), {IndexItem(rows)});
       })
       .sample([=] {
         const Variable columns = constant(Array{0L, 0L, 1L});
         const Variable x = sample_leaf(DType::Float64, {any_length, 1});
-        return subtensor(alloc(x, {shape_i(x, 0), length()}), {Slice{}, IndexItem(columns)});
+        return subtensor(alloc(x, {shape_i(x, 0), constant(Array(4L))}), {Slice{}, IndexItem(columns)});
       });
   rules.function("subtensor_of_specify_shape", root, subtensor_of_specify_shape)
       .doc("Indexing goes before promises about other dimensions.")
@@ -447,13 +455,18 @@ void declare(Rules& rules) {
       .doc("Part of what is gathered: only that is gathered.")
       .tags(canonicalize, specialize, shape_unsafe, "local_subtensor_of_adv_subtensor")
       .sample([=] {
-        const Variable rows = sample_leaf(DType::Int64, {2, any_length});
+        const Variable rows = constant(Array{0L, 8L, 1L, 1L}.reshape({2, 2}));
         return subtensor(subtensor(sample_leaf(DType::Float64, {9, any_length}), {IndexItem(rows)}),
                          {IndexItem(1), tail, IndexItem(1)});
       })
       .sample([=] {
         const Variable columns = constant(Array{0L, 2L, 0L});
-        return subtensor(subtensor(sample_matrix(), {Slice{}, IndexItem(columns)}), {tail, IndexItem(1)});
+        const Variable x = sample_leaf(DType::Float64, {any_length, 3});
+        return subtensor(subtensor(x, {Slice{}, IndexItem(columns)}), {tail, IndexItem(1)});
+      })
+      .sample([=] {
+        const Variable rows = sample_leaf(DType::Int64, {2}), x = sample_leaf(DType::Float64, {9, any_length});
+        return subtensor(subtensor(x, {IndexItem(rows - rows)}), {Slice{}, tail});
       });
 }
 

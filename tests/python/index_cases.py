@@ -110,6 +110,13 @@ def computed(case, mode):
         return error
 
 
+def is_stricter(case):
+    """Whether NumPy passes over an index that Bitale refuses: positions that are not used, since another array of the
+    index has no elements, and masks of length 0, which fit any dimension."""
+    values = [item.value for item in case.items if isinstance(item.value, np.ndarray)]
+    return any(v.size == 0 or v.dtype == bool and not v.any() for v in values)
+
+
 def difference(case, mode):
     """What is wrong, or None."""
     want, got = expected(case), computed(case, mode)
@@ -117,6 +124,8 @@ def difference(case, mode):
         if isinstance(got, want):
             return None
         return f"expected {want[0].__name__}, got {got!r}"
+    if isinstance(got, IndexError) and is_stricter(case):
+        return None
     if isinstance(got, Exception):
         return f"expected {np.array2string(want, threshold=20)}, got {type(got).__name__}: {got}"
     if np.shape(got) != want.shape or np.asarray(got).dtype != want.dtype or not np.array_equal(got, want, equal_nan=True):

@@ -192,7 +192,7 @@ def test_two_masks(mode):
     f = bt.function([x, m, n], [x[m, n], x[m][:, n], x[m, n].set(0.5)], mode=mode)
     for out, want in zip(f(given, a, b), [given[a, b], given[a][:, b], updated(given, (a, b), "set", 0.5)]):
         np.testing.assert_array_equal(out, want)
-    with pytest.raises(ValueError, match="broadcast"):
+    with pytest.raises(IndexError, match="broadcast"):
         f(given, a, ~b)
 
 

@@ -49,6 +49,7 @@ BITALE_ERROR(OutOfMemoryError, Error)
 BITALE_ERROR(NotImplementedError, Error)
 BITALE_ERROR(InternalError, Error)           // a broken promise of Bitale itself
 BITALE_ERROR(ShapeError, ValueError)         // lengths that don't fit
+BITALE_ERROR(AxisError, ValueError)          // a dimension that is not there; in Python NumPy's, an IndexError as well
 BITALE_ERROR(MissingInputError, ValueError)  // a graph needs a variable that nobody provides
 BITALE_ERROR(UnusedInputError, ValueError)   // an input that no output depends on, or the same input twice
 BITALE_ERROR(DisconnectedInputError, ValueError)

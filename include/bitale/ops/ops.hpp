@@ -152,7 +152,10 @@ Variable subtensor(const Operand& x, const std::vector<IndexItem>& items);
 // A copy of x in which x[items...] is y (or has y added; repeated indices add up).
 Variable set_subtensor(const Operand& x, const std::vector<IndexItem>& items, const Operand& y);
 Variable inc_subtensor(const Operand& x, const std::vector<IndexItem>& items, const Operand& y);
-Variable take(const Operand& x, const Operand& indices, int axis = 0);
+// The elements at positions along an axis. Beyond the ends: an IndexError, the element at that end (negative ones are
+// beyond the beginning), or counted around. Where there is nothing to take, an IndexError.
+enum class TakeMode { Raise, Clip, Wrap };
+Variable take(const Operand& x, const Operand& indices, int axis = 0, TakeMode mode = TakeMode::Raise);
 // The positions of the elements that are not 0, in row-major order: a vector per dimension. ValueError for a scalar.
 Variables nonzero(const Operand& x);
 Variable flatnonzero(const Operand& x);     // the same, of the flattened x

@@ -50,7 +50,6 @@ bitwise_and = logical_and = and_
 bitwise_or = logical_or = or_
 bitwise_xor = logical_xor = xor
 bitwise_not = invert
-where = switch
 fill = second
 expit = sigmoid
 log1pexp = softplus

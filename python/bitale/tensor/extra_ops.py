@@ -6,6 +6,7 @@ import math
 from typing import Any, Sequence
 
 from bitale._core import (
+    AxisError,
     TensorVariable,
     abs,
     alloc,
@@ -28,6 +29,7 @@ from bitale._core import (
     minimum,
     mod,
     neg,
+    nonzero,
     or_,
     second,
     switch,
@@ -58,12 +60,13 @@ __all__ = [
     "smallest",
     "swap_last_axes",
     "swapaxes",
+    "where",
 ]
 
 
 def _axis(axis: int, ndim: int, function: str) -> int:
     if not -ndim <= axis < ndim:
-        raise ValueError(f"{function}: axis {axis} is outside {ndim} dimensions")
+        raise AxisError(f"{function}: axis {axis} is out of bounds for a tensor of {ndim} dimensions")
     return axis % ndim
 
 
@@ -79,6 +82,18 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None) -> TensorVariable:
     """A tensor of a's shape (and dtype) whose elements are all fill_value."""
     a = as_tensor_variable(a)
     return second(a, cast(fill_value, a.dtype if dtype is None else dtype))
+
+
+def where(condition: Any, x: Any = None, y: Any = None) -> TensorVariable | tuple[TensorVariable, ...]:
+    """x where the condition is true, else y; the condition alone: where it is not 0, as `nonzero`.
+
+    ValueError when only one of x and y is given.
+    """
+    if x is None and y is None:
+        return nonzero(condition)
+    if x is None or y is None:
+        raise ValueError("where: expected both x and y, or neither")
+    return switch(condition, x, y)
 
 
 def swapaxes(x: Any, axis1: int, axis2: int) -> TensorVariable:

@@ -83,7 +83,7 @@ std::optional<std::int64_t> Emitter::lane_stride(Expr offset) {
   const Expr a = offset.argument(0), b = offset.argument(1);
   if (offset.code() == Code::mul) {
     const auto scaled = [&](Expr factor, Expr other) -> std::optional<std::int64_t> {
-      if (!factor.is_constant() || std::abs(factor.payload()) > largest) return {};
+      if (!factor.is_constant() || factor.payload() > largest || factor.payload() < -largest) return {};
       const auto stride = lane_stride(other);
       return stride && std::abs(*stride) <= largest ? std::optional(*stride * factor.payload()) : std::nullopt;
     };

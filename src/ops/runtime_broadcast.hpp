@@ -1,0 +1,43 @@
+// RuntimeBroadcast: a tensor repeated along dimensions that turn out to have length 1, as NumPy does it for the arrays
+// of an index and for the value of an indexed update. Everywhere else it is the static type that decides.
+#pragma once
+
+#include "bitale/graph/op.hpp"
+
+namespace bitale {
+
+// Inputs: a tensor, then the length wanted for each entry of `axes`.
+class RuntimeBroadcast final : public OpOf<RuntimeBroadcast> {
+ public:
+  RuntimeBroadcast(std::vector<int> axes, bool of_index) : axes(std::move(axes)), of_index(of_index) {}
+
+  std::vector<int> axes;  // that are repeated where their length is 1, ascending; their types don't know their lengths
+  bool of_index;          // other lengths are an IndexError, not a ShapeError
+  static constexpr auto fields =
+      attribute_list(attribute("axes", &RuntimeBroadcast::axes), attribute("of_index", &RuntimeBroadcast::of_index));
+
+  std::string_view name() const override { return "RuntimeBroadcast"; }
+  std::string pprint_text(std::span<const std::string> inputs) const override { return inputs[0]; }
+  Apply make_node(std::span<const Variable> inputs) const override;
+  std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
+  void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
+  bool emit(Lowering& to, const Apply& node) const override;
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
+  Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
+  bool has_pushforward() const override { return true; }
+  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
+  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  std::vector<int> view_of(const Apply& node, int output) const override;
+  bool may_fold(const Apply&) const override { return false; }  // a call fails, not its compilation
+
+ private:
+  [[noreturn]] void fail(int axis, std::int64_t have, std::int64_t want) const;
+};
+
+// `value`, whose dimensions are to have these lengths. Where its type knows the length, or the graph shows that it is
+// the one wanted, nothing is done.
+Variable broadcast_at_run_time(const Variable& value, const Shape& lengths, bool of_index);
+// Index tensors of one rank, which are to broadcast together as in NumPy.
+Variables broadcast_indices(const Variables& indices);
+
+}  // namespace bitale
