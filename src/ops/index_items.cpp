@@ -82,6 +82,11 @@ struct Steps {
     return x.ndim() - 1 - separator -
            int(std::count_if(axes.begin(), axes.end(), [&](int axis) { return axis > separator; }));
   }
+  Steps broadcast(const Variable& x) const {
+    Steps out = *this;
+    out.tensors = broadcast_indices(tensors, x, axes);
+    return out;
+  }
   Variable gathered(const Variable& x) const {
     if (axes.empty()) return x;
     if (separator < 0) return gathered_with_separator(x);
@@ -202,7 +207,6 @@ Steps take_apart(const Variable& x, const std::vector<IndexItem>& items) {
   int rank = 0;
   for (auto& tensor : steps.tensors) rank = std::max(rank, tensor.ndim());
   for (auto& tensor : steps.tensors) tensor = padded_to(tensor, rank);
-  steps.tensors = broadcast_indices(steps.tensors);
   return steps;
 }
 
@@ -213,10 +217,10 @@ Variable updated(const Operand& x, const std::vector<IndexItem>& items, const Op
   Variable result;
   if (steps.axes.empty()) {
     result = steps.updated_cut(whole, y.variable, set);
-  } else if (steps.pattern.dims().empty()) {
-    result = steps.updated_gathered(whole, y.variable, set);
   } else {
-    result = steps.updated_cut(whole, steps.updated_gathered(steps.cut(whole), y.variable, set), true);
+    const Variable part = steps.cut(whole);
+    result = steps.broadcast(part).updated_gathered(part, y.variable, set);
+    if (!steps.pattern.dims().empty()) result = steps.updated_cut(whole, result, true);
   }
   if (steps.joins()) result = reshape(result, lengths_of(expanded));
   return dimshuffle(result, steps.collapse);
@@ -238,7 +242,8 @@ IndexItem::IndexItem(const Operand& index)
 Variable subtensor(const Operand& x, const std::vector<IndexItem>& items) {
   LocationScope here(x.where);
   const Steps steps = take_apart(x.variable, items);
-  return steps.gathered(steps.cut(steps.made_one(steps.expanded(x.variable))));
+  const Variable part = steps.cut(steps.made_one(steps.expanded(x.variable)));
+  return steps.broadcast(part).gathered(part);
 }
 
 Variable set_subtensor(const Operand& x, const std::vector<IndexItem>& items, const Operand& y) {

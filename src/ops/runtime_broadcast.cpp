@@ -3,6 +3,8 @@
 #include <numeric>
 
 #include "bitale/ops/ops.hpp"
+#include "ops/arange.hpp"
+#include "ops/dimshuffle.hpp"
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
@@ -127,14 +129,34 @@ Variable broadcast_at_run_time(const Variable& value, const Shape& lengths, bool
   return axes.empty() ? value : (*make_ref<RuntimeBroadcast>(axes, of_index))(inputs);
 }
 
-Variables broadcast_indices(const Variables& indices) {
+namespace {
+
+bool counts_along(Variable index, const Variable& length) {
+  while (dynamic_cast<const DimShuffle*>(index.owner_op())) index = index.owner().input(0);
+  if (!dynamic_cast<const ARange*>(index.owner_op())) return false;
+  const Apply made = index.owner();
+  return known_integer(made.input(0)) == 0 && known_integer(made.input(2)) == 1 &&
+         is_same_length(length_of(index, 0), length);
+}
+
+}  // namespace
+
+Variables broadcast_indices(const Variables& indices, const Variable& x, const std::vector<int>& axes) {
   if (indices.size() < 2) return indices;
+  std::vector<bool> counts;
+  for (std::size_t k = 0; k < indices.size(); ++k) counts.push_back(counts_along(indices[k], length_of(x, axes[k])));
   Shape lengths;
   for (int axis = 0; axis < indices[0].ndim(); ++axis) {
     Variable common;
-    for (auto& index : indices) {
-      const Variable own = length_of(index, axis);
-      if (known_integer(own) == 1) continue;
+    bool counted = false;
+    for (std::size_t k = 0; k < indices.size(); ++k) {
+      const Variable own = length_of(indices[k], axis);
+      if (known_integer(own) == 1 || counted) continue;
+      counted = counts[k];
+      if (counted) {
+        common = own;
+        continue;
+      }
       if (!common || (known_integer(own) && !known_integer(common)))
         common = own;
       else if (!known_integer(common) && !is_same_length(common, own))

@@ -37,7 +37,8 @@ class RuntimeBroadcast final : public OpOf<RuntimeBroadcast> {
 // `value`, whose dimensions are to have these lengths. Where its type knows the length, or the graph shows that it is
 // the one wanted, nothing is done.
 Variable broadcast_at_run_time(const Variable& value, const Shape& lengths, bool of_index);
-// Index tensors of one rank, which are to broadcast together as in NumPy.
-Variables broadcast_indices(const Variables& indices);
+// Index tensors of one rank, which are to broadcast together as in NumPy; but not those that count along the dimension
+// of x that they index, 0, 1, ... up to its length: x[arange(x.shape[0]), y] is then one loop over the rows of x.
+Variables broadcast_indices(const Variables& indices, const Variable& x, const std::vector<int>& axes);
 
 }  // namespace bitale

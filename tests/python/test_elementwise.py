@@ -266,7 +266,6 @@ def test_aliases():
         floor_div="int_div",
         equal="eq",
         less="lt",
-        where="switch",
         digamma="psi",
         bitwise_and="and_",
         square="sqr",
