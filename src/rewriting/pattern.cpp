@@ -54,6 +54,12 @@ bool same_operation(const Op& pattern, const Op& actual) {
   return pattern.name() == actual.name() && essential(pattern) == essential(actual);
 }
 
+DType compute_dtype(const Apply& node) {
+  if (node.op().elementwise()) return scalar_types(node).compute;
+  const TensorType* result = as_tensor(node.output(0).type());
+  return result ? result->dtype : DType::Float64;
+}
+
 Pattern::Pattern(const Variable& root, Variables& leaves, std::vector<OpRef>& ops) {
   std::vector<Variable> order = ancestors(std::span(&root, 1));
   std::unordered_map<const VariableNode*, int> position;
@@ -73,6 +79,7 @@ Pattern::Pattern(const Variable& root, Variables& leaves, std::vector<OpRef>& op
         node.inputs.push_back(position.at(input.node()));
         level = std::max(level, levels[std::size_t(node.inputs.back())]);
       }
+      node.dtype = compute_dtype(owner);
       ++level;
     } else if (variable.is_constant()) {
       const std::optional<double> value = scalar_constant(variable);
@@ -88,6 +95,21 @@ Pattern::Pattern(const Variable& root, Variables& leaves, std::vector<OpRef>& op
     levels.push_back(level);
   }
   depth_ = levels.back();
+  for (auto& node : nodes_) node.computes_as_root = node.dtype == nodes_.back().dtype;
+}
+
+bool Pattern::converts(int leaf_slot) const {
+  bool used = false;
+  for (auto& node : nodes_) {
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      const PatternNode& input = nodes_[std::size_t(node.inputs[i])];
+      const bool is_leaf = input.kind == PatternNode::Kind::Leaf || input.kind == PatternNode::Kind::ConstantLeaf;
+      if (!is_leaf || input.slot != leaf_slot) continue;
+      if (!node.scalar || !node.computes_as_root) return false;
+      used |= !(node.scalar->has_condition && i == 0);
+    }
+  }
+  return used;
 }
 
 namespace {
@@ -138,6 +160,7 @@ class Matcher {
       : pattern_(pattern), graph_(graph), binding_(binding) {}
 
   bool run(const Variable& subject) {
+    if (!subject.has_owner()) return false;
     goals_.push_back({&pattern_.root(), subject.node()});
     return solve();
   }
@@ -177,6 +200,7 @@ class Matcher {
   bool solve_apply(const PatternNode& node, VariableNode* subject) {
     ApplyNode* owner = subject->owner;
     if (!owner || owner->inputs.size() != node.inputs.size() || !same_op(node, *owner)) return false;
+    if (!keeps_dtype(node, *owner)) return false;
     if (node.once_used && graph_.clients(Variable::of(subject)).size() != 1) return false;
     OpRef* slot = node.scalar ? nullptr : &binding_.ops[std::size_t(node.slot)];
     const OpRef before = slot ? *slot : OpRef();
@@ -192,6 +216,13 @@ class Matcher {
     }
     const OpRef& bound = binding_.ops[std::size_t(node.slot)];
     return bound ? bound->equals(*owner.op) : same_operation(*node.source.owner_op(), *owner.op);
+  }
+
+  // The root says in which dtype everything is computed.
+  bool keeps_dtype(const PatternNode& node, ApplyNode& owner) {
+    const DType dtype = compute_dtype(Apply::of(&owner));
+    if (&node == &pattern_.root()) binding_.dtype = dtype;
+    return dtype == (node.computes_as_root ? binding_.dtype : node.dtype);
   }
 
   bool solve_inputs(const PatternNode& node, const ApplyNode& owner, bool swapped) {
@@ -225,13 +256,13 @@ bool match(const Pattern& pattern, const FunctionGraph& graph, const Variable& s
   return Matcher(pattern, graph, binding).run(subject);
 }
 
-Variable build(const Pattern& pattern, const Binding& binding, DType literal_dtype) {
+Variable build(const Pattern& pattern, const Binding& binding) {
   Variables built;
   for (auto& node : pattern.nodes()) {
     switch (node.kind) {
       case PatternNode::Kind::Leaf:
       case PatternNode::Kind::ConstantLeaf: built.push_back(binding.leaves[std::size_t(node.slot)]); break;
-      case PatternNode::Kind::Literal: built.push_back(literal(node.value, literal_dtype)); break;
+      case PatternNode::Kind::Literal: built.push_back(literal(node.value, binding.dtype)); break;
       case PatternNode::Kind::Apply: {
         Variables inputs;
         for (int input : node.inputs) inputs.push_back(built[std::size_t(input)]);

@@ -22,7 +22,15 @@ struct PatternNode {
   const ScalarOp* scalar = nullptr;  // of an elementwise operation
   std::vector<int> inputs;           // nodes of the pattern
   bool commutative = false, once_used = false;
+  // Of an operation: the dtype that the pattern's own node computes in, and whether that is the root's. What computes
+  // in the root's dtype must do so in what is matched.
+  DType dtype = DType::Float64;
+  bool computes_as_root = true;
 };
+
+// The dtype in which a node computes: elementwise operations convert their operands to it. Of other operations, the
+// dtype of the result.
+DType compute_dtype(const Apply& node);
 
 // The nodes of an expression over pattern leaves, inputs first; the root is the last.
 class Pattern {
@@ -31,6 +39,9 @@ class Pattern {
   Pattern(const Variable& root, Variables& leaves, std::vector<OpRef>& ops);
   const PatternNode& root() const { return nodes_.back(); }
   const std::vector<PatternNode>& nodes() const { return nodes_; }
+  // Whether every use of the leaf converts it to the root's dtype, so that this may as well be done beforehand. False
+  // of what serves as a condition only, and of operands of operations that are not elementwise.
+  bool converts(int leaf_slot) const;
   // How many levels of operations.
   int depth() const { return depth_; }
   // Whether it may match, judged by what RuleIndex sorts nodes by.
@@ -51,13 +62,15 @@ bool same_operation(const Op& pattern, const Op& actual);
 struct Binding {
   Variables leaves;
   std::vector<OpRef> ops;
+  DType dtype = DType::Float64;  // in which the root computes
 };
 
-// Lays the pattern over a variable. The binding is filled when it fits.
+// Lays the pattern over a variable. The binding is filled when it fits. All steps must compute in the root's dtype: of
+// uint8 u and float64 d, the sign of u may not leave (-u) * d, in which it wraps.
 bool match(const Pattern& pattern, const FunctionGraph& graph, const Variable& subject, Binding& binding);
 
 // Builds the expression on the bound leaves, anew: dtypes and ranks are those of the leaves. Floating literals become
-// `literal_dtype` where they would widen the result.
-Variable build(const Pattern& pattern, const Binding& binding, DType literal_dtype);
+// the binding's dtype where they would widen the result.
+Variable build(const Pattern& pattern, const Binding& binding);
 
 }  // namespace bitale::rewriting
