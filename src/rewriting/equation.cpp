@@ -52,7 +52,7 @@ void Equation::assume(Variables conditions) {
 
 Variables Equation::assumptions_on(const Variables& leaves, DType literal_dtype) const {
   Variables out;
-  for (auto& pattern : assumption_patterns_) out.push_back(build(pattern, Binding{leaves, ops_, literal_dtype}));
+  for (auto& pattern : assumption_patterns_) out.push_back(build(pattern, Binding{leaves, ops_, {literal_dtype}}));
   return out;
 }
 
@@ -74,7 +74,7 @@ bool are_shown(const Equation& equation, const Variables& leaves, DType dtype) {
 }  // namespace
 
 std::optional<Variables> Equation::apply(FunctionGraph& graph, const Apply& node, bool granted) const {
-  Binding binding{Variables(leaves_.size()), std::vector<OpRef>(ops_.size())};
+  Binding binding{Variables(leaves_.size()), std::vector<OpRef>(ops_.size()), {}};
   const Variable output = node.output();
   if (!match(left_, graph, output, binding)) return std::nullopt;
   auto fits = [&](const Variable& leaf) { return is_among(leaf.dtype(), dtypes) || scalar_constant(leaf); };
@@ -84,7 +84,7 @@ std::optional<Variables> Equation::apply(FunctionGraph& graph, const Apply& node
   for (auto& condition : conditions)
     if (!condition(found)) return std::nullopt;
   if (!granted && !assumptions_.empty() && !are_shown(*this, binding.leaves, output.dtype())) return std::nullopt;
-  convert_leaves(binding);
+  if (!convert_leaves(binding)) return std::nullopt;
   std::optional<Variable> result = fit(right_side(binding, output.dtype()), output);
   if (!result) return std::nullopt;
   return Variables{*result};
@@ -93,16 +93,22 @@ std::optional<Variables> Equation::apply(FunctionGraph& graph, const Apply& node
 // What the left side's operations do to their operands is done beforehand, so that all steps of the right side compute
 // in the dtype of the left side's. A spread constant becomes its number: views of constants are not folded, and what
 // rules do to them would never end.
-void Equation::convert_leaves(Binding& binding) const {
+bool Equation::convert_leaves(Binding& binding) const {
   for (std::size_t slot = 0; slot < binding.leaves.size(); ++slot) {
     Variable& leaf = binding.leaves[slot];
-    if (!left_.converts(int(slot))) continue;
+    const int region = left_.region_of_leaf(int(slot));
+    const auto is_own = [&](DType dtype) { return dtype == leaf.dtype(); };
+    if (region == Pattern::many_regions && !std::all_of(binding.dtypes.begin(), binding.dtypes.end(), is_own))
+      return false;
+    if (region < 0) continue;
+    const DType dtype = binding.dtypes[std::size_t(region)];
     if (is_pattern_constant(leaves_[slot]) || (leaf.ndim() == 0 && leaf.is_constant())) {
-      if (const auto value = scalar_constant(leaf)) leaf = constant_like(*value, binding.dtype);
-    } else if (leaf.dtype() != binding.dtype) {
-      leaf = cast(leaf, binding.dtype);
+      if (const auto value = scalar_constant(leaf)) leaf = constant_like(*value, dtype);
+    } else if (leaf.dtype() != dtype) {
+      leaf = cast(leaf, dtype);
     }
   }
+  return true;
 }
 
 Variable Equation::right_side(const Binding& binding, DType result) const {
@@ -116,7 +122,7 @@ Variable on(const Pattern& pattern, const Variables& leaves, const std::vector<O
   DType dtype = leaves.empty() ? DType::Float64 : leaves[0].dtype();
   for (auto& leaf : leaves)
     if (is_float(leaf.dtype())) dtype = leaf.dtype();
-  return build(pattern, Binding{leaves, ops, dtype});
+  return build(pattern, Binding{leaves, ops, {dtype}});
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ class Equation {
 
  private:
   Variable right_side(const Binding& binding, DType result) const;
-  void convert_leaves(Binding& binding) const;
+  bool convert_leaves(Binding& binding) const;  // false where that can't be
 
   std::string rule_;
   Variable left_source_, right_source_;

@@ -95,21 +95,49 @@ Pattern::Pattern(const Variable& root, Variables& leaves, std::vector<OpRef>& op
     levels.push_back(level);
   }
   depth_ = levels.back();
-  for (auto& node : nodes_) node.computes_as_root = node.dtype == nodes_.back().dtype;
+  // From the root down. Operands of what is not elementwise are computed in dtypes of their own.
+  const auto open_region = [this](PatternNode& node) {
+    node.region = regions_++;
+    node.opens_region = true;
+  };
+  for (auto& node : nodes_) node.region = -1;
+  open_region(nodes_.back());
+  for (std::size_t i = nodes_.size(); i-- > 0;) {
+    const PatternNode node = nodes_[i];
+    for (int at : node.inputs) {
+      PatternNode& input = nodes_[std::size_t(at)];
+      if (input.kind != PatternNode::Kind::Apply || input.region >= 0) continue;
+      if (node.scalar)
+        input.region = node.region;
+      else
+        open_region(input);
+    }
+  }
+  std::vector<DType> dtypes(std::size_t(regions_), DType::Float64);
+  for (auto& node : nodes_)
+    if (node.opens_region) dtypes[std::size_t(node.region)] = node.dtype;
+  for (auto& node : nodes_)
+    node.computes_as_region = node.region >= 0 && node.dtype == dtypes[std::size_t(node.region)];
 }
 
-bool Pattern::converts(int leaf_slot) const {
-  bool used = false;
+int Pattern::region_of_leaf(int leaf_slot) const {
+  int region = -1;
+  bool is_operand = false;
   for (auto& node : nodes_) {
     for (std::size_t i = 0; i < node.inputs.size(); ++i) {
       const PatternNode& input = nodes_[std::size_t(node.inputs[i])];
       const bool is_leaf = input.kind == PatternNode::Kind::Leaf || input.kind == PatternNode::Kind::ConstantLeaf;
       if (!is_leaf || input.slot != leaf_slot) continue;
-      if (!node.scalar || !node.computes_as_root) return false;
-      used |= !(node.scalar->has_condition && i == 0);
+      if (node.scalar && node.scalar->has_condition && i == 0) continue;
+      if (node.scalar && node.computes_as_region) {
+        if (region >= 0 && region != node.region) return many_regions;
+        region = node.region;
+      } else {
+        is_operand = true;
+      }
     }
   }
-  return used;
+  return is_operand && region >= 0 ? many_regions : region;
 }
 
 namespace {
@@ -161,6 +189,7 @@ class Matcher {
 
   bool run(const Variable& subject) {
     if (!subject.has_owner()) return false;
+    binding_.dtypes.assign(std::size_t(pattern_.region_count()), DType::Float64);
     goals_.push_back({&pattern_.root(), subject.node()});
     return solve();
   }
@@ -218,11 +247,11 @@ class Matcher {
     return bound ? bound->equals(*owner.op) : same_operation(*node.source.owner_op(), *owner.op);
   }
 
-  // The root says in which dtype everything is computed.
   bool keeps_dtype(const PatternNode& node, ApplyNode& owner) {
     const DType dtype = compute_dtype(Apply::of(&owner));
-    if (&node == &pattern_.root()) binding_.dtype = dtype;
-    return dtype == (node.computes_as_root ? binding_.dtype : node.dtype);
+    DType& of_region = binding_.dtypes[std::size_t(node.region)];
+    if (node.opens_region) of_region = dtype;
+    return dtype == (node.computes_as_region ? of_region : node.dtype);
   }
 
   bool solve_inputs(const PatternNode& node, const ApplyNode& owner, bool swapped) {
@@ -262,7 +291,7 @@ Variable build(const Pattern& pattern, const Binding& binding) {
     switch (node.kind) {
       case PatternNode::Kind::Leaf:
       case PatternNode::Kind::ConstantLeaf: built.push_back(binding.leaves[std::size_t(node.slot)]); break;
-      case PatternNode::Kind::Literal: built.push_back(literal(node.value, binding.dtype)); break;
+      case PatternNode::Kind::Literal: built.push_back(literal(node.value, binding.dtypes[0])); break;
       case PatternNode::Kind::Apply: {
         Variables inputs;
         for (int input : node.inputs) inputs.push_back(built[std::size_t(input)]);

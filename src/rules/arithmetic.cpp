@@ -142,22 +142,24 @@ bool is_ordinary(double value) { return std::isfinite(value) && (value == 0 || s
 void constants_of_sums(Rules& rules) {
   auto [x] = pattern_variables<1>();
   const Variable c = pattern_constant("c"), d = pattern_constant("d");
-  const auto finite = [=](const Match& m) { return std::isfinite(m.value(c)) && std::isfinite(m.value(d)); };
-  auto collect = [&](std::string name, const Variable& left, const Variable& right) -> Rule& {
-    return rules.equation(std::move(name), left, right)
-        .on(numbers)
-        .when(finite)
-        .tags(canonicalize, "local_add_canonizer");
+  // One constant for two only where it is their very sum: beside an x that nearly cancels it, a rounded one would show.
+  const auto exact = [=](const Match& m, double sign) {
+    return is_exact_sum(m.value(c), sign * m.value(d), m.node().output().dtype());
   };
-  collect("c_plus_sum", c + (d + x), (c + d) + x);
-  collect("c_plus_difference", c + (d - x), (c + d) - x);
-  collect("c_plus_less", c + (x - d), x + (c - d));
-  collect("c_minus_sum", c - (d + x), (c - d) - x);
-  collect("c_minus_difference", c - (d - x), (c - d) + x);
-  collect("c_minus_less", c - (x - d), (c + d) - x);
-  collect("sum_minus_c", (c + x) - d, (c - d) + x);
-  collect("difference_minus_c", (c - x) - d, (c - d) - x);
-  collect("less_minus_c", (x - c) - d, x - (c + d));
+  const Condition sum = [=](const Match&m) { return exact(m, 1); },
+                  difference = [=](const Match&m) { return exact(m, -1); };
+  auto collect = [&](std::string name, const Variable& left, const Variable& right, const Condition& when) {
+    rules.equation(std::move(name), left, right).on(numbers).when(when).tags(canonicalize, "local_add_canonizer");
+  };
+  collect("c_plus_sum", c + (d + x), (c + d) + x, sum);
+  collect("c_plus_difference", c + (d - x), (c + d) - x, sum);
+  collect("c_plus_less", c + (x - d), x + (c - d), difference);
+  collect("c_minus_sum", c - (d + x), (c - d) - x, difference);
+  collect("c_minus_difference", c - (d - x), (c - d) + x, difference);
+  collect("c_minus_less", c - (x - d), (c + d) - x, sum);
+  collect("sum_minus_c", (c + x) - d, (c - d) + x, difference);
+  collect("difference_minus_c", (c - x) - d, (c - d) - x, difference);
+  collect("less_minus_c", (x - c) - d, x - (c + d), sum);
 
   rules.equation("twice", x + x, 2 * x).on(numbers).tags(canonicalize, "local_add_canonizer");
   rules.equation("c_times_plus_itself", c * x + x, (c + 1) * x)
@@ -172,8 +174,16 @@ void constants_of_sums(Rules& rules) {
       .tags(canonicalize, "local_add_canonizer")
       .wider_domain()
       .either_zero();
-  collect("c_times_plus_d_times", c * x + d * x, (c + d) * x).on(floats).wider_domain().either_zero();
-  collect("c_times_minus_d_times", c * x - d * x, (c - d) * x).on(floats).wider_domain().either_zero();
+  const auto finite = [=](const Match& m) { return std::isfinite(m.value(c)) && std::isfinite(m.value(d)); };
+  const auto collect_factors = [&](std::string name, const Variable& left, const Variable& right) {
+    rules.equation(std::move(name), left, right)
+        .when(finite)
+        .tags(canonicalize, "local_add_canonizer")
+        .wider_domain()
+        .either_zero();
+  };
+  collect_factors("c_times_plus_d_times", c * x + d * x, (c + d) * x);
+  collect_factors("c_times_minus_d_times", c * x - d * x, (c - d) * x);
 }
 
 void constants_of_products(Rules& rules) {
@@ -184,13 +194,16 @@ void constants_of_products(Rules& rules) {
   auto quotient = [=](const Match& m) { return is_ordinary(m.value(c) / m.value(d)) && m.value(c) != 0; };
   auto inverse = [=](const Match& m) { return is_ordinary(m.value(d) / m.value(c)) && m.value(d) != 0; };
   auto collect = [&](std::string name, const Variable& left, const Variable& right, Condition when) -> Rule& {
-    return rules.equation(std::move(name), left, right).when(std::move(when)).tags(canonicalize, "local_mul_canonizer");
+    return rules.equation(std::move(name), left, right)
+        .when(std::move(when))
+        .constants({2, 3, -1.5, 1e-3})
+        .tags(canonicalize, "local_mul_canonizer");
   };
-  collect("c_times_product", c * (d * x), (c * d) * x, product).on(numbers);
+  collect("c_times_product", c * (d * x), (c * d) * x, product).on(numbers).wider_domain();
   collect("product_over_c", (c * x) / d, (c / d) * x, quotient).wider_domain();
   collect("c_over_product", c / (d * x), (c / d) / x, quotient);
-  collect("quotient_times_c", (x / c) * d, (d / c) * x, inverse);
-  collect("inverse_times_c", (c / x) * d, (c * d) / x, product);
+  collect("quotient_times_c", (x / c) * d, (d / c) * x, inverse).wider_domain();
+  collect("inverse_times_c", (c / x) * d, (c * d) / x, product).wider_domain();
   collect("quotient_over_c", (x / c) / d, x / (c * d), product);
   collect("c_over_quotient", c / (x / d), (c * d) / x, product);
   collect("c_over_inverse", c / (d / x), (c / d) * x, quotient);
@@ -249,7 +262,7 @@ void distributing(Rules& rules) {
         .once_used(part)
         .wider_domain()
         .either_zero()
-        .differs_at({inf, -inf, 1.5e308, 1e200, -1e200})
+        .differs_at({inf, -inf, 1.5e308, 1e200, -1e200, 3})
         .tags(canonicalize, stabilize, structural, opt_in, "local_greedy_distributor");
   };
   const Variable quotient = x / y, product = x * y;

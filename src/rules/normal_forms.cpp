@@ -145,7 +145,8 @@ class Sum {
  private:
   void collect(const Variable& what, double coefficient) {
     for (auto& term : terms_)
-      if (what ? term.what && term.what.same_as(what) : !term.what) {
+      if (what ? term.what && term.what.same_as(what)
+               : !term.what && is_exact_sum(term.coefficient, coefficient, dtype_)) {
         term.coefficient += coefficient;
         ++term.count;
         return;
@@ -190,7 +191,7 @@ Variable with_coefficient(const Term& term, double magnitude, DType dtype) {
 
 Variable sum_of(const Sum& sum, DType dtype) {
   Variable out;
-  double number = 0;
+  std::vector<double> numbers;  // several where their sum would be rounded
   // A term to start from that needs no sign, if there is one.
   const Term* first = nullptr;
   for (auto& term : sum.terms())
@@ -199,7 +200,7 @@ Variable sum_of(const Sum& sum, DType dtype) {
   for (auto& term : sum.terms()) {
     if (&term == first || term.coefficient == 0) continue;
     if (!term.what) {
-      number = term.coefficient;
+      numbers.push_back(term.coefficient);
       continue;
     }
     const Variable part = with_coefficient(term, std::abs(term.coefficient), dtype);
@@ -208,8 +209,9 @@ Variable sum_of(const Sum& sum, DType dtype) {
     else
       out = term.coefficient > 0 ? out + part : out - part;
   }
-  if (number == 0) return out;
-  return number > 0 ? out + constant_like(number, dtype) : out - constant_like(-number, dtype);
+  for (double number : numbers)
+    out = number > 0 ? out + constant_like(number, dtype) : out - constant_like(-number, dtype);
+  return out;
 }
 
 std::optional<Variables> collect_terms(FunctionGraph& graph, const Apply& node) {
