@@ -129,9 +129,9 @@ class SampleCheck {
       fail(cat("on ", text(), ": ", before.str(), " became ", after.str()));
       return;
     }
-    const bool narrow = before.dtype() == DType::Float32 || std::any_of(leaves_.begin(), leaves_.end(), [](auto& leaf) {
-                          return leaf.dtype() == DType::Float32;
-                        });
+    const Variables steps = ancestors({&expression_, 1});
+    const bool narrow = std::any_of(steps.begin(), steps.end(),
+                                    [](auto& v) { return as_tensor(v.type()) && v.dtype() == DType::Float32; });
     const double tolerance = !is_float(before.dtype()) ? 0 : narrow ? 1e-4 : 1e-9;
     const Array a = before.astype(DType::Float64).contiguous(), b = after.astype(DType::Float64).contiguous();
     for (std::int64_t k = 0; k < a.size(); ++k) {
