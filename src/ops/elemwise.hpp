@@ -39,8 +39,6 @@ const OpRef& elemwise(std::string_view scalar_name);
 Variables pad_ranks(std::span<const Variable> inputs);
 // Applies it after padding ranks.
 Variable apply_elemwise(std::string_view scalar_name, std::span<const Variable> inputs);
-// The dtypes in which an Elemwise node computes, and that of its result. Operands of another dtype are converted first.
-ScalarTypes scalar_types(const Apply& node);
 // The record of an Elemwise node, or nullptr.
 const ScalarOp* scalar_op_of(const Variable& output);
 

@@ -60,19 +60,8 @@ Variable isfinite(const Operand& x) {
   return and_(invert(isnan(x)), invert(isinf(x)));
 }
 
-namespace {
-
-// Discrete values as the floats that exp would make of them: their differences must not wrap.
-Variable as_exponent(const Variable& x) {
-  const DType dtype = x.dtype();
-  return cast(x, scalar_op("exp").dtypes({&dtype, 1}).compute);
-}
-
-}  // namespace
-
-Variable logaddexp(const Operand& first, const Operand& second) {
-  const LocationScope here(first.where);
-  const Variable x = as_exponent(first.variable), y = as_exponent(second.variable);
+Variable logaddexp(const Operand& x, const Operand& y) {
+  const LocationScope here(x.where);
   // larger + log1p(exp(smaller - larger)). Of equal operands x counts as the larger and y as the smaller one, so that
   // each has its half of the gradient. Infinities of one sign have no difference: they decide alone.
   const Variable high = maximum(x, y), low = minimum(y, x);

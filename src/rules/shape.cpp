@@ -66,6 +66,8 @@ std::optional<Variables> useless_reshape(FunctionGraph&, const Apply& node) {
       continue;
     }
     if (static_of(x, axis) != unknown_length && static_of(output, axis) != unknown_length) return std::nullopt;
+    // A computed length may be another one, which is an error.
+    if (length && !known_integer(length)) return std::nullopt;
     ++open;
   }
   // With an open length beside a 0 nothing is settled.

@@ -73,8 +73,9 @@ def wrong_elements(got: np.ndarray, evaluations: list[np.ndarray]) -> np.ndarray
         jumps = (~finite | (wide == np.rint(wide))).all(axis=0)
         low, high = np.where(finite, wide, np.inf).min(axis=0), np.where(finite, wide, -np.inf).max(axis=0)
         near &= ~jumps | ((value >= low - rounding) & (value <= high + rounding))
-        # Near the largest number, infinity is a rounding away (and what follows of it where terms of both signs overflow).
-        near |= ~np.isfinite(value) & ~finite[0] & overflows[-1]
+        # Where something overflows on the way, the order of operations decides between inf, -inf and nan.
+        near |= ~np.isfinite(value) & ~finite[0] & (finite[-1 if len(wide) < 2 else 1] | overflows[-1])
+        # Near the largest number, infinity is a rounding away.
         near |= np.isinf(value) & (np.abs(reference) + tolerance >= info.max) & (np.sign(value) == np.sign(reference))
         same = ((wide == value) | (np.isnan(wide) & np.isnan(value))).any(axis=0)
         return ~(near | same)

@@ -79,13 +79,19 @@ class Generator:
     # ---- the pool ----------------------------------------------------------------------------------------------------
 
     def new_input(self, dtype: str | None = None, shape: tuple[int, ...] | None = None, value: Any = None) -> str:
-        if value is None:
+        free = value is None
+        if free:
             value = random_values(self.rng, dtype or self.dtype(), self.shape() if shape is None else shape)
         value = np.ascontiguousarray(np.asarray(value, dtype)).reshape(np.shape(value))
         knows = self.choice([0.0, 0.5, 1.0])
         static = tuple(n if self.chance(0.7 if n == 1 else knows) else None for n in value.shape)
         shared = self.chance(0.1)
-        given = Input(f"x{len(self.inputs)}", value, static, "plain" if shared else self.choice(layouts), shared)
+        layout = "plain" if shared else self.choice(layouts)
+        if not shared and self.chance(0.06):  # the very array of another input
+            other = [each for each in self.inputs if each.value.dtype == value.dtype and each.value.shape == value.shape and not each.shared]
+            if other and free:
+                value, layout = other[0].value, f"same:{other[0].name}"
+        given = Input(f"x{len(self.inputs)}", value, static, layout, shared)
         self.inputs.append(given)
         self._enter(given.name, symbolic_input(given, self.bt), Val(value))
         return given.name

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import ast
+import copy
+import functools
 from typing import Any, Callable
 
 import numpy as np
@@ -561,3 +564,63 @@ def gradient(g: Generator) -> str:
     if g.chance(0.1) and "sum" not in cost and g.values[chosen[0]].array.size < 50:
         return f"bt.jacobian({cost}, {chosen[0]}, disconnected_inputs='ignore')"
     return f"bt.grad({cost}, {of}, disconnected_inputs='ignore')"
+
+
+# ---- left sides of rewrite rules -------------------------------------------------------------------------------------
+
+
+class _Instance(ast.NodeTransformer):
+    """The text of a rule's side with operands for its variables."""
+
+    compared = {ast.Eq: "eq", ast.NotEq: "neq"}
+
+    def __init__(self, operands: dict[str, str]):
+        self.operands = operands
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        assert isinstance(node.func, ast.Name)
+        return ast.Call(ast.Name(f"pt.{node.func.id}"), [self.visit(each) for each in node.args], [])
+
+    def visit_Compare(self, node: ast.Compare) -> ast.AST:
+        left, right = self.visit(node.left), self.visit(node.comparators[0])
+        name = self.compared.get(type(node.ops[0]))
+        return ast.Call(ast.Name(f"pt.{name}"), [left, right], []) if name else ast.Compare(left, node.ops, [right])
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:
+        return ast.Name(self.operands.get(node.id, node.id))
+
+
+@functools.lru_cache(maxsize=None)
+def _left_sides() -> list[tuple[ast.expr, list[str]]]:
+    """Those of all equations that are expressions of elementwise functions, with their variables."""
+    import bitale as bt
+
+    known = {name for name, _ in elementwise_functions()} | {"logaddexp"}
+    out = []
+    for rule in bt.rewrite.rules():
+        try:
+            tree = ast.parse(rule.left, mode="eval").body
+        except SyntaxError:
+            continue
+        called = {node.func.id for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)}
+        names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - called - {"inf", "nan"}
+        if rule.left and called <= known and names and all(len(name) == 1 for name in names):
+            out.append((tree, sorted(names, key="xyzabcd".find)))
+    return out
+
+
+@kind(9)
+def left_side(g: Generator) -> str:
+    tree, names = g.choice(_left_sides())
+    first = g.pick(kinds="f" if g.chance(0.7) else "biuf")
+    operands = {}
+    for name in names:
+        if name in "cd":
+            operands[name] = g.number("iuf")
+        elif not operands:
+            operands[name] = first
+        else:
+            operands[name] = g.partner(first)
+    if not any(text[0] in "xv" for text in operands.values()):
+        raise Rejected
+    return ast.unparse(ast.fix_missing_locations(_Instance(operands).visit(copy.deepcopy(tree))))

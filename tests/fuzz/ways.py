@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import copy
 import io
+import pickle
 from typing import Any, Callable
 
 import numpy as np
@@ -19,11 +20,14 @@ class Way:
     def __init__(self, name: str, mode: str, options: str = "", after: Callable[[Any], Any] | None = None):
         self.name, self.mode, self.options, self.after = name, mode, options, after
         self.rewrites = '"None"' not in mode
+        self.keeps_state = True  # whether shared variables are those of the case
 
-    def without_domain_rules(self) -> Way:
-        """The same, without the rules that give a value where the expression as written has none."""
-        mode = f'bt.get_mode({self.mode or "None"}).excluding("domain")'
-        return Way(f"{self.name}, without domain rules", mode, self.options, self.after)
+    def without(self, tag: str) -> Way:
+        """The same without the rules that have this tag: "domain", those that give a value where the expression as written
+        has none; "shape_unsafe", those that assume that lengths fit."""
+        out = copy.copy(self)
+        out.name, out.mode = f"{self.name}, without {tag} rules", f'bt.get_mode({self.mode or "None"}).excluding("{tag}")'
+        return out
 
     def compile(self, case: Case, bt: Any, env: dict[str, Any] | None = None) -> Any:
         env = env if env is not None else build(case, bt)
@@ -40,7 +44,7 @@ class Way:
         """Results of one call; the new values of shared variables under the names of their expressions."""
         env = build(case, bt)
         function = self.compile(case, bt, env)
-        arguments = [laid_out(given.value, given.layout) for given in case.inputs if not given.shared]
+        arguments = arguments_of(case)
         before = [argument.copy() for argument in arguments]
         with contextlib.redirect_stdout(io.StringIO()):
             results = function(*arguments)
@@ -49,8 +53,28 @@ class Way:
             if argument.tobytes() != was.tobytes():
                 raise AssertionError("the call changed an argument")
         for shared, new in case.updates:
-            got[f"{new} as {shared}"] = env[shared].get_value()
+            if self.keeps_state:
+                got[f"{new} as {shared}"] = env[shared].get_value()
         return got
+
+
+def arguments_of(case: Case) -> list[np.ndarray]:
+    """What a call gets. "same:x1" is the very array of another input."""
+    arrays: dict[str, np.ndarray] = {}
+    for given in case.inputs:
+        if not given.shared:
+            same = arrays.get(given.layout.removeprefix("same:"))
+            fits = same is not None and same.dtype == given.value.dtype and np.array_equal(same, given.value, equal_nan=True)
+            arrays[given.name] = same if fits else laid_out(given.value, given.layout)
+    return list(arrays.values())
+
+
+class Stored(Way):
+    """Stored by pickle and loaded: compiled again, from the cache on disk."""
+
+    def __init__(self) -> None:
+        super().__init__("a pickled function", "", after=lambda function: pickle.loads(pickle.dumps(function)))
+        self.keeps_state = False
 
 
 FAST_RUN = Way("native code, rewritten", "")
@@ -61,7 +85,8 @@ FAST_COMPILE = Way("FAST_COMPILE", '"FAST_COMPILE"')
 BY_C = Way("C code", 'bt.Mode("c", "fast_run")')
 THREADS = Way("two threads", "", "threads=2")
 COPIED = Way("a copy", "", after=copy.copy)
+STORED = Stored()
 ALWAYS = [AS_BUILT, FAST_RUN]
-OFTEN = [NATIVE_AS_BUILT, REWRITTEN, FAST_COMPILE, THREADS, COPIED]
+OFTEN = [NATIVE_AS_BUILT, REWRITTEN, FAST_COMPILE, THREADS, COPIED, STORED]
 RARELY = [BY_C]
 ALL = ALWAYS + OFTEN + RARELY

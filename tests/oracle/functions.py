@@ -189,6 +189,7 @@ def _operators() -> None:
     Val.set = arrays.set_subtensor
     Val.inc = arrays.inc_subtensor
     Val.T = property(arrays.transpose)
+    Val.size = property(lambda self: Val(np.int64(self.array.size)))
     Val.astype = elementwise.cast
     for name in ("sum", "prod", "max", "min", "mean", "var", "std", "all", "any", "argmax", "argmin", "cumsum", "cumprod",
                  "dot", "flatten", "squeeze", "dimshuffle", "clip", "take", "sort", "argsort", "nonzero", "swapaxes", "ptp",

@@ -119,6 +119,16 @@ def _specify_shape(attributes: dict[str, Any], inputs: list[Val], node: Any) -> 
     return [arrays.specify_shape(x, wanted)]
 
 
+@op("RuntimeBroadcast")
+def _runtime_broadcast(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    x, shape = inputs[0], list(inputs[0].shape)
+    for axis, wanted in zip(attributes["axes"], inputs[1:]):
+        if shape[axis] not in (1, arrays.number(wanted)):
+            raise (IndexError if attributes["of_index"] else ValueError)(f"length {shape[axis]} in dimension {axis}")
+        shape[axis] = arrays.number(wanted)
+    return [arrays.broadcast_to(x, shape)]
+
+
 @op("Alloc")
 def _alloc(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
     return [arrays.alloc(inputs[0], tuple(inputs[1:]))]

@@ -30,7 +30,6 @@ from bitale._core import (
     mod,
     neg,
     nonzero,
-    neq,
     or_,
     second,
     switch,
@@ -197,9 +196,8 @@ def divmod(x: Any, y: Any) -> tuple[TensorVariable, TensorVariable]:
 
 
 def ceil_intdiv(a: Any, b: Any) -> TensorVariable:
-    """``a / b``, rounded up; of any dtype, in the dtype of ``a // b``. Integers divided by zero give 0."""
-    quotient = int_div(a, b)
-    return quotient + cast(neq(mod(a, b), 0), quotient.dtype)
+    """Integer division that rounds up."""
+    return neg(int_div(neg(a), b))
 
 
 def deg2rad(x: Any) -> TensorVariable:
