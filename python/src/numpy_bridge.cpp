@@ -171,7 +171,40 @@ std::optional<Array> try_array_from(nb::handle object, Share share) {
   return array_from(object, share);
 }
 
+namespace {
+
+// Floats that Bitale has not, where any conversion is allowed.
+std::optional<Array> from_other_floats(const TensorType& type, nb::handle object) {
+  if (!is_ndarray(object) && !is_numpy_scalar(object)) return {};
+  const nb::object ndarray = any_to_ndarray(object);
+  const int number = PyArray_TYPE(as_ndarray(ndarray));
+  if (number != NPY_HALF && number != NPY_LONGDOUBLE) return {};
+  PyArray_Descr* descr = PyArray_DescrFromType(numpy_type_number(type.dtype));
+  PyObject* converted = PyArray_CastToType(as_ndarray(ndarray), descr, 0);
+  if (!converted) nb::raise_python_error();
+  return from_ndarray(nb::steal(converted), Share::Borrow);
+}
+
+// An int that no integer dtype holds, for a float type.
+std::optional<double> from_large_int(const TensorType& type, nb::handle object, Downcast downcast) {
+  if (!PyLong_Check(object.ptr()) || !is_float(type.dtype)) return {};
+  const double number = PyLong_AsDouble(object.ptr());
+  if (number == -1 && PyErr_Occurred()) nb::raise_python_error();
+  if (number >= -0x1p63 && number < 0x1p64) return {};
+  const bool rounds =
+      downcast == Downcast::Always || (downcast == Downcast::FloatLiteral && type.dtype == config::float_x());
+  const bool is_exact = type.dtype == DType::Float64 || double(float(number)) == number;
+  if (rounds || (is_exact && nb::steal(PyLong_FromDouble(number)).equal(object))) return number;
+  throw TypeError(cat("expected ", dtype_name(type.dtype), "; the value ", shown(object),
+                      " would change by conversion; allow_input_downcast=True converts anyway"));
+}
+
+}  // namespace
+
 Array value_for(const TensorType& type, nb::handle object, Downcast downcast) {
+  if (downcast == Downcast::Always)
+    if (auto value = from_other_floats(type, object)) return *value;
+  if (auto number = from_large_int(type, object, downcast)) return Array(*number).astype(type.dtype);
   if (is_ndarray(object)) return from_ndarray(object, Share::Borrow);
   if (is_variable(object))
     throw TypeError(cat("expected an array, a number or a list, not the symbolic variable ", variable_of(object).str(),
@@ -208,13 +241,15 @@ nb::object to_numpy(Array array) {
 }
 
 DType dtype_from(nb::handle object) {
+  std::string name;
   if (PyUnicode_Check(object.ptr())) {
-    std::string name = nb::cast<std::string>(object);
-    return name == "floatX" ? config::float_x() : parse_dtype(name);
+    name = nb::cast<std::string>(object);
+    if (name == "floatX") return config::float_x();
   }
-  PyArray_Descr* descr = nullptr;
+  PyArray_Descr* descr = nullptr;  // NumPy knows "int", "double", "<f8"
   if (object.is_none() || !PyArray_DescrConverter(object.ptr(), &descr)) {
     PyErr_Clear();
+    if (!name.empty()) return parse_dtype(name);  // says which there are
     throw TypeError(cat("expected a dtype such as \"float64\", got ", shown(object)));
   }
   nb::object held = nb::steal(reinterpret_cast<PyObject*>(descr));

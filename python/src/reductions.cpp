@@ -1,5 +1,6 @@
 // Reductions and what is built on them, as functions and as methods.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
 
 #include "arguments.hpp"
 #include "bind.hpp"
@@ -13,14 +14,19 @@ namespace bitale::python {
 
 namespace {
 
-void refuse_accumulator(nb::handle acc_dtype, const char* function) {
-  if (!acc_dtype.is_none())
-    throw NotImplementedError(cat(function, ": acc_dtype; convert the input with astype instead"));
+// Sums accumulate in 64 bits: what acc_dtype asks for is there, unless it would lose precision.
+void check_accumulator(const Variable& x, nb::handle acc_dtype, const char* function) {
+  const std::optional<DType> dtype = optional_dtype(acc_dtype);
+  const bool is_float_of_integer = dtype && is_float(*dtype) && is_discrete(x.dtype());
+  if (dtype && !is_float_of_integer && *dtype != x.dtype() && !can_cast_safely(x.dtype(), *dtype))
+    throw TypeError(cat(function, ": acc_dtype: ", dtype_name(*dtype), " does not hold all values of ",
+                        dtype_name(x.dtype()), ", the dtype of x"));
 }
 
 using Summing = Variable (*)(const Operand&, const Axes&, bool, std::optional<DType>);
 using Choosing = Variable (*)(const Operand&, const Axes&, bool);
 using Locating = Variable (*)(const Operand&, std::optional<int>, bool);
+using LocatingOverSome = Variable (*)(const Operand&, const std::vector<int>&, bool);
 using Spreading = Variable (*)(const Operand&, const Axes&, int, bool);
 using Normalizing = Variable (*)(const Operand&, const Axes&);
 
@@ -29,8 +35,9 @@ void bind_summing(nb::module_& m, const char* name, Summing function, const char
       m, name,
       [function, name](const Like& x, const AxisLike& axis, const DTypeLike& dtype, bool keepdims,
                        const DTypeLike& acc_dtype) {
-        refuse_accumulator(acc_dtype, name);
-        return function(as_variable(x), as_axes(axis, name), keepdims, optional_dtype(dtype));
+        const Variable operand = as_variable(x);
+        check_accumulator(operand, acc_dtype, name);
+        return function(operand, as_axes(axis, name), keepdims, optional_dtype(dtype));
       },
       "axis"_a = nb::none(), "dtype"_a = nb::none(), "keepdims"_a = false, "acc_dtype"_a = nb::none(), doc);
 }
@@ -44,13 +51,12 @@ void bind_choosing(nb::module_& m, const char* name, Choosing function, const ch
       "axis"_a = nb::none(), "keepdims"_a = false, doc);
 }
 
-void bind_locating(nb::module_& m, const char* name, Locating function, const char* doc) {
+void bind_locating(nb::module_& m, const char* name, Locating over_all, LocatingOverSome over_some, const char* doc) {
   define_both(
       m, name,
-      [function, name](const Like& x, const AxisLike& axis, bool keepdims) {
-        Axes axes = as_axes(axis, name);
-        if (axes && axes->size() != 1) throw NotImplementedError(cat(name, " over several axes, but not all"));
-        return function(as_variable(x), axes ? std::optional<int>(axes->front()) : std::nullopt, keepdims);
+      [over_all, over_some, name](const Like& x, const AxisLike& axis, bool keepdims) {
+        const Axes axes = as_axes(axis, name);
+        return axes ? over_some(as_variable(x), *axes, keepdims) : over_all(as_variable(x), std::nullopt, keepdims);
       },
       "axis"_a = nb::none(), "keepdims"_a = false, doc);
 }
@@ -60,20 +66,30 @@ using Cumulating = Variable (*)(const Operand&, std::optional<int>);
 void bind_cumulating(nb::module_& m, const char* name, Cumulating function, const char* doc) {
   define_both(
       m, name,
-      [function, name](const Like& x, const AxisLike& axis) {
-        return function(as_variable(x), as_optional_int(axis, cat(name, ": axis")));
+      [function, name](const Like& x, const AxisLike& axis, const DTypeLike& dtype) {
+        Variable operand = as_variable(x);
+        const std::optional<DType> element = optional_dtype(dtype);
+        if (element) operand = cast(operand, *element);
+        const Variable result = function(operand, as_optional_int(axis, cat(name, ": axis")));
+        return element ? cast(result, *element) : result;
       },
-      "axis"_a = nb::none(), doc);
+      "axis"_a = nb::none(), "dtype"_a = nb::none(), doc);
 }
 
 void bind_spreading(nb::module_& m, const char* name, Spreading function, const char* doc) {
   define_both(
       m, name,
-      [function, name](const Like& x, const AxisLike& axis, int ddof, bool keepdims, bool corrected) {
-        if (corrected) throw NotImplementedError(cat(name, ": corrected=True"));
-        return function(as_variable(x), as_axes(axis, name), ddof, keepdims);
+      [function, name](const Like& x, const AxisLike& axis, std::optional<int> ddof, bool keepdims, bool corrected,
+                       std::optional<int> correction) {
+        if (ddof && correction) throw ValueError(cat(name, ": ddof and correction mean the same, and both are given"));
+        Variable operand = as_variable(x);
+        const Axes axes = as_axes(axis, name);
+        // The mean of the centered elements is what rounding has left of 0.
+        if (corrected) operand = sub(operand, mean(operand, axes, true));
+        return function(operand, axes, ddof ? *ddof : correction.value_or(0), keepdims);
       },
-      "axis"_a = nb::none(), "ddof"_a = 0, "keepdims"_a = false, "corrected"_a = false, doc);
+      "axis"_a = nb::none(), "ddof"_a = nb::none(), "keepdims"_a = false, "corrected"_a = false,
+      "correction"_a = nb::none(), doc);
 }
 
 void bind_normalizing(nb::module_& m, const char* name, Normalizing function, const char* doc) {
@@ -86,8 +102,13 @@ void bind_normalizing(nb::module_& m, const char* name, Normalizing function, co
 }  // namespace
 
 void bind_reductions(nb::module_& m) {
-  bind_summing(m, "sum", sum, "Sum over the axes (all by default).");
-  bind_summing(m, "prod", prod, "Product over the axes (all by default).");
+  bind_summing(
+      m, "sum", sum,
+      "Sum over the axes (all by default). dtype: of the result; floats are added before they become integers. "
+      "acc_dtype: at least what is added in; TypeError for a dtype that does not hold x.");
+  bind_summing(m, "prod", prod,
+               "Product over the axes (all by default). dtype: of the result; floats are multiplied before they become "
+               "integers. acc_dtype: at least what is multiplied in; TypeError for a dtype that does not hold x.");
   bind_choosing(m, "max", max, "Largest element over the axes (all by default).");
   bind_choosing(m, "min", min, "Smallest element over the axes (all by default).");
   bind_choosing(m, "all", all, "Whether all elements over the axes (all by default) are true.");
@@ -95,30 +116,31 @@ void bind_reductions(nb::module_& m) {
   define_both(
       m, "mean",
       [](const Like& x, const AxisLike& axis, const DTypeLike& dtype, bool keepdims, const DTypeLike& acc_dtype) {
-        refuse_accumulator(acc_dtype, "mean");
-        Variable operand = as_variable(x);
-        if (auto element = optional_dtype(dtype)) {
-          if (is_discrete(*element)) throw TypeError(cat("mean: dtype must be a float, got ", dtype_name(*element)));
-          operand = cast(operand, *element);
-        }
-        return mean(operand, as_axes(axis, "mean"), keepdims);
+        const Variable operand = as_variable(x);
+        check_accumulator(operand, acc_dtype, "mean");
+        return mean(operand, as_axes(axis, "mean"), keepdims, optional_dtype(dtype));
       },
       "axis"_a = nb::none(), "dtype"_a = nb::none(), "keepdims"_a = false, "acc_dtype"_a = nb::none(),
-      "Mean over the axes (all by default).");
+      "Mean over the axes (all by default). dtype: of the sum; with an integer one the mean is float64.");
   bind_spreading(m, "var", var,
-                 "Variance over the axes (all by default), divided by the number of elements less ddof.");
+                 "Variance over the axes (all by default), divided by the number of elements less ddof (also called "
+                 "correction). corrected: what rounding has left of the mean is subtracted once more.");
   bind_spreading(m, "std", std_, "Standard deviation over the axes (all by default), with var's ddof.");
-  bind_locating(m, "argmax", argmax,
-                "Index of the first largest element along the axis; of the flattened x when axis is None.");
-  bind_locating(m, "argmin", argmin,
-                "Index of the first smallest element along the axis; of the flattened x when axis is None.");
+  bind_locating(
+      m, "argmax", argmax, argmax,
+      "Index of the first largest element along the axis; of the flattened x when axis is None; along several "
+      "axes, its index among their elements, flattened in x's order of the axes.");
+  bind_locating(
+      m, "argmin", argmin, argmin,
+      "Index of the first smallest element along the axis; of the flattened x when axis is None; along several "
+      "axes, its index among their elements, flattened in x's order of the axes.");
   bind_cumulating(m, "cumsum", cumsum,
                   "Sums of all elements up to and including each along the axis; of the flattened x when axis is None. "
-                  "Integers and bool give int64 or uint64.");
+                  "Integers and bool give int64 or uint64. dtype: x is first converted to it, and so is the result.");
   bind_cumulating(
       m, "cumprod", cumprod,
       "Products of all elements up to and including each along the axis; of the flattened x when axis is None. "
-      "Integers and bool give int64 or uint64.");
+      "Integers and bool give int64 or uint64. dtype: x is first converted to it, and so is the result.");
   define(
       m, "diff", [](const Like& x, int n, int axis) { return diff(as_variable(x), n, axis); }, "x"_a, "n"_a = 1,
       "axis"_a = -1, "n times the differences of neighbours along the axis (of bool: whether they differ).");

@@ -182,7 +182,9 @@ void bind_shape(nb::module_& m) {
   define_in_python(cls, "swapaxes", "bitale.tensor.extra_ops", "swapaxes",
                    "def swapaxes(self, axis1: int, axis2: int) -> TensorVariable", "x with two dimensions exchanged.");
   define_in_python(cls, "ptp", "bitale.tensor.extra_ops", "ptp",
-                   "def ptp(self, axis: int | None = None) -> TensorVariable", "Largest less smallest element.");
+                   "def ptp(self, axis: int | collections.abc.Sequence[int] | None = None, keepdims: bool = False) -> "
+                   "TensorVariable",
+                   "Largest less smallest element.");
   cls.def_prop_ro(
       "mT",
       [](nb::handle self) { return nb::module_::import_("bitale.tensor.extra_ops").attr("swap_last_axes")(self); },
@@ -280,6 +282,21 @@ void bind_conversion(nb::module_& m) {
         return total;
       },
       "x"_a, "y"_a, "more"_a, "log(exp(x) + exp(y) + ...), without overflow.");
+  const auto bind_logical = [&m](const char* name, Variable (*function)(const Operand&, const Operand&),
+                                 const char* doc) {
+    define(
+        m, name, [function](const Like& x, const Like& y) { return function(as_variable(x), as_variable(y)); }, "x"_a,
+        "y"_a, doc);
+  };
+  bind_logical("logical_and", logical_and, "Whether both are true; all but 0 is.");
+  bind_logical("logical_or", logical_or, "Whether one of both is true; all but 0 is.");
+  bind_logical("logical_xor", logical_xor, "Whether just one of both is true; all but 0 is.");
+  define(
+      m, "logical_not", [](const Like& x) { return logical_not(as_variable(x)); }, "x"_a, "Whether it is 0.");
+  define_both(
+      m, "deg2rad", [](const Like& x) { return deg2rad(as_variable(x)); }, "Degrees to radians.");
+  define_both(
+      m, "rad2deg", [](const Like& x) { return rad2deg(as_variable(x)); }, "Radians to degrees.");
   define_method(
       m, "clip",
       [](const Like& x, const Like& low, const Like& high) {
@@ -303,7 +320,7 @@ void bind_products(nb::module_& m) {
       "Product of stacks of matrices, as numpy.matmul.");
   define(
       m, "outer", [](const Like& x, const Like& y) { return outer(as_variable(x), as_variable(y)); }, "x"_a, "y"_a,
-      "x[i] * y[j] for all pairs.");
+      "x[i] * y[j] for all pairs; arrays of other ranks are flattened.");
 }
 
 }  // namespace

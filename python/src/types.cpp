@@ -42,6 +42,15 @@ nb::object filter_value(const TypeObject& self, Any value, bool strict, std::opt
   return to_numpy(filter(type, array, strict, downcast == Downcast::Always ? downcast : Downcast::Never));
 }
 
+// A tensor type that knows more of its lengths.
+Type with_shape(const Type& type, nb::handle shape) {
+  const TensorType* tensor = as_tensor(type);
+  if (!tensor) throw TypeError(cat("shape: ", type->str(), " has none"));
+  Type made = tensor_type(tensor->dtype, as_static_shape(shape));
+  if (!type->is_super(*made)) throw ValueError(cat("the shape ", shown(shape), " contradicts the type ", type->str()));
+  return made;
+}
+
 struct Kind {
   const char* name;
   const char* plural;
@@ -77,9 +86,14 @@ Dims shape_or(const Kind& kind, nb::handle shape) {
   return given;
 }
 
-// Several variables: by name, or that many without names.
-Any make_several(const Type& type, nb::args names) {
+// Several variables: by name, or that many without names. One text or list stands for what is in it: the names "x", "y"
+// and "z" may come as "xyz".
+Any make_several(const Type& type, nb::args given) {
   nb::list made;
+  nb::object names = nb::borrow(given);
+  if (given.size() == 1 &&
+      (PyUnicode_Check(given[0].ptr()) || PyList_Check(given[0].ptr()) || PyTuple_Check(given[0].ptr())))
+    names = given[0];
   for (nb::handle name : names) {
     if (is_integer_object(name))
       for (int i = 0; i < *as_optional_int(name, "number of variables"); ++i) made.append(Variable(type));
@@ -109,8 +123,8 @@ void bind_float_x_kind(nb::module_& m, const Kind& kind) {
 
 void bind_fixed_kind(nb::module_& m, const Kind& kind, const char* prefix, DType dtype) {
   const std::string name = std::string(prefix) + kind.name;
-  Type type = tensor_type(dtype, kind.shape);
-  m.attr(name.c_str()) = nb::cast(type);
+  const Type type = tensor_type(dtype, kind.shape);
+  m.attr(name.c_str()) = wrap_for_ever(type);
   export_name(m, name.c_str());
   if (plural_prefixes.find(prefix) == std::string_view::npos) return;
   define(
@@ -124,8 +138,11 @@ void bind_types(nb::module_& m) {
   nb::class_<TypeObject>(m, "Type", "What kind of value a variable stands for.")
       .def(
           "__call__",
-          [](const TypeObject& self, const std::optional<std::string>& name) { return make_variable(self.type, name); },
-          "name"_a = nb::none(), nb::call_guard<AtCaller>(), "A new variable of this type.")
+          [](const TypeObject& self, const std::optional<std::string>& name, Any shape) {
+            return make_variable(shape.is_none() ? self.type : with_shape(self.type, shape), name);
+          },
+          "name"_a = nb::none(), "shape"_a = nb::none(), nb::call_guard<AtCaller>(),
+          "A new variable of this type. shape: static lengths where the type has none; ValueError for others.")
       .def(
           "make_variable",
           [](const TypeObject& self, const std::optional<std::string>& name) { return make_variable(self.type, name); },

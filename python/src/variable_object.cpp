@@ -3,8 +3,12 @@
 
 #include <nanobind/stl/string.h>
 
+#include <cstdint>
+#include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "bitale/compile/shared.hpp"
 
@@ -31,6 +35,14 @@ nb::object wrap_once(const void* node, const Value& value) {
   living()[node] = object.ptr();
   return object;
 }
+
+// By dtype and static shape.
+using NamedTypes = std::map<std::pair<DType, std::vector<std::int64_t>>, nb::object>;
+NamedTypes& named_types() {
+  static auto& table = *new NamedTypes;
+  return table;
+}
+constexpr int highest_named_rank = 7;
 
 // Each kind of op is a class of its own, made when first met, so that type(node.op) tells them apart.
 nb::object class_of_op(const Op& op) {
@@ -72,9 +84,21 @@ nb::object wrap(const OpRef& op) {
   return object;
 }
 
+nb::object wrap_for_ever(const Type& type) {
+  const TensorType& tensor = *as_tensor(type);
+  nb::object object = nb::cast(TensorTypeObject{{type}}, nb::rv_policy::move);
+  named_types()[{tensor.dtype, {tensor.shape.begin(), tensor.shape.end()}}] = object;
+  return object;
+}
+
 nb::object wrap(const Type& type) {
   if (!type) return nb::none();
-  if (as_tensor(type)) return nb::cast(TensorTypeObject{{type}}, nb::rv_policy::move);
+  const TensorType* tensor = as_tensor(type);
+  if (tensor && tensor->ndim() <= highest_named_rank)
+    if (auto found = named_types().find({tensor->dtype, {tensor->shape.begin(), tensor->shape.end()}});
+        found != named_types().end())
+      return found->second;
+  if (tensor) return nb::cast(TensorTypeObject{{type}}, nb::rv_policy::move);
   return nb::cast(TypeObject{type}, nb::rv_policy::move);
 }
 

@@ -66,6 +66,8 @@ nb::object wrap(const Variable& variable);
 nb::object wrap(const Apply& apply);
 nb::object wrap(const OpRef& op);
 nb::object wrap(const Type& type);
+// A new Python object for a tensor type that has a name (dvector): from now on the only one, so that x.type is dvector.
+nb::object wrap_for_ever(const Type& type);
 
 bool is_variable(nb::handle object);
 // The handle's variable; it must be one.

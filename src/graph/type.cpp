@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <limits>
 #include <utility>
 
 #include "bitale/core/config.hpp"
@@ -114,44 +112,6 @@ Dims broadcast_static_shapes(const Dims& a, const Dims& b) {
 
 namespace {
 
-// Whether a C++ conversion to the integer type keeps the meaning (fractions are cut off, which downcasting allows).
-template <class To, class From>
-bool fits_integer(From value) {
-  if constexpr (std::is_floating_point_v<From>) {
-    // The bounds are exact in floating point: 2^n, and -2^n or -1 (exclusive).
-    constexpr From above = From(std::numeric_limits<To>::max() / 2 + 1) * From(2);
-    constexpr From below = std::is_signed_v<To> ? -above : From(0);
-    From whole = std::trunc(value);
-    return whole >= below && whole < above;  // false for nan
-  } else if constexpr (std::is_same_v<From, bool>) {
-    return true;
-  } else {
-    return std::in_range<To>(value);
-  }
-}
-
-// Refuses values that an integer dtype can't say, which a plain conversion would turn into anything.
-void require_integer_values(const Array& value, DType to) {
-  Array flat = value.contiguous();
-  visit_dtype(to, [&]<class To>() {
-    if constexpr (!std::is_same_v<To, bool> && std::is_integral_v<To>) {
-      visit_dtype(flat.dtype(), [&]<class From>() {
-        auto* data = static_cast<const From*>(flat.data());
-        for (std::int64_t i = 0, n = flat.size(); i < n; ++i)
-          if (!fits_integer<To>(data[i])) {
-            std::string text = [&] {
-              if constexpr (std::is_floating_point_v<From>)
-                return number_text(double(data[i]));
-              else
-                return std::to_string(data[i]);
-            }();
-            throw ValueError(cat("cannot convert ", text, " (", dtype_name(flat.dtype()), ") to ", dtype_name(to)));
-          }
-      });
-    }
-  });
-}
-
 std::string value_text(const Array& value) {
   return cat("an array of dtype ", dtype_name(value.dtype()), " and shape ", tuple_text(value.shape()));
 }
@@ -165,10 +125,7 @@ Array convert(const TensorType& type, const Array& value, bool strict, Downcast 
   if (value.dtype() == type.dtype) return value;
   if (strict)
     throw TypeError(cat("expected dtype ", dtype_name(type.dtype), " exactly (strict), got ", value_text(value)));
-  if (downcast == Downcast::Always) {
-    require_integer_values(value, type.dtype);
-    return value.astype(type.dtype);
-  }
+  if (downcast == Downcast::Always) return value.astype(type.dtype);  // as cast does it
   if (can_cast_safely(value.dtype(), type.dtype)) return value.astype(type.dtype);
   if (downcast == Downcast::FloatLiteral && is_float_literal(type, value)) return value.astype(type.dtype);
   throw TypeError(cat("expected ", type.str(), ", got ", value_text(value), ": ", dtype_name(value.dtype()),

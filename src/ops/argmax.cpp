@@ -1,5 +1,6 @@
 // Argmax and argmin: the position of an extreme element, as NumPy counts it: the first of equal ones, and a nan before
 // all.
+#include <algorithm>
 #include <cmath>
 
 #include "bitale/core/error.hpp"
@@ -124,6 +125,30 @@ Variable arg_extreme(const Operand& x, std::optional<int> axis, bool keepdims, b
   return keepdims ? keep_dimensions(y, over, x.ndim()) : y;
 }
 
+// Over several axes: they become the last one.
+Variable arg_extreme(const Operand& x, const std::vector<int>& axes, bool keepdims, bool smallest) {
+  const LocationScope here(x.where);
+  const char* const who = smallest ? "argmin" : "argmax";
+  const std::vector<int> over = normalized_axes(who, axes, x.ndim());
+  if (over.empty()) throw ValueError(cat(who, ": no axis is given; None stands for all"));
+  if (over.size() == 1) return arg_extreme(x, over[0], keepdims, smallest);
+  if (int(over.size()) == x.ndim()) return arg_extreme(x, std::nullopt, keepdims, smallest);
+  std::vector<int> order;
+  Variables lengths;
+  for (int axis = 0; axis < x.ndim(); ++axis) {
+    if (std::find(over.begin(), over.end(), axis) != over.end()) continue;
+    order.push_back(axis);
+    lengths.push_back(shape_i(x, axis));
+  }
+  Variable size = constant(Array(std::int64_t(1)));
+  for (int axis : over) size = mul(size, shape_i(x, axis));
+  lengths.push_back(size);
+  order.insert(order.end(), over.begin(), over.end());
+  const Variable flat = reshape(dimshuffle(x, order), lengths);
+  const Variable y = arg_extreme(flat, flat.ndim() - 1, false, smallest);
+  return keepdims ? keep_dimensions(y, over, x.ndim()) : y;
+}
+
 }  // namespace
 
 Variable argmax(const Operand& x, std::optional<int> axis, bool keepdims) {
@@ -131,6 +156,12 @@ Variable argmax(const Operand& x, std::optional<int> axis, bool keepdims) {
 }
 Variable argmin(const Operand& x, std::optional<int> axis, bool keepdims) {
   return arg_extreme(x, axis, keepdims, true);
+}
+Variable argmax(const Operand& x, const std::vector<int>& axes, bool keepdims) {
+  return arg_extreme(x, axes, keepdims, false);
+}
+Variable argmin(const Operand& x, const std::vector<int>& axes, bool keepdims) {
+  return arg_extreme(x, axes, keepdims, true);
 }
 
 namespace {

@@ -371,11 +371,7 @@ Variable matmul(const Operand& x, const Operand& y) {
 
 Variable outer(const Operand& x, const Operand& y) {
   LocationScope here(x.where);
-  if (x.ndim() > 1 || y.ndim() > 1)
-    throw TypeError(cat("outer: expected vectors, got ", x.variable.str(), " with ", x.ndim(), " and ",
-                        y.variable.str(), " with ", y.ndim(), " dimensions"));
-  const Variable a = x.ndim() == 1 ? x.variable : expand_dims(x, 0), b = y.ndim() == 1 ? y.variable : expand_dims(y, 0);
-  return mul(column_of(a), row_of(b));
+  return mul(column_of(flatten(x)), row_of(flatten(y)));
 }
 
 namespace {

@@ -39,6 +39,8 @@ const OpRef& elemwise(std::string_view scalar_name);
 Variables pad_ranks(std::span<const Variable> inputs);
 // Applies it after padding ranks.
 Variable apply_elemwise(std::string_view scalar_name, std::span<const Variable> inputs);
+// Integers as the floats that functions such as exp give: up to 16 bits float32, others float64.
+Variable as_float(const Variable& x);
 // The record of an Elemwise node, or nullptr.
 const ScalarOp* scalar_op_of(const Variable& output);
 

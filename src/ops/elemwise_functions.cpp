@@ -1,7 +1,10 @@
 // The public elementwise functions: one line per record, and the few that are composed of others.
+#include <numbers>
+
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/elemwise.hpp"
+#include "ops/scalar/record.hpp"
 
 namespace bitale {
 
@@ -59,6 +62,43 @@ Variable isfinite(const Operand& x) {
   const LocationScope here(x.where);
   return and_(invert(isnan(x)), invert(isinf(x)));
 }
+
+namespace {
+
+Variable truth(const Operand& x) { return x.dtype() == DType::Bool ? x.variable : neq(x, 0); }
+
+Variable scaled(const Operand& x, double factor) {
+  const LocationScope here(x.where);
+  const Variable value = as_float(x.variable);
+  return mul(value, constant(Array(factor).astype(value.dtype())));
+}
+
+}  // namespace
+
+Variable as_float(const Variable& x) {
+  const DType dtype = x.dtype();
+  return cast(x, records::upgrade_to_float({&dtype, 1}).out);
+}
+
+Variable logical_and(const Operand& x, const Operand& y) {
+  const LocationScope here(x.where);
+  return and_(truth(x), truth(y));
+}
+Variable logical_or(const Operand& x, const Operand& y) {
+  const LocationScope here(x.where);
+  return or_(truth(x), truth(y));
+}
+Variable logical_xor(const Operand& x, const Operand& y) {
+  const LocationScope here(x.where);
+  return xor_(truth(x), truth(y));
+}
+Variable logical_not(const Operand& x) {
+  const LocationScope here(x.where);
+  return invert(truth(x));
+}
+
+Variable deg2rad(const Operand& x) { return scaled(x, std::numbers::pi / 180); }
+Variable rad2deg(const Operand& x) { return scaled(x, 180 / std::numbers::pi); }
 
 Variable logaddexp(const Operand& x, const Operand& y) {
   const LocationScope here(x.where);

@@ -361,15 +361,23 @@ Variable reduce(std::string_view name, const Variable& x, const Axes& axis, bool
 
 Variable truth(const Variable& x) { return x.dtype() == DType::Bool ? x : neq(x, 0); }
 
+// A sum or product. That of floats in an integer dtype is converted when it is complete.
+Variable accumulated(std::string_view name, const Variable& x, const Axes& axis, bool keepdims,
+                     std::optional<DType> dtype) {
+  if (dtype && is_discrete(*dtype) && is_float(x.dtype()))
+    return cast(reduce(name, x, axis, keepdims, x.dtype()), *dtype);
+  return reduce(name, x, axis, keepdims, dtype.value_or(accumulated_dtype(x.dtype())));
+}
+
 }  // namespace
 
 Variable sum(const Operand& x, const Axes& axis, bool keepdims, std::optional<DType> dtype) {
   const LocationScope here(x.where);
-  return reduce("sum", x.variable, axis, keepdims, dtype.value_or(accumulated_dtype(x.dtype())));
+  return accumulated("sum", x.variable, axis, keepdims, dtype);
 }
 Variable prod(const Operand& x, const Axes& axis, bool keepdims, std::optional<DType> dtype) {
   const LocationScope here(x.where);
-  return reduce("prod", x.variable, axis, keepdims, dtype.value_or(accumulated_dtype(x.dtype())));
+  return accumulated("prod", x.variable, axis, keepdims, dtype);
 }
 Variable max(const Operand& x, const Axes& axis, bool keepdims) {
   const LocationScope here(x.where);

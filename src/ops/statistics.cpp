@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "bitale/ops/ops.hpp"
+#include "ops/elemwise.hpp"
 #include "ops/reduce.hpp"
 
 namespace bitale {
@@ -25,24 +26,25 @@ Variable count_of(const Variable& x, std::span<const int> axes, DType dtype) {
   return cast(known == 1 ? unknown : mul(unknown, factor), dtype);
 }
 
-// Sum over x's elements divided by their number less `ddof`.
-Variable averaged(const Variable& x, std::span<const int> axes, int ddof, bool keepdims) {
-  const DType dtype = is_float(x.dtype()) ? x.dtype() : DType::Float64;  // a sum of int64 could wrap
+// Sum over x's elements, in `dtype`, divided by their number less `ddof`. Integers are added as float64, for their sum
+// may not fit.
+Variable averaged(const Variable& x, std::span<const int> axes, int ddof, bool keepdims,
+                  std::optional<DType> dtype = {}) {
+  if (!dtype) dtype = is_float(x.dtype()) ? x.dtype() : DType::Float64;
   const Variable total = sum(x, std::vector<int>(axes.begin(), axes.end()), keepdims, dtype);
-  const Variable count = count_of(x, axes, dtype);
-  return true_div(total, ddof == 0 ? count : count - ddof);
+  const DType quotient = is_float(*dtype) ? *dtype : DType::Float64;
+  const Variable count = count_of(x, axes, quotient);
+  return true_div(cast(total, quotient), ddof == 0 ? count : count - ddof);
 }
 
 // The largest element along `axes`, kept as dimensions of length 1, as a constant of differentiation.
 Variable held_maximum(const Variable& x, const std::vector<int>& axes) { return disconnected_grad(max(x, axes, true)); }
 
-Variable as_float(const Variable& x) { return is_discrete(x.dtype()) ? cast(x, DType::Float64) : x; }
-
 }  // namespace
 
-Variable mean(const Operand& x, const Axes& axis, bool keepdims) {
+Variable mean(const Operand& x, const Axes& axis, bool keepdims, std::optional<DType> dtype) {
   const LocationScope here(x.where);
-  return averaged(x.variable, axes_or_all("mean", axis, x.ndim()), 0, keepdims);
+  return averaged(x.variable, axes_or_all("mean", axis, x.ndim()), 0, keepdims, dtype);
 }
 
 Variable var(const Operand& x, const Axes& axis, int ddof, bool keepdims) {

@@ -115,7 +115,7 @@ BINARY = {
     "or_": (np.bitwise_or, upcast),
     "xor": (np.bitwise_xor, upcast),
     "second": (lambda x, y: y + 0 * x, None),
-    "polygamma": (lambda n, x: scipy.special.polygamma(n, x), to_float),
+    "polygamma": (lambda n, x: scipy.special.polygamma(n, x), lambda n, x: to_float(x)),
 }
 NO_BOOL = {"neg", "sub", "sign", "abs", "maximum", "minimum", "clip"}  # not everywhere defined for bool
 DISCRETE_ONLY = {"invert", "and_", "or_", "xor"}

@@ -1,6 +1,7 @@
 """Nodes as Python sees them, walks, replacement, FunctionGraphs, types."""
 
 import gc
+import pickle
 
 import numpy as np
 import pytest
@@ -153,7 +154,7 @@ def test_types():
         t.filter([[1, 2]])
     assert t.is_valid_value(np.ones((2, 3), "float32")) and not t.is_valid_value(np.ones((2, 3)))
     for bad in [
-        dict(dtype="float"),
+        dict(dtype="flaot"),
         dict(dtype="float65"),
         dict(dtype=None),
         dict(shape=(-1,)),
@@ -163,6 +164,16 @@ def test_types():
     ]:
         with pytest.raises((TypeError, ValueError)):
             pt.TensorType(**{"dtype": "int8", "shape": (), **bad})
+
+
+def test_types_with_names_are_one_object():
+    for name in ("dscalar", "lvector", "fmatrix", "brow", "wcol", "dtensor3", "dtensor7"):
+        named = getattr(pt, name)
+        assert named("x").type is named and (named() if name == "brow" else named() + named()).type == named
+    x = pt.dvector("x")
+    assert x.type is pt.dvector and x.sum().type is pt.dscalar and pt.vector(dtype="float64").type is pt.dvector
+    assert pickle.loads(pickle.dumps(x)).type is pt.dvector
+    assert pt.TensorType("float64", ()) == pt.dscalar and pt.TensorType("float64", ()) is not pt.dscalar
 
 
 def test_constructors():
@@ -186,8 +197,19 @@ def test_constructors():
     assert pt.vector("x", dtype="int32", shape=(4,)).type.shape == (4,)
     assert pt.tensor("x", dtype=np.float32, shape=(2,)).dtype == "float32"
     assert pt.tensor(shape=()).dtype == bt.config.floatX
+    for given in [("xyz",), (["x", "y", "z"],), (("x", "y", "z"),), ("x", "y", "z")]:
+        for several in (pt.vectors, pt.dvectors, pt.lvectors):
+            assert [v.name for v in several(*given)] == ["x", "y", "z"]
+    assert pt.dscalars("x").name == "x" and [v.name for v in pt.dscalars(["a", "b"])] == ["a", "b"]
+    assert pt.dvector("x", shape=(3,)).type.shape == (3,) and pt.dmatrix(shape=(None, 2)).type.shape == (None, 2)
+    for name, dtype in dict(int="int64", float="float64", double="float64", single="float32", uint="uint64", i4="int32").items():
+        assert pt.vector("x", dtype=name).dtype == pt.cast(pt.dscalar(), name).dtype == pt.zeros(2, dtype=name).dtype == dtype
+    assert pt.tensor(dtype="<f8", shape=()).dtype == "float64" and pt.dvector().astype("int").dtype == "int64"
     for bad in [
         lambda: pt.vector("x", shape=(1, 2)),
+        lambda: pt.row("x").type("y", shape=(3, 2)),
+        lambda: pt.dvector("x", shape=(1, 2)),
+        lambda: pt.vector("x", dtype="in"),
         lambda: pt.tensor("x"),
         lambda: pt.dvectors(1.5),
         lambda: pt.vector(3),

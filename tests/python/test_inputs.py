@@ -114,10 +114,35 @@ def test_values_that_would_change(dtype, given):
     ndim = np.ndim(given)
     with pytest.raises(TypeError, match="x"):
         identity(dtype, ndim)(given)
-    try:
-        assert identity(dtype, ndim, allow_input_downcast=True)(given).dtype == dtype
-    except ValueError as error:  # what does not fit at all is never silently wrapped
-        assert "cannot convert" in str(error) and dtype != "float32"
+    as_cast = pt.cast(pt.constant(given), dtype).eval()
+    converted = identity(dtype, ndim, allow_input_downcast=True)(given)
+    assert converted.dtype == dtype and converted.tobytes() == as_cast.tobytes()
+
+
+@pytest.mark.parametrize("given", [np.ones(2, "float16"), np.ones(2, np.longdouble), np.longdouble(1), np.float16(1)])
+@pytest.mark.parametrize("dtype", ["int8", "float32", "float64"])
+def test_downcasting_takes_all_real_numbers(given, dtype):
+    result = identity(dtype, np.ndim(given), allow_input_downcast=True)(given)
+    assert result.dtype == dtype and (result == 1).all()
+
+
+@pytest.mark.parametrize("given", [1j, np.ones(2, "complex64"), "a", None, [1, "a"], np.datetime64("2020-01-01"), b"3"])
+def test_downcasting_does_not_take_what_is_no_number(given):
+    with pytest.raises((TypeError, ValueError, NotImplementedError)):
+        identity("float64", np.ndim(given), allow_input_downcast=True)(given)
+
+
+def test_ints_beyond_64_bits_are_floats():
+    assert identity("float64", 0)(-(2**70)) == -(2.0**70)
+    assert identity("float64", 0)(2**64) == 2.0**64
+    assert identity("float32", 0)(2**100) == np.float32(2.0**100)
+    with pytest.raises(TypeError, match="would change"):
+        identity("float64", 0, allow_input_downcast=False)(10**40 + 1)
+    assert identity("float64", 0, allow_input_downcast=True)(10**40 + 1) == 1e40
+    with pytest.raises((OverflowError, ValueError)):
+        identity("float64", 0)(10**400)
+    with pytest.raises(TypeError):
+        identity("int64", 0)(2**64)
 
 
 def test_ints_are_checked_for_fit(mode):

@@ -93,9 +93,76 @@ def test_bad_axis(axis):
         pt.tensor3("x").sum(axis=axis)
 
 
-def test_not_implemented_options_say_so():
-    with pytest.raises(NotImplementedError, match="acc_dtype"):
-        pt.dvector("x").sum(acc_dtype="float64")
+@pytest.mark.parametrize("name", ["sum", "prod", "mean"])
+def test_the_dtype_that_is_accumulated_in(name, mode):
+    function = getattr(pt, name)
+    for dtype, enough, too_narrow in [
+        ("int16", ["int16", "int32", "int64", "float32", "float64"], ["int8", "uint16", "bool"]),
+        ("float32", ["float32", "float64"], ["int64"]),
+        ("float64", ["float64"], ["float32", "int64"]),
+    ]:
+        given = np.arange(1, 7).reshape(2, 3).astype(dtype)
+        x = pt.matrix("x", dtype=dtype)
+        expected = bt.function([x], function(x, axis=0), mode=mode)(given)
+        for acc in enough:
+            result = bt.function([x], function(x, axis=0, acc_dtype=acc), mode=mode)(given)
+            assert result.dtype == expected.dtype
+            np.testing.assert_array_equal(result, expected)
+        for acc in too_narrow:
+            with pytest.raises(TypeError, match="acc_dtype"):
+                function(x, acc_dtype=acc)
+
+
+def test_dtypes_of_results(mode):
+    x, n = pt.dmatrix("x"), pt.matrix("n", dtype="int16")
+    reals, integers = np.array([[0.6, 0.6, 1.9], [2.7, -1.5, 0.2]]), np.array([[1, 2, 3], [4, 5, 250]], "int16")
+    for expression, dtype, expected in [
+        (x.sum(dtype="int64"), "int64", 4),  # PyTensor's: the sum is converted, not the elements
+        (pt.sum(x, axis=0, dtype="int8"), "int8", [3, 0, 2]),
+        (pt.prod(x, dtype="int64"), "int64", 0),
+        (x.sum(dtype="bool"), "bool", True),
+        (n.mean(dtype="int64"), "float64", 265 / 6),
+        (n.mean(dtype="float32"), "float32", np.float32(265 / 6)),
+        (x.mean(axis=1, dtype="float32"), "float32", np.float32([3.1 / 3, 1.4 / 3])),
+        (pt.cumsum(n, dtype="float64"), "float64", [1.0, 3.0, 6.0, 10.0, 15.0, 265.0]),
+        (n.cumsum(axis=1, dtype="int8"), "int8", [[1, 3, 6], [4, 9, 3]]),
+        (pt.cumprod(x, dtype=int), "int64", [0, 0, 0, 0, 0, 0]),
+        (pt.softmax(n, axis=1), "float32", scipy.special.softmax(integers.astype("float32"), axis=1)),
+        (pt.log_softmax(n, axis=1), "float32", scipy.special.log_softmax(integers.astype("float32"), axis=1)),
+        (pt.logsumexp(n, axis=0), "float32", scipy.special.logsumexp(integers.astype("float32"), axis=0)),
+    ]:
+        result = bt.function([x, n], expression, mode=mode, on_unused_input="ignore")(reals, integers)
+        assert result.dtype == dtype
+        np.testing.assert_allclose(result, expected, rtol=1e-6)
+
+
+def test_corrections_of_the_variance(mode):
+    x = pt.dmatrix("x")
+    f = bt.function([x], [x.var(correction=1), pt.std(x, axis=0, correction=1), x.var(axis=1, corrected=True)], mode=mode)
+    given = np.array([[1e8 + 1, 1e8 + 2, 1e8 + 4], [3.0, 4.0, 8.0]])
+    var, std, corrected = f(given)
+    np.testing.assert_allclose(var, given.var(ddof=1))
+    np.testing.assert_allclose(std, given.std(axis=0, ddof=1))
+    np.testing.assert_allclose(corrected, [14 / 9, 14 / 3], rtol=1e-15)
+    with pytest.raises(ValueError, match="both"):
+        x.var(ddof=1, correction=1)
+
+
+@pytest.mark.parametrize("axes", [(0, 1), (0, 2), (2, 0), (1, -1), (0, 1, 2), [1], ()])
+@pytest.mark.parametrize("keepdims", [False, True])
+def test_positions_over_several_axes(axes, keepdims, mode):
+    x = pt.tensor3("x")
+    if not axes:
+        with pytest.raises(ValueError, match="no axis"):
+            pt.argmax(x, axis=axes)
+        return
+    sorted_axes = sorted(axis % 3 for axis in axes)
+    kept = [axis for axis in range(3) if axis not in sorted_axes]
+    flat = X.transpose(kept + sorted_axes).reshape([X.shape[axis] for axis in kept] + [-1])
+    for name in ("argmax", "argmin"):
+        result = bt.function([x], getattr(x, name)(axis=axes, keepdims=keepdims), mode=mode)(X)
+        expected = getattr(flat, name)(-1)
+        np.testing.assert_array_equal(result, np.expand_dims(expected, sorted_axes) if keepdims else expected)
 
 
 @pytest.mark.parametrize("axis", [None, 0, 1, -1])

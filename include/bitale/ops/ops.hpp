@@ -66,6 +66,14 @@ Variable clip(const Operand& x, const Operand& low, const Operand& high);
 Variable cast(const Operand& x, DType dtype);  // itself when the dtype is the same
 Variable isfinite(const Operand& x);
 Variable logaddexp(const Operand& x, const Operand& y);
+// Of truth values, as which all elements but 0 are true.
+Variable logical_and(const Operand& x, const Operand& y);
+Variable logical_or(const Operand& x, const Operand& y);
+Variable logical_xor(const Operand& x, const Operand& y);
+Variable logical_not(const Operand& x);
+// Degrees to radians, and back. Integers become floats as for other functions (exp).
+Variable deg2rad(const Operand& x);
+Variable rad2deg(const Operand& x);
 
 Variable operator+(const Operand& x, const Operand& y);
 Variable operator-(const Operand& x, const Operand& y);
@@ -79,17 +87,22 @@ Variable operator>(const Operand& x, const Operand& y);
 Variable operator>=(const Operand& x, const Operand& y);
 
 // ---- reductions -----------------------------------------------------------------------------------------------------
+// Sums and products of floats in an integer dtype are computed as floats, and then converted.
 Variable sum(const Operand& x, const Axes& axis = all_axes, bool keepdims = false, std::optional<DType> dtype = {});
 Variable prod(const Operand& x, const Axes& axis = all_axes, bool keepdims = false, std::optional<DType> dtype = {});
 Variable max(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
 Variable min(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
 Variable all(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
 Variable any(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
-Variable mean(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
+// dtype: of the sum that is divided; with an integer one the mean is float64.
+Variable mean(const Operand& x, const Axes& axis = all_axes, bool keepdims = false, std::optional<DType> dtype = {});
 Variable var(const Operand& x, const Axes& axis = all_axes, int ddof = 0, bool keepdims = false);
 Variable std_(const Operand& x, const Axes& axis = all_axes, int ddof = 0, bool keepdims = false);
 Variable argmax(const Operand& x, std::optional<int> axis = {}, bool keepdims = false);  // nullopt: of the flattened x
 Variable argmin(const Operand& x, std::optional<int> axis = {}, bool keepdims = false);
+// Over several axes: the position among their elements, flattened in x's order of the axes.
+Variable argmax(const Operand& x, const std::vector<int>& axes, bool keepdims = false);
+Variable argmin(const Operand& x, const std::vector<int>& axes, bool keepdims = false);
 Variable logsumexp(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
 Variable softmax(const Operand& x, const Axes& axis = all_axes);
 Variable log_softmax(const Operand& x, const Axes& axis = all_axes);

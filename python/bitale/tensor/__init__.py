@@ -46,9 +46,9 @@ less = lt
 less_equal = le
 greater = gt
 greater_equal = ge
-bitwise_and = logical_and = and_
-bitwise_or = logical_or = or_
-bitwise_xor = logical_xor = xor
+bitwise_and = and_
+bitwise_or = or_
+bitwise_xor = xor
 bitwise_not = invert
 fill = second
 expit = sigmoid

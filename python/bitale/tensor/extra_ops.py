@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any, Sequence
 
 from bitale._core import (
@@ -42,7 +41,6 @@ __all__ = [
     "atleast_3d",
     "atleast_Nd",
     "ceil_intdiv",
-    "deg2rad",
     "divmod",
     "full",
     "full_like",
@@ -53,7 +51,6 @@ __all__ = [
     "max_and_argmax",
     "moveaxis",
     "ptp",
-    "rad2deg",
     "shape_padaxis",
     "shape_padleft",
     "shape_padright",
@@ -79,9 +76,8 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> TensorVariable:
 
 
 def full_like(a: Any, fill_value: Any, dtype: Any = None) -> TensorVariable:
-    """A tensor of a's shape (and dtype) whose elements are all fill_value."""
-    a = as_tensor_variable(a)
-    return second(a, cast(fill_value, a.dtype if dtype is None else dtype))
+    """A tensor of a's shape whose elements are all fill_value, in fill_value's dtype unless another is given."""
+    return second(a, fill_value if dtype is None else cast(fill_value, dtype))
 
 
 def where(condition: Any, x: Any = None, y: Any = None) -> TensorVariable | tuple[TensorVariable, ...]:
@@ -144,25 +140,27 @@ def shape_padaxis(x: Any, axis: int) -> TensorVariable:
     return expand_dims(x, axis)
 
 
-def atleast_Nd(x: Any, n: int) -> TensorVariable:
-    """x with as many dimensions of length 1 in front as it takes to have n."""
+def atleast_Nd(x: Any, n: int = 1, *, left: bool = True) -> TensorVariable:
+    """x with as many dimensions of length 1 in front (or behind, unless left) as it takes to have n."""
     x = as_tensor_variable(x)
-    return shape_padleft(x, n - x.ndim) if x.ndim < n else x
+    if x.ndim >= n:
+        return x
+    return (shape_padleft if left else shape_padright)(x, n - x.ndim)
 
 
 def atleast_1d(x: Any) -> TensorVariable:
     """x, or a vector of it when it is a scalar."""
-    return atleast_Nd(x, 1)
+    return atleast_Nd(x, n=1)
 
 
 def atleast_2d(x: Any) -> TensorVariable:
     """x with at least 2 dimensions."""
-    return atleast_Nd(x, 2)
+    return atleast_Nd(x, n=2)
 
 
 def atleast_3d(x: Any) -> TensorVariable:
     """x with at least 3 dimensions."""
-    return atleast_Nd(x, 3)
+    return atleast_Nd(x, n=3)
 
 
 def largest(x: Any, y: Any, *more: Any) -> TensorVariable:
@@ -184,10 +182,10 @@ def max_and_argmax(x: Any, axis: Any = None, keepdims: bool = False) -> tuple[Te
     return max(x, axis=axis, keepdims=keepdims), argmax(x, axis=axis, keepdims=keepdims)
 
 
-def ptp(a: Any, axis: Any = None) -> TensorVariable:
+def ptp(a: Any, axis: Any = None, keepdims: bool = False) -> TensorVariable:
     """Largest less smallest element."""
     a = as_tensor_variable(a)
-    return max(a, axis=axis) - min(a, axis=axis)
+    return max(a, axis=axis, keepdims=keepdims) - min(a, axis=axis, keepdims=keepdims)
 
 
 def divmod(x: Any, y: Any) -> tuple[TensorVariable, TensorVariable]:
@@ -198,16 +196,6 @@ def divmod(x: Any, y: Any) -> tuple[TensorVariable, TensorVariable]:
 def ceil_intdiv(a: Any, b: Any) -> TensorVariable:
     """Integer division that rounds up."""
     return neg(int_div(neg(a), b))
-
-
-def deg2rad(x: Any) -> TensorVariable:
-    """Degrees to radians."""
-    return as_tensor_variable(x) * (math.pi / 180)
-
-
-def rad2deg(x: Any) -> TensorVariable:
-    """Radians to degrees."""
-    return as_tensor_variable(x) * (180 / math.pi)
 
 
 def isposinf(x: Any) -> TensorVariable:

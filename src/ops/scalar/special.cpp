@@ -175,7 +175,7 @@ SCALAR_OP({
     .doc = "The derivative of order x of psi at y; nan where x is not a non-negative integer.",
     .symbol = "polygamma",
     .arity = 2,
-    .dtypes = upgrade_to_float,
+    .dtypes = [](std::span<const DType> in) { return upgrade_to_float(in.subspan(1)); },  // an order says nothing
     .loops = loops<2>(float_types, [](auto x, auto y) { return decltype(x)(bt_polygamma(double(x), double(y))); }),
     .expand =
         [](Args in, DType) {

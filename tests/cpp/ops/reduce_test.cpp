@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -32,7 +33,13 @@ TEST_CASE("sums and products of integers widen") {
   CHECK(max(vector("x", Int8)).dtype() == Int8);
   CHECK(all(vector("x", Float64)).dtype() == Bool);
   CHECK(sum(vector("x", Int8), all_axes, false, Float32).dtype() == Float32);
-  CHECK_THROWS_AS(sum(vector("x", Float64), all_axes, false, Int64), TypeError);
+  CHECK(value(sum(held(Array{0.6, 0.6, 1.9}), all_axes, false, Int64)).int_item() == 3);  // of 3.1, not of 0, 0 and 1
+  CHECK(value(prod(held(Array{0.5, 3.0}), all_axes, false, Int8)).int_item() == 1);
+  CHECK(value(mean(held(Array{1, 2, 2}), all_axes, false, Float32)).dtype() == Float32);
+  CHECK(value(mean(held(Array{1, 2, 2}), all_axes, false, Int64)).item() == 5 / 3.0);
+  const std::int64_t most = std::numeric_limits<std::int64_t>::max();
+  CHECK(value(mean(held(Array{most, most, std::int64_t(2)}))).item() == double(most) / 3 * 2);  // the sum does not fit
+  CHECK(value(var(held(Array{most, most}))).item() == 0);
   CHECK(value(sum(held(Array::full(Int8, {300}, 100)))).int_item() == 30000);
   CHECK(value(sum(held(Array{true, true, false}))).int_item() == 2);
 }
@@ -88,6 +95,30 @@ TEST_CASE("float32 sums accumulate in float64, float64 sums in pairs") {
         doctest::Approx(float(0.1) * (1 << 20)).epsilon(1e-7));
   const double exact = 0.1 * 3000001;
   CHECK(std::fabs(value(sum(held(Array::full(Float64, {3000001}, 0.1)))).item() - exact) < 1e-9);
+}
+
+TEST_CASE("argmax and argmin over several axes") {
+  Array x = Array::zeros(Float64, {2, 3, 4});
+  for (std::int64_t i = 0; i < 24; ++i) x.data_as<double>()[i] = double((i * 7 + 5) % 24);
+  const auto expected = [&](std::vector<int> axes, bool smallest) {  // the position in a flattened transposed copy
+    std::vector<int> order;
+    for (int axis = 0; axis < 3; ++axis)
+      if (std::find(axes.begin(), axes.end(), axis) == axes.end()) order.push_back(axis);
+    const std::int64_t kept = x.shape(order[0]);
+    order.insert(order.end(), axes.begin(), axes.end());
+    const Array flat = x.transpose(order).contiguous().reshape({kept, -1});
+    return value(smallest ? argmin(held(flat), 1) : argmax(held(flat), 1));
+  };
+  for (auto& axes : std::vector<std::vector<int>>{{0, 1}, {0, 2}, {1, 2}}) {
+    CHECK(identical(value(argmax(held(x), axes)), expected(axes, false)));
+    CHECK(identical(value(argmin(held(x), axes)), expected(axes, true)));
+    CHECK(argmax(held(x), axes, true).ndim() == 3);
+  }
+  CHECK(identical(value(argmax(held(x), std::vector<int>{2, 0})), expected({0, 2}, false)));
+  CHECK(identical(value(argmax(held(x), std::vector<int>{-1})), value(argmax(held(x), 2))));
+  CHECK(value(argmax(held(x), std::vector<int>{0, 1, 2})).int_item() == value(argmax(held(x))).int_item());
+  CHECK_THROWS_AS(argmax(held(x), std::vector<int>{0, 3}), ValueError);
+  CHECK_THROWS_AS(argmax(held(x), std::vector<int>{}), ValueError);
 }
 
 TEST_CASE("argmax and argmin") {
