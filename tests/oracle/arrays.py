@@ -144,7 +144,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> Val:
 
 @formula()
 def full_like(a: Any, fill_value: Any, dtype: Any = None) -> Val:
-    return ew.second(a, ew.cast(fill_value, dtype or val(a).dtype))
+    return ew.second(a, fill_value if dtype is None else ew.cast(fill_value, dtype))
 
 
 @formula(ulps=1)
@@ -358,9 +358,15 @@ def std(x: Any, axis: Any = None, ddof: int = 0, keepdims: bool = False, correct
 
 
 def _place(function: Any, x: Any, axis: Any, keepdims: bool) -> Val:
-    x = val(x)
-    axis = axis[0] if isinstance(axis, (list, tuple)) else axis
-    return Val(np.asarray(function(x.array, axis=axis, keepdims=keepdims), np.int64))
+    array = val(x).array
+    if not isinstance(axis, (list, tuple)):
+        return Val(np.asarray(function(array, axis=axis, keepdims=keepdims), np.int64))
+    axes = sorted(each % array.ndim for each in axis)
+    kept = [each for each in range(array.ndim) if each not in axes]
+    size = int(np.prod([array.shape[each] for each in axes]))
+    flat = array.transpose(kept + axes).reshape([array.shape[each] for each in kept] + [size])
+    place = np.asarray(function(flat, axis=-1), np.int64)
+    return Val(np.expand_dims(place, axes) if keepdims else place)
 
 
 @formula()

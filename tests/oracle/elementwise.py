@@ -245,7 +245,7 @@ define("gamma", as_float, in_double(_gamma), 512)
 define("gammaln", as_float, in_double(lambda x: np.where(np.isneginf(x), np.inf, sp.gammaln(x))), 512, near_roots=True)
 define("psi", as_float, in_double(_psi), 512, near_roots=True)
 define("tri_gamma", as_float, in_double(_trigamma), 512)
-define("polygamma", as_float, in_double(_polygamma), 512)
+define("polygamma", lambda n, x: as_float(x), in_double(_polygamma), 512)
 
 for _name, _function in (("eq", np.equal), ("neq", np.not_equal), ("lt", np.less), ("le", np.less_equal),
                          ("gt", np.greater), ("ge", np.greater_equal)):  # fmt: skip

@@ -28,6 +28,7 @@ from bitale._core import (
     minimum,
     mod,
     neg,
+    neq,
     nonzero,
     or_,
     second,
@@ -195,7 +196,11 @@ def divmod(x: Any, y: Any) -> tuple[TensorVariable, TensorVariable]:
 
 def ceil_intdiv(a: Any, b: Any) -> TensorVariable:
     """Integer division that rounds up."""
-    return neg(int_div(neg(a), b))
+    a, b = as_tensor_variable(a), as_tensor_variable(b)
+    quotient = int_div(a, b)
+    if quotient.dtype.startswith("float"):
+        return neg(int_div(neg(a), b))
+    return quotient + cast(neq(mod(a, b), 0), quotient.dtype)  # the negative of an unsigned integer is not one
 
 
 def isposinf(x: Any) -> TensorVariable:
