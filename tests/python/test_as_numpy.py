@@ -61,6 +61,12 @@ def converted_after(function):
     return compute
 
 
+def rounded_up(x, y, dtype):
+    if dtype.kind == "f":
+        return -(-x.astype(dtype) // y)
+    return (x // y + (x % y != 0)).astype(dtype)
+
+
 FUNCTIONS = named(
     """abs invert bitwise_not negative isfinite isinf isnan isneginf isposinf logical_not ones_like zeros_like atleast_1d
     atleast_2d transpose flatnonzero cumsum cumprod diff sign square squeeze"""
@@ -96,8 +102,7 @@ BINARY = named(
     logical_and logical_or logical_xor equal not_equal less less_equal greater greater_equal isclose outer dot matmul"""
 )
 BINARY["arctan2"] = of_floats(np.arctan2)
-BINARY["logaddexp"] = of_floats(np.logaddexp)
-BINARY["ceil_intdiv"] = lambda x, y: np.floor_divide(x, y) + (np.mod(x, y) != 0) if "f" not in x.dtype.kind + y.dtype.kind else -(-x // y)
+BINARY["ceil_intdiv"] = lambda x, y: rounded_up(x, y, np.floor_divide(x, y).dtype)
 BINARY["where"] = lambda x, y: np.where(x > y, x, y)
 BINARY["concatenate"] = lambda x, y: np.concatenate([x, y])
 BINARY["stack"] = lambda x, y: np.stack([x, y], -1)

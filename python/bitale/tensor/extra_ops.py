@@ -199,7 +199,7 @@ def ceil_intdiv(a: Any, b: Any) -> TensorVariable:
     a, b = as_tensor_variable(a), as_tensor_variable(b)
     quotient = int_div(a, b)
     if quotient.dtype.startswith("float"):
-        return neg(int_div(neg(a), b))
+        return neg(int_div(neg(cast(a, quotient.dtype)), b))
     return quotient + cast(neq(mod(a, b), 0), quotient.dtype)  # the negative of an unsigned integer is not one
 
 
