@@ -368,6 +368,8 @@ Apply Elemwise::vectorize(const Apply&, std::span<const Variable> batched) const
   return elemwise(scalar.name)->make_node(pad_ranks(batched));
 }
 
+ScalarTypes scalar_types(const Apply& node) { return types_of(*node.op().elementwise(), node.inputs()); }
+
 const OpRef& elemwise(std::string_view scalar_name) {
   static Instances* const instances = new Instances;
   const std::lock_guard lock(instances->mutex);

@@ -41,6 +41,8 @@ Variables pad_ranks(std::span<const Variable> inputs);
 Variable apply_elemwise(std::string_view scalar_name, std::span<const Variable> inputs);
 // Integers as the floats that functions such as exp give: up to 16 bits float32, others float64.
 Variable as_float(const Variable& x);
+// The dtypes in which an Elemwise node computes, and that of its result. Operands of another dtype are converted first.
+ScalarTypes scalar_types(const Apply& node);
 // The record of an Elemwise node, or nullptr.
 const ScalarOp* scalar_op_of(const Variable& output);
 

@@ -100,8 +100,9 @@ Variable logical_not(const Operand& x) {
 Variable deg2rad(const Operand& x) { return scaled(x, std::numbers::pi / 180); }
 Variable rad2deg(const Operand& x) { return scaled(x, 180 / std::numbers::pi); }
 
-Variable logaddexp(const Operand& x, const Operand& y) {
-  const LocationScope here(x.where);
+Variable logaddexp(const Operand& first, const Operand& second) {
+  const LocationScope here(first.where);
+  const Variable x = as_float(first.variable), y = as_float(second.variable);  // differences of integers may wrap
   // larger + log1p(exp(smaller - larger)). Of equal operands x counts as the larger and y as the smaller one, so that
   // each has its half of the gradient. Infinities of one sign have no difference: they decide alone.
   const Variable high = maximum(x, y), low = minimum(y, x);

@@ -65,6 +65,12 @@ std::string Agreement::complaint(double left, double right, const std::vector<do
   }
   if (!std::isfinite(right)) return is_huge ? "" : "the left side is finite, the right side is not";
   if (!truth) return inexact_complaint(left, right, point);
+  // 450 digits don't tell 1e-200 beside 1e308.
+  static const exact::Number unresolved = exp(exact::Number(-1000));
+  double largest = 0;
+  for (double value : point)
+    if (std::isfinite(value)) largest = std::max(largest, std::abs(value));
+  if (abs(exact::Number(right) - *truth) < unresolved * exact::Number(largest)) return {};
   if (abs(*truth) < smallest_ && std::abs(right) < smallest_) return {};  // both vanish
   const double error = relative_error(right, *truth);
   if (error <= 64 * epsilon_ * (1 + magnitude(point)) || error <= 4 * relative_error(left, *truth)) return {};

@@ -23,6 +23,7 @@ namespace {
 constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t most_failures = 8, most_of_a_kind = 2;
 constexpr DType dtypes[] = {DType::Float64, DType::Float32, DType::Int8, DType::Int64, DType::UInt8, DType::Bool};
+constexpr DType mixed_dtypes[] = {DType::Float64, DType::Float32, DType::Int8, DType::UInt8, DType::Bool};
 
 using Point = std::vector<double>;  // one value per variable leaf
 using Points = std::vector<Point>;
@@ -38,12 +39,14 @@ std::string point_text(const Point& point) {
 // The more leaves, the fewer values of each: all combinations are taken.
 std::vector<double> float_values(std::size_t leaves) {
   if (leaves <= 1)
-    return {-10, -3,   -1.5, -1,   -0.5,  -1e-3,  1e-3,   0.25,  0.5,    0.75, 1,  1.5, 2,   3,  10,
-            0.0, -0.0, inf,  -inf, nan,   1e-30,  -1e-30, 1e-12, -1e-12, 1e-8, 5,  20,  -20, 40, -40,
-            80,  -80,  750,  -750, 1e300, -1e300, 1e-300, 30,    -30,    6,    -6, 27,  -27};
+    return {-10,    -3, -1.5, -1,  -0.5, -1e-3, 1e-3, 0.25,    0.5,      0.75,   1,     1.5,
+            2,      3,  10,   0.0, -0.0, inf,   -inf, nan,     1e-30,    -1e-30, 1e-12, -1e-12,
+            1e-8,   5,  20,   -20, 40,   -40,   80,   -80,     750,      -750,   1e300, -1e300,
+            1e-300, 30, -30,  6,   -6,   27,    -27,  1.5e308, -1.5e308, 1e-310};
   if (leaves == 2)
-    return {-3, -1, -0.5, 0.5, 1, 2, 0.0, -0.0, inf, -inf, nan, 1e-20, 40, -750, 750, 1e200, -1e200, 1e-200};
-  if (leaves == 3) return {-2, -0.5, 1, 3, 0.0, -0.0, inf, nan, 1e200, 1e-200};
+    return {-3,  -1,    -0.5, 0.5,  1,   2,     0.0,    -0.0,   inf,     -inf,
+            nan, 1e-20, 40,   -750, 750, 1e200, -1e200, 1e-200, 1.5e308, 1e-310};
+  if (leaves == 3) return {-2, -0.5, 1, 3, 0.0, -0.0, inf, nan, 1e200, 1e-200, 1.5e308};
   if (leaves == 4) return {-2, 0.5, 3, 0.0, inf, nan};
   return {-2, 0.5, 0.0, nan};
 }
@@ -91,6 +94,27 @@ Points ordinary_points(DType dtype, std::size_t leaves) {
   }
   if (!is_float(dtype)) return out;
   for (double value : {-0.7, 1.7, 2.5, -3.2, 7.5, 30.0, 500.0}) out.push_back(Point(leaves, value));
+  return out;
+}
+
+// For operands of different dtypes: the ends of narrow integers, where they wrap, and floats at which a step in fewer
+// bits overflows or rounds.
+Points mixed_points(const std::vector<DType>& dtypes) {
+  Points out{{}};
+  for (DType dtype : dtypes) {
+    std::vector<double> values{0, 1};
+    if (dtype == DType::Int8) values = {-128, -1, 0, 3, 127};
+    if (dtype == DType::UInt8) values = {0, 1, 3, 255};
+    if (dtype == DType::Float32) values = {-2.5, 0.0, 1, 16777216, 1e30f};
+    if (dtype == DType::Float64) values = {-2.5, 0.0, 1, 1e200};
+    Points longer;
+    for (double value : values)
+      for (auto& point : out) {
+        longer.push_back(point);
+        longer.back().push_back(value);
+      }
+    out = std::move(longer);
+  }
   return out;
 }
 
@@ -288,7 +312,8 @@ class EquationCheck {
   }
 
   void compare_elements(const std::vector<Array>& sides, const std::vector<Array>& values, const Array& holds,
-                        DType dtype, const Point& constants) {
+                        DType dtype, const Point& constants, std::string where = {}) {
+    if (where.empty()) where = dtype_name(dtype);
     const Agreement agreement(rule_, dtype, constants, sides[0].dtype(), seen_);
     const Array left = sides[0].astype(DType::Float64).contiguous(),
                 right = sides[1].astype(DType::Float64).contiguous();
@@ -302,9 +327,8 @@ class EquationCheck {
       ++report_.compared;
       const std::string complaint = agreement.complaint(l, r, point);
       if (!complaint.empty() && ++kinds_[complaint.substr(0, 24)] <= most_of_a_kind)
-        fail(cat(dtype_name(dtype), " at ", point_text(point),
-                 constants.empty() ? "" : cat(" with ", point_text(constants)), ": left ", number_text(l), ", right ",
-                 number_text(r), ": ", complaint));
+        fail(cat(where, " at ", point_text(point), constants.empty() ? "" : cat(" with ", point_text(constants)),
+                 ": left ", number_text(l), ", right ", number_text(r), ": ", complaint));
     }
   }
 
@@ -315,31 +339,70 @@ class EquationCheck {
       fail(cat(dtype_name(dtype), ": left ", sides[0].str(), ", right ", sides[1].str(), ": the values differ"));
   }
 
-  // Of operands of different float dtypes the wider one decides, on both sides.
+  // Operands of different dtypes: each step of the left side computes in a dtype of its own, and where the rule fires
+  // nothing may have moved into another one. All combinations are tried, constants included; many don't go together,
+  // and in most the rule does not fire.
   void mix_dtypes() {
-    if (variables_.size() < 2 || !is_among(DType::Float64, equation_.dtypes) || !report_.failures.empty()) return;
-    const auto choices = constant_choices(rule_, DType::Float32);
-    if (choices.empty()) return;
-    const Points points = assumed(ordinary_points(DType::Float64, variables_.size()), DType::Float64, choices[0]);
-    Sides sides;
-    std::vector<Array> values;
-    for (std::size_t i = 0; i < variables_.size(); ++i) {
-      const DType dtype = i % 2 ? DType::Float64 : DType::Float32;
-      const Dims rank(std::size_t(std::max(1, pointwise_ ? 1 : variables_[i].ndim())), unknown_length);
-      sides.inputs.push_back(Variable(tensor_type(dtype, rank), variables_[i].name()));
+    const auto& leaves = equation_.leaves();
+    if (!pointwise_ || leaves.size() < 2 || !report_.failures.empty()) return;
+    const std::size_t kinds = std::size(mixed_dtypes);
+    std::size_t combinations = 1;
+    for (std::size_t i = 0; i < leaves.size(); ++i) combinations *= kinds;
+    // Of many leaves a part, spread evenly: the step shares no factor with the number of dtypes.
+    constexpr std::size_t most = 216, step = 41;
+    for (std::size_t k = 0; k < std::min(most, combinations); ++k) {
+      std::vector<DType> chosen;
+      for (std::size_t i = 0, code = combinations <= most ? k : k * step % combinations; i < leaves.size();
+           ++i, code /= kinds)
+        chosen.push_back(mixed_dtypes[code % kinds]);
+      const bool alike = std::all_of(chosen.begin(), chosen.end(), [&](DType dtype) { return dtype == chosen[0]; });
+      if (!alike) compare_mixed(chosen);
     }
-    if (points.empty()) return;
-    const Shapes shapes{{}, std::vector<Dims>(variables_.size(), Dims(std::size_t(sides.inputs[0].ndim()), 3))};
-    values = columns(shapes, points, DType::Float64);
-    for (std::size_t i = 0; i < values.size(); ++i) values[i] = values[i].astype(sides.inputs[i].dtype());
-    sides.leaves = leaves_on(DType::Float32, choices[0], sides.inputs);
-    sides.left = equation_.left_on(sides.leaves);
-    if (!complete(std::move(sides), "float32 beside float64")) return;
-    if (out_.right.dtype() != out_.left.dtype()) fail("changes the dtype of mixed operands");
-    const auto results = evaluate(Variables{out_.left, out_.right}, out_.inputs, values);
-    report_.compared += std::size_t(results[0].size());
-    if (!allclose(results[0], results[1], 1e-6, 1e-6))
-      fail(cat("float32 beside float64: left ", results[0].str(), ", right ", results[1].str()));
+  }
+
+  // One dtype per leaf.
+  void compare_mixed(const std::vector<DType>& chosen) {
+    Sides sides;
+    Point constants;
+    std::vector<DType> dtypes;
+    std::size_t constant = 0;
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      const Variable& leaf = equation_.leaves()[i];
+      if (!is_pattern_constant(leaf)) {
+        dtypes.push_back(chosen[i]);
+        sides.inputs.push_back(Variable(tensor_type(chosen[i], Dims{unknown_length}), leaf.name()));
+        sides.leaves.push_back(sides.inputs.back());
+        continue;
+      }
+      const double value = rule_.constants()[constant++ % rule_.constants().size()];
+      sides.leaves.push_back(constant_like(value, chosen[i]));
+      constants.push_back(*scalar_constant(sides.leaves.back()));
+      if (constants.back() != value) return;  // the dtype does not have it
+    }
+    try {
+      sides.left = equation_.left_on(sides.leaves);
+      FunctionGraph graph(sides.inputs, {sides.left}, false);
+      const auto result = equation_.apply(graph, graph.outputs()[0].owner(), true);
+      if (!result) return;
+      sides.right = (*result)[0];
+    } catch (const TypeError&) {
+      return;
+    }
+    const Points points = mixed_points(dtypes);
+    std::vector<Array> values;
+    for (std::size_t i = 0; i < dtypes.size(); ++i) {
+      Array column = Array::empty(DType::Float64, {std::int64_t(points.size())});
+      for (std::size_t k = 0; k < points.size(); ++k) column.data_as<double>()[k] = points[k][i];
+      values.push_back(column.astype(dtypes[i]));
+    }
+    const auto results = evaluate(Variables{sides.left, sides.right}, sides.inputs, values);
+    if (results[0].dtype() != results[1].dtype() || results[0].shape() != results[1].shape())
+      return fail("changes the dtype or shape of mixed operands");
+    const Array holds = assumptions_hold(sides.leaves, sides.inputs, values, results[0].dtype());
+    std::vector<std::string> names;
+    for (DType dtype : chosen) names.push_back(std::string(dtype_name(dtype)));
+    compare_elements(results, values, holds.broadcast_to(results[0].shape()).contiguous(), DType::Float64, constants,
+                     join(names, ", "));
   }
 
   // Ten times nearer to the exact value at the worst point, and near at all points.

@@ -34,26 +34,6 @@ void Equation::require_once_used(const Variable& part) {
   node->once_used = true;
 }
 
-namespace {
-
-// The right side must not compute in fewer bits than the left side did: operands narrower than the result are widened
-// first. False when one can't be. Integers wrap at their width, so theirs must be the same on both sides.
-bool same_precision(Variables& leaves, DType dtype) {
-  if (dtype == DType::Bool) return true;
-  for (auto& leaf : leaves) {
-    if (leaf.dtype() == dtype || leaf.dtype() == DType::Bool) continue;
-    if (const auto value = scalar_constant(leaf); value && leaf.ndim() == 0) {
-      leaf = constant_like(*value, dtype);
-      continue;
-    }
-    if (!is_float(dtype) || !can_cast_safely(leaf.dtype(), dtype)) return false;
-    leaf = cast(leaf, dtype);
-  }
-  return true;
-}
-
-}  // namespace
-
 void Equation::assume(Variables conditions) {
   assumption_patterns_.clear();
   for (auto& condition : conditions) {
@@ -72,7 +52,7 @@ void Equation::assume(Variables conditions) {
 
 Variables Equation::assumptions_on(const Variables& leaves, DType literal_dtype) const {
   Variables out;
-  for (auto& pattern : assumption_patterns_) out.push_back(build(pattern, Binding{leaves, ops_}, literal_dtype));
+  for (auto& pattern : assumption_patterns_) out.push_back(build(pattern, Binding{leaves, ops_, {literal_dtype}}));
   return out;
 }
 
@@ -94,7 +74,7 @@ bool are_shown(const Equation& equation, const Variables& leaves, DType dtype) {
 }  // namespace
 
 std::optional<Variables> Equation::apply(FunctionGraph& graph, const Apply& node, bool granted) const {
-  Binding binding{Variables(leaves_.size()), std::vector<OpRef>(ops_.size())};
+  Binding binding{Variables(leaves_.size()), std::vector<OpRef>(ops_.size()), {}};
   const Variable output = node.output();
   if (!match(left_, graph, output, binding)) return std::nullopt;
   auto fits = [&](const Variable& leaf) { return is_among(leaf.dtype(), dtypes) || scalar_constant(leaf); };
@@ -104,15 +84,36 @@ std::optional<Variables> Equation::apply(FunctionGraph& graph, const Apply& node
   for (auto& condition : conditions)
     if (!condition(found)) return std::nullopt;
   if (!granted && !assumptions_.empty() && !are_shown(*this, binding.leaves, output.dtype())) return std::nullopt;
-  if (!same_precision(binding.leaves, output.dtype())) return std::nullopt;
+  if (!convert_leaves(binding)) return std::nullopt;
   std::optional<Variable> result = fit(right_side(binding, output.dtype()), output);
   if (!result) return std::nullopt;
   return Variables{*result};
 }
 
-Variable Equation::right_side(const Binding& binding, DType dtype) const {
+// What the left side's operations do to their operands is done beforehand, so that all steps of the right side compute
+// in the dtype of the left side's. A spread constant becomes its number: views of constants are not folded, and what
+// rules do to them would never end.
+bool Equation::convert_leaves(Binding& binding) const {
+  for (std::size_t slot = 0; slot < binding.leaves.size(); ++slot) {
+    Variable& leaf = binding.leaves[slot];
+    const int region = left_.region_of_leaf(int(slot));
+    const auto is_own = [&](DType dtype) { return dtype == leaf.dtype(); };
+    if (region == Pattern::many_regions && !std::all_of(binding.dtypes.begin(), binding.dtypes.end(), is_own))
+      return false;
+    if (region < 0) continue;
+    const DType dtype = binding.dtypes[std::size_t(region)];
+    if (is_pattern_constant(leaves_[slot]) || (leaf.ndim() == 0 && leaf.is_constant())) {
+      if (const auto value = scalar_constant(leaf)) leaf = constant_like(*value, dtype);
+    } else if (leaf.dtype() != dtype) {
+      leaf = cast(leaf, dtype);
+    }
+  }
+  return true;
+}
+
+Variable Equation::right_side(const Binding& binding, DType result) const {
   const PatternNode& root = right_.root();
-  return root.kind == PatternNode::Kind::Literal ? constant_like(root.value, dtype) : build(right_, binding, dtype);
+  return root.kind == PatternNode::Kind::Literal ? constant_like(root.value, result) : build(right_, binding);
 }
 
 namespace {
@@ -121,7 +122,7 @@ Variable on(const Pattern& pattern, const Variables& leaves, const std::vector<O
   DType dtype = leaves.empty() ? DType::Float64 : leaves[0].dtype();
   for (auto& leaf : leaves)
     if (is_float(leaf.dtype())) dtype = leaf.dtype();
-  return build(pattern, Binding{leaves, ops}, dtype);
+  return build(pattern, Binding{leaves, ops, {dtype}});
 }
 
 }  // namespace

@@ -39,7 +39,8 @@ class Equation {
   Variables assumptions_on(const Variables& leaves, DType literal_dtype) const;
 
  private:
-  Variable right_side(const Binding& binding, DType dtype) const;
+  Variable right_side(const Binding& binding, DType result) const;
+  bool convert_leaves(Binding& binding) const;  // false where that can't be
 
   std::string rule_;
   Variable left_source_, right_source_;

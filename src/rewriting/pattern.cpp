@@ -54,6 +54,12 @@ bool same_operation(const Op& pattern, const Op& actual) {
   return pattern.name() == actual.name() && essential(pattern) == essential(actual);
 }
 
+DType compute_dtype(const Apply& node) {
+  if (node.op().elementwise()) return scalar_types(node).compute;
+  const TensorType* result = as_tensor(node.output(0).type());
+  return result ? result->dtype : DType::Float64;
+}
+
 Pattern::Pattern(const Variable& root, Variables& leaves, std::vector<OpRef>& ops) {
   std::vector<Variable> order = ancestors(std::span(&root, 1));
   std::unordered_map<const VariableNode*, int> position;
@@ -73,6 +79,7 @@ Pattern::Pattern(const Variable& root, Variables& leaves, std::vector<OpRef>& op
         node.inputs.push_back(position.at(input.node()));
         level = std::max(level, levels[std::size_t(node.inputs.back())]);
       }
+      node.dtype = compute_dtype(owner);
       ++level;
     } else if (variable.is_constant()) {
       const std::optional<double> value = scalar_constant(variable);
@@ -88,6 +95,49 @@ Pattern::Pattern(const Variable& root, Variables& leaves, std::vector<OpRef>& op
     levels.push_back(level);
   }
   depth_ = levels.back();
+  // From the root down. Operands of what is not elementwise are computed in dtypes of their own.
+  const auto open_region = [this](PatternNode& node) {
+    node.region = regions_++;
+    node.opens_region = true;
+  };
+  for (auto& node : nodes_) node.region = -1;
+  open_region(nodes_.back());
+  for (std::size_t i = nodes_.size(); i-- > 0;) {
+    const PatternNode node = nodes_[i];
+    for (int at : node.inputs) {
+      PatternNode& input = nodes_[std::size_t(at)];
+      if (input.kind != PatternNode::Kind::Apply || input.region >= 0) continue;
+      if (node.scalar)
+        input.region = node.region;
+      else
+        open_region(input);
+    }
+  }
+  std::vector<DType> dtypes(std::size_t(regions_), DType::Float64);
+  for (auto& node : nodes_)
+    if (node.opens_region) dtypes[std::size_t(node.region)] = node.dtype;
+  for (auto& node : nodes_)
+    node.computes_as_region = node.region >= 0 && node.dtype == dtypes[std::size_t(node.region)];
+}
+
+int Pattern::region_of_leaf(int leaf_slot) const {
+  int region = -1;
+  bool is_operand = false;
+  for (auto& node : nodes_) {
+    for (std::size_t i = 0; i < node.inputs.size(); ++i) {
+      const PatternNode& input = nodes_[std::size_t(node.inputs[i])];
+      const bool is_leaf = input.kind == PatternNode::Kind::Leaf || input.kind == PatternNode::Kind::ConstantLeaf;
+      if (!is_leaf || input.slot != leaf_slot) continue;
+      if (node.scalar && node.scalar->has_condition && i == 0) continue;
+      if (node.scalar && node.computes_as_region) {
+        if (region >= 0 && region != node.region) return many_regions;
+        region = node.region;
+      } else {
+        is_operand = true;
+      }
+    }
+  }
+  return is_operand && region >= 0 ? many_regions : region;
 }
 
 namespace {
@@ -138,6 +188,8 @@ class Matcher {
       : pattern_(pattern), graph_(graph), binding_(binding) {}
 
   bool run(const Variable& subject) {
+    if (!subject.has_owner()) return false;
+    binding_.dtypes.assign(std::size_t(pattern_.region_count()), DType::Float64);
     goals_.push_back({&pattern_.root(), subject.node()});
     return solve();
   }
@@ -177,6 +229,7 @@ class Matcher {
   bool solve_apply(const PatternNode& node, VariableNode* subject) {
     ApplyNode* owner = subject->owner;
     if (!owner || owner->inputs.size() != node.inputs.size() || !same_op(node, *owner)) return false;
+    if (!keeps_dtype(node, *owner)) return false;
     if (node.once_used && graph_.clients(Variable::of(subject)).size() != 1) return false;
     OpRef* slot = node.scalar ? nullptr : &binding_.ops[std::size_t(node.slot)];
     const OpRef before = slot ? *slot : OpRef();
@@ -192,6 +245,13 @@ class Matcher {
     }
     const OpRef& bound = binding_.ops[std::size_t(node.slot)];
     return bound ? bound->equals(*owner.op) : same_operation(*node.source.owner_op(), *owner.op);
+  }
+
+  bool keeps_dtype(const PatternNode& node, ApplyNode& owner) {
+    const DType dtype = compute_dtype(Apply::of(&owner));
+    DType& of_region = binding_.dtypes[std::size_t(node.region)];
+    if (node.opens_region) of_region = dtype;
+    return dtype == (node.computes_as_region ? of_region : node.dtype);
   }
 
   bool solve_inputs(const PatternNode& node, const ApplyNode& owner, bool swapped) {
@@ -225,13 +285,13 @@ bool match(const Pattern& pattern, const FunctionGraph& graph, const Variable& s
   return Matcher(pattern, graph, binding).run(subject);
 }
 
-Variable build(const Pattern& pattern, const Binding& binding, DType literal_dtype) {
+Variable build(const Pattern& pattern, const Binding& binding) {
   Variables built;
   for (auto& node : pattern.nodes()) {
     switch (node.kind) {
       case PatternNode::Kind::Leaf:
       case PatternNode::Kind::ConstantLeaf: built.push_back(binding.leaves[std::size_t(node.slot)]); break;
-      case PatternNode::Kind::Literal: built.push_back(literal(node.value, literal_dtype)); break;
+      case PatternNode::Kind::Literal: built.push_back(literal(node.value, binding.dtypes[0])); break;
       case PatternNode::Kind::Apply: {
         Variables inputs;
         for (int input : node.inputs) inputs.push_back(built[std::size_t(input)]);

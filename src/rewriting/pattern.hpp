@@ -22,7 +22,17 @@ struct PatternNode {
   const ScalarOp* scalar = nullptr;  // of an elementwise operation
   std::vector<int> inputs;           // nodes of the pattern
   bool commutative = false, once_used = false;
+  // Of an operation: the dtype that the pattern's own node computes in; the region of elementwise operations that it
+  // belongs to, of which the one nearest to the root opens it; and whether it computes in the same dtype as that one.
+  // Then it must do so in what is matched.
+  DType dtype = DType::Float64;
+  int region = 0;
+  bool opens_region = false, computes_as_region = true;
 };
+
+// The dtype in which a node computes: elementwise operations convert their operands to it. Of other operations, the
+// dtype of the result.
+DType compute_dtype(const Apply& node);
 
 // The nodes of an expression over pattern leaves, inputs first; the root is the last.
 class Pattern {
@@ -31,6 +41,12 @@ class Pattern {
   Pattern(const Variable& root, Variables& leaves, std::vector<OpRef>& ops);
   const PatternNode& root() const { return nodes_.back(); }
   const std::vector<PatternNode>& nodes() const { return nodes_; }
+  // The region in which every use of the leaf converts it to the region's dtype, so that this may as well be done
+  // beforehand; -1 of what serves as a condition only, and of operands of operations that are not elementwise.
+  // `many_regions` where uses differ.
+  static constexpr int many_regions = -2;
+  int region_of_leaf(int leaf_slot) const;
+  int region_count() const { return regions_; }
   // How many levels of operations.
   int depth() const { return depth_; }
   // Whether it may match, judged by what RuleIndex sorts nodes by.
@@ -40,7 +56,7 @@ class Pattern {
 
  private:
   std::vector<PatternNode> nodes_;
-  int depth_ = 0;
+  int depth_ = 0, regions_ = 0;
 };
 
 bool is_pattern_constant(const Variable& leaf);
@@ -51,13 +67,15 @@ bool same_operation(const Op& pattern, const Op& actual);
 struct Binding {
   Variables leaves;
   std::vector<OpRef> ops;
+  std::vector<DType> dtypes;  // in which each region computes, the root's first
 };
 
-// Lays the pattern over a variable. The binding is filled when it fits.
+// Lays the pattern over a variable. The binding is filled when it fits. All steps of a region must compute in one
+// dtype: of uint8 u and float64 d, the sign of u may not leave (-u) * d, in which it wraps.
 bool match(const Pattern& pattern, const FunctionGraph& graph, const Variable& subject, Binding& binding);
 
 // Builds the expression on the bound leaves, anew: dtypes and ranks are those of the leaves. Floating literals become
-// `literal_dtype` where they would widen the result.
-Variable build(const Pattern& pattern, const Binding& binding, DType literal_dtype);
+// the root's dtype where they would widen the result.
+Variable build(const Pattern& pattern, const Binding& binding);
 
 }  // namespace bitale::rewriting

@@ -52,7 +52,7 @@ void stability(Rules& rules) {
       .tags(stabilize, "local_log1p_plusminus_exp")
       .more_accurate()
       .wider_domain()
-      .differs_at({1e-300, 1e-30, 1e-12, 1e-8});
+      .differs_at({1e-310, 1e-300, 1e-30, 1e-12, 1e-8});
   rules.equation("log1mexp_from_expm1", log(-expm1(x)), log1mexp(x))
       .tags(stabilize, "logmexpm1_to_log1mexp")
       .either_zero()
@@ -60,7 +60,7 @@ void stability(Rules& rules) {
   // Equal operands, also both -inf: the difference is 0 and its logarithm -inf.
   rules.equation("log_diff_exp", log(exp(x) - exp(y)), x + log1mexp(switch_(eq(x, y), 0, y - x)))
       .tags(stabilize, "logdiffexp_to_log1mexpdiff")
-      .differs_at({0.0, -0.0, 1e-200, -inf, -1e200})  // y > x, exp(x) - exp(y) rounds to 0: -inf, not nan
+      .differs_at({0.0, -0.0, 1e-310, 1e-200, -inf, -1e200})  // y > x, exp(x) - exp(y) rounds to 0: -inf, not nan
       .wider_domain();
   rules.equation("log_add_exp_3", log(exp(x) + exp(y) + exp(z)), logaddexp(logaddexp(x, y), z))
       .tags(stabilize, symbolic_op_recognition, "local_log_add_exp")

@@ -26,13 +26,21 @@ bool is_inner(const FunctionGraph& graph, const Variable& v, std::initializer_li
 
 const Variables& inputs_of(const Variable& v) { return v.node()->owner->inputs; }
 
+// Only nodes that compute in the root's dtype and that nobody else uses are taken apart: others convert what they make,
+// or must be computed anyway.
+bool may_open(const FunctionGraph& graph, const Variable& v, const Variable& root) {
+  if (!scalar_op_of(v)) return false;
+  const ScalarTypes types = scalar_types(v.owner());
+  if (types.compute != root.dtype() || types.out != root.dtype()) return false;
+  return v.same_as(root) || graph.clients(v).size() == 1;
+}
+
 // ---- products -------------------------------------------------------------------------------------------------------
 
 struct Factors {
   Variables above, below;
 };
 
-// Only nodes that nobody else uses are taken apart: the others must be computed anyway.
 bool collect_factors(const FunctionGraph& graph, const Variable& root, Factors& out) {
   struct Item {
     const Variable* v;
@@ -43,14 +51,14 @@ bool collect_factors(const FunctionGraph& graph, const Variable& root, Factors& 
     const Item item = open.back();
     const Variable& v = *item.v;
     open.resize(open.size() - 1);
-    const bool may_open = v.same_as(root) || (graph.clients(v).size() == 1 && v.dtype() == root.dtype());
-    if (may_open && is_elemwise(v, "mul")) {
+    const bool opens = may_open(graph, v, root);
+    if (opens && is_elemwise(v, "mul")) {
       open.push_back({&inputs_of(v)[1], item.below});
       open.push_back({&inputs_of(v)[0], item.below});
-    } else if (may_open && is_elemwise(v, "true_div")) {
+    } else if (opens && is_elemwise(v, "true_div")) {
       open.push_back({&inputs_of(v)[1], !item.below});
       open.push_back({&inputs_of(v)[0], item.below});
-    } else if (may_open && is_elemwise(v, "reciprocal")) {
+    } else if (opens && is_elemwise(v, "reciprocal")) {
       open.push_back({&inputs_of(v)[0], !item.below});
     } else {
       (item.below ? out.below : out.above).push_back(v);
@@ -77,9 +85,10 @@ bool any_depends(const Variables& list) {
   return std::any_of(list.begin(), list.end(), [](auto& v) { return depends_on_inputs(v); });
 }
 
-Variable product_of(const Variables& factors) {
+// Each factor is converted before it meets another one, as the root has it.
+Variable product_of(const Variables& factors, DType dtype) {
   Variable out;
-  for (auto& factor : factors) out = out ? mul(out, factor) : factor;
+  for (auto& factor : factors) out = out ? mul(out, cast(factor, dtype)) : cast(factor, dtype);
   return out;
 }
 
@@ -91,7 +100,7 @@ std::optional<Variables> cancel_factors(FunctionGraph& graph, const Apply& node)
   if (!cancel(factors.above, factors.below)) return std::nullopt;
   // x / x keeps its nan.
   if (!any_depends(factors.above) && !any_depends(factors.below)) return std::nullopt;
-  const Variable above = product_of(factors.above), below = product_of(factors.below);
+  const Variable above = product_of(factors.above, output.dtype()), below = product_of(factors.below, output.dtype());
   if (!below) return one(fit(above, output));
   return one(fit(above ? above / below : reciprocal(below), output));
 }
@@ -106,9 +115,11 @@ struct Term {
 
 class Sum {
  public:
+  explicit Sum(DType dtype) : dtype_(dtype) {}
+
   void add(const Variable& v, double sign) {
     if (const std::optional<double> value = scalar_constant(v)) return collect(Variable(), sign * *value);
-    if (is_elemwise(v, "mul")) {
+    if (is_elemwise(v, "mul") && v.dtype() == dtype_) {
       const Apply node = v.owner();
       for (int i = 0; i < 2; ++i)
         if (const std::optional<double> c = scalar_constant(node.input(i));
@@ -134,7 +145,8 @@ class Sum {
  private:
   void collect(const Variable& what, double coefficient) {
     for (auto& term : terms_)
-      if (what ? term.what && term.what.same_as(what) : !term.what) {
+      if (what ? term.what && term.what.same_as(what)
+               : !term.what && is_exact_sum(term.coefficient, coefficient, dtype_)) {
         term.coefficient += coefficient;
         ++term.count;
         return;
@@ -142,6 +154,7 @@ class Sum {
     terms_.push_back({what, coefficient});
   }
 
+  DType dtype_;
   std::vector<Term> terms_;
 };
 
@@ -155,12 +168,12 @@ bool collect_terms_of(const FunctionGraph& graph, const Variable& root, Sum& out
     const Item item = open.back();
     const Variable& v = *item.v;
     open.resize(open.size() - 1);
-    const bool may_open = v.same_as(root) || (graph.clients(v).size() == 1 && v.dtype() == root.dtype());
-    const bool is_sum = may_open && is_elemwise(v, "add"), is_difference = may_open && is_elemwise(v, "sub");
+    const bool opens = may_open(graph, v, root);
+    const bool is_sum = opens && is_elemwise(v, "add"), is_difference = opens && is_elemwise(v, "sub");
     if (is_sum || is_difference) {
       open.push_back({&inputs_of(v)[1], is_sum ? item.sign : -item.sign});
       open.push_back({&inputs_of(v)[0], item.sign});
-    } else if (may_open && is_elemwise(v, "neg")) {
+    } else if (opens && is_elemwise(v, "neg")) {
       open.push_back({&inputs_of(v)[0], -item.sign});
     } else {
       out.add(v, item.sign);
@@ -170,38 +183,41 @@ bool collect_terms_of(const FunctionGraph& graph, const Variable& root, Sum& out
   return true;
 }
 
-Variable with_coefficient(const Term& term, double magnitude) {
-  return magnitude == 1 ? term.what : mul(constant_like(magnitude, term.what.dtype()), term.what);
+// A term is converted before anything is done to it, as the root has it.
+Variable with_coefficient(const Term& term, double magnitude, DType dtype) {
+  const Variable what = cast(term.what, dtype);
+  return magnitude == 1 ? what : mul(constant_like(magnitude, dtype), what);
 }
 
 Variable sum_of(const Sum& sum, DType dtype) {
   Variable out;
-  double number = 0;
+  std::vector<double> numbers;  // several where their sum would be rounded
   // A term to start from that needs no sign, if there is one.
   const Term* first = nullptr;
   for (auto& term : sum.terms())
     if (!first && term.what && term.coefficient > 0) first = &term;
-  if (first) out = with_coefficient(*first, first->coefficient);
+  if (first) out = with_coefficient(*first, first->coefficient, dtype);
   for (auto& term : sum.terms()) {
     if (&term == first || term.coefficient == 0) continue;
     if (!term.what) {
-      number = term.coefficient;
+      numbers.push_back(term.coefficient);
       continue;
     }
-    const Variable part = with_coefficient(term, std::abs(term.coefficient));
+    const Variable part = with_coefficient(term, std::abs(term.coefficient), dtype);
     if (!out)
       out = term.coefficient > 0 ? part : -part;
     else
       out = term.coefficient > 0 ? out + part : out - part;
   }
-  if (number == 0) return out;
-  return number > 0 ? out + constant_like(number, dtype) : out - constant_like(-number, dtype);
+  for (double number : numbers)
+    out = number > 0 ? out + constant_like(number, dtype) : out - constant_like(-number, dtype);
+  return out;
 }
 
 std::optional<Variables> collect_terms(FunctionGraph& graph, const Apply& node) {
   const Variable output = node.output();
   if (!is_float(output.dtype()) || is_inner(graph, output, {"add", "sub", "neg"})) return std::nullopt;
-  Sum sum;
+  Sum sum(output.dtype());
   if (!collect_terms_of(graph, output, sum) || !sum.is_simpler()) return std::nullopt;
   return one(fit(sum_of(sum, output.dtype()), output));
 }

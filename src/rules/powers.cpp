@@ -61,16 +61,11 @@ void declare(Rules& rules) {
       .constants({2, 3, -1})
       .wider_domain()
       .tags(canonicalize, "local_mul_pow_to_pow_add");
-  // What is infinite may change its sign where x is negative: of -inf to the power of 0.5 twice, of -2 to a huge one.
-  rules.equation("any_pow_times_pow", pow(x, y) * pow(x, z), pow(x, y + z))
-      .when([=](const Match& m) {
-        const auto a = scalar_constant(m(y)), b = scalar_constant(m(z));
-        return !(a && b && *a + *b == 0) && only_here(m);
-      })
-      .points({{-inf, 0.5, 0.5}})
-      .differs_at({-inf, -0.0, -2})
+  // Of a negative base what is infinite might change its sign: of -inf to the power of 0.5 twice, of -2 to a huge one.
+  rules.equation("power_of_c_times_power_of_c", pow(c, y) * pow(c, z), pow(c, y + z))
+      .when([=](const Match& m) { return m.value(c) > 0 && std::isfinite(m.value(c)) && only_here(m); })
+      .constants({2, 3, 0.5})
       .wider_domain()
-      .either_zero()
       .tags(specialize, "local_mul_pow_to_pow_add");
   rules.equation("pow_times_itself", pow(x, c) * x, pow(x, c + 1))
       .when([=](const Match& m) { return whole(m.value(c)) && m.value(c) != -1; })
@@ -81,7 +76,7 @@ void declare(Rules& rules) {
 
   rules.equation("times_itself", x * x, sqr(x)).on(numbers).tags(specialize, "local_mul_to_sqr");
   rules.equation("one_over", 1 / x, reciprocal(x)).tags(specialize, "local_div_to_reciprocal");
-  rules.equation("times_reciprocal", y * reciprocal(x), y / x).tags(specialize);
+  rules.equation("times_reciprocal", y * reciprocal(x), y / x).tags(specialize).wider_domain();
   rules.equation("sqrt_of_sqr", sqrt(sqr(x)), abs(x)).tags(canonicalize, specialize, "local_sqrt_sqr").wider_domain();
   rules.equation("sqr_of_sqrt", sqr(sqrt(x)), switch_(ge(x, 0), x, nan))
       .tags(canonicalize, specialize, "local_sqrt_sqr")

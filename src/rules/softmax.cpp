@@ -89,7 +89,7 @@ std::optional<Variables> exp_of_log_softmax(FunctionGraph&, const Apply& node) {
   const Variable shifted = difference.owner().input(0), logarithm = difference.owner().input(1);
   const bool is_view = op_as<DimShuffle>(logarithm);
   const Variable log_total = is_view ? logarithm.owner().input(0) : logarithm;
-  if (!is_elemwise(log_total, "log") || !is_shifted(shifted)) return std::nullopt;
+  if (!is_elemwise(log_total, "log") || !is_shifted(shifted) || !is_float(shifted.dtype())) return std::nullopt;
   const Variable argument = log_total.owner().input(0);
   const Variable total = op_as<DimShuffle>(argument) ? argument.owner().input(0) : argument;
   if (!is_sum(total)) return std::nullopt;

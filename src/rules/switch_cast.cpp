@@ -36,7 +36,15 @@ bool is_cast(const Variable& v) {
   return scalar && scalar->name.starts_with("cast_");
 }
 
-// cast(cast(x)) skips the inner one where that loses nothing.
+// Whether a cast through `middle` is the cast without it. The inner one must keep every value, which one of a 64-bit
+// integer to a float does not, and the outer one must do the same to what it gets: integers wrap, floats don't.
+bool may_skip(DType from, DType middle, DType to) {
+  if (!can_cast_safely(from, middle)) return false;
+  if (!is_discrete(from) || is_discrete(middle)) return true;
+  return itemsize(from) < 8 && (!is_integer(to) || can_cast_safely(from, to));
+}
+
+// cast(cast(x)) skips the inner one where that changes nothing.
 std::optional<Variables> skip_inner_cast(FunctionGraph&, const Apply& node) {
   const Variable output = node.output();
   if (!is_cast(output)) return std::nullopt;
@@ -44,7 +52,7 @@ std::optional<Variables> skip_inner_cast(FunctionGraph&, const Apply& node) {
   if (middle.dtype() == output.dtype()) return one(middle);
   if (!is_cast(middle)) return std::nullopt;
   const Variable x = middle.owner().input(0);
-  if (!can_cast_safely(x.dtype(), middle.dtype())) return std::nullopt;
+  if (!may_skip(x.dtype(), middle.dtype(), output.dtype())) return std::nullopt;
   return one(cast(x, output.dtype()));
 }
 

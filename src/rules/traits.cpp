@@ -25,12 +25,16 @@ Variable pattern_leaf(const ScalarOp& op, const char* name) {
 
 void symmetries(Rules& rules, const ScalarOp& op) {
   const Variable x = pattern_leaf(op, "x");
-  const auto numbers_with_sign = floats | signed_ints;
-  if (op.has(involution))
-    rules.equation(cat(op.name, "_of_", op.name), apply(op, {apply(op, {x})}), x)
-        .on(any_dtype)
-        .tags(canonicalize, specialize, "inverse_pair", cat("useless_", op.title, "_of_", op.title));
-  else if (op.has(idempotent))
+  // What computes in floats does not see the sign that an integer operand has got in its own dtype.
+  const DType narrow = DType::Int8;
+  const bool keeps_ints = (op.has(even) || op.has(odd)) && op.dtypes({&narrow, 1}).compute == narrow;
+  const std::uint32_t numbers_with_sign = keeps_ints ? floats | signed_ints : std::uint32_t(floats);
+  if (op.has(involution)) {
+    Rule& rule = rules.equation(cat(op.name, "_of_", op.name), apply(op, {apply(op, {x})}), x)
+                     .on(any_dtype)
+                     .tags(canonicalize, specialize, "inverse_pair", cat("useless_", op.title, "_of_", op.title));
+    if (op.name == "reciprocal") rule.differs_at({1e-310});  // of what is below the normal numbers, it is infinite
+  } else if (op.has(idempotent))
     rules.equation(cat(op.name, "_of_", op.name), apply(op, {apply(op, {x})}), apply(op, {x}))
         .on(any_dtype)
         .tags(canonicalize);

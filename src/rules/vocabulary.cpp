@@ -1,6 +1,7 @@
 #include "rules/vocabulary.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "ops/alloc.hpp"
 #include "ops/elemwise.hpp"
@@ -59,6 +60,13 @@ Variable padded(const Variable& v, int rank) {
   std::vector<int> order(std::size_t(rank - v.ndim()), new_axis);
   for (int axis = 0; axis < v.ndim(); ++axis) order.push_back(axis);
   return v.ndim() == rank ? v : dimshuffle(v, order);
+}
+
+bool is_exact_sum(double a, double b, DType dtype) {
+  if (!is_float(dtype)) return true;
+  const double sum = a + b, of_b = sum - a, of_a = sum - of_b;
+  if (!std::isfinite(sum) || (a - of_a) + (b - of_b) != 0) return false;
+  return dtype != DType::Float32 || double(float(sum)) == sum;
 }
 
 Variable sample_leaf(DType dtype, const Dims& shape) { return Variable(tensor_type(dtype, shape), "x"); }

@@ -40,6 +40,8 @@ inline std::optional<Variables> one(std::optional<Variable> replacement) {
   if (!replacement) return std::nullopt;
   return Variables{*replacement};
 }
+// Whether a + b has no rounding error in the dtype. Integers wrap, so that theirs has none.
+bool is_exact_sum(double a, double b, DType dtype);
 // Leaves for samples.
 Variable sample_leaf(DType dtype, const Dims& shape);
 Variable sample_vector();  // float64, of unknown length

@@ -121,6 +121,8 @@ def test_a_function_of_nodes():
         inner = node.inputs[0].owner
         if inner is None or inner.op != node.op or not fgraph.get_clients(inner.outputs[0]):
             return False
+        if not inner.inputs[0].dtype.startswith("float"):  # -x of the smallest int8 is itself
+            return False
         return [pt.arctan(-pt.arctan(-inner.inputs[0]))]
 
     assert user_once.name == "user_once" and user_once.doc.startswith("arctan")

@@ -1,0 +1,356 @@
+// Random trees of all elementwise functions over operands of mixed dtypes and extreme values: what the rules make of a
+// tree computes what the tree computes as built. What may differ is measured, not assumed: the tree is evaluated again
+// with every float result moved by a few units in its last place, and the rewritten one may differ by a small multiple
+// of what that changes. So integers, bools and dtypes are exact, and a sum that cancels may keep its digits.
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <limits>
+#include <random>
+#include <unordered_map>
+
+#include "bitale/compile/function.hpp"
+#include "bitale/core/config.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/ops/ops.hpp"
+#include "bitale/rewriting/rewriting.hpp"
+#include "graph/evaluate.hpp"
+#include "ops/elemwise.hpp"
+#include "rewriting/database.hpp"
+#include "rewriting/engine.hpp"
+#include "rewriting/equation.hpp"
+#include "support/shrink.hpp"
+
+using namespace bitale;
+
+namespace {
+
+constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
+constexpr std::int64_t points = 48;  // at which a tree is evaluated at once
+constexpr int shakes = 16;           // evaluations with moved results
+
+class Random {
+ public:
+  explicit Random(std::uint64_t seed) : engine_(seed) {}
+  std::size_t below(std::size_t n) { return std::size_t(engine_() % n); }
+  bool chance(double p) { return std::uniform_real_distribution<double>(0, 1)(engine_) < p; }
+  double real(double low, double high) { return std::uniform_real_distribution<double>(low, high)(engine_); }
+  template <class List>
+  const auto& pick(const List& list) {
+    return list[below(std::size(list))];
+  }
+
+ private:
+  std::mt19937_64 engine_;
+};
+
+constexpr DType dtypes[] = {DType::Float64, DType::Float64, DType::Float64, DType::Float32, DType::Float32, DType::Bool,
+                            DType::Int8,    DType::UInt8,   DType::Int32,   DType::Int64,   DType::UInt64};
+
+double float_value(Random& random, DType dtype) {
+  if (random.chance(0.6)) return random.real(-4, 4);
+  if (dtype == DType::Float32) {
+    constexpr double special[] = {0.0, -0.0, 1,     -1,    2,        0.5, inf,  -inf,
+                                  nan, 3e38, -3e38, 1e-40, 16777216, 88,  -104, 1e-4};
+    return random.pick(special);
+  }
+  constexpr double special[] = {0.0,    -0.0,   1,   -1,  2,    0.5,  3,      inf,  -inf,  nan, 1e308, -1e308,
+                                1e-310, 5e-324, 709, 746, -745, 1e16, -1e100, 1e-9, 1e-20, 27,  -38,   255};
+  return random.pick(special);
+}
+
+Array values_of(Random& random, DType dtype) {
+  Array out = Array::empty(dtype, {points});
+  for (std::int64_t k = 0; k < points; ++k)
+    visit_dtype(dtype, [&]<class T>() {
+      T& value = out.data_as<T>()[k];
+      if constexpr (std::is_same_v<T, bool>) {
+        value = random.chance(0.5);
+      } else if constexpr (std::is_floating_point_v<T>) {
+        value = T(float_value(random, dtype));
+      } else if constexpr (std::is_integral_v<T>) {
+        using Limits = std::numeric_limits<T>;
+        const T special[] = {0, 1, 2, 3, Limits::min(), Limits::max(), T(Limits::max() - 1), T(-1)};
+        value = random.chance(0.5) ? random.pick(special) : T(std::int64_t(random.below(21)) - 10);
+      }
+    });
+  return out;
+}
+
+const std::vector<const ScalarOp*>& frequent_ops() {
+  static const auto& ops = *new std::vector<const ScalarOp*>([] {
+    std::vector<const ScalarOp*> out;
+    for (const char* name :
+         {"add",      "sub",        "mul", "true_div", "neg",     "add",     "sub",    "mul",   "true_div",
+          "neg",      "abs",        "sqr", "sqrt",     "exp",     "log",     "log1p",  "expm1", "sigmoid",
+          "softplus", "reciprocal", "pow", "sign",     "maximum", "minimum", "switch", "eq",    "lt",
+          "ge",       "and",        "or",  "int_div",  "mod",     "erf",     "erfc",   "tanh",  "floor"})
+      out.push_back(&scalar_op(name));
+    return out;
+  }());
+  return ops;
+}
+
+Variable random_constant(Random& random) {
+  constexpr double numbers[] = {0, 1, -1, 2, 3, -2, 0.5, -1.5, 1e-3, 10, 255, 0.1, 1e300, 1e-300, inf};
+  const double number = random.chance(0.7) ? random.pick(std::span(numbers, 10)) : random.pick(numbers);
+  const DType dtype = random.pick(dtypes);
+  if (number == std::floor(number) && std::abs(number) < 100 && random.chance(0.6)) {
+    if (number >= 0 || is_signed_int(dtype) || is_float(dtype)) return constant(Array(number).astype(dtype));
+    return constant(Array(number).astype(DType::Int8));
+  }
+  return constant(
+      Array(number).astype(dtype == DType::Float32 && std::isfinite(float(number)) ? dtype : DType::Float64));
+}
+
+const std::vector<const rewriting::Rule*>& equations() {
+  static const auto& rules = *new std::vector<const rewriting::Rule*>([] {
+    std::vector<const rewriting::Rule*> out;
+    for (const rewriting::Rule* rule : rewriting::OptDB::instance().rules())
+      if (rule->equation() && !rule->name().starts_with("test_")) out.push_back(rule);
+    return out;
+  }());
+  return rules;
+}
+
+test::Case random_tree(std::uint64_t seed) {
+  Random random(seed);
+  test::Case tree;
+  Variables pool;
+  const std::size_t inputs = 1 + random.below(4);
+  for (std::size_t i = 0; i < inputs; ++i) {
+    const DType dtype = random.pick(dtypes);
+    tree.inputs.push_back(Variable(tensor_type(dtype, Dims{unknown_length}), cat("x", i)));
+    tree.values.push_back(values_of(random, dtype));
+    pool.push_back(tree.inputs.back());
+  }
+  const std::vector<const ScalarOp*> all = scalar_ops();
+  const std::size_t steps = 2 + random.below(10);
+  const auto operand = [&]() -> Variable {
+    if (random.chance(0.2)) return random_constant(random);
+    if (random.chance(0.5) && pool.size() > inputs)  // what was made last
+      return pool[pool.size() - 1 - random.below(std::min<std::size_t>(3, pool.size() - inputs))];
+    return random.pick(pool);
+  };
+  while (pool.size() < inputs + steps) {
+    if (random.chance(0.35)) {  // what some rule looks for
+      const rewriting::Equation& equation = *random.pick(equations())->equation();
+      Variables leaves;
+      for (auto& leaf : equation.leaves())
+        leaves.push_back(rewriting::is_pattern_constant(leaf) ? random_constant(random) : operand());
+      try {
+        const Variable left = equation.left_on(pad_ranks(leaves));
+        if (!graph_inputs(Variables{left}).empty()) pool.push_back(left);
+      } catch (const TypeError&) {
+      }
+      continue;
+    }
+    const ScalarOp& op = *(random.chance(0.75) ? random.pick(frequent_ops()) : random.pick(all));
+    Variables operands;
+    for (int i = 0; i < op.arity; ++i) operands.push_back(operand());
+    const auto is_constant = [](const Variable& v) { return v.is_constant(); };
+    if (std::all_of(operands.begin(), operands.end(), is_constant)) continue;
+    try {
+      pool.push_back(apply_elemwise(op.name, operands));
+    } catch (const TypeError&) {  // not for these dtypes
+    }
+  }
+  tree.outputs = {pool.back()};
+  if (random.chance(0.3)) tree.outputs.push_back(random.pick(pool));
+  return tree;
+}
+
+// ---- how far results may differ -------------------------------------------------------------------------------------
+
+// Results of these are exact, or one of their operands.
+bool is_exact(const ScalarOp& op) {
+  return op.name == "neg" || op.name == "abs" || op.name == "switch" || op.name == "second" || op.name == "maximum" ||
+         op.name == "minimum" || op.name == "clip" || op.name == "sign";
+}
+
+// Moved by a few units in the last place. Exponentials carry the error of their exponent, zeros take either sign, and
+// what is below the normal numbers may vanish.
+template <class T>
+T moved(T value, Random& random) {
+  using Limits = std::numeric_limits<T>;
+  if (!std::isfinite(value)) return value;
+  const int ulps = int(random.below(9)) - 4;
+  if (value == 0) return ulps == 0 ? value : std::copysign(T(std::abs(ulps)) * Limits::denorm_min(), T(ulps));
+  if (std::abs(value) < Limits::min() && random.chance(0.3)) return 0;
+  const double size = std::max(1.0, std::abs(std::log(std::abs(double(value)))));
+  const T out = T(double(value) * (1 + double(ulps) * size * double(Limits::epsilon()) / 2));
+  return out == value ? value + T(ulps) * Limits::denorm_min() : out;
+}
+
+struct Outcome {
+  std::vector<Array> results;    // 1 + shakes copies, one after the other
+  std::vector<bool> has_zero;    // by point: a result on the way was 0, whose sign no rule promises
+  std::vector<bool> is_regular;  // by point: no result on the way was infinite or nan
+};
+
+// All nodes one by one, on copies of the values, of which all but the first are moved on the way.
+Outcome shaken(const test::Case& tree) {
+  Random random(1);
+  std::unordered_map<const VariableNode*, Array> known;
+  Outcome out;
+  out.is_regular.assign(std::size_t(points), true);
+  out.has_zero.assign(std::size_t(points), false);
+  const auto note = [&](const Array& value) {
+    if (!is_float(value.dtype()) || value.ndim() == 0) return;
+    const Array wide = value.astype(DType::Float64).contiguous();
+    for (std::int64_t k = 0; k < std::min(points, wide.size()); ++k) {
+      const double each = wide.data_as<double>()[k];
+      if (!std::isfinite(each)) out.is_regular[std::size_t(k)] = false;
+      if (each == 0) out.has_zero[std::size_t(k)] = true;
+    }
+  };
+  const std::int64_t length = tree.values[0].size();
+  for (std::size_t i = 0; i < tree.inputs.size(); ++i) {
+    Array copies = Array::empty(tree.values[i].dtype(), {length * (1 + shakes)});
+    const std::size_t bytes = std::size_t(tree.values[i].contiguous().nbytes());
+    for (std::size_t c = 0; c <= std::size_t(shakes); ++c)
+      std::memcpy(static_cast<char*>(copies.mutable_data()) + c * bytes, tree.values[i].contiguous().data(), bytes);
+    note(tree.values[i]);
+    known.emplace(tree.inputs[i].node(), copies);
+  }
+  for (auto& v : ancestors(tree.outputs)) {
+    if (known.count(v.node())) continue;
+    if (v.is_constant()) {
+      known.emplace(v.node(), *v.constant());
+      continue;
+    }
+    if (!v.has_owner()) continue;
+    const Apply node = v.owner();
+    std::vector<Array> in, results(1);
+    for (auto& input : node.inputs()) in.push_back(known.at(input.node()));
+    evaluate_node(node, in, results);
+    const ScalarOp* op = scalar_op_of(v);
+    if (op && is_float(v.dtype()) && !is_exact(*op) && results[0].size() == length * (1 + shakes)) {
+      results[0] = results[0].copy();
+      note(results[0]);
+      for (std::int64_t k = length; k < results[0].size(); ++k)
+        if (v.dtype() == DType::Float64)
+          results[0].data_as<double>()[k] = moved(results[0].data_as<double>()[k], random);
+        else
+          results[0].data_as<float>()[k] = moved(results[0].data_as<float>()[k], random);
+    }
+    known.emplace(v.node(), results[0]);
+  }
+  for (auto& output : tree.outputs) out.results.push_back(known.at(output.node()));
+  return out;
+}
+
+std::string point_text(const test::Case& tree, std::int64_t k) {
+  std::vector<std::string> out;
+  for (std::size_t i = 0; i < tree.inputs.size(); ++i)
+    out.push_back(cat(tree.inputs[i].name(), " = ", tree.values[i].take_index(0, k).str()));
+  return join(out, ", ");
+}
+
+// What is wrong with `got`; nothing when all is well. `strict`: infinities and nan are kept, too.
+std::string difference(const test::Case& tree, const Outcome& expected, const std::vector<Array>& got, bool strict) {
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const Array& all = expected.results[i];
+    if (got[i].dtype() != all.dtype())
+      return cat("dtype ", dtype_name(got[i].dtype()), " for ", dtype_name(all.dtype()));
+    const std::int64_t length = tree.values[0].size();
+    if (all.size() != length * (1 + shakes)) continue;
+    if (got[i].size() != length) return "another shape";
+    const Array wide = all.astype(DType::Float64).contiguous(), result = got[i].astype(DType::Float64).contiguous();
+    const double epsilon = all.dtype() == DType::Float32 ? 1.2e-7 : 2.3e-16;
+    for (std::int64_t k = 0; k < length; ++k) {
+      const double before = wide.data_as<double>()[k], after = result.data_as<double>()[k];
+      if (before == after || (std::isnan(before) && std::isnan(after))) continue;
+      if (!expected.is_regular[std::size_t(k)] && (!strict || expected.has_zero[std::size_t(k)])) continue;
+      const double smallest = all.dtype() == DType::Float32 ? 1.2e-38 : 2.3e-308;
+      if (is_float(all.dtype()) && std::abs(before) < smallest && std::abs(after) < smallest) continue;  // both vanish
+      double low = before, high = before;
+      bool unsure = false;
+      for (int c = 1; c <= shakes; ++c) {
+        const double each = wide.data_as<double>()[k + c * length];
+        unsure |= std::isfinite(each) != std::isfinite(before) || std::isnan(each) != std::isnan(before);
+        if (std::isnan(each)) continue;
+        low = std::min(low, each);
+        high = std::max(high, each);
+      }
+      const double allowed = 8 * (high - low) + 64 * epsilon * std::abs(before);
+      // Next to a pole or a jump anything may come.
+      const bool is_wild = is_float(all.dtype()) && allowed > std::abs(before) && !std::isfinite(after);
+      if (unsure || is_wild || std::abs(after - before) <= allowed) continue;
+      return cat("output ", i, " at ", point_text(tree, k), ": ", number_text(before), " became ", number_text(after),
+                 ", allowed ", number_text(allowed));
+    }
+  }
+  return {};
+}
+
+std::string trouble(const test::Case& tree, const RewriteQuery& query, bool strict) {
+  FunctionGraph graph(tree.inputs, tree.outputs);
+  RewriteReport report;
+  rewrite(graph, query, &report);
+  if (!report.errors.empty()) return report.errors[0];
+  const std::vector<Array> got = evaluate(graph.outputs(), graph.inputs(), tree.values);
+  const std::string text = difference(tree, shaken(tree), got, strict);
+  if (text.empty()) return {};
+  return cat(text, "\nbecame ", rewriting::expression_text(graph.outputs()[0], 30));
+}
+
+std::string native_trouble(const test::Case& tree, const char* optimizer) {
+  FunctionOptions options;
+  options.mode = Mode("jit", optimizer);
+  options.on_unused_input = "ignore";
+  const Results results = function(tree.inputs, tree.outputs, options).call(tree.values);
+  const std::vector<Array> got(results.begin(), results.end());
+  return difference(tree, shaken(tree), got, false);
+}
+
+int count_of(const char* variable, int otherwise) {
+  const char* wanted = std::getenv(variable);
+  return wanted ? std::atoi(wanted) : otherwise;
+}
+
+void check_tree(std::uint64_t seed, const std::function<std::string(const test::Case&)>& wrong, const char* what) {
+  const test::Case tree = random_tree(seed);
+  std::string text;
+  try {
+    text = wrong(tree);
+  } catch (const std::exception& error) {
+    text = error.what();
+  }
+  if (text.empty()) return;
+  const auto fails = [&](const test::Case& each) {
+    return !each.values.empty() && each.values[0].size() > 0 && !wrong(each).empty();
+  };
+  test::Case small = tree;
+  try {
+    small = test::shrink(tree, fails, 400);
+    text = wrong(small);
+  } catch (const std::exception& error) {
+    text += error.what();
+  }
+  FAIL_CHECK(std::string(what) << ", seed " << seed << ": " << describe(small) << text);
+}
+
+}  // namespace
+
+// More on demand: BITALE_TEST_TREES=46000, from BITALE_TEST_TREES_FROM on.
+TEST_CASE("random trees of elementwise functions keep their values") {
+  const config::Change quiet("on_opt_error", "ignore");
+  const int first = count_of("BITALE_TEST_TREES_FROM", 1), count = count_of("BITALE_TEST_TREES", 1500);
+  const RewriteQuery strict = OPT_FAST_RUN.excluding({"domain"});
+  for (int seed = first; seed < first + count; ++seed) {
+    check_tree(
+        std::uint64_t(seed), [&](auto& tree) { return trouble(tree, OPT_FAST_RUN, false); }, "fast_run");
+    if (seed % 4 == 0)
+      check_tree(
+          std::uint64_t(seed), [&](auto& tree) { return trouble(tree, strict, true); }, "without `domain`");
+    if (seed % 50 == 0)
+      for (const char* optimizer : {"None", "fast_run"})
+        check_tree(
+            std::uint64_t(seed), [&](auto& tree) { return native_trouble(tree, optimizer); }, optimizer);
+  }
+}
