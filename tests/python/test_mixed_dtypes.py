@@ -60,3 +60,11 @@ def test_logaddexp_and_ceil_intdiv(dtype):
         np.testing.assert_array_equal(quotient, np.ceil(x.astype(float) / y))
         assert quotient.dtype == ("int8" if dtype == "bool" else dtype)
     assert total.dtype == ("float64" if dtype.endswith("64") else "float32")
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+def test_an_integer_that_a_float_rounds_stays_rounded(dtype):
+    x = pt.vector("x", dtype=dtype)
+    values = np.array([2**53 + 1, 2**62 + 3, 5], dtype)
+    f = bt.function([x], pt.cast(pt.cast(x, "float64"), dtype))
+    np.testing.assert_array_equal(f(values), values.astype("float64").astype(dtype))
