@@ -20,8 +20,10 @@ namespace {
 
 // f(1, 2) and f((1, 2)) mean the same.
 nb::object spread(const nb::args& given) {
-  if (given.size() == 1 && (PyTuple_Check(given[0].ptr()) || PyList_Check(given[0].ptr()) || is_variable(given[0])))
-    return given[0];
+  if (given.size() != 1) return nb::borrow(given);
+  const nb::handle only = given[0];
+  const bool is_vector = is_ndarray(only) && nb::cast<int>(only.attr("ndim")) == 1;
+  if (PyTuple_Check(only.ptr()) || PyList_Check(only.ptr()) || is_variable(only) || is_vector) return given[0];
   return nb::borrow(given);
 }
 

@@ -140,3 +140,21 @@ def test_reshapes_of_nothing(mode):
     f = bt.function([x, m], [pt.flatten(x, 3), pt.flatten(x, 2), pt.reshape(m, (m.shape[0], 4))], mode=mode)
     assert [each.shape for each in f(np.zeros((0, 2, 1, 1)), np.zeros((0, 7)))] == [(0, 2, 1), (0, 2), (0, 4)]
     assert [each.shape for each in f(np.zeros((3, 2, 1, 4)), np.zeros((3, 4)))] == [(3, 2, 4), (3, 8), (3, 4)]
+
+
+def test_arrays_as_shapes_and_axes():
+    x = pt.constant(np.arange(6.0).reshape(2, 3))
+    np.testing.assert_array_equal(x.reshape(np.array([3, 2])).eval(), np.arange(6.0).reshape(3, 2))
+    np.testing.assert_array_equal(x.transpose(np.array([1, 0])).eval(), x.data.T)
+    np.testing.assert_array_equal(x.reshape(np.int64(6)).eval(), np.arange(6.0))
+
+
+def test_outer_flattens():
+    a, b = np.arange(4.0).reshape(2, 2), np.arange(3.0)
+    np.testing.assert_array_equal(pt.outer(a, b).eval(), np.outer(a, b))
+    np.testing.assert_array_equal(pt.outer(b, 2.0).eval(), np.outer(b, 2.0))
+
+
+def test_dimensions_behind():
+    x = pt.constant(np.arange(3.0))
+    assert pt.atleast_Nd(x, n=3).type.shape == (1, 1, 3) and pt.atleast_Nd(x, n=3, left=False).type.shape == (3, 1, 1)
