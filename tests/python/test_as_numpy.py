@@ -102,6 +102,7 @@ BINARY = named(
     logical_and logical_or logical_xor equal not_equal less less_equal greater greater_equal isclose outer dot matmul"""
 )
 BINARY["arctan2"] = of_floats(np.arctan2)
+BINARY["logaddexp"] = of_floats(np.logaddexp)
 BINARY["ceil_intdiv"] = lambda x, y: rounded_up(x, y, np.floor_divide(x, y).dtype)
 BINARY["where"] = lambda x, y: np.where(x > y, x, y)
 BINARY["concatenate"] = lambda x, y: np.concatenate([x, y])
