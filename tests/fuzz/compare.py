@@ -57,7 +57,7 @@ def wrong_elements(got: np.ndarray, evaluations: list[np.ndarray]) -> np.ndarray
         info = np.finfo(got.dtype)
         wide = stacked.astype(np.longdouble)
         overflows = (np.abs(wide[:2]) >= info.max / 4) & np.isfinite(wide[:2])
-        wide = np.where(np.abs(wide) > info.max, np.copysign(np.inf, wide), wide)
+        wide = np.where(np.abs(wide) > info.max * (1 + 8 * np.longdouble(info.eps)), np.copysign(np.inf, wide), wide)
         value = got.astype(np.longdouble)
         finite = np.isfinite(wide)
         # The long double evaluation where it is finite, else the native one.

@@ -194,6 +194,8 @@ class Generator:
                 Case(tuple(self.inputs), (*self.steps, step), names).without_dead(),
                 f"building raises {type(error).__name__}: {error}",
             ) from error
+        if not is_derivative(text):
+            self._require_valid(built)
         self.steps.append(step)
         for name, variable, each in zip(names, built if several else [built], values):
             self._check_type(name, variable, each)
@@ -207,6 +209,14 @@ class Generator:
                 built = evaluate_text(text, self.bt, self.variables)
                 return values_of(built, {self.variables[each.name]: self.values[each.name] for each in self.inputs})
             return evaluate_text(text, language.bt, self.values)
+
+    def _require_valid(self, built: Any) -> None:
+        """Rejects what NumPy broadcasts and types refuse: lengths of 1 that they do not know."""
+        try:
+            with arithmetic():
+                values_of(built, {self.variables[name]: self.values[name] for name in self.order})
+        except (ValueError, IndexError, AssertionError) as error:
+            raise Rejected from error
 
     def _check_type(self, name: str, variable: Any, value: Val) -> None:
         wrong = None

@@ -454,7 +454,7 @@ def argsort(a: Any, axis: Any = -1, kind: Any = None, order: Any = None) -> Val:
 def _product(function: Any, x: Any, y: Any) -> Val:
     x, y = val(x), val(y)
     dtype = ew.promoted(x, y)
-    inside = working_dtype("float64" if dtype.kind == "f" else dtype)
+    inside = working_dtype(dtype)
     return Val(function(x.array.astype(inside), y.array.astype(inside)), dtype)
 
 

@@ -187,6 +187,12 @@ def _gamma(x: np.ndarray) -> np.ndarray:
     return np.where(poles, np.nan, np.where(x == 0, np.copysign(np.inf, x), sp.gamma(x)))
 
 
+def _gammaln(x: np.ndarray) -> np.ndarray:
+    """SciPy's is infinite at subnormal numbers, and -inf at -inf."""
+    tiny = (np.abs(x) < 1e-300) & (x != 0)
+    return np.where(tiny, -np.log(np.abs(np.where(tiny, x, 1))), np.where(np.isneginf(x), np.inf, sp.gammaln(x)))
+
+
 def _psi(x: np.ndarray) -> np.ndarray:
     poles = (x < 0) & (np.floor(x) == x)
     return np.where(poles, np.nan, np.where(x == 0, -np.copysign(np.inf, x), sp.psi(x)))
@@ -242,7 +248,7 @@ define("erfcinv", as_float, in_double(_erfcinv), 512)
 define("ndtr", as_float, in_double(sp.ndtr), 512)
 define("log_ndtr", as_float, in_double(sp.log_ndtr), 512)
 define("gamma", as_float, in_double(_gamma), 512)
-define("gammaln", as_float, in_double(lambda x: np.where(np.isneginf(x), np.inf, sp.gammaln(x))), 512, near_roots=True)
+define("gammaln", as_float, in_double(_gammaln), 512, near_roots=True)
 define("psi", as_float, in_double(_psi), 512, near_roots=True)
 define("tri_gamma", as_float, in_double(_trigamma), 512)
 define("polygamma", lambda n, x: as_float(x), in_double(_polygamma), 512)
