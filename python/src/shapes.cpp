@@ -54,7 +54,7 @@ Variable expand_dims_at(const Like& x, const AxisLike& axis) {
   const int ndim = out.ndim() + int(axes->size());
   for (int& a : *axes) {
     if (a < -ndim || a >= ndim)
-      throw ValueError(cat("expand_dims: axis ", a, " is outside the ", ndim, " dimensions of the result"));
+      throw AxisError(cat("expand_dims: axis ", a, " is outside the ", ndim, " dimensions of the result"));
     a += a < 0 ? ndim : 0;
   }
   std::sort(axes->begin(), axes->end());

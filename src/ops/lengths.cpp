@@ -100,7 +100,9 @@ bool is_never_negative(const Variable& scalar, int depth) {
 // Answers whether two lengths are the same, within a number of steps.
 class SameLength {
  public:
-  bool operator()(const Variable& a, const Variable& b) {
+  bool operator()(const Variable& first, const Variable& second) {
+    if (first.same_as(second)) return true;
+    const Variable a = told(first), b = told(second);
     if (a.same_as(b)) return true;
     const auto known = known_integer(a), other = known_integer(b);
     if (known || other) return known == other;
@@ -109,6 +111,19 @@ class SameLength {
   }
 
  private:
+  // x.shape[0] is the length of x.
+  static Variable told(Variable length) {
+    while (auto* part = dynamic_cast<const Subtensor*>(length.owner_op())) {
+      const Apply node = length.owner();
+      if (!part->pattern.is_single_integer() || node.input(0).ndim() != 1) break;
+      const auto i = known_integer(node.input(1));
+      const Variable element = i ? direct_element(node.input(0), *i) : Variable();
+      if (!element || element.dtype() != length.dtype()) break;
+      length = element;
+    }
+    return length;
+  }
+
   // The same arithmetic of the same lengths.
   bool are_same_expressions(const Variable& a, const Variable& b) {
     if (!a.has_owner() || !b.has_owner() || a.index() != b.index()) return false;

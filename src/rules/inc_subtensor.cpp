@@ -179,11 +179,12 @@ std::optional<Variables> update_of_update(FunctionGraph& graph, const Apply& nod
   const Update outer = *update_at(node.output());
   const std::optional<Update> inner = update_at(outer.x());
   if (!inner || !same_part(*inner, outer)) return std::nullopt;
-  if (outer.set) return value_fits(*inner) ? one(outer.of(inner->x(), outer.y())) : std::nullopt;
+  if (!value_fits(*inner)) return std::nullopt;
+  if (outer.set) return one(outer.of(inner->x(), outer.y()));
   // Positions named twice by index tensors are set once but added to twice.
   if (inner->set && !is_basic(outer)) return std::nullopt;
   const DType dtype = outer.x().dtype();
-  if (dtype == DType::Bool || graph.clients(outer.x()).size() != 1) return std::nullopt;
+  if (dtype == DType::Bool || graph.clients(outer.x()).size() != 1 || !value_fits(outer)) return std::nullopt;
   return one(inner->of(inner->x(), cast(inner->y(), dtype) + cast(outer.y(), dtype)));
 }
 

@@ -1,6 +1,7 @@
 """Random cases of indexing, and what NumPy makes of them: values, or the class of the error.
 
-A case is x[index], or x with x[index] set or increased. An index has integers, slices, new axes, an ellipsis, integer
+A case is x[index], or x with x[index] set or increased; a chain does several of these one after the other to an
+input, or to what is computed from one. An index has integers, slices, new axes, an ellipsis, integer
 arrays and masks, each known or symbolic; lengths of types are known, partly known or unknown. NumPy decides what comes
 out. An index that names a place twice is set in row-major order of the part, which NumPy leaves open.
 """
@@ -35,12 +36,39 @@ class Case:
     kind: str = "read"  # or set, inc
     y: object = None
     y_type: tuple = None
+    given: np.ndarray = None  # of the first case of a chain: what x is computed from
 
     def __str__(self):
         index = ", ".join(f"{i.value!r}" + (f":{i.type}" if i.type is not None else "") + ("s" if any(i.symbolic) else "")
                           for i in self.items)
         value = f" y={np.shape(self.y)}:{self.y_type} {getattr(self.y, 'dtype', '')}" if self.kind != "read" else ""
         return f"{self.kind} x{self.x.shape}:{self.type} {self.x.dtype} [{index}]{value}"
+
+
+@dataclasses.dataclass
+class Chain:
+    """Cases that each take the result of the one before as their x; the first that of a source."""
+
+    source: str
+    cases: list
+
+    def __str__(self):
+        return f"{self.source}: " + "; then ".join(map(str, self.cases))
+
+
+# What a chain begins with: a function of an input, for NumPy and for Bitale.
+SOURCES = {
+    "x": (lambda x: x, lambda x: x),
+    "x * 2 + 1": (lambda x: (x * 2 + 1).astype(x.dtype), lambda x: pt.cast(x * 2 + 1, x.dtype)),
+    "x + x": (lambda x: x + x, lambda x: x + x),
+    "transposed": (lambda x: x.T, lambda x: x.T),
+    "joined": (lambda x: np.concatenate([x, x]), lambda x: pt.concatenate([x, x])),
+    "stacked": (lambda x: np.stack([x, x]), lambda x: pt.stack([x, x])),
+    "zeros": (np.zeros_like, pt.zeros_like),
+    "repeated": (lambda x: np.broadcast_to(x, (3, *x.shape)), lambda x: pt.alloc(x, 3, *(x.shape[k] for k in range(x.ndim)))),
+    "new axis": (lambda x: x[:, None], lambda x: x[:, None]),
+    "summed": (lambda x: x.sum(axis=0, dtype=x.dtype), lambda x: pt.sum(x, axis=0, dtype=x.dtype)),
+}
 
 
 # ---- NumPy ----------------------------------------------------------------------------------------------------------
@@ -52,8 +80,9 @@ def expected(case):
     try:
         part = case.x[index]
     except (IndexError, ValueError, OverflowError) as error:
-        # Where the value doesn't fit either, which of both is said first is open.
-        return (type(error), ValueError, TypeError) if case.kind != "read" and np.ndim(case.y) else (type(error),)
+        # Where the value doesn't fit either, or a step is 0, which is said first is open.
+        many = case.kind != "read" and np.ndim(case.y) or any(getattr(i.value, "step", None) == 0 for i in case.items)
+        return (type(error), ValueError, TypeError) if many else (type(error),)
     if case.kind == "read":
         return part
     try:
@@ -61,7 +90,7 @@ def expected(case):
     except ValueError:
         return (ValueError, TypeError)
     places = np.arange(case.x.size).reshape(case.x.shape)[index].ravel()
-    out = case.x.copy()
+    out = np.array(case.x, order="C")
     flat, value = out.reshape(-1), value.astype(out.dtype).ravel()
     if case.kind == "set":
         for place, v in zip(places, value):
@@ -71,12 +100,20 @@ def expected(case):
     return out
 
 
+def expected_of_chain(chain):
+    for case in chain.cases:
+        out = expected(case)
+        if isinstance(out, tuple):
+            break
+    return out
+
+
 # ---- Bitale ---------------------------------------------------------------------------------------------------------
 
 
-def build(case):
-    """Inputs, output and values of the inputs."""
-    inputs, values = [], []
+def build(case, x=None, inputs=None, values=None):
+    """Inputs, output and values of the inputs; of another x than an input of the case's own."""
+    inputs, values = inputs or [], values or []
 
     def given(value, type_):
         value = np.asarray(value)
@@ -84,7 +121,7 @@ def build(case):
         values.append(value)
         return inputs[-1]
 
-    x = given(case.x, case.type)
+    x = given(case.x, case.type) if x is None else x
     index = []
     for item in case.items:
         value = item.value
@@ -101,11 +138,20 @@ def build(case):
     return inputs, out, values
 
 
+def build_chain(chain):
+    first = chain.cases[0]
+    x = pt.tensor(dtype=first.x.dtype, shape=first.type)
+    inputs, out, values = [x], SOURCES[chain.source][1](x), [first.given]
+    for case in chain.cases:
+        inputs, out, values = build(case, out, inputs, values)
+    return inputs, out, values
+
+
 def computed(case, mode):
     """The result, or the error."""
     try:
-        inputs, out, values = build(case)
-        return bt.function(inputs, out, mode=mode)(*values)
+        inputs, out, values = build_chain(case) if isinstance(case, Chain) else build(case)
+        return bt.function(inputs, out, mode=mode, on_unused_input="ignore")(*values)
     except (IndexError, ValueError, TypeError, OverflowError) as error:
         return error
 
@@ -113,13 +159,16 @@ def computed(case, mode):
 def is_stricter(case):
     """Whether NumPy passes over an index that Bitale refuses: positions that are not used, since another array of the
     index has no elements, and masks of length 0, which fit any dimension."""
+    if isinstance(case, Chain):
+        return any(map(is_stricter, case.cases))
     values = [item.value for item in case.items if isinstance(item.value, np.ndarray)]
     return any(v.size == 0 or v.dtype == bool and not v.any() for v in values)
 
 
 def difference(case, mode):
     """What is wrong, or None."""
-    want, got = expected(case), computed(case, mode)
+    want = expected_of_chain(case) if isinstance(case, Chain) else expected(case)
+    got = computed(case, mode)
     if isinstance(want, tuple):
         if isinstance(got, want):
             return None
@@ -261,6 +310,35 @@ class Generator:
         if case.kind != "read":
             self.add_value(case)
         return case
+
+    def chain(self):
+        while True:
+            case = self.case()
+            source = self.pick(list(SOURCES))
+            case.given = case.x
+            case.type = self.static(case.x.shape)
+            if case.x.dtype == bool or source in ("transposed", "joined", "new axis", "summed") and case.x.ndim == 0:
+                continue
+            x = SOURCES[source][0](case.x)
+            if x.ndim <= 5:
+                break
+        cases = []
+        for _ in range(self.pick([1, 2, 3])):
+            items = self.items(x.shape)
+            if sum(item.value is Ellipsis for item in items) > 1:
+                break
+            step = Case(x, None, items, self.pick(["read", "read", "set", "inc"]))
+            step.given = case.given
+            if step.kind != "read":
+                self.add_value(step)
+            cases.append(step)
+            x = expected(step)
+            if isinstance(x, tuple) or x.ndim > 5:
+                break
+        if not cases:
+            return self.chain()
+        cases[0].type = case.type
+        return Chain(source, cases)
 
     def values(self, shape, dtype):
         count = int(np.prod(shape, dtype=int))
