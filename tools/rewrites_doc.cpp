@@ -157,6 +157,33 @@ void write_coverage(std::string& out, const CoverageTable& coverage) {
   }
 }
 
+constexpr const char* promises =
+    "## What rewriting promises\n\n"
+    "- **Dtypes.** Each step is computed in the dtype in which it was written: no sign, term or factor moves across a "
+    "conversion, explicit or by promotion. Integers and bools are exact, where they wrap, too.\n"
+    "- **Rounding.** Where the result as written is well-conditioned, the rewritten one differs by a few units in the "
+    "last place; exponentials and powers, by as many as their exponent is large. Where a difference cancels, the "
+    "rewritten result may have more digits, not fewer: `x - (x + log(x))` at 1e308 is `-log(x)`, not 0. Two constants "
+    "of "
+    "a sum become one only where their sum is exact. Results below the smallest normal number may become 0.\n"
+    "- **Infinities and nan.** What is finite as written stays finite. A rule marked *wider domain* or *differs at* "
+    "may "
+    "give a finite value where a step as written overflows, underflows or is undefined. All of these carry the tag "
+    "`domain`: "
+    "a query that excludes it keeps every nan and infinity, but for the sign of one over a zero (*either zero*).\n"
+    "- **Discontinuous readers.** What reads a value at a jump or pole (comparisons, `floor`, `ceil`, `round`, "
+    "`trunc`, "
+    "`sign`, `mod`, `int_div`, conversions to integers and bool, poles such as that of `gammaln`) may find itself "
+    "on the other side where rounding or a *wider domain* upstream decides: `floor(x * 1e308 / 1e308)` is `floor(x)`. "
+    "Its "
+    "result is then that for a value within the bounds above. Exclude `domain` and `cancelling` where it must not be.\n"
+    "- **Lengths.** A length of 1 broadcasts where the type as built says so, before and after any rewrite. A graph "
+    "that "
+    "runs as written gives the same shape when rewritten. One that fails as written because lengths differ may run: an "
+    "operand "
+    "that cancels, or a repetition that is dropped (`shape_unsafe`), takes its check along.\n"
+    "- **No loops, no exceptions.** The default rules end on every graph, and raise on none; random graphs check it.\n";
+
 std::string document(const fs::path& checkout) {
   const CoverageTable coverage = read_coverage(checkout / "tests" / "rules_coverage");
   const std::vector<RuleDescription> rules = describe_rules();
@@ -170,7 +197,8 @@ std::string document(const fs::path& checkout) {
       "the phases named; `fast_run` holds all but those tagged `opt_in`, `unsafe` or `unsafe_nan`. *More accurate*: "
       "the "
       "right side is nearer to the exact result; *wider domain*: it may be finite where the left side is not; *either "
-      "zero*: a zero may change its sign. Tests check each equation and each claim numerically.\n\n## Rules\n");
+      "zero*: a zero may change its sign. Tests check each equation and each claim numerically.\n\n",
+      promises, "\n## Rules\n");
   for (auto& [topic, members] : topics) write_topic(out, topic, members, coverage);
   write_passes(out, coverage);
   write_coverage(out, coverage);

@@ -101,6 +101,10 @@ class Equilibrium {
       const RuleScope scope(rule.name().c_str());
       std::optional<Variables> result = rule.apply(graph_, node);
       return result && replace(rule, node, *result);
+    } catch (const ShapeError&) {
+      // Known lengths contradict each other as soon as they meet in one node: the graph fails when it runs, and says
+      // where.
+      return false;
     } catch (const std::exception& error) {
       fail(cat("rewrite rule `", rule.name(), "` failed on ", node.op().label(), ": ", error.what()), node);
       return false;

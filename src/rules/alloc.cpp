@@ -20,6 +20,13 @@ Variables lengths_in(const Variable& alloc) {
   return {node.inputs().begin() + 1, node.inputs().end()};
 }
 
+// Whether a dimension is known to be of length 1 by the Alloc only: what it repeats would not broadcast in its place.
+bool says_more_than(const Variable& alloc, const Variable& padded_value) {
+  for (int axis = 0; axis < alloc.ndim(); ++axis)
+    if (is_one(alloc, axis) && !is_one(padded_value, axis)) return true;
+  return false;
+}
+
 // second(x, y) is y where it has all of x's dimensions, else y repeated.
 std::optional<Variables> second_to_alloc(FunctionGraph&, const Apply& node) {
   return one(fit(node.input(1), node.output()));
@@ -32,9 +39,10 @@ std::optional<Variables> useless_alloc(FunctionGraph&, const Apply& node) {
 }
 
 std::optional<Variables> alloc_of_alloc(FunctionGraph&, const Apply& node) {
-  if (!is_alloc(node.input(0))) return std::nullopt;
+  const Variable& inner = node.input(0);
+  if (!is_alloc(inner) || says_more_than(inner, padded(value_of(inner), inner.ndim()))) return std::nullopt;
   Variables inputs = node.inputs();
-  inputs[0] = value_of(node.input(0));
+  inputs[0] = value_of(inner);
   return one(fit(node.op()(inputs), node.output()));
 }
 
@@ -47,7 +55,7 @@ std::optional<Variables> drop_alloc_operands(FunctionGraph&, const Apply& node) 
     if (!is_alloc(operand)) continue;
     const Variable repeated = operand;
     operand = padded(value_of(repeated), output.ndim());
-    bool covered = true;
+    bool covered = !says_more_than(repeated, operand);
     for (int axis = 0; axis < output.ndim() && covered; ++axis) {
       if (is_one(output, axis)) continue;
       auto brings = [&](const Variable& v) { return !is_one(v, axis); };
@@ -67,6 +75,7 @@ std::optional<Variables> update_by_alloc(FunctionGraph&, const Apply& node) {
   if (!fits(update, lengths_of_updated(node))) return std::nullopt;
   Variables inputs = node.inputs();
   inputs[1] = padded(value_of(update), update.ndim());
+  if (says_more_than(update, inputs[1])) return std::nullopt;
   return one(fit(node.op()(inputs), node.output()));
 }
 

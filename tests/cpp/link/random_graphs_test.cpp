@@ -200,6 +200,7 @@ bool is_turn_of(const std::string& linker, unsigned seed) {
 }
 
 void check(unsigned seed, DType dtype) {
+  const config::Change strict("on_opt_error", "raise");  // a rule that raises or loops fails the test
   const config::Change target("target", target_of(seed));
   INFO("seed " << seed << ", " << std::string(dtype_name(dtype)) << ", " << target_of(seed));
   const Graph graph = random_graph(seed, dtype);

@@ -265,3 +265,41 @@ TEST_CASE("random integer graphs keep their values exactly") {
     if (is_discrete(last.dtype())) check(inputs, last, values, 0);
   }
 }
+
+// Signs and constants that are spread over an unknown length are no constants that fold: rules that move them must end.
+TEST_CASE("rules end on spread constants") {
+  const config::Change strict("on_opt_error", "raise");
+  auto x = vector("x"), n = lscalar("n");
+  const Variable two = alloc(constant(Array(2.0)), {n});
+  for (auto& expression : Variables{-(two * x), (-two) * x, -(x / two), -(two / x), (-x) * two, two * (two * x),
+                                    (x + two) + two, two - (two - x), -(-(two)*x) * -two, (two * x) / two}) {
+    FunctionGraph graph({x, n}, {expression});
+    RewriteReport report;
+    rewrite(graph, OPT_FAST_RUN, &report);
+    CHECK(report.errors.empty());
+    const std::vector<Array> values{Array{0.5, -3.0, 7.0}, Array(std::int64_t(3))};
+    CHECK(allclose(evaluate(graph.outputs(), graph.inputs(), values)[0], evaluate(expression, Variables{x, n}, values),
+                   1e-12, 1e-12));
+  }
+}
+
+// A length of 1 broadcasts where the type as built says so, whatever the rules make of it.
+TEST_CASE("a length known to be 1 stays known") {
+  const config::Change strict("on_opt_error", "raise");
+  auto v = vector("v"), y = vector("y");
+  const Variable one = alloc(v, {constant(Array(std::int64_t(1)))});
+  const std::vector<Array> values{Array{5.0}, Array{1.0, 2.0, 3.0}};
+  for (auto& expression : Variables{
+           one + y, y * one, switch_(gt(y, 1), one, y), alloc(one, {constant(Array(std::int64_t(3)))}) + y,
+           second(y, one), set_subtensor(y, {Slice{}}, one),
+           alloc(alloc(one, {constant(Array(1L)), constant(Array(1L))}), {constant(Array(2L)), constant(Array(3L))}) +
+               y,
+           exp(one) * y - one, broadcast_to(v, {constant(Array(1L))}) / y}) {
+    for (const char* optimizer : optimizers) {
+      FunctionGraph graph({v, y}, {expression});
+      rewrite(graph, query_of(optimizer));
+      CHECK(allclose(evaluate(graph.outputs(), graph.inputs(), values)[0],
+                     evaluate(expression, Variables{v, y}, values), 1e-12, 1e-12));
+    }
+  }
+}
