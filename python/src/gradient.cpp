@@ -147,13 +147,16 @@ void bound_verify_grad(nb::callable fun, Any pt, int n_tests, std::uint64_t seed
 
 void bind_gradient(nb::module_& m) {
   const auto at_caller = nb::call_guard<AtCaller>();
-  define(m, "grad", bound_grad, "cost"_a.none(), "wrt"_a, "consider_constant"_a = nb::none(),
-         "disconnected_inputs"_a = "raise", "add_names"_a = true, "known_grads"_a = nb::none(),
-         "return_disconnected"_a = "zero", "null_gradients"_a = "raise",
-         "Gradient of a scalar with respect to a variable, or to each of a list.\n\n"
-         "disconnected_inputs: \"raise\", \"warn\" or \"ignore\" when the cost does not depend on a variable;\n"
-         "return_disconnected: \"zero\", \"none\" or \"disconnected\", what its gradient then is;\n"
-         "null_gradients: \"raise\" or \"return\" when a derivative is undefined.");
+  define(
+      m, "grad", bound_grad, "cost"_a.none(), "wrt"_a, "consider_constant"_a = nb::none(),
+      "disconnected_inputs"_a = "raise", "add_names"_a = true, "known_grads"_a = nb::none(),
+      "return_disconnected"_a = "zero", "null_gradients"_a = "raise",
+      "Gradient of a scalar with respect to a variable, or to each of a list.\n\n"
+      "It is the gradient of the expression after the rewrites tagged `stabilize`: as stable as the compiled value.\n"
+      "Integers and bools have no derivative: they count as variables that the cost does not depend on.\n\n"
+      "disconnected_inputs: \"raise\", \"warn\" or \"ignore\" when the cost does not depend on a variable;\n"
+      "return_disconnected: \"zero\", \"none\" or \"disconnected\", what its gradient then is;\n"
+      "null_gradients: \"raise\" or \"return\" when a derivative is undefined.");
   m.def("pullback", bound_pullback, "f"_a, "wrt"_a, "cotangents"_a, "consider_constant"_a = nb::none(),
         "disconnected_inputs"_a = "raise", "return_disconnected"_a = "zero", at_caller,
         "Cotangents times the Jacobian of f: reverse derivative.");

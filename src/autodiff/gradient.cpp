@@ -111,6 +111,11 @@ constexpr std::string_view no_path =
     "grad: the cost does not depend differentiably on a variable it is to be differentiated by (no path, or only "
     "through operations without a gradient):";
 
+constexpr std::string_view of_integers =
+    "grad: an integer or bool has no derivative; differentiate by a float and cast, or say "
+    "disconnected_inputs='ignore' "
+    "for zero:";
+
 Variables reverse(std::span<const Seed> seeds, const Variables& wrt, const GradOptions& options,
                   const std::string& cost_name = {}) {
   require_tensors(wrt, "grad, variables to differentiate by");
@@ -118,8 +123,11 @@ Variables reverse(std::span<const Seed> seeds, const Variables& wrt, const GradO
   const Variables gradients = reverse_sweep(seeds, wrt, options.consider_constant);
   Variables out;
   for (std::size_t i = 0; i < wrt.size(); ++i) {
-    const Variable &v = wrt[i], &gradient = gradients[i];
-    out.push_back(answer(v, gradient, options, "grad: the gradient with respect to", no_path));
+    const Variable& v = wrt[i];
+    const bool is_hidden_zero = is_discrete(v.dtype()) && !gradients[i].is_disconnected();
+    const Variable gradient = is_hidden_zero ? disconnected() : gradients[i];
+    out.push_back(
+        answer(v, gradient, options, "grad: the gradient with respect to", is_hidden_zero ? of_integers : no_path));
     bool nameable = options.add_names && !cost_name.empty() && !v.name().empty() && gradient.has_owner();
     if (nameable && gradient.name().empty()) gradient.set_name(cat("(d", cost_name, "/d", v.name(), ")"));
   }

@@ -64,6 +64,17 @@ const Row rows[] = {
     {"log10", [](Args a) { return a[0] <= 0 ? ExactValue() : ExactValue(log(a[0]) / log(10)); }},
     {"log1p", [](Args a) { return a[0] <= -1 ? ExactValue() : ExactValue(log1p(a[0])); }},
     {"log1mexp", [](Args a) { return a[0] >= 0 ? ExactValue() : ExactValue(log(-expm1(a[0]))); }},
+    {"hypot", [](Args a) -> ExactValue { return Number(sqrt(a[0] * a[0] + a[1] * a[1])); }},
+    {"xlogy",
+     [](Args a) {
+       if (a[0] == 0) return ExactValue(Number(0));
+       return a[1] <= 0 ? ExactValue() : ExactValue(Number(a[0] * log(a[1])));
+     }},
+    {"xlog1py",
+     [](Args a) {
+       if (a[0] == 0) return ExactValue(Number(0));
+       return a[1] <= -1 ? ExactValue() : ExactValue(Number(a[0] * log1p(a[1])));
+     }},
     {"sigmoid", bounded<[](const Number& x) { return 1 / (1 + exp(-x)); }>},
     {"softplus", bounded<[](const Number& x) { return log1p(exp(x)); }>},
     {"sin", bounded<exact::sin>},

@@ -472,6 +472,10 @@ void special_functions(Rules& rules) {
         .more_accurate()
         .wider_domain();
   }
+  const std::pair<const char*, Variable> lengths[] = {
+      {"product", x * x + y * y}, {"sqr", sqr(x) + sqr(y)}, {"pow", pow(x, 2) + pow(y, 2)}};
+  for (auto& [name, squares] : lengths)
+    rules.equation(cat("hypot_", name), sqrt(squares), hypot(x, y)).tags(stabilize).wider_domain();
   const std::pair<const char*, Variable> arguments[] = {{"product", x * x}, {"sqr", sqr(x)}, {"pow", pow(x, 2)}};
   for (auto& [name, square] : arguments) {
     rules.equation(cat("scaled_erfc_", name), exp(square) * erfc(x), erfcx(x)).tags(stabilize).wider_domain();
@@ -496,7 +500,32 @@ void special_functions(Rules& rules) {
       .when([](const Match& m) { return !is_elemwise(operand(operand(m.node().input(0), 0), 0), "switch"); });
 }
 
+// expm1(x) / x, by its Taylor series near 0.
+void relative_exponentials(Rules& rules) {
+  auto [x] = pattern_variables<1>();
+  constexpr int last = 19;
+  double factorial = 1;
+  for (int k = 2; k <= last + 1; ++k) factorial *= k;
+  const Variable is_near = lt(abs(x), 1), near = switch_(is_near, x, 0), far = switch_(is_near, 2, x);
+  Variable series = Operand(1 / factorial).variable;
+  for (int k = last; k-- > 0;) {
+    factorial /= k + 2;
+    series = series * near + 1 / factorial;
+  }
+  rules.equation("expm1_over_x", expm1(x) / x, switch_(is_near, series, expm1(far) * reciprocal(far)))
+      .tags(stabilize)
+      .wider_domain();
+  // x / expm1(x) is |x| exp(-max(x, 0)) / (1 - exp(-|x|)), where nothing overflows.
+  const Variable size = abs(far);
+  rules
+      .equation("x_over_expm1", x / expm1(x),
+                switch_(is_near, reciprocal(series), size * exp(-maximum(far, 0)) / -expm1(-size)))
+      .tags(stabilize)
+      .wider_domain();
+}
+
 void declare(Rules& rules) {
+  relative_exponentials(rules);
   rules.function("log_of_parts", Root::scalar({"log"}), log_of_parts)
       .doc(
           "Of the logarithm of a product or quotient, the factors exp(x), sqrt(x), sigmoid(x), x ** k, prod(x) and "

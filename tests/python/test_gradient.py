@@ -61,7 +61,10 @@ def test_three_kinds_of_nothing():
         warnings.simplefilter("always")
         bt.grad(x**2, y, disconnected_inputs="warn")
     assert len(caught) == 1 and "y" in str(caught[0].message)
-    assert bt.grad(x * i, i).dtype == bt.config.floatX
+    with pytest.raises(bt.DisconnectedInputError, match="integer"):
+        bt.grad(x * i, i)
+    zero = bt.grad(x * i, i, disconnected_inputs="ignore")
+    assert zero.dtype == bt.config.floatX and zero.eval() == 0
     assert isinstance(bt.DisconnectedInputError("x"), ValueError)
     assert isinstance(bt.NullTypeGradError("x"), TypeError)
 
@@ -118,3 +121,21 @@ def test_products_with_jacobians(mode):
 def test_zero_grad():
     x = pt.dscalar("x")
     assert bt.grad(x * bt.zero_grad(x), x).eval({x: 3.0}) == 3.0
+
+
+def test_xlogy_at_zero():
+    x, y = pt.dvectors("x", "y")
+    for function, inner in ((pt.special.xlogy, np.log), (pt.special.xlog1py, np.log1p)):
+        f = bt.function([x, y], bt.grad(function(x, y).sum(), [x, y]))
+        at = np.array([0.0, 0.0, 2.0]), np.array([0.0, 3.0, 3.0])
+        with np.errstate(divide="ignore"):
+            np.testing.assert_array_equal(f(*at)[0], inner(at[1]))
+        np.testing.assert_array_equal(f(*at)[1], [0.0, 0.0, 2.0 / np.exp(inner(3.0)).round()])
+        g = bt.function([x], bt.grad(function(x, x).sum(), x))
+        np.testing.assert_array_equal(g(np.array([0.0])), [-np.inf if inner is np.log else 0.0])
+
+
+def test_log1mexp_at_both_zeros():
+    x = pt.dvector("x")
+    f = bt.function([x], bt.grad(pt.log1mexp(x).sum(), x))
+    np.testing.assert_array_equal(f(np.array([0.0, -0.0])), [-np.inf, -np.inf])

@@ -38,7 +38,9 @@ struct GradOptions {
 using Source = std::source_location;
 
 // Gradient of a float scalar. TypeError for another cost; DisconnectedInputError when the cost does not depend on a
-// variable; NullTypeGradError when a derivative is undefined. Integer variables have the gradient zero, in floatX.
+// variable; NullTypeGradError when a derivative is undefined. Integers and bools have no derivative: they count as
+// disconnected, and where that is ignored have the gradient zero, in floatX. Derivatives are taken of the expression
+// after the rewrites tagged `stabilize`, so that they are as stable as the compiled value.
 Variable grad(const Variable& cost, const Variable& wrt, const GradOptions& options = {},
               Source where = Source::current());
 Variables grad(const Variable& cost, const Variables& wrt, const GradOptions& options = {},

@@ -51,7 +51,7 @@ BITALE_UNARY_FUNCTIONS(X)
 // ---- elementwise, two operands --------------------------------------------------------------------------------------
 // clang-format off
 #define BITALE_BINARY_FUNCTIONS(X)                                                                                   \
-  X(add) X(sub) X(mul) X(true_div) X(int_div) X(mod) X(pow) X(arctan2) X(maximum) X(minimum) X(eq) X(neq) X(lt)      \
+  X(add) X(sub) X(mul) X(true_div) X(int_div) X(mod) X(pow) X(arctan2) X(hypot) X(xlogy) X(xlog1py) X(maximum) X(minimum) X(eq) X(neq) X(lt)      \
   X(le) X(gt) X(ge) X(and_) X(or_) X(xor_) X(second) X(polygamma)
 // clang-format on
 #define X(name) Variable name(const Operand& x, const Operand& y);

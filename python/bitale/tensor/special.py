@@ -7,15 +7,14 @@ from typing import Any
 from bitale._core import (
     TensorVariable,
     as_tensor_variable,
-    eq,
     gammaln,
     log,
-    log1p,
     log_softmax,
     logaddexp,
     logsumexp,
     softmax,
-    switch,
+    xlog1py,
+    xlogy,
 )
 
 __all__ = ["betaln", "log_softmax", "logaddexp", "logit", "logsumexp", "softmax", "xlog1py", "xlogy"]
@@ -31,15 +30,3 @@ def betaln(a: Any, b: Any) -> TensorVariable:
     """Logarithm of the beta function."""
     a, b = as_tensor_variable(a), as_tensor_variable(b)
     return gammaln(a) + gammaln(b) - gammaln(a + b)
-
-
-def xlogy(x: Any, y: Any) -> TensorVariable:
-    """x * log(y), and 0 where x is 0."""
-    x, y = as_tensor_variable(x), as_tensor_variable(y)
-    return switch(eq(x, 0), 0 * y, x * log(y))
-
-
-def xlog1py(x: Any, y: Any) -> TensorVariable:
-    """x * log(1 + y), and 0 where x is 0."""
-    x, y = as_tensor_variable(x), as_tensor_variable(y)
-    return switch(eq(x, 0), 0 * y, x * log1p(y))

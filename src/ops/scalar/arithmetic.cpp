@@ -194,6 +194,22 @@ Expr expand_mul(Args in, DType dtype) { return dtype == DType::Bool ? in[0] & in
 ScalarTypes branches_upcast(std::span<const DType> in) { return upcast_out(in.subspan(1)); }
 ScalarTypes second_dtype(std::span<const DType> in) { return {in[1], in[1]}; }
 
+// Operands whose squares leave the range are scaled by powers of two, which are exact.
+Expr expand_hypot(Args in, DType) {
+  const Expr &x = in[0], &y = in[1];
+  const bool is_double = x.dtype() == DType::Float64;
+  const auto number = [&](double value) { return x.pool().number(value, x.dtype()); };
+  const Expr squares = x * x + y * y;
+  const Expr is_large = squares > (is_double ? 1e300 : 1e37), is_small = squares < (is_double ? 1e-290 : 1e-30);
+  const double large = std::ldexp(1.0, is_double ? 600 : 65), small = std::ldexp(1.0, is_double ? -600 : -86);
+  const auto choose = [&](double if_large, double if_small) {
+    return select(is_large, number(if_large), select(is_small, number(if_small), number(1)));
+  };
+  const Expr factor = choose(1 / large, 1 / small), a = x * factor, b = y * factor;
+  const Expr root = sqrt(a * a + b * b) * choose(large, small), infinite = number(inf);
+  return select(equal(abs(x), infinite), infinite, select(equal(abs(y), infinite), infinite, root));
+}
+
 }  // namespace
 
 SCALAR_OP({
@@ -493,6 +509,22 @@ SCALAR_OP({
     .traits = associative | idempotent | cheap,
     .domain = {{-5, 5}, {-5, 5}},
     .edges = {0.0, 1.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "hypot",
+    .title = "Hypot",
+    .doc = "sqrt(x * x + y * y), whose squares neither overflow nor underflow; inf of an infinite operand, also beside "
+           "nan.",
+    .symbol = "hypot",
+    .arity = 2,
+    .dtypes = upgrade_to_float,
+    .loops = loops<2>(float_types, [](auto x, auto y) { return std::hypot(x, y); }),
+    .expand = expand_hypot,
+    .partials = {[](At a) { return a.g * (a.x / a.out); }, [](At a) { return a.g * (a.y / a.out); }},
+    .traits = commutative,
+    .domain = {{0.5, 5}, {-5, 5}},
+    .edges = {0.0, -0.0, 1.0, 1e200, 1e-200, inf, -inf, nan},
 });
 
 }  // namespace bitale::records

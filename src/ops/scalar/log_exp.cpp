@@ -24,6 +24,12 @@ T log1mexp_of(T x) {
   return x < T(-log_2) ? std::log1p(-std::exp(x)) : std::log(-std::expm1(x));
 }
 
+// 0 where x is 0 and y a number.
+Expr zero_or(Expr x, Expr y, Expr value) {
+  const Expr zero = x.pool().number(0, x.dtype());
+  return select(equal(x, zero), select(equal(y, y), zero, y), value);
+}
+
 }  // namespace
 
 SCALAR_OP({
@@ -166,6 +172,35 @@ SCALAR_OP({
     .traits = decreasing,
     .domain = {{-5, -0.1}},
     .edges = {0.0, -0.0, -1e-20, -0.7, -40.0, -800.0, 1.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "xlogy",
+    .title = "Xlogy",
+    .doc = "x * log(y), and 0 where x is 0 (as scipy.special.xlogy).",
+    .symbol = "xlogy",
+    .arity = 2,
+    .dtypes = upgrade_to_float,
+    .loops = loops<2>(float_types, [](auto x, auto y) { return x == 0 && y == y ? 0 : x * std::log(y); }),
+    .expand = [](Args in, DType) { return zero_or(in[0], in[1], in[0] * math::log(in[1])); },
+    .partials = {[](At a) { return a.g * log(a.y); }, [](At a) { return switch_(eq(a.x, 0), 0, a.g * a.x / a.y); }},
+    .domain = {{-5, 5}, {0.1, 9}},
+    .edges = {0.0, -0.0, 1.0, -1.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "xlog1py",
+    .title = "Xlog1py",
+    .doc = "x * log1p(y), and 0 where x is 0 (as scipy.special.xlog1py).",
+    .symbol = "xlog1py",
+    .arity = 2,
+    .dtypes = upgrade_to_float,
+    .loops = loops<2>(float_types, [](auto x, auto y) { return x == 0 && y == y ? 0 : x * std::log1p(y); }),
+    .expand = [](Args in, DType) { return zero_or(in[0], in[1], in[0] * math::log1p(in[1])); },
+    .partials = {[](At a) { return a.g * log1p(a.y); },
+                 [](At a) { return switch_(eq(a.x, 0), 0, a.g * a.x / (1 + a.y)); }},
+    .domain = {{-5, 5}, {-0.9, 9}},
+    .edges = {0.0, -0.0, 1.0, -1.0, inf, -inf, nan},
 });
 
 }  // namespace bitale::records

@@ -123,16 +123,22 @@ TEST_CASE("disconnected variables") {
   CHECK(allclose(value(g[0], {x}, {Array{3.}}), Array{1.}));
 }
 
-TEST_CASE("integers have the gradient zero, in floatX") {
-  Variable n = lvector("n"), x = vector("x");
+TEST_CASE("integers have no derivative; where that is ignored it is zero, in floatX") {
+  Variable n = lvector("n"), x = vector("x"), b(tensor_type(DType::Bool, 1), "b");
   Variable cost = sum(x * n);
-  Variables g = grad(cost, {x, n});
+  CHECK_THROWS_AS(grad(cost, n), DisconnectedInputError);
+  CHECK(has(message_of([&] { grad(cost, n); }), "an integer or bool has no derivative"));
+  CHECK_THROWS_AS(grad(sum(switch_(b, x, 0.) * b), b), DisconnectedInputError);
+  const GradOptions ignore{.disconnected_inputs = OnDisconnected::Ignore};
+  CHECK_FALSE(bool(
+      grad(cost, n, {.disconnected_inputs = OnDisconnected::Ignore, .return_disconnected = ReturnDisconnected::None})));
+  Variables g = grad(cost, {x, n}, ignore);
   CHECK(g[1].dtype() == DType::Float64);
   std::vector<Array> at = {Array{1., 2.}, Array{std::int64_t(3), std::int64_t(4)}};
   CHECK(allclose(value(g[0], {x, n}, at), Array{3., 4.}));
   CHECK(allclose(value(g[1], {x, n}, at), Array{0., 0.}));
   config::Change change("floatX", "float32");
-  CHECK(grad(cost, n).dtype() == DType::Float32);
+  CHECK(grad(cost, n, ignore).dtype() == DType::Float32);
 }
 
 TEST_CASE("gradients have the variable's dtype") {
