@@ -1,4 +1,4 @@
-// Writes docs/rewrites.md from the registered rules and tests/rules_coverage/*.csv.
+// Writes docs/rewrites.md from the registered rules, tests/rules_coverage/*.csv and stability.md there.
 //
 //   rewrites_doc CHECKOUT            prints it
 //   rewrites_doc CHECKOUT --write    writes the file
@@ -202,6 +202,7 @@ std::string document(const fs::path& checkout) {
   for (auto& [topic, members] : topics) write_topic(out, topic, members, coverage);
   write_passes(out, coverage);
   write_coverage(out, coverage);
+  out += "\n" + read_file(checkout / "tests" / "rules_coverage" / "stability.md");
   return out;
 }
 

@@ -516,10 +516,10 @@ void relative_exponentials(Rules& rules) {
       .tags(stabilize)
       .wider_domain();
   // x / expm1(x) is |x| exp(-max(x, 0)) / (1 - exp(-|x|)), where nothing overflows.
-  const Variable size = abs(far);
+  const Variable size = abs(far), half_power = exp(-0.5 * maximum(far, 0));
   rules
       .equation("x_over_expm1", x / expm1(x),
-                switch_(is_near, reciprocal(series), size * exp(-maximum(far, 0)) / -expm1(-size)))
+                switch_(is_near, reciprocal(series), half_power * size / -expm1(-size) * half_power))
       .tags(stabilize)
       .wider_domain();
 }
