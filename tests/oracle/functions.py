@@ -15,7 +15,7 @@ globals().update(arrays.table)
 
 _t = {**elementwise.table, **arrays.table}
 add, sub, mul, true_div, switch = _t["add"], _t["sub"], _t["mul"], _t["true_div"], _t["switch"]
-log, log1p, exp, gammaln, eq = _t["log"], _t["log1p"], _t["exp"], _t["gammaln"], _t["eq"]
+log, gammaln = _t["log"], _t["gammaln"]
 stack = _t["stack"]
 
 # ---- short expressions of others -------------------------------------------------------------------------------------
@@ -142,14 +142,6 @@ def logit(x: Any) -> Val:
 @formula(ulps=8, backward=2)
 def betaln(a: Any, b: Any) -> Val:
     return sub(add(gammaln(a), gammaln(b)), gammaln(add(a, b)))
-
-
-def xlogy(x: Any, y: Any) -> Val:
-    return switch(eq(x, 0), mul(0, y), mul(x, log(y)))
-
-
-def xlog1py(x: Any, y: Any) -> Val:
-    return switch(eq(x, 0), mul(0, y), mul(x, log1p(y)))
 
 
 # ---- other names -----------------------------------------------------------------------------------------------------
