@@ -8,7 +8,7 @@ from typing import Any, Iterable
 import numpy as np
 
 from . import known
-from .case import Case, build, evaluate_by_ops
+from .case import Case, build, evaluate, evaluate_by_ops
 from .compare import Ensemble, difference
 from .coverage import Coverage
 from .exported import AS_C, AS_OBJECT, Exported
@@ -127,8 +127,10 @@ def fails_alike(failure: Failure, bt: Any) -> Any:
     """The test that shrinking keeps true."""
 
     def fails(case: Case) -> bool:
-        if failure.way is None or failure.kind == "invalid":
+        if failure.way is None:
             return False
+        if failure.kind == "invalid":
+            return still_gives_a_value(case, bt, failure.way)
         if "gradient is wrong" in failure.message:
             return wrong_gradient(case, np.random.default_rng(failure.seed)) is not None
         evaluate_by_ops(case)  # raises when it became invalid
@@ -147,8 +149,19 @@ def fails_alike(failure: Failure, bt: Any) -> Any:
 def again(small: Case, failure: Failure, bt: Any) -> Failure:
     """The failure of the shrunk case."""
     if failure.kind == "invalid":
-        return failure
+        return dataclasses.replace(failure, case=small)
     if failure.kind == "gradient is wrong":
         message = wrong_gradient(small, np.random.default_rng(failure.seed))
         return dataclasses.replace(failure, case=small, message=message or failure.message)
     return run(small, bt, failure.way, Ensemble(small)) or failure
+
+
+def still_gives_a_value(case: Case, bt: Any, way: Way) -> bool:
+    """Whether a case without a value, by the oracle, has one in this way."""
+    try:
+        evaluate(case)
+        return False
+    except (ValueError, IndexError, TypeError, AssertionError):
+        pass
+    way.results(case, bt)
+    return True

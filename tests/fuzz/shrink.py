@@ -25,7 +25,7 @@ def shrink(case: Case, fails: Fails, seconds: float = 60) -> Case:
             return False
 
     while True:
-        for candidate in itertools.chain.from_iterable(part(case) for part in _parts):
+        for candidate in itertools.chain.from_iterable(_candidates(part, case) for part in _parts):
             if time.monotonic() > end:
                 return case
             candidate = candidate.without_dead()
@@ -34,6 +34,13 @@ def shrink(case: Case, fails: Fails, seconds: float = 60) -> Case:
                 break
         else:
             return case
+
+
+def _candidates(part: Callable[[Case], Iterator[Case]], case: Case) -> Iterator[Case]:
+    try:
+        yield from part(case)
+    except (ValueError, IndexError, TypeError, AssertionError):
+        pass  # the case has no value: it is one of those that must raise
 
 
 def _size(case: Case) -> tuple:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+import traceback
 from typing import Any
 
 
@@ -27,7 +28,11 @@ def work(number: int, jobs: int, first: int, end: float, most: int, at: Any, sin
     seed = at[number]
     while time.time() < end and seed < most:
         at[number], since[number] = seed, time.time()
-        failure = check_seed(seed, bt, registry, coverage)
+        try:
+            failure = check_seed(seed, bt, registry, coverage)
+        except Exception:
+            results.put(("failure", seed, "the fuzzer raises", None, None, "the fuzzer", traceback.format_exc()))
+            failure = None
         if failure:
             since[number] = time.time() + 60  # shrinking takes its time
             if failure.way is not None:
