@@ -62,7 +62,8 @@ LoopShape shape_of(const program::Loop& loop, const std::unordered_set<std::int6
   shape.updates = body.updates;
   shape.size = body.size;
   const bool known = loop.extent.is_constant();
-  shape.short_loop = known && loop.extent.payload() < shape.lanes;
+  // A product of lengths that overflows is negative; memory for it can't be had.
+  shape.short_loop = known && loop.extent.payload() >= 0 && loop.extent.payload() < shape.lanes;
   if (shape.short_loop) shape.lanes = std::max(2, int(std::bit_ceil(std::uint64_t(loop.extent.payload()))));
   if (body.updates && body.size < small_body && !shape.short_loop) shape.unroll = reduction_unroll;
   const bool is_long = !known || loop.extent.payload() > shape.lanes * shape.unroll * pairwise_block;

@@ -251,3 +251,9 @@ def test_empty_lists_and_unsigned_numbers(mode):
         assert out.shape == wanted.shape
     with pytest.raises(IndexError):
         bt.function([x, u], x[u], mode=mode)(given, 2**64 - 1)
+
+
+def test_lengths_that_overflow(mode):
+    for lengths in [(LARGEST, 2), (2**62, 4), (2**62,)]:
+        with pytest.raises(MemoryError):
+            bt.function([], pt.alloc(1.0, *lengths), mode=mode)()
