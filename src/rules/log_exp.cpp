@@ -133,7 +133,9 @@ void powers_and_products(Rules& rules) {
   rules.equation("over_exp", x / exp(y), x * exp(-y))
       .tags(specialize, "local_div_exp_to_mul_exp")
       .priority(-1)
-      .once_used(exp(y));
+      .once_used(exp(y))
+      .wider_domain()
+      .points({{inf, 729.0}, {inf, 744.0}});  // exp(y) overflows where exp(-y) is still above zero
   rules.equation("reciprocal_of_exp", reciprocal(exp(x)), exp(-x)).tags(canonicalize);
 }
 

@@ -238,7 +238,12 @@ std::optional<Variables> sum_of_scaled(FunctionGraph& graph, const Apply& node) 
   if (!is_float_reduction(node, "sum")) return std::nullopt;
   const auto scaled = scaled_terms(graph, node);
   if (!scaled) return std::nullopt;
-  return taken_out(*scaled, without(scaled->factor, reduced_axes(reduction_of(node), node.input(0).ndim())), node);
+  const AxisList axes = reduced_axes(reduction_of(node), node.input(0).ndim());
+  // The sum of nothing is 0, whatever its terms would be divided by.
+  const bool has_terms = std::all_of(axes.begin(), axes.end(),
+                                     [&](int axis) { return node.input(0).static_shape()[std::size_t(axis)] > 0; });
+  if (scaled->divides && !has_terms && scalar_constant(scaled->factor).value_or(0) == 0) return std::nullopt;
+  return taken_out(*scaled, without(scaled->factor, axes), node);
 }
 
 // prod(a * x) of n elements is a ** n * prod(x). Powers of many elements leave the range of floats long before their
@@ -366,7 +371,10 @@ void declare(Rules& rules) {
       .wider_domain()
       .sample([=] { return sum(2 * exp(sample_matrix())); })
       .sample([=] { return sum(exp(sample_matrix()) * expand_dims(sample_vector(), 1), over(1)); })
-      .sample([=] { return sum(exp(sample_matrix()) / number(), over(1)); });
+      .sample([=] {
+        return sum(exp(sample_leaf(DType::Float64, {3, 4})) / number(), over(1));
+      })
+      .sample([=] { return sum(exp(sample_matrix()) / 3.0); });
   rules
       .function("prod_of_scaled", reductions,
                 [](FunctionGraph& graph, const Apply& node) { return prod_of_scaled(graph, node, few_elements); })

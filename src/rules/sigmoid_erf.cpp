@@ -8,6 +8,8 @@ namespace bitale::rewriting {
 
 namespace {
 
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
 void recognise(Rules& rules) {
   auto [x, y] = pattern_variables<2>();
   rules.equation("softplus", log1p(exp(x)), softplus(x)).tags(stabilize, "local_log1p_plusminus_exp").wider_domain();
@@ -20,7 +22,11 @@ void recognise(Rules& rules) {
       .wider_domain();
   rules.equation("softmax_of_two", exp(x) / (exp(x) + exp(y)), sigmoid(x - y)).tags(stabilize).wider_domain();
   // One exponential less, and none that overflows.
-  rules.equation("over_one_plus_exp", y / (1 + exp(x)), y * sigmoid(-x)).tags(stabilize).priority(-1);
+  rules.equation("over_one_plus_exp", y / (1 + exp(x)), y * sigmoid(-x))
+      .tags(stabilize)
+      .priority(-1)
+      .wider_domain()
+      .points({{infinity, 729.0}, {infinity, 744.0}});  // exp(x) overflows where sigmoid(-x) is still above zero
   rules.equation("tanh", (exp(x) - exp(-x)) / (exp(x) + exp(-x)), tanh(x)).tags(stabilize).wider_domain().either_zero();
   rules.equation("tanh_from_expm1", expm1(x) / (1 + exp(x)), tanh(0.5 * x)).tags(stabilize).wider_domain();
   rules.equation("tanh_from_neg_expm1", (-expm1(x)) / (1 + exp(x)), -tanh(0.5 * x)).tags(stabilize).wider_domain();

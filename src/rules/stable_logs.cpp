@@ -112,6 +112,16 @@ Variable product_of(const Factors& factors, DType dtype) {
 
 bool is_sum_of_exps(const Variable& v) { return reduction(v, "sum") && is_elemwise(operand(v, 0), "exp"); }
 
+// Whether every element is 1, -1, 0 or nan: a sign, perhaps rearranged or multiplied by others.
+bool is_sign(const Variable& v) {
+  const Factors factors = factors_of(v);
+  return !factors.empty() && std::all_of(factors.begin(), factors.end(), [](const Factor& factor) {
+    Variable what = factor.what;
+    while (is_elemwise(what, "neg") || is_view(what)) what = operand(what, 0);
+    return is_elemwise(what, "sign") || std::abs(scalar_constant(what).value_or(0)) == 1;
+  });
+}
+
 // An exponent that is a small constant: its powers are products, which seldom leave the range.
 bool is_small_power(const Variable& exponent) {
   constexpr double largest = 16;
@@ -141,7 +151,7 @@ std::optional<Extracted> extracted(const Variable& v, bool alone) {
     return Extracted{viewed.of(out->term), out->sign ? viewed.of(out->sign) : Variable()};
   }
   if (is_elemwise(v, "exp")) return Extracted{operand(v, 0), {}};
-  if (is_elemwise(v, "pow") && !is_small_power(operand(v, 1)) && !is_elemwise(operand(v, 0), "sign")) {
+  if (is_elemwise(v, "pow") && !is_small_power(operand(v, 1)) && !is_sign(operand(v, 0))) {
     const Variable &base = operand(v, 0), &exponent = operand(v, 1);
     if (base.dtype() != v.dtype() || !can_cast_safely(exponent.dtype(), v.dtype())) return std::nullopt;
     return Extracted{log_of_power(base, cast(exponent, v.dtype())),
@@ -192,7 +202,7 @@ std::optional<Variables> log_of_prod(FunctionGraph&, const Apply& node) {
   const CAReduce* op = reduction(node.input(0), "prod");
   if (!op) return std::nullopt;
   const Variable& x = operand(node.input(0), 0);
-  if (is_elemwise(x, "sign")) return std::nullopt;
+  if (is_sign(x)) return std::nullopt;
   if (is_never_below_zero(x)) return one(fit(sum_over(*op, log(x)), node.output()));
   return one(fit(sum_over(*op, log(abs(x))) + log(like(*op, sign(x))), node.output()));
 }
@@ -297,6 +307,7 @@ std::optional<Variables> log_of_weighted_terms(FunctionGraph&, const Apply& node
     auto term = weighted(what);
     if (!term || (term->exponent && is_shifted(term->exponent))) return std::nullopt;
     any |= bool(term->exponent);
+    if (term->coefficient) term->coefficient = cast(term->coefficient, value.dtype());
     if (minus) term->coefficient = term->coefficient ? -term->coefficient : constant_like(-1, value.dtype());
     terms.push_back(std::move(*term));
   }

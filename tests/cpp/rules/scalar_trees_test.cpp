@@ -255,6 +255,9 @@ Outcome shaken(const test::Case& tree) {
       for (std::int64_t k = 0; k < std::min(length, in[0].size()); ++k)
         if (is_decided_by_rounding(in[0], zero, k, length)) out.is_at_jump[std::size_t(k)] = true;
     }
+    const bool is_choice = op && op->name == "switch" && is_float(node.input(0).dtype());
+    for (std::int64_t k = 0; is_choice && k < std::min(length, in[0].size()); ++k)
+      if (is_decided_by_rounding(in[0], Array(0.0), k, length)) out.is_at_jump[std::size_t(k)] = true;
     if (op && op->has(comparison) && op->arity == 2 && is_float(scalar_types(node).compute))
       for (std::int64_t k = 0; k < std::min(length, results[0].size()); ++k)
         if (is_decided_by_rounding(in[0], in[1], k, length)) out.is_at_jump[std::size_t(k)] = true;
