@@ -1,4 +1,6 @@
 // Choices that are settled, casts that change nothing, and comparisons whose answer is known.
+#include "ops/check_mask.hpp"
+#include "ops/dimshuffle.hpp"
 #include "ops/elemwise.hpp"
 #include "ops/lengths.hpp"
 #include "rules/vocabulary.hpp"
@@ -11,6 +13,12 @@ std::optional<Variables> settled_switch(FunctionGraph&, const Apply& node) {
   const std::optional<double> condition = scalar_constant(node.input(0));
   if (!condition) return std::nullopt;
   return one(fit(node.input(*condition != 0 ? 1 : 2), node.output()));
+}
+
+// A mask whose length is compared with that of what it selects from: dropping it would lose an IndexError.
+bool is_checked_mask(Variable v) {
+  while (op_as<DimShuffle>(v)) v = v.owner().input(0);
+  return op_as<CheckMask>(v) != nullptr;
 }
 
 // f(switch(c, a, b), switch(c, d, e)) is switch(c, f(a, d), f(b, e)).
@@ -86,6 +94,7 @@ void declare(Rules& rules) {
       .sample([] { return switch_(constant(Array(0)), sample_vector(), sample_matrix()); });
   rules.equation("switch_of_same", switch_(c, x, x), x)
       .on(any_dtype)
+      .when([](const Match& match) { return !is_checked_mask(match.node().input(0)); })
       .tags(useless, canonicalize, specialize, "local_useless_switch");
   rules.equation("switch_in_true_branch", switch_(c, switch_(c, x, y), z), switch_(c, x, z))
       .on(any_dtype)

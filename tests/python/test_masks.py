@@ -449,3 +449,11 @@ def test_batches(mode):
     whole = bt.graph.vectorize_graph(row[m], {row: x})
     value = some(5)
     np.testing.assert_array_equal(bt.function([x, m], whole, mode=mode)(X[:, :, 0], value), X[:, :, 0][:, value])
+
+
+def test_a_mask_that_does_not_fit_is_an_error_though_nothing_depends_on_it(mode):
+    x, m = pt.tensor("x", dtype="float64", shape=(None, 1)), pt.vector("m", dtype="bool")
+    f = bt.function([x, m], pt.neg(pt.reshape(x - x, (0,)))[m].inc(1), mode=mode)
+    assert f(np.ones((0, 1)), np.ones(0, bool)).shape == (0,)
+    with pytest.raises(IndexError):
+        f(np.ones((0, 1)), [False])
