@@ -178,8 +178,10 @@ std::optional<Variables> log_of_parts(FunctionGraph&, const Apply& node) {
       rest.push_back({what, factor.below});
       continue;
     }
+    // The exponent of an integer or a bool: terms are added in the dtype of the logarithm.
+    const Variable term = cast(part->term, value.dtype());
     Variable& side = factor.below ? below : above;
-    side = side ? side + part->term : part->term;
+    side = side ? side + term : term;
     if (part->sign) rest.push_back({part->sign, factor.below});
   }
   if (!above && !below) return std::nullopt;

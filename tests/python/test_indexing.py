@@ -179,3 +179,12 @@ def test_take(mode):
     np.testing.assert_array_equal(a, X[0].take([1, 3]))
     np.testing.assert_array_equal(b, X[0].take([1, 0], axis=1))
     np.testing.assert_array_equal(c, X[0].take(2, axis=0))
+
+
+@pytest.mark.parametrize("linker", ["jit", "c", "vm"])
+@pytest.mark.parametrize("dtype", ["bool", "uint8", "int16", "float64"])
+def test_a_truth_as_index(linker, dtype):
+    x, v = pt.vector("x", dtype=dtype), pt.vector("v", dtype="float32")
+    f = bt.function([x, v], v[pt.cast(x > 0, "int64")], mode=bt.Mode(linker, "fast_run"))
+    values = (np.arange(33) % 3 == 0).astype(dtype)
+    np.testing.assert_array_equal(f(values, np.float32([5, 6])), np.where(values > 0, 6, 5))

@@ -68,3 +68,13 @@ def test_an_integer_that_a_float_rounds_stays_rounded(dtype):
     values = np.array([2**53 + 1, 2**62 + 3, 5], dtype)
     f = bt.function([x], pt.cast(pt.cast(x, "float64"), dtype))
     np.testing.assert_array_equal(f(values), values.astype("float64").astype(dtype))
+
+
+@pytest.mark.parametrize("dtype", ["bool", "int8", "uint8"])
+def test_logarithm_of_exponentials_of_narrow_integers(dtype):
+    x, y = pt.vector("x", dtype=dtype), pt.vector("y", dtype=dtype)
+    values = np.array([1, 0, 1] if dtype == "bool" else [100, 3, 127], dtype)
+    for expression, expected in ((pt.exp(x) * pt.exp(y), [2, 0, 2] if dtype == "bool" else [200, 6, 254]),
+                                 (pt.exp(x) / pt.exp(y), [0, 0, 0])):
+        got = bt.function([x, y], pt.log(pt.cast(expression, "float64")))(values, values)
+        np.testing.assert_allclose(got, expected, rtol=1e-6)

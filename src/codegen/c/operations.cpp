@@ -144,6 +144,9 @@ Text Operations::cast(const Text& value, DType from, DType to) {
   if (to == DType::Bool) return {cat(value.inside(Text::sum), " != 0"), Text::other};
   if (is_float(from) && !is_float(to))
     return {cat(support_.use("bt_cast", from, to), "(", value.text, ")"), Text::atom};
+  // GCC 12 vectorises a gather whose index is a converted comparison of narrow integers, and reads wrong elements.
+  if (from == DType::Bool && is_integer(to))
+    return {cat("(", value_type(to), ")(1 - !", value.inside(Text::atom), ")"), Text::unary};
   return {cat("(", value_type(to), ")", value.inside(Text::atom)), Text::unary};
 }
 
