@@ -79,6 +79,13 @@ class Forwarder {
       }
     };
     walk(steps);
+    // An allocation reads what its lengths are made of.
+    for (auto& buffer : program_.buffers)
+      if (buffer.role != program::Role::input)
+        for (auto& length : buffer.shape)
+          walk_expr(length, [&](Expr expr) {
+            if (expr.code() == Code::load) ++reads[std::size_t(expr.payload())];
+          });
   }
 
   void remove_unread() {

@@ -29,6 +29,7 @@ class MemoryPlanner {
 
   void run() {
     for (int at = 0; at < int(program_.steps.size()); ++at) note(program_.steps[std::size_t(at)], at);
+    note_lengths();
     insert_allocations();
     choose_stack();
     assign_slots();
@@ -61,6 +62,19 @@ class MemoryPlanner {
         touch(buffer, at);
         lives_[std::size_t(buffer)].by_host = true;
       }
+    }
+  }
+
+  // What lengths are read from lives until the allocation that needs them.
+  void note_lengths() {
+    for (std::size_t b = 0; b < lives_.size(); ++b) {
+      if (!allocated(b)) continue;
+      for (auto& length : program_.buffers[b].shape)
+        program::ExprWalk()(length, [&](Expr expr) {
+          if (expr.code() != program::Code::load) return;
+          Life& read = lives_[std::size_t(expr.payload())];
+          read.last = std::max(read.last, lives_[b].first);
+        });
     }
   }
 
