@@ -18,3 +18,12 @@ TEST_CASE("each pass keeps what the programs of all ops compute") {
       for (const bool parallel : {false, true}) CHECK(test::pass_trouble(graph, sample.values, parallel) == "");
     }
 }
+
+TEST_CASE("a length that is read from a temporary keeps the temporary") {
+  const Variable x = tensor("x", DType::Float64, {1}), step = scalar("step");
+  const Variable start = sum(cumprod(x));
+  const Variables outputs = {arange(start, start + 3, step)};
+  const Array values[] = {Array{2.}, Array(1.)};
+  CHECK(test::pass_trouble(FunctionGraph({x, step}, outputs), values, false) == "");
+  CHECK(identical(function({x, step}, outputs)({values[0], values[1]})[0], Array{2., 3., 4.}));
+}
