@@ -6,6 +6,7 @@
 
 #include "codegen/key.hpp"
 #include "codegen/loop_shape.hpp"
+#include "program/steps.hpp"
 
 namespace bitale::codegen {
 
@@ -13,6 +14,7 @@ namespace {
 
 using program::Code;
 using program::Expr;
+using program::OneOf;
 using program::Role;
 using program::Step;
 
@@ -44,10 +46,13 @@ class Cutter {
       running_copies_.insert(copies_.at(carry.var.id()).payload());
     }
     for (auto& step : loop.body) {
-      if (auto* inner = std::get_if<program::Loop>(&step.what)) define(*inner);
-      if (auto* let = std::get_if<program::Let>(&step.what)) define(let->var);
-      if (auto* store = std::get_if<program::Store>(&step.what)) written_.insert(store->buffer);
-      if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) written_.insert(accumulate->buffer);
+      program::for_each_access(step, [&](const program::Access& access) {
+        if (access.writes()) written_.insert(access.buffer);
+      });
+      program::match(
+          step, [&](const program::Loop& inner) { define(inner); }, [&](const program::Let& let) { define(let.var); },
+          [](const OneOf<program::Store, program::Accumulate, program::Update, program::Allocate, program::Fill,
+                         program::Call, program::Check, program::HostCall> auto&) {});
     }
   }
   void define(Expr var) { copies_.try_emplace(var.id(), pool_.var(first_defined + defined_++, var.dtype())); }
@@ -70,30 +75,36 @@ class Cutter {
     const LoopShape a = shape_of(loop, running_, vector_bytes_), b = shape_of(copied, running_copies_, vector_bytes_);
     return a.lanes == b.lanes && a.unroll == b.unroll && a.short_loop == b.short_loop && a.pairwise == b.pairwise;
   }
+  // None of what can't stand in a function of its own.
   std::optional<Step> copy(const Step& step) {
-    if (auto* loop = std::get_if<program::Loop>(&step.what)) {
-      auto copied = copy(*loop);
-      if (!copied) return {};
-      return Step{std::move(*copied)};
-    }
-    if (auto* store = std::get_if<program::Store>(&step.what)) {
-      auto& [buffer, at, value] = *store;
-      return Step{program::Store{copy_buffer(buffer), copy(at), copy(value)}};
-    }
-    if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) {
-      auto& [buffer, at, combiner, value] = *accumulate;
-      if (has_load(at)) return {};  // lanes may be added by groups (groups.hpp), whose index may be known before
-      return Step{program::Accumulate{copy_buffer(buffer), copy(at), combiner, copy(value)}};
-    }
-    if (auto* let = std::get_if<program::Let>(&step.what)) return Step{program::Let{copy(let->var), copy(let->value)}};
-    if (auto* update = std::get_if<program::Update>(&step.what)) {
-      auto& [var, combiner, value, place_var, place] = *update;
-      program::Update to{copy(var), combiner, copy(value)};
-      if (place_var) to.place_var = copy(place_var), to.place = copy(place);
-      if (is_sum_of_products(*update) != is_sum_of_products(to)) return {};
-      return Step{std::move(to)};
-    }
-    return {};
+    using Copied = std::optional<Step>;
+    return program::match(
+        step,
+        [&](const program::Loop& loop) -> Copied {
+          auto copied = copy(loop);
+          return copied ? Copied(Step{std::move(*copied)}) : Copied();
+        },
+        [&](const program::Store& store) -> Copied {
+          auto& [buffer, at, value] = store;
+          return Step{program::Store{copy_buffer(buffer), copy(at), copy(value)}};
+        },
+        [&](const program::Accumulate& accumulate) -> Copied {
+          auto& [buffer, at, combiner, value] = accumulate;
+          if (has_load(at)) return {};  // lanes may be added by groups (groups.hpp), whose index may be known before
+          return Step{program::Accumulate{copy_buffer(buffer), copy(at), combiner, copy(value)}};
+        },
+        [&](const program::Let& let) -> Copied {
+          return Step{program::Let{copy(let.var), copy(let.value)}};
+        },
+        [&](const program::Update& update) -> Copied {
+          auto& [var, combiner, value, place_var, place] = update;
+          program::Update to{copy(var), combiner, copy(value)};
+          if (place_var) to.place_var = copy(place_var), to.place = copy(place);
+          if (is_sum_of_products(update) != is_sum_of_products(to)) return {};
+          return Step{std::move(to)};
+        },
+        [](const OneOf<program::Allocate, program::Fill, program::Call, program::Check, program::HostCall> auto&)
+            -> Copied { return {}; });
   }
 
   static bool has_load(const std::vector<Expr>& at) {

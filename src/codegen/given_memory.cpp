@@ -5,6 +5,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "program/steps.hpp"
 
 namespace bitale::codegen {
 
@@ -16,6 +17,7 @@ using program::Combiner;
 using program::Expr;
 using program::ExprPool;
 using program::Loop;
+using program::OneOf;
 using program::Program;
 using program::Step;
 using program::Steps;
@@ -24,14 +26,10 @@ using program::Steps;
 
 std::int64_t variables_in(const Program& program) {
   std::int64_t next = 0;
-  const auto note = [&](Expr var) {
-    if (var) next = std::max(next, var.payload() + 1);
-  };
   program::visit_steps(program.steps, [&](const Step& step) {
-    if (auto* let = std::get_if<program::Let>(&step.what)) note(let->var);
-    if (auto* update = std::get_if<program::Update>(&step.what)) note(update->place_var);
-    if (auto* loop = std::get_if<Loop>(&step.what))
-      for (auto& carry : loop->carries) note(carry.var);
+    program::for_each_definition(step, [&](Expr var, program::Definition kind) {
+      if (kind != program::Definition::index) next = std::max(next, var.payload() + 1);
+    });
   });
   return next;
 }
@@ -131,21 +129,29 @@ bool could_be_negative(const Program& program, Expr length) {
 Steps written_out(Program& program, const Steps& steps, Products& products, int negative_length) {
   Steps out;
   for (auto& step : steps) {
-    if (auto* host = std::get_if<program::HostCall>(&step.what))
-      throw NotImplementedError(cat("export: the function calls the host back for ",
-                                    program.callbacks[std::size_t(host->callback)],
-                                    ", which has no native code; an exported function can't"));
-    if (auto* call = std::get_if<Call>(&step.what))
-      if (Steps instead = products.instead_of(*call); !instead.empty()) {
-        for (auto& each : instead) out.push_back(std::move(each));
-        continue;
-      }
-    if (auto* allocate = std::get_if<program::Allocate>(&step.what))
-      for (auto& length : program.buffers[std::size_t(allocate->buffer)].shape)
-        if (could_be_negative(program, length)) out.push_back({program::Check{length >= 0, negative_length - 1}});
+    const bool is_replaced = program::match(
+        step,
+        [&](const program::HostCall& host) -> bool {
+          throw NotImplementedError(cat("export: the function calls the host back for ",
+                                        program.callbacks[std::size_t(host.callback)],
+                                        ", which has no native code; an exported function can't"));
+        },
+        [&](const Call& call) {
+          Steps instead = products.instead_of(call);
+          for (auto& each : instead) out.push_back(std::move(each));
+          return !instead.empty();
+        },
+        [&](const program::Allocate& allocate) {
+          for (auto& length : program.buffers[std::size_t(allocate.buffer)].shape)
+            if (could_be_negative(program, length)) out.push_back({program::Check{length >= 0, negative_length - 1}});
+          return false;
+        },
+        [](const OneOf<program::Store, program::Accumulate, program::Let, program::Update, Loop, program::Fill,
+                       program::Check> auto&) { return false; });
+    if (is_replaced) continue;
     out.push_back(step);
-    if (auto* loop = std::get_if<Loop>(&out.back().what))
-      loop->body = written_out(program, loop->body, products, negative_length);
+    program::for_each_body(out.back(),
+                           [&](Steps& body) { body = written_out(program, body, products, negative_length); });
   }
   return out;
 }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <unordered_set>
 
+#include "program/steps.hpp"
+
 namespace bitale::codegen {
 
 using program::Code;

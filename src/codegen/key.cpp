@@ -135,8 +135,9 @@ class ProgramDigester {
     add(value);
   }
   void add(const program::BufferArgument& argument) {
-    auto& [buffer] = argument;
+    auto& [buffer, kind] = argument;
     add(buffer);
+    add(kind);
   }
   void add(const std::variant<Expr, program::BufferArgument>& argument) {
     add(argument.index());

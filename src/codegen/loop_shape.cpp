@@ -4,8 +4,11 @@
 #include <bit>
 
 #include "program/math/scale.hpp"
+#include "program/steps.hpp"
 
 namespace bitale::codegen {
+
+using program::OneOf;
 
 namespace {
 
@@ -33,14 +36,16 @@ Body examine(const program::Loop& loop, const std::unordered_set<std::int64_t>& 
     });
   };
   for (auto& step : loop.body) {
-    if (auto* store = std::get_if<program::Store>(&step.what)) look_at(store->value);
-    if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) look_at(accumulate->value);
-    if (auto* update = std::get_if<program::Update>(&step.what)) {
-      look_at(update->value);
-      const bool in_any_order = running.count(update->var.payload()) == 0;
-      body.updates |= in_any_order;
-      body.sums |= in_any_order && is_float_sum(*update);
-    }
+    program::match(
+        step, [&](const OneOf<program::Store, program::Accumulate> auto& s) { look_at(s.value); },
+        [&](const program::Update& update) {
+          look_at(update.value);
+          const bool in_any_order = running.count(update.var.payload()) == 0;
+          body.updates |= in_any_order;
+          body.sums |= in_any_order && is_float_sum(update);
+        },
+        [](const OneOf<program::Let, program::Loop, program::Allocate, program::Fill, program::Call, program::Check,
+                       program::HostCall> auto&) {});  // never in lanes
   }
   return body;
 }

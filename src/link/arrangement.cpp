@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "program/steps.hpp"
+
 namespace bitale::link {
 
 std::optional<Arrangement> arrange(const View& view, int ndim, std::int64_t itemsize) {
@@ -32,41 +34,32 @@ namespace {
 
 using program::Steps;
 
+// Inputs are read in passing where no loop reads an element again, and nobody is handed their memory.
 class Readers {
  public:
   explicit Readers(const program::Program& program) : program_(program), in_passing_(program.buffers.size(), true) {}
 
   std::vector<bool> run() {
-    walk(program_.steps, 0);
+    for (auto& step : program_.steps) look_at(step, 0);
     return std::move(in_passing_);
   }
 
  private:
-  void walk(const Steps& steps, int depth) {
-    for (auto& step : steps) std::visit([&](auto& what) { look_at(what, depth); }, step.what);
-  }
-  void read(program::Expr value, int depth) {
-    program::ExprWalk()(value, [&](program::Expr expr) {
-      if (expr.code() != program::Code::load) return;
-      if (depth > program_.buffers[std::size_t(expr.payload())].ndim()) needs_rows(expr.payload());
+  // `depth`: the loops around.
+  void look_at(const program::Step& step, int depth) {
+    program::ExprWalk walk;
+    program::for_each_load(step, walk, [&](program::Expr load) {
+      if (depth > program_.buffers[std::size_t(load.payload())].ndim()) needs_rows(load.payload());
+    });
+    program::for_each_access(step, [&](const program::Access& access) {
+      if (access.reads() && !access.at) needs_rows(access.buffer);
+    });
+    const int inside = depth + std::holds_alternative<program::Loop>(step.what);
+    program::for_each_body(step, [&](const Steps& body) {
+      for (auto& inner : body) look_at(inner, inside);
     });
   }
   void needs_rows(std::int64_t buffer) { in_passing_[std::size_t(buffer)] = false; }
-
-  void look_at(const program::Loop& loop, int depth) { walk(loop.body, depth + 1); }
-  void look_at(const program::Store& step, int depth) { read(step.value, depth); }
-  void look_at(const program::Accumulate& step, int depth) { read(step.value, depth); }
-  void look_at(const program::Let& step, int depth) { read(step.value, depth); }
-  void look_at(const program::Update& step, int depth) { read(step.value, depth); }
-  void look_at(const program::Call& step, int) {
-    for (auto& argument : step.arguments)
-      if (auto* buffer = std::get_if<program::BufferArgument>(&argument)) needs_rows(buffer->buffer);
-  }
-  void look_at(const program::HostCall& step, int) {
-    for (auto buffer : step.inputs) needs_rows(buffer);
-  }
-  template <class Other>
-  void look_at(const Other&, int) {}
 
   const program::Program& program_;
   std::vector<bool> in_passing_;

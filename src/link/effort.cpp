@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "graph/pointer_map.hpp"
+#include "program/steps.hpp"
 
 namespace bitale::link {
 
@@ -13,6 +14,7 @@ namespace {
 
 using program::Code;
 using program::Expr;
+using program::OneOf;
 using program::Step;
 using program::Steps;
 
@@ -73,7 +75,7 @@ class Estimate {
     double total = 0;
     for (auto& step : steps) {
       total += operations(step);
-      total += std::visit([this](auto& what) { return of(what); }, step.what);
+      total += besides(step);
       if (!(total <= short_call)) return unbounded;
     }
     return total;
@@ -85,15 +87,16 @@ class Estimate {
     return *count;
   }
 
-  double of(const program::Loop& loop) { return bound(loop.extent, length_) * of(loop.body); }
   // What a step takes besides its own operations.
-  template <class Simple>
-  double of(const Simple&) {
-    return 0;
+  double besides(const Step& step) {
+    return program::match(
+        step, [&](const program::Loop& loop) { return bound(loop.extent, length_) * of(loop.body); },
+        [&](const program::Fill&) { return length_ * length_; }, [&](const program::Call& call) { return of(call); },
+        [](const program::HostCall&) { return unbounded; },
+        [](const OneOf<program::Store, program::Accumulate, program::Let, program::Update, program::Allocate,
+                       program::Check> auto&) { return 0.0; });
   }
-  double of(const program::HostCall&) { return unbounded; }
-  double of(const program::Fill&) { return length_ * length_; }
-  double of(const program::Call& call) {
+  double of(const program::Call& call) const {
     double work = 1;
     for (auto& argument : call.arguments)
       if (auto* expr = std::get_if<Expr>(&argument); expr && !is_float(expr->dtype()))

@@ -4,13 +4,15 @@
 #include <unordered_map>
 #include <unordered_set>
 
+#include "program/steps.hpp"
+
 namespace bitale::link {
 
 namespace {
 
 using Nodes = std::vector<ApplyNode*>;
 
-// What a step writes; of a call, the buffers that are named for the first time.
+// What a step writes.
 struct Written {
   std::vector<std::int64_t> buffers, vars;
   std::vector<int> callbacks;
@@ -18,7 +20,7 @@ struct Written {
 
 class Assignment {
  public:
-  explicit Assignment(const lowering::Lowered& lowered) : lowered_(lowered), known_(lowered.program.buffers.size()) {
+  explicit Assignment(const lowering::Lowered& lowered) : lowered_(lowered) {
     for (auto& [buffer, var, node] : lowered.makers) {
       if (buffer >= 0) add(buffer_makers_[buffer], node.node());
       if (var >= 0) add(var_makers_[var], node.node());
@@ -54,34 +56,23 @@ class Assignment {
     if (std::find(nodes.begin(), nodes.end(), node) == nodes.end()) nodes.push_back(node);
   }
 
-  void note(const program::Step& step, Written& written) {
-    const auto write = [&](std::int64_t buffer) {
-      known_[std::size_t(buffer)] = true;
-      written.buffers.push_back(buffer);
-    };
-    if (auto* store = std::get_if<program::Store>(&step.what)) write(store->buffer);
-    if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) write(accumulate->buffer);
-    if (auto* fill = std::get_if<program::Fill>(&step.what)) known_[std::size_t(fill->buffer)] = true;
-    if (auto* let = std::get_if<program::Let>(&step.what)) written.vars.push_back(let->var.payload());
-    if (auto* update = std::get_if<program::Update>(&step.what)) {
-      written.vars.push_back(update->var.payload());
-      if (update->place_var) written.vars.push_back(update->place_var.payload());
-    }
-    if (auto* call = std::get_if<program::Call>(&step.what))
-      for (auto& argument : call->arguments)
-        if (auto* buffer = std::get_if<program::BufferArgument>(&argument);
-            buffer && !known_[std::size_t(buffer->buffer)])
-          write(buffer->buffer);
-    if (auto* host = std::get_if<program::HostCall>(&step.what)) {
-      written.callbacks.push_back(host->callback);
-      for (auto buffer : host->outputs) known_[std::size_t(buffer)] = true;
-    }
-    if (auto* loop = std::get_if<program::Loop>(&step.what))
-      for (auto& inner : loop->body) note(inner, written);
+  // The host's results are known by its callback; what fills a buffer is the start of what others write there.
+  static void note(const program::Step& step, Written& written) {
+    program::for_each_access(step, [&](const program::Access& access) {
+      const bool by_step = access.reach == program::Reach::element || access.reach == program::Reach::by_call;
+      if (access.writes() && by_step) written.buffers.push_back(access.buffer);
+    });
+    program::for_each_definition(step, [&](program::Expr var, program::Definition kind) {
+      if (kind == program::Definition::named || kind == program::Definition::combined)
+        written.vars.push_back(var.payload());
+    });
+    if (auto* host = std::get_if<program::HostCall>(&step.what)) written.callbacks.push_back(host->callback);
+    program::for_each_body(step, [&](const program::Steps& body) {
+      for (auto& inner : body) note(inner, written);
+    });
   }
 
   const lowering::Lowered& lowered_;
-  std::vector<bool> known_;  // buffers that earlier steps have written or named
   std::unordered_map<std::int64_t, Nodes> buffer_makers_, var_makers_;
 };
 

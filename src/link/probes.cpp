@@ -1,26 +1,26 @@
 #include "link/probes.hpp"
 
 #include "link/work.hpp"
+#include "program/steps.hpp"
 #include "runtime/probe.hpp"
 
 namespace bitale::link {
 
 namespace {
 
-struct KindOf {
-  const program::Program& program;
-  std::string_view operator()(const program::Loop&) const { return "loop"; }
-  std::string_view operator()(const program::Fill&) const { return "fill"; }
-  std::string_view operator()(const program::Call&) const { return "call"; }
-  std::string_view operator()(const program::HostCall&) const { return "perform"; }
-  std::string_view operator()(const program::Allocate& step) const {
-    return program.buffers[std::size_t(step.buffer)].on_stack ? "scalars" : "memory";
-  }
-  template <class Simple>
-  std::string_view operator()(const Simple&) const {
-    return "scalars";
-  }
-};
+std::string_view kind_of(const program::Program& program, const program::Step& step) {
+  using program::OneOf;
+  return program::match(
+      step, [](const program::Loop&) -> std::string_view { return "loop"; },
+      [](const program::Fill&) -> std::string_view { return "fill"; },
+      [](const program::Call&) -> std::string_view { return "call"; },
+      [](const program::HostCall&) -> std::string_view { return "perform"; },
+      [&](const program::Allocate& s) -> std::string_view {
+        return program.buffers[std::size_t(s.buffer)].on_stack ? "scalars" : "memory";
+      },
+      [](const OneOf<program::Store, program::Accumulate, program::Let, program::Update, program::Check> auto&)
+          -> std::string_view { return "scalars"; });
+}
 
 bool is_light(std::string_view kind) { return kind == "scalars" || kind == "memory"; }
 
@@ -29,7 +29,7 @@ bool is_light(std::string_view kind) { return kind == "scalars" || kind == "memo
 std::vector<Section> sections_of(const program::Program& program) {
   std::vector<Section> sections;
   for (std::size_t at = 0; at < program.steps.size(); ++at) {
-    const std::string_view kind = std::visit(KindOf{program}, program.steps[at].what);
+    const std::string_view kind = kind_of(program, program.steps[at]);
     if (is_light(kind) && !sections.empty() && sections.back().kind == kind)
       sections.back().end = at + 1;
     else

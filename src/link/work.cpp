@@ -197,8 +197,12 @@ void WorkEstimate::of(const program::Loop& step) {
 void WorkEstimate::of(const program::Fill& step) { touch_all(written_, step.buffer); }
 
 void WorkEstimate::of(const program::Call& step) {
-  for (auto& argument : step.arguments)
-    if (auto* buffer = std::get_if<program::BufferArgument>(&argument)) touch_all(read_, buffer->buffer);
+  for (auto& argument : step.arguments) {
+    const auto* buffer = std::get_if<program::BufferArgument>(&argument);
+    if (!buffer) continue;
+    if (buffer->kind != program::AccessKind::write) touch_all(read_, buffer->buffer);
+    if (buffer->kind != program::AccessKind::read) touch_all(written_, buffer->buffer);
+  }
   for (auto& [name, factors] : products) {
     if (!step.function.starts_with(name)) continue;
     Expr flops = pool_.integer(2);

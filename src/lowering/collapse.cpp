@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lowering/plan.hpp"
+#include "program/steps.hpp"
 
 namespace bitale::lowering {
 
@@ -10,6 +11,7 @@ namespace {
 
 using program::Code;
 using program::Loop;
+using program::OneOf;
 using program::Step;
 using program::Steps;
 
@@ -19,10 +21,8 @@ class Collapser {
 
   void run(Steps& steps) {
     for (auto& step : steps) {
-      auto* loop = std::get_if<Loop>(&step.what);
-      if (!loop) continue;
-      run(loop->body);  // nesting is as deep as arrays have dimensions
-      collapse(*loop);
+      program::for_each_body(step, [&](Steps& body) { run(body); });  // nesting is as deep as arrays have dimensions
+      if (auto* loop = std::get_if<Loop>(&step.what)) collapse(*loop);
     }
   }
 
@@ -53,19 +53,21 @@ class Collapser {
       if (!is_element(buffer, at, outer, inner)) all = false;
       for (std::size_t k = 0; k + 2 < at.size(); ++k) walk(at[k], visit);
     };
-    if (auto* store = std::get_if<program::Store>(&step.what)) {
-      place(store->buffer, store->at);
-      walk(store->value, visit);
-    } else if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) {
-      place(accumulate->buffer, accumulate->at);
-      walk(accumulate->value, visit);
-    } else if (auto* update = std::get_if<program::Update>(&step.what)) {
-      walk(update->value, visit);
-      if (update->place) walk(update->place, visit);
-    } else {
-      return false;
-    }
-    return all;
+    const bool may_fit = program::match(
+        step,
+        [&](const OneOf<program::Store, program::Accumulate> auto& s) {
+          place(s.buffer, s.at);
+          walk(s.value, visit);
+          return true;
+        },
+        [&](const program::Update& s) {
+          walk(s.value, visit);
+          if (s.place) walk(s.place, visit);
+          return true;
+        },
+        [](const OneOf<program::Let, Loop, program::Allocate, program::Fill, program::Call, program::Check,
+                       program::HostCall> auto&) { return false; });
+    return may_fit && all;
   }
 
   void collapse(Loop& outer) {
@@ -104,9 +106,9 @@ class Collapser {
       });
     });
     program::for_each_expr(step, [&](Expr& root) { root = substitute(root, flat_loads); });
-    if (auto* store = std::get_if<program::Store>(&step.what)) store->at = flattened(store->at, i, j, flat);
-    if (auto* accumulate = std::get_if<program::Accumulate>(&step.what))
-      accumulate->at = flattened(accumulate->at, i, j, flat);
+    program::for_each_access(step, [&](const program::MutableAccess& access) {
+      if (access.at) *access.at = flattened(*access.at, i, j, flat);
+    });
   }
 
   Plan& plan_;

@@ -1,22 +1,19 @@
 // Forwarding: a value stored and later read at the same place of the same loop is used directly, and a temporary that
 // nobody reads any more is not stored at all.
-#include <functional>
 #include <unordered_map>
 
 #include "lowering/plan.hpp"
+#include "program/steps.hpp"
 
 namespace bitale::lowering {
 
 namespace {
 
 using program::Code;
+using program::OneOf;
+using program::Reach;
 using program::Step;
 using program::Steps;
-
-template <class... Fs>
-struct Overloaded : Fs... {
-  using Fs::operator()...;
-};
 
 class Forwarder {
  public:
@@ -29,13 +26,12 @@ class Forwarder {
   }
 
  private:
-  void count_writes(Steps& steps) {
-    for (auto& step : steps) {
-      if (auto* loop = std::get_if<program::Loop>(&step.what)) count_writes(loop->body);
-      if (auto* store = std::get_if<program::Store>(&step.what)) ++writes_[std::size_t(store->buffer)];
-      if (auto* accumulate = std::get_if<program::Accumulate>(&step.what))
-        writes_[std::size_t(accumulate->buffer)] += 2;
-    }
+  void count_writes(const Steps& steps) {
+    program::visit_steps(steps, [&](const Step& step) {
+      program::for_each_access(step, [&](const program::Access& access) {
+        if (access.reach == Reach::element) writes_[std::size_t(access.buffer)] += access.reads() ? 2 : 1;
+      });
+    });
   }
 
   // What is stored in a loop is not seen outside it.
@@ -43,7 +39,7 @@ class Forwarder {
     std::vector<std::uint32_t> here;
     for (auto& step : steps) {
       program::for_each_expr(step, [&](Expr& expr) { expr = substitute(expr, stored_); });
-      if (auto* loop = std::get_if<program::Loop>(&step.what)) forward(loop->body);
+      program::for_each_body(step, [&](Steps& body) { forward(body); });
       if (auto* store = std::get_if<program::Store>(&step.what); store && writes_[std::size_t(store->buffer)] == 1) {
         const program::Buffer& buffer = program_.buffers[std::size_t(store->buffer)];
         here.push_back(program_.pool->load(store->buffer, buffer.dtype, store->at).id());
@@ -53,64 +49,47 @@ class Forwarder {
     for (auto load : here) stored_.erase(load);
   }
 
-  void count_reads(Steps& steps, std::vector<int>& reads) {
-    program::ExprWalk walk_expr;
-    std::function<void(Steps&)> walk = [&](Steps& list) {
-      for (auto& step : list) {
-        program::for_each_expr(step, [&](Expr& root) {
-          walk_expr(root, [&](Expr expr) {
-            if (expr.code() == Code::load) ++reads[std::size_t(expr.payload())];
-          });
-        });
-        std::visit(Overloaded{
-                       [&](program::Loop& s) { walk(s.body); },
-                       [&](program::Call& s) {
-                         for (auto& argument : s.arguments)
-                           if (auto* buffer = std::get_if<program::BufferArgument>(&argument))
-                             ++reads[std::size_t(buffer->buffer)];
-                       },
-                       [&](program::HostCall& s) {
-                         for (auto buffer : s.inputs) ++reads[std::size_t(buffer)];
-                         for (auto buffer : s.outputs) ++reads[std::size_t(buffer)];
-                       },
-                       [](auto&) {},
-                   },
-                   step.what);
-      }
-    };
-    walk(steps);
+  // Loads, and who is handed the memory of a buffer.
+  std::vector<int> count_reads() const {
+    std::vector<int> reads(program_.buffers.size(), 0);
+    program::ExprWalk walk;
+    const auto count = [&](Expr load) { ++reads[std::size_t(load.payload())]; };
+    program::visit_steps(program_.steps, [&](const Step& step) {
+      program::for_each_load(step, walk, count);
+      program::for_each_access(step, [&](const program::Access& access) {
+        const bool is_handed = access.reach == Reach::by_call || access.reach == Reach::by_host;
+        if (is_handed) ++reads[std::size_t(access.buffer)];
+      });
+    });
     // An allocation reads what its lengths are made of.
     for (auto& buffer : program_.buffers)
       if (buffer.role != program::Role::input)
         for (auto& length : buffer.shape)
-          walk_expr(length, [&](Expr expr) {
-            if (expr.code() == Code::load) ++reads[std::size_t(expr.payload())];
+          walk(length, [&](Expr expr) {
+            if (expr.code() == Code::load) count(expr);
           });
+    return reads;
   }
 
   void remove_unread() {
-    for (bool changed = true; changed;) {
-      std::vector<int> reads(program_.buffers.size(), 0);
-      count_reads(program_.steps, reads);
-      changed = remove(program_.steps, reads);
+    while (remove(program_.steps, count_reads())) {
     }
   }
 
-  bool remove(Steps& steps, const std::vector<int>& reads) {
-    const auto unread = [&](std::int64_t buffer) {
-      return program_.buffers[std::size_t(buffer)].role == program::Role::temporary && reads[std::size_t(buffer)] == 0;
+  bool remove(Steps& steps, const std::vector<int>& reads) const {
+    const auto unread = [&](const auto& writing) {
+      return program_.buffers[std::size_t(writing.buffer)].role == program::Role::temporary &&
+             reads[std::size_t(writing.buffer)] == 0;
     };
     bool changed = false;
     Steps kept;
     for (auto& step : steps) {
-      bool dead = false;
-      if (auto* store = std::get_if<program::Store>(&step.what)) dead = unread(store->buffer);
-      if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) dead = unread(accumulate->buffer);
-      if (auto* fill = std::get_if<program::Fill>(&step.what)) dead = unread(fill->buffer);
-      if (auto* loop = std::get_if<program::Loop>(&step.what)) {
-        changed |= remove(loop->body, reads);
-        dead = loop->body.empty() && loop->carries.empty();
-      }
+      program::for_each_body(step, [&](Steps& body) { changed |= remove(body, reads); });
+      const bool dead = program::match(
+          step, [&](const OneOf<program::Store, program::Accumulate, program::Fill> auto& s) { return unread(s); },
+          [](const program::Loop& s) { return s.body.empty() && s.carries.empty(); },
+          [](const OneOf<program::Let, program::Update, program::Allocate, program::Call, program::Check,
+                         program::HostCall> auto&) { return false; });
       changed |= dead;
       if (!dead) kept.push_back(std::move(step));
     }

@@ -6,6 +6,7 @@
 #include <queue>
 
 #include "lowering/plan.hpp"
+#include "program/steps.hpp"
 
 namespace bitale::lowering {
 
@@ -42,27 +43,11 @@ class MemoryPlanner {
     life.last = at;
   }
 
-  void note(Step& step, int at) {
-    program::for_each_expr(step, [&](Expr& root) {
-      program::ExprWalk()(root, [&](Expr expr) {
-        if (expr.code() == program::Code::load) touch(expr.payload(), at);
-      });
+  void note(const Step& step, int at) {
+    program::for_each_buffer(step, [&](std::int64_t buffer) { touch(buffer, at); });
+    program::for_each_access(step, [&](const program::Access& access) {
+      if (access.reach == program::Reach::by_host && access.writes()) lives_[std::size_t(access.buffer)].by_host = true;
     });
-    if (auto* loop = std::get_if<program::Loop>(&step.what))
-      for (auto& inner : loop->body) note(inner, at);
-    if (auto* store = std::get_if<program::Store>(&step.what)) touch(store->buffer, at);
-    if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) touch(accumulate->buffer, at);
-    if (auto* fill = std::get_if<program::Fill>(&step.what)) touch(fill->buffer, at);
-    if (auto* call = std::get_if<program::Call>(&step.what))
-      for (auto& argument : call->arguments)
-        if (auto* buffer = std::get_if<program::BufferArgument>(&argument)) touch(buffer->buffer, at);
-    if (auto* host = std::get_if<program::HostCall>(&step.what)) {
-      for (auto buffer : host->inputs) touch(buffer, at);
-      for (auto buffer : host->outputs) {
-        touch(buffer, at);
-        lives_[std::size_t(buffer)].by_host = true;
-      }
-    }
   }
 
   // What lengths are read from lives until the allocation that needs them.

@@ -4,12 +4,14 @@
 #include <set>
 
 #include "lowering/plan.hpp"
+#include "program/steps.hpp"
 
 namespace bitale::lowering {
 
 namespace {
 
 using program::Loop;
+using program::OneOf;
 using program::Step;
 using program::Steps;
 
@@ -100,30 +102,28 @@ class Narrower {
           if (expr.code() == program::Code::dim) forbid(expr.payload() >> 8);
         });
       });
-      if (auto* store = std::get_if<program::Store>(&step.what)) note(store->buffer, store->at);
-      if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) note(accumulate->buffer, accumulate->at);
-      if (auto* fill = std::get_if<program::Fill>(&step.what)) forbid(fill->buffer);
-      if (auto* call = std::get_if<program::Call>(&step.what))
-        for (auto& argument : call->arguments)
-          if (auto* buffer = std::get_if<program::BufferArgument>(&argument)) forbid(buffer->buffer);
-      if (auto* host = std::get_if<program::HostCall>(&step.what)) {
-        for (auto buffer : host->inputs) forbid(buffer);
-        for (auto buffer : host->outputs) forbid(buffer);
-      }
-      if (auto* let = std::get_if<program::Let>(&step.what)) note_var(let->var);
-      if (auto* update = std::get_if<program::Update>(&step.what)) {
-        note_var(update->var);
-        if (update->place_var) note_var(update->place_var);
-      }
-      if (auto* loop = std::get_if<Loop>(&step.what)) {
-        outer_[loop] = around_;
-        around_.push_back(loop->index.payload());
-        if (holds_loops(*loop)) open_.push_back(loop);
-        examine(loop->body);
-        if (holds_loops(*loop)) open_.pop_back();
-        around_.pop_back();
-      }
+      program::for_each_access(step, [&](const program::MutableAccess& access) {
+        if (access.at)
+          note(access.buffer, *access.at);
+        else
+          forbid(access.buffer);
+      });
+      program::for_each_definition(step, [&](Expr var, program::Definition kind) {
+        if (kind != program::Definition::index && kind != program::Definition::carried) note_var(var);
+      });
+      program::match(
+          step, [&](Loop& loop) { examine(loop); },
+          [](const OneOf<program::Store, program::Accumulate, program::Let, program::Update, program::Allocate,
+                         program::Fill, program::Call, program::Check, program::HostCall> auto&) {});
     }
+  }
+  void examine(Loop& loop) {
+    outer_[&loop] = around_;
+    around_.push_back(loop.index.payload());
+    if (holds_loops(loop)) open_.push_back(&loop);
+    examine(loop.body);
+    if (holds_loops(loop)) open_.pop_back();
+    around_.pop_back();
   }
 
   void note_var(Expr var) { loops_of_var_[var.payload()] = around_; }
@@ -156,10 +156,10 @@ class Narrower {
     for (auto& step : steps) {
       while (narrow_loads(step)) {  // again where a load is an index of another
       }
-      if (auto* store = std::get_if<program::Store>(&step.what)) store->at = kept(store->buffer, store->at);
-      if (auto* accumulate = std::get_if<program::Accumulate>(&step.what))
-        accumulate->at = kept(accumulate->buffer, accumulate->at);
-      if (auto* loop = std::get_if<Loop>(&step.what)) rewrite(loop->body);
+      program::for_each_access(step, [&](const program::MutableAccess& access) {
+        if (access.at) *access.at = kept(access.buffer, *access.at);
+      });
+      program::for_each_body(step, [&](Steps& body) { rewrite(body); });
     }
   }
 

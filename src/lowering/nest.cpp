@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "lowering/plan.hpp"
+#include "program/steps.hpp"
 
 namespace bitale::lowering {
 
@@ -107,10 +108,7 @@ class NestBuilder {
     look_at_lengths(root.buffer);
     look_at_lengths(root.extremes);
     for (auto buffer : root.writes) look_at_lengths(buffer);
-    if (root.step)
-      if (auto* call = std::get_if<program::Call>(&root.step->what))
-        for (auto& argument : call->arguments)
-          if (auto* expr = std::get_if<Expr>(&argument)) look_at(*expr);
+    if (root.step) program::for_each_expr(*root.step, look_at);
     for (auto buffer : root.reads) depend_on_writers(buffer);
     if (root.buffer >= 0)
       for (int id : writers_[std::size_t(root.buffer)])

@@ -384,11 +384,11 @@ void Plan::call(std::string_view function, std::vector<CallArgument> arguments) 
         call.arguments.push_back(*expr);
       } else if (auto* in = std::get_if<InputData>(&argument)) {
         root.reads.push_back(in_memory(matrix_sources_[node][in->input]));
-        call.arguments.push_back(program::BufferArgument{root.reads.back()});
+        call.arguments.push_back(program::BufferArgument{root.reads.back(), program::AccessKind::read});
       } else {
         const int output = std::get<OutputData>(argument).output;
         root.writes.push_back(values_[&node->outputs[std::size_t(output)]].buffer);
-        call.arguments.push_back(program::BufferArgument{root.writes.back()});
+        call.arguments.push_back(program::BufferArgument{root.writes.back(), program::AccessKind::write});
       }
     }
     root.step = program::Step{std::move(call)};

@@ -12,6 +12,7 @@
 
 #include "bitale/core/text.hpp"
 #include "lowering/plan.hpp"
+#include "program/steps.hpp"
 
 namespace bitale::lowering {
 
@@ -19,6 +20,7 @@ namespace {
 
 using program::Code;
 using program::Loop;
+using program::OneOf;
 using program::Step;
 using program::Steps;
 
@@ -46,11 +48,6 @@ bool is_fixed(Expr root) {
     fixed &= expr.code() != Code::index && expr.code() != Code::load && expr.code() != Code::var;
   });
   return fixed;
-}
-
-bool is_simple(const Step& step) {
-  return std::holds_alternative<program::Store>(step.what) || std::holds_alternative<program::Accumulate>(step.what) ||
-         std::holds_alternative<program::Let>(step.what) || std::holds_alternative<program::Update>(step.what);
 }
 
 // What a loop does, seen as a whole.
@@ -124,27 +121,21 @@ class Footprint {
   void note(std::int64_t buffer, std::vector<Expr> at, Access::Kind kind) {
     accesses[buffer].push_back({std::move(at), kind});
   }
-  void note_reads(Step& step) {
-    program::ExprWalk walk;
-    program::for_each_expr(step, [&](Expr& root) {
-      walk(root, [&](Expr expr) {
-        if (expr.code() == Code::load) note(expr.payload(), program::arguments_of(expr), Access::Kind::read);
-      });
-    });
-  }
   void examine(Loop& loop) {
     extents[loop.index.payload()] = loop.extent;
     for (auto& carry : loop.carries) made.insert(carry.var.payload());
     for (auto& step : loop.body) {
-      note_reads(step);
-      if (auto* store = std::get_if<program::Store>(&step.what)) note(store->buffer, store->at, Access::Kind::store);
-      if (auto* accumulate = std::get_if<program::Accumulate>(&step.what))
-        note(accumulate->buffer, accumulate->at, Access::Kind::accumulate);
-      if (auto* let = std::get_if<program::Let>(&step.what)) made.insert(let->var.payload());
-      if (auto* inner = std::get_if<Loop>(&step.what))
-        examine(*inner);
-      else
-        only_simple_steps &= is_simple(step);
+      program::ExprWalk walk;
+      program::for_each_load(step, walk,
+                             [&](Expr load) { note(load.payload(), program::arguments_of(load), Access::Kind::read); });
+      program::match(
+          step, [&](Loop& inner) { examine(inner); },
+          [&](const program::Store& s) { note(s.buffer, s.at, Access::Kind::store); },
+          [&](const program::Accumulate& s) { note(s.buffer, s.at, Access::Kind::accumulate); },
+          [&](const program::Let& s) { made.insert(s.var.payload()); }, [](const program::Update&) {},
+          [&](const OneOf<program::Allocate, program::Fill, program::Call, program::Check, program::HostCall> auto&) {
+            only_simple_steps = false;
+          });
     }
   }
 };
@@ -174,26 +165,14 @@ class Sharer {
   static void note_use(std::unordered_map<std::int64_t, Use>& uses, std::int64_t which, std::size_t at) {
     uses.try_emplace(which, Use{at, at}).first->second.last = at;
   }
-  void note_uses(Step& step, std::size_t at) {
+  void note_uses(const Step& step, std::size_t at) {
+    program::for_each_buffer(step, [&](std::int64_t buffer) { note_use(buffers_, buffer, at); });
     program::ExprWalk walk;
-    program::for_each_expr(step, [&](Expr& root) {
+    program::for_each_expr_within(step, [&](const Expr& root) {
       walk(root, [&](Expr expr) {
-        if (expr.code() == Code::load) note_use(buffers_, expr.payload(), at);
         if (expr.code() == Code::var) note_use(variables_, expr.payload(), at);
       });
     });
-    if (auto* store = std::get_if<program::Store>(&step.what)) note_use(buffers_, store->buffer, at);
-    if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) note_use(buffers_, accumulate->buffer, at);
-    if (auto* fill = std::get_if<program::Fill>(&step.what)) note_use(buffers_, fill->buffer, at);
-    if (auto* call = std::get_if<program::Call>(&step.what))
-      for (auto& argument : call->arguments)
-        if (auto* buffer = std::get_if<program::BufferArgument>(&argument)) note_use(buffers_, buffer->buffer, at);
-    if (auto* host = std::get_if<program::HostCall>(&step.what)) {
-      for (auto buffer : host->inputs) note_use(buffers_, buffer, at);
-      for (auto buffer : host->outputs) note_use(buffers_, buffer, at);
-    }
-    if (auto* loop = std::get_if<Loop>(&step.what))
-      for (auto& inner : loop->body) note_uses(inner, at);
   }
   bool is_private(std::int64_t buffer, std::size_t at) const {
     const Use& use = buffers_.at(buffer);
@@ -207,7 +186,7 @@ class Sharer {
     for (auto var : footprint.made)
       if (auto use = variables_.find(var); use != variables_.end() && use->second.last > at && !is_carried(loop, var))
         return;
-    const bool innermost = std::all_of(loop.body.begin(), loop.body.end(), is_simple);
+    const bool innermost = std::all_of(loop.body.begin(), loop.body.end(), program::is_simple);
     if (innermost && loop.extent.is_constant() && loop.extent.payload() <= too_short) return;
     if (can_share(loop, footprint, at)) return mark(loop, footprint, after);
     if (share_columns(loop, footprint)) return;
@@ -261,14 +240,10 @@ class Sharer {
   static bool can_split_carries(const Loop& loop) {
     std::unordered_set<std::int64_t> places;
     bool possible = true;
-    const auto visit = [&](auto&& self, const Steps& steps) -> void {
-      for (auto& step : steps) {
-        if (auto* inner = std::get_if<Loop>(&step.what)) self(self, inner->body);
-        auto* update = std::get_if<program::Update>(&step.what);
-        if (update && update->place_var && is_carried(loop, update->var.payload())) possible &= loop.vector;
-      }
-    };
-    visit(visit, loop.body);
+    program::visit_steps(loop.body, [&](const Step& step) {
+      auto* update = std::get_if<program::Update>(&step.what);
+      if (update && update->place_var && is_carried(loop, update->var.payload())) possible &= loop.vector;
+    });
     for (auto& carry : loop.carries) {
       possible &= !carry.running && !(carry.combiner == Combiner::mul && is_float(carry.var.dtype()));
       if (is_float_sum(carry) && !loop.vector) possible &= can_defer(loop, carry.var);
@@ -290,9 +265,14 @@ class Sharer {
     return true;
   }
   static bool updates(const Step& step, Expr var) {
-    if (auto* update = std::get_if<program::Update>(&step.what)) return update->var == var;
-    auto* loop = std::get_if<Loop>(&step.what);
-    return loop && std::any_of(loop->body.begin(), loop->body.end(), [&](auto& each) { return updates(each, var); });
+    bool found = false;
+    program::for_each_definition(step, [&](Expr defined, program::Definition kind) {
+      found |= kind == program::Definition::combined && defined == var;
+    });
+    program::for_each_body(step, [&](const Steps& body) {
+      found |= std::any_of(body.begin(), body.end(), [&](auto& each) { return updates(each, var); });
+    });
+    return found;
   }
 
   // A temporary in which `value` is stored at `at` by one step, and read by another.
@@ -414,7 +394,8 @@ class Sharer {
     std::int64_t total = 0;
     for (auto& step : steps) {
       auto* loop = std::get_if<Loop>(&step.what);
-      total += loop ? plain_operations(loop->body) : program::operations(step);
+      if (!loop) total += program::operations(step);
+      program::for_each_body(step, [&](const Steps& body) { total += plain_operations(body); });
     }
     return total;
   }
@@ -452,8 +433,9 @@ class Sharer {
   }
   static void substitute_in(Step& step, const Stored& moved) {
     program::for_each_expr(step, [&](Expr& root) { root = substitute(root, moved); });
-    if (auto* loop = std::get_if<Loop>(&step.what))
-      for (auto& inner : loop->body) substitute_in(inner, moved);
+    program::for_each_body(step, [&](Steps& body) {
+      for (auto& inner : body) substitute_in(inner, moved);
+    });
   }
 
   // ---- how much there is to do ----

@@ -6,6 +6,7 @@
 
 #include "bitale/core/text.hpp"
 #include "lowering/plan.hpp"
+#include "program/steps.hpp"
 
 namespace bitale::lowering {
 
@@ -25,9 +26,10 @@ class Tiler {
   explicit Tiler(Plan& plan) : plan_(plan), pool_(*plan.program.pool) {}
 
   void run(Steps& steps) {
-    for (auto& step : steps)
-      if (auto* loop = std::get_if<Loop>(&step.what))
-        if (!tile_loop(*loop)) run(loop->body);
+    for (auto& step : steps) {
+      auto* loop = std::get_if<Loop>(&step.what);
+      if (!loop || !tile_loop(*loop)) program::for_each_body(step, [&](Steps& body) { run(body); });
+    }
   }
 
  private:
@@ -77,10 +79,8 @@ class Tiler {
     for (auto& step : inner->body) {
       const auto* store = std::get_if<program::Store>(&step.what);
       if (!store) return false;
-      program::for_each_expr(step, [&](Expr& root) {
-        walk(root, [&](Expr expr) {
-          if (expr.code() == Code::load && is_transposed(expr, outer.index, inner->index)) transposed.push_back(expr);
-        });
+      program::for_each_load(step, walk, [&](Expr load) {
+        if (is_transposed(load, outer.index, inner->index)) transposed.push_back(load);
       });
     }
     for (auto& step : inner->body)

@@ -5,16 +5,18 @@
 #include <unordered_set>
 
 #include "lowering/plan.hpp"
+#include "program/steps.hpp"
 
 namespace bitale::lowering {
 
 namespace {
 
-// Where writes collide (scatters), lanes write one after the other.
+// Where writes collide (scatters), lanes write one after the other; all to one element would gain nothing.
 bool may_run_in_lanes(const program::Step& step) {
-  if (auto* store = std::get_if<program::Store>(&step.what)) return !store->at.empty();
-  if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) return !accumulate->at.empty();
-  return std::holds_alternative<program::Update>(step.what);
+  bool has_places = true;
+  program::for_each_access(step,
+                           [&](const program::Access& access) { has_places &= access.at && !access.at->empty(); });
+  return program::may_be_in_lanes(step) && has_places;
 }
 
 // Functions that are called, one lane after the other, gain nothing from lanes and multiply the code.
@@ -60,31 +62,28 @@ bool has_independent_iterations(program::Loop& loop) {
     const auto [found, is_first] = own.try_emplace(buffer, here);
     if (!is_first) std::erase_if(found->second, [&](std::size_t k) { return !here.contains(k); });
   };
-  for (auto& step : loop.body) {
-    if (auto* store = std::get_if<program::Store>(&step.what)) note_write(store->buffer, store->at);
-    if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) note_write(accumulate->buffer, accumulate->at);
-  }
+  for (auto& step : loop.body)
+    program::for_each_access(step, [&](const program::MutableAccess& access) {
+      if (access.at) note_write(access.buffer, *access.at);
+    });
   bool independent = true;
   program::ExprWalk walk;
   for (auto& step : loop.body)
-    program::for_each_expr(step, [&](Expr& root) {
-      walk(root, [&](Expr expr) {
-        if (expr.code() != program::Code::load) return;
-        const auto written = own.find(expr.payload());
-        if (written == own.end()) return;
-        const auto at = program::arguments_of(expr);
-        independent &= std::any_of(written->second.begin(), written->second.end(),
-                                   [&](std::size_t k) { return at[k] == loop.index; });
-      });
+    program::for_each_load(step, walk, [&](Expr load) {
+      const auto written = own.find(load.payload());
+      if (written == own.end()) return;
+      const auto at = program::arguments_of(load);
+      independent &= std::any_of(written->second.begin(), written->second.end(),
+                                 [&](std::size_t k) { return at[k] == loop.index; });
     });
   return independent;
 }
 
 void mark(const Program& program, program::Steps& steps) {
   for (auto& step : steps) {
+    program::for_each_body(step, [&](program::Steps& body) { mark(program, body); });
     auto* loop = std::get_if<program::Loop>(&step.what);
     if (!loop) continue;
-    mark(program, loop->body);
     loop->vector = std::all_of(loop->body.begin(), loop->body.end(), may_run_in_lanes) &&
                    call_count(program, loop->body) <= most_calls && !only_runs(*loop) &&
                    has_independent_iterations(*loop);

@@ -1,5 +1,7 @@
 #include "program/loop_nest.hpp"
 
+#include "program/steps.hpp"
+
 namespace bitale::program {
 
 void LoopNest::open(Expr index) {
@@ -22,8 +24,9 @@ void LoopNest::note_written(const Steps& body) {
   known_.clear();
   written_.clear();
   visit_steps(body, [&](const Step& step) {
-    if (auto* store = std::get_if<Store>(&step.what)) written_.insert(store->buffer);
-    if (auto* accumulate = std::get_if<Accumulate>(&step.what)) written_.insert(accumulate->buffer);
+    for_each_access(step, [&](const Access& access) {
+      if (access.writes()) written_.insert(access.buffer);
+    });
   });
 }
 

@@ -3,15 +3,11 @@
 #include <utility>
 
 #include "bitale/core/text.hpp"
+#include "program/steps.hpp"
 
 namespace bitale::program {
 
 namespace {
-
-template <class... Fs>
-struct Overloaded : Fs... {
-  using Fs::operator()...;
-};
 
 std::string_view update_text(Combiner combiner) {
   constexpr std::string_view texts[] = {"+=", "*=", "min=", "max=", "&=", "|="};
@@ -72,51 +68,48 @@ class Printer {
   }
 
   void print(const Step& step, int depth) {
-    std::visit(
-        Overloaded{
-            [&](const Store& s) { line(depth, cat(element(s.buffer, s.at), " = ", text(s.value))); },
-            [&](const Accumulate& s) {
-              line(depth, cat(element(s.buffer, s.at), " ", update_text(s.combiner), " ", text(s.value)));
-            },
-            [&](const Let& s) { line(depth, cat(text(s.var), " = ", text(s.value))); },
-            [&](const Update& s) {
-              line(depth, cat(text(s.var), " ", update_text(s.combiner), " ", text(s.value)));
-              if (s.place_var) line(depth + 1, cat("taken: ", text(s.place_var), " = ", text(s.place)));
-            },
-            [&](const Loop& s) {
-              std::string head = cat("for ", text(s.index), " in ", text(s.extent));
-              if (s.vector) head += ", vector";
-              if (s.work) head += ", in chunks";
-              if (s.ahead) head += cat(", ahead ", s.ahead);
-              for (auto& carry : s.carries)
-                head += cat(carry.running ? ", running " : ", ", combiner_name(carry.combiner), " ", text(carry.var));
-              line(depth, head + ":");
-              steps(s.body, depth + 1);
-            },
-            [&](const Allocate& s) {
-              const Buffer& buffer = program_.buffers[std::size_t(s.buffer)];
-              const char* kind = buffer.role == Role::output ? "output " : buffer.on_stack ? "stack " : "temporary ";
-              line(depth, cat(kind, declaration(s.buffer)));
-            },
-            [&](const Fill& s) { line(depth, cat("fill ", name(s.buffer), " ", text(s.value))); },
-            [&](const Call& s) {
-              std::vector<std::string> parts;
-              for (auto& argument : s.arguments) {
-                const auto* expr = std::get_if<Expr>(&argument);
-                parts.push_back(expr ? text(*expr) : name(std::get<BufferArgument>(argument).buffer));
-              }
-              line(depth, cat("call ", s.function, "(", join(parts, ", "), ")"));
-            },
-            [&](const Check& s) { line(depth, cat("require ", text(s.condition))); },
-            [&](const HostCall& s) {
-              std::vector<std::string> in, out;
-              for (auto b : s.inputs) in.push_back(name(b));
-              for (auto b : s.outputs) out.push_back(name(b));
-              line(depth, cat(join(out, ", "), " = perform ", program_.callbacks[std::size_t(s.callback)], "(",
-                              join(in, ", "), ")"));
-            },
+    match(
+        step, [&](const Store& s) { line(depth, cat(element(s.buffer, s.at), " = ", text(s.value))); },
+        [&](const Accumulate& s) {
+          line(depth, cat(element(s.buffer, s.at), " ", update_text(s.combiner), " ", text(s.value)));
         },
-        step.what);
+        [&](const Let& s) { line(depth, cat(text(s.var), " = ", text(s.value))); },
+        [&](const Update& s) {
+          line(depth, cat(text(s.var), " ", update_text(s.combiner), " ", text(s.value)));
+          if (s.place_var) line(depth + 1, cat("taken: ", text(s.place_var), " = ", text(s.place)));
+        },
+        [&](const Loop& s) {
+          std::string head = cat("for ", text(s.index), " in ", text(s.extent));
+          if (s.vector) head += ", vector";
+          if (s.work) head += ", in chunks";
+          if (s.ahead) head += cat(", ahead ", s.ahead);
+          for (auto& carry : s.carries)
+            head += cat(carry.running ? ", running " : ", ", combiner_name(carry.combiner), " ", text(carry.var));
+          line(depth, head + ":");
+          steps(s.body, depth + 1);
+        },
+        [&](const Allocate& s) {
+          const Buffer& buffer = program_.buffers[std::size_t(s.buffer)];
+          const char* kind = buffer.role == Role::output ? "output " : buffer.on_stack ? "stack " : "temporary ";
+          line(depth, cat(kind, declaration(s.buffer)));
+        },
+        [&](const Fill& s) { line(depth, cat("fill ", name(s.buffer), " ", text(s.value))); },
+        [&](const Call& s) {
+          std::vector<std::string> parts;
+          for (auto& argument : s.arguments) {
+            const auto* expr = std::get_if<Expr>(&argument);
+            parts.push_back(expr ? text(*expr) : name(std::get<BufferArgument>(argument).buffer));
+          }
+          line(depth, cat("call ", s.function, "(", join(parts, ", "), ")"));
+        },
+        [&](const Check& s) { line(depth, cat("require ", text(s.condition))); },
+        [&](const HostCall& s) {
+          std::vector<std::string> in, out;
+          for (auto b : s.inputs) in.push_back(name(b));
+          for (auto b : s.outputs) out.push_back(name(b));
+          line(depth, cat(join(out, ", "), " = perform ", program_.callbacks[std::size_t(s.callback)], "(",
+                          join(in, ", "), ")"));
+        });
   }
 
   const Program& program_;
@@ -133,21 +126,29 @@ std::vector<std::int64_t> length_offsets(const Program& program) {
   return offsets;
 }
 
+std::string_view kind_name(const Step& step) {
+  return match(
+      step, [](const Store&) -> std::string_view { return "a store"; },
+      [](const Accumulate&) -> std::string_view { return "an accumulation"; },
+      [](const Let&) -> std::string_view { return "a named value"; },
+      [](const Update&) -> std::string_view { return "an update"; },
+      [](const Loop&) -> std::string_view { return "a loop"; },
+      [](const Allocate&) -> std::string_view { return "an allocation"; },
+      [](const Fill&) -> std::string_view { return "a fill"; },
+      [](const Call&) -> std::string_view { return "a call"; },
+      [](const Check&) -> std::string_view { return "a check"; },
+      [](const HostCall&) -> std::string_view { return "a host call"; });
+}
+
 std::int64_t operations(const Step& step) {
   std::int64_t count = 1;
   constexpr std::int64_t called = 40;
   const auto add = [&](Expr value) {
     ExprWalk()(value, [&](Expr expr) { count += expr.code() == Code::call ? called : 1; });
   };
-  std::visit(Overloaded{
-                 [&](const Store& s) { add(s.value); },
-                 [&](const Accumulate& s) { add(s.value); },
-                 [&](const Let& s) { add(s.value); },
-                 [&](const Update& s) { add(s.value); },
-                 [&](const Check& s) { add(s.condition); },
-                 [](const auto&) {},
-             },
-             step.what);
+  match(
+      step, [&](const OneOf<Store, Accumulate, Let, Update> auto& s) { add(s.value); },
+      [&](const Check& s) { add(s.condition); }, [](const OneOf<Loop, Allocate, Fill, Call, HostCall> auto&) {});
   return count;
 }
 

@@ -1,12 +1,12 @@
 // Program: the loop-level IR, the one meeting point of all code generators: buffers and a tree of steps over scalar
-// expressions. Steps run in order; loops contain steps. Scalars live in `var`s, arrays in buffers.
+// expressions. Steps run in order; loops contain steps. Scalars live in `var`s, arrays in buffers. program/steps.hpp
+// walks over them.
 #pragma once
 
 #include <deque>
 #include <memory>
 #include <optional>
 #include <string>
-#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -87,8 +87,11 @@ struct Fill {
   std::int64_t buffer;
   Expr value;
 };
+enum class AccessKind : std::uint8_t { read, write, combine };  // combine: read and written
+// The memory of a buffer, and what the function does with it.
 struct BufferArgument {
   std::int64_t buffer;
+  AccessKind kind;
 };
 // A runtime function of int64, float64 and data pointers.
 struct Call {
@@ -139,42 +142,6 @@ struct Program {
 // Where each buffer's lengths start in runtime::Frame::lengths; one more entry: the total.
 std::vector<std::int64_t> length_offsets(const Program& program);
 
-// Every expression of a step, of a loop its extent and not its body, to be counted or rewritten: visit(Expr&), of a
-// constant step visit(const Expr&).
-template <class AnyStep, class Visit>
-requires std::is_same_v<std::remove_const_t<AnyStep>, Step>
-void for_each_expr(AnyStep& step, Visit&& visit) {
-  const auto visit_step = [&]<class S>(S& s) {
-    using Kind = std::remove_const_t<S>;
-    if constexpr (std::is_same_v<Kind, Store> || std::is_same_v<Kind, Accumulate>) {
-      for (auto& expr : s.at) visit(expr);
-      visit(s.value);
-    } else if constexpr (std::is_same_v<Kind, Let> || std::is_same_v<Kind, Fill>) {
-      visit(s.value);
-    } else if constexpr (std::is_same_v<Kind, Update>) {
-      visit(s.value);
-      if (s.place) visit(s.place);
-    } else if constexpr (std::is_same_v<Kind, Loop>) {
-      visit(s.extent);
-    } else if constexpr (std::is_same_v<Kind, Call>) {
-      for (auto& argument : s.arguments)
-        if (auto* expr = std::get_if<Expr>(&argument)) visit(*expr);
-    } else if constexpr (std::is_same_v<Kind, Check>) {
-      visit(s.condition);
-    } else {
-      static_assert(std::is_same_v<Kind, Allocate> || std::is_same_v<Kind, HostCall>);
-    }
-  };
-  std::visit(visit_step, step.what);
-}
-// Every step, each loop before the steps in it.
-template <class Visit>
-void visit_steps(const Steps& steps, Visit&& visit) {
-  for (auto& step : steps) {
-    visit(step);
-    if (auto* loop = std::get_if<Loop>(&step.what)) visit_steps(loop->body, visit);
-  }
-}
 // Rough operations on elements in one step, the bodies of loops left out.
 std::int64_t operations(const Step& step);
 // Of a buffer whose lengths are numbers, none of them negative; nothing for others, and where it is more than fits.

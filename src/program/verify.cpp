@@ -4,16 +4,11 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
-#include "program/program.hpp"
+#include "program/steps.hpp"
 
 namespace bitale::program {
 
 namespace {
-
-template <class... Fs>
-struct Overloaded : Fs... {
-  using Fs::operator()...;
-};
 
 class Verifier {
  public:
@@ -90,8 +85,16 @@ class Verifier {
     });
   }
 
+  // A buffer that is the program's own to write to.
+  const Buffer& writable(std::int64_t id) const {
+    const Buffer& out = buffer(id);
+    if (out.role == Role::input || out.role == Role::constant)
+      fail(cat("buffer ", out.name, " is written to, though it is an input or a constant"));
+    return out;
+  }
+
   void write(std::int64_t id, std::span<const Expr> at, Expr value) {
-    const Buffer& to = buffer(id);
+    const Buffer& to = writable(id);
     if (at.size() != to.shape.size()) fail(cat("store to ", to.name, " at a wrong rank"));
     if (value.dtype() != to.dtype) fail(cat("store of ", dtype_name(value.dtype()), " to ", to.name));
     // A prefix scan in memory reads what earlier iterations of its own store have written.
@@ -101,7 +104,11 @@ class Verifier {
   }
 
   void steps(const Steps& list) {
-    for (auto& step : list) std::visit([&](auto& s) { verify(s); }, step.what);
+    for (auto& step : list) {
+      if (!indices_.empty() && !may_be_in_loop(step))
+        fail(cat(kind_name(step), " is in a loop, where no such step may be"));
+      std::visit([&](auto& s) { verify(s); }, step.what);
+    }
   }
 
   void verify(const Store& s) { write(s.buffer, s.at, s.value); }
@@ -112,13 +119,13 @@ class Verifier {
   void verify(const Let& s) {
     check(s.value);
     if (s.value.dtype() != s.var.dtype()) fail("a named value of the wrong dtype");
-    variables_.insert(s.var.payload());
+    define(s.var);
   }
   void verify(const Update& s) {
     if (!carried_.count(s.var.payload())) fail(cat("v", s.var.payload(), " is updated but no loop carries it"));
     if (s.value.dtype() != s.var.dtype()) fail("an update of the wrong dtype");
     check(s.value);
-    if (running_.count(s.var.payload())) variables_.insert(s.var.payload());
+    if (running_.count(s.var.payload())) define(s.var);
     if (!s.place_var) return;
     if (!carried_.count(s.place_var.payload())) fail("a place is updated but no loop carries it");
     if (s.place.dtype() != s.place_var.dtype()) fail("a place of the wrong dtype");
@@ -126,40 +133,49 @@ class Verifier {
   }
   void verify(const Loop& s) {
     check(s.extent);
+    if (s.work) check(s.work);
     for (auto& carry : s.carries) {
       carried_.insert(carry.var.payload());
       if (carry.running) running_.insert(carry.var.payload());
     }
-    indices_.insert(s.index.payload());
+    if (s.vector)
+      for (auto& step : s.body)
+        if (!may_be_in_lanes(step)) fail(cat(kind_name(step), " is in a vector loop, where no such step may be"));
+    if (!indices_.insert(s.index.payload()).second) fail(cat("index ", s.index.payload(), " is that of a loop around"));
+    const std::size_t before = defined_.size();
     steps(s.body);
     indices_.erase(s.index.payload());
+    // What is defined in a body is known in its iteration only.
+    for (; defined_.size() > before; defined_.pop_back()) variables_.erase(defined_.back());
     for (auto& carry : s.carries) {
       carried_.erase(carry.var.payload());
-      variables_.insert(carry.var.payload());
+      define(carry.var);
     }
   }
   void verify(const Allocate& s) {
     if (ready_[std::size_t(s.buffer)])
       fail(cat("buffer ", program_.buffers[std::size_t(s.buffer)].name, " exists twice"));
-    if (!indices_.empty())
-      fail(cat("buffer ", program_.buffers[std::size_t(s.buffer)].name, " is allocated in a loop"));
     for (auto& length : program_.buffers[std::size_t(s.buffer)].shape) check(length);
     ready_[std::size_t(s.buffer)] = true;
   }
   void verify(const Fill& s) {
-    const Buffer& to = buffer(s.buffer);
+    const Buffer& to = writable(s.buffer);
     if (to.dtype != s.value.dtype()) fail("a fill of the wrong dtype");
+    if (!s.value.is_constant()) fail(cat("buffer ", to.name, " is filled with a value that is not constant"));
     if (written_[std::size_t(s.buffer)]) fail(cat("buffer ", to.name, " is filled after something was written to it"));
     check(s.value);
     written_[std::size_t(s.buffer)] = true;
   }
   void verify(const Call& s) {
-    for (auto& argument : s.arguments)
-      std::visit(Overloaded{[&](const Expr& e) { check(e); }, [&](const BufferArgument& b) { buffer(b.buffer); }},
-                 argument);
-    // Which of its buffers a function writes is known to itself only.
-    for (auto& argument : s.arguments)
-      if (auto* b = std::get_if<BufferArgument>(&argument)) written_[std::size_t(b->buffer)] = true;
+    const Step step{s};
+    for_each_expr(step, [&](const Expr& expr) { check(expr); });
+    for_each_access(step, [&](const Access& access) {
+      if (access.reads()) read(access.buffer);
+      if (access.writes()) writable(access.buffer);
+    });
+    for_each_access(step, [&](const Access& access) {
+      if (access.writes()) written_[std::size_t(access.buffer)] = true;
+    });
   }
   void verify(const Check& s) {
     if (s.condition.dtype() != DType::Bool) fail("a check of something that is not bool");
@@ -170,9 +186,14 @@ class Verifier {
     for (auto b : s.outputs) ready_[std::size_t(b)] = written_[std::size_t(b)] = true;
   }
 
+  void define(Expr var) {
+    if (variables_.insert(var.payload()).second) defined_.push_back(var.payload());
+  }
+
   const Program& program_;
   std::vector<bool> ready_, written_;  // by buffer: it has memory, and some step has written to it
   std::unordered_set<std::int64_t> indices_, variables_, carried_, running_;
+  std::vector<std::int64_t> defined_;  // the variables, in the order in which they came to be known
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "bitale/core/text.hpp"
 #include "codegen/c/emit.hpp"
 #include "codegen/groups.hpp"
+#include "program/steps.hpp"
 
 namespace bitale::codegen::c {
 

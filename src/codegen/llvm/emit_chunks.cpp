@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "codegen/llvm/emit.hpp"
+#include "program/steps.hpp"
 #include "runtime/frame.hpp"
 #include "runtime/threads.hpp"
 
@@ -44,8 +45,7 @@ Emitter::Needs Emitter::needs_of(const program::Loop& loop) {
   look_at(loop.extent);
   program::visit_steps(loop.body, [&](const program::Step& step) { program::for_each_expr(step, look_at); });
   program::visit_steps(loop.body, [&](const program::Step& step) {
-    if (auto* store = std::get_if<program::Store>(&step.what)) use(store->buffer);
-    if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) use(accumulate->buffer);
+    program::for_each_access(step, [&](const program::Access& access) { use(access.buffer); });
   });
   for (std::size_t i = 0; i < needs.buffers.size(); ++i)
     for (auto& length : program_.buffers[std::size_t(needs.buffers[i])].shape) look_at(length);

@@ -3,6 +3,7 @@
 #include "bitale/core/text.hpp"
 #include "codegen/llvm/emit.hpp"
 #include "codegen/loop_shape.hpp"
+#include "program/steps.hpp"
 #include "runtime/frame.hpp"
 
 namespace bitale::codegen {
@@ -71,10 +72,14 @@ void Emitter::emit(const program::Steps& steps) {
       nest_.begin(step);
       cut_if_long();
       note_streams(step);
-      if (auto* store = std::get_if<program::Store>(&step.what)) make_ready(store->value, true);
-      if (auto* accumulate = std::get_if<program::Accumulate>(&step.what)) make_ready(accumulate->value, true);
-      if (auto* let = std::get_if<program::Let>(&step.what)) make_ready(let->value, true);
-      if (auto* check = std::get_if<program::Check>(&step.what)) make_ready(check->condition, true);
+      program::match(
+          step,
+          [&](const program::OneOf<program::Store, program::Accumulate, program::Let> auto& s) {
+            make_ready(s.value, true);
+          },
+          [&](const program::Check& s) { make_ready(s.condition, true); },
+          [](const program::OneOf<program::Update, program::Loop, program::Allocate, program::Fill, program::Call,
+                                  program::HostCall> auto&) {});
     }
     std::visit([this](auto& s) { emit(s); }, step.what);
     if (levels_.size() == 1) fence_streams();

@@ -6,11 +6,13 @@
 #include <cstddef>
 
 #include "codegen/llvm/emit.hpp"
+#include "program/steps.hpp"
 #include "runtime/frame.hpp"
 
 namespace bitale::codegen {
 
 using program::Code;
+using program::Reach;
 
 namespace {
 
@@ -19,71 +21,42 @@ constexpr int shortest_store = 16;      // bytes
 constexpr std::int64_t least_traffic = 1 << 16;  // bytes: known to be less, a loop is not worth the choice
 constexpr std::int64_t frame_stream_from = offsetof(runtime::Frame, stream_from) / sizeof(std::int64_t);
 
-// What a program or a step of it reads, what it writes, and what it writes only in order, each element once.
+// What a step reads, and what it writes. Memory that others are handed, and what is added to, counts as read: it had
+// better stay in the caches.
 struct Accesses {
   std::unordered_set<std::int64_t> read, written;
   program::ExprWalk walk;
 
-  void note(program::Expr root) {
-    walk(root, [&](program::Expr expr) {
-      if (expr.code() == Code::load) read.insert(expr.payload());
+  void note(const program::Step& step) {
+    program::for_each_expr_within(step, [&](const program::Expr& root) {
+      walk(root, [&](program::Expr expr) {
+        if (expr.code() == Code::load) read.insert(expr.payload());
+      });
+    });
+    program::for_each_access_within(step, [&](const program::Access& access) {
+      const bool is_handed = access.reach == Reach::by_call || access.reach == Reach::by_host;
+      (is_handed || access.reads() ? read : written).insert(access.buffer);
     });
   }
-  void note(const program::Steps& steps) {
-    for (auto& step : steps) std::visit([&](auto& s) { note(s); }, step.what);
-  }
-  void note(const std::vector<program::Expr>& roots) {
-    for (auto& root : roots) note(root);
-  }
-  void note(const program::Store& s) {
-    written.insert(s.buffer);
-    note(s.at);
-    note(s.value);
-  }
-  void note(const program::Accumulate& s) {
-    read.insert(s.buffer);
-    note(s.at);
-    note(s.value);
-  }
-  void note(const program::Let& s) { note(s.value); }
-  void note(const program::Update& s) {
-    note(s.value);
-    if (s.place_var) note(s.place);
-  }
-  void note(const program::Loop& s) {
-    note(s.extent);
-    note(s.body);
-  }
-  void note(const program::Call& s) {
-    for (auto& argument : s.arguments)
-      if (auto* buffer = std::get_if<program::BufferArgument>(&argument)) read.insert(buffer->buffer);
-  }
-  void note(const program::HostCall& s) {
-    read.insert(s.inputs.begin(), s.inputs.end());
-    read.insert(s.outputs.begin(), s.outputs.end());
-  }
-  void note(const program::Fill& s) { written.insert(s.buffer); }
-  void note(const program::Allocate&) {}
-  void note(const program::Check& s) { note(s.condition); }
 };
 
 // Buffers that a step stores to at places that don't depend on each of the loops around: it writes them repeatedly.
-void note_repeated(const program::Steps& steps, std::vector<program::Expr>& indices,
+void note_repeated(const program::Step& step, std::vector<program::Expr>& indices,
                    std::unordered_set<std::int64_t>& repeated) {
-  for (auto& step : steps) {
-    if (auto* loop = std::get_if<program::Loop>(&step.what)) {
-      indices.push_back(loop->index);
-      note_repeated(loop->body, indices, repeated);
-      indices.pop_back();
-    }
-    auto* store = std::get_if<program::Store>(&step.what);
-    if (!store) continue;
+  program::for_each_access(step, [&](const program::Access& access) {
+    if (!access.at || access.reads()) return;
     std::size_t found = 0;
     program::ExprWalk walk;
-    for (auto& at : store->at)
+    for (auto& at : *access.at)
       walk(at, [&](program::Expr expr) { found += std::find(indices.begin(), indices.end(), expr) != indices.end(); });
-    if (found < indices.size()) repeated.insert(store->buffer);
-  }
+    if (found < indices.size()) repeated.insert(access.buffer);
+  });
+  const auto* loop = std::get_if<program::Loop>(&step.what);
+  if (loop) indices.push_back(loop->index);
+  program::for_each_body(step, [&](const program::Steps& body) {
+    for (auto& inner : body) note_repeated(inner, indices, repeated);
+  });
+  if (loop) indices.pop_back();
 }
 
 }  // namespace
@@ -91,7 +64,7 @@ void note_repeated(const program::Steps& steps, std::vector<program::Expr>& indi
 const std::unordered_set<std::int64_t>& Emitter::read_anywhere() {
   if (!read_anywhere_) {
     Accesses all;
-    all.note(program_.steps);
+    for (auto& step : program_.steps) all.note(step);
     read_anywhere_ = std::move(all.read);
   }
   return *read_anywhere_;
@@ -101,13 +74,12 @@ const std::unordered_set<std::int64_t>& Emitter::read_anywhere() {
 void Emitter::note_streams(const program::Step& step) {
   streamed_.clear();
   streams_ = false;
-  const auto* loop = std::get_if<program::Loop>(&step.what);
-  if (!loop) return;
+  if (!std::holds_alternative<program::Loop>(step.what)) return;
   Accesses here;
-  here.note(*loop);
+  here.note(step);
   std::unordered_set<std::int64_t> repeated;
-  std::vector<Expr> indices{loop->index};
-  note_repeated(loop->body, indices, repeated);
+  std::vector<Expr> indices;
+  note_repeated(step, indices, repeated);
   for (auto buffer : here.written)
     if (program_.buffers[std::size_t(buffer)].role == program::Role::output && !read_anywhere().count(buffer) &&
         !repeated.count(buffer))

@@ -8,6 +8,7 @@
 
 #include "bitale/bitale.hpp"
 #include "lowering/lower.hpp"
+#include "program/steps.hpp"
 
 using namespace bitale;
 

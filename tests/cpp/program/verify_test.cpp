@@ -70,7 +70,7 @@ TEST_CASE("buffers exist before they are used, once, and are made at the top") {
   Example inside;
   inside.program.steps.erase(inside.program.steps.begin());
   inside.body(0).insert(inside.body(0).begin(), {Allocate{Example::t}});
-  inside.fails("t is allocated in a loop");
+  inside.fails("an allocation is in a loop");
   Example unknown;
   unknown.program.steps.push_back({Allocate{Example::x}});
   unknown.fails("x exists twice");
@@ -99,4 +99,63 @@ TEST_CASE("indices and variables are in scope") {
   carried.body(1).push_back(
       {Update{carried.pool.var(0, DType::Float64), Combiner::add, carried.pool.number(1, DType::Float64)}});
   carried.fails("no loop carries it");
+}
+
+TEST_CASE("steps stand where their kind may") {
+  Example filled;
+  filled.body(1).push_back({Fill{Example::t, filled.pool.number(0, DType::Float64)}});
+  filled.fails("a fill is in a loop");
+  Example called;
+  called.body(1).push_back({Call{"bt_sort", {BufferArgument{Example::t, AccessKind::combine}}}});
+  called.fails("a call is in a loop");
+  Example checked;
+  checked.body(1).push_back({Check{checked.pool.boolean(true), 0}});
+  checked.fails("a check is in a loop");
+  Example hosted;
+  hosted.program.callbacks = {"op"};
+  hosted.body(1).push_back({HostCall{0, {Example::x}, {}}});
+  hosted.fails("a host call is in a loop");
+  Example lanes;
+  lanes.body(1).push_back({Let{lanes.pool.var(0, DType::Int64), lanes.i}});
+  std::get<Loop>(lanes.program.steps[1].what).vector = true;
+  lanes.fails("a named value is in a vector loop");
+  Example again;
+  again.body(1).push_back({again.loop(again.i, Store{Example::t, {again.i}, again.load(Example::x, again.i)})});
+  again.fails("index 0 is that of a loop around");
+}
+
+TEST_CASE("what is not the program's own is not written to") {
+  Example input;
+  input.body(1).push_back({Store{Example::x, {input.i}, input.load(Example::x, input.i)}});
+  input.fails("x is written to");
+  Example called;
+  called.program.steps.push_back({Call{"bt_sort", {BufferArgument{Example::x, AccessKind::write}}}});
+  called.fails("x is written to");
+  Example filled;
+  filled.program.steps.insert(filled.program.steps.begin(), {Fill{Example::x, filled.pool.number(0, DType::Float64)}});
+  filled.fails("x is written to");
+}
+
+TEST_CASE("calls read what was written, and only that; fills are constant") {
+  Example early;
+  early.program.steps.insert(early.program.steps.begin() + 1,
+                             {Call{"bt_sort", {BufferArgument{Example::t, AccessKind::combine}}}});
+  early.fails("t is read before anything is written");
+  Example written;
+  written.program.steps.insert(written.program.steps.begin() + 1,
+                               {Call{"bt_sort", {BufferArgument{Example::t, AccessKind::write}}}});
+  CHECK_NOTHROW(verify(written.program));
+  Example filled;
+  filled.program.steps.insert(filled.program.steps.begin() + 1,
+                              {Fill{Example::t, cast(filled.length, DType::Float64)}});
+  filled.fails("filled with a value that is not constant");
+}
+
+TEST_CASE("what a body defines is known in its iteration only") {
+  Example example;
+  const Expr var = example.pool.var(0, DType::Float64);
+  example.body(1).push_back({Let{var, example.load(Example::x, example.i)}});
+  CHECK_NOTHROW(verify(example.program));
+  example.body(3).push_back({Store{Example::y, {example.j}, var}});
+  example.fails("v0 is read before it is known");
 }

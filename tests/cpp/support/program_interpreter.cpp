@@ -311,10 +311,10 @@ class Machine {
     constexpr std::size_t most = 24;
     std::vector<std::int64_t> integers;
     std::vector<double> reals;
-    std::vector<std::pair<std::int64_t, Array>> arrays;
+    std::vector<std::pair<BufferArgument, Array>> arrays;
     for (auto& argument : s.arguments) {
       if (auto* buffer = std::get_if<BufferArgument>(&argument)) {
-        arrays.emplace_back(buffer->buffer,
+        arrays.emplace_back(*buffer,
                             array_of(allocated(buffer->buffer), program_.buffers[std::size_t(buffer->buffer)].dtype));
         integers.push_back(std::int64_t(reinterpret_cast<std::intptr_t>(arrays.back().second.mutable_data())));
       } else {
@@ -339,8 +339,8 @@ class Machine {
     const auto& i = integers;
     call(i[0], i[1], i[2], i[3], i[4], i[5], reals[0], reals[1], reals[2], reals[3], i[6], i[7], i[8], i[9], i[10],
          i[11], i[12], i[13], i[14], i[15], i[16], i[17], i[18], i[19], i[20], i[21], i[22], i[23]);
-    for (auto& [buffer, array] : arrays)
-      if (program_.buffers[std::size_t(buffer)].role != Role::constant) place(std::size_t(buffer), array);
+    for (auto& [argument, array] : arrays)
+      if (argument.kind != AccessKind::read) place(std::size_t(argument.buffer), array);
   }
   void run(const Check& s) {
     if (!known(s.condition, "a check")) throw CheckFailed{s.check};

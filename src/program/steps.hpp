@@ -1,0 +1,301 @@
+// Steps taken apart. `visit_parts` says, once for each kind of step, which expressions it evaluates, which buffers it
+// accesses and how, which variables it defines, and which steps it contains; all walks over a Program stand on it, to
+// look or to rewrite. Steps are taken apart by structured bindings, and kinds by exhaustive overload sets: a new field,
+// or a new kind of step, does not compile until it is described here and in each pass that treats kinds by themselves.
+#pragma once
+
+#include <concepts>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "program/program.hpp"
+
+namespace bitale::program {
+
+// ---- by kind --------------------------------------------------------------------------------------------------------
+
+template <class... Fs>
+struct Overloaded : Fs... {
+  using Fs::operator()...;
+};
+
+template <class S>
+concept AnyStep = std::same_as<std::remove_const_t<S>, Step>;
+
+// In an overload set: [](const OneOf<Let, Update> auto&) {...}.
+template <class S, class... Kinds>
+concept OneOf = (std::same_as<std::remove_const_t<S>, Kinds> || ...);
+
+// Calls the function for the step's kind. There must be one for each kind: a list of kinds that a pass treats alike is
+// written with OneOf, and never as "everything else".
+template <AnyStep S, class... Fs>
+decltype(auto) match(S& step, Fs&&... fs) {
+  return std::visit(Overloaded<std::decay_t<Fs>...>{std::forward<Fs>(fs)...}, step.what);
+}
+
+// Where the IR allows a step: the verifier holds every Program to it. Loops may only contain what their emitters know
+// how to repeat; memory is allocated, and the host asked, at the top.
+inline bool may_be_in_loop(const Step& step) {
+  return match(
+      step, [](const OneOf<Store, Accumulate, Let, Update, Loop> auto&) { return true; },
+      [](const OneOf<Allocate, Fill, Call, Check, HostCall> auto&) { return false; });
+}
+
+// Whether iterations of a vector loop may do it together, as lanes.
+inline bool may_be_in_lanes(const Step& step) {
+  return match(
+      step, [](const OneOf<Store, Accumulate, Update> auto&) { return true; },
+      [](const OneOf<Let, Loop, Allocate, Fill, Call, Check, HostCall> auto&) { return false; });
+}
+
+// For messages: "a store", "a loop".
+std::string_view kind_name(const Step& step);
+
+// ---- parts ----------------------------------------------------------------------------------------------------------
+
+enum class Reach : std::uint8_t {
+  element,  // the element at `at`
+  whole,    // every element
+  by_call,  // what a runtime function does with its memory
+  by_host,  // an input of a host call; or an output, whose memory the host brings
+};
+
+// What a step does to a buffer by itself. What its expressions load is an access, too, but is found in those.
+template <class AnyId, class AnyPlaces>
+struct BasicAccess {
+  AnyId& buffer;
+  AnyPlaces* at;  // of an element; null for all else
+  AccessKind kind;
+  Reach reach;
+  bool reads() const { return kind != AccessKind::write; }
+  bool writes() const { return kind != AccessKind::read; }
+};
+using Access = BasicAccess<const std::int64_t, const std::vector<Expr>>;
+using MutableAccess = BasicAccess<std::int64_t, std::vector<Expr>>;
+
+enum class Definition : std::uint8_t {
+  index,     // of a loop: known in its body
+  named,     // by a Let, from there on
+  carried,   // by a loop: known after it, of running ones in each iteration after their update
+  combined,  // by an update, of a carried variable
+};
+
+// A visitor of parts that ignores them all. Those who want some hide the functions for these.
+struct IgnoredParts {
+  void expr(const Expr&) {}
+  template <class Id, class Places>
+  void access(Id&, Places*, AccessKind, Reach) {}
+  template <class Var>
+  void define(Var&, Definition) {}
+  template <class Body>
+  void body(Body&) {}
+  void allocate(const std::int64_t&) {}
+};
+
+namespace parts {
+
+// Of an access that is not one of an element.
+template <class S>
+constexpr std::conditional_t<std::is_const_v<S>, const std::vector<Expr>, std::vector<Expr>>* nowhere = nullptr;
+
+template <OneOf<Store> S, class V>
+void visit(S& step, V& v) {
+  auto& [buffer, at, value] = step;
+  v.access(buffer, &at, AccessKind::write, Reach::element);
+  for (auto& place : at) v.expr(place);
+  v.expr(value);
+}
+template <OneOf<Accumulate> S, class V>
+void visit(S& step, V& v) {
+  auto& [buffer, at, combiner, value] = step;
+  v.access(buffer, &at, AccessKind::combine, Reach::element);
+  for (auto& place : at) v.expr(place);
+  v.expr(value);
+}
+template <OneOf<Let> S, class V>
+void visit(S& step, V& v) {
+  auto& [var, value] = step;
+  v.expr(value);
+  v.define(var, Definition::named);
+}
+template <OneOf<Update> S, class V>
+void visit(S& step, V& v) {
+  auto& [var, combiner, value, place_var, place] = step;
+  v.expr(value);
+  if (place) v.expr(place);
+  v.define(var, Definition::combined);
+  if (place_var) v.define(place_var, Definition::combined);
+}
+template <OneOf<Loop> S, class V>
+void visit(S& step, V& v) {
+  auto& [index, extent, carries, body, vector, ahead, work] = step;
+  v.expr(extent);
+  if (work) v.expr(work);
+  v.define(index, Definition::index);
+  for (auto& [var, combiner, running] : carries) v.define(var, Definition::carried);
+  v.body(body);
+}
+template <OneOf<Allocate> S, class V>
+void visit(S& step, V& v) {
+  auto& [buffer] = step;
+  v.allocate(buffer);
+}
+template <OneOf<Fill> S, class V>
+void visit(S& step, V& v) {
+  auto& [buffer, value] = step;
+  v.access(buffer, nowhere<S>, AccessKind::write, Reach::whole);
+  v.expr(value);
+}
+template <OneOf<Call> S, class V>
+void visit(S& step, V& v) {
+  auto& [function, arguments] = step;
+  for (auto& argument : arguments) {
+    if (auto* expr = std::get_if<Expr>(&argument)) {
+      v.expr(*expr);
+    } else {
+      auto& [buffer, kind] = std::get<BufferArgument>(argument);
+      v.access(buffer, nowhere<S>, kind, Reach::by_call);
+    }
+  }
+}
+template <OneOf<Check> S, class V>
+void visit(S& step, V& v) {
+  auto& [condition, check] = step;
+  v.expr(condition);
+}
+template <OneOf<HostCall> S, class V>
+void visit(S& step, V& v) {
+  auto& [callback, inputs, outputs] = step;
+  for (auto& buffer : inputs) v.access(buffer, nowhere<S>, AccessKind::read, Reach::by_host);
+  for (auto& buffer : outputs) v.access(buffer, nowhere<S>, AccessKind::write, Reach::by_host);
+}
+
+}  // namespace parts
+
+// Every part of one step, of the steps in it only the lists that they are. Accesses come before the expressions that
+// say where, and those before what the step defines.
+template <AnyStep S, class V>
+void visit_parts(S& step, V&& visitor) {
+  std::visit([&](auto& kind) { parts::visit(kind, visitor); }, step.what);
+}
+
+// ---- walks ----------------------------------------------------------------------------------------------------------
+
+namespace parts {
+
+template <class E, class Visit>
+struct OfExprs : IgnoredParts {
+  Visit& visit_expr;
+  void expr(E& e) { visit_expr(e); }
+};
+template <class Visit>
+struct OfAccesses : IgnoredParts {
+  Visit& visit_access;
+  template <class Id, class Places>
+  void access(Id& buffer, Places* at, AccessKind kind, Reach reach) {
+    visit_access(BasicAccess<Id, Places>{buffer, at, kind, reach});
+  }
+};
+template <class Visit>
+struct OfBodies : IgnoredParts {
+  Visit& visit_body;
+  template <class Body>
+  void body(Body& steps) {
+    visit_body(steps);
+  }
+};
+template <class Visit>
+struct OfDefinitions : IgnoredParts {
+  Visit& visit_definition;
+  template <class Var>
+  void define(Var& var, Definition kind) {
+    visit_definition(var, kind);
+  }
+};
+
+}  // namespace parts
+
+// Every expression that one step evaluates, those of the steps in it left out: visit(Expr&), of a constant step
+// visit(const Expr&).
+template <AnyStep S, class Visit>
+void for_each_expr(S& step, Visit&& visit) {
+  using E = std::conditional_t<std::is_const_v<S>, const Expr, Expr>;
+  visit_parts(step, parts::OfExprs<E, Visit>{{}, visit});
+}
+// Every access of one step: visit(Access), of a step that may be changed visit(MutableAccess).
+template <AnyStep S, class Visit>
+void for_each_access(S& step, Visit&& visit) {
+  visit_parts(step, parts::OfAccesses<Visit>{{}, visit});
+}
+// Every list of steps in one step.
+template <AnyStep S, class Visit>
+void for_each_body(S& step, Visit&& visit) {
+  visit_parts(step, parts::OfBodies<Visit>{{}, visit});
+}
+// Every variable or index that one step defines: visit(Expr&, Definition).
+template <AnyStep S, class Visit>
+void for_each_definition(S& step, Visit&& visit) {
+  visit_parts(step, parts::OfDefinitions<Visit>{{}, visit});
+}
+
+// Every step, each before the steps in it. Nesting is as deep as arrays have dimensions.
+template <class S, class Visit>
+requires std::same_as<std::remove_const_t<S>, Steps>
+void visit_steps(S& steps, Visit&& visit) {
+  for (auto& step : steps) {
+    visit(step);
+    for_each_body(step, [&](auto& body) { visit_steps(body, visit); });
+  }
+}
+
+// Every element that one step's expressions load, once over all calls with one walk: visit(Expr load).
+template <AnyStep S, class Visit>
+void for_each_load(S& step, ExprWalk& walk, Visit&& visit) {
+  for_each_expr(step, [&](const Expr& root) {
+    walk(root, [&](Expr expr) {
+      if (expr.code() == Code::load) visit(expr);
+    });
+  });
+}
+
+// Of one step and those in it.
+template <class Visit>
+void for_each_expr_within(const Step& step, Visit&& visit) {
+  for_each_expr(step, visit);
+  for_each_body(step,
+                [&](const Steps& body) { visit_steps(body, [&](const Step& inner) { for_each_expr(inner, visit); }); });
+}
+template <class Visit>
+void for_each_access_within(const Step& step, Visit&& visit) {
+  for_each_access(step, visit);
+  for_each_body(
+      step, [&](const Steps& body) { visit_steps(body, [&](const Step& inner) { for_each_access(inner, visit); }); });
+}
+// Every buffer that they read or write, some more than once: visit(buffer).
+template <class Visit>
+void for_each_buffer(const Step& step, Visit&& visit) {
+  ExprWalk walk;
+  for_each_expr_within(step, [&](const Expr& root) {
+    walk(root, [&](Expr expr) {
+      if (expr.code() == Code::load) visit(expr.payload());
+    });
+  });
+  for_each_access_within(step, [&](const Access& access) { visit(access.buffer); });
+}
+
+// Whether one step, those in it left out, may end the call with an error.
+inline bool may_fail(const Step& step) {
+  return match(
+      step, [](const OneOf<Check, HostCall, Allocate> auto&) { return true; },
+      [](const OneOf<Store, Accumulate, Let, Update, Loop, Fill, Call> auto&) { return false; });
+}
+
+// Whether the step computes from expressions and memory alone, and contains no others.
+inline bool is_simple(const Step& step) {
+  return match(
+      step, [](const OneOf<Store, Accumulate, Let, Update> auto&) { return true; },
+      [](const OneOf<Loop, Allocate, Fill, Call, Check, HostCall> auto&) { return false; });
+}
+
+}  // namespace bitale::program
