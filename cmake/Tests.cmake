@@ -47,6 +47,17 @@ set_tests_properties(consumer.install PROPERTIES FIXTURES_SETUP installed_librar
 set_tests_properties(consumer PROPERTIES FIXTURES_REQUIRED installed_library
   ENVIRONMENT BITALE_FLAGS=base_compiledir=${CMAKE_CURRENT_BINARY_DIR}/compiled)
 
+# Users build with BITALE_UNITY, under which private names of two files must not clash. Compiling without optimisation shows it.
+if(NOT BITALE_UNITY AND NOT BITALE_SANITIZE)
+  add_test(NAME unity
+    COMMAND ${CMAKE_CTEST_COMMAND} --build-and-test ${CMAKE_CURRENT_SOURCE_DIR} ${CMAKE_CURRENT_BINARY_DIR}/unity
+      --build-generator ${CMAKE_GENERATOR} --build-noclean --build-target bitale
+      --build-options -DBITALE_UNITY=ON -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_BUILD_TYPE=None -DBITALE_BUILD_TESTS=OFF
+        -DBITALE_BUILD_EXAMPLES=OFF -DBITALE_BUILD_BENCH=OFF
+    --test-command ${CMAKE_COMMAND} -E true)
+  set_tests_properties(unity PROPERTIES LABELS build)
+endif()
+
 # docs/rewrites.md is generated from the rules.
 add_executable(rewrites_doc tools/rewrites_doc.cpp)
 bitale_target(rewrites_doc)

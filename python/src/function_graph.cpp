@@ -22,7 +22,7 @@ FunctionGraphObject own(FunctionGraph graph) {
   return {std::move(held), writable};
 }
 
-FunctionGraph& writable(const FunctionGraphObject& self) {
+FunctionGraph& writable_graph(const FunctionGraphObject& self) {
   if (!self.writable)
     throw TypeError("this FunctionGraph belongs to a compiled function and can't change; clone() gives one that can");
   return *self.writable;
@@ -109,14 +109,14 @@ void bind_function_graph(nb::module_& m) {
       .def(
           "replace",
           [](const Self& self, const Variable& before, const Like& after, const std::string& reason) {
-            writable(self).replace(before, as_variable(after), reason);
+            writable_graph(self).replace(before, as_variable(after), reason);
           },
           "var"_a, "new_var"_a, nb::kw_only(), "reason"_a = "user", nb::call_guard<AtCaller>(),
           "Replaces every use of a variable; on any error the graph stays as it was.")
       .def(
           "replace_all",
           [](const Self& self, Any pairs, const std::string& reason) {
-            writable(self).replace_all(as_replacements(pairs, "replace_all"), reason);
+            writable_graph(self).replace_all(as_replacements(pairs, "replace_all"), reason);
           },
           "pairs"_a, "reason"_a = "user", nb::call_guard<AtCaller>(), "Several replacements, all or none.")
       .def(
@@ -127,12 +127,13 @@ void bind_function_graph(nb::module_& m) {
               client.node = apply->apply.node();
             else if (!PyUnicode_Check(node.ptr()))
               throw TypeError("change_node_input: expected an Apply node or \"output\"");
-            writable(self).change_node_input(client, as_variable(after), reason);
+            writable_graph(self).change_node_input(client, as_variable(after), reason);
           },
           "node"_a, "i"_a, "new_var"_a, "reason"_a = "user", nb::call_guard<AtCaller>(),
           "Replaces one use of a variable.")
       .def(
-          "add_output", [](const Self& self, const Variable& output) { writable(self).add_output(output); }, "var"_a)
+          "add_output", [](const Self& self, const Variable& output) { writable_graph(self).add_output(output); },
+          "var"_a)
       .def(
           "check_integrity", [](const Self& self) { self.graph->check_integrity(); },
           "Raises when the graph is not as it should be.")

@@ -17,7 +17,7 @@ namespace {
 // Entries as those of compiled code are: whole or not there, and checked.
 cache::Store records(const std::string& compiledir) { return {compiledir + "/machines", std::int64_t(1) << 20}; }
 
-const Digest& this_machine() {
+const Digest& machine_key() {
   static const Digest key = [] {
     Digester digester;
     digester.add("width of vectors, 1");
@@ -29,7 +29,7 @@ const Digest& this_machine() {
 
 // Nothing for what this processor has not.
 std::optional<int> recorded(const std::string& compiledir) {
-  const std::optional<std::string> text = records(compiledir).load(this_machine());
+  const std::optional<std::string> text = records(compiledir).load(machine_key());
   for (const int bytes : vector_widths())
     if (text && *text == std::to_string(bytes)) return bytes;
   return {};
@@ -66,7 +66,7 @@ bool is_vector_width_recorded() { return recorded(config::get("compiledir")).has
 
 bool record_vector_width(int bytes, bool here) {
   const std::string compiledir = config::get("compiledir");
-  records(compiledir).save(this_machine(), std::to_string(bytes));
+  records(compiledir).save(machine_key(), std::to_string(bytes));
   if (here) {
     Answers& known = answers();
     const std::lock_guard lock(known.mutex);

@@ -12,7 +12,7 @@ namespace {
 
 using WarningHandler = std::function<void(const std::string&)>;
 
-Handler<WarningHandler>& handler() {
+Handler<WarningHandler>& warning_handler() {
   static auto& held = *new Handler<WarningHandler>;  // never destroyed: static variables may warn as they go
   return held;
 }
@@ -20,12 +20,12 @@ Handler<WarningHandler>& handler() {
 }  // namespace
 
 void warn(const std::string& message) {
-  if (const auto function = handler().get())
+  if (const auto function = warning_handler().get())
     (*function)(message);
   else
     std::fprintf(stderr, "bitale: warning: %s\n", message.c_str());
 }
 
-void set_warning_handler(WarningHandler function) { handler().set(std::move(function)); }
+void set_warning_handler(WarningHandler function) { warning_handler().set(std::move(function)); }
 
 }  // namespace bitale

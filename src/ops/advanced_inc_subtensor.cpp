@@ -14,16 +14,16 @@
 namespace bitale {
 namespace {
 
-std::span<const Variable> indices_of(const Apply& node) { return std::span(node.inputs()).subspan(2); }
+std::span<const Variable> update_indices(const Apply& node) { return std::span(node.inputs()).subspan(2); }
 
-AdvancedIndex layout_of(const std::vector<int>& axes, const Apply& node) {
+AdvancedIndex update_layout(const std::vector<int>& axes, const Apply& node) {
   return AdvancedIndex(axes, node.input(0).ndim(), node.input(2).ndim());
 }
 
 // Of the positions of the index that select the same element, the one that is written last, as 1; the others as 0. Has
 // the rank of the region: length 1 in the dimensions kept whole.
 Variable last_writers(const std::vector<int>& axes, const Apply& node, DType dtype) {
-  const Variables indices(indices_of(node).begin(), indices_of(node).end());
+  const Variables indices(update_indices(node).begin(), update_indices(node).end());
   std::vector<Shape> lengths;
   for (auto& index : indices) lengths.push_back(lengths_of(index));
   const Shape shape = broadcast_index_lengths(indices, lengths);
@@ -40,7 +40,7 @@ Variable last_writers(const std::vector<int>& axes, const Apply& node, DType dty
   read.erase(read.begin() + 1);
   read[0] = (*make_ref<AdvancedIncSubtensor>(all, true))(write);
   const Variable last = cast(eq((*make_ref<AdvancedSubtensor>(all))(read), numbers), dtype);
-  const AdvancedIndex layout = layout_of(axes, node);
+  const AdvancedIndex layout = update_layout(axes, node);
   std::vector<int> order(std::size_t(layout.position()), new_axis);
   for (int k = 0; k < last.ndim(); ++k) order.push_back(k);
   while (int(order.size()) < layout.region_ndim()) order.push_back(new_axis);
@@ -49,7 +49,7 @@ Variable last_writers(const std::vector<int>& axes, const Apply& node, DType dty
 
 std::vector<bool> repeats_of(const Apply& node) {
   std::vector<bool> out;
-  for (auto& index : indices_of(node)) out.push_back(index.tensor().broadcasts(0));
+  for (auto& index : update_indices(node)) out.push_back(index.tensor().broadcasts(0));
   return out;
 }
 
@@ -66,14 +66,14 @@ bool counts_up(const Variable& index) {
 // One position can't collide with another: there is one, or they lie along one dimension and an index counts up.
 bool selects_once(const Apply& node) {
   int longest = -1;
-  for (auto& index : indices_of(node))
+  for (auto& index : update_indices(node))
     for (int axis = 0; axis < index.ndim(); ++axis) {
       if (index.static_shape()[std::size_t(axis)] == 1) continue;
       if (longest >= 0 && longest != axis) return false;
       longest = axis;
     }
   if (longest < 0) return true;
-  for (auto& index : indices_of(node))
+  for (auto& index : update_indices(node))
     if (index.static_shape()[std::size_t(longest)] != 1 && counts_up(index)) return true;
   return false;
 }
@@ -115,8 +115,8 @@ std::vector<Shape> AdvancedIncSubtensor::infer_shape(const Apply&, std::span<con
 
 void AdvancedIncSubtensor::perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const {
   const Array result = inplace && is_place(in[0]) ? in[0] : in[0].copy();
-  const Array offsets = index_offsets(axes, result, in.subspan(2), indices_of(node), label());
-  const AdvancedIndex layout = layout_of(axes, node);
+  const Array offsets = index_offsets(axes, result, in.subspan(2), update_indices(node), label());
+  const AdvancedIndex layout = update_layout(axes, node);
   const Dims shape = layout.region(result.shape(), offsets.shape());
   const Dims along_index(std::size_t(offsets.ndim()), 0), across(std::size_t(result.ndim()), 0);
   const Array value = fitted_value(in[0], in[1], node.input(1), shape, label());
@@ -143,7 +143,7 @@ void AdvancedIncSubtensor::perform(const Apply& node, std::span<const Array> in,
 // x[arange(n), i] = y, and the like: each position of the index has its own row, so that an element of the result is
 // known from its index alone. The gradient of picking one column per row is of this kind.
 void AdvancedIncSubtensor::emit_picked(Lowering& to, const Apply& node, std::size_t counting, ElementRule value) const {
-  const AdvancedIndex layout = layout_of(axes, node);
+  const AdvancedIndex layout = update_layout(axes, node);
   const bool logical = node.input(0).dtype() == DType::Bool;
   to.element(
       0,
@@ -221,7 +221,7 @@ Apply AdvancedIncSubtensor::vectorize(const Apply& node, std::span<const Variabl
 
 namespace {
 
-std::vector<Sample> samples() {
+std::vector<Sample> advanced_inc_subtensor_samples() {
   constexpr auto any = unknown_length;
   std::vector<Sample> out;
   const Array matrix = sample_values(DType::Float64, {4, 3}), cube = sample_values(DType::Float64, {3, 2, 4});
@@ -247,7 +247,7 @@ std::vector<Sample> samples() {
 }
 
 REGISTER_OP(AdvancedIncSubtensor, "A copy of a tensor with elements, by integer tensors, increased or replaced.",
-            samples);
+            advanced_inc_subtensor_samples);
 
 }  // namespace
 }  // namespace bitale

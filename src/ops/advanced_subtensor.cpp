@@ -12,9 +12,9 @@
 namespace bitale {
 namespace {
 
-std::span<const Variable> indices_of(const Apply& node) { return std::span(node.inputs()).subspan(1); }
+std::span<const Variable> index_inputs(const Apply& node) { return std::span(node.inputs()).subspan(1); }
 
-AdvancedIndex layout_of(const std::vector<int>& axes, const Apply& node) {
+AdvancedIndex read_layout(const std::vector<int>& axes, const Apply& node) {
   return AdvancedIndex(axes, node.input(0).ndim(), node.input(1).ndim());
 }
 
@@ -45,13 +45,13 @@ Apply AdvancedSubtensor::make_node(std::span<const Variable> inputs) const {
 }
 
 std::vector<Shape> AdvancedSubtensor::infer_shape(const Apply& node, std::span<const Shape> inputs) const {
-  return {layout_of(axes, node).region(inputs[0], broadcast_index_lengths(indices_of(node), inputs.subspan(1)))};
+  return {read_layout(axes, node).region(inputs[0], broadcast_index_lengths(index_inputs(node), inputs.subspan(1)))};
 }
 
 void AdvancedSubtensor::perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const {
   const Array& x = in[0];
-  const Array offsets = index_offsets(axes, x, in.subspan(1), indices_of(node), name());
-  const AdvancedIndex layout = layout_of(axes, node);
+  const Array offsets = index_offsets(axes, x, in.subspan(1), index_inputs(node), name());
+  const AdvancedIndex layout = read_layout(axes, node);
   const Dims along_index(std::size_t(offsets.ndim()), 0), across(std::size_t(x.ndim()), 0);
   const Dims shape = layout.region(x.shape(), offsets.shape());
   out[0] = Array::empty(x.dtype(), shape);
@@ -113,7 +113,7 @@ Apply AdvancedSubtensor::vectorize(const Apply& node, std::span<const Variable> 
 
 namespace {
 
-std::vector<Sample> samples() {
+std::vector<Sample> advanced_subtensor_samples() {
   constexpr auto any = unknown_length;
   std::vector<Sample> out;
   const Array matrix = sample_values(DType::Float64, {4, 3}), cube = sample_values(DType::Float64, {3, 2, 4});
@@ -136,7 +136,7 @@ std::vector<Sample> samples() {
   return out;
 }
 
-REGISTER_OP(AdvancedSubtensor, "Elements or rows of a tensor, by integer tensors.", samples);
+REGISTER_OP(AdvancedSubtensor, "Elements or rows of a tensor, by integer tensors.", advanced_subtensor_samples);
 
 }  // namespace
 }  // namespace bitale

@@ -179,7 +179,7 @@ Variable ones(const Operands& shape, std::optional<DType> dtype) {
 
 namespace {
 
-std::vector<Sample> samples() {
+std::vector<Sample> alloc_samples() {
   constexpr auto any = unknown_length;
   auto s = sample_input(DType::Float64, {}), v = sample_input(DType::Float64, {any});
   auto row = sample_input(DType::Float32, {1, any}), b = sample_input(DType::Bool, {any});
@@ -193,7 +193,7 @@ std::vector<Sample> samples() {
           {op->make_node({{v, three}}), {sample_values(DType::Float64, {3})}}};
 }
 
-REGISTER_OP(Alloc, "A tensor of given lengths filled with a value.", samples);
+REGISTER_OP(Alloc, "A tensor of given lengths filled with a value.", alloc_samples);
 
 }  // namespace
 }  // namespace bitale

@@ -10,7 +10,7 @@
 namespace bitale {
 namespace {
 
-constexpr std::string_view zero_step = "arange: the step can't be zero";
+constexpr std::string_view zero_arange_step = "arange: the step can't be zero";
 constexpr std::string_view bad_length = "arange: the bounds and the step give no finite length";
 
 bool integer_bounds(const Apply& node) {
@@ -19,7 +19,7 @@ bool integer_bounds(const Apply& node) {
 
 // ceil((stop - start) / step), at least 0. Integers are counted exactly; floats in double precision, as NumPy does.
 std::int64_t integer_length(std::int64_t start, std::int64_t stop, std::int64_t step) {
-  if (step == 0) throw ValueError(std::string(zero_step));
+  if (step == 0) throw ValueError(std::string(zero_arange_step));
   if (step > 0 ? start >= stop : start <= stop) return 0;
   const auto distance =
       step > 0 ? std::uint64_t(stop) - std::uint64_t(start) : std::uint64_t(start) - std::uint64_t(stop);
@@ -28,7 +28,7 @@ std::int64_t integer_length(std::int64_t start, std::int64_t stop, std::int64_t 
 }
 
 std::int64_t float_length(double start, double stop, double step) {
-  if (step == 0) throw ValueError(std::string(zero_step));
+  if (step == 0) throw ValueError(std::string(zero_arange_step));
   const double length = std::ceil((stop - start) / step);
   if (!(length < 0x1p62)) throw ValueError(std::string(bad_length));
   return length > 0 ? std::int64_t(length) : 0;
@@ -53,7 +53,7 @@ Apply ARange::make_node(std::span<const Variable> inputs) const {
   std::int64_t length = unknown_length;
   if (integer_bounds(node)) {
     auto start = known_integer(inputs[0]), stop = known_integer(inputs[1]), step = known_integer(inputs[2]);
-    if (step == 0) throw ValueError(std::string(zero_step));
+    if (step == 0) throw ValueError(std::string(zero_arange_step));
     if (start && stop && step) length = integer_length(*start, *stop, *step);
   } else if (inputs[0].is_constant() && inputs[1].is_constant() && inputs[2].is_constant()) {
     length = length_from(false, *inputs[0].constant(), *inputs[1].constant(), *inputs[2].constant());
@@ -99,7 +99,7 @@ void ARange::perform(const Apply& node, std::span<const Array> in, std::span<Arr
 
 bool ARange::emit(Lowering& to, const Apply& node) const {
   if (!(integer_bounds(node) && known_integer(node.input(2))))
-    to.require(not_equal(to.in(2), 0), std::string(zero_step));
+    to.require(not_equal(to.in(2), 0), std::string(zero_arange_step));
   to.element(
       0,
       [this, &to](Index at) {
@@ -174,7 +174,7 @@ Variable arange(const Operand& start, const Operand& stop, const Operand& step, 
 
 namespace {
 
-std::vector<Sample> samples() {
+std::vector<Sample> arange_samples() {
   auto n = sample_input(DType::Int64, {}), m = sample_input(DType::Int64, {}), k = sample_input(DType::Int64, {});
   auto a = sample_input(DType::Float64, {}), b = sample_input(DType::Float64, {}), c = sample_input(DType::Float64, {});
   auto whole = make_ref<ARange>(DType::Int64);
@@ -187,7 +187,7 @@ std::vector<Sample> samples() {
           {real->make_node({{a, b, c}}), {Array(0.25), Array(2.1), Array(0.5)}}};
 }
 
-REGISTER_OP(ARange, "Evenly spaced numbers from start, before stop.", samples);
+REGISTER_OP(ARange, "Evenly spaced numbers from start, before stop.", arange_samples);
 
 }  // namespace
 }  // namespace bitale

@@ -166,7 +166,7 @@ Variable argmin(const Operand& x, const std::vector<int>& axes, bool keepdims) {
 
 namespace {
 
-std::vector<Sample> samples() {
+std::vector<Sample> argmax_samples() {
   constexpr auto any = unknown_length;
   std::vector<Sample> out;
   auto add = [&](DType dtype, const Dims& type, const Array& value, std::optional<int> axis) {
@@ -197,7 +197,7 @@ OpRef make_argmax(const Attributes& attributes) {
 }
 
 REGISTER_OP_MADE_BY(Argmax, make_argmax, "Position of the largest or smallest element, along an axis or of all.",
-                    samples);
+                    argmax_samples);
 
 }  // namespace
 

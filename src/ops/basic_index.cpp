@@ -3,7 +3,7 @@
 namespace bitale {
 namespace {
 
-constexpr std::string_view zero_step = "slice step cannot be zero";
+constexpr std::string_view zero_slice_step = "slice step cannot be zero";
 
 [[noreturn]] void out_of_bounds(std::string_view who, std::int64_t index, int axis, std::int64_t length) {
   throw IndexError(cat(who, ": index ", index, " is out of bounds for axis ", axis, " with size ", length));
@@ -41,7 +41,7 @@ Variables checked_index_inputs(const IndexPattern& pattern, const Variable& x, s
   Variables out;
   for (auto& input : inputs) out.push_back(as_length(input, who));
   for_each_step(pattern, [&](std::size_t k) {
-    if (known_integer(out[k]) == 0) throw ValueError(std::string(zero_step));
+    if (known_integer(out[k]) == 0) throw ValueError(std::string(zero_slice_step));
   });
   return out;
 }
@@ -90,7 +90,7 @@ Array indexed_view(const IndexPattern& pattern, const Array& x, std::span<const 
   std::vector<std::int64_t> values;
   for (auto& index : indices) values.push_back(index.int_item());
   for_each_step(pattern, [&](std::size_t k) {
-    if (values[k] == 0) throw ValueError(std::string(zero_step));
+    if (values[k] == 0) throw ValueError(std::string(zero_slice_step));
   });
   for_each_integer(pattern, [&](std::size_t axis, std::size_t k) {
     const std::int64_t length = x.shape(int(axis));
@@ -143,7 +143,7 @@ BasicSelection::BasicSelection(Lowering& to, const IndexPattern& pattern, int fi
   for (int k = 0; k < pattern.input_count(); ++k) values.push_back(cast(to.in(first + k), DType::Int64));
   const auto lengths = to.shape_in(0);
   for_each_step(pattern, [&](std::size_t k) {
-    if (!values[k].is_constant()) to.require(not_equal(values[k], 0), std::string(zero_step));
+    if (!values[k].is_constant()) to.require(not_equal(values[k], 0), std::string(zero_slice_step));
   });
   for_each_integer(pattern, [&](std::size_t axis, std::size_t k) {
     to.require((values[k] >= -lengths[axis]) & (values[k] < lengths[axis]),

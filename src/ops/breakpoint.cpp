@@ -65,14 +65,14 @@ std::vector<Variable> breakpoint(std::string name, const Operand& condition, con
 
 namespace {
 
-std::vector<Sample> samples() {
+std::vector<Sample> breakpoint_samples() {
   auto x = sample_input(DType::Float64, {unknown_length, unknown_length}), n = sample_input(DType::Int32, {});
   auto condition = sample_input(DType::Bool, {});
   return {{make_ref<PdbBreakpoint>("here")->make_node({{condition, x, n}}),
            {Array(false), sample_values(DType::Float64, {2, 3}), Array(3.0).astype(DType::Int32)}}};
 }
 
-REGISTER_OP(PdbBreakpoint, "The inputs after a condition; a debugger is entered when that holds.", samples);
+REGISTER_OP(PdbBreakpoint, "The inputs after a condition; a debugger is entered when that holds.", breakpoint_samples);
 
 }  // namespace
 }  // namespace bitale

@@ -122,7 +122,7 @@ Variable assert_op(const Operand& x, const std::vector<Operand>& conditions, std
 
 namespace {
 
-std::vector<Sample> samples() {
+std::vector<Sample> check_and_raise_samples() {
   constexpr auto any = unknown_length;
   auto x = sample_input(DType::Float64, {any, any}), v = sample_input(DType::Int16, {any});
   auto s = sample_input(DType::Float64, {}), b = sample_input(DType::Bool, {});
@@ -137,7 +137,7 @@ std::vector<Sample> samples() {
           {assertion->make_node({{s, b}}), {Array(0.5), Array(true)}}};
 }
 
-REGISTER_OP(CheckAndRaise, "The input; an error when one of the conditions does not hold.", samples);
+REGISTER_OP(CheckAndRaise, "The input; an error when one of the conditions does not hold.", check_and_raise_samples);
 
 }  // namespace
 }  // namespace bitale

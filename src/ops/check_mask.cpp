@@ -107,7 +107,7 @@ Variable checked_mask(const Variable& value, const Variable& mask, const Variabl
 
 namespace {
 
-std::vector<Sample> samples() {
+std::vector<Sample> check_mask_samples() {
   constexpr auto any = unknown_length;
   auto positions = sample_input(DType::Int64, {any}), n = sample_input(DType::Int64, {});
   auto x = sample_input(DType::Float64, {any, any}), mask = sample_input(DType::Bool, {any});
@@ -117,7 +117,8 @@ std::vector<Sample> samples() {
            {sample_values(DType::Float64, {2, 3}), sample_values(DType::Bool, {2})}}};
 }
 
-REGISTER_OP(CheckMask, "The input, when a mask is as long as what it masks; an IndexError when it is not.", samples);
+REGISTER_OP(CheckMask, "The input, when a mask is as long as what it masks; an IndexError when it is not.",
+            check_mask_samples);
 
 }  // namespace
 

@@ -128,7 +128,7 @@ Variable cumprod(const Operand& x, std::optional<int> axis) { return cumulated(x
 
 namespace {
 
-std::vector<Sample> samples() {
+std::vector<Sample> cum_op_samples() {
   constexpr auto any = unknown_length;
   std::vector<Sample> out;
   auto add = [&](const char* mode, DType dtype, const Dims& type, const Array& value, int axis) {
@@ -150,7 +150,7 @@ std::vector<Sample> samples() {
   return out;
 }
 
-REGISTER_OP(CumOp, "Sums or products along an axis of all elements up to and including each.", samples);
+REGISTER_OP(CumOp, "Sums or products along an axis of all elements up to and including each.", cum_op_samples);
 
 }  // namespace
 

@@ -217,7 +217,7 @@ Variable squeeze(const Operand& x, const Axes& axis) {
 
 namespace {
 
-std::vector<Sample> samples() {
+std::vector<Sample> dimshuffle_samples() {
   std::vector<Sample> out;
   auto sample = [&](DType dtype, const Dims& type, const Dims& shape, std::vector<int> order) {
     auto x = sample_input(dtype, type);
@@ -233,7 +233,8 @@ std::vector<Sample> samples() {
   return out;
 }
 
-REGISTER_OP(DimShuffle, "Permutes dimensions, adds dimensions of length 1 and drops dimensions of length 1.", samples);
+REGISTER_OP(DimShuffle, "Permutes dimensions, adds dimensions of length 1 and drops dimensions of length 1.",
+            dimshuffle_samples);
 
 }  // namespace
 }  // namespace bitale

@@ -13,8 +13,6 @@ namespace bitale {
 
 namespace {
 
-constexpr auto any = unknown_length;
-
 // Spread evenly over the interval, in an order that looks random, the same each time.
 Array values_in(const Interval& interval, DType dtype, const Dims& shape, int seed) {
   double low = interval.low, high = interval.high;
@@ -80,8 +78,8 @@ void add_dtypes(const ScalarOp& op, std::vector<Sample>& out) {
   for (auto& dtypes : dtype_combinations(op)) {
     std::vector<std::string> names;
     for (DType dtype : dtypes) names.emplace_back(dtype_short_name(dtype));
-    out.push_back(
-        sample(op, dtypes, std::vector<Dims>(arity, {any}), std::vector<Dims>(arity, {5}), join(names, ", ")));
+    out.push_back(sample(op, dtypes, std::vector<Dims>(arity, {unknown_length}), std::vector<Dims>(arity, {5}),
+                         join(names, ", ")));
   }
 }
 
@@ -95,11 +93,11 @@ void add_broadcasts(const ScalarOp& op, std::vector<Sample>& out) {
     out.push_back(sample(op, dtypes, types, lengths, note));
   };
   add({{}}, {{}}, "0-d");
-  add({{any, any}}, {{3, 4}}, "matrices");
+  add({{unknown_length, unknown_length}}, {{3, 4}}, "matrices");
   if (arity == 1) return;
-  add({{1, 1}, {any, any}}, {{1, 1}, {3, 4}}, "number with matrix");
-  add({{any, 1}, {1, any}}, {{3, 1}, {1, 4}}, "column with row");
-  add({{2, any, 1}, {any, 1, 3}}, {{2, 2, 1}, {2, 1, 3}}, "partly known lengths");
+  add({{1, 1}, {unknown_length, unknown_length}}, {{1, 1}, {3, 4}}, "number with matrix");
+  add({{unknown_length, 1}, {1, unknown_length}}, {{3, 1}, {1, 4}}, "column with row");
+  add({{2, unknown_length, 1}, {unknown_length, 1, 3}}, {{2, 2, 1}, {2, 1, 3}}, "partly known lengths");
 }
 
 // Every combination of the record's special values, as vectors.
@@ -114,14 +112,14 @@ void add_edges(const ScalarOp& op, DType dtype, std::vector<Sample>& out) {
   for (std::size_t i = 0; i < arity; ++i, stride *= n) {
     std::vector<double> edges;
     for (std::size_t k = 0; k < size; ++k) edges.push_back(op.edges[k / stride % n]);
-    inputs.push_back(sample_input(dtype, {any}, std::string(1, char('x' + i))));
+    inputs.push_back(sample_input(dtype, {unknown_length}, std::string(1, char('x' + i))));
     values.push_back(Array(edges).astype(dtype));
   }
   out.push_back({elemwise(op.name)->make_node(inputs), values, 1e-6, false,
                  cat(op.name, ": special values, ", dtype_short_name(dtype))});
 }
 
-std::vector<Sample> samples() {
+std::vector<Sample> elemwise_samples() {
   std::vector<Sample> out;
   for (const ScalarOp* op : scalar_ops()) {
     add_dtypes(*op, out);
@@ -137,7 +135,7 @@ OpRef make_elemwise(const Attributes& attributes) {
                             optional_attribute<int>(attributes, "inplace").value_or(-1));
 }
 
-REGISTER_OP_MADE_BY(Elemwise, make_elemwise, "A scalar function of each element, with broadcasting.", samples);
+REGISTER_OP_MADE_BY(Elemwise, make_elemwise, "A scalar function of each element, with broadcasting.", elemwise_samples);
 
 }  // namespace
 

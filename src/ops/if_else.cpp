@@ -181,7 +181,7 @@ Variable ifelse(const Operand& condition, const Operand& then_branch, const Oper
 
 namespace {
 
-std::vector<Sample> samples() {
+std::vector<Sample> if_else_samples() {
   constexpr auto any = unknown_length;
   const auto condition = sample_input(DType::Bool, {}), number = sample_input(DType::Float64, {});
   const auto x = sample_input(DType::Float64, {any}), y = sample_input(DType::Float64, {any});
@@ -203,7 +203,7 @@ std::vector<Sample> samples() {
   };
 }
 
-REGISTER_OP(IfElse, "One of two lists of tensors, as a scalar says; only what it gives is computed.", samples);
+REGISTER_OP(IfElse, "One of two lists of tensors, as a scalar says; only what it gives is computed.", if_else_samples);
 
 }  // namespace
 }  // namespace bitale

@@ -97,7 +97,7 @@ Apply IncSubtensor::vectorize(const Apply& node, std::span<const Variable> batch
 
 namespace {
 
-std::vector<Sample> samples() {
+std::vector<Sample> inc_subtensor_samples() {
   constexpr auto any = unknown_length;
   std::vector<Sample> out;
   const Array x = sample_values(DType::Float64, {4, 5});
@@ -118,7 +118,8 @@ std::vector<Sample> samples() {
   return out;
 }
 
-REGISTER_OP(IncSubtensor, "A copy of a tensor with a part, by integers and slices, increased or replaced.", samples);
+REGISTER_OP(IncSubtensor, "A copy of a tensor with a part, by integers and slices, increased or replaced.",
+            inc_subtensor_samples);
 
 }  // namespace
 }  // namespace bitale

@@ -151,7 +151,7 @@ Variable stack(const Operands& operands, int axis) {
 
 namespace {
 
-std::vector<Sample> samples() {
+std::vector<Sample> join_samples() {
   constexpr auto any = unknown_length;
   auto x = sample_input(DType::Float64, {any, 3}), y = sample_input(DType::Float64, {any, 3});
   auto z = sample_input(DType::Float64, {2, any}), w = sample_input(DType::Float64, {2, 1});
@@ -164,7 +164,7 @@ std::vector<Sample> samples() {
            {sample_values(DType::Int8, {2}), sample_values(DType::Int8, {0}), sample_values(DType::Int8, {3}, 2)}}};
 }
 
-REGISTER_OP(Join, "Tensors laid one after another along an axis.", samples);
+REGISTER_OP(Join, "Tensors laid one after another along an axis.", join_samples);
 
 }  // namespace
 }  // namespace bitale

@@ -102,7 +102,7 @@ Variable make_vector(const Operands& operands, std::optional<DType> dtype) {
 
 namespace {
 
-std::vector<Sample> samples() {
+std::vector<Sample> make_vector_samples() {
   auto a = sample_input(DType::Float64, {}), b = sample_input(DType::Float64, {});
   auto i = sample_input(DType::Int32, {});
   Sample longer{{}, {}};
@@ -117,7 +117,7 @@ std::vector<Sample> samples() {
           longer};
 }
 
-REGISTER_OP(MakeVector, "A vector made of scalars.", samples);
+REGISTER_OP(MakeVector, "A vector made of scalars.", make_vector_samples);
 
 }  // namespace
 }  // namespace bitale

@@ -111,7 +111,7 @@ Variable compress(const Operand& condition, const Operand& x, std::optional<int>
 
 namespace {
 
-std::vector<Sample> samples() {
+std::vector<Sample> nonzero_samples() {
   constexpr auto any = unknown_length;
   std::vector<Sample> out;
   auto add = [&](const Dims& type, const Array& value) {
@@ -127,7 +127,7 @@ std::vector<Sample> samples() {
   return out;
 }
 
-REGISTER_OP(Nonzero, "The row-major numbers of the elements that are true, increasing.", samples);
+REGISTER_OP(Nonzero, "The row-major numbers of the elements that are true, increasing.", nonzero_samples);
 
 }  // namespace
 

@@ -113,7 +113,7 @@ Variable print(const Operand& x, std::string message, std::vector<std::string> a
 namespace {
 
 // Printing nothing of the value, so that tests are quiet.
-std::vector<Sample> samples() {
+std::vector<Sample> print_samples() {
   constexpr auto any = unknown_length;
   auto x = sample_input(DType::Float64, {any, any}), s = sample_input(DType::Int8, {});
   auto op = make_ref<Print>("message", "", "");
@@ -121,7 +121,7 @@ std::vector<Sample> samples() {
           {op->make_node({{s}}), {Array(3.0).astype(DType::Int8)}}};
 }
 
-REGISTER_OP(Print, "The input, which is printed when it is computed.", samples);
+REGISTER_OP(Print, "The input, which is printed when it is computed.", print_samples);
 
 }  // namespace
 }  // namespace bitale

@@ -9,6 +9,7 @@
 
 #include "bitale/core/array.hpp"
 #include "bitale/graph/op.hpp"
+#include "core/limits.hpp"
 #include "ops/advanced_subtensor.hpp"
 #include "ops/alloc.hpp"
 #include "ops/elemwise.hpp"
@@ -21,7 +22,6 @@ namespace bitale {
 
 namespace {
 
-constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr int deepest = 10, most_nodes = 200;
 constexpr std::int64_t most_elements = 4096;
 constexpr double most_exact = 9007199254740992;  // integers up to here are doubles

@@ -400,7 +400,7 @@ Variable any(const Operand& x, const Axes& axis, bool keepdims) {
 
 namespace {
 
-std::vector<Sample> samples() {
+std::vector<Sample> reduce_samples() {
   constexpr auto any = unknown_length;
   std::vector<Sample> out;
   auto add = [&](const Reduction& kind, DType dtype, const Dims& type, const Dims& lengths,
@@ -454,7 +454,7 @@ OpRef make_reduction(const Attributes& attributes) {
 }
 
 REGISTER_OP_MADE_BY(CAReduce, make_reduction, "Sum, product, maximum, minimum, all or any over some or all axes.",
-                    samples);
+                    reduce_samples);
 
 }  // namespace
 

@@ -216,7 +216,7 @@ Variable flatten(const Operand& x, int ndim) {
 
 namespace {
 
-std::vector<Sample> samples() {
+std::vector<Sample> reshape_samples() {
   constexpr auto any = unknown_length;
   std::vector<Sample> out;
   auto fixed = [&](DType dtype, const Dims& type, const Dims& value, std::initializer_list<std::int64_t> shape) {
@@ -239,7 +239,7 @@ std::vector<Sample> samples() {
   return out;
 }
 
-REGISTER_OP(Reshape, "The same elements, in row-major order, with other lengths.", samples);
+REGISTER_OP(Reshape, "The same elements, in row-major order, with other lengths.", reshape_samples);
 
 }  // namespace
 }  // namespace bitale

@@ -171,7 +171,7 @@ Variables broadcast_indices(const Variables& indices, const Variable& x, const s
 
 namespace {
 
-std::vector<Sample> samples() {
+std::vector<Sample> runtime_broadcast_samples() {
   constexpr auto any = unknown_length;
   auto v = sample_input(DType::Float64, {any}), m = sample_input(DType::Float64, {any, any});
   auto n = sample_input(DType::Int64, {}), k = sample_input(DType::Int64, {});
@@ -183,7 +183,8 @@ std::vector<Sample> samples() {
           {op({1})->make_node({{m, int64_constant(3)}}), {sample_values(DType::Float64, {2, 1})}}};
 }
 
-REGISTER_OP(RuntimeBroadcast, "The input, repeated along dimensions that turn out to have length 1.", samples);
+REGISTER_OP(RuntimeBroadcast, "The input, repeated along dimensions that turn out to have length 1.",
+            runtime_broadcast_samples);
 
 }  // namespace
 }  // namespace bitale

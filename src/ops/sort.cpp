@@ -163,7 +163,7 @@ Variable argsort(const Operand& x, std::optional<int> axis) { return along<ArgSo
 namespace {
 
 template <class RowOp>
-std::vector<Sample> samples() {
+std::vector<Sample> sort_samples() {
   constexpr auto any = unknown_length;
   std::vector<Sample> out;
   auto add = [&](DType dtype, const Dims& type, const Array& value, bool smooth = false) {
@@ -184,10 +184,10 @@ std::vector<Sample> samples() {
   return out;
 }
 
-REGISTER_OP(SortOp, "The last dimension in increasing order, nan last.", samples<SortOp>);
+REGISTER_OP(SortOp, "The last dimension in increasing order, nan last.", sort_samples<SortOp>);
 REGISTER_OP(ArgSortOp,
             "The positions that sorting the last dimension takes its elements from; equal ones keep their order.",
-            samples<ArgSortOp>);
+            sort_samples<ArgSortOp>);
 
 }  // namespace
 

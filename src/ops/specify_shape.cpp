@@ -116,7 +116,7 @@ Variable specify_shape(const Operand& x, const std::vector<std::optional<Operand
 
 namespace {
 
-std::vector<Sample> samples() {
+std::vector<Sample> specify_shape_samples() {
   constexpr auto any = unknown_length;
   auto x = sample_input(DType::Float64, {any, any}), y = sample_input(DType::Int16, {any});
   auto n = sample_input(DType::Int64, {});
@@ -126,7 +126,8 @@ std::vector<Sample> samples() {
            {sample_values(DType::Int16, {4}), Array(std::int64_t(4))}}};
 }
 
-REGISTER_OP(SpecifyShape, "The input, with lengths that are checked at run time and known from then on.", samples);
+REGISTER_OP(SpecifyShape, "The input, with lengths that are checked at run time and known from then on.",
+            specify_shape_samples);
 
 }  // namespace
 }  // namespace bitale

@@ -8,7 +8,7 @@
 namespace bitale {
 namespace {
 
-std::span<const Variable> indices_of(const Apply& node) { return std::span(node.inputs()).subspan(1); }
+std::span<const Variable> slice_inputs(const Apply& node) { return std::span(node.inputs()).subspan(1); }
 
 }  // namespace
 
@@ -26,7 +26,7 @@ Apply Subtensor::make_node(std::span<const Variable> inputs) const {
 }
 
 std::vector<Shape> Subtensor::infer_shape(const Apply& node, std::span<const Shape> inputs) const {
-  return {indexed_lengths(pattern, inputs[0], indices_of(node))};
+  return {indexed_lengths(pattern, inputs[0], slice_inputs(node))};
 }
 
 void Subtensor::perform(const Apply&, std::span<const Array> in, std::span<Array> out) const {
@@ -75,7 +75,7 @@ std::vector<int> Subtensor::view_of(const Apply&, int) const { return {0}; }
 
 namespace {
 
-std::vector<Sample> samples() {
+std::vector<Sample> subtensor_samples() {
   std::vector<Sample> out;
   auto add = [&](const Variable& x, std::vector<IndexItem> items, std::vector<Array> values) {
     out.push_back({subtensor(x, items).owner(), std::move(values)});
@@ -95,7 +95,7 @@ std::vector<Sample> samples() {
   return out;
 }
 
-REGISTER_OP(Subtensor, "Part of a tensor, by integers and slices.", samples);
+REGISTER_OP(Subtensor, "Part of a tensor, by integers and slices.", subtensor_samples);
 
 }  // namespace
 }  // namespace bitale

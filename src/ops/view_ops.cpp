@@ -49,13 +49,13 @@ class DisconnectedGrad final : public PassOn {
 };
 
 template <class Which>
-std::vector<Sample> samples() {
+std::vector<Sample> view_ops_samples() {
   const Variable x[] = {sample_input(DType::Float64, {unknown_length, 3}, "x")};
   return {{make_ref<Which>()->make_node(x), {sample_values(DType::Float64, {2, 3})}, 1e-6, false}};
 }
 
-REGISTER_OP(ZeroGrad, "Its input, with gradient zero.", samples<ZeroGrad>);
-REGISTER_OP(DisconnectedGrad, "Its input, without connection to the gradient.", samples<DisconnectedGrad>);
+REGISTER_OP(ZeroGrad, "Its input, with gradient zero.", view_ops_samples<ZeroGrad>);
+REGISTER_OP(DisconnectedGrad, "Its input, without connection to the gradient.", view_ops_samples<DisconnectedGrad>);
 
 }  // namespace
 

@@ -49,9 +49,9 @@ PointerSet needed_by(const Variable& variable) {
   return out;
 }
 
-class Writer {
+class DotWriter {
  public:
-  Writer(std::span<const Variable> outputs, const PictureOptions& options)
+  DotWriter(std::span<const Variable> outputs, const PictureOptions& options)
       : options_(options), outputs_(outputs.begin(), outputs.end()) {
     for (std::size_t i = 0; i < outputs_.size(); ++i) {
       if (!outputs_[i]) throw ValueError("picture: expected variables, got none");
@@ -189,7 +189,7 @@ class Writer {
 }  // namespace
 
 std::string dot_text(std::span<const Variable> outputs, const PictureOptions& options) {
-  return Writer(outputs, options).write();
+  return DotWriter(outputs, options).write();
 }
 
 }  // namespace bitale

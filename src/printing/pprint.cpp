@@ -108,9 +108,9 @@ Piece leaf_piece(const Variable& leaf) {
   return {std::move(text), signed_number ? of_sign : of_atom};
 }
 
-class Writer {
+class FormulaWriter {
  public:
-  explicit Writer(const PprintOptions& options) : options_(options) {}
+  explicit FormulaWriter(const PprintOptions& options) : options_(options) {}
 
   std::string write(const Variable& root) {
     if (!root.has_owner()) return leaf_text(root);
@@ -188,7 +188,7 @@ class Writer {
 
 std::string pprint(const Variable& variable, const PprintOptions& options) {
   if (!variable) throw ValueError("pprint: expected a variable, got none");
-  return Writer(options).write(variable);
+  return FormulaWriter(options).write(variable);
 }
 
 }  // namespace bitale

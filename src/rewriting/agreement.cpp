@@ -5,13 +5,12 @@
 #include <limits>
 
 #include "bitale/core/text.hpp"
+#include "core/limits.hpp"
 #include "rewriting/equation.hpp"
 
 namespace bitale::rewriting {
 
 namespace {
-
-constexpr double inf = std::numeric_limits<double>::infinity();
 
 bool same_or_both_nan(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 

@@ -2,11 +2,11 @@
 // compared side by side (check_equation.cpp); functions on their samples, before and after.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/graph/test_value.hpp"
+#include "core/limits.hpp"
 #include "graph/evaluate.hpp"
 #include "rewriting/check_equation.hpp"
 #include "rewriting/database.hpp"
@@ -15,8 +15,6 @@
 namespace bitale::rewriting {
 
 namespace {
-
-constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
 
 // ---- values of a sample's leaves ------------------------------------------------------------------------------------
 

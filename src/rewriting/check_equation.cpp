@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <map>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
+#include "core/limits.hpp"
 #include "graph/evaluate.hpp"
 #include "ops/elemwise.hpp"
 #include "rewriting/agreement.hpp"
@@ -20,7 +20,6 @@ namespace bitale::rewriting {
 
 namespace {
 
-constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
 constexpr std::size_t most_failures = 8, most_of_a_kind = 2;
 constexpr DType dtypes[] = {DType::Float64, DType::Float32, DType::Int8, DType::Int64, DType::UInt8, DType::Bool};
 constexpr DType mixed_dtypes[] = {DType::Float64, DType::Float32, DType::Int8, DType::UInt8, DType::Bool};

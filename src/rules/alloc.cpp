@@ -136,7 +136,7 @@ std::optional<Variables> reshape_of_alloc(FunctionGraph&, const Apply& node) {
 
 Variable length() { return sample_leaf(DType::Int64, {}); }
 
-void declare(Rules& rules) {
+void declare_alloc(Rules& rules) {
   rules.function("second_to_alloc", Root::scalar({"second"}), second_to_alloc)
       .doc("second(x, y) is y, repeated where needed.")
       .tags(useless, canonicalize, stabilize, structural, specialize, shape_unsafe, "local_second_to_alloc",
@@ -209,7 +209,7 @@ void declare(Rules& rules) {
       });
 }
 
-const RegisterRules registered("alloc", declare);
+const RegisterRules register_alloc("alloc", declare_alloc);
 
 }  // namespace
 

@@ -4,14 +4,13 @@
 #include <cmath>
 #include <limits>
 
+#include "core/limits.hpp"
 #include "ops/range.hpp"
 #include "rules/vocabulary.hpp"
 
 namespace bitale::rewriting {
 
 namespace {
-
-constexpr double inf = std::numeric_limits<double>::infinity();
 
 void signs(Rules& rules) {
   auto [x, y] = pattern_variables<2>();
@@ -276,7 +275,7 @@ void distributing(Rules& rules) {
   distribute("term_minus_product_over_factor", (z - product) / y, z / y - x, z - product, product);
 }
 
-void declare(Rules& rules) {
+void declare_arithmetic(Rules& rules) {
   signs_of_quotients(rules);
   distributing(rules);
   signs(rules);
@@ -289,7 +288,7 @@ void declare(Rules& rules) {
   absolute_values(rules);
 }
 
-const RegisterRules registered("arithmetic", declare);
+const RegisterRules register_arithmetic("arithmetic", declare_arithmetic);
 
 }  // namespace
 

@@ -52,7 +52,7 @@ std::optional<Variables> remove_assert(FunctionGraph&, const Apply& node) {
 
 Variable has_length(const Variable& x) { return ge(shape_i(x, 0), 0); }
 
-void declare(Rules& rules) {
+void declare_checks(Rules& rules) {
   rules.function("useless_check", Root::op({"CheckAndRaise"}), useless_check)
       .doc("Conditions that always hold, and those that are asked twice, are not asked.")
       .tags(useless, canonicalize, specialize, "local_remove_useless_assert")
@@ -77,7 +77,7 @@ void declare(Rules& rules) {
       });
 }
 
-const RegisterRules registered("checks", declare);
+const RegisterRules register_checks("checks", declare_checks);
 
 }  // namespace
 

@@ -49,7 +49,7 @@ std::optional<Variables> fold(FunctionGraph&, const Apply& node) {
   return folded;
 }
 
-void declare(Rules& rules) {
+void declare_constant_folding(Rules& rules) {
   rules.function("constant_folding", Root::any(), fold)
       .with_input(Root::number())
       .doc("A node of constants becomes a constant.")
@@ -61,7 +61,7 @@ void declare(Rules& rules) {
       });
 }
 
-const RegisterRules registered("constant_folding", declare);
+const RegisterRules register_constant_folding("constant_folding", declare_constant_folding);
 
 }  // namespace
 

@@ -139,7 +139,7 @@ std::optional<Variables> join_of_alloc(FunctionGraph&, const Apply& node) {
   return one(fit(alloc(joined, lengths), node.output()));
 }
 
-void declare(Rules& rules) {
+void declare_core_join(Rules& rules) {
   auto number = [] { return sample_leaf(DType::Float64, {}); };
   auto length = [] { return sample_leaf(DType::Int64, {}); };
   const Root root = Root::op({"Join"});
@@ -186,7 +186,7 @@ void declare(Rules& rules) {
       });
 }
 
-const RegisterRules registered("core_join", declare);
+const RegisterRules register_core_join("core_join", declare_core_join);
 
 }  // namespace
 

@@ -85,7 +85,7 @@ std::optional<Variables> scalar_of_vector(FunctionGraph&, const Apply& node) {
   return one(fit(dimshuffle(scalar, order), node.output()));
 }
 
-void declare(Rules& rules) {
+void declare_dimshuffle(Rules& rules) {
   rules.function("useless_dimshuffle", Root::op({"DimShuffle"}), useless_dimshuffle)
       .doc("A DimShuffle that changes nothing.")
       .tags(useless, canonicalize, specialize, "local_useless_dimshuffle", "local_dimshuffle_lift")
@@ -128,7 +128,7 @@ void declare(Rules& rules) {
       });
 }
 
-const RegisterRules registered("dimshuffle", declare);
+const RegisterRules register_dimshuffle("dimshuffle", declare_dimshuffle);
 
 }  // namespace
 

@@ -32,18 +32,18 @@ std::optional<Variables> dot_to_mul(FunctionGraph&, const Apply& node) {
   return one(fit(dimshuffle(product, {}), output));
 }
 
-bool is_zero(const Variable& v) {
+bool is_zero_operand(const Variable& v) {
   if (op_as<Alloc>(v)) return scalar_constant(v.owner().input(0)) == 0.0;
   if (is_elemwise(v, "second")) return scalar_constant(v.owner().input(1)) == 0.0;
   return scalar_constant(v) == 0.0;
 }
 
 std::optional<Variables> dot_of_zeros(FunctionGraph&, const Apply& node) {
-  if (!is_zero(node.input(0)) && !is_zero(node.input(1))) return std::nullopt;
+  if (!is_zero_operand(node.input(0)) && !is_zero_operand(node.input(1))) return std::nullopt;
   return one(fit(constant_like(0, node.output().dtype()), node.output()));
 }
 
-void declare(Rules& rules) {
+void declare_dot(Rules& rules) {
   rules.function("dot_to_mul", Root::op({"Dot"}), dot_to_mul)
       .doc("A product that sums over one element is elementwise.")
       .tags(canonicalize, specialize, "local_dot_to_mul")
@@ -70,7 +70,7 @@ void declare(Rules& rules) {
       .sample([] { return transpose(dot(sample_matrix(), sample_matrix())); });
 }
 
-const RegisterRules registered("dot", declare);
+const RegisterRules register_dot("dot", declare_dot);
 
 }  // namespace
 

@@ -65,7 +65,7 @@ Variable sample_choice(const Variable& condition, const Variable& a, const Varia
   return ifelse(condition, a, b);
 }
 
-void declare(Rules& rules) {
+void declare_if_else(Rules& rules) {
   const Root root = Root::op({"IfElse"});
   rules.function("settled_ifelse", root, settled_ifelse)
       .doc("ifelse(true, a, b) is a, ifelse(false, a, b) is b.")
@@ -91,7 +91,7 @@ void declare(Rules& rules) {
       });
 }
 
-const RegisterRules registered("if_else", declare);
+const RegisterRules register_if_else("if_else", declare_if_else);
 
 }  // namespace
 

@@ -22,7 +22,7 @@ namespace {
 std::optional<double> repeated_number(const Variable& v) {
   return scalar_constant(op_as<Alloc>(v) ? v.owner().input(0) : v);
 }
-bool is_zero(const Variable& v) { return repeated_number(v) == 0.0; }
+bool is_zero_update(const Variable& v) { return repeated_number(v) == 0.0; }
 
 // Any update, basic or by index tensors: x, y, then the index.
 struct Update {
@@ -95,7 +95,7 @@ bool takes_all(const Variable& x, const Bounds& bounds) {
 std::optional<Variables> useless_update(FunctionGraph&, const Apply& node) {
   const Update update = *update_at(node.output());
   const Variable x = update.x(), y = update.y();
-  if (!update.set && is_zero(y) && never_fails(update)) return one(x);
+  if (!update.set && is_zero_update(y) && never_fails(update)) return one(x);
   if (!is_basic(update) || y.dtype() != x.dtype() || !takes_all(x, bounds_of(node))) return std::nullopt;
   if (!update.set && x.dtype() == DType::Bool) return std::nullopt;
   if (!value_fits(update)) return std::nullopt;
@@ -116,7 +116,7 @@ std::optional<Variables> write_of_same(FunctionGraph&, const Apply& node) {
 bool is_zero_in(Variable x, const Bounds& part) {
   constexpr int most_updates = 32;
   for (int i = 0; i < most_updates; ++i) {
-    if (is_zero(x)) return true;
+    if (is_zero_update(x)) return true;
     const auto update = update_at(x);
     if (!update || !is_basic(*update)) return false;
     if (!are_disjoint(bounds_of(update->node), part, x.static_shape())) return false;
@@ -161,7 +161,7 @@ std::optional<Variables> add_of_sparse_update(FunctionGraph& graph, const Apply&
   for (int i = 0; i < 2; ++i) {
     const Variable &part = node.input(i), &x = node.input(1 - i);
     const std::optional<Update> update = update_at(part);
-    if (!update || !is_zero(update->x()) || graph.clients(part).size() != 1) continue;
+    if (!update || !is_zero_update(update->x()) || graph.clients(part).size() != 1) continue;
     if (update->set && !is_basic(*update)) continue;  // what is set twice would be added twice
     if (x.dtype() != output.dtype() || part.dtype() != output.dtype() || !same_broadcast(x, output) ||
         !same_broadcast(part, output))
@@ -321,7 +321,7 @@ std::optional<Variables> gather_of_scatter(FunctionGraph&, const Apply& node) {
   return one(fit(write->set ? value : before + value, node.output()));
 }
 
-void declare(Rules& rules) {
+void declare_inc_subtensor(Rules& rules) {
   auto number = [] { return sample_leaf(DType::Float64, {}); };
   auto index = [] {
     const Variable i = sample_leaf(DType::Int64, {});
@@ -455,7 +455,7 @@ void declare(Rules& rules) {
       });
 }
 
-const RegisterRules registered("inc_subtensor", declare);
+const RegisterRules register_inc_subtensor("inc_subtensor", declare_inc_subtensor);
 
 }  // namespace
 

@@ -96,7 +96,7 @@ void make_inplace(FunctionGraph& graph, std::string_view op_name, const char* pa
   }
 }
 
-const RegisterPasses registered({
+const RegisterPasses register_inplace({
     {"add_destroy_handler",
      49.5,
      {"inplace"},

@@ -1,15 +1,13 @@
 // Exponentials and logarithms: inverse pairs, and forms that lose no digits and do not overflow.
 #include <algorithm>
-#include <limits>
 
+#include "core/limits.hpp"
 #include "ops/range.hpp"
 #include "rules/vocabulary.hpp"
 
 namespace bitale::rewriting {
 
 namespace {
-
-constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
 
 // log(a / b) where one of both is positive. Near a = b the quotient has digits that the difference has not.
 std::optional<Variables> log_of_quotient(FunctionGraph&, const Apply& node) {
@@ -139,13 +137,13 @@ void powers_and_products(Rules& rules) {
   rules.equation("reciprocal_of_exp", reciprocal(exp(x)), exp(-x)).tags(canonicalize);
 }
 
-void declare(Rules& rules) {
+void declare_log_exp(Rules& rules) {
   stability(rules);
   inverse_pairs(rules);
   powers_and_products(rules);
 }
 
-const RegisterRules registered("log_exp", declare);
+const RegisterRules register_log_exp("log_exp", declare_log_exp);
 
 }  // namespace
 

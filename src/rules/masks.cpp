@@ -156,7 +156,7 @@ std::optional<Variables> reduction_of_masked(FunctionGraph&, const Apply& node) 
   return one(fit((*make_ref<CAReduce>(op.kind, over, op.dtype))({chosen}), node.output()));
 }
 
-void declare(Rules& rules) {
+void declare_masks(Rules& rules) {
   constexpr int levels_seen = most_levels + 3;  // and the gather, the check, the positions
   auto some = [](const Variable& x) { return IndexItem(gt(x, 0.5)); };
   rules.function("masked_update", Root::op({"AdvancedIncSubtensor"}), masked_update)
@@ -198,7 +198,7 @@ void declare(Rules& rules) {
       });
 }
 
-const RegisterRules registered("masks", declare);
+const RegisterRules register_masks("masks", declare_masks);
 
 }  // namespace
 

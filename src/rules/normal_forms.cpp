@@ -224,7 +224,7 @@ std::optional<Variables> collect_terms(FunctionGraph& graph, const Apply& node) 
 
 Variable leaf() { return sample_vector(); }
 
-void declare(Rules& rules) {
+void declare_normal_forms(Rules& rules) {
   rules.function("cancel_factors", Root::scalar({"mul", "true_div", "reciprocal"}), cancel_factors)
       .doc("A factor above and below the line of a longer product cancels.")
       .tags(canonicalize, "local_mul_canonizer", "cancelling")
@@ -251,7 +251,7 @@ void declare(Rules& rules) {
       });
 }
 
-const RegisterRules registered("normal_forms", declare);
+const RegisterRules register_normal_forms("normal_forms", declare_normal_forms);
 
 }  // namespace
 

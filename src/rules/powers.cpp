@@ -1,16 +1,15 @@
 // Powers with constant exponents become products, squares and roots.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "bitale/core/text.hpp"
+#include "core/limits.hpp"
 #include "rules/vocabulary.hpp"
 
 namespace bitale::rewriting {
 
 namespace {
 
-constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
 constexpr int largest_exponent = 16;
 
 // x ** n by repeated squaring; equal parts merge.
@@ -20,7 +19,7 @@ Variable chain(const Variable& x, int n) {
   return chain(x, n - 1) * x;
 }
 
-void declare(Rules& rules) {
+void declare_powers(Rules& rules) {
   auto [x, y, z] = pattern_variables<3>();
   rules.equation("pow_0", pow(x, 0), Operand(1).variable).on(numbers).tags(canonicalize, "local_pow_canonicalize");
   rules.equation("pow_1", pow(x, 1), x).on(numbers).tags(useless, canonicalize, "local_pow_canonicalize");
@@ -86,7 +85,7 @@ void declare(Rules& rules) {
       .either_zero();
 }
 
-const RegisterRules registered("powers", declare);
+const RegisterRules register_powers("powers", declare_powers);
 
 }  // namespace
 

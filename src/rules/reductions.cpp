@@ -300,7 +300,7 @@ std::optional<Variables> max_to_min(FunctionGraph&, const Apply& node) {
   return one(reduce(other, negated.owner().input(0), reduced_axes(other, negated.ndim())));
 }
 
-void declare(Rules& rules) {
+void declare_reductions(Rules& rules) {
   const Root reductions = Root::op({"CAReduce"});
   const auto over = [](int axis) { return AxisList{axis}; };
   auto row = [] { return sample_leaf(DType::Float64, {1, any_length}); };
@@ -414,7 +414,7 @@ void declare(Rules& rules) {
       .sample([=] { return -max(-sample_matrix(), over(0)); });
 }
 
-const RegisterRules registered("reductions", declare);
+const RegisterRules register_reductions("reductions", declare_reductions);
 
 }  // namespace
 

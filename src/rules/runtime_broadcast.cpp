@@ -24,7 +24,7 @@ std::optional<Variables> useless_runtime_broadcast(FunctionGraph&, const Apply& 
   return one(fit((*make_ref<RuntimeBroadcast>(axes, op.of_index))(inputs), node.output()));
 }
 
-void declare(Rules& rules) {
+void declare_runtime_broadcast(Rules& rules) {
   rules.function("useless_runtime_broadcast", Root::op({"RuntimeBroadcast"}), useless_runtime_broadcast)
       .doc("What has the lengths that it is to have is not repeated.")
       .tags(useless, canonicalize, specialize)
@@ -34,7 +34,7 @@ void declare(Rules& rules) {
       });
 }
 
-const RegisterRules registered("runtime_broadcast", declare);
+const RegisterRules register_runtime_broadcast("runtime_broadcast", declare_runtime_broadcast);
 
 }  // namespace
 

@@ -213,7 +213,7 @@ std::optional<Variables> promise_of_alloc(FunctionGraph&, const Apply& node) {
 // Gradient markers have done their work when rewriting begins.
 std::optional<Variables> pass_on(FunctionGraph&, const Apply& node) { return one(node.input(0)); }
 
-void declare(Rules& rules) {
+void declare_shape(Rules& rules) {
   const std::vector<int> rows{1};
   rules.function("shape_to_lengths", Root::op({"Shape"}), shape_to_lengths)
       .doc("A shape is a vector of lengths.")
@@ -299,7 +299,7 @@ void declare(Rules& rules) {
       .sample([] { return disconnected_grad(sample_vector()) + 1; });
 }
 
-const RegisterRules registered("shape", declare);
+const RegisterRules register_shape("shape", declare_shape);
 
 }  // namespace
 

@@ -116,14 +116,14 @@ void error_function(Rules& rules) {
   rules.equation("two_minus_erfc", 2 - erfc(x), erfc(-x)).tags(canonicalize, stabilize).more_accurate();
 }
 
-void declare(Rules& rules) {
+void declare_sigmoid_erf(Rules& rules) {
   recognise(rules);
   combine(rules);
   inverses(rules);
   error_function(rules);
 }
 
-const RegisterRules registered("sigmoid_erf", declare);
+const RegisterRules register_sigmoid_erf("sigmoid_erf", declare_sigmoid_erf);
 
 }  // namespace
 

@@ -24,7 +24,7 @@ std::vector<int> axes_of(const CAReduce& op, int rank) {
 }
 
 // Whether x is a difference whose second part contains a maximum of the first: it has been shifted.
-bool is_shifted(const Variable& x) {
+bool is_shifted_by_maximum(const Variable& x) {
   if (!is_elemwise(x, "sub")) return false;
   const Variable base = x.owner().input(0);
   std::vector<std::pair<Variable, int>> open{{x.owner().input(1), 0}};
@@ -44,7 +44,7 @@ bool is_shifted(const Variable& x) {
 std::optional<Variable> naive_exponent(const Variable& v) {
   if (!is_elemwise(v, "exp")) return std::nullopt;
   const Variable x = v.owner().input(0);
-  return is_shifted(x) ? std::nullopt : std::optional(x);
+  return is_shifted_by_maximum(x) ? std::nullopt : std::optional(x);
 }
 
 // log(sum(exp(x))), also with the sum's lost dimensions put back.
@@ -89,7 +89,8 @@ std::optional<Variables> exp_of_log_softmax(FunctionGraph&, const Apply& node) {
   const Variable shifted = difference.owner().input(0), logarithm = difference.owner().input(1);
   const bool is_view = op_as<DimShuffle>(logarithm);
   const Variable log_total = is_view ? logarithm.owner().input(0) : logarithm;
-  if (!is_elemwise(log_total, "log") || !is_shifted(shifted) || !is_float(shifted.dtype())) return std::nullopt;
+  if (!is_elemwise(log_total, "log") || !is_shifted_by_maximum(shifted) || !is_float(shifted.dtype()))
+    return std::nullopt;
   const Variable argument = log_total.owner().input(0);
   const Variable total = op_as<DimShuffle>(argument) ? argument.owner().input(0) : argument;
   if (!is_sum(total)) return std::nullopt;
@@ -103,7 +104,7 @@ std::optional<Variables> exp_of_log_softmax(FunctionGraph&, const Apply& node) {
 
 // A variable below its views, and for each axis of the view the axis it shows (-1: a single element, whatever it
 // shows).
-struct Viewed {
+struct BelowViews {
   Variable base;
   std::vector<int> axes;
 
@@ -111,8 +112,8 @@ struct Viewed {
   Variable operand(int i) const { return base.owner().input(i); }
 };
 
-Viewed below_views(const Variable& v) {
-  Viewed out{v, {}};
+BelowViews below_views(const Variable& v) {
+  BelowViews out{v, {}};
   for (int axis = 0; axis < v.ndim(); ++axis) out.axes.push_back(axis);
   for (const auto* view = op_as<DimShuffle>(out.base); view; view = op_as<DimShuffle>(out.base)) {
     for (int& axis : out.axes)
@@ -125,8 +126,8 @@ Viewed below_views(const Variable& v) {
 }
 
 // What lies below `inner`, an elementwise operand of what `outer` shows, by the axes of `outer`.
-Viewed below_operand(const Viewed& outer, const Variable& inner) {
-  Viewed out = below_views(inner);
+BelowViews below_operand(const BelowViews& outer, const Variable& inner) {
+  BelowViews out = below_views(inner);
   std::vector<int> axes;
   for (int axis : outer.axes) axes.push_back(axis < 0 ? -1 : out.axes[std::size_t(axis)]);
   out.axes = std::move(axes);
@@ -134,10 +135,10 @@ Viewed below_operand(const Viewed& outer, const Variable& inner) {
 }
 
 // Whether `total` is a sum of exp(x - shift), shown along x without the summed axes.
-bool is_sum_along(const Viewed& total, const Variable& x, Variable* shifted) {
+bool is_sum_along(const BelowViews& total, const Variable& x, Variable* shifted) {
   if (!is_sum(total.base)) return false;
   const Variable powers = total.operand(0);
-  if (!is_elemwise(powers, "exp") || !is_shifted(powers.owner().input(0))) return false;
+  if (!is_elemwise(powers, "exp") || !is_shifted_by_maximum(powers.owner().input(0))) return false;
   *shifted = powers.owner().input(0);
   if (!shifted->owner().input(0).same_as(x) || shifted->ndim() != int(total.axes.size())) return false;
   const auto& sum = *op_as<CAReduce>(total.base);
@@ -153,15 +154,15 @@ bool is_sum_along(const Viewed& total, const Variable& x, Variable* shifted) {
 std::optional<Variables> log_softmax_from_logsumexp(FunctionGraph&, const Apply& node) {
   const Variable x = node.input(0), output = node.output();
   if (!is_float(output.dtype()) || node.input(1).dtype() != x.dtype()) return std::nullopt;
-  const Viewed outer = below_views(node.input(1));
+  const BelowViews outer = below_views(node.input(1));
   if (!outer.is("add")) return std::nullopt;
   for (int i = 0; i < 2; ++i) {
-    const Viewed logarithm = below_operand(outer, outer.operand(i));
+    const BelowViews logarithm = below_operand(outer, outer.operand(i));
     if (!logarithm.is("log")) continue;
-    const Viewed total = below_operand(logarithm, logarithm.operand(0));
+    const BelowViews total = below_operand(logarithm, logarithm.operand(0));
     Variable shifted;
     if (!is_sum_along(total, x, &shifted)) continue;
-    const Viewed shift = below_operand(outer, outer.operand(1 - i)), held = below_views(shifted.owner().input(1));
+    const BelowViews shift = below_operand(outer, outer.operand(1 - i)), held = below_views(shifted.owner().input(1));
     if (!shift.base.same_as(held.base) || shift.axes != held.axes) continue;
     std::vector<int> order;
     for (int axis : total.axes) order.push_back(axis < 0 ? new_axis : axis);
@@ -173,7 +174,7 @@ std::optional<Variables> log_softmax_from_logsumexp(FunctionGraph&, const Apply&
   return std::nullopt;
 }
 
-void declare(Rules& rules) {
+void declare_softmax(Rules& rules) {
   rules.function("log_softmax_from_logsumexp", Root::scalar({"sub"}), log_softmax_from_logsumexp)
       .doc("x - logsumexp(x) is log_softmax(x), whose digits do not suffer where x is large.")
       .tags(stabilize, symbolic_op_recognition, "local_log_softmax_from_logsumexp")
@@ -219,7 +220,7 @@ void declare(Rules& rules) {
       });
 }
 
-const RegisterRules registered("softmax", declare);
+const RegisterRules register_softmax("softmax", declare_softmax);
 
 }  // namespace
 

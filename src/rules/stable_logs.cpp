@@ -3,9 +3,9 @@
 // of.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
 #include "bitale/core/text.hpp"
+#include "core/limits.hpp"
 #include "ops/advanced_subtensor.hpp"
 #include "ops/check_mask.hpp"
 #include "ops/dimshuffle.hpp"
@@ -22,7 +22,6 @@ namespace bitale::rewriting {
 
 namespace {
 
-constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
 // Longer products and sums are left as they are.
 constexpr std::size_t most_parts = 32;
 
@@ -537,7 +536,7 @@ void relative_exponentials(Rules& rules) {
       .wider_domain();
 }
 
-void declare(Rules& rules) {
+void declare_stable_logs(Rules& rules) {
   relative_exponentials(rules);
   rules.function("log_of_parts", Root::scalar({"log"}), log_of_parts)
       .doc(
@@ -621,7 +620,7 @@ void declare(Rules& rules) {
   special_functions(rules);
 }
 
-const RegisterRules registered("stable_logs", declare);
+const RegisterRules register_stable_logs("stable_logs", declare_stable_logs);
 
 }  // namespace
 

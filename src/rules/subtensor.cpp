@@ -310,7 +310,7 @@ std::optional<Variables> scatter_to_slice(FunctionGraph&, const Apply& node) {
   return one(fit(updated(node.input(0), node.input(1), *bounds, op.set), node.output()));
 }
 
-void declare(Rules& rules) {
+void declare_subtensor(Rules& rules) {
   const Root root = Root::op({"Subtensor"});
   rules.function("useless_slices", root, useless_slices)
       .doc("Bounds that a slice has anyway.")
@@ -397,7 +397,7 @@ void declare(Rules& rules) {
       });
 }
 
-const RegisterRules registered("subtensor", declare);
+const RegisterRules register_subtensor("subtensor", declare_subtensor);
 
 }  // namespace
 

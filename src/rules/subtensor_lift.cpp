@@ -333,7 +333,7 @@ std::optional<Variables> subtensor_of_gather(FunctionGraph& graph, const Apply& 
   return one(fit(part_of(part, single), node.output()));
 }
 
-void declare(Rules& rules) {
+void declare_subtensor_lift(Rules& rules) {
   auto number = [] { return sample_leaf(DType::Float64, {}); };
   auto length = [] { return sample_leaf(DType::Int64, {}); };
   auto of_length = [](std::int64_t n) { return sample_leaf(DType::Float64, {n}); };
@@ -470,7 +470,7 @@ void declare(Rules& rules) {
       });
 }
 
-const RegisterRules registered("subtensor_lift", declare);
+const RegisterRules register_subtensor_lift("subtensor_lift", declare_subtensor_lift);
 
 }  // namespace
 

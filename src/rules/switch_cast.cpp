@@ -84,7 +84,7 @@ std::optional<Variables> compare_length(FunctionGraph&, const Apply& node) {
   return one(fit(constant_like(0, node.output().dtype()), node.output()));  // minimum
 }
 
-void declare(Rules& rules) {
+void declare_switch_cast(Rules& rules) {
   auto [c, x, y, z] = pattern_variables<4>();
   rules.function("settled_switch", Root::scalar({"switch"}), settled_switch)
       .with_input(Root::number())
@@ -128,7 +128,7 @@ void declare(Rules& rules) {
       .sample([] { return maximum(shape_i(sample_vector(), 0), 0); });
 }
 
-const RegisterRules registered("switch_cast", declare);
+const RegisterRules register_switch_cast("switch_cast", declare_switch_cast);
 
 }  // namespace
 

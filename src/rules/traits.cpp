@@ -98,7 +98,7 @@ std::optional<Variables> absorb(FunctionGraph&, const Apply& node) {
 
 Variable ints() { return sample_leaf(DType::Int64, {any_length}); }
 
-void declare(Rules& rules) {
+void declare_traits(Rules& rules) {
   for (const ScalarOp* op : scalar_ops()) {
     if (op->arity == 1) symmetries(rules, *op);
     if (op->arity == 2) same_operands(rules, *op);
@@ -123,7 +123,7 @@ void declare(Rules& rules) {
       .sample([] { return or_(sample_leaf(DType::Bool, {any_length}), constant(Array(true))); });
 }
 
-const RegisterRules registered("traits", declare);
+const RegisterRules register_traits("traits", declare_traits);
 
 }  // namespace
 

@@ -74,9 +74,9 @@ double sin_at(Angle a) {
   return a.quadrant & 2 ? -value : value;
 }
 
-const RegisterSymbols functions{symbol("bt_sin_huge", bt_sin_huge),   symbol("bt_cos_huge", bt_cos_huge),
-                                symbol("bt_tan_huge", bt_tan_huge),   symbol("bt_sin_hugef", bt_sin_hugef),
-                                symbol("bt_cos_hugef", bt_cos_hugef), symbol("bt_tan_hugef", bt_tan_hugef)};
+const RegisterSymbols angle_symbols{symbol("bt_sin_huge", bt_sin_huge),   symbol("bt_cos_huge", bt_cos_huge),
+                                    symbol("bt_tan_huge", bt_tan_huge),   symbol("bt_sin_hugef", bt_sin_hugef),
+                                    symbol("bt_cos_hugef", bt_cos_hugef), symbol("bt_tan_hugef", bt_tan_hugef)};
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 

@@ -29,7 +29,7 @@ void fill(void* data, std::int64_t count, std::int64_t width, std::int64_t bits)
     fill_words<std::uint64_t>(data, count, bits);
 }
 
-const RegisterSymbols symbols{symbol("bt_fill", fill)};
+const RegisterSymbols fill_symbols{symbol("bt_fill", fill)};
 
 }  // namespace
 

@@ -17,7 +17,7 @@ using BinaryFloat = float (*)(float, float);
 #define UNARY(name) symbol(#name, Unary(::name)), symbol(#name "f", UnaryFloat(::name##f))
 #define BINARY(name) symbol(#name, Binary(::name)), symbol(#name "f", BinaryFloat(::name##f))
 
-const RegisterSymbols functions{
+const RegisterSymbols math_functions{
     UNARY(exp),
     UNARY(exp2),
     UNARY(expm1),

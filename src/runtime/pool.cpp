@@ -38,16 +38,16 @@ void wait_while(const std::atomic<int>& value, int old) {
   value.wait(old, std::memory_order_acquire);
 }
 
-std::atomic<WorkerPool*> current{nullptr};
+std::atomic<WorkerPool*> current_pool{nullptr};
 
 }  // namespace
 
 WorkerPool* WorkerPool::instance() {
-  [[maybe_unused]] static const int at_fork = pthread_atfork(nullptr, nullptr, [] { current.store(nullptr); });
-  WorkerPool* pool = current.load(std::memory_order_acquire);
+  [[maybe_unused]] static const int at_fork = pthread_atfork(nullptr, nullptr, [] { current_pool.store(nullptr); });
+  WorkerPool* pool = current_pool.load(std::memory_order_acquire);
   if (pool) return pool;
   auto* fresh = new (std::nothrow) WorkerPool;
-  if (current.compare_exchange_strong(pool, fresh)) return fresh;
+  if (current_pool.compare_exchange_strong(pool, fresh)) return fresh;
   delete fresh;
   return pool;
 }

@@ -8,26 +8,27 @@ namespace bitale::runtime {
 
 namespace {
 
-thread_local ProbeRecord* current = nullptr;
+thread_local ProbeRecord* current_record = nullptr;
 
 void probe(std::int64_t section, std::int64_t bytes, std::int64_t flops64, std::int64_t flops32) {
-  if (!current) return;
+  if (!current_record) return;
   const auto now = std::chrono::steady_clock::now();
-  const auto passed = std::chrono::duration_cast<std::chrono::nanoseconds>(now - std::exchange(current->last, now));
-  ProbeRecord::Section& to = current->sections[std::size_t(section)];
+  const auto passed =
+      std::chrono::duration_cast<std::chrono::nanoseconds>(now - std::exchange(current_record->last, now));
+  ProbeRecord::Section& to = current_record->sections[std::size_t(section)];
   to.nanoseconds += passed.count();
   to.bytes += bytes;
   to.flops64 += flops64;
   to.flops32 += flops32;
 }
 
-const RegisterSymbols symbols{symbol(probe_name, probe)};
+const RegisterSymbols probe_symbols{symbol(probe_name, probe)};
 
 }  // namespace
 
-ProbeScope::ProbeScope(ProbeRecord& record) : before_(std::exchange(current, &record)) {
+ProbeScope::ProbeScope(ProbeRecord& record) : before_(std::exchange(current_record, &record)) {
   record.last = std::chrono::steady_clock::now();
 }
-ProbeScope::~ProbeScope() { current = before_; }
+ProbeScope::~ProbeScope() { current_record = before_; }
 
 }  // namespace bitale::runtime

@@ -1,5 +1,6 @@
 // Special functions over Boost.Math, with its exceptions turned into the values IEEE and SciPy give at poles.
 #include "runtime/special.hpp"
+#include "core/limits.hpp"
 
 #include <math.h>
 
@@ -20,9 +21,9 @@ using Quiet =
                      policies::overflow_error<policies::ignore_error>,
                      policies::evaluation_error<policies::ignore_error>, policies::promote_double<false>>;
 
-constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr long double sqrt_half = 0.707106781186547524400844362104849039L;
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+using bitale::inf;
 
 bool is_whole(double x) { return x == std::floor(x); }
 

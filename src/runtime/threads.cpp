@@ -94,7 +94,7 @@ void run_in_chunks(Frame* frame, Chunk run, const void* context, std::int64_t ex
   *done = {partials, count, length, chunks.extent};
 }
 
-const RegisterSymbols symbols{symbol("bt_run_in_chunks", run_in_chunks)};
+const RegisterSymbols thread_symbols{symbol("bt_run_in_chunks", run_in_chunks)};
 
 thread_local int budget = 1;
 

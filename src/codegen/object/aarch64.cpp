@@ -47,7 +47,7 @@ bool put_offset(const Relocation& r, std::int64_t target, int shift) {
   return (offset & ((1 << shift) - 1)) == 0 && put_field(r, offset >> shift, 10, 12);
 }
 
-bool relocate(const Relocation& r) {
+bool relocate_aarch64(const Relocation& r) {
   const auto place = std::int64_t(reinterpret_cast<std::uintptr_t>(r.place));
   const std::int64_t target = std::int64_t(r.target) + r.addend, slot = std::int64_t(r.slot) + r.addend;
   switch (r.type) {
@@ -81,14 +81,14 @@ std::uint32_t load_from(std::int64_t distance, std::uint32_t to) {
 }
 
 // ldr x16, slot; br x16. Jumps and slots lie side by side: as many as a megabyte holds are in reach.
-void write_jump(std::uint8_t* at, std::uint64_t slot) {
+void write_aarch64_jump(std::uint8_t* at, std::uint64_t slot) {
   const auto distance = std::int64_t(slot - reinterpret_cast<std::uintptr_t>(at));
   const std::uint32_t code[] = {load_from(distance, x16), jump_to_x16};
   std::memcpy(at, code, sizeof code);
 }
 
 // ldr register, value; ldr x16, target; br x16
-void write_bound_jump(std::uint8_t* at, int position, const void* value, void* target) {
+void write_aarch64_bound_jump(std::uint8_t* at, int position, const void* value, void* target) {
   constexpr std::int64_t value_at = 16, target_at = 24;
   const std::uint32_t code[] = {load_from(value_at, std::uint32_t(position)), load_from(target_at - 4, x16),
                                 jump_to_x16, nothing};
@@ -99,6 +99,6 @@ void write_bound_jump(std::uint8_t* at, int position, const void* value, void* t
 
 }  // namespace
 
-constexpr Machine aarch64_machine{EM_AARCH64, 8, write_jump, relocate, write_bound_jump};
+constexpr Machine aarch64_machine{EM_AARCH64, 8, write_aarch64_jump, relocate_aarch64, write_aarch64_bound_jump};
 
 }  // namespace bitale::codegen

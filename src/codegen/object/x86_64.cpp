@@ -7,7 +7,7 @@ namespace bitale::codegen {
 
 namespace {
 
-bool relocate(const Relocation& r) {
+bool relocate_x86_64(const Relocation& r) {
   const auto place = std::int64_t(reinterpret_cast<std::uintptr_t>(r.place));
   const std::int64_t target = std::int64_t(r.target) + r.addend;
   switch (r.type) {
@@ -23,7 +23,7 @@ bool relocate(const Relocation& r) {
 }
 
 // jmp *[rip + distance]
-void write_jump(std::uint8_t* at, std::uint64_t slot) {
+void write_x86_64_jump(std::uint8_t* at, std::uint64_t slot) {
   constexpr std::uint8_t opcode[] = {0xff, 0x25};
   const auto distance = std::int32_t(slot - (reinterpret_cast<std::uintptr_t>(at) + 6));
   std::memcpy(at, opcode, sizeof opcode);
@@ -31,7 +31,7 @@ void write_jump(std::uint8_t* at, std::uint64_t slot) {
 }
 
 // mov register, value; mov rax, target; jmp rax
-void write_bound_jump(std::uint8_t* at, int position, const void* value, void* target) {
+void write_x86_64_bound_jump(std::uint8_t* at, int position, const void* value, void* target) {
   constexpr std::uint8_t moves[][2] = {{0x48, 0xbf}, {0x48, 0xbe}, {0x48, 0xba},
                                        {0x48, 0xb9}, {0x49, 0xb8}, {0x49, 0xb9}};
   constexpr std::uint8_t landing[] = {0xf3, 0x0f, 0x1e, 0xfa}, to_rax[] = {0x48, 0xb8}, jump[] = {0xff, 0xe0};
@@ -49,6 +49,6 @@ void write_bound_jump(std::uint8_t* at, int position, const void* value, void* t
 
 }  // namespace
 
-constexpr Machine x86_64_machine{EM_X86_64, 8, write_jump, relocate, write_bound_jump};
+constexpr Machine x86_64_machine{EM_X86_64, 8, write_x86_64_jump, relocate_x86_64, write_x86_64_bound_jump};
 
 }  // namespace bitale::codegen

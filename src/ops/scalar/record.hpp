@@ -4,11 +4,11 @@
 
 #include <cmath>
 #include <cstdint>
-#include <limits>
 #include <type_traits>
 #include <utility>
 
 #include "bitale/ops/ops.hpp"
+#include "core/limits.hpp"
 #include "ops/scalar_op.hpp"
 #include "program/expr.hpp"
 #include "program/math/math.hpp"
@@ -20,9 +20,6 @@ using program::math_call;
 using Args = std::span<const Expr>;
 using At = const ChainPoint&;
 namespace math = program::math;
-
-inline constexpr double inf = std::numeric_limits<double>::infinity();
-inline constexpr double nan = std::numeric_limits<double>::quiet_NaN();
 
 // ---- dtype rules (PyTensor's names) ----------------------------------------
 ScalarTypes upcast_out(std::span<const DType> in);

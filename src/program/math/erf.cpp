@@ -15,13 +15,13 @@ namespace bitale::program::math {
 namespace {
 
 // A polynomial's constant, more precise than the format, and its other terms divided by x.
-struct Series {
+struct ErfcxSeries {
   double high, low;
   Expr rest;
 };
 
 // (1 + 2 a) erfcx(a), a >= 0, by q = (a - K) / (a + K): to 2^-57.0 (float64, K = 4) and 2^-27.7 (float32, K = 2.5).
-Series scaled_erfcx(Expr q) {
+ErfcxSeries scaled_erfcx(Expr q) {
   if (Format(q.dtype()).is_double)
     return {1.2329951186255526, -4.4158195752685424e-17,
             long_polynomial(q, {-0.13962111684056229189,   0.015379652102619364758,   0.068097054254669067414,
@@ -52,7 +52,7 @@ Sum erfcx_of_positive(Expr a) {
   const Expr slope = (square * square) * (min(q, number(0)) * -1.74);
   const Expr lost_of_twice = fma(a, number(2), 1.0 - twice);
   const Expr remainder = fma(-scale, lost_of_twice, fma(-scale, twice, number(1)));
-  const Series series = scaled_erfcx(q);
+  const ErfcxSeries series = scaled_erfcx(q);
   const Sum value = sum_exactly(number(series.high), q * series.rest);
   const Expr rest = fma(lost_of_q, slope, value.low + series.low);
   const Expr high = value.high * scale, lost = fma(value.high, scale, -high);

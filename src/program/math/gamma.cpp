@@ -3,16 +3,14 @@
 // Large arguments: Stirling's series (Abramowitz & Stegun 6.1.41, 6.3.18), its tail a minimax polynomial in 1/x^2.
 // Others are brought to the interval that holds the zeros by the recurrence (6.1.15, 6.3.5), whose few terms become one
 // logarithm or one quotient; there (x - 1)(x - 2) and x - x0 are exact factors, so that the relative error stays small.
-#include <limits>
 
+#include "core/limits.hpp"
 #include "program/math/core.hpp"
 #include "program/math/math.hpp"
 
 namespace bitale::program::math {
 
 namespace {
-
-constexpr double inf = std::numeric_limits<double>::infinity();
 
 // Gamma(z), z = 1.625 + t, |t| <= 5/8, to 2^-55.2 (float64) and 2^-27.3 (float32).
 Expr gamma_near_one(Expr t) {

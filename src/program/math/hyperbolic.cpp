@@ -2,6 +2,7 @@
 // log1p.
 #include <limits>
 
+#include "core/limits.hpp"
 #include "program/math/core.hpp"
 #include "program/math/math.hpp"
 #include "program/math/tanh_table.hpp"
@@ -36,8 +37,6 @@ Expr sinh(Expr x) {
 }
 
 namespace {
-
-constexpr double inf = std::numeric_limits<double>::infinity();
 
 // log(1 + y), or log(1 + 2 y) where y is so large that doubling or squaring it may overflow.
 Expr log1p_of_large(Expr y, Expr is_large) {

@@ -1,8 +1,8 @@
 // erfinv, erfcinv: by w = -log(1 - x^2), which takes the steepness at the ends away (Giles, "Approximating the erfinv
 // function", GPU Computing Gems 2, 2011). erfinv(x) / x is sqrt(pi) / 2 and a little more for w up to 8, and not far
 // from sqrt(w) beyond, where 1 - |x| < 2^-12.5; erfcinv goes on to the least positive number.
-#include <limits>
 
+#include "core/limits.hpp"
 #include "program/math/core.hpp"
 #include "program/math/math.hpp"
 
@@ -10,7 +10,6 @@ namespace bitale::program::math {
 
 namespace {
 
-constexpr double inf = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
 constexpr double most_central = 8;
 
 // erfinv(x) / x = sqrt(pi) / 2 + w P(w), w <= 8, to 2^-55.4 (float64) and 2^-26.9 (float32).

@@ -52,10 +52,10 @@ Decomposed decompose_any(Expr x) {
 namespace {
 
 // s = f / (2 + f), z = s^2, and P in log(1 + f) = 2 s + s z P(z): z P to 2^-58.5 (float64) and 2^-29.2 (float32).
-struct Series {
+struct LogSeries {
   Expr s, z, p;
 };
-Series log1p_series(Expr f) {
+LogSeries log1p_series(Expr f) {
   const Expr s = f / (f + 2.0), z = s * s;
   const Expr p = Format(f.dtype()).is_double
                      ? polynomial(z, {0.66666666666667344222, 0.39999999999414528087, 0.2857142874243523997,

@@ -1,7 +1,7 @@
 // sigmoid, softplus and log1mexp: through exp of what is not positive, which never overflows.
 #include <cmath>
-#include <limits>
 
+#include "core/limits.hpp"
 #include "program/math/core.hpp"
 #include "program/math/math.hpp"
 
@@ -40,7 +40,6 @@ Expr softplus(Expr x) {
 }
 
 Expr log1mexp(Expr x) {
-  constexpr double inf = std::numeric_limits<double>::infinity();
   ExprPool& pool = x.pool();
   const Format format(x.dtype());
   const auto [shifted, n, r] = reduce_by_log_2(max(pool.number(format.is_double ? -746 : -106, x.dtype()), x));

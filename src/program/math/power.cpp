@@ -3,16 +3,14 @@
 // format has, for the product multiplies its error by up to 745. log m = 2 s + 2/3 s^3 + ..., s = (m - 1) / (m + 1): s
 // and the first two terms are carried in two pieces. Special values are those of C (ISO C, F.10.4.4).
 #include <cmath>
-#include <limits>
 
+#include "core/limits.hpp"
 #include "program/math/core.hpp"
 #include "program/math/math.hpp"
 
 namespace bitale::program::math {
 
 namespace {
-
-constexpr double inf = std::numeric_limits<double>::infinity();
 
 // (log((1 + s) / (1 - s)) - 2 s - 2/3 s^3) / s^5 by z = s^2 <= 0.0295, to 2^-57.6 (float64) and 2^-21.3 (float32).
 Expr log_tail(Expr z) {

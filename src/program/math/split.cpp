@@ -2,15 +2,13 @@
 #include "program/math/split.hpp"
 
 #include <cmath>
-#include <limits>
 
+#include "core/limits.hpp"
 #include "program/math/core.hpp"
 
 namespace bitale::program::math {
 
 namespace {
-
-constexpr double inf = std::numeric_limits<double>::infinity();
 
 std::int64_t least_bits(const Format& format) { return ((format.bias() - 1) * 2 + 1) << (format.mantissa() - 1); }
 
