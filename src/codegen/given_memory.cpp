@@ -50,22 +50,28 @@ class Products {
   Steps instead_of(const Call& call) {
     const auto number = [&](std::size_t i) { return std::get<Expr>(call.arguments[i]); };
     const auto buffer = [&](std::size_t i) { return std::get<BufferArgument>(call.arguments[i]).buffer; };
+    const auto start = [&](std::size_t i) {
+      const Expr offset = std::get<BufferArgument>(call.arguments[i]).offset;
+      return offset ? offset : pool_.integer(0);
+    };
     const auto flag = [&](std::size_t i) { return number(i).payload() != 0; };
-    const Expr zero = pool_.integer(0), one = pool_.integer(1);
+    const Expr one = pool_.integer(1);
     if (call.function.starts_with("bt_gemm_"))
-      return product(number(0), number(1), number(2), {buffer(5), zero, number(6), flag(3)},
-                     {buffer(7), zero, number(8), flag(4)}, {buffer(9), zero, number(1)});
+      return product(number(0), number(1), number(2), {buffer(5), start(5), number(6), flag(3)},
+                     {buffer(7), start(7), number(8), flag(4)}, {buffer(9), start(9), number(1)});
     if (call.function.starts_with("bt_gemv_")) {
-      const Matrix a{buffer(3), zero, number(4), flag(2)};
+      const Matrix a{buffer(3), start(3), number(4), flag(2)};
       const Expr rows = number(0), inner = number(1);
       // Of one column, read as rows; where that is better, y^T = x^T A^T.
-      if (!a.transposed) return product(rows, one, inner, a, {buffer(5), zero, inner, true}, {buffer(6), zero, one});
-      return product(one, rows, inner, {buffer(5), zero, inner}, {a.buffer, zero, a.distance}, {buffer(6), zero, rows});
+      if (!a.transposed)
+        return product(rows, one, inner, a, {buffer(5), start(5), inner, true}, {buffer(6), start(6), one});
+      return product(one, rows, inner, {buffer(5), start(5), inner}, {a.buffer, a.start, a.distance},
+                     {buffer(6), start(6), rows});
     }
     if (call.function.starts_with("bt_batched_gemm_")) {
       const Expr m = number(1), n = number(2), k = number(3), which = index("batch");
-      Steps body = product(m, n, k, {buffer(4), which * number(5), k}, {buffer(6), which * number(7), n},
-                           {buffer(8), which * (m * n), n});
+      Steps body = product(m, n, k, {buffer(4), start(4) + which * number(5), k},
+                           {buffer(6), start(6) + which * number(7), n}, {buffer(8), start(8) + which * (m * n), n});
       return {loop(which, number(0), std::move(body))};
     }
     return {};

@@ -135,18 +135,20 @@ class ProgramDigester {
     add(value);
   }
   void add(const program::BufferArgument& argument) {
-    auto& [buffer, kind] = argument;
+    auto& [buffer, kind, offset] = argument;
     add(buffer);
     add(kind);
+    add(offset);
   }
   void add(const std::variant<Expr, program::BufferArgument>& argument) {
     add(argument.index());
     std::visit([this](auto& which) { add(which); }, argument);
   }
   void add(const program::Call& step) {
-    auto& [function, arguments] = step;
+    auto& [function, arguments, status] = step;
     add(function);
     add(arguments);
+    add(status);
   }
   void add(const program::Check& step) {
     auto& [condition, check] = step;

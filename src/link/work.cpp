@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "lowering/plan.hpp"
+#include "program/steps.hpp"
 
 namespace bitale::link {
 
@@ -53,7 +54,9 @@ Work WorkEstimate::operator()(const program::Step& step) {
 }
 
 void WorkEstimate::pass_over(const program::Step& step) {
-  if (auto* let = std::get_if<program::Let>(&step.what)) nest_.define(let->var);
+  program::for_each_definition(step, [&](Expr var, program::Definition kind) {
+    if (kind == program::Definition::named) nest_.define(var);
+  });
 }
 
 // ---- levels ---------------------------------------------------------------------------------------------------------
@@ -207,9 +210,11 @@ void WorkEstimate::of(const program::Call& step) {
     if (!step.function.starts_with(name)) continue;
     Expr flops = pool_.integer(2);
     for (std::size_t i = 0; i < factors; ++i) flops = flops * std::get<Expr>(step.arguments[i]);
+    flops = flops * levels_.back().count;
     Expr& total = step.function.ends_with("32") ? work_.flops32 : work_.flops64;
     total = total + flops;
   }
+  if (step.status) nest_.define(step.status);
 }
 
 void WorkEstimate::of(const program::HostCall& step) {

@@ -61,6 +61,14 @@ class Printer {
     return join(parts, ", ");
   }
 
+  // What a function does with memory: reads it, writes it ("out"), or both ("inout").
+  std::string argument_text(const std::variant<Expr, BufferArgument>& argument) const {
+    if (auto* expr = std::get_if<Expr>(&argument)) return text(*expr);
+    auto& [buffer, kind, offset] = std::get<BufferArgument>(argument);
+    const std::string_view direction = kind == AccessKind::read ? "" : kind == AccessKind::write ? "out " : "inout ";
+    return cat(direction, name(buffer), offset ? cat(" from ", text(offset)) : "");
+  }
+
   void line(int depth, std::string text) { out_ += std::string(std::size_t(2 * depth), ' ') + std::move(text) + "\n"; }
 
   void steps(const Steps& list, int depth) {
@@ -96,11 +104,9 @@ class Printer {
         [&](const Fill& s) { line(depth, cat("fill ", name(s.buffer), " ", text(s.value))); },
         [&](const Call& s) {
           std::vector<std::string> parts;
-          for (auto& argument : s.arguments) {
-            const auto* expr = std::get_if<Expr>(&argument);
-            parts.push_back(expr ? text(*expr) : name(std::get<BufferArgument>(argument).buffer));
-          }
-          line(depth, cat("call ", s.function, "(", join(parts, ", "), ")"));
+          for (auto& argument : s.arguments) parts.push_back(argument_text(argument));
+          const std::string status = s.status ? text(s.status) + " = " : "";
+          line(depth, cat(status, "call ", s.function, "(", join(parts, ", "), ")"));
         },
         [&](const Check& s) { line(depth, cat("require ", text(s.condition))); },
         [&](const HostCall& s) {

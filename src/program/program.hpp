@@ -88,17 +88,21 @@ struct Fill {
   Expr value;
 };
 enum class AccessKind : std::uint8_t { read, write, combine };  // combine: read and written
-// The memory of a buffer, and what the function does with it.
+// The memory of a buffer, from an element on, and what the function does with it.
 struct BufferArgument {
   std::int64_t buffer;
   AccessKind kind;
+  Expr offset = {};  // in elements, int64; none: the first element
 };
-// A runtime function of int64, float64 and data pointers.
+// A runtime function of int64, float64 and data pointers. With a `status`, an int64 variable, it returns an int64,
+// which the variable becomes; else it returns nothing. In a loop, it is called in each iteration, in order.
 struct Call {
   std::string function;
   std::vector<std::variant<Expr, BufferArgument>> arguments;
+  Expr status = {};
 };
-// The call fails, with the message of `check`, unless the condition holds.
+// The call fails, with the message of `check`, unless the condition holds. In a loop, the first iteration that breaks
+// it ends the call.
 struct Check {
   Expr condition;
   int check;

@@ -38,8 +38,8 @@ decltype(auto) match(S& step, Fs&&... fs) {
 // how to repeat; memory is allocated, and the host asked, at the top.
 inline bool may_be_in_loop(const Step& step) {
   return match(
-      step, [](const OneOf<Store, Accumulate, Let, Update, Loop> auto&) { return true; },
-      [](const OneOf<Allocate, Fill, Call, Check, HostCall> auto&) { return false; });
+      step, [](const OneOf<Store, Accumulate, Let, Update, Loop, Call, Check> auto&) { return true; },
+      [](const OneOf<Allocate, Fill, HostCall> auto&) { return false; });
 }
 
 // Whether iterations of a vector loop may do it together, as lanes.
@@ -76,7 +76,7 @@ using MutableAccess = BasicAccess<std::int64_t, std::vector<Expr>>;
 
 enum class Definition : std::uint8_t {
   index,     // of a loop: known in its body
-  named,     // by a Let, from there on
+  named,     // by a Let, or as the status of a call, from there on
   carried,   // by a loop: known after it, of running ones in each iteration after their update
   combined,  // by an update, of a carried variable
 };
@@ -149,15 +149,17 @@ void visit(S& step, V& v) {
 }
 template <OneOf<Call> S, class V>
 void visit(S& step, V& v) {
-  auto& [function, arguments] = step;
+  auto& [function, arguments, status] = step;
   for (auto& argument : arguments) {
     if (auto* expr = std::get_if<Expr>(&argument)) {
       v.expr(*expr);
     } else {
-      auto& [buffer, kind] = std::get<BufferArgument>(argument);
+      auto& [buffer, kind, offset] = std::get<BufferArgument>(argument);
       v.access(buffer, nowhere<S>, kind, Reach::by_call);
+      if (offset) v.expr(offset);
     }
   }
+  if (status) v.define(status, Definition::named);
 }
 template <OneOf<Check> S, class V>
 void visit(S& step, V& v) {

@@ -176,6 +176,13 @@ class Verifier {
     for_each_access(step, [&](const Access& access) {
       if (access.writes()) written_[std::size_t(access.buffer)] = true;
     });
+    for (auto& argument : s.arguments)
+      if (auto* memory = std::get_if<BufferArgument>(&argument))
+        if (memory->offset && memory->offset.dtype() != DType::Int64)
+          fail(cat("an offset in ", buffer(memory->buffer).name, " that is not int64"));
+    if (!s.status) return;
+    if (s.status.code() != Code::var || s.status.dtype() != DType::Int64) fail("a status that is no int64 variable");
+    define(s.status);
   }
   void verify(const Check& s) {
     if (s.condition.dtype() != DType::Bool) fail("a check of something that is not bool");

@@ -239,17 +239,23 @@ void Emitter::emit(const program::Call& step) {
       types.emplace_back(value_type(expr->dtype()));
       arguments.push_back(value(*expr).text);
     } else {
-      const auto id = std::get<program::BufferArgument>(argument).buffer;
+      auto& [id, kind, offset] = std::get<program::BufferArgument>(argument);
       types.push_back(cat(written_[std::size_t(id)] ? "" : "const ", "void *"));
-      arguments.push_back(buffer(id).ndim() == 0 && single(id) == data_name(id) ? cat("&", data_name(id))
-                                                                                : data_name(id));
+      const bool is_value = buffer(id).ndim() == 0 && single(id) == data_name(id);
+      arguments.push_back(is_value ? cat("&", data_name(id)) : data_name(id));
+      if (offset) arguments.back() += cat(" + ", value(offset).inside(Text::sum));
     }
   }
   // One prototype for all its calls.
   for (auto& type : types)
     if (type == "void *") type = "const void *";
-  declare(step.function, cat("void ", step.function, "(", join(types, ", "), ");\n"));
-  line(cat(step.function, "(", join(arguments, ", "), ");"));
+  const std::string call = cat(step.function, "(", join(arguments, ", "), ")");
+  declare(step.function, cat(step.status ? "int64_t " : "void ", step.function, "(", join(types, ", "), ");\n"));
+  if (!step.status) return line(call + ";");
+  const std::string name = names_.take("status");
+  line(cat("const int64_t ", name, " = ", call, ";"));
+  var_names_[step.status.payload()] = name;
+  nest_.define(step.status);
 }
 
 void Emitter::emit(const program::Fill& step) {

@@ -252,14 +252,19 @@ void Emitter::emit(const program::Call& step) {
       types.push_back(type(expr->dtype()));
       arguments.push_back(value(*expr));
     } else {
+      auto& [buffer, kind, offset] = std::get<program::BufferArgument>(argument);
       types.push_back(l_.PointerTypeInContext(context_, 0));
-      arguments.push_back(data(std::get<program::BufferArgument>(argument).buffer));
+      arguments.push_back(offset ? address(buffer, value(offset)) : data(buffer));
     }
   }
-  LLVMTypeRef function_type =
-      l_.FunctionType(l_.VoidTypeInContext(context_), types.data(), unsigned(types.size()), false);
-  l_.BuildCall2(builder_, function_type, declare(l_, module_, step.function.c_str(), function_type), arguments.data(),
-                unsigned(arguments.size()), "");
+  const LLVMTypeRef result = step.status ? type(DType::Int64) : l_.VoidTypeInContext(context_);
+  LLVMTypeRef function_type = l_.FunctionType(result, types.data(), unsigned(types.size()), false);
+  const Value called =
+      l_.BuildCall2(builder_, function_type, declare(l_, module_, step.function.c_str(), function_type),
+                    arguments.data(), unsigned(arguments.size()), "");
+  if (!step.status) return;
+  levels_.back().values[step.status.id()] = called;
+  nest_.define(step.status);
 }
 
 // bt_fill(data, count, bytes per element, the element's bits)

@@ -105,12 +105,6 @@ TEST_CASE("steps stand where their kind may") {
   Example filled;
   filled.body(1).push_back({Fill{Example::t, filled.pool.number(0, DType::Float64)}});
   filled.fails("a fill is in a loop");
-  Example called;
-  called.body(1).push_back({Call{"bt_sort", {BufferArgument{Example::t, AccessKind::combine}}}});
-  called.fails("a call is in a loop");
-  Example checked;
-  checked.body(1).push_back({Check{checked.pool.boolean(true), 0}});
-  checked.fails("a check is in a loop");
   Example hosted;
   hosted.program.callbacks = {"op"};
   hosted.body(1).push_back({HostCall{0, {Example::x}, {}}});
@@ -145,6 +139,17 @@ TEST_CASE("calls read what was written, and only that; fills are constant") {
   written.program.steps.insert(written.program.steps.begin() + 1,
                                {Call{"bt_sort", {BufferArgument{Example::t, AccessKind::write}}}});
   CHECK_NOTHROW(verify(written.program));
+  Example offset;
+  offset.program.steps.push_back(
+      {Call{"bt_sort", {BufferArgument{Example::t, AccessKind::read, offset.pool.number(1, DType::Float64)}}}});
+  offset.fails("an offset in t that is not int64");
+  Example status;
+  status.program.steps.push_back({Call{"bt_sort", {}, status.pool.var(0, DType::Float64)}});
+  status.fails("a status that is no int64 variable");
+  Example lanes;
+  lanes.body(1).push_back({Call{"bt_sort", {BufferArgument{Example::t, AccessKind::combine}}}});
+  std::get<Loop>(lanes.program.steps[1].what).vector = true;
+  lanes.fails("a call is in a vector loop");
   Example filled;
   filled.program.steps.insert(filled.program.steps.begin() + 1,
                               {Fill{Example::t, cast(filled.length, DType::Float64)}});

@@ -311,12 +311,20 @@ class Machine {
     constexpr std::size_t most = 24;
     std::vector<std::int64_t> integers;
     std::vector<double> reals;
-    std::vector<std::pair<BufferArgument, Array>> arrays;
+    std::map<std::int64_t, std::pair<Array, bool>> arrays;  // by buffer; whether it is written
     for (auto& argument : s.arguments) {
-      if (auto* buffer = std::get_if<BufferArgument>(&argument)) {
-        arrays.emplace_back(*buffer,
-                            array_of(allocated(buffer->buffer), program_.buffers[std::size_t(buffer->buffer)].dtype));
-        integers.push_back(std::int64_t(reinterpret_cast<std::intptr_t>(arrays.back().second.mutable_data())));
+      if (auto* memory = std::get_if<BufferArgument>(&argument)) {
+        const DType dtype = program_.buffers[std::size_t(memory->buffer)].dtype;
+        const auto [found, is_new] = arrays.try_emplace(memory->buffer);
+        auto& [array, is_written] = found->second;
+        if (is_new) array = array_of(allocated(memory->buffer), dtype);
+        is_written |= memory->kind != AccessKind::read;
+        const std::int64_t offset =
+            memory->offset ? known(memory->offset, cat("an offset in ", name(memory->buffer))) : 0;
+        if (offset < 0 || offset > array.size())
+          fail(cat("offset ", offset, " in ", name(memory->buffer), ", which has ", array.size(), " elements"));
+        char* data = static_cast<char*>(array.mutable_data()) + offset * std::int64_t(itemsize(dtype));
+        integers.push_back(std::int64_t(reinterpret_cast<std::intptr_t>(data)));
       } else {
         const Expr expr = std::get<Expr>(argument);
         const std::int64_t bits = known(expr, cat("an argument of ", s.function));
@@ -334,13 +342,15 @@ class Machine {
     using I = std::int64_t;
     using F = double;
     const auto call =
-        reinterpret_cast<void (*)(I, I, I, I, I, I, F, F, F, F, I, I, I, I, I, I, I, I, I, I, I, I, I, I, I, I, I, I)>(
+        reinterpret_cast<I (*)(I, I, I, I, I, I, F, F, F, F, I, I, I, I, I, I, I, I, I, I, I, I, I, I, I, I, I, I)>(
             address);
     const auto& i = integers;
-    call(i[0], i[1], i[2], i[3], i[4], i[5], reals[0], reals[1], reals[2], reals[3], i[6], i[7], i[8], i[9], i[10],
-         i[11], i[12], i[13], i[14], i[15], i[16], i[17], i[18], i[19], i[20], i[21], i[22], i[23]);
-    for (auto& [argument, array] : arrays)
-      if (argument.kind != AccessKind::read) place(std::size_t(argument.buffer), array);
+    const I status =
+        call(i[0], i[1], i[2], i[3], i[4], i[5], reals[0], reals[1], reals[2], reals[3], i[6], i[7], i[8], i[9], i[10],
+             i[11], i[12], i[13], i[14], i[15], i[16], i[17], i[18], i[19], i[20], i[21], i[22], i[23]);
+    for (auto& [buffer, used] : arrays)
+      if (used.second) place(std::size_t(buffer), used.first);
+    if (s.status) variables_[s.status.payload()] = {status, true};
   }
   void run(const Check& s) {
     if (!known(s.condition, "a check")) throw CheckFailed{s.check};

@@ -1,0 +1,23 @@
+// Runs a Program as it stands, by a code generator or by the interpreter of the tests: for tests of what steps mean,
+// which need no graph.
+#pragma once
+
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "bitale/core/array.hpp"
+#include "program/program.hpp"
+
+namespace bitale::test {
+
+struct ProgramResult {
+  int status = 0;  // 0, or the number of the check that failed + 1
+  std::vector<Array> outputs;
+};
+
+// `how`: "llvm", "c" or "interpreter". Inputs are C-contiguous arrays, in the order of their slots. The Program must not
+// call the host.
+ProgramResult run_program(const program::Program& program, std::span<const Array> inputs, std::string_view how);
+
+}  // namespace bitale::test
