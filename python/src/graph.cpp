@@ -33,6 +33,7 @@ nb::object attribute_object(const AttributeValue& value) {
   if (auto* flag = std::get_if<bool>(&value)) return nb::bool_(*flag);
   if (auto* integer = std::get_if<std::int64_t>(&value)) return nb::int_(*integer);
   if (auto* number = std::get_if<double>(&value)) return nb::float_(*number);
+  if (auto* opaque = std::get_if<OpaqueAttribute>(&value)) return nb::cast(opaque->object->text());
   return nb::cast(std::get<std::string>(value));
 }
 
@@ -63,9 +64,13 @@ std::optional<std::string> name_of(const VariableObject& self) {
 // An op's name, and its attributes as (name, which kind of AttributeValue, value).
 nb::object stored_op(const OpObject& self) {
   nb::list attributes;
-  for (auto& [name, value] : self.op->attributes())
+  for (auto& [name, value] : self.op->attributes()) {
+    if (std::holds_alternative<OpaqueAttribute>(value))
+      throw NotImplementedError(
+          cat("storing an op with the attribute ", name, " = ", attribute_text(value), ": ", self.op->label()));
     attributes.append(
         nb::make_tuple(nb::str(name.data(), name.size()), std::int64_t(value.index()), attribute_object(value)));
+  }
   return nb::make_tuple(std::string(self.op->name()), nb::tuple(attributes));
 }
 
@@ -76,6 +81,8 @@ AttributeValue attribute_of(std::size_t wanted, nb::handle value) {
     using T = std::variant_alternative_t<kind, AttributeValue>;
     if constexpr (std::is_same_v<T, DType>)
       return dtype_from(value);
+    else if constexpr (std::is_same_v<T, OpaqueAttribute>)
+      throw ValueError(cat("an opaque attribute is not stored by value: ", shown(value)));
     else
       return nb::cast<T>(value);
   } else {

@@ -21,6 +21,7 @@ struct Text {
     for (std::int64_t i : v) parts.push_back(std::to_string(i));
     return cat("[", join(parts, ", "), "]");
   }
+  std::string operator()(const OpaqueAttribute& v) const { return v.object->text(); }
 };
 
 struct Hash {
@@ -33,6 +34,7 @@ struct Hash {
     for (std::int64_t i : v) seed = hash_mix(seed, std::size_t(i));
     return seed;
   }
+  std::size_t operator()(const OpaqueAttribute& v) const { return v.object->hash(); }
 };
 
 }  // namespace

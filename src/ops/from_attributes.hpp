@@ -2,6 +2,7 @@
 // attributes in their order needs nothing more; others are registered with a function of their own.
 #pragma once
 
+#include <concepts>
 #include <limits>
 #include <optional>
 #include <string>
@@ -36,6 +37,14 @@ inline bool from_attribute(const AttributeValue& value, std::vector<int>& out) {
   for (auto item : *found)
     if (!from_attribute(item, out.emplace_back())) return false;
   return true;
+}
+
+template <std::derived_from<Opaque> T>
+bool from_attribute(const AttributeValue& value, Ref<const T>& out) {
+  auto* found = std::get_if<OpaqueAttribute>(&value);
+  auto* object = found ? dynamic_cast<const T*>(found->object.get()) : nullptr;
+  if (!object) return false;
+  return out = Ref<const T>(object), true;
 }
 
 // The attribute of that name, or nothing. ValueError when it is of another type.

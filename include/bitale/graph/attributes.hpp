@@ -1,6 +1,7 @@
 // Typed attributes of an op, declared once; equality, hash and printing follow from the list.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -10,11 +11,27 @@
 #include <vector>
 
 #include "bitale/core/dtype.hpp"
+#include "bitale/core/ref.hpp"
 
 namespace bitale {
 
+// An attribute that the graph does not look into: an inner graph, an object of Python. Immutable and shared. Two ops
+// are equal, and merge, when their opaque attributes are; so equality must not depend on what may change.
+class Opaque : public RefCounted {
+ public:
+  virtual bool equals(const Opaque& other) const = 0;
+  virtual std::size_t hash() const = 0;  // equal objects have equal hashes
+  virtual std::string text() const = 0;  // for labels and errors: short, in one line
+};
+struct OpaqueAttribute {
+  Ref<const Opaque> object;  // not null
+  bool operator==(const OpaqueAttribute& other) const {
+    return object == other.object || object->equals(*other.object);
+  }
+};
+
 using IntList = std::vector<std::int64_t>;
-using AttributeValue = std::variant<bool, std::int64_t, double, std::string, DType, IntList>;
+using AttributeValue = std::variant<bool, std::int64_t, double, std::string, DType, IntList, OpaqueAttribute>;
 
 struct Attribute {
   std::string_view name;
@@ -49,6 +66,10 @@ inline AttributeValue to_attribute(const std::string& v) { return v; }
 inline AttributeValue to_attribute(DType v) { return v; }
 inline AttributeValue to_attribute(const IntList& v) { return v; }
 inline AttributeValue to_attribute(const std::vector<int>& v) { return IntList(v.begin(), v.end()); }
+template <std::derived_from<Opaque> T>
+AttributeValue to_attribute(const Ref<const T>& v) {
+  return OpaqueAttribute{v};
+}
 
 template <class Owner, class List>
 Attributes collect_attributes(const Owner& owner, const List& fields) {
