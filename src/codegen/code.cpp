@@ -11,7 +11,7 @@
 #include "bitale/core/text.hpp"
 #include "cache/claim.hpp"
 #include "codegen/key.hpp"
-#include "runtime/symbols.hpp"
+#include "runtime/functions.hpp"
 
 namespace bitale::codegen {
 

@@ -6,6 +6,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "program/steps.hpp"
+#include "runtime/functions.hpp"
 
 namespace bitale::codegen {
 
@@ -48,31 +49,39 @@ class Products {
 
   // The steps that stand for the call; none when it is no product.
   Steps instead_of(const Call& call) {
-    const auto number = [&](std::size_t i) { return std::get<Expr>(call.arguments[i]); };
-    const auto buffer = [&](std::size_t i) { return std::get<BufferArgument>(call.arguments[i]).buffer; };
-    const auto start = [&](std::size_t i) {
-      const Expr offset = std::get<BufferArgument>(call.arguments[i]).offset;
-      return offset ? offset : pool_.integer(0);
+    const runtime::RuntimeFunction* row = runtime::find_function(call.function);
+    if (!row || row->meaning == runtime::Meaning::other) return {};
+    const auto number = [&](std::string_view name) { return std::get<Expr>(call.arguments[row->place(name)]); };
+    const auto flag = [&](std::string_view name) { return number(name).payload() != 0; };
+    const auto matrix = [&](std::string_view name, Expr distance, bool transposed = false) {
+      auto& [buffer, kind, offset] = std::get<BufferArgument>(call.arguments[row->place(name)]);
+      return Matrix{buffer, offset ? offset : pool_.integer(0), distance, transposed};
     };
-    const auto flag = [&](std::size_t i) { return number(i).payload() != 0; };
-    const Expr one = pool_.integer(1);
-    if (call.function.starts_with("bt_gemm_"))
-      return product(number(0), number(1), number(2), {buffer(5), start(5), number(6), flag(3)},
-                     {buffer(7), start(7), number(8), flag(4)}, {buffer(9), start(9), number(1)});
-    if (call.function.starts_with("bt_gemv_")) {
-      const Matrix a{buffer(3), start(3), number(4), flag(2)};
-      const Expr rows = number(0), inner = number(1);
-      // Of one column, read as rows; where that is better, y^T = x^T A^T.
-      if (!a.transposed)
-        return product(rows, one, inner, a, {buffer(5), start(5), inner, true}, {buffer(6), start(6), one});
-      return product(one, rows, inner, {buffer(5), start(5), inner}, {a.buffer, a.start, a.distance},
-                     {buffer(6), start(6), rows});
-    }
-    if (call.function.starts_with("bt_batched_gemm_")) {
-      const Expr m = number(1), n = number(2), k = number(3), which = index("batch");
-      Steps body = product(m, n, k, {buffer(4), start(4) + which * number(5), k},
-                           {buffer(6), start(6) + which * number(7), n}, {buffer(8), start(8) + which * (m * n), n});
-      return {loop(which, number(0), std::move(body))};
+    const Expr one = pool_.integer(1), m = number("m"), k = number("k");
+    switch (row->meaning) {
+      case runtime::Meaning::matrix_product: {
+        const Expr n = number("n");
+        return product(m, n, k, matrix("A", number("lda"), flag("transA")), matrix("B", number("ldb"), flag("transB")),
+                       matrix("C", n));
+      }
+      case runtime::Meaning::matrix_vector_product: {
+        const Matrix a = matrix("A", number("lda"), flag("transA"));
+        // Of one column, read as rows; where that is better, y^T = x^T A^T.
+        if (!a.transposed) return product(m, one, k, a, matrix("x", k, true), matrix("y", one));
+        return product(one, m, k, matrix("x", k), {a.buffer, a.start, a.distance}, matrix("y", m));
+      }
+      case runtime::Meaning::batched_matrix_product: {
+        const Expr n = number("n"), which = index("batch");
+        const auto one_of = [&](std::string_view name, Expr stride, Expr distance) {
+          Matrix out = matrix(name, distance);
+          out.start = out.start + which * stride;
+          return out;
+        };
+        Steps body = product(m, n, k, one_of("A", number("strideA"), k), one_of("B", number("strideB"), n),
+                             one_of("C", m * n, n));
+        return {loop(which, number("batch"), std::move(body))};
+      }
+      case runtime::Meaning::other: break;
     }
     return {};
   }
@@ -174,7 +183,8 @@ Program self_contained(const Interface& interface) {
 std::vector<std::string> runtime_functions(const Program& program) {
   std::set<std::string> names;
   const auto note = [&](const std::string& name) {
-    if (name.starts_with("bt_")) names.insert(name);
+    const runtime::RuntimeFunction* row = runtime::find_function(name);
+    if (!row || !row->is_standard) names.insert(name);
   };
   program::ExprWalk walk;
   const auto look_at = [&](Expr root) {

@@ -4,6 +4,7 @@
 
 #include "lowering/plan.hpp"
 #include "program/steps.hpp"
+#include "runtime/functions.hpp"
 
 namespace bitale::link {
 
@@ -12,13 +13,6 @@ using program::Combiner;
 using program::Expr;
 
 namespace {
-
-// Of a Program's calls, those that compute: twice the product of their first arguments is what they do.
-struct Product {
-  std::string_view name;
-  std::size_t factors;
-};
-constexpr Product products[] = {{"bt_gemm_", 3}, {"bt_gemv_", 2}, {"bt_batched_gemm_", 4}};
 
 std::int64_t operations_of(Expr expr) {
   if (!is_float(expr.dtype())) return 0;
@@ -206,15 +200,15 @@ void WorkEstimate::of(const program::Call& step) {
     if (buffer->kind != program::AccessKind::write) touch_all(read_, buffer->buffer);
     if (buffer->kind != program::AccessKind::read) touch_all(written_, buffer->buffer);
   }
-  for (auto& [name, factors] : products) {
-    if (!step.function.starts_with(name)) continue;
-    Expr flops = pool_.integer(2);
-    for (std::size_t i = 0; i < factors; ++i) flops = flops * std::get<Expr>(step.arguments[i]);
-    flops = flops * levels_.back().count;
-    Expr& total = step.function.ends_with("32") ? work_.flops32 : work_.flops64;
-    total = total + flops;
-  }
   if (step.status) nest_.define(step.status);
+  const runtime::RuntimeFunction* row = runtime::find_function(step.function);
+  if (!row || row->flops.of.empty()) return;
+  Expr flops = pool_.integer(row->flops.factor);
+  for (auto& name : row->flops.of) flops = flops * std::get<Expr>(step.arguments[row->place(name)]);
+  if (row->flops.divisor > 1) flops = flops / pool_.integer(row->flops.divisor);
+  flops = flops * levels_.back().count;
+  Expr& total = row->of_float32 ? work_.flops32 : work_.flops64;
+  total = total + flops;
 }
 
 void WorkEstimate::of(const program::HostCall& step) {

@@ -83,7 +83,7 @@ class Lowering {
   virtual void assemble(int output, std::optional<int> base, std::vector<Piece> pieces) = 0;
   // The output is `parts`, one after the other along `axis`. Readers run a loop over each part; none is copied.
   virtual void concatenate(int output, int axis, std::vector<Part> parts) = 0;
-  // A runtime function (runtime/symbols.hpp) writes the outputs; array arguments are materialised, contiguous.
+  // A runtime function (runtime/functions.hpp) writes the outputs; array arguments are materialised, contiguous.
   virtual void call(std::string_view function, std::vector<CallArgument> arguments) = 0;
   // The host calls perform on the inputs, for what it does besides computing; what it computes is not used.
   virtual void observe() = 0;

@@ -97,7 +97,7 @@ class ExprPool {
   Expr var(std::int64_t id, DType dtype) { return make(Code::var, dtype, {}, id); }
   Expr dim(std::int64_t buffer, int axis) { return make(Code::dim, DType::Int64, {}, buffer << 8 | axis); }
   Expr load(std::int64_t buffer, DType dtype, std::span<const Expr> at) { return make(Code::load, dtype, at, buffer); }
-  // A pure runtime function of scalars (double(double), or float versions), named as in runtime/symbols.hpp.
+  // A pure runtime function of scalars (double(double), or float versions), named as in runtime/functions.hpp.
   Expr call(std::string_view function, DType dtype, std::span<const Expr> arguments);
   Expr rare_call(std::string_view function, Expr condition, Expr otherwise, std::span<const Expr> arguments);
   const std::string& function_name(std::int64_t id) const { return functions_[std::size_t(id)]; }

@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "runtime/symbols.hpp"
+#include "runtime/functions.hpp"
 
 namespace bitale::runtime {
 
@@ -74,9 +74,20 @@ double sin_at(Angle a) {
   return a.quadrant & 2 ? -value : value;
 }
 
-const RegisterSymbols angle_symbols{symbol("bt_sin_huge", bt_sin_huge),   symbol("bt_cos_huge", bt_cos_huge),
-                                    symbol("bt_tan_huge", bt_tan_huge),   symbol("bt_sin_hugef", bt_sin_hugef),
-                                    symbol("bt_cos_hugef", bt_cos_hugef), symbol("bt_tan_hugef", bt_tan_hugef)};
+RuntimeFunction same(RuntimeFunction row, std::string_view as, std::string_view wide = "") {
+  row.same_as = as;
+  row.widened_from = wide;
+  return row;
+}
+
+const RegisterFunctions angle_functions{
+    same(runtime_function("bt_sin_huge", bt_sin_huge, "x"), "sin"),
+    same(runtime_function("bt_cos_huge", bt_cos_huge, "x"), "cos"),
+    same(runtime_function("bt_tan_huge", bt_tan_huge, "x"), "tan"),
+    same(runtime_function("bt_sin_hugef", bt_sin_hugef, "x"), "", "bt_sin_huge"),
+    same(runtime_function("bt_cos_hugef", bt_cos_hugef, "x"), "", "bt_cos_huge"),
+    same(runtime_function("bt_tan_hugef", bt_tan_hugef, "x"), "", "bt_tan_huge"),
+};
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 

@@ -18,16 +18,12 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "runtime/blocks.hpp"
+#include "runtime/cblas.hpp"
+#include "runtime/functions.hpp"
 #include "runtime/small_products.hpp"
-#include "runtime/symbols.hpp"
 
 namespace bitale::runtime {
 namespace {
-
-// From the CBLAS standard.
-enum CblasOrder { CblasRowMajor = 101 };
-enum CblasTranspose { CblasNoTrans = 111, CblasTrans = 112 };
-enum CblasTriangle { CblasUpper = 121 };
 
 template <class T>
 using Gemm = void (*)(CblasOrder, CblasTranspose, CblasTranspose, int m, int n, int k, T alpha, const T* a, int lda,
@@ -49,6 +45,7 @@ struct Functions {
 
 struct Blas {
   std::string file;
+  void* library = nullptr;
   Functions<double> f64;
   Functions<float> f32;
   bool in_place = false;  // small products are made without packing
@@ -135,6 +132,7 @@ std::string open(const std::string& file, Blas& blas) {
   if (find(library, "openblas_set_num_threads", set_threads)) set_threads(1);
   found.in_place = reads_in_place(library);
   found.file = file;
+  found.library = library;
   blas = std::move(found);
   return "";
 }
@@ -306,6 +304,8 @@ void batched_gemm(std::int64_t batch, std::int64_t m, std::int64_t n, std::int64
 
 const std::string& blas_library() { return blas().file; }
 
+void* blas_symbol(const char* name) { return blas().library ? dlsym(blas().library, name) : nullptr; }
+
 void require_blas() {
   if (!config::get("blas__library").empty()) blas();
 }
@@ -343,14 +343,91 @@ BITALE_BLAS(f32, float)
 namespace bitale::runtime {
 namespace {
 
-const RegisterSymbols blas_symbols{
-    symbol("bt_gemm_f64", bt_gemm_f64),
-    symbol("bt_gemm_f32", bt_gemm_f32),
-    symbol("bt_gemv_f64", bt_gemv_f64),
-    symbol("bt_gemv_f32", bt_gemv_f32),
-    symbol("bt_batched_gemm_f64", bt_batched_gemm_f64),
-    symbol("bt_batched_gemm_f32", bt_batched_gemm_f32),
-};
+// $T, $S: type and suffix; $C: the letter of BLAS.
+constexpr std::string_view gemm_c =
+    R"(// C[m, n] = op(A)[m, k] op(B)[k, n]; lda and ldb are the distances of stored rows.
+static void bt_gemm_$S(int64_t m, int64_t n, int64_t k, int64_t ta, int64_t tb, const $T *A, int64_t lda,
+                        const $T *B, int64_t ldb, $T *restrict C) {
+  if (m <= 0 || n <= 0) return;
+  for (int64_t i = 0; i < m * n; ++i) C[i] = 0;
+  if (k <= 0) return;
+#ifdef BITALE_CBLAS
+  cblas_$Cgemm(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, tb ? CblasTrans : CblasNoTrans, (int)m, (int)n, (int)k, 1,
+              A, (int)(lda > (ta ? m : k) ? lda : (ta ? m : k)), B, (int)(ldb > (tb ? k : n) ? ldb : (tb ? k : n)), 0,
+              C, (int)n);
+#else
+  for (int64_t i = 0; i < m; ++i)
+    for (int64_t l = 0; l < k; ++l) {
+      const $T a = ta ? A[l * lda + i] : A[i * lda + l];
+      for (int64_t j = 0; j < n; ++j) C[i * n + j] += a * (tb ? B[j * ldb + l] : B[l * ldb + j]);
+    }
+#endif
+}
+)";
+
+constexpr std::string_view gemv_c = R"(// y[m] = op(A)[m, k] x[k]
+static void bt_gemv_$S(int64_t m, int64_t k, int64_t ta, const $T *A, int64_t lda, const $T *x, $T *restrict y) {
+  if (m <= 0) return;
+  for (int64_t i = 0; i < m; ++i) y[i] = 0;
+  if (k <= 0) return;
+#ifdef BITALE_CBLAS
+  cblas_$Cgemv(CblasRowMajor, ta ? CblasTrans : CblasNoTrans, (int)(ta ? k : m), (int)(ta ? m : k), 1, A,
+              (int)(lda > (ta ? m : k) ? lda : (ta ? m : k)), x, 1, 0, y, 1);
+#else
+  if (ta) {
+    for (int64_t l = 0; l < k; ++l)
+      for (int64_t i = 0; i < m; ++i) y[i] += A[l * lda + i] * x[l];
+    return;
+  }
+  for (int64_t i = 0; i < m; ++i) {
+    $T lane[8] = {0};
+    int64_t l = 0;
+    for (; l + 8 <= k; l += 8)
+      for (int s = 0; s < 8; ++s) lane[s] += A[i * lda + l + s] * x[l + s];
+    for (int s = 0; l < k; ++l, ++s) lane[s] += A[i * lda + l] * x[l];
+    y[i] = ((lane[0] + lane[4]) + (lane[2] + lane[6])) + ((lane[1] + lane[5]) + (lane[3] + lane[7]));
+  }
+#endif
+}
+)";
+
+constexpr std::string_view batched_gemm_c =
+    R"(// Products of matrices that follow one another, or of one (a stride of 0).
+static void bt_batched_gemm_$S(int64_t batch, int64_t m, int64_t n, int64_t k, const $T *A, int64_t strideA,
+                                const $T *B, int64_t strideB, $T *C) {
+  for (int64_t i = 0; i < batch; ++i)
+    bt_gemm_$S(m, n, k, 0, 0, A + i * strideA, k, B + i * strideB, n, C + i * m * n);
+}
+)";
+
+template <class T, class F>
+RuntimeFunction product_row(std::string_view name, F* function, std::string_view parameters, Meaning meaning,
+                            Flops flops, std::string_view text, std::vector<std::string_view> needs = {}) {
+  constexpr bool is_float32 = std::is_same_v<T, float>;
+  RuntimeFunction row = runtime_function(name, function, parameters);
+  row.meaning = meaning;
+  row.flops = std::move(flops);
+  row.of_float32 = is_float32;
+  row.c_text = text;
+  row.with = {
+      {"$S", is_float32 ? "f32" : "f64"}, {"$T", is_float32 ? "float" : "double"}, {"$C", is_float32 ? "s" : "d"}};
+  row.c_uses_blas = true;
+  row.needs = std::move(needs);
+  return row;
+}
+
+#define ROWS(suffix, T)                                                                                              \
+  product_row<T>("bt_gemm_" #suffix, bt_gemm_##suffix, "m n k transA transB A lda B ldb C", Meaning::matrix_product, \
+                 {2, {"m", "n", "k"}}, gemm_c),                                                                      \
+      product_row<T>("bt_gemv_" #suffix, bt_gemv_##suffix, "m k transA A lda x y", Meaning::matrix_vector_product,   \
+                     {2, {"m", "k"}}, gemv_c),                                                                       \
+      product_row<T>("bt_batched_gemm_" #suffix, bt_batched_gemm_##suffix, "batch m n k A strideA B strideB C",      \
+                     Meaning::batched_matrix_product, {2, {"batch", "m", "n", "k"}}, batched_gemm_c,                 \
+                     {"bt_gemm_" #suffix})
+
+const RegisterFunctions blas_functions{ROWS(f64, double), ROWS(f32, float)};
+
+#undef ROWS
 
 }  // namespace
 }  // namespace bitale::runtime

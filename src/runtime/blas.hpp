@@ -36,6 +36,8 @@ namespace bitale::runtime {
 
 // The file of the CBLAS library in use, or "" when the plain loops are.
 const std::string& blas_library();
+// A function of that library by its name, or nullptr: LAPACK comes with OpenBLAS, and not with every CBLAS.
+void* blas_symbol(const char* name);
 // The kernels that an OpenBLAS in use has chosen for this processor ("SkylakeX"), or "".
 std::string blas_kernels();
 // ValueError, saying what was looked for, when the flag blas__library names what is no such library. Generated code

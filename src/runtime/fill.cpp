@@ -2,7 +2,7 @@
 #include <cstdint>
 #include <cstring>
 
-#include "runtime/symbols.hpp"
+#include "runtime/functions.hpp"
 
 namespace bitale::runtime {
 
@@ -29,7 +29,55 @@ void fill(void* data, std::int64_t count, std::int64_t width, std::int64_t bits)
     fill_words<std::uint64_t>(data, count, bits);
 }
 
-const RegisterSymbols fill_symbols{symbol("bt_fill", fill)};
+constexpr std::string_view fill_llvm = R"(define void @bt_fill(ptr %data, i64 %count, i64 %bytes, i64 %bits) nounwind {
+  switch i64 %bytes, label %eight [ i64 1, label %one
+                                    i64 2, label %two
+                                    i64 4, label %four ]
+one:
+  %byte = trunc i64 %bits to i8
+  call void @llvm.memset.p0.i64(ptr %data, i8 %byte, i64 %count, i1 false)
+  ret void
+two:
+  %t = phi i64 [ 0, %0 ], [ %t_next, %store_two ]
+  %t_more = icmp slt i64 %t, %count
+  br i1 %t_more, label %store_two, label %done
+store_two:
+  %word = trunc i64 %bits to i16
+  %t_at = getelementptr i16, ptr %data, i64 %t
+  store i16 %word, ptr %t_at
+  %t_next = add i64 %t, 1
+  br label %two
+four:
+  %f = phi i64 [ 0, %0 ], [ %f_next, %store_four ]
+  %f_more = icmp slt i64 %f, %count
+  br i1 %f_more, label %store_four, label %done
+store_four:
+  %half = trunc i64 %bits to i32
+  %f_at = getelementptr i32, ptr %data, i64 %f
+  store i32 %half, ptr %f_at
+  %f_next = add i64 %f, 1
+  br label %four
+eight:
+  %e = phi i64 [ 0, %0 ], [ %e_next, %store_eight ]
+  %e_more = icmp slt i64 %e, %count
+  br i1 %e_more, label %store_eight, label %done
+store_eight:
+  %e_at = getelementptr i64, ptr %data, i64 %e
+  store i64 %bits, ptr %e_at
+  %e_next = add i64 %e, 1
+  br label %eight
+done:
+  ret void
+}
+)";
+
+RuntimeFunction fill_row() {
+  RuntimeFunction out = runtime_function("bt_fill", fill, "data count width bits");
+  out.llvm_text = fill_llvm;
+  return out;
+}
+
+const RegisterFunctions fill_functions{fill_row()};
 
 }  // namespace
 

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstring>
 
-#include "runtime/symbols.hpp"
+#include "runtime/functions.hpp"
 
 namespace bitale::runtime {
 
@@ -40,7 +40,7 @@ void nonzero(std::int64_t length, std::int64_t count, const std::uint8_t* mask, 
   if (found < count) std::fill(to + found, to + count, 0);  // the mask has changed meanwhile
 }
 
-const RegisterSymbols nonzero_symbols{symbol("bt_nonzero", bt_nonzero)};
+const RegisterFunctions nonzero_functions{runtime_function("bt_nonzero", bt_nonzero, "length count mask to")};
 
 }  // namespace
 

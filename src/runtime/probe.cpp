@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "runtime/symbols.hpp"
+#include "runtime/functions.hpp"
 
 namespace bitale::runtime {
 
@@ -22,7 +22,7 @@ void probe(std::int64_t section, std::int64_t bytes, std::int64_t flops64, std::
   to.flops32 += flops32;
 }
 
-const RegisterSymbols probe_symbols{symbol(probe_name, probe)};
+const RegisterFunctions probe_functions{runtime_function(probe_name, probe, "section bytes flops64 flops32")};
 
 }  // namespace
 

@@ -9,7 +9,7 @@
 #include <numeric>
 #include <type_traits>
 
-#include "runtime/symbols.hpp"
+#include "runtime/functions.hpp"
 
 namespace bitale::runtime {
 
@@ -184,8 +184,95 @@ BITALE_SORTED_TYPES(X)
 namespace bitale::runtime {
 namespace {
 
-#define X(suffix, T) symbol("bt_sort_" #suffix, bt_sort_##suffix), symbol("bt_argsort_" #suffix, bt_argsort_##suffix),
-const RegisterSymbols sort_symbols{BITALE_SORTED_TYPES(X)};
+// Heapsort: in place, n log n whatever the order. $T, $S: type and suffix; $L: whether a comes before b; $A, $B: of
+// places, the same for what is there, and the other way round.
+constexpr std::string_view sort_c = R"(static inline bool bt_before_$S($T a, $T b) { return $L; }
+
+// Each row of `to` is that row of `from`, increasing: -0 before +0, nan last.
+static void bt_sort_$S(int64_t rows, int64_t length, const $T *from, $T *to) {
+  for (int64_t row = 0; row < rows; ++row, from += length, to += length) {
+    for (int64_t i = 0; i < length; ++i) to[i] = from[i];
+    for (int64_t start = length / 2, end = length; end > 1;) {
+      if (start > 0) {
+        --start;
+      } else {
+        --end;
+        const $T last = to[end];
+        to[end] = to[0];
+        to[0] = last;
+      }
+      const $T x = to[start];
+      int64_t at = start;
+      for (int64_t child; (child = 2 * at + 1) < end; at = child) {
+        if (child + 1 < end && bt_before_$S(to[child], to[child + 1])) ++child;
+        if (!bt_before_$S(x, to[child])) break;
+        to[at] = to[child];
+      }
+      to[at] = x;
+    }
+  }
+}
+)";
+
+constexpr std::string_view argsort_c =
+    R"(// Whether what is at place i comes before what is at place j; of equals, the first.
+static inline bool bt_place_before_$S(const $T *x, int64_t i, int64_t j) {
+  const $T a = x[i], b = x[j];
+  return ($A) || (!($B) && i < j);
+}
+
+// Where the elements of each sorted row were.
+static void bt_argsort_$S(int64_t rows, int64_t length, const $T *from, int64_t *to) {
+  for (int64_t row = 0; row < rows; ++row, from += length, to += length) {
+    for (int64_t i = 0; i < length; ++i) to[i] = i;
+    for (int64_t start = length / 2, end = length; end > 1;) {
+      if (start > 0) {
+        --start;
+      } else {
+        --end;
+        const int64_t last = to[end];
+        to[end] = to[0];
+        to[0] = last;
+      }
+      const int64_t x = to[start];
+      int64_t at = start;
+      for (int64_t child; (child = 2 * at + 1) < end; at = child) {
+        if (child + 1 < end && bt_place_before_$S(from, to[child], to[child + 1])) ++child;
+        if (!bt_place_before_$S(from, x, to[child])) break;
+        to[at] = to[child];
+      }
+      to[at] = x;
+    }
+  }
+}
+)";
+
+template <class T>
+constexpr std::string_view c_type() {
+  if constexpr (std::is_floating_point_v<T>) return sizeof(T) == 4 ? "float" : "double";
+  constexpr std::string_view whole[] = {"int8_t", "int16_t", "int32_t", "int64_t"};
+  constexpr std::string_view positive[] = {"uint8_t", "uint16_t", "uint32_t", "uint64_t"};
+  constexpr std::size_t place = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
+  return std::is_signed_v<T> ? whole[place] : positive[place];
+}
+
+template <class T, class F>
+RuntimeFunction sort_row(std::string_view name, F* function, std::string_view suffix, std::string_view text) {
+  constexpr bool real = std::is_floating_point_v<T>;
+  RuntimeFunction out = runtime_function(name, function, "rows length from to");
+  out.c_text = text;
+  out.with = {{"$S", suffix},
+              {"$T", c_type<T>()},
+              {"$L", real ? "a < b || (a == a && b != b) || (a == b && signbit(a) && !signbit(b))" : "a < b"},
+              {"$A", real ? "a < b || (a == a && b != b)" : "a < b"},
+              {"$B", real ? "b < a || (b == b && a != a)" : "b < a"}};
+  return out;
+}
+
+#define X(suffix, T)                                                  \
+  sort_row<T>("bt_sort_" #suffix, bt_sort_##suffix, #suffix, sort_c), \
+      sort_row<T>("bt_argsort_" #suffix, bt_argsort_##suffix, #suffix, argsort_c),
+const RegisterFunctions sort_functions{BITALE_SORTED_TYPES(X)};
 #undef X
 
 }  // namespace

@@ -10,8 +10,8 @@
 #include <new>
 #include <thread>
 
+#include "runtime/functions.hpp"
 #include "runtime/pool.hpp"
-#include "runtime/symbols.hpp"
 
 namespace bitale::runtime {
 
@@ -94,7 +94,8 @@ void run_in_chunks(Frame* frame, Chunk run, const void* context, std::int64_t ex
   *done = {partials, count, length, chunks.extent};
 }
 
-const RegisterSymbols thread_symbols{symbol("bt_run_in_chunks", run_in_chunks)};
+const RegisterFunctions thread_functions{runtime_function(
+    "bt_run_in_chunks", run_in_chunks, "frame run context extent work granule partial_bytes home all done")};
 
 thread_local int budget = 1;
 

@@ -99,12 +99,14 @@ class ExportEmitter : public Emitter {
                                   ", which has no native code; an exported function can't"));
   }
   void declare(const std::string& function, const std::string&) override {
-    const Definition definition = portable_definition(function);
-    if (definition.text.empty())
+    const runtime::RuntimeFunction* row = runtime::find_function(function);
+    const std::string definition = row ? portable_definition(*row) : "";
+    if (definition.empty())
       throw NotImplementedError(cat("export: the function calls ", function, ", of which there is no C code yet"));
-    for (auto& other : definition.needs) declare(other, "");
-    support().add(function, definition.text);
-    file_.blas |= uses_blas(function);
+    for (auto& other : row->needs) declare(std::string(other), "");
+    if (!row->widened_from.empty()) declare(std::string(row->widened_from), "");
+    support().add(function, definition);
+    file_.blas |= row->c_uses_blas;
   }
   std::string single(std::int64_t id) override {
     return buffer(id).role == Role::input ? data_name(id) : data_name(id) + "[0]";

@@ -7,6 +7,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "runtime/functions.hpp"
 
 namespace bitale::codegen::c {
 
@@ -89,17 +90,6 @@ bool is_extreme(Expr expr) {
 
 }  // namespace
 
-bool is_standard_function(std::string_view function) {
-  static constexpr std::string_view names[] = {
-      "exp",  "exp2",  "expm1", "log",  "log2", "log10", "log1p",    "sin",   "cos",  "tan",  "asin", "acos",
-      "atan", "atan2", "sinh",  "cosh", "tanh", "asinh", "acosh",    "atanh", "erf",  "erfc", "cbrt", "floor",
-      "ceil", "trunc", "rint",  "fmod", "pow",  "hypot", "copysign", "fmin",  "fmax", "fma"};
-  const auto known = [&](std::string_view name) {
-    return std::find(std::begin(names), std::end(names), name) != std::end(names);
-  };
-  return known(function) || (function.ends_with("f") && known(function.substr(0, function.size() - 1)));
-}
-
 std::string prototype(const std::string& function, DType result, std::span<const DType> arguments) {
   std::vector<std::string> types;
   for (auto dtype : arguments) types.emplace_back(value_type(dtype));
@@ -107,7 +97,8 @@ std::string prototype(const std::string& function, DType result, std::span<const
 }
 
 void Operations::require(const std::string& function, DType result, std::span<const DType> arguments) {
-  if (!is_standard_function(function)) declare_(function, prototype(function, result, arguments));
+  const runtime::RuntimeFunction* row = runtime::find_function(function);
+  if (!row || !row->is_standard) declare_(function, prototype(function, result, arguments));
 }
 
 Text Operations::called(std::string_view function, DType dtype, std::span<const Text> arguments) {

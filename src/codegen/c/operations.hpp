@@ -52,8 +52,6 @@ class Operations {
   std::unordered_map<std::string, std::string> tables_;          // by type and elements
 };
 
-// Whether C's <math.h> has it.
-bool is_standard_function(std::string_view function);
 std::string prototype(const std::string& function, DType result, std::span<const DType> arguments);
 
 }  // namespace bitale::codegen::c

@@ -3,15 +3,12 @@
 #pragma once
 
 #include <string>
-#include <vector>
+
+#include "runtime/functions.hpp"
 
 namespace bitale::codegen::c {
 
-struct Definition {
-  std::vector<std::string> needs;  // other functions, defined before it
-  std::string text;                // empty when there is none
-};
-Definition portable_definition(const std::string& function);
-bool uses_blas(const std::string& function);
+// Empty when there is none. It needs those of `function.needs`, and of the function that it is widened from, before it.
+std::string portable_definition(const runtime::RuntimeFunction& function);
 
 }  // namespace bitale::codegen::c

@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "program/steps.hpp"
-#include "runtime/symbols.hpp"
+#include "runtime/functions.hpp"
 #include "support/program_runner.hpp"
 
 using namespace bitale;
@@ -19,9 +19,12 @@ extern "C" std::int64_t bt_test_reciprocals(std::int64_t count, const double* fr
   return 0;
 }
 
-const runtime::RegisterSymbols symbols{
-    {"bt_test_reciprocals", reinterpret_cast<void*>(&bt_test_reciprocals)},
-};
+runtime::RuntimeFunction reciprocals() {
+  runtime::RuntimeFunction row = runtime::runtime_function("bt_test_reciprocals", bt_test_reciprocals, "count from to");
+  row.failure = "a zero";
+  return row;
+}
+const runtime::RegisterFunctions functions{reciprocals()};
 
 // Rows of x, inverted; `kind` says how a failure is told.
 enum class Kind { after, within };

@@ -5,7 +5,7 @@
 
 #include "bitale/core/text.hpp"
 #include "program/interpret.hpp"
-#include "runtime/symbols.hpp"
+#include "runtime/functions.hpp"
 #include "support/math_reference.hpp"
 
 using namespace bitale;

@@ -17,7 +17,7 @@
 #include "lowering/lower.hpp"
 #include "ops/registry.hpp"
 #include "runtime/probe.hpp"
-#include "runtime/symbols.hpp"
+#include "runtime/functions.hpp"
 
 using namespace bitale;
 

@@ -18,7 +18,7 @@
 #include "graph/evaluate.hpp"
 #include "ops/elemwise.hpp"
 #include "program/interpret.hpp"
-#include "runtime/symbols.hpp"
+#include "runtime/functions.hpp"
 
 using namespace bitale;
 using enum DType;

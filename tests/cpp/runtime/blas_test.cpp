@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runtime/small_products.hpp"
-#include "runtime/symbols.hpp"
+#include "runtime/functions.hpp"
 
 namespace {
 

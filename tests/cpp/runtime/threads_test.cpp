@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "runtime/blocks.hpp"
-#include "runtime/symbols.hpp"
+#include "runtime/functions.hpp"
 #include "runtime/threads.hpp"
 
 using namespace bitale::runtime;

@@ -8,7 +8,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "program/interpret.hpp"
-#include "runtime/symbols.hpp"
+#include "runtime/functions.hpp"
 
 namespace bitale::test {
 

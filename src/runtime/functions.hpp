@@ -1,0 +1,115 @@
+// The table of runtime functions: every function that generated code may call, each with all that others must know of
+// it: address, parameters by name and kind, whether it can fail, what it costs, and its text for code that is given
+// away. Code generators, the lowering, estimates and the verifier read the table; no name or order of arguments is
+// known elsewhere. A part of the runtime adds its rows with RegisterFunctions, beside the functions themselves.
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace bitale::runtime {
+
+enum class ParameterKind : std::uint8_t {
+  scalar,   // by value
+  in,       // memory that is read
+  out,      // memory that is written: what was in it does not matter
+  in_out,   // memory that is read and written
+  scratch,  // memory that is worth nothing before and after
+};
+struct Parameter {
+  std::string_view name;
+  ParameterKind kind;
+};
+
+enum class Result : std::uint8_t {
+  nothing,
+  value,   // of scalars: a mathematical function, which an expression may call
+  status,  // int64: 0, or that it has failed, and then `failure` says how
+};
+
+// What a function computes, where Programs can say it as loops (codegen/given_memory).
+enum class Meaning : std::uint8_t { other, matrix_product, matrix_vector_product, batched_matrix_product };
+
+// factor / divisor times the product of the scalar parameters with these names; one may come more than once.
+struct Flops {
+  std::int64_t factor = 0;
+  std::vector<std::string_view> of;
+  std::int64_t divisor = 1;
+};
+
+struct RuntimeFunction {
+  std::string_view name;  // it and all other texts live for ever
+  void* address = nullptr;
+  std::vector<Parameter> parameters;
+  Result result = Result::nothing;
+  Meaning meaning = Meaning::other;
+  std::string_view failure;  // the message of a status that is not 0
+  Flops flops;
+  bool of_float32 = false;        // what it computes with
+  bool is_standard = false;       // declared by C's <math.h>
+  std::string_view same_as;       // the function of <math.h> that gives the same, for code that is given away
+  std::string_view widened_from;  // the float64 version, which a float32 version without text of its own may call
+  // Its definition in C, in which each $X stands for `with`; it may call BLAS where BITALE_CBLAS is defined.
+  std::string_view c_text;
+  std::vector<std::pair<std::string_view, std::string_view>> with;
+  bool c_uses_blas = false;
+  std::string_view llvm_text;           // its definition in LLVM's language
+  std::vector<std::string_view> needs;  // other runtime functions that the texts call
+
+  // The parameter's place. InternalError for a name that is none.
+  std::size_t place(std::string_view parameter) const;
+  // Whether equal arguments give equal results and nothing else happens.
+  bool is_pure() const { return result == Result::value; }
+};
+
+// The row, which stays where it is, or nullptr for an unknown name.
+const RuntimeFunction* find_function(std::string_view name);
+// The row. InternalError for an unknown name.
+const RuntimeFunction& function_named(std::string_view name);
+std::vector<const RuntimeFunction*> all_functions();  // by name
+// The address, or nullptr for an unknown name.
+void* find_symbol(std::string_view name);
+
+// Registration at load time.
+struct RegisterFunctions {
+  RegisterFunctions(std::initializer_list<RuntimeFunction> functions);
+};
+
+// ---- rows -----------------------------------------------------------------------------------------------------------
+
+struct ParameterList {
+  std::string_view names;  // separated by blanks
+  std::vector<ParameterKind> kinds;
+  std::vector<Parameter> parameters() const;
+};
+
+template <class T>
+constexpr ParameterKind kind_of_parameter() {
+  if constexpr (!std::is_pointer_v<T>)
+    return ParameterKind::scalar;
+  else
+    return std::is_const_v<std::remove_pointer_t<T>> ? ParameterKind::in : ParameterKind::out;
+}
+
+// A row whose parameters are told by the function's type: a pointer to what is const is read, others are written;
+// "inout:a" and "scratch:a" say otherwise. A result of scalars is a value, one of a function of memory a status.
+template <class R, class... Args>
+RuntimeFunction runtime_function(std::string_view name, R (*address)(Args...), std::string_view names) {
+  RuntimeFunction out;
+  out.name = name;
+  out.address = reinterpret_cast<void*>(address);
+  out.parameters = ParameterList{names, {kind_of_parameter<Args>()...}}.parameters();
+  constexpr bool reads_memory = (std::is_pointer_v<Args> || ...);
+  out.result = std::is_void_v<R> ? Result::nothing : reads_memory ? Result::status : Result::value;
+  return out;
+}
+template <class R, class... Args>
+RuntimeFunction runtime_function(std::string_view name, R (*address)(Args...) noexcept, std::string_view names) {
+  return runtime_function(name, static_cast<R (*)(Args...)>(address), names);
+}
+
+}  // namespace bitale::runtime

@@ -1,0 +1,250 @@
+#include "runtime/lapack.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "runtime/blas.hpp"
+#include "runtime/cblas.hpp"
+#include "runtime/functions.hpp"
+
+namespace bitale::runtime {
+namespace {
+
+template <class T>
+using Potrf = void (*)(const char* triangle, const int* n, T* a, const int* lda, int* info, std::size_t length);
+template <class T>
+using Trsm = void (*)(CblasOrder, CblasSide, CblasTriangle, CblasTranspose, CblasDiagonal, int m, int n, T alpha,
+                      const T* a, int lda, T* b, int ldb);
+template <class T>
+using Trsv = void (*)(CblasOrder, CblasTriangle, CblasTranspose, CblasDiagonal, int n, const T* a, int lda, T* x,
+                      int incx);
+
+// Each may be missing: a CBLAS need not come with LAPACK.
+template <class T>
+struct LapackFunctions {
+  Potrf<T> potrf;
+  Trsm<T> trsm;
+  Trsv<T> trsv;
+
+  static const LapackFunctions& get() {
+    constexpr bool wide = sizeof(T) == sizeof(double);
+    static const LapackFunctions it{reinterpret_cast<Potrf<T>>(blas_symbol(wide ? "dpotrf_" : "spotrf_")),
+                                    reinterpret_cast<Trsm<T>>(blas_symbol(wide ? "cblas_dtrsm" : "cblas_strsm")),
+                                    reinterpret_cast<Trsv<T>>(blas_symbol(wide ? "cblas_dtrsv" : "cblas_strsv"))};
+    return it;
+  }
+};
+
+bool fits_int(std::int64_t length) { return length <= std::numeric_limits<int>::max(); }
+
+// Up to these sizes plain loops are faster than the library's calls.
+constexpr std::int64_t small_factor = 24, small_triangle = 16;
+
+// ---- Cholesky -------------------------------------------------------------------------------------------------------
+
+// Row by row: each element is a product of two rows that are done.
+template <class T>
+std::int64_t plain_lower(std::int64_t n, T* A) {
+  for (std::int64_t i = 0; i < n; ++i) {
+    T* const row = A + i * n;
+    for (std::int64_t j = 0; j <= i; ++j) {
+      const T* const other = A + j * n;
+      T sum = row[j];
+      for (std::int64_t l = 0; l < j; ++l) sum -= row[l] * other[l];
+      if (j < i) {
+        row[j] = sum / other[j];
+      } else {
+        if (!(sum > 0)) return i + 1;
+        row[j] = std::sqrt(sum);
+      }
+    }
+  }
+  return 0;
+}
+
+// Row by row: each that is done is taken from all below.
+template <class T>
+std::int64_t plain_upper(std::int64_t n, T* A) {
+  for (std::int64_t k = 0; k < n; ++k) {
+    T* const row = A + k * n;
+    if (!(row[k] > 0)) return k + 1;
+    const T diagonal = row[k] = std::sqrt(row[k]);
+    for (std::int64_t j = k + 1; j < n; ++j) row[j] /= diagonal;
+    for (std::int64_t i = k + 1; i < n; ++i) {
+      T* const below = A + i * n;
+      const T factor = row[i];
+      for (std::int64_t j = i; j < n; ++j) below[j] -= factor * row[j];
+    }
+  }
+  return 0;
+}
+
+template <class T>
+std::int64_t factor(std::int64_t n, bool lower, T* A) {
+  const auto potrf = n > small_factor && fits_int(n) ? LapackFunctions<T>::get().potrf : nullptr;
+  if (!potrf) return lower ? plain_lower(n, A) : plain_upper(n, A);
+  const int length = int(n);
+  int info = 0;
+  potrf(lower ? "U" : "L", &length, A, &length, &info, 1);
+  if (info != 0) return info;
+  for (std::int64_t i = 0; i < n; ++i)  // some libraries let nan pass
+    if (!(A[i * n + i] > 0)) return i + 1;
+  return 0;
+}
+
+template <class T>
+std::int64_t cholesky_of(std::int64_t n, bool lower, bool to_nan, T* A) {
+  const std::int64_t failed = factor(n, lower, A);
+  if (failed) {
+    if (!to_nan) return failed;
+    std::fill(A, A + n * n, std::numeric_limits<T>::quiet_NaN());
+    return 0;
+  }
+  for (std::int64_t i = 0; i < n; ++i)
+    if (lower)
+      std::fill(A + i * n + i + 1, A + (i + 1) * n, T(0));
+    else
+      std::fill(A + i * n, A + i * n + i, T(0));
+  return 0;
+}
+
+constexpr std::string_view cholesky_c =
+    R"(// A[n, n] becomes its Cholesky factor; or the order of the first minor that is not positive definite.
+static int64_t bt_cholesky_$S(int64_t n, int64_t lower, int64_t to_nan, $T *A) {
+  const int64_t down = lower ? n : 1, across = lower ? 1 : n;
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = 0; j <= i; ++j) {
+      $T sum = A[i * down + j * across];
+      for (int64_t l = 0; l < j; ++l) sum -= A[i * down + l * across] * A[j * down + l * across];
+      if (j < i) {
+        A[i * down + j * across] = sum / A[j * down + j * across];
+        A[j * down + i * across] = 0;
+      } else if (sum > 0) {
+        A[i * down + j * across] = ($T)sqrt((double)sum);
+      } else {
+        if (!to_nan) return i + 1;
+        for (int64_t k = 0; k < n * n; ++k) A[k] = NAN;
+        return 0;
+      }
+    }
+  return 0;
+}
+)";
+
+// ---- triangular systems ---------------------------------------------------------------------------------------------
+
+// `forward`: from the first unknown on. a(i, j) is the coefficient of unknown j in equation i.
+template <class T, class Coefficient>
+void substitute(std::int64_t n, std::int64_t k, bool forward, bool unit, T* B, Coefficient a) {
+  for (std::int64_t step = 0; step < n; ++step) {
+    const std::int64_t i = forward ? step : n - 1 - step;
+    T* const row = B + i * k;
+    const std::int64_t begin = forward ? 0 : i + 1, end = forward ? i : n;
+    if (k == 1) {
+      T sum = row[0];
+      for (std::int64_t j = begin; j < end; ++j) sum -= a(i, j) * B[j];
+      row[0] = unit ? sum : sum / a(i, i);
+      continue;
+    }
+    for (std::int64_t j = begin; j < end; ++j) {
+      const T factor = a(i, j);
+      const T* const known = B + j * k;
+      for (std::int64_t c = 0; c < k; ++c) row[c] -= factor * known[c];
+    }
+    if (unit) continue;
+    const T diagonal = a(i, i);
+    for (std::int64_t c = 0; c < k; ++c) row[c] /= diagonal;
+  }
+}
+
+template <class T>
+std::int64_t solve_triangle(std::int64_t n, std::int64_t k, bool lower, bool trans, bool unit, const T* A, T* B) {
+  if (!unit)
+    for (std::int64_t i = 0; i < n; ++i)
+      if (A[i * n + i] == 0) return i + 1;
+  if (n == 0 || k == 0) return 0;
+  const CblasTriangle triangle = lower ? CblasLower : CblasUpper;
+  const CblasTranspose transposed = trans ? CblasTrans : CblasNoTrans;
+  const CblasDiagonal diagonal = unit ? CblasUnit : CblasNonUnit;
+  const bool by_library = n > small_triangle && fits_int(n) && fits_int(k);
+  if (k == 1 && by_library)
+    if (const auto trsv = LapackFunctions<T>::get().trsv)
+      return trsv(CblasRowMajor, triangle, transposed, diagonal, int(n), A, int(n), B, 1), 0;
+  if (k > 1 && by_library)
+    if (const auto trsm = LapackFunctions<T>::get().trsm)
+      return trsm(CblasRowMajor, CblasLeft, triangle, transposed, diagonal, int(n), int(k), T(1), A, int(n), B, int(k)),
+             0;
+  if (trans)
+    substitute(n, k, !lower, unit, B, [&](std::int64_t i, std::int64_t j) { return A[j * n + i]; });
+  else
+    substitute(n, k, lower, unit, B, [&](std::int64_t i, std::int64_t j) { return A[i * n + j]; });
+  return 0;
+}
+
+constexpr std::string_view solve_triangular_c =
+    R"(// B[n, k] becomes X with op(A) X = B, A a triangle; or the first place where its diagonal is 0.
+static int64_t bt_solve_triangular_$S(int64_t n, int64_t k, int64_t lower, int64_t trans, int64_t unit, const $T *A,
+                                      $T *B) {
+  const int64_t down = trans ? 1 : n, across = trans ? n : 1;
+  const int forward = !lower == !!trans;
+  if (!unit)
+    for (int64_t i = 0; i < n; ++i)
+      if (A[i * n + i] == 0) return i + 1;
+  for (int64_t step = 0; step < n; ++step) {
+    const int64_t i = forward ? step : n - 1 - step;
+    for (int64_t j = forward ? 0 : i + 1; j < (forward ? i : n); ++j)
+      for (int64_t c = 0; c < k; ++c) B[i * k + c] -= A[i * down + j * across] * B[j * k + c];
+    if (!unit)
+      for (int64_t c = 0; c < k; ++c) B[i * k + c] /= A[i * n + i];
+  }
+  return 0;
+}
+)";
+
+}  // namespace
+}  // namespace bitale::runtime
+
+#define BITALE_LAPACK(suffix, T)                                                                                    \
+  std::int64_t bt_cholesky_##suffix(std::int64_t n, std::int64_t lower, std::int64_t to_nan, T* A) noexcept {       \
+    return bitale::runtime::cholesky_of(n, lower != 0, to_nan != 0, A);                                             \
+  }                                                                                                                 \
+  std::int64_t bt_solve_triangular_##suffix(std::int64_t n, std::int64_t k, std::int64_t lower, std::int64_t trans, \
+                                            std::int64_t unit, const T* A, T* B) noexcept {                         \
+    return bitale::runtime::solve_triangle(n, k, lower != 0, trans != 0, unit != 0, A, B);                          \
+  }
+
+extern "C" {
+BITALE_LAPACK(f64, double)
+BITALE_LAPACK(f32, float)
+}
+
+namespace bitale::runtime {
+namespace {
+
+template <class T>
+RuntimeFunction lapack_row(RuntimeFunction out, std::string_view failure, Flops flops, std::string_view text) {
+  constexpr bool is_float32 = std::is_same_v<T, float>;
+  out.failure = failure;
+  out.flops = std::move(flops);
+  out.of_float32 = is_float32;
+  out.c_text = text;
+  out.with = {{"$S", is_float32 ? "f32" : "f64"}, {"$T", is_float32 ? "float" : "double"}};
+  return out;
+}
+
+#define ROWS(suffix, T)                                                                                   \
+  lapack_row<T>(runtime_function("bt_cholesky_" #suffix, bt_cholesky_##suffix, "n lower to_nan inout:A"), \
+                "cholesky: a matrix is not positive definite", {1, {"n", "n", "n"}, 3}, cholesky_c),      \
+      lapack_row<T>(runtime_function("bt_solve_triangular_" #suffix, bt_solve_triangular_##suffix,        \
+                                     "n k lower trans unit A inout:B"),                                   \
+                    "solve_triangular: a matrix is singular: its diagonal has a 0", {1, {"n", "n", "k"}}, \
+                    solve_triangular_c)
+
+const RegisterFunctions lapack_functions{ROWS(f64, double), ROWS(f32, float)};
+
+#undef ROWS
+
+}  // namespace
+}  // namespace bitale::runtime

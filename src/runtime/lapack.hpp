@@ -1,0 +1,45 @@
+// Factorisations of matrices for generated code and for `perform`: plain C functions over contiguous row-major
+// matrices, in place. They call LAPACK's Fortran symbols and CBLAS in the library that is open for products
+// (runtime/blas); small matrices, and all where that library has no such function, go through plain loops.
+// Row-major matrices are LAPACK's transposed: triangles are exchanged, and nothing is copied.
+#pragma once
+
+#include <cstdint>
+
+extern "C" {
+
+// A[n, n] symmetric and positive definite, of which one triangle is read, becomes its Cholesky factor: L with L L^T = A
+// in the lower triangle, or U with U^T U = A in the upper one, and zeros in the other. Returns 0, or the order of the
+// first leading minor that is not positive definite (with nan, too); A is then not defined, or all nan with `to_nan`,
+// and 0 is returned.
+std::int64_t bt_cholesky_f64(std::int64_t n, std::int64_t lower, std::int64_t to_nan, double* A) noexcept;
+std::int64_t bt_cholesky_f32(std::int64_t n, std::int64_t lower, std::int64_t to_nan, float* A) noexcept;
+
+// B[n, k] becomes X with op(A) X = B, where A[n, n] is a triangle, the rest of which is not read; with `unit`, its
+// diagonal is ones and not read. Returns 0, or the first place, from 1 on, at which the diagonal is 0; B is then as it
+// was.
+std::int64_t bt_solve_triangular_f64(std::int64_t n, std::int64_t k, std::int64_t lower, std::int64_t trans,
+                                     std::int64_t unit, const double* A, double* B) noexcept;
+std::int64_t bt_solve_triangular_f32(std::int64_t n, std::int64_t k, std::int64_t lower, std::int64_t trans,
+                                     std::int64_t unit, const float* A, float* B) noexcept;
+}
+
+namespace bitale::runtime {
+
+// The same, by type.
+inline std::int64_t cholesky(std::int64_t n, bool lower, bool to_nan, double* A) {
+  return bt_cholesky_f64(n, lower, to_nan, A);
+}
+inline std::int64_t cholesky(std::int64_t n, bool lower, bool to_nan, float* A) {
+  return bt_cholesky_f32(n, lower, to_nan, A);
+}
+inline std::int64_t solve_triangular(std::int64_t n, std::int64_t k, bool lower, bool trans, bool unit, const double* A,
+                                     double* B) {
+  return bt_solve_triangular_f64(n, k, lower, trans, unit, A, B);
+}
+inline std::int64_t solve_triangular(std::int64_t n, std::int64_t k, bool lower, bool trans, bool unit, const float* A,
+                                     float* B) {
+  return bt_solve_triangular_f32(n, k, lower, trans, unit, A, B);
+}
+
+}  // namespace bitale::runtime

@@ -1,0 +1,52 @@
+// The table of runtime functions: rows are whole, and texts refer to what is there.
+#include "runtime/functions.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "bitale/core/error.hpp"
+
+using namespace bitale;
+using namespace bitale::runtime;
+
+TEST_CASE("every row of the table of runtime functions is whole") {
+  CHECK(all_functions().size() > 30);
+  for (const RuntimeFunction* row : all_functions()) {
+    CAPTURE(row->name);
+    CHECK(row->address != nullptr);
+    CHECK(find_function(row->name) == row);
+    CHECK(find_symbol(row->name) == row->address);
+    for (std::size_t i = 0; i < row->parameters.size(); ++i) {
+      CHECK(!row->parameters[i].name.empty());
+      CHECK(row->place(row->parameters[i].name) == i);
+      if (row->is_pure()) CHECK(row->parameters[i].kind == ParameterKind::scalar);
+    }
+    for (auto& name : row->flops.of) CHECK(row->parameters[row->place(name)].kind == ParameterKind::scalar);
+    for (auto& name : row->needs) CHECK(find_function(name) != nullptr);
+    if (!row->widened_from.empty()) CHECK(find_function(row->widened_from) != nullptr);
+    CHECK((row->result == Result::status) == !row->failure.empty());
+    if (!row->c_text.empty()) {
+      std::string name(row->name);
+      if (row->name.find('_', 3) != row->name.npos && !row->with.empty())
+        name = name.substr(0, name.rfind('_') + 1) + "$S";
+      CHECK(row->c_text.find(name) != std::string_view::npos);
+    }
+    if (!row->llvm_text.empty()) CHECK(row->llvm_text.find(row->name) != std::string_view::npos);
+  }
+}
+
+TEST_CASE("parameters of a runtime function are found by name, and their kinds by type") {
+  const RuntimeFunction& gemm = function_named("bt_gemm_f64");
+  CHECK(gemm.parameters[gemm.place("A")].kind == ParameterKind::in);
+  CHECK(gemm.parameters[gemm.place("C")].kind == ParameterKind::out);
+  CHECK(gemm.parameters[gemm.place("lda")].kind == ParameterKind::scalar);
+  CHECK(gemm.result == Result::nothing);
+  CHECK_THROWS_WITH_AS((void)gemm.place("q"), "the runtime function bt_gemm_f64 has no parameter q", InternalError);
+  CHECK(find_function("bt_no_such") == nullptr);
+  CHECK_THROWS_AS((void)function_named("bt_no_such"), InternalError);
+  CHECK(function_named("bt_digamma").is_pure());
+  const RuntimeFunction& factor = function_named("bt_cholesky_f64");
+  CHECK(factor.parameters[factor.place("A")].kind == ParameterKind::in_out);
+  CHECK(factor.result == Result::status);
+}
