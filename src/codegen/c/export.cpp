@@ -9,6 +9,7 @@
 #include "bitale/core/text.hpp"
 #include "codegen/c/emit.hpp"
 #include "codegen/c/runtime.hpp"
+#include "program/detach.hpp"
 
 namespace bitale::codegen::c {
 
@@ -258,7 +259,8 @@ endif()
 
 }  // namespace
 
-ExportedText export_text(const program::Program& program, const Signature& signature, int vector_bytes) {
+ExportedText export_text(const program::Program& exported, const Signature& signature, int vector_bytes) {
+  const program::Program program = program::detached(exported);
   File file(program, signature);
   const program::Program allocations = allocations_of(program);
   const std::string& name = signature.name;

@@ -3,6 +3,7 @@
 #include "bitale/core/text.hpp"
 #include "codegen/c/emit.hpp"
 #include "codegen/generate.hpp"
+#include "program/detach.hpp"
 #include "runtime/frame.hpp"
 
 namespace bitale::codegen::c {
@@ -93,7 +94,8 @@ std::string commented(std::string_view text) {
 
 std::string kernel_text(const program::Program& program, const Target& target) {
   Support support;
-  const std::string function = KernelEmitter(program, target.vector_bytes, support).function();
+  const program::Program own = program::detached(program);
+  const std::string function = KernelEmitter(own, target.vector_bytes, support).function();
   return cat(commented(program::to_string(program)), "\n", frame_text, support.text(), function);
 }
 

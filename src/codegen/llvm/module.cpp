@@ -5,6 +5,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "program/detach.hpp"
 
 namespace bitale::codegen {
 
@@ -115,7 +116,8 @@ void Module::set_target(LLVMModuleRef module) const {
 }
 
 void Module::add(const program::Program& program, const std::string& entry) {
-  Emitter emitter(program, context_.get(), module_.get(), info_);
+  const program::Program own = program::detached(program);
+  Emitter emitter(own, context_.get(), module_.get(), info_);
   emitter.emit_program(entry);
   is_huge_ |= emitter.is_huge();
   crossing_bytes_ = emitter.crossing_bytes();
