@@ -406,6 +406,7 @@ std::string node_text(Expr expr, std::span<const std::string> arguments, const E
                  arguments[1], ")");
     }
     case Code::cast: return cat(dtype_short_name(expr.dtype()), "(", arguments[0], ")");
+    case Code::bitcast: return cat("bitcast_", dtype_short_name(expr.dtype()), "(", arguments[0], ")");
     case Code::neg:
     case Code::bit_not: return cat(code_text(expr.code()), arguments[0]);
     default: break;

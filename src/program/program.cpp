@@ -23,6 +23,7 @@ class Printer {
 
   std::string print() {
     out_ = cat("program ", program_.name, "(", signature(Role::input), ") -> ", signature(Role::output), "\n");
+    declare_unallocated();
     steps(program_.steps, 1);
     return out_;
   }
@@ -65,8 +66,25 @@ class Printer {
   std::string argument_text(const std::variant<Expr, BufferArgument>& argument) const {
     if (auto* expr = std::get_if<Expr>(&argument)) return text(*expr);
     auto& [buffer, kind, offset] = std::get<BufferArgument>(argument);
-    const std::string_view direction = kind == AccessKind::read ? "" : kind == AccessKind::write ? "out " : "inout ";
+    const std::string_view direction = kind == AccessKind::read ? "in " : kind == AccessKind::write ? "out " : "inout ";
     return cat(direction, name(buffer), offset ? cat(" from ", text(offset)) : "");
+  }
+
+  // Before memory is planned, temporaries that steps use come into being by themselves.
+  void declare_unallocated() {
+    std::vector<bool> unallocated(program_.buffers.size(), false);
+    const auto is_temporary = [&](std::int64_t buffer) {
+      return program_.buffers[std::size_t(buffer)].role == Role::temporary;
+    };
+    for (auto& step : program_.steps)
+      for_each_buffer(step, [&](std::int64_t buffer) { unallocated[std::size_t(buffer)] = is_temporary(buffer); });
+    for (auto& step : program_.steps) {
+      if (auto* allocate = std::get_if<Allocate>(&step.what)) unallocated[std::size_t(allocate->buffer)] = false;
+      if (auto* host = std::get_if<HostCall>(&step.what))
+        for (auto buffer : host->outputs) unallocated[std::size_t(buffer)] = false;
+    }
+    for (std::size_t b = 0; b < unallocated.size(); ++b)
+      if (unallocated[b]) line(1, cat("buffer ", declaration(std::int64_t(b))));
   }
 
   void line(int depth, std::string text) { out_ += std::string(std::size_t(2 * depth), ' ') + std::move(text) + "\n"; }

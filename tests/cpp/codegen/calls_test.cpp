@@ -90,7 +90,8 @@ TEST_CASE("a runtime function is called in a loop, on memory from an offset on")
 
 TEST_CASE("calls with offsets are printed") {
   const std::string text = to_string(rows_by_calls(Kind::within));
-  CHECK(text.find("v0 = call bt_test_reciprocals(len(x, 1), x from (i * len(x, 1)), out y from (i * len(x, 1)))\n") !=
-        std::string::npos);
+  CHECK(
+      text.find("v0 = call bt_test_reciprocals(len(x, 1), in x from (i * len(x, 1)), out y from (i * len(x, 1)))\n") !=
+      std::string::npos);
   CAPTURE(text);
 }
