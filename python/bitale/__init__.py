@@ -54,7 +54,18 @@ from bitale.gradient import (
     zero_grad,
 )
 from bitale.ifelse import ifelse
-from bitale.graph import Apply, Constant, FunctionGraph, Op, Variable, clone_replace, graph_replace, vectorize_graph
+from bitale.graph import (
+    Apply,
+    Constant,
+    FunctionGraph,
+    Op,
+    Variable,
+    as_op,
+    clone_replace,
+    graph_replace,
+    vectorize_graph,
+    wrap_py,
+)
 from bitale.printing import debugprint, dprint, pp, pprint
 from bitale.tensor import as_tensor, as_tensor_variable, dot
 

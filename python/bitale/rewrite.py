@@ -77,6 +77,14 @@ def equation(
     return rule
 
 
+def _is_own_class(tracked: Any) -> bool:
+    return isinstance(tracked, type) and issubclass(tracked, _core.Op) and not hasattr(tracked, "_is_of_the_library")
+
+
+def _is_own_op(tracked: Any) -> bool:
+    return isinstance(tracked, _core.Op) and _is_own_class(type(tracked))
+
+
 def _op_name(tracked: Any) -> str:
     """How rules name an op: "add", "Dot". Functions of bitale.tensor stand for the op of their name."""
     if isinstance(tracked, str):
@@ -84,6 +92,8 @@ def _op_name(tracked: Any) -> str:
         return tracked
     if isinstance(tracked, _core.Op):
         return _core.op_name(tracked)
+    if _is_own_class(tracked):
+        return f"{tracked.__module__}.{tracked.__qualname__}"
     name = getattr(tracked, "__name__", None)
     if name is None:
         raise TypeError(f"node_rewriter: expected ops, functions of bitale.tensor, or names; got {tracked!r}")
@@ -103,18 +113,23 @@ def node_rewriter(
 ) -> Callable[[Callable[..., Any]], Rule]:
     """Makes a rule of a function of (fgraph, node) that gives False, a variable, or a list or dict of replacements.
 
-    tracks: the ops it is tried on: functions such as ``pt.add``, ops, or their names; None for all. ValueError with a
-    suggestion for a name that no op has.
+    tracks: the ops it is tried on: functions such as ``pt.add``, ops, classes of ops written in Python, or names of ops;
+    None for all. ValueError with a suggestion for a name that no op has.
     tags: with a phase among them the rule is registered at once; else `register` does it.
     samples: expressions on which it fires, for `check`.
     """
     if tracks is not None and not isinstance(tracks, (list, tuple)):
         raise TypeError(f"node_rewriter: expected a list of ops, got {tracks!r}")
     names = None if tracks is None else [_op_name(op) for op in tracks]
+    own = [op for op in tracks or () if _is_own_op(op)]  # only nodes of equal ops
+    of_any = {_op_name(op) for op in tracks or () if not _is_own_op(op)}
 
     def decorate(function: Callable[..., Any]) -> Rule:
+        def of_equal_ops(fgraph: Any, node: Any) -> Any:
+            return (_core.op_name(node.op) in of_any or node.op in own) and function(fgraph, node)
+
         rule = _core.function_rule(
-            name or function.__name__, names, function, list(tags), function.__doc__ or "", list(samples)
+            name or function.__name__, names, of_equal_ops if own else function, list(tags), function.__doc__ or "", list(samples)
         )
         if tags:
             rule._register([], overwrite_existing)

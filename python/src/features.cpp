@@ -266,7 +266,7 @@ void bind_checks(nb::module_& m) {
 
 void bind_watchers(nb::module_& m) {
   auto query = [](const NodeFinder& self, nb::handle, nb::handle op) {
-    if (auto* known = instance_of<OpObject>(op)) return self.query(*known->op);
+    if (auto* known = instance_of<OpObject>(op)) return self.query(*op_of(op, *known));
     if (nb::isinstance<nb::str>(op)) return self.query(nb::cast<std::string>(op));
     throw TypeError(cat("NodeFinder: expected an Op or the name of one, got ", shown(op)));
   };

@@ -146,6 +146,10 @@ void bound_verify_grad(nb::callable fun, Any pt, int n_tests, std::uint64_t seed
 }  // namespace
 
 void bind_gradient(nb::module_& m) {
+  m.def("disconnected", disconnected, "A variable of DisconnectedType.");
+  m.def("undefined_gradient", undefined_gradient, "why"_a, "A variable of NullType.");
+  m.def(
+      "is_disconnected", [](const Variable& variable) { return variable.is_disconnected(); }, "variable"_a);
   const auto at_caller = nb::call_guard<AtCaller>();
   define(
       m, "grad", bound_grad, "cost"_a.none(), "wrt"_a, "consider_constant"_a = nb::none(),

@@ -6,6 +6,7 @@
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -20,8 +21,10 @@
 #include "bitale/graph/test_value.hpp"
 #include "bitale/graph/traversal.hpp"
 #include "define.hpp"
+#include "graph/evaluate.hpp"
 #include "numpy_bridge.hpp"
 #include "ops/registry.hpp"
+#include "python_op.hpp"
 
 namespace bitale::python {
 
@@ -63,6 +66,7 @@ std::optional<std::string> name_of(const VariableObject& self) {
 
 // An op's name, and its attributes as (name, which kind of AttributeValue, value).
 nb::object stored_op(const OpObject& self) {
+  if (!self.op) throw TypeError("an op written in Python is stored by its class");
   nb::list attributes;
   for (auto& [name, value] : self.op->attributes()) {
     if (std::holds_alternative<OpaqueAttribute>(value))
@@ -97,7 +101,23 @@ OpRef op_of_stored(const std::string& name,
   return op_from(name, attributes);
 }
 
+// Of one node on arrays, with all that its op checks.
+nb::list perform_node(const Apply& node, nb::list inputs) {
+  std::vector<Array> in, out(node.output_count());
+  if (nb::len(inputs) != node.inputs().size()) throw ValueError("perform_node: a value per input is expected");
+  for (nb::handle input : inputs) {
+    const TensorType& type = node.input(int(in.size())).tensor();
+    in.push_back(filter(type, value_for(type, input, Downcast::Never)));
+  }
+  copy_destroyed(node, in);
+  evaluate_node(node, in, out);
+  nb::list results;
+  for (auto& value : out) results.append(to_numpy(value.copy()));
+  return results;
+}
+
 void bind_op_attributes(nb::module_& m) {
+  m.def("perform_node", perform_node, "node"_a, "inputs"_a);
   m.def("stored_op", stored_op, "op"_a);
   m.def("op_of_stored", op_of_stored, "name"_a, "attributes"_a);
   m.def(
@@ -110,14 +130,177 @@ void bind_op_attributes(nb::module_& m) {
       "The names of all ops of the registry, for tests and documentation.");
 }
 
-nb::object make_node(const OpObject& self, nb::args inputs) {
-  return wrap(self.op->make_node(as_variables(inputs, cat(self.op->name(), ".make_node"))));
+// ---- ops ------------------------------------------------------------------------------------------------------------
+
+const OpObject& op_object(nb::handle self) {
+  if (const auto* object = instance_of<OpObject>(self)) return *object;
+  throw TypeError(cat("expected an Op, got ", shown(self)));
 }
 
-nb::object call_op(const OpObject& self, nb::args inputs) {
-  Apply node = self.op->make_node(as_variables(inputs, self.op->name()));
+// Of the library, whose C++ op the object holds.
+const Op& library_op(nb::handle self, const char* method) {
+  if (const OpObject& object = op_object(self); object.op) return *object.op;
+  throw NotImplementedError(cat(nb::type_name(self.type()).c_str(), " has no ", method));
+}
+
+nb::object make_node(nb::handle self, nb::args inputs) {
+  const OpObject& object = op_object(self);
+  if (!object.op) return wrap(default_node(self, inputs));
+  return wrap(object.op->make_node(as_variables(inputs, cat(object.op->name(), ".make_node"))));
+}
+
+// name= and return_list= are ours, other keywords go to make_node.
+nb::object call_op(nb::handle self, nb::args inputs, nb::kwargs keywords) {
+  const auto take = [&](const char* name) {
+    return PyDict_Contains(keywords.ptr(), nb::str(name).ptr()) ? nb::object(keywords.attr("pop")(name)) : nb::none();
+  };
+  const OpObject& object = op_object(self);
+  const nb::object name = take("name"), return_list = take("return_list");
+  const Apply node = apply_of(self.attr("make_node")(*inputs, **keywords),
+                              cat(object.op ? std::string(object.op->name()) : python_op_label(self), ".make_node"));
+  check_formula(node);  // here, where the user's line is, rather than when it is compiled
+  if (!name.is_none()) node.output().set_name(nb::cast<std::string>(name));
+  if (PyObject_IsTrue(return_list.ptr()) == 1) return nb::cast(node.outputs());
+  const nb::object only = object.op ? nb::none() : nb::object(nb::getattr(self, "default_output", nb::none()));
+  if (!only.is_none()) {
+    const auto at = std::size_t(*as_optional_int(only, "default_output"));
+    if (at >= node.output_count())
+      throw ValueError(cat(python_op_label(self), ": default_output is ", at, " of ", node.output_count(), " outputs"));
+    return wrap(node.output(int(at)));
+  }
   if (node.output_count() == 1) return wrap(node.output());
   return nb::cast(node.outputs());
+}
+
+// Every object is usable from the start: a class of the user's need not call __init__ of this one.
+nb::object new_op(nb::handle cls, nb::args, nb::kwargs) {
+  if (!PyType_Check(cls.ptr()) || !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(cls.ptr()),
+                                                    reinterpret_cast<PyTypeObject*>(nb::type<OpObject>().ptr())))
+    throw TypeError(cat("Op.__new__: expected a subclass of Op, got ", shown(cls)));
+  if (cls.is(nb::type<OpObject>()) || nb::hasattr(cls, "_is_of_the_library"))
+    throw TypeError(cat(nb::type_name(cls).c_str(), ": expected a subclass of Op that says what it computes; ops of ",
+                        "the library are made by their functions"));
+  nb::object object = nb::inst_alloc(cls);
+  new (nb::inst_ptr<OpObject>(object)) OpObject{};
+  nb::inst_mark_ready(object);
+  return object;
+}
+
+void init_op(nb::handle self, nb::args given, nb::kwargs keywords) {
+  if (given.size() || nb::len(keywords))
+    throw TypeError(cat(nb::type_name(self.type()).c_str(), "() takes no arguments: it has no __init__ of its own"));
+}
+
+nb::object op_name(nb::handle self) {
+  if (const OpObject& object = op_object(self); object.op) return nb::cast(object.op->label());
+  const nb::object members = nb::getattr(self, "__dict__", nb::none());
+  if (PyDict_Check(members.ptr()))
+    if (PyObject* given = PyDict_GetItemString(members.ptr(), "name")) return nb::borrow(given);
+  return nb::cast(python_op_label(self));
+}
+
+void set_op_name(nb::handle self, nb::handle name) {
+  if (op_object(self).op) throw AttributeError("the name of an op of the library can't be changed");
+  self.attr("__dict__")["name"] = nb::borrow(name);
+}
+
+nb::object op_attribute(nb::handle self, const std::string& name) {
+  if (const OpObject& object = op_object(self); object.op)
+    for (auto& attribute : object.op->attributes())
+      if (attribute.name == name) return attribute_object(attribute.value);
+  throw nb::attribute_error(cat("op ", nb::type_name(self.type()).c_str(), " has no attribute ", name).c_str());
+}
+
+bool ops_equal(nb::handle self, nb::handle other) {
+  const auto *a = instance_of<OpObject>(self), *b = instance_of<OpObject>(other);
+  if (!a || !b) return false;
+  if (a->op || b->op) return a->op && b->op && a->op->equals(*b->op);
+  return python_ops_equal(self, other);
+}
+
+Variables given_variables(nb::handle list, std::string_view who) {
+  Variables out;
+  for (nb::handle item : list) out.push_back(item.is_none() ? disconnected() : require_variable(item, who));
+  return out;
+}
+
+// An op relies on its node being one of its own.
+const Apply& require_own(const Op& op, const Apply& node, const char* method) {
+  if (!op.equals(node.op()))
+    throw ValueError(cat(method, ": the node is one of ", node.op().label(), ", not of ", op.label()));
+  return node;
+}
+
+// The node that the outputs are of.
+Apply node_of(const Op& op, const Variables& outputs, const char* method) {
+  if (outputs.empty() || !outputs[0].has_owner())
+    throw ValueError(cat(method, ": expected the outputs of a node of this op"));
+  return require_own(op, outputs[0].owner(), method);
+}
+
+// A gradient or tangent per variable.
+void require_gradients(const Variables& gradients, const Variables& of, const char* method) {
+  bool fits = gradients.size() == of.size();
+  for (std::size_t i = 0; fits && i < of.size(); ++i)
+    fits = gradients[i].is_disconnected() ||
+           (as_tensor(gradients[i].type()) && as_tensor(of[i].type()) && gradients[i].ndim() == of[i].ndim());
+  if (!fits) throw TypeError(cat(method, ": expected ", of.size(), " variables of the ranks of the node's"));
+}
+
+nb::object op_pullback(nb::handle self, nb::handle, nb::handle outputs, nb::handle given) {
+  const Op& op = library_op(self, "pullback");
+  const Apply node = node_of(op, given_variables(outputs, "outputs"), "pullback");
+  const Variables cotangents = given_variables(given, "cotangents");
+  require_gradients(cotangents, node.outputs(), "pullback");
+  return nb::cast(op.pullback(node, cotangents));
+}
+
+nb::object op_pushforward(nb::handle self, nb::handle, nb::handle outputs, nb::handle given) {
+  const Op& op = library_op(self, "pushforward");
+  const Apply node = node_of(op, given_variables(outputs, "outputs"), "pushforward");
+  const Variables tangents = given_variables(given, "tangents");
+  require_gradients(tangents, node.inputs(), "pushforward");
+  return nb::cast(op.pushforward(node, tangents));
+}
+
+void op_perform(nb::handle self, const ApplyObject& node, nb::list inputs, nb::list storage) {
+  const Op& op = library_op(self, "perform");
+  if (!op.equals(node.apply.op()) || nb::len(storage) != node.apply.output_count())
+    throw ValueError("perform: the op or the storage does not fit the node");
+  nb::list results = perform_node(node.apply, inputs);
+  for (std::size_t k = 0; k < nb::len(results); ++k)
+    if (PyList_SetItem(nb::object(storage[k]).ptr(), 0, nb::object(results[k]).release().ptr()) < 0)
+      nb::raise_python_error();
+}
+
+nb::object op_infer_shape(nb::handle self, nb::handle, const ApplyObject& of, nb::handle shapes) {
+  const Op& op = library_op(self, "infer_shape");
+  const Apply& node = require_own(op, of.apply, "infer_shape");
+  std::vector<Shape> given;
+  for (nb::handle shape : shapes) given.push_back(shape.is_none() ? Shape() : as_lengths(shape, "infer_shape"));
+  bool fits = given.size() == node.inputs().size();
+  for (std::size_t i = 0; fits && i < given.size(); ++i)
+    fits = !as_tensor(node.input(int(i)).type()) || int(given[i].size()) == node.input(int(i)).ndim();
+  if (!fits) throw ValueError("infer_shape: expected a shape per input, with a length per dimension");
+  nb::list out;
+  for (auto& shape : op.infer_shape(node, given)) out.append(nb::tuple(nb::cast(shape)));
+  return out;
+}
+
+nb::object op_vectorize(nb::handle self, const ApplyObject& of, nb::args given) {
+  const Op& op = library_op(self, "vectorize");
+  const Apply& node = require_own(op, of.apply, "vectorize");
+  const Variables batched = as_variables(given, "vectorize");
+  int rank = 0;
+  bool fits = batched.size() == node.inputs().size();
+  for (std::size_t i = 0; fits && i < batched.size(); ++i) {
+    const int extra = batched[i].ndim() - node.input(int(i)).ndim();
+    fits = batched[i].dtype() == node.input(int(i)).dtype() && extra >= 0 && (!extra || !rank || extra == rank);
+    rank = std::max(rank, extra);
+  }
+  if (!fits || !rank)
+    throw TypeError("vectorize: expected the node's inputs, some of them with the same number of batch dimensions");
+  return wrap(op.vectorize(node, batched));
 }
 
 // Nodes never change, so a copy is the same node; what goes to another process is made anew there.
@@ -128,6 +311,21 @@ void bind_copies(Class cls, const char* reduce) {
       "__deepcopy__", [](nb::handle self, nb::handle) { return nb::borrow(self); }, "memo"_a);
   cls.def("__reduce__",
           [reduce](nb::handle self) { return nb::module_::import_("bitale.graph.storing").attr(reduce)(self); });
+}
+
+// Ops of the library never change either; those written in Python may, between their making and their first node.
+void bind_op_copies(nb::class_<OpObject> cls) {
+  const auto is_python = [](nb::handle self) { return !op_object(self).op; };
+  const auto copier = [](const char* name) { return nb::module_::import_("bitale.graph.storing").attr(name); };
+  cls.def("__copy__", [=](nb::handle self) { return is_python(self) ? copier("copy_op")(self) : nb::borrow(self); });
+  cls.def(
+      "__deepcopy__",
+      [=](nb::handle self, nb::handle memo) {
+        return is_python(self) ? copier("deepcopy_op")(self, memo) : nb::borrow(self);
+      },
+      "memo"_a);
+  cls.def("__reduce__",
+          [=](nb::handle self) { return copier(is_python(self) ? "reduce_python_op" : "reduce_op")(self); });
 }
 
 void bind_variable(nb::module_& m) {
@@ -179,10 +377,13 @@ void bind_variable(nb::module_& m) {
 
 void bind_apply(nb::module_& m) {
   nb::class_<ApplyObject>(m, "Apply", "The application of an Op to inputs.")
-      .def("__init__",
-           [](nb::handle, nb::args) {
-             throw TypeError("Apply nodes are made by their op: op(*inputs) or op.make_node(*inputs)");
-           })
+      .def(nb::new_([](Any op, Any inputs, Any outputs) {
+             const AtCaller here;
+             return node_of_python_op(op, inputs, outputs);
+           }),
+           "op"_a, "inputs"_a, "outputs"_a,
+           "For make_node of an op written in Python. The node's outputs are variables of its own, with the types and "
+           "names of those given.")
       .def_prop_ro("op", [](const ApplyObject& self) { return self.apply.op_ref(); })
       .def_prop_ro("inputs", [](const ApplyObject& self) { return self.apply.inputs(); })
       .def_prop_ro("outputs", [](const ApplyObject& self) { return self.apply.outputs(); })
@@ -225,32 +426,74 @@ void bind_apply(nb::module_& m) {
 }
 
 void bind_op(nb::module_& m) {
-  nb::class_<OpObject>(m, "Op", "The definition of an operation.")
-      .def_prop_ro("name", [](const OpObject& self) { return self.op->label(); })
+  nb::class_<OpObject>(
+      m, "Op",
+      "The definition of an operation. A subclass says what nodes it makes (make_node, or itypes and otypes) and what "
+      "they compute: `perform`, in NumPy, or `emit`, a formula over other ops that is compiled. `__props__` names the "
+      "attributes that tell its ops apart: ops of one class are equal when these are; without it an op equals itself "
+      "only. See docs/extending.md.")
+      .def_static("__new__", new_op, "cls"_a, "args"_a, "kwargs"_a,
+                  nb::sig("def __new__(cls, *args: typing.Any, **kwargs: typing.Any) -> typing.Self"))
+      .def("__init__", init_op, "args"_a, "kwargs"_a, nb::sig("def __init__(self) -> None"))
+      .def_prop_rw("name", op_name, set_op_name, nb::for_getter(nb::sig("def name(self) -> str")),
+                   nb::for_setter(nb::sig("def name(self, value: str, /) -> None")),
+                   "How it is shown, unless __str__ says otherwise.")
       .def_prop_ro(
-          "__props__", [](const OpObject& self) { return properties(*self.op); }, "The attributes by name.")
-      .def("make_node", make_node, nb::call_guard<AtCaller>(),
+          "__props__", [](const OpObject& self) { return self.op ? properties(*self.op) : nb::dict(); },
+          "The attributes by name; a subclass has a tuple of names in its place.")
+      .def("make_node", make_node, "inputs"_a, nb::call_guard<AtCaller>(),
            nb::sig("def make_node(self, *inputs: TensorVariable | numpy.typing.ArrayLike) -> Apply"),
-           "The Apply node of this op on the inputs.")
-      .def("__call__", call_op, nb::call_guard<AtCaller>(),
-           nb::sig("def __call__(self, *inputs: TensorVariable | numpy.typing.ArrayLike) -> TensorVariable | "
-                   "list[TensorVariable]"),
-           "The output of the op on the inputs, or a list of several.")
-      .def("__getattr__",
-           [](const OpObject& self, const std::string& name) {
-             for (auto& attribute : self.op->attributes())
-               if (attribute.name == name) return attribute_object(attribute.value);
-             throw nb::attribute_error(cat("op ", self.op->name(), " has no attribute ", name).c_str());
-           })
+           "The Apply node of this op on the inputs. TypeError or ValueError for inputs that do not fit.")
+      .def("__call__", call_op, "inputs"_a, "kwargs"_a, nb::call_guard<AtCaller>(),
+           nb::sig("def __call__(self, *inputs: typing.Any, **kwargs: typing.Any) -> typing.Any"),
+           "The output of the op on the inputs, or a list of several. name: of the first output; return_list: a list "
+           "in any case; other keywords go to make_node.")
+      .def("perform", op_perform, "node"_a, "inputs"_a, "output_storage"_a,
+           nb::sig("def perform(self, node: Apply, inputs: collections.abc.Sequence[numpy.typing.NDArray[typing.Any]], "
+                   "output_storage: list[list[typing.Any]]) -> None"),
+           "Computes the outputs of a node: output k is stored as output_storage[k][0], an array of the output's type.")
+      .def("infer_shape", op_infer_shape, "fgraph"_a.none(), "node"_a, "input_shapes"_a,
+           nb::sig("def infer_shape(self, fgraph: typing.Any, node: Apply, input_shapes: "
+                   "collections.abc.Sequence[typing.Any]) -> typing.Any"),
+           "The lengths of each output, as expressions of those of the inputs. fgraph is None.")
+      .def("pullback", op_pullback, "inputs"_a, "outputs"_a, "cotangents"_a,
+           nb::sig("def pullback(self, inputs: collections.abc.Sequence[Variable], outputs: "
+                   "collections.abc.Sequence[Variable], cotangents: collections.abc.Sequence[Variable]) -> "
+                   "collections.abc.Sequence[Variable]"),
+           "One cotangent per input, given one per output. Older names: L_op, and grad(inputs, output_grads).")
+      .def("pushforward", op_pushforward, "inputs"_a, "outputs"_a, "tangents"_a,
+           nb::sig("def pushforward(self, inputs: collections.abc.Sequence[Variable], outputs: "
+                   "collections.abc.Sequence[Variable], tangents: collections.abc.Sequence[Variable]) -> "
+                   "collections.abc.Sequence[Variable]"),
+           "One tangent per output, given one per input. Older name: R_op(inputs, eval_points).")
+      .def("vectorize", op_vectorize, "node"_a, "batched_inputs"_a,
+           nb::sig("def vectorize(self, node: Apply, *batched_inputs: Variable) -> Apply"),
+           "The node of the same operation where inputs have gained leading batch dimensions.")
       .def(
-          "__eq__",
-          [](const OpObject& self, nb::handle other) {
-            auto* op = instance_of<OpObject>(other);
-            return op && self.op->equals(*op->op);
+          "connection_pattern",
+          [](nb::handle self, const ApplyObject& node) {
+            const Op& op = library_op(self, "connection_pattern");
+            return op.connection_pattern(require_own(op, node.apply, "connection_pattern"));
           },
-          nb::sig("def __eq__(self, other: object, /) -> bool"))
-      .def("__hash__", [](const OpObject& self) { return self.op->hash(); })
-      .def("__repr__", [](const OpObject& self) { return self.op->label(); });
+          "node"_a, "Per input, per output: whether the output depends on it differentiably.")
+      .def(
+          "do_constant_folding",
+          [](nb::handle self, nb::handle, const ApplyObject& node) {
+            const Op& op = library_op(self, "do_constant_folding");
+            return op.may_fold(require_own(op, node.apply, "do_constant_folding"));
+          },
+          "fgraph"_a.none(), "node"_a, "Whether a node of constants may be computed when a function is compiled.")
+      .def("__getattr__", op_attribute, nb::sig("def __getattr__(self, name: str, /) -> typing.Any"))
+      .def("__eq__", ops_equal, nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def("__hash__",
+           [](nb::handle self) {
+             const auto& known = op_object(self);
+             return known.op ? Py_hash_t(known.op->hash() & 0x7FFFFFFFFFFFFFFF) : python_op_hash(self);
+           })
+      .def("__repr__", [](nb::handle self) {
+        const auto& known = op_object(self);
+        return known.op ? known.op->label() : python_op_label(self);
+      });
   export_name(m, "Op");
 }
 
@@ -339,7 +582,7 @@ void bind_graph(nb::module_& m) {
   bind_variable(m);
   bind_copies(nb::borrow<nb::class_<VariableObject>>(m.attr("Variable")), "reduce_variable");
   bind_copies(nb::borrow<nb::class_<ApplyObject>>(m.attr("Apply")), "reduce_apply");
-  bind_copies(nb::borrow<nb::class_<OpObject>>(m.attr("Op")), "reduce_op");
+  bind_op_copies(nb::borrow<nb::class_<OpObject>>(m.attr("Op")));
   bind_op_attributes(m);
   bind_walks(m);
 }

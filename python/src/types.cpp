@@ -160,6 +160,12 @@ void bind_types(nb::module_& m) {
       .def("__hash__", [](const TypeObject& self) { return std::hash<std::string>{}(self.type->str()); })
       .def("__repr__", [](const TypeObject& self) { return self.type->str(); });
 
+  nb::class_<DisconnectedTypeObject, TypeObject>(
+      m, "DisconnectedType", "Of what a pullback answers for an input that its outputs do not depend on.")
+      .def("__init__",
+           [](DisconnectedTypeObject* self) { new (self) DisconnectedTypeObject{{disconnected().type()}}; });
+  nb::class_<NullTypeObject, TypeObject>(m, "NullType",
+                                         "Of what a pullback answers where there is no derivative; it says why.");
   nb::class_<TensorTypeObject, TypeObject>(m, "TensorType",
                                            "Arrays of one dtype with a static shape: None where a length is not known.")
       .def(

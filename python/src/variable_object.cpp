@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bitale/compile/shared.hpp"
+#include "python_op.hpp"
 
 namespace bitale::python {
 
@@ -53,6 +54,7 @@ nb::object class_of_op(const Op& op) {
   nb::dict members;
   members["__module__"] = "bitale.tensor";
   members["__slots__"] = nb::make_tuple();
+  members["_is_of_the_library"] = true;
   nb::object made = base.type()(name, nb::make_tuple(base), members);
   return classes.emplace(name, made).first->second;
 }
@@ -78,11 +80,14 @@ nb::object wrap(const Apply& apply) {
 
 nb::object wrap(const OpRef& op) {
   if (!op) return nb::none();
+  if (nb::object python = python_object(*op); python.is_valid()) return python;
   nb::object object = nb::inst_alloc(class_of_op(*op));
   new (nb::inst_ptr<OpObject>(object)) OpObject{op};
   nb::inst_mark_ready(object);
   return object;
 }
+
+OpRef op_of(nb::handle object, const OpObject& known) { return known.op ? known.op : make_python_op(object); }
 
 nb::object wrap_for_ever(const Type& type) {
   const TensorType& tensor = *as_tensor(type);
@@ -99,6 +104,9 @@ nb::object wrap(const Type& type) {
         found != named_types().end())
       return found->second;
   if (tensor) return nb::cast(TensorTypeObject{{type}}, nb::rv_policy::move);
+  if (dynamic_cast<const DisconnectedType*>(type.get()))
+    return nb::cast(DisconnectedTypeObject{{type}}, nb::rv_policy::move);
+  if (dynamic_cast<const NullType*>(type.get())) return nb::cast(NullTypeObject{{type}}, nb::rv_policy::move);
   return nb::cast(TypeObject{type}, nb::rv_policy::move);
 }
 

@@ -53,13 +53,17 @@ struct ApplyObject {
 };
 
 struct OpObject {
-  OpRef op;
+  OpRef op;  // null of ops written in Python, whose object this is (python_op.hpp)
 };
+// The op; for one written in Python a new one that stands for the object.
+OpRef op_of(nb::handle object, const OpObject& known);
 
 struct TypeObject {
   Type type;
 };
 struct TensorTypeObject : TypeObject {};
+struct DisconnectedTypeObject : TypeObject {};
+struct NullTypeObject : TypeObject {};
 
 // The Python object of a node; None for a null handle.
 nb::object wrap(const Variable& variable);
@@ -103,8 +107,33 @@ namespace nanobind::detail {
   };
 BITALE_NODE_CASTER(bitale::Variable, bitale::python::VariableObject, variable, "TensorVariable")
 BITALE_NODE_CASTER(bitale::Apply, bitale::python::ApplyObject, apply, "Apply")
-BITALE_NODE_CASTER(bitale::OpRef, bitale::python::OpObject, op, "Op")
 BITALE_NODE_CASTER(bitale::Type, bitale::python::TypeObject, type, "Type")
 #undef BITALE_NODE_CASTER
+
+template <>
+struct type_caster<bitale::OpRef> {
+  NB_TYPE_CASTER(bitale::OpRef, const_name("Op"))
+  template <class Flags>
+  bool from_python(handle source, Flags, cleanup_list*) noexcept {
+    const auto* object = bitale::python::instance_of<bitale::python::OpObject>(source);
+    if (!object) return false;
+    try {
+      value = bitale::python::op_of(source, *object);
+    } catch (const std::exception&) {
+      return false;  // one that makes no node either, where it says why
+    }
+    return true;
+  }
+  static handle from_cpp(const bitale::OpRef& op, rv_policy, cleanup_list*) noexcept {
+    try {
+      return bitale::python::wrap(op).release();
+    } catch (python_error& error) {
+      error.restore();
+    } catch (const std::exception& error) {
+      PyErr_SetString(PyExc_RuntimeError, error.what());
+    }
+    return {};
+  }
+};
 
 }  // namespace nanobind::detail

@@ -94,6 +94,9 @@ class ForwardSweep {
     } catch (Error& error) {
       add_node_context(error, node, {});
       throw;
+    } catch (...) {
+      describe_foreign_error(node, {});
+      throw;
     }
     if (out.size() != node.output_count())
       throw InternalError(

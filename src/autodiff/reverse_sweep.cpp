@@ -162,6 +162,9 @@ Variables ask_pullback(const Apply& node, const Variables& cotangents) {
   } catch (Error& error) {
     add_node_context(error, node, {});
     throw;
+  } catch (...) {
+    describe_foreign_error(node, {});
+    throw;
   }
   if (terms.size() != node.inputs().size())
     throw InternalError(

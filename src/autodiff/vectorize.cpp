@@ -28,6 +28,9 @@ Apply batched_node(const Apply& node, const Variables& inputs) {
   } catch (Error& error) {
     add_node_context(error, node, {});
     throw;
+  } catch (...) {
+    describe_foreign_error(node, {});
+    throw;
   }
 }
 

@@ -41,7 +41,7 @@ std::optional<Variables> fold(FunctionGraph&, const Apply& node) {
   copy_destroyed(node, in);
   try {
     evaluate_node(node, in, out);
-  } catch (const Error&) {
+  } catch (const std::exception&) {
     return std::nullopt;  // it will fail when it runs, and say where
   }
   Variables folded;

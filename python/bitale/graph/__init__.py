@@ -8,7 +8,7 @@ from bitale.graph.basic import (
     equal_computations,
 )
 from bitale.graph.fg import FunctionGraph
-from bitale.graph.op import Op
+from bitale.graph.op import Op, as_op, wrap_py
 from bitale.graph.replace import clone_replace, graph_replace, vectorize_graph
 from bitale.graph.tag import get_test_value
 from bitale.graph.traversal import (

@@ -1,5 +1,89 @@
-"""Definitions of operations."""
+"""Definitions of operations, and ops of one's own in Python: as a subclass of `Op`, or from a function of arrays."""
 
-from bitale._core import Op
+from __future__ import annotations
+
+import importlib
+from typing import Any, Callable, Sequence
+
+import numpy as np
+
+from bitale._core import Apply, Op, Type
+
+__all__ = ["Op", "as_op", "wrap_py"]
 
 Op.__module__ = __name__
+
+
+def _types(given: Any, what: str) -> tuple[Type, ...]:
+    types = tuple(given) if isinstance(given, (list, tuple)) else (given,)
+    for type_ in types:
+        if not isinstance(type_, Type):
+            raise TypeError(f"as_op: {what} must be types such as pt.dvector, got {type_!r}")
+    return types
+
+
+def _decorated(module: str, name: str) -> Any:
+    """The op that a module has under the name of its function."""
+    found: Any = importlib.import_module(module)
+    for part in name.split("."):
+        found = getattr(found, part)
+    return found
+
+
+class FromFunctionOp(Op):
+    """The op of a Python function from arrays to an array, or to a tuple or list of several."""
+
+    __props__ = ("fn", "itypes", "otypes")
+
+    def __init__(self, fn: Callable[..., Any], itypes: Any, otypes: Any, infer_shape: Callable[..., Any] | None = None):
+        self.fn = fn
+        self.itypes = _types(itypes, "itypes")
+        self.otypes = _types(otypes, "otypes")
+        self.__name__ = fn.__name__
+        self.__doc__ = fn.__doc__
+        if infer_shape is not None:
+            self.infer_shape = infer_shape  # type: ignore[method-assign]
+
+    def __str__(self) -> str:
+        return f"FromFunctionOp{{{self.__name__}}}"
+
+    def perform(self, node: Apply, inputs: Sequence[Any], output_storage: list[list[Any]]) -> None:
+        results = self.fn(*inputs)
+        if not isinstance(results, (list, tuple)):
+            results = (results,)
+        if len(results) != len(self.otypes):
+            raise ValueError(f"{self.__name__} gave {len(results)} values for {len(self.otypes)} outputs")
+        for cell, value in zip(output_storage, results):
+            is_view = isinstance(value, np.ndarray) and any(np.may_share_memory(value, x) for x in inputs)
+            cell[0] = value.copy() if is_view else value
+
+    def __reduce__(self) -> Any:
+        module, name = self.fn.__module__, self.fn.__qualname__
+        try:
+            is_found = _decorated(module, name) is self
+        except (ImportError, AttributeError):
+            is_found = False
+        if not is_found:
+            raise TypeError(f"pickling the op of the function `{name}`: {module}.{name} is not this op; decorate the "
+                            "function at the top level of a module that can be imported")
+        return _decorated, (module, name)
+
+
+def wrap_py(
+    itypes: Any, otypes: Any, infer_shape: Callable[..., Any] | None = None
+) -> Callable[[Callable[..., Any]], FromFunctionOp]:
+    """Makes an op of a function of arrays: ``@wrap_py([pt.dmatrix], [pt.dvector])``.
+
+    itypes, otypes: the types of inputs and outputs. infer_shape(fgraph, node, input_shapes): the lengths of the outputs,
+    where they follow from those of the inputs. The op has no derivative. TypeError for what is no type. Source:
+    PyTensor's ``wrap_py``.
+    """
+    itypes, otypes = _types(itypes, "itypes"), _types(otypes, "otypes")
+
+    def decorate(fn: Callable[..., Any]) -> FromFunctionOp:
+        return FromFunctionOp(fn, itypes, otypes, infer_shape)
+
+    return decorate
+
+
+as_op = wrap_py

@@ -8,6 +8,8 @@ in that table.
 
 from __future__ import annotations
 
+import copy
+import importlib
 import threading
 import weakref
 from typing import Any
@@ -123,3 +125,58 @@ def reduce_variable(variable: Variable) -> tuple[Any, ...]:
 
 def reduce_op(op: Any) -> tuple[Any, ...]:
     return _op, _core.stored_op(op)
+
+
+# ---- ops written in Python ----------------------------------------------------------------------------------------------
+
+
+def _state(op: Any) -> Any:
+    get = getattr(type(op), "__getstate__", None)
+    if get is not None and get is not getattr(object, "__getstate__", None):
+        return get(op)
+    return dict(op.__dict__) if getattr(op, "__dict__", None) else None
+
+
+def _restore(op: Any, state: Any) -> Any:
+    if state is None:
+        return op
+    if hasattr(op, "__setstate__"):
+        op.__setstate__(state)
+    else:
+        op.__dict__.update(state)
+    return op
+
+
+def _new(cls: Any) -> Any:
+    return cls.__new__(cls)
+
+
+def _is_importable(cls: type) -> bool:
+    try:
+        found: Any = importlib.import_module(cls.__module__)
+        for part in cls.__qualname__.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError):
+        return False
+    return found is cls
+
+
+def reduce_python_op(op: Any) -> tuple[Any, ...]:
+    """The class, by its name, and what the object holds."""
+    cls = type(op)
+    if not _is_importable(cls):
+        raise TypeError(
+            f"pickling the op {op}: its class {cls.__module__}.{cls.__qualname__} can't be imported by that name; define "
+            "the class at the top level of a module"
+        )
+    state = _state(op)
+    return (_new, (cls,)) if state is None else (_new, (cls,), state)
+
+
+def copy_op(op: Any) -> Any:
+    return _restore(_new(type(op)), _state(op))
+
+
+def deepcopy_op(op: Any, memo: dict[int, Any]) -> Any:
+    new = memo[id(op)] = _new(type(op))
+    return _restore(new, copy.deepcopy(_state(op), memo))

@@ -1,0 +1,644 @@
+// What a C++ op asks of a Python object, each question with the lock of the interpreter, each answer checked before
+// anybody relies on it. The older names and signatures of methods are sorted out in bitale/graph/python_op.py.
+#include "python_op.hpp"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "arguments.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/graph/traversal.hpp"
+#include "graph/aliasing.hpp"
+#include "graph/evaluate.hpp"
+#include "graph/expansion.hpp"
+#include "numpy_api.hpp"
+#include "numpy_bridge.hpp"
+
+namespace bitale::python {
+
+namespace {
+
+std::string qualified_name(nb::handle object) { return nb::cast<std::string>(object.type().attr("__qualname__")); }
+
+nb::object helper(const char* name) { return nb::module_::import_("bitale.graph.python_op").attr(name); }
+
+// The names in __props__ of the object's class; nothing when it has none.
+std::optional<std::vector<std::string>> property_names(nb::handle object) {
+  const nb::object declared = object.type().attr("__props__");
+  if (declared.is(nb::object(nb::type<OpObject>().attr("__props__")))) return {};
+  if (!PyTuple_Check(declared.ptr()) && !PyList_Check(declared.ptr()))
+    throw TypeError(cat(qualified_name(object), ".__props__: expected a tuple of names, got ", shown(declared)));
+  std::vector<std::string> names;
+  for (nb::handle name : declared) {
+    if (!PyUnicode_Check(name.ptr()))
+      throw TypeError(cat(qualified_name(object), ".__props__: expected a tuple of names, got ", shown(declared)));
+    names.push_back(nb::cast<std::string>(name));
+  }
+  return names;
+}
+
+nb::object property(nb::handle object, const std::string& name) {
+  const nb::object value = nb::getattr(object, name.c_str(), nb::handle());
+  if (!value.is_valid())
+    throw TypeError(
+        cat(qualified_name(object), ".__props__ names `", name, "`, which the op has not: set it in __init__"));
+  return value;
+}
+
+// ---- the Python object as an attribute ------------------------------------------------------------------------------
+
+class PythonObject final : public Opaque {
+ public:
+  explicit PythonObject(nb::handle object) : object_(nb::borrow(object)) {
+    const Py_hash_t hash = PyObject_Hash(object.ptr());
+    if (hash == -1) nb::raise_python_error();
+    hash_ = std::size_t(hash);
+  }
+  ~PythonObject() override {
+    if (!Py_IsInitialized()) {
+      object_.release();
+      return;
+    }
+    nb::gil_scoped_acquire locked;
+    object_.reset();
+  }
+
+  nb::handle get() const { return object_; }
+  bool equals(const Opaque& other) const override {
+    const auto* python = dynamic_cast<const PythonObject*>(&other);
+    if (!python) return false;
+    if (object_.is(python->object_)) return true;
+    nb::gil_scoped_acquire locked;
+    return object_.equal(python->object_);
+  }
+  std::size_t hash() const override { return hash_; }
+  std::string text() const override {
+    nb::gil_scoped_acquire locked;
+    try {
+      return nb::cast<std::string>(nb::str(object_));
+    } catch (nb::python_error&) {
+      return qualified_name(object_);  // a text is made for errors too
+    }
+  }
+
+ private:
+  nb::object object_;
+  std::size_t hash_ = 0;
+};
+
+// ---- view_map and destroy_map ---------------------------------------------------------------------------------------
+
+// Per output, the inputs.
+using Map = std::vector<std::vector<int>>;
+
+Map map_of(nb::handle object, const char* name) {
+  Map out;
+  const nb::object given = nb::getattr(object, name, nb::none());
+  if (given.is_none()) return out;
+  const auto refuse = [&] {
+    throw TypeError(cat(qualified_name(object), ".", name,
+                        ": expected a dict from outputs to lists of inputs, such as ", "{0: [0]}, got ", shown(given)));
+  };
+  if (!PyDict_Check(given.ptr())) refuse();
+  for (auto [output, inputs] : nb::borrow<nb::dict>(given)) {
+    if (!is_integer_object(output) || !(PyList_Check(inputs.ptr()) || PyTuple_Check(inputs.ptr()))) refuse();
+    const auto at = nb::cast<std::int64_t>(nb::int_(nb::borrow(output)));
+    if (at < 0 || at > 1'000'000) refuse();
+    if (std::size_t(at) >= out.size()) out.resize(std::size_t(at) + 1);
+    out[std::size_t(at)] = as_ints(inputs, name);
+  }
+  return out;
+}
+
+std::vector<int> row(const Map& map, int output) {
+  return std::size_t(output) < map.size() ? map[std::size_t(output)] : std::vector<int>();
+}
+
+bool is_among(int value, const std::vector<int>& list) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+// ---- types ----------------------------------------------------------------------------------------------------------
+
+bool lengths_agree(const Dims& a, const Dims& b) {
+  for (std::size_t axis = 0; axis < a.size(); ++axis)
+    if (a[axis] != unknown_length && b[axis] != unknown_length && a[axis] != b[axis]) return false;
+  return true;
+}
+
+Variables sequence_of(nb::handle result, std::string_view who) {
+  if (is_variable(result)) return {variable_of(result)};
+  if (!PyList_Check(result.ptr()) && !PyTuple_Check(result.ptr()))
+    throw TypeError(cat(who, ": expected a list of variables, got ", shown(result)));
+  Variables out;
+  for (nb::handle item : result) {
+    if (item.is_none()) throw TypeError(cat(who, ": expected variables, got None as number ", out.size()));
+    out.push_back(as_variable(item));
+  }
+  return out;
+}
+
+nb::tuple as_tuple(std::span<const Variable> variables) {
+  nb::list out;
+  for (auto& v : variables) out.append(wrap(v));
+  return nb::tuple(out);
+}
+nb::list as_list(std::span<const Variable> variables) {
+  nb::list out;
+  for (auto& v : variables) out.append(wrap(v));
+  return out;
+}
+
+// ---- values ---------------------------------------------------------------------------------------------------------
+
+// Whether nobody but the handle can see its memory.
+bool is_only_holder(nb::handle ndarray) {
+  auto* array = reinterpret_cast<PyArrayObject*>(ndarray.ptr());
+  if (Py_REFCNT(ndarray.ptr()) != 1 || !PyArray_ISWRITEABLE(array)) return false;
+  if (PyArray_CHKFLAGS(array, NPY_ARRAY_OWNDATA)) return true;
+  PyObject* base = PyArray_BASE(array);
+  return base && PyArray_Check(base) && Py_REFCNT(base) == 1 &&
+         PyArray_CHKFLAGS(reinterpret_cast<PyArrayObject*>(base), NPY_ARRAY_OWNDATA);
+}
+
+Array stored_value(nb::object stored, const TensorType& type, const std::string& what) {
+  const bool is_array = is_ndarray(stored), is_ours = is_array && is_only_holder(stored);
+  if (!is_array && !is_numpy_scalar(stored) && !PyFloat_Check(stored.ptr()) && !PyLong_Check(stored.ptr()))
+    throw TypeError(cat(what, " is no array: expected ", type.str(), ", got ", shown(stored)));
+  // A Python number has no dtype of its own.
+  const bool is_number = !is_array && (PyFloat_CheckExact(stored.ptr()) || PyLong_Check(stored.ptr()));
+  Array value = is_number ? value_for(type, stored, Downcast::Never) : array_from(stored, Share::Borrow);
+  if (is_number && value.dtype() != type.dtype) value = value.astype(type.dtype);  // value_for has seen that it is safe
+  if (value.dtype() != type.dtype || value.ndim() != type.ndim())
+    throw TypeError(cat(what, " does not fit: expected ", type.str(), ", got dtype ", dtype_name(value.dtype()),
+                        " and shape ", tuple_text(value.shape())));
+  if (!lengths_agree(value.shape(), type.shape))
+    throw ShapeError(cat(what, " has a wrong shape: expected ", type.str(), ", got ", tuple_text(value.shape())));
+  return is_array && !is_ours ? value.copy() : value;
+}
+
+// ---- the op ---------------------------------------------------------------------------------------------------------
+
+class PythonOp final : public Op, public Expansion {
+ public:
+  explicit PythonOp(nb::handle object)
+      : object_(make_ref<const PythonObject>(object)),
+        name_(cat(nb::cast<std::string>(nb::str(object.type().attr("__module__"))), ".", qualified_name(object))),
+        views_(map_of(object, "view_map")),
+        destroyed_(map_of(object, "destroy_map")) {}
+
+  nb::handle object() const { return object_->get(); }
+
+  // Has a dot, so it is the name of no op of the library.
+  std::string_view name() const override { return name_; }
+  Attributes attributes() const override { return {{"object", OpaqueAttribute{object_}}}; }
+  std::string label() const override { return object_->text(); }
+
+  Apply make_node(std::span<const Variable> inputs) const override {
+    nb::gil_scoped_acquire locked;
+    return apply_of(object().attr("make_node")(*as_tuple(inputs)), method("make_node"));
+  }
+
+  std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override {
+    nb::gil_scoped_acquire locked;
+    if (!overrides(object(), "infer_shape")) return {};
+    nb::list shapes;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      shapes.append(as_tensor(node.input(int(i)).type()) ? nb::object(as_tuple(inputs[i])) : nb::none());
+    const nb::object given = helper("infer_shape")(object(), node, shapes);
+    if (given.is_none()) return {};
+    const std::string who = method("infer_shape");
+    if (!PyList_Check(given.ptr()) && !PyTuple_Check(given.ptr()))
+      throw TypeError(cat(who, ": expected a list with a shape per output, got ", shown(given)));
+    if (nb::len(given) != node.output_count())
+      throw ValueError(cat(who, ": ", nb::len(given), " shapes for ", node.output_count(), " outputs"));
+    std::vector<Shape> out;
+    for (nb::handle shape : given) {
+      const Variable output = node.output(int(out.size()));
+      Shape lengths = as_lengths(shape, who);
+      if (int(lengths.size()) != output.ndim())
+        throw ValueError(cat(who, ": the shape of output ", out.size(), " has ", lengths.size(), " lengths, expected ",
+                             output.ndim()));
+      for (auto& length : lengths) {
+        if (length.ndim() != 0 || !is_discrete(length.dtype()) || length.dtype() == DType::Bool)
+          throw TypeError(cat(who, ": a length must be an integer scalar, not ", length.type()->str()));
+        length = cast(length, DType::Int64);
+      }
+      out.push_back(std::move(lengths));
+    }
+    return out;
+  }
+
+  void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override {
+    nb::gil_scoped_acquire locked;
+    if (!overrides(object(), "perform")) return perform_formula(node, in, out);
+    std::vector<Array> given;
+    nb::list inputs, storage;
+    hand_over(node, in, given, inputs);
+    for (std::size_t k = 0; k < out.size(); ++k) {
+      nb::list cell;
+      cell.append(nb::none());
+      storage.append(cell);
+    }
+    const nb::object returned = object().attr("perform")(wrap(node), inputs, storage);
+    inputs.clear();
+    if (nb::len(storage) != out.size())
+      throw ValueError(
+          cat(method("perform"), ": output_storage has ", nb::len(storage), " entries now, expected ", out.size()));
+    for (std::size_t k = 0; k < out.size(); ++k)
+      out[k] = take_output(node, int(k), nb::object(storage[k]), returned, given, out.first(k));
+    check_lengths(node, in, out);
+  }
+
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
+    nb::gil_scoped_acquire locked;
+    const nb::object given =
+        helper("pullback")(object(), as_list(node.inputs()), as_list(node.outputs()), as_list(cotangents));
+    if (given.is_none()) return Op::pullback(node, cotangents);
+    return derivatives(given, node.inputs(), "pullback", "input");
+  }
+  Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override {
+    nb::gil_scoped_acquire locked;
+    const nb::object given =
+        helper("pushforward")(object(), as_list(node.inputs()), as_list(node.outputs()), as_list(tangents));
+    return derivatives(given, node.outputs(), "pushforward", "output");
+  }
+  bool has_pushforward() const override {
+    nb::gil_scoped_acquire locked;
+    return overrides(object(), "pushforward") || overrides(object(), "R_op");
+  }
+
+  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override {
+    nb::gil_scoped_acquire locked;
+    if (!overrides(object(), "connection_pattern")) return Op::connection_pattern(node);
+    const nb::object given = object().attr("connection_pattern")(wrap(node));
+    std::vector<std::vector<bool>> out;
+    const auto is_list = [](nb::handle h) { return PyList_Check(h.ptr()) || PyTuple_Check(h.ptr()); };
+    bool fits = is_list(given) && nb::len(given) == node.inputs().size();
+    if (fits)
+      for (nb::handle row : given) {
+        fits = fits && is_list(row) && nb::len(row) == node.output_count();
+        if (!fits) break;
+        std::vector<bool>& flags = out.emplace_back();
+        for (nb::handle flag : row) flags.push_back(PyObject_IsTrue(flag.ptr()) == 1);
+      }
+    if (!fits)
+      throw TypeError(cat(method("connection_pattern"), ": expected ", node.inputs().size(), " lists of ",
+                          node.output_count(), " bools, got ", shown(given)));
+    return out;
+  }
+
+  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override {
+    nb::gil_scoped_acquire locked;
+    const std::string who = method("vectorize");
+    const nb::object given = overrides(object(), "vectorize")
+                                 ? object().attr("vectorize")(wrap(node), *as_tuple(batched))
+                                 : helper("batched")(object(), wrap(node), as_list(batched));
+    Apply made;
+    if (auto* apply = instance_of<ApplyObject>(given)) {
+      made = apply->apply;
+    } else {
+      const Variables outputs = sequence_of(given, who);
+      made = outputs.empty() ? Apply() : outputs[0].owner();
+      bool are_all = made && made.output_count() == outputs.size();
+      for (std::size_t k = 0; are_all && k < outputs.size(); ++k) are_all = outputs[k].same_as(made.output(int(k)));
+      if (!are_all)
+        throw TypeError(cat(who, ": expected an Apply node, or all of the outputs of one, got ", shown(given)));
+    }
+    if (made.output_count() != node.output_count())
+      throw ValueError(cat(who, ": a node of ", made.output_count(), " outputs, expected ", node.output_count()));
+    return made;
+  }
+
+  std::vector<int> view_of(const Apply&, int output) const override { return row(views_, output); }
+  std::vector<int> destroys(const Apply&, int output) const override { return row(destroyed_, output); }
+
+  bool may_fold(const Apply& node) const override {
+    nb::gil_scoped_acquire locked;
+    if (!overrides(object(), "do_constant_folding")) return true;
+    const nb::object answer = object().attr("do_constant_folding")(nb::none(), wrap(node));
+    const int truth = PyObject_IsTrue(answer.ptr());
+    if (truth < 0) nb::raise_python_error();
+    return truth != 0;
+  }
+
+  std::optional<Variables> expansion(const Apply& node) const override {
+    nb::gil_scoped_acquire locked;
+    if (!overrides(object(), "emit")) return std::nullopt;
+    return formula(node, node.inputs());
+  }
+
+  // ValueError for outputs and inputs that the maps name and the node has not.
+  void check_maps(std::size_t inputs, std::size_t outputs) const {
+    for (auto& [map, called] : {std::pair(&views_, "view_map"), std::pair(&destroyed_, "destroy_map")}) {
+      const auto has = [&](int i) { return i >= 0 && std::size_t(i) < inputs; };
+      bool fits = map->size() <= outputs;
+      for (auto& list : *map) fits = fits && std::all_of(list.begin(), list.end(), has);
+      if (!fits)
+        throw ValueError(cat(qualified_name(object()), ".", called,
+                             " names an output or an input that the node has not: ", "it has ", inputs, " inputs and ",
+                             outputs, " outputs"));
+    }
+  }
+
+ private:
+  std::string method(const char* name) const { return cat(qualified_name(object()), ".", name); }
+
+  // ---- perform ----
+
+  // Copies, which are read-only unless the op destroys the input: the op may keep them, and what it writes by mistake
+  // is seen. What it destroys is its own already.
+  void hand_over(const Apply& node, std::span<const Array> in, std::vector<Array>& given, nb::list& inputs) const {
+    const std::vector<int> destroyed = destroyed_inputs(node);
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      const bool is_destroyed = is_among(int(i), destroyed);
+      given.push_back(is_destroyed && in[i].writeable() ? in[i] : in[i].copy());
+      inputs.append(to_numpy(is_destroyed ? given.back() : given.back().read_only()));
+    }
+  }
+
+  Array take_output(const Apply& node, int k, nb::handle entry, nb::handle returned, std::span<const Array> given,
+                    std::span<const Array> earlier) const {
+    const std::string what = cat(method("perform"), ": output ", k);
+    if (!PyList_Check(entry.ptr()) || PyList_GET_SIZE(entry.ptr()) < 1)
+      throw TypeError(cat(what, ": output_storage[", k, "] was replaced by ", shown(entry),
+                          "; store the value as output_storage[", k, "][0]"));
+    nb::object stored = nb::borrow(PyList_GET_ITEM(entry.ptr(), 0));
+    if (stored.is_none())
+      throw TypeError(cat(what, " was not stored: output_storage[", k, "][0] is None",
+                          returned.is_none() ? "" : "; perform stores its results, what it returns is not looked at"));
+    PyList_SetItem(entry.ptr(), 0, nb::none().release().ptr());
+    // Looked at before it may be copied.
+    if (is_ndarray(stored)) {
+      const std::vector<int> viewed = view_of(node, k), destroyed = destroys(node, k);
+      const Array value = array_from(stored, Share::Borrow);
+      for (std::size_t i = 0; i < given.size() && value.ndim(); ++i)
+        if (value.shares_memory_with(given[i]) && !is_among(int(i), viewed) && !is_among(int(i), destroyed))
+          throw ValueError(cat(what, " is a view of input ", i,
+                               ", which the op does not declare: store a copy, or set ", "view_map = {", k, ": [", i,
+                               "]}"));
+    }
+    Array value = stored_value(std::move(stored), *as_tensor(node.output(k).type()), what);
+    for (auto& other : earlier)
+      if (value.shares_memory_with(other)) return value.copy();
+    return value;
+  }
+
+  void perform_formula(const Apply& node, std::span<const Array> in, std::span<Array> out) const {
+    if (!overrides(object(), "emit"))
+      throw NotImplementedError(
+          cat(qualified_name(object()), " has neither perform nor emit: nothing computes its outputs"));
+    Variables leaves;
+    for (auto& input : node.inputs()) leaves.emplace_back(input.type());
+    const std::vector<Array> values = evaluate(formula(node, leaves), leaves, in);
+    for (std::size_t k = 0; k < out.size(); ++k) out[k] = values[k].copy();
+  }
+
+  // ---- infer_shape against what perform made ----
+
+  // The lengths that infer_shape promises, over lengths of inputs. Made once, with the lock of the interpreter.
+  struct Promise {
+    const ApplyNode* node = nullptr;
+    std::vector<std::pair<std::size_t, int>> places;  // of leaves: input and axis
+    Variables leaves;
+    std::vector<Shape> shapes;
+  };
+
+  void check_lengths(const Apply& node, std::span<const Array> in, std::span<const Array> out) const {
+    if (!overrides(object(), "infer_shape")) return;
+    if (!promise_ || promise_->node != node.node()) promise_ = promise_of(node);
+    const std::shared_ptr<const Promise> promise = promise_;
+    Variables given = promise->leaves, wanted;
+    std::vector<Array> values;
+    for (auto [input, axis] : promise->places) values.push_back(Array(in[input].shape(axis)));
+    for (auto& shape : promise->shapes) wanted.insert(wanted.end(), shape.begin(), shape.end());
+    if (wanted.empty()) return;
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      given.push_back(node.input(int(i)));
+      values.push_back(in[i]);
+    }
+    const std::vector<Array> lengths = evaluate(wanted, given, values);
+    auto next = lengths.begin();
+    for (std::size_t k = 0; k < promise->shapes.size(); ++k) {
+      Dims expected;
+      for (std::size_t axis = 0; axis < promise->shapes[k].size(); ++axis) expected.push_back((next++)->int_item());
+      if (!(expected == out[k].shape()))
+        throw ShapeError(cat(method("perform"), ": output ", k, " has a wrong shape: infer_shape says ",
+                             tuple_text(expected), ", got ", tuple_text(out[k].shape())));
+    }
+  }
+
+  std::shared_ptr<const Promise> promise_of(const Apply& node) const {
+    auto promise = std::make_shared<Promise>();
+    promise->node = node.node();
+    std::vector<Shape> inputs;
+    for (std::size_t i = 0; i < node.inputs().size(); ++i) {
+      Shape& shape = inputs.emplace_back();
+      for (int axis = 0; axis < node.input(int(i)).ndim(); ++axis) {
+        promise->leaves.emplace_back(tensor_type(DType::Int64, 0));
+        promise->places.emplace_back(i, axis);
+        shape.push_back(promise->leaves.back());
+      }
+    }
+    promise->shapes = infer_shape(node, inputs);
+    for (auto& shape : promise->shapes)
+      for (auto& length : shape)
+        if (depends_on(length, node.outputs()))
+          throw ValueError(cat(method("infer_shape"), ": a length is computed from the node's own output"));
+    return promise;
+  }
+
+  // ---- formulas and derivatives ----
+
+  Variables formula(const Apply& node, const Variables& inputs) const {
+    const std::string who = method("emit");
+    const Variables given = sequence_of(object().attr("emit")(wrap(node), *as_tuple(inputs)), who);
+    if (given.size() != node.output_count())
+      throw ValueError(cat(who, ": ", given.size(), " variables for ", node.output_count(), " outputs"));
+    Variables out;
+    for (std::size_t k = 0; k < given.size(); ++k) {
+      const Type& type = node.output(int(k)).type();
+      const TensorType &wanted = *as_tensor(type), *tensor = as_tensor(given[k].type());
+      const bool fits = tensor && tensor->dtype == wanted.dtype && tensor->ndim() == wanted.ndim();
+      if (!fits || !lengths_agree(wanted.shape, tensor->shape))
+        throw TypeError(cat(who, ": output ", k, " is `", given[k].str(), "` of type ", given[k].type()->str(),
+                            ", expected ", type->str()));
+      out.push_back(type->is_super(*given[k].type()) ? given[k] : with_lengths(given[k], wanted.shape));
+    }
+    return out;
+  }
+
+  static Variable with_lengths(const Variable& v, const Dims& shape) {
+    std::vector<std::optional<Operand>> lengths;
+    for (std::int64_t length : shape)
+      lengths.push_back(length == unknown_length ? std::nullopt : std::optional(Operand(length)));
+    return specify_shape(v, lengths);
+  }
+
+  Variables derivatives(nb::handle given, const Variables& of, const char* name, const char* end) const {
+    Variables out = sequence_of(given, method(name));
+    if (out.size() != of.size())
+      throw ValueError(cat(method(name), ": ", out.size(), " variables for ", of.size(), " ", end, "s"));
+    for (std::size_t i = 0; i < of.size(); ++i) {
+      if (out[i].is_disconnected() || out[i].is_null()) continue;
+      const TensorType *wanted = as_tensor(of[i].type()), *type = as_tensor(out[i].type());
+      if (!wanted || !type || type->ndim() != wanted->ndim() || !lengths_agree(type->shape, wanted->shape))
+        throw TypeError(cat(method(name), ": for ", end, " ", i, " of type ", of[i].type()->str(), " it gave `",
+                            out[i].str(), "` of type ", out[i].type()->str()));
+    }
+    return out;
+  }
+
+  const Ref<const PythonObject> object_;
+  const std::string name_;
+  const Map views_, destroyed_;
+  mutable std::shared_ptr<const Promise> promise_;
+};
+
+const PythonOp* python_op(const Op& op) { return dynamic_cast<const PythonOp*>(&op); }
+
+}  // namespace
+
+bool overrides(nb::handle object, const char* name) {
+  const nb::handle base = nb::type<OpObject>();
+  const nb::object own = nb::getattr(object.type(), name, nb::none());
+  if (!own.is(nb::object(nb::getattr(base, name, nb::none())))) return true;
+  const nb::object members = nb::getattr(object, "__dict__", nb::none());
+  return PyDict_Check(members.ptr()) && PyDict_GetItemString(members.ptr(), name);
+}
+
+OpRef make_python_op(nb::handle object) { return make_ref<const PythonOp>(object); }
+
+nb::object python_object(const Op& op) {
+  const PythonOp* python = python_op(op);
+  return python ? nb::borrow(python->object()) : nb::object();
+}
+
+void check_formula(const Apply& node) {
+  if (const PythonOp* op = python_op(node.op())) op->expansion(node);
+}
+
+std::string python_op_label(nb::handle object) {
+  const std::string name = nb::cast<std::string>(object.type().attr("__name__"));
+  const auto names = property_names(object);
+  if (!names || names->empty()) return name;
+  std::vector<std::string> parts;
+  for (auto& each : *names)
+    parts.push_back(cat(each, "=", nb::cast<std::string>(nb::str(nb::object(property(object, each))))));
+  return cat(name, "{", join(parts, ", "), "}");
+}
+
+bool python_ops_equal(nb::handle a, nb::handle b) {
+  if (a.is(b)) return true;
+  if (!nb::object(nb::borrow(a.type())).is(nb::object(nb::borrow(b.type())))) return false;
+  const auto names = property_names(a);
+  if (!names) return false;
+  for (auto& name : *names)
+    if (!property(a, name).equal(property(b, name))) return false;
+  return true;
+}
+
+Py_hash_t python_op_hash(nb::handle object) {
+  const auto names = property_names(object);
+  if (!names) return Py_hash_t(reinterpret_cast<std::uintptr_t>(object.ptr()) >> 4);
+  nb::list values;
+  for (auto& name : *names) {
+    const nb::object value = property(object, name);
+    if (PyObject_Hash(value.ptr()) == -1) {
+      PyErr_Clear();
+      throw TypeError(cat(qualified_name(object), ".__props__: the value of `", name, "` can't be hashed: ",
+                          shown(value), "; make it a tuple, a number or a text, or leave it out of __props__"));
+    }
+    values.append(value);
+  }
+  const nb::tuple key = nb::make_tuple(nb::borrow(object.type()), nb::tuple(values));
+  const Py_hash_t hash = PyObject_Hash(key.ptr());
+  if (hash == -1) nb::raise_python_error();
+  return hash;
+}
+
+Apply default_node(nb::handle object, nb::handle inputs) {
+  const std::string who = cat(qualified_name(object), ".make_node");
+  const nb::object itypes = nb::getattr(object, "itypes", nb::none()),
+                   otypes = nb::getattr(object, "otypes", nb::none());
+  if (itypes.is_none() || otypes.is_none())
+    throw NotImplementedError(cat(qualified_name(object), " has neither make_node nor itypes and otypes"));
+  const auto types_of = [&](nb::handle list, const char* name) {
+    std::vector<Type> out;
+    if (!PyList_Check(list.ptr()) && !PyTuple_Check(list.ptr()))
+      throw TypeError(cat(qualified_name(object), ".", name, ": expected a list of types, got ", shown(list)));
+    for (nb::handle item : list) {
+      auto* type = instance_of<TypeObject>(item);
+      if (!type)
+        throw TypeError(cat(qualified_name(object), ".", name, ": expected types such as dvector, got ", shown(item)));
+      out.push_back(type->type);
+    }
+    return out;
+  };
+  const std::vector<Type> in = types_of(itypes, "itypes"), out = types_of(otypes, "otypes");
+  if (nb::len(inputs) != in.size())
+    throw ValueError(cat(who, ": ", in.size(), " inputs expected, got ", nb::len(inputs)));
+  Variables variables;
+  for (nb::handle input : inputs) {
+    const Type& type = in[variables.size()];
+    const TensorType* tensor = as_tensor(type);
+    Variable variable = is_variable(input) || !tensor
+                            ? require_variable(input, who)
+                            : constant(filter(*tensor, value_for(*tensor, input, Downcast::FloatLiteral)));
+    if (!type->is_super(*variable.type()))
+      throw TypeError(cat(who, ": input ", variables.size(), " `", variable.str(), "` has type ",
+                          variable.type()->str(), ", expected ", type->str()));
+    variables.push_back(std::move(variable));
+  }
+  OpRef op = make_python_op(object);
+  python_op(*op)->check_maps(in.size(), out.size());
+  return Apply(std::move(op), std::move(variables), out);
+}
+
+Apply node_of_python_op(nb::handle op, nb::handle inputs, nb::handle outputs) {
+  const auto* known = instance_of<OpObject>(op);
+  if (!known) throw TypeError(cat("Apply: expected an Op, got ", shown(op)));
+  if (known->op)
+    throw TypeError(cat("Apply: nodes of ", known->op->label(), " are made by the op: op(*inputs) or op.make_node"));
+  const auto variables_of = [&](nb::handle list, const char* name) {
+    if (!PyList_Check(list.ptr()) && !PyTuple_Check(list.ptr()))
+      throw TypeError(
+          cat("Apply: ", name, " of ", qualified_name(op), ": expected a list of variables, got ", shown(list)));
+    Variables out;
+    for (nb::handle item : list)
+      out.push_back(require_variable(item, cat("Apply: ", name, " of ", qualified_name(op))));
+    return out;
+  };
+  const Variables in = variables_of(inputs, "inputs"), out = variables_of(outputs, "outputs");
+  if (out.empty()) throw ValueError(cat("Apply: ", qualified_name(op), " has no output"));
+  std::vector<Type> types;
+  for (auto& v : out) {
+    if (v.has_owner())
+      throw ValueError(cat("Apply: the output `", v.str(), "` of ", qualified_name(op),
+                           " is computed by another node; outputs are new variables, such as x.type()"));
+    if (!as_tensor(v.type()))
+      throw NotImplementedError(cat("Apply: an output of type ", v.type()->str(), "; only tensors can be outputs"));
+    types.push_back(v.type());
+  }
+  OpRef made = make_python_op(op);
+  python_op(*made)->check_maps(in.size(), types.size());
+  Apply node(std::move(made), in, types);
+  for (std::size_t k = 0; k < out.size(); ++k)
+    if (!out[k].name().empty()) node.output(int(k)).set_name(out[k].name());
+  return node;
+}
+
+const Apply& apply_of(nb::handle object, std::string_view who) {
+  if (auto* apply = instance_of<ApplyObject>(object)) return apply->apply;
+  throw TypeError(cat(who, ": expected an Apply node, such as Apply(self, inputs, [x.type()]), got ", shown(object)));
+}
+
+}  // namespace bitale::python
