@@ -18,6 +18,7 @@
 #include "bitale/graph/traversal.hpp"
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/ifelse.hpp"
+#include "bitale/ops/linalg.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/ordered.hpp"
 #include "bitale/printing/picture.hpp"

@@ -16,6 +16,7 @@
 #include "bitale/graph/features.hpp"
 #include "bitale/link/linker.hpp"
 #include "bitale/ops/debugging.hpp"
+#include "bitale/ops/linalg.hpp"
 #include "variable_object.hpp"
 
 namespace bitale::python {
@@ -42,7 +43,10 @@ void map_to(PyObject* exception) {
 // A class of NumPy's, kept under its name.
 PyObject* numpy_class(nb::module_& m, const char* name) {
   nb::object numpy = nb::module_::import_("numpy");
-  if (nb::hasattr(numpy, "exceptions")) numpy = numpy.attr("exceptions");  // from 1.25 on
+  if (nb::hasattr(numpy.attr("linalg"), name))
+    numpy = numpy.attr("linalg");
+  else if (nb::hasattr(numpy, "exceptions"))
+    numpy = numpy.attr("exceptions");  // from 1.25 on
   m.attr(name) = numpy.attr(name);
   return nb::object(m.attr(name)).ptr();
 }
@@ -139,6 +143,7 @@ void bind_errors(nb::module_& m) {
   map_to<NotImplementedError>(PyExc_NotImplementedError);
   map_to<OutOfMemoryError>(PyExc_MemoryError);
   map_to<AxisError>(numpy_class(m, "AxisError"));
+  map_to<LinAlgError>(numpy_class(m, "LinAlgError"));
   map_to<KeyError>(PyExc_KeyError);
   map_to<IndexError>(PyExc_IndexError);
   map_to<ValueError>(PyExc_ValueError);

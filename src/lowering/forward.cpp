@@ -29,7 +29,9 @@ class Forwarder {
   void count_writes(const Steps& steps) {
     program::visit_steps(steps, [&](const Step& step) {
       program::for_each_access(step, [&](const program::Access& access) {
-        if (access.reach == Reach::element) writes_[std::size_t(access.buffer)] += access.reads() ? 2 : 1;
+        const bool is_handed = access.reach == Reach::by_call || access.reach == Reach::by_host;
+        if (access.reach == Reach::element || (is_handed && access.writes()))
+          writes_[std::size_t(access.buffer)] += access.reads() ? 2 : 1;
       });
     });
   }

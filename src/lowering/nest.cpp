@@ -108,7 +108,7 @@ class NestBuilder {
     look_at_lengths(root.buffer);
     look_at_lengths(root.extremes);
     for (auto buffer : root.writes) look_at_lengths(buffer);
-    if (root.step) program::for_each_expr(*root.step, look_at);
+    if (root.step) program::for_each_expr_within(*root.step, look_at);
     for (auto buffer : root.reads) depend_on_writers(buffer);
     if (root.buffer >= 0)
       for (int id : writers_[std::size_t(root.buffer)])

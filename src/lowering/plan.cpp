@@ -365,37 +365,6 @@ bool Plan::is_computed(int input) {
   return value.rule && value.buffer < 0 && !value.permuted_from && graph_.clients(variable).size() == 1;
 }
 
-void Plan::call(std::string_view function, std::vector<CallArgument> arguments) {
-  auto& sources = matrix_sources_[node_];
-  for (auto& argument : arguments) {
-    if (auto* data = std::get_if<InputData>(&argument))
-      want(sources.try_emplace(data->input, node_->inputs[std::size_t(data->input)]).first->second);
-    if (auto* data = std::get_if<OutputData>(&argument)) {
-      const Variable variable = Variable::of(&node_->outputs[std::size_t(data->output)]);
-      values_[variable.node()].buffer = result_buffer(variable);
-    }
-  }
-  builders_[node_].push_back([this, node = node_, function = std::string(function), arguments = std::move(arguments)] {
-    Root root;
-    root.kind = Root::Kind::step;
-    program::Call call{function, {}};
-    for (auto& argument : arguments) {
-      if (auto* expr = std::get_if<Expr>(&argument)) {
-        call.arguments.push_back(*expr);
-      } else if (auto* in = std::get_if<InputData>(&argument)) {
-        root.reads.push_back(in_memory(matrix_sources_[node][in->input]));
-        call.arguments.push_back(program::BufferArgument{root.reads.back(), program::AccessKind::read});
-      } else {
-        const int output = std::get<OutputData>(argument).output;
-        root.writes.push_back(values_[&node->outputs[std::size_t(output)]].buffer);
-        call.arguments.push_back(program::BufferArgument{root.writes.back(), program::AccessKind::write});
-      }
-    }
-    root.step = program::Step{std::move(call)};
-    roots.push_back(std::move(root));
-  });
-}
-
 void Plan::observe() {
   const Apply node = Apply::of(node_);
   for (auto& input : node.inputs()) want(input);
@@ -446,12 +415,17 @@ Expr is_below(Expr index, Expr length) {
 }
 }  // namespace
 
-int Plan::add_check(Expr condition, std::string message) {
+int Plan::new_check(std::string message) {
   const int id = int(program.checks.size());
   program.checks.push_back(std::move(message));
   check_nodes.push_back(Apply::of(node_));
   check_roots.push_back(-1);
   is_expected.push_back(false);
+  return id;
+}
+
+int Plan::add_check(Expr condition, std::string message) {
+  const int id = new_check(std::move(message));
   if (known_at_entry(condition)) {
     entry_checks.push_back({program::Check{condition, id}});
     return id;
@@ -504,11 +478,7 @@ void Plan::require_in_range(int input, Expr length, std::string message) {
   Expr count = pool().integer(1);
   for (auto& extent : value_of(variable).shape) count = count * extent;
   require((length > 0) | equal(count, pool().integer(0)), message);
-  const int id = int(program.checks.size());
-  program.checks.push_back(std::move(message));
-  check_nodes.push_back(Apply::of(node_));
-  check_roots.push_back(-1);
-  is_expected.push_back(false);
+  const int id = new_check(std::move(message));
   const Expr var = pool().var(next_var_++, DType::Bool);
   builders_[node_].push_back([this, variable, length, id, var] {
     const std::vector<Expr> domain = canonical(value_of(variable).shape);

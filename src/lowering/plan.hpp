@@ -117,7 +117,7 @@ class Plan final : public Lowering {
               ElementRule value) override;
   void assemble(int output, std::optional<int> base, std::vector<Piece> pieces) override;
   void concatenate(int output, int axis, std::vector<Part> parts) override;
-  void call(std::string_view function, std::vector<CallArgument> arguments) override;
+  void call_each(std::string_view function, std::vector<Expr> extents, CallRule arguments) override;
   void observe() override;
   MatrixLayout matrix(int input) override;
   bool is_computed(int input) override;
@@ -172,6 +172,7 @@ class Plan final : public Lowering {
   std::int64_t in_memory(const Variable& variable);
   std::vector<Expr> indices_of(std::span<const Expr> domain);
   bool counts_along(Expr index, Expr length) const;
+  int new_check(std::string message);
   int add_check(Expr condition, std::string message);
   void guard_loads(Expr value, const std::vector<int>& checks);
   void guard_roots(std::size_t first, const std::vector<int>& checks);
@@ -205,6 +206,7 @@ class Plan final : public Lowering {
   void add_part_roots(const Variable& variable);
   Expr settled_read(const Variable& variable, Index at);
   void add_copy(const Variable& source, std::int64_t buffer);
+  void add_repeated_copy(const Variable& source, const Variable& copy);
 
   const FunctionGraph& graph_;
   const InputLayouts& layouts_;

@@ -35,14 +35,25 @@ struct Part {
   ElementRule value;
 };
 
-// An argument of a runtime call: a scalar, or the data of an input or output (contiguous).
+// An argument of a runtime call: a scalar, the C-contiguous data of an input or output from an element on, or memory
+// that is worth nothing before and after.
 struct InputData {
   int input;
+  Expr offset = {};  // in elements; none: 0
 };
 struct OutputData {
   int output;
+  Expr offset = {};
+  // For a parameter that is read and written: the output starts as a copy of this input, whose lengths of 1 are
+  // repeated; or in its memory, where nobody else reads it.
+  std::optional<int> starts_as = {};
 };
-using CallArgument = std::variant<Expr, InputData, OutputData>;
+struct Scratch {
+  DType dtype;
+  Expr count;
+};
+using CallArgument = std::variant<Expr, InputData, OutputData, Scratch>;
+using CallRule = std::function<std::vector<CallArgument>(Index)>;
 
 // How a matrix input of a BLAS call lies: the data of `input`, or its transpose.
 struct MatrixLayout {
@@ -83,8 +94,14 @@ class Lowering {
   virtual void assemble(int output, std::optional<int> base, std::vector<Piece> pieces) = 0;
   // The output is `parts`, one after the other along `axis`. Readers run a loop over each part; none is copied.
   virtual void concatenate(int output, int axis, std::vector<Part> parts) = 0;
-  // A runtime function (runtime/functions.hpp) writes the outputs; array arguments are materialised, contiguous.
-  virtual void call(std::string_view function, std::vector<CallArgument> arguments) = 0;
+  // A runtime function (runtime/functions.hpp) writes the outputs. Its row says what it does with each argument, and
+  // what is said when it returns a status that is not 0. Array arguments are materialised.
+  void call(std::string_view function, std::vector<CallArgument> arguments) {
+    call_each(function, {}, [arguments = std::move(arguments)](Index) { return arguments; });
+  }
+  // The same once for each index below `extents`, in row-major order. The rule gives arguments of the same kinds each
+  // time.
+  virtual void call_each(std::string_view function, std::vector<Expr> extents, CallRule arguments) = 0;
   // The host calls perform on the inputs, for what it does besides computing; what it computes is not used.
   virtual void observe() = 0;
   // Whether the input is computed element by element and read by this node only: then reading each element once, where

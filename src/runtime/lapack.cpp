@@ -40,7 +40,7 @@ struct LapackFunctions {
 bool fits_int(std::int64_t length) { return length <= std::numeric_limits<int>::max(); }
 
 // Up to these sizes plain loops are faster than the library's calls.
-constexpr std::int64_t small_factor = 24, small_triangle = 16;
+constexpr std::int64_t small_factor = 16, small_triangle = 16;
 
 // ---- Cholesky -------------------------------------------------------------------------------------------------------
 

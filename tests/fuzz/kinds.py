@@ -505,6 +505,40 @@ def product(g: Generator) -> str:
     return f"pt.{name}({x}, {y})"
 
 
+def _well_conditioned(g: Generator) -> tuple[str, str]:
+    """A positive definite matrix, or a batch of them, and what it is made of."""
+    x = g.pick(least=2, kinds="f")
+    shape = g.shape_of(x)
+    if max(shape[-2:], default=0) > 12 or len(shape) > 4:
+        raise Rejected
+    bounded = f"pt.tanh({x})"
+    return f"(pt.matmul({bounded}, pt.swapaxes({bounded}, -1, -2)) + 3 * pt.eye({x}.shape[{len(shape) - 2}], dtype='{g.values[x].dtype}'))", x
+
+
+@kind(2)
+def factored(g: Generator) -> str:
+    matrix, x = _well_conditioned(g)
+    lower = g.choice([True, False])
+    factor = f"pt.linalg.cholesky({matrix}, lower={lower}, on_error='nan')"
+    if g.chance(0.4):
+        return factor
+    shape, form = g.shape_of(x), g.choice(["triangular", "triangular", "cho_solve"])
+    b = g.new_input(g.values[x].dtype.name, (*shape[:-1], g.choice(g.lengths)) if g.chance(0.6) else shape[:-1])
+    b_ndim = 2 if g.values[b].ndim == len(shape) else 1
+    if form == "cho_solve":
+        return f"pt.linalg.cho_solve(({factor}, {lower}), {b}, b_ndim={b_ndim})"
+    return f"pt.linalg.solve_triangular({factor}, {b}, trans={g.choice([0, 1])}, lower={lower}, b_ndim={b_ndim})"
+
+
+@kind(1)
+def part_of_matrix(g: Generator) -> str:
+    name = g.choice(["tril", "triu", "diagonal", "trace", "diag"])
+    x = g.pick(g.choice([1, 2]), nonempty=True) if name == "diag" else g.pick(least=2, nonempty=True)
+    if name == "trace" and g.values[x].dtype.kind not in "iuf":
+        raise Rejected
+    return f"pt.{name}({x}, {g.choice([0, 0, 1, -1, 2])})"
+
+
 # ---- choices, checks, what passes values on --------------------------------------------------------------------------
 
 

@@ -473,4 +473,111 @@ def outer(x: Any, y: Any) -> Val:
     return _product(np.multiply.outer, x, y)
 
 
+# ---- matrices --------------------------------------------------------------------------------------------------------
+
+
+@formula()
+def tril(m: Any, k: int = 0) -> Val:
+    return keep(m, np.tril, k)
+
+
+@formula()
+def triu(m: Any, k: int = 0) -> Val:
+    return keep(m, np.triu, k)
+
+
+@formula()
+def diagonal(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Val:
+    return keep(a, np.diagonal, offset, axis1, axis2)
+
+
+@formula()
+def extract_diag(x: Any, offset: int = 0, axis1: int = 0, axis2: int = 1, view: bool = False) -> Val:
+    return keep(x, np.diagonal, offset, axis1, axis2)
+
+
+@formula()
+def diag(v: Any, k: int = 0) -> Val:
+    return keep(v, np.diag, k)
+
+
+@formula(ulps=1, backward=8)
+def trace(a: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Val:
+    return table["sum"](diagonal(a, offset, axis1, axis2), axis=-1)
+
+
+@formula()
+def eye(n: Any, m: Any = None, k: int = 0, dtype: Any = None) -> Val:
+    return Val(np.eye(number(n), number(n if m is None else m), k, dtype=dtype or "float64"))
+
+
+def _matrix_dtype(*xs: Val) -> np.dtype:
+    return np.dtype("float32" if np.result_type(*(x.dtype for x in xs)) == np.float32 else "float64")
+
+
+def _cholesky_of(a: np.ndarray, on_error: str) -> np.ndarray:
+    """Of one matrix, of which the lower triangle is read, in its own precision."""
+    out = np.zeros_like(a)
+    for j in range(len(a)):
+        pivot = a[j, j] - (out[j, :j] ** 2).sum()
+        if not pivot > 0:
+            if on_error == "nan":
+                return np.full_like(a, np.nan)
+            raise np.linalg.LinAlgError(f"the leading minor of order {j + 1} is not positive")
+        out[j, j] = np.sqrt(pivot)
+        out[j + 1 :, j] = (a[j + 1 :, j] - out[j + 1 :, :j] @ out[j, :j]) / out[j, j]
+    return out
+
+
+@formula(ulps=2, backward=8)
+def cholesky(x: Any, lower: bool = True, *, check_finite: bool = True, overwrite_a: bool = False, on_error: str = "raise") -> Val:
+    x = val(x)
+    dtype = _matrix_dtype(x)
+    a = x.array.astype(working_dtype(dtype))
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise ValueError(f"shape {a.shape}")
+    out = np.empty_like(a)
+    for at in np.ndindex(a.shape[:-2]):
+        out[at] = _cholesky_of(a[at], on_error) if lower else _cholesky_of(a[at].T, on_error).T
+    return Val(out, dtype)
+
+
+def _solve_of(a: np.ndarray, b: np.ndarray, lower: bool, unit: bool) -> np.ndarray:
+    out = b.copy()
+    n = len(a)
+    for i in range(n) if lower else range(n - 1, -1, -1):
+        known = slice(0, i) if lower else slice(i + 1, n)
+        out[i] -= (a[i, known, None] * out[known]).sum(0) if b.ndim == 2 else (a[i, known] * out[known]).sum()
+        if not unit:
+            if a[i, i] == 0:
+                raise np.linalg.LinAlgError(f"the diagonal is 0 at place {i}")
+            out[i] /= a[i, i]
+    return out
+
+
+@formula(ulps=2, backward=8)
+def solve_triangular(a: Any, b: Any, *, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False,
+                     check_finite: bool = True, b_ndim: Any = None) -> Val:  # fmt: skip
+    a, b = val(a), val(b)
+    dtype, core = _matrix_dtype(a, b), b_ndim or min(b.ndim, 2)
+    x, y = a.array.astype(working_dtype(dtype)), b.array.astype(working_dtype(dtype))
+    if x.shape[-1] != x.shape[-2] or y.shape[-core] != x.shape[-1]:
+        raise ValueError(f"shapes {x.shape}, {y.shape}")
+    if trans not in (0, "N"):
+        x, lower = np.swapaxes(x, -1, -2), not lower
+    batch = np.broadcast_shapes(x.shape[:-2], y.shape[: y.ndim - core])
+    x, y = np.broadcast_to(x, batch + x.shape[-2:]), np.broadcast_to(y, batch + y.shape[y.ndim - core :])
+    out = np.empty(y.shape, y.dtype)
+    for at in np.ndindex(batch):
+        out[at] = _solve_of(x[at], y[at], lower, unit_diagonal)
+    return Val(out, dtype)
+
+
+@formula(ulps=2, backward=8)
+def cho_solve(c_and_lower: Any, b: Any, *, overwrite_b: bool = False, check_finite: bool = True, b_ndim: Any = None) -> Val:
+    c, lower = c_and_lower
+    half = solve_triangular(c, b, trans=0 if lower else 1, lower=lower, b_ndim=b_ndim)
+    return solve_triangular(c, half, trans=1 if lower else 0, lower=lower, b_ndim=b_ndim)
+
+
 table = {name: value for name, value in globals().items() if getattr(value, "__wrapped__", None) is not None}

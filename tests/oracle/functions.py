@@ -157,7 +157,7 @@ aliases = {
 for _alias, _name in aliases.items():
     globals()[_alias] = globals()[_name]
 
-special = __import__("sys").modules[__name__]  # as bitale.tensor.special: the same functions
+special = linalg = __import__("sys").modules[__name__]  # as bitale.tensor.special and linalg: the same functions
 e, pi, inf, nan, newaxis, euler_gamma = math.e, math.pi, math.inf, math.nan, None, np.euler_gamma
 
 

@@ -88,6 +88,23 @@ def _batched_dot(attributes: dict[str, Any], inputs: list[Val], node: Any) -> li
     return [arrays.matmul(*inputs)]
 
 
+@op("Cholesky")
+def _cholesky(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [arrays.cholesky(inputs[0], lower=attributes["lower"], on_error=attributes["on_error"])]
+
+
+@op("SolveTriangular")
+def _solve_triangular(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [arrays.solve_triangular(*inputs, **attributes)]
+
+
+@op("Blockwise")
+def _blockwise(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    attributes = dict(attributes)
+    core, _ = table[attributes.pop("core")], attributes.pop("signature")
+    return core(attributes, inputs, node)  # the formulas take batches
+
+
 # ---- shapes ----------------------------------------------------------------------------------------------------------
 
 

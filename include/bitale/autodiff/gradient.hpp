@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "bitale/graph/traversal.hpp"
+#include "bitale/ops/vectorize.hpp"
 
 namespace bitale {
 
@@ -83,10 +84,6 @@ Variables hessian_vector_product(const Variable& cost, const Variables& wrt, con
 std::pair<Variables, Variables> subgraph_grad(const Variables& wrt, const Variables& end,
                                               const Replacements& start = {}, const Variable& cost = {},
                                               Source where = Source::current());
-
-// The outputs over inputs that have gained leading batch dimensions: every node that a replaced variable reaches takes
-// batches. A replacement has the replaced variable's dtype and at least its rank.
-Variables vectorize_graph(const Variables& outputs, const Replacements& replacements);
 
 struct VerifyGradOptions {
   int tests = 2;                      // random projections of the outputs

@@ -29,7 +29,7 @@ from bitale.tensor.sharedvar import TensorSharedVariable
 from bitale.tensor.type import TensorType
 from bitale.tensor.variable import TensorConstant, TensorVariable
 from bitale.tensor.extra_ops import *
-from bitale.tensor import special
+from bitale.tensor import linalg, special
 
 # Other names of the same functions.
 power = pow

@@ -1,11 +1,13 @@
 // vectorize_graph: the same computation for a batch of inputs. Each op says what it does with batches.
 #include <algorithm>
 
-#include "bitale/autodiff/gradient.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/vectorize.hpp"
 #include "graph/evaluate.hpp"
+#include "ops/lengths.hpp"
+#include "ops/shape.hpp"
 
 namespace bitale {
 
@@ -32,6 +34,22 @@ Apply batched_node(const Apply& node, const Variables& inputs) {
     describe_foreign_error(node, {});
     throw;
   }
+}
+
+// The lengths of the batch dimensions, of which an input may have some with length 1.
+Shape lengths_of_batch(const Replacements& replacements, const VariableMap& batched, int ranks) {
+  Shape out;
+  for (int axis = 0; axis < ranks; ++axis) {
+    Variable length = int64_constant(1);
+    for (auto& [before, after] : replacements) {
+      const Variable& aligned = batched.at(before);
+      if (aligned.ndim() == before.ndim() || aligned.tensor().broadcasts(axis)) continue;
+      length = length_of(aligned, axis);
+      break;
+    }
+    out.push_back(length);
+  }
+  return out;
 }
 
 }  // namespace
@@ -61,11 +79,23 @@ Variables vectorize_graph(const Variables& outputs, const Replacements& replacem
       changed |= !inputs.back().same_as(input);
     }
     if (!changed) continue;
+    // A length is the same for all of the batch: what is built of lengths has no batch dimensions.
+    if (auto* length = dynamic_cast<const ShapeI*>(&node.op())) {
+      const int gained = inputs[0].ndim() - node.input(0).ndim();
+      batched.emplace(node.output(), length_of(inputs[0], length->i + gained));
+      continue;
+    }
     Apply copy = batched_node(node, inputs);
     for (std::size_t o = 0; o < node.output_count(); ++o) batched.emplace(node.output(int(o)), copy.output(int(o)));
   }
   Variables out;
-  for (const Variable& output : outputs) out.push_back(batch_of(output));
+  for (const Variable& output : outputs) {
+    out.push_back(batch_of(output));
+    if (out.back().same_as(output) || out.back().ndim() != output.ndim()) continue;
+    Shape shape = lengths_of_batch(replacements, batched, ranks);
+    for (auto& length : lengths_of(out.back())) shape.push_back(length);
+    out.back() = alloc(out.back(), shape);
+  }
   return out;
 }
 

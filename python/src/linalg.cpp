@@ -1,0 +1,136 @@
+// Linear algebra: what bitale.tensor.linalg and bitale.tensor take from here.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <string>
+
+#include "arguments.hpp"
+#include "bind.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/ops/linalg.hpp"
+#include "define.hpp"
+#include "numpy_bridge.hpp"
+
+namespace bitale::python {
+
+namespace {
+
+OnError as_on_error(const std::string& text) {
+  if (text == "raise") return OnError::Raise;
+  if (text == "nan") return OnError::Nan;
+  throw ValueError(cat("cholesky: expected on_error \"raise\" or \"nan\", got \"", text, "\""));
+}
+
+// 0, 1, 2, "N", "T", "C": of real matrices the last two are one.
+bool as_trans(nb::handle trans) {
+  if (PyUnicode_Check(trans.ptr())) {
+    const auto text = nb::cast<std::string>(trans);
+    if (text == "N") return false;
+    if (text == "T" || text == "C") return true;
+  } else if (PyBool_Check(trans.ptr()) || is_integer_object(trans)) {
+    const auto number = PyBool_Check(trans.ptr()) ? int(trans.ptr() == Py_True) : nb::cast<int>(trans);
+    if (number >= 0 && number <= 2) return number != 0;
+  }
+  throw ValueError(cat("solve_triangular: expected trans 0, 1, 2, \"N\", \"T\" or \"C\", got ",
+                       nb::cast<std::string>(nb::repr(trans))));
+}
+
+int as_b_ndim(std::optional<int> b_ndim, const char* who) {
+  if (b_ndim && *b_ndim != 1 && *b_ndim != 2) throw ValueError(cat(who, ": expected b_ndim 1 or 2, got ", *b_ndim));
+  return b_ndim.value_or(0);
+}
+
+constexpr const char* cholesky_doc =
+    "The Cholesky factor of x, or of each matrix of a batch: L with L @ L.T == x, lower triangular, or U with U.T @ U "
+    "== "
+    "x. Only that triangle of x is read. A matrix that is not positive definite, or that has a nan, raises "
+    "numpy.linalg.LinAlgError, which says which one it is, or with on_error=\"nan\" gives a factor that is all nan. "
+    "ValueError for a matrix that is not square. check_finite and overwrite_a are there for SciPy's sake: memory is "
+    "written over where nobody else reads it. Gradients: Murray 2016, arXiv:1602.07527.";
+constexpr const char* solve_triangular_doc =
+    "x with a @ x == b, or a.T @ x == b with trans=1, for a triangular a, of which only that triangle is read; "
+    "unit_diagonal: its diagonal is taken as ones. b_ndim says whether b is of vectors or of matrices (by default: of "
+    "matrices, if it has two dimensions or more); what comes before are batches, which broadcast with those of a. "
+    "numpy.linalg.LinAlgError where the diagonal has a 0. ValueError for lengths that don't fit.";
+
+}  // namespace
+
+void bind_linalg(nb::module_& m) {
+  m.def(
+      "cholesky",
+      [](const Like& x, bool lower, bool, bool, const std::string& on_error) {
+        return cholesky(as_variable(x), lower, as_on_error(on_error));
+      },
+      nb::call_guard<AtCaller>(), "x"_a, "lower"_a = true, nb::kw_only(), "check_finite"_a = true,
+      "overwrite_a"_a = false, "on_error"_a = "raise", cholesky_doc);
+  m.def(
+      "solve_triangular",
+      [](const Like& a, const Like& b, const Any& trans, bool lower, bool unit_diagonal, bool,
+         std::optional<int> b_ndim) {
+        return solve_triangular(as_variable(a), as_variable(b),
+                                {.lower = lower,
+                                 .trans = as_trans(trans),
+                                 .unit_diagonal = unit_diagonal,
+                                 .b_ndim = as_b_ndim(b_ndim, "solve_triangular")});
+      },
+      nb::call_guard<AtCaller>(), "a"_a, "b"_a, nb::kw_only(), "trans"_a = 0, "lower"_a = false,
+      "unit_diagonal"_a = false, "check_finite"_a = true, "b_ndim"_a = nb::none(), solve_triangular_doc);
+  m.def(
+      "cho_solve",
+      [](const nb::tuple& c_and_lower, const Like& b, bool, bool, std::optional<int> b_ndim) {
+        if (nb::len(c_and_lower) != 2)
+          throw TypeError("cho_solve: expected a pair, the factor and whether it is lower");
+        return cho_solve(as_variable(c_and_lower[0]), nb::cast<bool>(c_and_lower[1]), as_variable(b),
+                         as_b_ndim(b_ndim, "cho_solve"));
+      },
+      nb::call_guard<AtCaller>(), "c_and_lower"_a, "b"_a, nb::kw_only(), "overwrite_b"_a = false,
+      "check_finite"_a = true, "b_ndim"_a = nb::none(),
+      "x with A @ x == b, given (c, lower), the Cholesky factor of A and which triangle it is. b_ndim as in "
+      "solve_triangular.");
+  define(
+      m, "tril", [](const Like& a, int k) { return tril(as_variable(a), k); }, "m"_a, "k"_a = 0,
+      "m, with zeros above diagonal k of each matrix; of a vector, of the matrix whose rows are all that vector.");
+  define(
+      m, "triu", [](const Like& a, int k) { return triu(as_variable(a), k); }, "m"_a, "k"_a = 0,
+      "m, with zeros below diagonal k of each matrix; of a vector, of the matrix whose rows are all that vector.");
+  define(
+      m, "diagonal",
+      [](const Like& a, int offset, int axis1, int axis2) { return diagonal(as_variable(a), offset, axis1, axis2); },
+      "a"_a, "offset"_a = 0, "axis1"_a = 0, "axis2"_a = 1,
+      "A diagonal of the matrices of two axes; it becomes the last dimension. ValueError for fewer than two "
+      "dimensions.");
+  define_method(
+      m, "diagonal",
+      [](const Like& a, int offset, int axis1, int axis2) { return diagonal(as_variable(a), offset, axis1, axis2); },
+      "offset"_a = 0, "axis1"_a = 0, "axis2"_a = 1, "A diagonal of the matrices of two axes, as the last dimension.");
+  define(
+      m, "extract_diag",
+      [](const Like& a, int offset, int axis1, int axis2, bool) {
+        return diagonal(as_variable(a), offset, axis1, axis2);
+      },
+      "x"_a, "offset"_a = 0, "axis1"_a = 0, "axis2"_a = 1, "view"_a = false, "PyTensor's older name of diagonal.");
+  define(
+      m, "diag", [](const Like& v, int k) { return diag(as_variable(v), k); }, "v"_a, "k"_a = 0,
+      "The matrix with the vector v on diagonal k, and zeros elsewhere; or of a matrix, its diagonal k. ValueError for "
+      "other numbers of dimensions.");
+  define(
+      m, "eye",
+      [](const Like& n, const Any& columns, int k, const DTypeLike& dtype) {
+        std::optional<Operand> m_columns;
+        if (!columns.is_none()) m_columns = Operand(as_variable(columns));
+        return eye(as_variable(n), m_columns, k, optional_dtype(dtype));
+      },
+      "n"_a, "m"_a = nb::none(), "k"_a = 0, "dtype"_a = nb::none(),
+      "Ones on diagonal k of an [n, m] matrix, zeros elsewhere; m is n by default, dtype config.floatX.");
+  define(
+      m, "trace",
+      [](const Like& a, int offset, int axis1, int axis2) { return trace(as_variable(a), offset, axis1, axis2); },
+      "a"_a, "offset"_a = 0, "axis1"_a = 0, "axis2"_a = 1, "The sum of a diagonal of the matrices of two axes.");
+  define_method(
+      m, "trace",
+      [](const Like& a, int offset, int axis1, int axis2) { return trace(as_variable(a), offset, axis1, axis2); },
+      "offset"_a = 0, "axis1"_a = 0, "axis2"_a = 1, "The sum of a diagonal of the matrices of two axes.");
+}
+
+}  // namespace bitale::python

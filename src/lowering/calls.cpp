@@ -1,0 +1,147 @@
+// Calls of runtime functions: one, or one for each index of a batch in a loop. The function's row in the table says
+// what happens to each argument, and the message of a status that is not 0.
+#include <algorithm>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "lowering/plan.hpp"
+#include "runtime/functions.hpp"
+
+namespace bitale::lowering {
+
+namespace {
+
+using runtime::ParameterKind;
+
+program::AccessKind access_kind(ParameterKind kind) {
+  if (kind == ParameterKind::in) return program::AccessKind::read;
+  return kind == ParameterKind::in_out ? program::AccessKind::combine : program::AccessKind::write;
+}
+
+bool fits(const CallArgument& argument, ParameterKind kind) {
+  if (std::holds_alternative<Expr>(argument)) return kind == ParameterKind::scalar;
+  if (std::holds_alternative<InputData>(argument)) return kind == ParameterKind::in;
+  if (std::holds_alternative<Scratch>(argument)) return kind == ParameterKind::scratch;
+  const auto& output = std::get<OutputData>(argument);
+  return kind == (output.starts_as ? ParameterKind::in_out : ParameterKind::out);
+}
+
+void require_fit(const runtime::RuntimeFunction& function, const std::vector<CallArgument>& arguments) {
+  bool good = arguments.size() == function.parameters.size();
+  for (std::size_t i = 0; good && i < arguments.size(); ++i) good = fits(arguments[i], function.parameters[i].kind);
+  if (!good) throw InternalError(cat("lowering: ", function.name, " is called with arguments that it does not take"));
+}
+
+bool has_elements_of(const Variable& a, const Variable& b) {
+  return a.dtype() == b.dtype() && a.static_shape() == b.static_shape();
+}
+
+}  // namespace
+
+void Plan::call_each(std::string_view name, std::vector<Expr> extents, CallRule rule) {
+  const runtime::RuntimeFunction& function = runtime::function_named(name);
+  auto& sources = matrix_sources_[node_];
+  std::vector<std::pair<Variable, Variable>> copies;  // an input, and the output that starts as it is
+  const std::vector<Expr> first(extents.size(), pool().integer(0));
+  const std::vector<CallArgument> arguments = rule(first);
+  require_fit(function, arguments);
+  for (auto& argument : arguments) {
+    if (auto* data = std::get_if<InputData>(&argument))
+      want(sources.try_emplace(data->input, node_->inputs[std::size_t(data->input)]).first->second);
+    if (auto* data = std::get_if<OutputData>(&argument)) {
+      const Variable variable = Variable::of(&node_->outputs[std::size_t(data->output)]);
+      std::optional<std::int64_t> inherited;
+      if (data->starts_as) {
+        const Variable& source = node_->inputs[std::size_t(*data->starts_as)];
+        if (has_elements_of(source, variable)) inherited = inherit(source, variable);
+        if (!inherited) copies.emplace_back(source, variable);
+      }
+      const std::int64_t buffer = inherited ? *inherited : result_buffer(variable);
+      values_[variable.node()].buffer = buffer;
+    }
+  }
+  const bool may_fail = function.result == runtime::Result::status;
+  const int check = may_fail ? new_check(std::string(function.failure)) : -1;
+  builders_[node_].push_back([this, &function, node = node_, extents = std::move(extents), rule = std::move(rule),
+                              copies = std::move(copies), may_fail, check] {
+    for (auto& [source, copy] : copies) add_repeated_copy(source, copy);
+    Root root;
+    root.kind = Root::Kind::step;
+    std::vector<Expr> index;
+    const std::vector<Expr> domain = canonical(extents);
+    for (auto& extent : domain) index.push_back(extent.is_constant(1) ? pool().integer(0) : new_index("n", extent));
+    program::Call call{std::string(function.name), {}, {}};
+    const std::vector<CallArgument> given = rule(index);
+    for (std::size_t i = 0; i < given.size(); ++i) {
+      const program::AccessKind kind = access_kind(function.parameters[i].kind);
+      if (auto* expr = std::get_if<Expr>(&given[i])) {
+        call.arguments.push_back(with_fixed_lengths(*expr));
+        continue;
+      }
+      std::int64_t buffer = -1;
+      Expr offset;
+      if (auto* in = std::get_if<InputData>(&given[i])) {
+        buffer = in_memory(matrix_sources_[node][in->input]);
+        offset = in->offset;
+      } else if (auto* out = std::get_if<OutputData>(&given[i])) {
+        buffer = values_[&node->outputs[std::size_t(out->output)]].buffer;
+        offset = out->offset;
+      } else {
+        const auto& scratch = std::get<Scratch>(given[i]);
+        buffer = std::int64_t(program.buffers.size());
+        program::Buffer memory;
+        memory.name = cat("scratch", buffer);
+        memory.dtype = scratch.dtype;
+        memory.shape = {with_fixed_lengths(scratch.count)};
+        program.buffers.push_back(std::move(memory));
+      }
+      if (kind != program::AccessKind::write) root.reads.push_back(buffer);
+      if (kind != program::AccessKind::read) root.writes.push_back(buffer);
+      if (offset) offset = with_fixed_lengths(offset);
+      if (offset && offset.is_constant(0)) offset = {};
+      call.arguments.push_back(program::BufferArgument{buffer, kind, offset});
+    }
+    if (may_fail) call.status = new_var(DType::Int64);
+    const Expr status = call.status;
+    const bool repeats = std::any_of(domain.begin(), domain.end(), [](Expr extent) { return !extent.is_constant(1); });
+    program::Steps body{{std::move(call)}};
+    Root failing;
+    if (may_fail) {
+      program::Check fine{equal(status, pool().integer(0)), check};
+      check_roots[std::size_t(check)] = int(roots.size()) + int(!repeats);
+      if (repeats)
+        body.push_back({fine});
+      else
+        failing.kind = Root::Kind::step, failing.value = fine.condition, failing.step = program::Step{fine},
+        root.var = status;
+    }
+    for (std::size_t k = domain.size(); k-- > 0;) {
+      if (domain[k].is_constant(1)) continue;
+      program::Steps inner{{program::Loop{index[k], domain[k], {}, std::move(body)}}};
+      body = std::move(inner);
+    }
+    root.step = std::move(body.front());
+    roots.push_back(std::move(root));
+    if (failing.step) roots.push_back(std::move(failing));
+  });
+}
+
+// The output's buffer becomes the input, repeated where it has length 1 and the output has not.
+void Plan::add_repeated_copy(const Variable& source, const Variable& copy) {
+  Root root;
+  root.buffer = values_[copy.node()].buffer;
+  root.domain = values_[copy.node()].shape;
+  std::vector<bool> is_one;
+  for (int axis = 0; axis < source.ndim(); ++axis) is_one.push_back(source.static_shape()[std::size_t(axis)] == 1);
+  add_root(
+      std::move(root),
+      [&](Index at) {
+        std::vector<Expr> place(at.begin(), at.end());
+        for (std::size_t axis = 0; axis < place.size(); ++axis)
+          if (is_one[axis]) place[axis] = pool().integer(0);
+        return read(source, place);
+      },
+      [](Index at) { return std::vector<Expr>(at.begin(), at.end()); });
+}
+
+}  // namespace bitale::lowering

@@ -1,0 +1,174 @@
+// Systems of equations with triangular matrices.
+#include <algorithm>
+
+#include "bitale/ops/ops.hpp"
+#include "ops/lengths.hpp"
+#include "ops/linalg_core.hpp"
+#include "ops/lowering.hpp"
+#include "ops/registry.hpp"
+#include "ops/sample_values.hpp"
+#include "runtime/functions.hpp"
+#include "runtime/lapack.hpp"
+
+namespace bitale {
+
+namespace {
+
+class SolveTriangular final : public MatrixOp {
+ public:
+  SolveTriangular(bool lower, bool trans, bool unit_diagonal, int b_ndim)
+      : lower(lower), trans(trans), unit_diagonal(unit_diagonal), b_ndim(b_ndim) {
+    if (b_ndim != 1 && b_ndim != 2) throw ValueError(cat("solve_triangular: expected b_ndim 1 or 2, got ", b_ndim));
+  }
+  bool lower, trans, unit_diagonal;
+  int b_ndim;
+  static constexpr auto fields = attribute_list(
+      attribute("lower", &SolveTriangular::lower), attribute("trans", &SolveTriangular::trans),
+      attribute("unit_diagonal", &SolveTriangular::unit_diagonal), attribute("b_ndim", &SolveTriangular::b_ndim));
+
+  std::string_view name() const override { return "SolveTriangular"; }
+  Attributes attributes() const override { return collect_attributes(*this, fields); }
+  std::string signature() const override { return b_ndim == 1 ? "(m,m),(m)->(m)" : "(m,m),(m,k)->(m,k)"; }
+  std::string_view failure() const override { return runtime::function_named("bt_solve_triangular_f64").failure; }
+
+  Apply make_node(std::span<const Variable> inputs) const override {
+    require_inputs(*this, inputs, 2);
+    const DType dtype = matrix_dtype(inputs);
+    const Variable a = cast(inputs[0], dtype), b = cast(inputs[1], dtype);
+    if (a.ndim() != 2 || b.ndim() != b_ndim)
+      throw ShapeError(cat("solve_triangular: expected a matrix a and a b of ", b_ndim, " dimensions, got ", a.str(),
+                           " with ", a.ndim(), " and ", b.str(), " with ", b.ndim()));
+    require_square("solve_triangular", a);
+    Dims shape = b.static_shape();
+    const std::int64_t n = common_length(a.static_shape()[0], a.static_shape()[1], 0, "solve_triangular");
+    shape[0] = common_length(shape[0], n, 0, "solve_triangular");
+    return Apply(OpRef(this), {a, b}, {tensor_type(dtype, shape)});
+  }
+  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[1]}; }
+
+  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
+    require_square("solve_triangular", in[0]);
+    const std::int64_t n = in[0].shape(0);
+    if (in[1].shape(0) != n) throw ShapeError(cat("solve_triangular: a has ", n, " rows, and b has ", in[1].shape(0)));
+    const Array a = in[0].contiguous();
+    out[0] = in[1].copy();
+    const std::int64_t columns = b_ndim == 1 ? 1 : in[1].shape(1);
+    const auto solve = [&]<class T>(const T* matrix, T* b) {
+      return runtime::solve_triangular(n, columns, lower, trans, unit_diagonal, matrix, b);
+    };
+    const std::int64_t place = a.dtype() == DType::Float32 ? solve(a.data_as<float>(), out[0].data_as<float>())
+                                                           : solve(a.data_as<double>(), out[0].data_as<double>());
+    if (place)
+      throw LinAlgError(cat("solve_triangular: the matrix is singular: its diagonal is 0 at place ", place - 1));
+  }
+
+  bool emit(Lowering& to, const Apply& node) const override {
+    const auto a = to.shape_in(0), b = to.shape_in(1);
+    const Expr n = b[0], one = to.pool().integer(1);
+    to.require(equal(a[0], a[1]), "solve_triangular: expected square matrices");
+    to.require(equal(a[0], n), "solve_triangular: a and b have different numbers of rows");
+    // The transpose of a matrix in memory is the other triangle of that.
+    const bool transposed = to.matrix(0).transposed;
+    const auto flag = [&](bool value) { return to.pool().integer(value); };
+    to.call(lapack_name("solve_triangular", node.output().dtype()),
+            {n, b_ndim == 1 ? one : b[1], flag(lower != transposed), flag(trans != transposed), flag(unit_diagonal),
+             InputData{0}, OutputData{0, {}, 1}});
+    return true;
+  }
+
+  // Of x = op(a)^-1 b: g_b = op(a)^-T g, and g_a = -g_b x^T (of a^T, when that is op(a)), where a is read.
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
+    if (cotangents[0].is_disconnected()) return no_gradients(node);
+    const Variable x = node.output();
+    const Variable of_b = solved(!trans, node.input(0), cotangents[0]);
+    const Variable &left = trans ? x : of_b, &right = trans ? of_b : x;
+    const Variable product = b_ndim == 1 ? outer(left, right) : dot(left, transpose(right));
+    return {with_static_shape_of(node.input(0), where_read(neg(product))), with_static_shape_of(node.input(1), of_b)};
+  }
+
+  // op(a)^-1 (db - op(da) x)
+  Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override {
+    Variable right = tangents[1];
+    if (!tangents[0].is_disconnected()) {
+      const Variable da = where_read(tangents[0]);
+      const Variable moved = dot(trans ? transpose(da) : da, node.output());
+      right = right.is_disconnected() ? neg(moved) : sub(right, moved);
+    }
+    if (right.is_disconnected()) return {disconnected()};
+    return {solved(trans, node.input(0), right)};
+  }
+  bool has_pushforward() const override { return true; }
+  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override { return connect_first(node, 2); }
+
+ private:
+  Variable solved(bool transposed, const Variable& a, const Variable& b) const {
+    return (*make_ref<SolveTriangular>(lower, transposed, unit_diagonal, b_ndim))({a, b});
+  }
+  Variable where_read(const Variable& x) const {
+    const int k = unit_diagonal ? 1 : 0;
+    return lower ? tril(x, -k) : triu(x, k);
+  }
+};
+
+std::vector<Sample> solve_triangular_samples() {
+  constexpr auto any = unknown_length;
+  std::vector<Sample> out;
+  const auto regular = [](std::int64_t n) {
+    Array values = sample_values(DType::Float64, {n, n}).copy();
+    for (std::int64_t k = 0; k < n; ++k) values.data_as<double>()[k * n + k] = double(n) + double(k);
+    return values;
+  };
+  const auto add = [&](DType dtype, std::int64_t n, const Dims& b_type, const Dims& b_shape, bool lower, bool trans,
+                       bool unit, bool smooth = true) {
+    const Variable both[] = {sample_input(dtype, {any, any}, "a"), sample_input(dtype, b_type, "b")};
+    const auto op = make_ref<SolveTriangular>(lower, trans, unit, int(b_type.size()));
+    out.push_back({op->make_node(both),
+                   {regular(n).astype(dtype), sample_values(dtype, b_shape, 1)},
+                   1e-6,
+                   smooth && dtype == DType::Float64});
+  };
+  for (const bool lower : {true, false})
+    for (const bool trans : {true, false}) {
+      for (const bool unit : {true, false}) {
+        add(DType::Float64, 3, {any}, {3}, lower, trans, unit);
+        add(DType::Float64, 3, {any, 2}, {3, 2}, lower, trans, unit);
+      }
+      add(DType::Float32, 4, {any, any}, {4, 3}, lower, trans, false);
+      add(DType::Float64, 33, {any}, {33}, lower, trans, false, false);
+      add(DType::Float64, 33, {any, any}, {33, 5}, lower, trans, false, false);
+    }
+  add(DType::Float64, 1, {1, any}, {1, 3}, true, false, false);
+  add(DType::Float64, 0, {any, any}, {0, 3}, true, false, false);
+  add(DType::Float64, 3, {any, any}, {3, 0}, true, false, false);
+  add(DType::Int64, 3, {any}, {3}, true, false, false);
+  return out;
+}
+
+REGISTER_OP(SolveTriangular, "The solution of a system of equations with a triangular matrix.",
+            solve_triangular_samples);
+
+int core_ndim(int b_ndim, const Variable& b) { return b_ndim ? b_ndim : std::min(b.ndim(), 2); }
+
+}  // namespace
+
+Variable solve_triangular(const Operand& a, const Operand& b, const SolveTriangularOptions& options) {
+  const LocationScope here(a.where);
+  if (a.ndim() < 2 || b.ndim() < 1)
+    throw ShapeError(cat("solve_triangular: expected a matrix a and a vector or matrix b, or batches of them, got ",
+                         a.variable.str(), " with ", a.ndim(), " dimensions and ", b.variable.str(), " with ",
+                         b.ndim()));
+  const Variable inputs[] = {a.variable, b.variable};
+  return apply_matrices(make_ref<SolveTriangular>(options.lower, options.trans, options.unit_diagonal,
+                                                  core_ndim(options.b_ndim, b.variable)),
+                        inputs);
+}
+
+Variable cho_solve(const Operand& factor, bool lower, const Operand& b, int b_ndim) {
+  const LocationScope here(factor.where);
+  SolveTriangularOptions options{.lower = lower, .trans = !lower, .b_ndim = core_ndim(b_ndim, b.variable)};
+  const Variable half = solve_triangular(factor, b, options);
+  options.trans = lower;
+  return solve_triangular(factor, half, options);
+}
+
+}  // namespace bitale
