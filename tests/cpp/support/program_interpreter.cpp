@@ -139,6 +139,7 @@ class Machine {
   struct Node {
     Expr expr;
     std::optional<Operation> operation;
+    std::vector<std::uint32_t> arguments;  // their places in the order
   };
   using Order = std::vector<Node>;  // arguments first
 
@@ -146,7 +147,7 @@ class Machine {
     const auto [found, is_new] = orders_.try_emplace(root.id());
     if (!is_new) return found->second;
     std::vector<Expr> stack{root};
-    ExprSet done;
+    std::unordered_map<std::uint32_t, std::uint32_t> places;
     std::unordered_map<std::uint32_t, bool> opened;
     while (!stack.empty()) {
       const Expr expr = stack.back();
@@ -157,27 +158,32 @@ class Machine {
         continue;
       }
       stack.pop_back();
-      if (!done.insert(expr)) continue;
+      if (!places.try_emplace(expr.id(), std::uint32_t(found->second.size())).second) continue;
       const bool is_plain = expr.code() != Code::load && expr.code() != Code::index && expr.code() != Code::dim &&
                             expr.code() != Code::var && !program_.function_of(expr);
-      found->second.push_back(
-          {expr, is_plain ? std::optional(operation_of(expr, runtime::find_symbol)) : std::nullopt});
+      std::vector<std::uint32_t> arguments;
+      for (std::size_t i = 0; i < expr.argument_count(); ++i) arguments.push_back(places.at(expr.argument(i).id()));
+      found->second.push_back({expr, is_plain ? std::optional(operation_of(expr, runtime::find_symbol)) : std::nullopt,
+                               std::move(arguments)});
     }
     return found->second;
   }
 
   Scalar value(Expr root) {
     const Order& order = order_of(root);
-    std::unordered_map<std::uint32_t, Scalar>& values = values_;
-    values.clear();
-    for (auto& node : order) values[node.expr.id()] = value(node, values);
-    return values.at(root.id());
+    std::vector<Scalar> values;
+    values.reserve(order.size());
+    for (auto& node : order) values.push_back(value(node, values));
+    return values.back();
   }
 
-  Scalar value(const Node& node, std::unordered_map<std::uint32_t, Scalar>& values) {
+  Scalar value(const Node& node, std::span<const Scalar> values) {
     const Expr expr = node.expr;
-    std::vector<Scalar> arguments;
-    for (std::size_t i = 0; i < expr.argument_count(); ++i) arguments.push_back(values.at(expr.argument(i).id()));
+    constexpr std::size_t usual = 8;
+    Scalar few[usual];
+    std::vector<Scalar> many(node.arguments.size() > usual ? node.arguments.size() : 0);
+    const std::span<Scalar> arguments(many.empty() ? few : many.data(), node.arguments.size());
+    for (std::size_t i = 0; i < arguments.size(); ++i) arguments[i] = values[node.arguments[i]];
     switch (expr.code()) {
       case Code::index: return lookup(indices_, expr.payload(), "index");
       case Code::var: return lookup(variables_, expr.payload(), "variable");
@@ -202,9 +208,8 @@ class Machine {
       for (auto& argument : arguments) bits.push_back(argument.bits);
       return {Interpreter(function->body, function->parameters, runtime::find_symbol).bits(bits), true};
     }
-    arguments.resize(std::max<std::size_t>(arguments.size(), 4));
-    return {evaluate(*node.operation, arguments[0].bits, arguments[1].bits, arguments[2].bits, arguments[3].bits),
-            true};
+    const Scalar* operands = many.empty() ? few : many.data();
+    return {evaluate(*node.operation, operands[0].bits, operands[1].bits, operands[2].bits, operands[3].bits), true};
   }
 
   Scalar lookup(const std::unordered_map<std::int64_t, Scalar>& from, std::int64_t which, std::string_view kind) const {
@@ -218,12 +223,7 @@ class Machine {
     if (!result.known) fail(cat(what, " depends on memory that was never written"));
     return result.bits;
   }
-  std::int64_t integer(Expr expr) {
-    auto outer = std::exchange(values_, {});
-    const std::int64_t result = known(expr, "a length");
-    values_ = std::move(outer);
-    return result;
-  }
+  std::int64_t integer(Expr expr) { return known(expr, "a length"); }
 
   // combine(a, b), and whether a is to be taken in the place of b.
   std::int64_t combined(Combiner combiner, DType dtype, std::int64_t a, std::int64_t b) {
@@ -372,7 +372,6 @@ class Machine {
   std::span<const Apply> callbacks_;
   std::vector<Memory> memory_;
   std::unordered_map<std::uint32_t, Order> orders_;
-  std::unordered_map<std::uint32_t, Scalar> values_;
   std::unordered_map<std::int64_t, Scalar> indices_, variables_, carried_;
   std::unordered_map<std::int64_t, bool> running_;
   ExprPool own_pool_;

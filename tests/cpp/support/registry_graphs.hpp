@@ -20,11 +20,14 @@ Case registry_graph(std::uint64_t seed, int nodes, PairCounts* pairs = nullptr);
 std::vector<std::string> generated_op_names();
 std::string op_label(const Op& op);
 
-// Values of the outputs by each node's perform.
-std::vector<Array> reference(const Case& graph);
-// Whether every value in the graph, not only those of its outputs, is a finite number. Rules that widen a domain
-// promise nothing else where one is not.
-bool is_finite_throughout(const Case& graph);
+// What the graph means, by each node's perform.
+struct Reference {
+  std::vector<Array> results;  // of the outputs
+  // Whether every value in the graph, not only those of its outputs, is a finite number. Rules that widen a domain
+  // promise nothing else where one is not.
+  bool is_finite;
+};
+Reference reference(const Case& graph);
 // Whether the values are what the graph means, up to rounding. Where they differ by more than `tolerance`, relative to
 // the largest value, the reference is evaluated again with each result of a node moved by a few units in the last
 // place: elements that this moves as far are not held to be wrong. Says what is wrong; nothing when all is well.
