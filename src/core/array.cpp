@@ -2,11 +2,13 @@
 #include "bitale/core/array.hpp"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
 #include <cstring>
+#include <limits>
 #include <new>
 #include <optional>
 
@@ -63,7 +65,8 @@ class Block final : public RefCounted {
  private:
   // Data that ends where a page begins that may not be touched. It is aligned as its largest possible elements are.
   static Block* allocate_guarded(std::size_t bytes) {
-    constexpr std::size_t page = 4096, element = sizeof(double);
+    static const std::size_t page = std::size_t(sysconf(_SC_PAGESIZE));
+    constexpr std::size_t element = sizeof(double);
     const std::size_t used = (alignment + bytes + page + element - 1) / page * page, all = used + page;
     void* memory = mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return nullptr;
@@ -200,8 +203,10 @@ Array::Array() : Array(zeros(DType::Float64, Dims{})) {}
 Array Array::empty(DType dtype, const Dims& shape) {
   require_supported(dtype);
   require_lengths(shape);
-  const auto count = bounded_product(shape, most_bytes / std::int64_t(itemsize(dtype)));
   const bool is_empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
+  // No elements need no memory, but NumPy wants their lengths to be countable, too.
+  const std::int64_t most = is_empty ? std::numeric_limits<std::int64_t>::max() : most_bytes;
+  const auto count = bounded_product(shape, most / std::int64_t(itemsize(dtype)));
   const std::size_t bytes = is_empty || !count ? 0 : std::size_t(*count) * itemsize(dtype);
   Block* block = count ? Block::allocate(bytes) : nullptr;
   if (!block) throw OutOfMemoryError(cat("no memory: ", size_text(shape, dtype)));

@@ -192,20 +192,26 @@ void constants_of_products(Rules& rules) {
   auto product = [=](const Match& m) { return is_ordinary(m.value(c) * m.value(d)) && m.value(c) * m.value(d) != 0; };
   auto quotient = [=](const Match& m) { return is_ordinary(m.value(c) / m.value(d)) && m.value(c) != 0; };
   auto inverse = [=](const Match& m) { return is_ordinary(m.value(d) / m.value(c)) && m.value(d) != 0; };
+  // c over what underflows is infinite, and stays so unless c is as small as one over the largest number times the
+  // smallest one.
+  auto not_tiny = [=](const Condition& when) {
+    constexpr double small = 1e-6;  // in float32, too
+    return [=](const Match& m) { return when(m) && std::abs(m.value(c)) >= small; };
+  };
   auto collect = [&](std::string name, const Variable& left, const Variable& right, Condition when) -> Rule& {
     return rules.equation(std::move(name), left, right)
         .when(std::move(when))
-        .constants({2, 3, -1.5, 1e-3})
+        .constants({2, 3, -1.5, 1e-3, 1e3})
         .tags(canonicalize, "local_mul_canonizer");
   };
   collect("c_times_product", c * (d * x), (c * d) * x, product).on(numbers).wider_domain();
   collect("product_over_c", (c * x) / d, (c / d) * x, quotient).wider_domain();
-  collect("c_over_product", c / (d * x), (c / d) / x, quotient);
+  collect("c_over_product", c / (d * x), (c / d) / x, not_tiny(quotient));
   collect("quotient_times_c", (x / c) * d, (d / c) * x, inverse).wider_domain();
   collect("inverse_times_c", (c / x) * d, (c * d) / x, product).wider_domain();
-  collect("quotient_over_c", (x / c) / d, x / (c * d), product);
-  collect("c_over_quotient", c / (x / d), (c * d) / x, product);
-  collect("c_over_inverse", c / (d / x), (c / d) * x, quotient);
+  collect("quotient_over_c", (x / c) / d, x / (c * d), product).wider_domain();
+  collect("c_over_quotient", c / (x / d), (c * d) / x, not_tiny(product));
+  collect("c_over_inverse", c / (d / x), (c / d) * x, not_tiny(quotient));
   auto ordinary = [=](const Match& m) { return is_ordinary(m.value(c)) && m.value(c) != 0; };
   collect("neg_of_c_times", -(c * x), (-c) * x, ordinary).tags(specialize);
   collect("neg_of_c_over", -(c / x), (-c) / x, ordinary).tags(specialize);

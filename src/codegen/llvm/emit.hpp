@@ -188,6 +188,7 @@ class Emitter {
   Value length_address(std::int64_t buffer, int axis);
   void store(std::int64_t buffer, std::span<const Expr> at, Value v);
   Value load(std::int64_t buffer, std::span<const Expr> at, bool in_lanes);
+  Value hoisted_address(std::int64_t buffer, std::span<const Expr> at, Value address);
 
   // ---- lanes added to scattered elements (emit_scatter.cpp) ----
   void emit_by_runs(const program::Loop& loop);
@@ -343,6 +344,7 @@ class Emitter {
   std::vector<std::int64_t> length_offsets_;
   program::LoopNest nest_;
   std::vector<Level> levels_;  // of the nest
+  bool hoisting_ = false;      // what is built now is used by a loop inside, which may have no iterations
   Lanes* lanes_ = nullptr;
   // Of a buffer: its address, once it is known, or the block at whose end it can be loaded; the default: the entry.
   struct Address {

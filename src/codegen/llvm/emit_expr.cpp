@@ -134,7 +134,9 @@ void Emitter::make_ready(Expr root, bool may_cut) {
       inner.push_back(std::move(levels_.back()));
       levels_.pop_back();
     }
+    const bool was_hoisting = std::exchange(hoisting_, true);
     levels_[at].values[expr.id()] = is_known ? take_over(expr) : build(expr);
+    hoisting_ = was_hoisting;
     while (!inner.empty()) {
       levels_.push_back(std::move(inner.back()));
       inner.pop_back();

@@ -219,7 +219,10 @@ Emitter::Value Emitter::load(std::int64_t buffer, std::span<const Expr> at, bool
     return in_lanes ? splat(v, lanes_->count) : v;
   }
   const Place place = place_of(buffer, at);
-  if (!in_lanes) return scalar(address(buffer, value(place.row + place.last)));
+  if (!in_lanes) {
+    const Value where = address(buffer, value(place.row + place.last));
+    return scalar(hoisting_ ? hoisted_address(buffer, at, where) : where);
+  }
   const auto stride = varies(place.row) ? std::nullopt : lane_stride(place.last);
   if (stride == 1) {
     const Value offset = l_.BuildAdd(builder_, value(place.row), start_of(place.last), "");
@@ -233,6 +236,22 @@ Emitter::Value Emitter::load(std::int64_t buffer, std::span<const Expr> at, bool
     return load_strided(dtype, buffer, l_.BuildAdd(builder_, value(place.row), start_of(place.last), ""), int(*stride));
   if (lanes_->runs && offset == lanes_->groups) return load_runs(buffer);
   return gather(dtype, buffer, value(offset));
+}
+
+// What is read before the loop that uses it may not be there when that loop has no iterations: element 0 of an empty
+// buffer, say. The frame is read instead then; nothing uses the value. Plain indices of loops outside are in range.
+Emitter::Value Emitter::hoisted_address(std::int64_t buffer, std::span<const Expr> at, Value address) {
+  const auto& shape = program_.buffers[std::size_t(buffer)].shape;
+  Value is_inside = nullptr;
+  for (std::size_t k = 0; k < at.size(); ++k) {
+    if (at[k].code() == Code::index) continue;
+    const Expr length = shape[k];
+    if (at[k].is_constant() && length.is_constant() && at[k].payload() >= 0 && at[k].payload() < length.payload())
+      continue;
+    const Value holds = l_.BuildICmp(builder_, LLVMIntULT, value(at[k]), value(length), "");
+    is_inside = is_inside ? l_.BuildAnd(builder_, is_inside, holds, "") : holds;
+  }
+  return is_inside ? l_.BuildSelect(builder_, is_inside, address, l_.GetParam(function_, 0), "") : address;
 }
 
 void Emitter::store(std::int64_t buffer, std::span<const Expr> at, Value v) {
