@@ -172,6 +172,8 @@ constexpr const char* promises =
     "*wider domain* or *differs at* may give a finite value where a step as written overflows, underflows or is "
     "undefined. All of these carry the tag `domain`: a query that excludes it keeps every nan and infinity, but for "
     "the sign of one over a zero (*either zero*).\n"
+    "- **Empty axes.** The logarithm of a sum of exponentials over an axis of length 0 is `-inf` as written. Its "
+    "stable form finds the largest exponent first, and raises the ValueError of `max` there, as `logsumexp` does.\n"
     "- **Discontinuous readers.** What reads a value at a jump or pole (comparisons, `floor`, `ceil`, `round`, "
     "`trunc`, "
     "`sign`, `mod`, `int_div`, conversions to integers and bool, poles such as that of `gammaln`) may find itself "

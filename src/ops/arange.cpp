@@ -162,8 +162,8 @@ Variable arange(const Operand& start, const Operand& stop, const Operand& step, 
   LocationScope here(start.where);
   if (!dtype) {
     // Small integer dtypes would overflow: integers count in 64 bits.
-    const DType dtypes[] = {start.dtype(), stop.dtype(), step.dtype()};
-    dtype = promote(dtypes);
+    // Promotion is pairwise, as PyTensor's: an int8 and a uint16 are an int32, which with a float32 is a float64.
+    dtype = promote(promote(start.dtype(), stop.dtype()), step.dtype());
     if (kind(*dtype) == DTypeKind::UInt)
       dtype = DType::UInt64;
     else if (is_discrete(*dtype))
