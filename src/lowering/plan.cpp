@@ -194,10 +194,19 @@ bool Plan::infer_shapes(const Apply& node) {
   return true;
 }
 
+// One of the expressions that are known to be equal: the same for all of them, whichever became known first. Where a
+// length that got fixed leads back to where it started, the expression made first stands for the circle.
 Expr Plan::canonical(Expr length) const {
-  for (auto it = equal_lengths_.find(length.id()); it != equal_lengths_.end(); it = equal_lengths_.find(length.id()))
-    length = it->second;
-  return with_fixed_lengths(length);
+  std::vector<Expr> passed;
+  for (;;) {
+    const auto it = equal_lengths_.find(length.id());
+    const Expr next = it == equal_lengths_.end() ? with_fixed_lengths(length) : it->second;
+    if (next == length) return length;
+    passed.push_back(length);
+    if (const auto seen = std::find(passed.begin(), passed.end(), next); seen != passed.end())
+      return *std::min_element(seen, passed.end(), [](const Expr& a, const Expr& b) { return a.id() < b.id(); });
+    length = next;
+  }
 }
 
 // The length of an input that makes `length` so many: itself, or what is left of it behind a start.

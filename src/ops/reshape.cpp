@@ -57,6 +57,29 @@ Expr linear_index(std::span<const Expr> at, std::span<const Expr> lengths, Expr 
   return out;
 }
 
+// One length may be -1, where the others leave no choice.
+void require_open_length(Lowering& to, const Apply& node, int ndim) {
+  auto& pool = to.pool();
+  const Dims& known = node.output().static_shape();
+  const Expr zero = pool.integer(0), one = pool.integer(1);
+  Expr open_count = zero;
+  for (int k = 0; k < ndim; ++k) {
+    if (known[std::size_t(k)] != unknown_length) continue;
+    const Variable asked = element_of(node.input(1), k);
+    if (is_never_negative(asked)) continue;
+    const auto constant = known_integer(asked);
+    const Expr place[] = {pool.integer(k)};
+    const Expr length = constant ? pool.integer(*constant) : cast(to.in(1, place), DType::Int64);
+    Expr others = one;
+    for (int i = 0; i < ndim; ++i)
+      if (i != k) others = others * to.shape_out(0)[std::size_t(i)];
+    to.require(length >= -1, cat("reshape: negative length in dimension ", k));
+    to.require((length >= 0) | (others > 0), cat("reshape: no length fits for the -1 in dimension ", k));
+    open_count = open_count + select(length < 0, one, zero);
+  }
+  to.require(open_count <= 1, "reshape: only one length may be -1");
+}
+
 // Whether two lengths are the same expression.
 bool same(const Expr& a, const Expr& b) { return a == b; }
 
@@ -108,8 +131,9 @@ void Reshape::perform(const Apply&, std::span<const Array> in, std::span<Array> 
 
 // Leading and trailing dimensions that stay as they are keep their indices; what lies between goes through the
 // row-major number of the element.
-bool Reshape::emit(Lowering& to, const Apply&) const {
+bool Reshape::emit(Lowering& to, const Apply& node) const {
   auto& pool = to.pool();
+  require_open_length(to, node, ndim);
   Expr in_size = pool.integer(1), out_size = pool.integer(1);
   for (auto& length : to.shape_in(0)) in_size = in_size * length;
   for (auto& length : to.shape_out(0)) out_size = out_size * length;

@@ -45,7 +45,7 @@ void RuntimeBroadcast::perform(const Apply&, std::span<const Array> in, std::spa
   for (std::size_t k = 0; k < axes.size(); ++k) {
     const std::int64_t want = in[1 + k].int_item();
     std::int64_t& have = shape[std::size_t(axes[k])];
-    if (have != want && have != 1) fail(axes[k], have, want);
+    if (have != want && (have != 1 || want < 0)) fail(axes[k], have, want);
     have = want;
   }
   out[0] = shape == in[0].shape() ? in[0] : in[0].broadcast_to(shape).copy();
@@ -58,7 +58,8 @@ bool RuntimeBroadcast::emit(Lowering& to, const Apply& node) const {
     const Expr have = to.shape_in(0)[std::size_t(axis)], want = to.shape_out(0)[std::size_t(axis)];
     if (to.same_length(have, want)) continue;
     repeats[std::size_t(axis)] = equal(have, 1);
-    to.require(equal(have, want) | equal(have, 1), cat(label(), ": the length in dimension ", axis, " does not fit"));
+    to.require(equal(have, want) | (equal(have, 1) & (want >= 0)),
+               cat(label(), ": the length in dimension ", axis, " does not fit"));
   }
   to.element(
       0,

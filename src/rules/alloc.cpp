@@ -6,6 +6,7 @@
 
 #include "ops/dimshuffle.hpp"
 #include "ops/elemwise.hpp"
+#include "ops/lengths.hpp"
 #include "rules/subtensor_bounds.hpp"
 #include "rules/vocabulary.hpp"
 
@@ -27,15 +28,32 @@ bool says_more_than(const Variable& alloc, const Variable& padded_value) {
   return false;
 }
 
+// What an Alloc repeats, with the Alloc's other promise kept: along axes where the value is not repeated its length is
+// the one asked for. Nothing is added where the lengths are known to agree.
+Variable checked_value(const Variable& alloc) {
+  const Variable value = value_of(alloc);
+  const Variables lengths = lengths_in(alloc);
+  const std::size_t offset = lengths.size() - std::size_t(value.ndim());
+  std::vector<std::optional<Operand>> wanted(std::size_t(value.ndim()));
+  bool any = false;
+  for (int axis = 0; axis < value.ndim(); ++axis) {
+    const Variable& length = lengths[std::size_t(axis) + offset];
+    if (is_one(value, axis) || is_same_length(length_of(value, axis), length)) continue;
+    wanted[std::size_t(axis)] = Operand(length);
+    any = true;
+  }
+  return any ? specify_shape(value, wanted) : value;
+}
+
 // second(x, y) is y where it has all of x's dimensions, else y repeated.
 std::optional<Variables> second_to_alloc(FunctionGraph&, const Apply& node) {
   return one(fit(node.input(1), node.output()));
 }
 
 std::optional<Variables> useless_alloc(FunctionGraph&, const Apply& node) {
-  const Variable value = padded(node.input(0), node.output().ndim());
-  if (!same_broadcast(value, node.output())) return std::nullopt;
-  return one(fit(value, node.output()));
+  const int ndim = node.output().ndim();
+  if (!same_broadcast(padded(node.input(0), ndim), node.output())) return std::nullopt;
+  return one(fit(padded(checked_value(node.output()), ndim), node.output()));
 }
 
 std::optional<Variables> alloc_of_alloc(FunctionGraph&, const Apply& node) {
@@ -62,7 +80,7 @@ std::optional<Variables> drop_alloc_operands(FunctionGraph&, const Apply& node) 
       covered = std::any_of(operands.begin(), operands.end(), brings);
     }
     changed |= covered;
-    if (!covered) operand = repeated;
+    operand = covered ? padded(checked_value(repeated), output.ndim()) : repeated;
   }
   if (!changed) return std::nullopt;
   return one(fit(node.op()(operands), output));

@@ -118,6 +118,13 @@ std::vector<int> longer_axes(const Variable& v) {
   return out;
 }
 
+// What a reshape was told of one dimension; nothing where that is an element of a computed vector.
+std::optional<Variable> length_asked_for(const Variable& lengths, int axis) {
+  if (const Array* known = lengths.constant()) return int64_constant(known->take_index(0, axis).int_item());
+  if (op_as<MakeVector>(lengths)) return lengths.owner().input(axis);
+  return std::nullopt;
+}
+
 // A reshape that only adds or drops dimensions of length 1.
 std::optional<Variables> reshape_to_dimshuffle(FunctionGraph&, const Apply& node) {
   const Variable& x = node.input(0);
@@ -127,10 +134,15 @@ std::optional<Variables> reshape_to_dimshuffle(FunctionGraph&, const Apply& node
   int open = 0;
   for (std::size_t k = 0; k < from.size(); ++k) {
     const std::int64_t a = static_of(x, from[k]), b = static_of(output, to[k]);
-    if (a == unknown_length || b == unknown_length)
-      ++open;
-    else if (a != b || a == 0)
-      return std::nullopt;
+    if (a != unknown_length && b != unknown_length) {
+      if (a != b || a == 0) return std::nullopt;
+      continue;
+    }
+    ++open;
+    // A view has the length that is there: a reshape that asks for one which may be another must stay.
+    const std::optional<Variable> asked = length_asked_for(node.input(1), to[k]);
+    if (!asked) return std::nullopt;
+    if (known_integer(*asked) != -1 && !is_same_length(*asked, length_of(x, from[k]))) return std::nullopt;
   }
   if (open > 1) return std::nullopt;
   std::vector<int> order(std::size_t(output.ndim()), new_axis);

@@ -257,7 +257,11 @@ bool jumps(const ScalarOp& op, const Apply& node, const std::vector<Array>& in, 
   const bool computes_floats = is_float(scalar_types(node).compute);
   if (!computes_floats) return false;
   if (op.has(comparison) && op.arity == 2) return is_decided_by_rounding(at(0), at(1));
-  if (op.name == "add" || op.name == "sub") return cancels(result, at(0), at(1));
+  if (op.name == "add" || op.name == "sub") {
+    // Terms are collected in another order, too.
+    const double most = node.output().dtype() == DType::Float32 ? 1e38 : 1e308;
+    return cancels(result, at(0), at(1)) || std::abs(at(0)[0]) + std::abs(at(1)[0]) > most / 4;
+  }
   if (op.name == "mod" || op.name == "int_div") return is_at_step(at(0), at(1));
   if (op.name == "true_div") return is_decided_by_rounding(at(1));
   if (op.name == "arctan2") return at(0)[0] == 0 || is_decided_by_rounding(at(0));  // by the sign of a zero
