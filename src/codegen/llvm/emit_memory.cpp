@@ -239,13 +239,16 @@ Emitter::Value Emitter::load(std::int64_t buffer, std::span<const Expr> at, bool
 }
 
 // What is read before the loop that uses it may not be there when that loop has no iterations: element 0 of an empty
-// buffer, say. The frame is read instead then; nothing uses the value. Plain indices of loops outside are in range.
+// buffer, say. The frame is read instead then; nothing uses the value. Plain indices of loops outside are in range. The
+// further axes of an input with a layout (lowering/lower.hpp) have strides for lengths: there, only whether the input
+// has elements is asked.
 Emitter::Value Emitter::hoisted_address(std::int64_t buffer, std::span<const Expr> at, Value address) {
-  const auto& shape = program_.buffers[std::size_t(buffer)].shape;
+  const program::Buffer& of = program_.buffers[std::size_t(buffer)];
+  const bool may_have_layout = of.role == program::Role::input && at.size() > 1 && at[0].is_constant(0);
   Value is_inside = nullptr;
   for (std::size_t k = 0; k < at.size(); ++k) {
-    if (at[k].code() == Code::index) continue;
-    const Expr length = shape[k];
+    if (at[k].code() == Code::index || (may_have_layout && !at[k].is_constant(0))) continue;
+    const Expr length = of.shape[k];
     if (at[k].is_constant() && length.is_constant() && at[k].payload() >= 0 && at[k].payload() < length.payload())
       continue;
     const Value holds = l_.BuildICmp(builder_, LLVMIntULT, value(at[k]), value(length), "");

@@ -56,6 +56,24 @@ class Generator {
     return std::move(out_);
   }
 
+  // The consumer at its sample, with the producer's result as its leaf number `leaf`; nothing when it does not fit.
+  std::optional<Case> run_pair(const Sample& producer, const Sample& consumer, std::size_t leaf) {
+    if (!grow(producer)) return std::nullopt;
+    const Variables results = pool_;
+    for (auto& result : results) {
+      if (!result.has_owner() || !can_be(result.dtype(), consumer.values[leaf].dtype())) continue;
+      forced_ = result;
+      forced_leaf_ = leaf;
+      if (!grow(consumer)) continue;
+      out_.outputs = pool_.back().owner().outputs();
+      return std::move(out_);
+    }
+    return std::nullopt;
+  }
+
+  // What a conversion of a float to an integer gives beyond the integer's range is nobody's promise.
+  static bool can_be(DType from, DType to) { return from == to || !is_float(from) || is_float(to); }
+
  private:
   int below(std::size_t n) { return int(random_() % n); }
   template <class T>
@@ -77,15 +95,21 @@ class Generator {
   }
 
   // One more node; false when its op refused what it was given.
-  bool grow() {
-    const Sample& sample = suitable_sample();
+  bool grow() { return grow(suitable_sample()); }
+  bool grow(const Sample& sample) {
     const Variables leaves = graph_inputs(sample.node.inputs());
     VariableMap now;
     const std::size_t inputs_before = out_.inputs.size(), pool_before = pool_.size();
     try {
       Lengths lengths{{1, 1}};
+      if (forced_) {
+        const Array& value = sample.values[forced_leaf_];
+        if (!matches(values_.at(forced_.node()).shape(), value.shape(), lengths)) return false;
+        now.emplace(leaves[forced_leaf_],
+                    forced_.dtype() == value.dtype() ? forced_ : converted(forced_, value.dtype()));
+      }
       for (std::size_t i = 0; i < leaves.size(); ++i)
-        now.emplace(leaves[i], operand(leaves[i], sample.values[i], lengths));
+        if (!now.count(leaves[i])) now.emplace(leaves[i], operand(leaves[i], sample.values[i], lengths));
       for (auto& node : toposort(sample.node.inputs())) add(rebuilt(node, now), node, now);
       const Apply node = rebuilt(sample.node, now);
       add(node, sample.node, now);
@@ -176,8 +200,7 @@ class Generator {
         const Variable& variable = pool_[from + std::size_t(below(pool_.size() - from))];
         const Array& other = values_.at(variable.node());
         const bool converts = other.dtype() != value.dtype();
-        // What a conversion of a float to an integer gives beyond the integer's range is nobody's promise.
-        if (converts && is_float(other.dtype()) && !is_float(value.dtype())) continue;
+        if (!can_be(other.dtype(), value.dtype())) continue;
         if (converts && tries < 10) continue;
         if (!matches(other.shape(), value.shape(), lengths)) continue;
         return converts ? converted(variable, value.dtype()) : variable;
@@ -233,6 +256,8 @@ class Generator {
 
   std::mt19937_64 random_;
   PairCounts* pairs_;
+  Variable forced_;  // what the next node reads as its leaf `forced_leaf_`; null: anything
+  std::size_t forced_leaf_ = 0;
   Variables pool_, kept_;
   Values values_;
   Case out_;
@@ -332,6 +357,42 @@ std::vector<std::string> generated_op_names() {
   for (auto* samples : {&all_samples().elementwise, &all_samples().others})
     for (auto& sample : *samples) names.insert(op_label(sample.node.op()));
   return {names.begin(), names.end()};
+}
+
+namespace {
+
+using SamplesByName = std::map<std::string, std::vector<const Sample*>>;
+
+const SamplesByName& samples_by_name() {
+  static const SamplesByName by_name = [] {
+    SamplesByName out;
+    for (auto* samples : {&all_samples().elementwise, &all_samples().others})
+      for (auto& sample : *samples) out[op_label(sample.node.op())].push_back(&sample);
+    return out;
+  }();
+  return by_name;
+}
+
+}  // namespace
+
+PairGraph pair_graph(const std::string& producer, const std::string& consumer) {
+  PairGraph out;
+  for (const Sample* from : samples_by_name().at(producer))
+    for (const Sample* to : samples_by_name().at(consumer))
+      for (std::size_t leaf = 0; leaf < to->values.size(); ++leaf) {
+        const auto fits = [&](const Variable& result) {
+          return result.ndim() == to->values[leaf].ndim() &&
+                 Generator::can_be(result.dtype(), to->values[leaf].dtype());
+        };
+        const auto results = from->node.outputs();
+        if (!std::any_of(results.begin(), results.end(), fits)) continue;
+        out.is_legal = true;
+        for (std::uint64_t seed = 1; seed <= 2; ++seed) {
+          out.graph = Generator(seed, nullptr).run_pair(*from, *to, leaf);
+          if (out.graph) return out;
+        }
+      }
+  return out;
 }
 
 Case registry_graph(std::uint64_t seed, int nodes, PairCounts* pairs) { return Generator(seed, pairs).run(nodes); }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <map>
+#include <optional>
 #include <random>
 #include <string>
 #include <utility>
@@ -19,6 +20,13 @@ Case registry_graph(std::uint64_t seed, int nodes, PairCounts* pairs = nullptr);
 // The names that appear in pairs: those of all ops, and of all scalar ops.
 std::vector<std::string> generated_op_names();
 std::string op_label(const Op& op);
+
+// The consumer applied to a result of the producer, both of which are names of generated ops.
+struct PairGraph {
+  bool is_legal = false;      // some result of the producer has the rank and a dtype of what the consumer reads
+  std::optional<Case> graph;  // nothing when the lengths or values never fit
+};
+PairGraph pair_graph(const std::string& producer, const std::string& consumer);
 
 // What the graph means, by each node's perform.
 struct Reference {
