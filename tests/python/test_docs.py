@@ -39,6 +39,12 @@ def test_functions():
         execute(code, "functions.md", names)
 
 
+def test_extending():
+    names = {"__name__": "extending"}
+    for code in blocks("extending.md", "python"):
+        execute(code, "extending.md", names)
+
+
 def test_linkers():
     names = {}
     for code in blocks("linkers.md", "python"):

@@ -853,6 +853,65 @@ def test_threads(linker):
     assert not wrong
 
 
+def test_two_threads_are_in_perform_at_once(linker):
+    meeting = threading.Barrier(2, timeout=60)
+
+    def meet(inputs, output_storage):
+        meeting.wait()  # without the lock of the interpreter, which the other thread needs to come here
+        output_storage[0][0] = inputs[0] + 1
+
+    x = pt.dvector("x")
+    f = bt.function([x], pt.exp(Plain(meet)(x)), mode=linker)
+    got = {}
+    threads = [threading.Thread(target=lambda k=k: got.__setitem__(k, f([float(k)])[0])) for k in range(2)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    np.testing.assert_allclose([got[0], got[1]], np.exp([1, 2]))
+
+
+def test_exceptions_that_are_no_errors(linker):
+    for exception in (KeyboardInterrupt, SystemExit):
+
+        def perform(inputs, output_storage):
+            raise exception()
+
+        x = pt.dvector("x")
+        f = bt.function([x], Plain(perform)(x), mode=linker)
+        with pytest.raises(exception):
+            f([1.0])
+
+
+def test_lazy_branches():
+    calls = []
+
+    def noted(inputs, output_storage):
+        calls.append(1)
+        output_storage[0][0] = inputs[0].copy()
+
+    x, c = pt.dvector("x"), pt.bscalar("c")
+    f = bt.function([c, x], bt.ifelse(c, Plain(noted)(x), x * 2), mode=bt.Mode("vm"))
+    assert f(0, [1.0]).tolist() == [2] and not calls
+    assert f(1, [1.0]).tolist() == [1] and len(calls) == 1
+
+
+def test_test_values():
+    x = pt.dvector("x")
+    x.tag.test_value = np.ones(2)
+    with bt.config.change_flags(compute_test_value="raise"):
+        assert bt.graph.get_test_value(Scale(3.0)(x)).tolist() == [3, 3]
+        with pytest.raises(TypeError, match="float32"):
+            Plain(store(lambda v: v.astype("float32")))(x)
+
+
+def test_export_is_refused(tmp_path):
+    x = pt.dvector("x")
+    f = bt.function([x], Scale(2.0)(x))
+    with pytest.raises(Exception, match="Scale"):
+        f.export_c(str(tmp_path / "f"))
+
+
 def test_a_function_within_an_op(linker):
     x = pt.dvector("x")
     inner = bt.function([x], pt.exp(x), mode=linker)

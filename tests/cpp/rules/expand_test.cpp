@@ -1,0 +1,45 @@
+// Ops that are formulas over other ops are replaced by them before anything else, also formulas within formulas.
+#include <doctest/doctest.h>
+
+#include "bitale/bitale.hpp"
+#include "graph/expansion.hpp"
+
+using namespace bitale;
+
+namespace {
+
+// x to the power 2^levels, said with itself one level down; levels < 0: without end.
+class Squares final : public OpOf<Squares>, public Expansion {
+ public:
+  explicit Squares(std::int64_t levels) : levels(levels) {}
+  const std::int64_t levels;
+  static constexpr auto fields = attribute_list(attribute("levels", &Squares::levels));
+
+  std::string_view name() const override { return "Squares"; }
+  Apply make_node(std::span<const Variable> inputs) const override {
+    return Apply(OpRef(this), {inputs[0]}, {inputs[0].type()});
+  }
+  void perform(const Apply&, std::span<const Array>, std::span<Array>) const override {
+    throw InternalError("Squares was performed");
+  }
+  std::optional<Variables> expansion(const Apply& node) const override {
+    if (levels == 0) return Variables{node.input(0)};
+    return Variables{sqr((*make_ref<const Squares>(levels - 1))({node.input(0)}))};
+  }
+};
+
+}  // namespace
+
+TEST_CASE("expand: formulas within formulas take the place of their ops") {
+  const Variable x = vector("x");
+  const Variable y = (*make_ref<const Squares>(3))({x});
+  const Variable rewritten = rewrite_graph(Variables{y}, {"expand"})[0];
+  for (const Apply& node : toposort(Variables{rewritten})) CHECK(node.op().name() != "Squares");
+  CHECK(function({x}, sum(y))({Array{2.0, 1.0}})[0].item() == 257);
+}
+
+TEST_CASE("expand: a formula that uses its op for ever is refused") {
+  const Variable x = vector("x");
+  const Variable y = (*make_ref<const Squares>(-1))({x});
+  CHECK_THROWS_AS(function({x}, y)({Array{2.0, 1.0}}), Error);
+}
