@@ -19,6 +19,7 @@
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/ifelse.hpp"
 #include "bitale/ops/linalg.hpp"
+#include "bitale/ops/op_from_graph.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/ordered.hpp"
 #include "bitale/printing/picture.hpp"

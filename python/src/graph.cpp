@@ -23,6 +23,7 @@
 #include "define.hpp"
 #include "graph/evaluate.hpp"
 #include "numpy_bridge.hpp"
+#include "opaque.hpp"
 #include "ops/registry.hpp"
 #include "python_op.hpp"
 
@@ -69,11 +70,16 @@ nb::object stored_op(const OpObject& self) {
   if (!self.op) throw TypeError("an op written in Python is stored by its class");
   nb::list attributes;
   for (auto& [name, value] : self.op->attributes()) {
-    if (std::holds_alternative<OpaqueAttribute>(value))
-      throw NotImplementedError(
-          cat("storing an op with the attribute ", name, " = ", attribute_text(value), ": ", self.op->label()));
-    attributes.append(
-        nb::make_tuple(nb::str(name.data(), name.size()), std::int64_t(value.index()), attribute_object(value)));
+    nb::object object;
+    if (auto* opaque = std::get_if<OpaqueAttribute>(&value)) {
+      object = stored_opaque(*opaque->object);
+      if (object.is_none())
+        throw NotImplementedError(
+            cat("storing an op with the attribute ", name, " = ", attribute_text(value), ": ", self.op->label()));
+    } else {
+      object = attribute_object(value);
+    }
+    attributes.append(nb::make_tuple(nb::str(name.data(), name.size()), std::int64_t(value.index()), object));
   }
   return nb::make_tuple(std::string(self.op->name()), nb::tuple(attributes));
 }
@@ -86,7 +92,7 @@ AttributeValue attribute_of(std::size_t wanted, nb::handle value) {
     if constexpr (std::is_same_v<T, DType>)
       return dtype_from(value);
     else if constexpr (std::is_same_v<T, OpaqueAttribute>)
-      throw ValueError(cat("an opaque attribute is not stored by value: ", shown(value)));
+      return opaque_of_stored(value);
     else
       return nb::cast<T>(value);
   } else {

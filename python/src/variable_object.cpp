@@ -45,9 +45,14 @@ NamedTypes& named_types() {
 }
 constexpr int highest_named_rank = 7;
 
+std::unordered_map<std::string, nb::object>& classes_of_ops() {
+  static auto& classes = *new std::unordered_map<std::string, nb::object>;
+  return classes;
+}
+
 // Each kind of op is a class of its own, made when first met, so that type(node.op) tells them apart.
 nb::object class_of_op(const Op& op) {
-  static auto& classes = *new std::unordered_map<std::string, nb::object>;
+  auto& classes = classes_of_ops();
   std::string name(op.name());
   if (auto found = classes.find(name); found != classes.end()) return found->second;
   nb::object base = nb::borrow(nb::type<OpObject>());
@@ -60,6 +65,8 @@ nb::object class_of_op(const Op& op) {
 }
 
 }  // namespace
+
+void set_class_of_ops(const std::string& name, nb::object cls) { classes_of_ops()[name] = std::move(cls); }
 
 VariableObject::~VariableObject() { forget(variable.node()); }
 ApplyObject::~ApplyObject() { forget(apply.node()); }

@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <memory>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -70,6 +71,8 @@ nb::object wrap(const Variable& variable);
 nb::object wrap(const Apply& apply);
 nb::object wrap(const OpRef& op);
 nb::object wrap(const Type& type);
+// The Python class of ops of that name, a subclass of Op, in place of one that is made for them.
+void set_class_of_ops(const std::string& name, nb::object cls);
 // A new Python object for a tensor type that has a name (dvector): from now on the only one, so that x.type is dvector.
 nb::object wrap_for_ever(const Type& type);
 

@@ -20,6 +20,7 @@
 #include "link/effort.hpp"
 #include "link/explain_failure.hpp"
 #include "link/failing.hpp"
+#include "link/inner_graphs.hpp"
 #include "link/linker.hpp"
 #include "link/profiler.hpp"
 #include "link/workspace.hpp"
@@ -473,11 +474,18 @@ constexpr int most_nested = 16, most_branches = 256;
 std::unique_ptr<Thunk> link_native(const LinkedGraph& graph, const LinkOptions& options,
                                    const codegen::Generator& generator, int nested, int& branches) {
   LinkOptions of_branches = options;
-  of_branches.profile = false;  // a choice is one part, with the side that it takes
-  Apart apart = branches_apart(graph, [&](const LinkedGraph& branch) {
+  of_branches.profile = false;  // a choice is one part, with the side that it takes; so is an op with an inner graph
+  const LinkBranch link_part = [&](const LinkedGraph& part) {
     const bool is_native = nested < most_nested && branches++ < most_branches;
-    return is_native ? link_native(branch, of_branches, generator, nested + 1, branches) : link_vm(branch);
-  });
+    return is_native ? link_native(part, of_branches, generator, nested + 1, branches) : link_vm(part);
+  };
+  Apart calls = inner_graphs_apart(graph, link_part);
+  Apart apart = branches_apart(calls.graph, link_part);
+  for (auto& [users_node, node] : calls.stand_in) {
+    const auto later = apart.stand_in.find(node);
+    if (later != apart.stand_in.end()) node = later->second;
+  }
+  if (!calls.stand_in.empty()) apart.stand_in = std::move(calls.stand_in);
   auto thunk = std::make_unique<JitThunk>(apart.graph, options, generator);
   thunk->set_stand_ins(std::move(apart.stand_in));
   return thunk;

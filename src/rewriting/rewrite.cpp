@@ -10,6 +10,7 @@
 #include "rewriting/database.hpp"
 #include "rewriting/engine.hpp"
 #include "rewriting/equation.hpp"
+#include "rewriting/inner_graphs.hpp"
 
 namespace bitale {
 
@@ -46,6 +47,7 @@ void rewrite(FunctionGraph& graph, const RewriteQuery& query, RewriteReport* rep
   }
   std::stable_sort(stages.begin(), stages.end(), [](auto* a, auto* b) { return a->position < b->position; });
   for (auto* stage : stages) rewriting::run(*stage, graph, session);
+  if (!stages.empty()) rewriting::rewrite_inner_graphs(graph, query, to);
   to.nodes_after = graph.node_count();
   to.seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }

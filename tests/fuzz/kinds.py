@@ -561,6 +561,19 @@ def chosen(g: Generator) -> str:
     return f"bt.ifelse({_condition(g)}, {x}, {y})"
 
 
+@kind(2)
+def inner_graph(g: Generator) -> str:
+    """An op whose graph begins at x, a leaf or not, and holds a few operations."""
+    x = g.pick(kinds="iuf")
+    other = g.choice([name for name in g.order if name != x] or [x])
+    forms = ["pt.abs({x})", "{x} + {x}", "-{x}", "{x} * {x}", "pt.sum({x})", "pt.switch({x} > 0, {x}, {x} - {x})"]
+    one, two = (g.choice(forms).format(x=x) for _ in range(2))
+    inline = g.chance(0.5)
+    if other == x:
+        return f"bt.compile.OpFromGraph([{x}], [{one}], inline={inline})({x})"
+    return f"bt.compile.OpFromGraph([{x}, {other}], [{one}, {two}], inline={inline})({x}, {other})[{g.choice([0, 1])}]"
+
+
 @kind(1.5)
 def passed_on(g: Generator) -> str:
     x = g.pick()

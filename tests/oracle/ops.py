@@ -252,6 +252,11 @@ def _if_else(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[V
     return [Val(each.array, output.dtype) for each, output in zip(chosen, node.outputs)]
 
 
+@op("OpFromGraph")
+def _from_graph(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return evaluate(node.op.inner_outputs, dict(zip(node.op.inner_inputs, inputs)))
+
+
 # ---- graphs ----------------------------------------------------------------------------------------------------------
 
 

@@ -1,6 +1,7 @@
 """From expressions to native functions."""
 
 from bitale._core import UnusedInputError, UpdateConflictError
+from bitale.compile.builders import OpFromGraph
 from bitale.compile.function import Function, function
 from bitale.compile.debugmode import (
     BadDestroyMap,

@@ -1,0 +1,61 @@
+// InnerGraph: a graph as an attribute of an op. It is closed (its outputs depend on its inputs and constants alone),
+// private and immutable, so that ops with equal inner graphs are equal and merge. Whatever must see inner graphs asks
+// an op by inner_graph_of: printing, storing, rewriting, linking.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "bitale/graph/attributes.hpp"
+#include "bitale/graph/op.hpp"
+#include "bitale/graph/variable.hpp"
+
+namespace bitale {
+
+class InnerGraph final : public Opaque {
+ public:
+  // How deep inner graphs may be nested in each other; what works on a nest may then recurse.
+  static constexpr int max_depth = 32;
+
+  // A copy of the graph from `inputs` to `outputs`. An input may be any variable but a constant, computed and shared
+  // ones included: it stands for an argument of its type. Inputs that nothing depends on are allowed. `who` is what
+  // errors call the graph. TypeError for an input that is a constant; ValueError for a null variable, the same input
+  // twice, no output, or graphs nested too deep; MissingInputError for an output that depends on another variable.
+  InnerGraph(std::span<const Variable> inputs, std::span<const Variable> outputs, std::string_view who = "InnerGraph");
+
+  // Its own leaves, and what is computed from them.
+  const Variables& inputs() const { return inputs_; }
+  const Variables& outputs() const { return outputs_; }
+  std::size_t node_count() const { return node_count_; }
+  int depth() const { return depth_; }  // 1: no node has an inner graph
+
+  // The outputs with variables of the inputs' types (or subtypes of them) in place of the inputs.
+  Variables applied_to(std::span<const Variable> arguments) const;
+
+  // The same ops on the same inputs by position, constants and types; names don't count.
+  bool equals(const Opaque& other) const override;
+  std::size_t hash() const override { return hash_; }
+  std::string text() const override;  // "graph(2 inputs, 5 nodes, 1 output)"
+
+ private:
+  Variables inputs_, outputs_;
+  std::size_t node_count_ = 0, hash_ = 0;
+  int depth_ = 1;
+};
+using InnerGraphRef = Ref<const InnerGraph>;
+
+// An op that has an inner graph is one of these, besides an Op.
+class HasInnerGraph {
+ public:
+  virtual ~HasInnerGraph() = default;
+  virtual const InnerGraphRef& inner_graph() const = 0;
+  // The op with an inner graph that computes the same, from inputs and to outputs of the same types.
+  virtual OpRef with_inner_graph(InnerGraphRef graph) const = 0;
+};
+// The op's inner graph; nullptr for an op that has none.
+const InnerGraph* inner_graph_of(const Op& op);
+
+}  // namespace bitale

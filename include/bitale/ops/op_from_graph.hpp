@@ -1,0 +1,44 @@
+// op_from_graph: an op that is defined by a graph of other ops. It may have derivatives of its own, is one node until
+// it is inlined, and merges with equal ones.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "bitale/graph/attributes.hpp"
+#include "bitale/graph/op.hpp"
+#include "bitale/ops/operand.hpp"
+
+namespace bitale {
+
+// A derivative in place of the one of an op's graph, as an attribute of the op: ops with equal ones merge.
+class DerivativeOverride : public Opaque {
+ public:
+  // Of a pullback: one cotangent per input, given one per output. Of a pushforward: one tangent per output, given one
+  // per input. What is not connected comes as zeros. An answer may be disconnected() or undefined_gradient(why).
+  virtual Variables derive(const Variables& inputs, const Variables& outputs, const Variables& given) const = 0;
+};
+using DerivativeOverrideRef = Ref<const DerivativeOverride>;
+using DerivativeFunction =
+    std::function<Variables(const Variables& inputs, const Variables& outputs, const Variables& given)>;
+// Equal only to itself.
+DerivativeOverrideRef derivative_override(DerivativeFunction function);
+
+struct OpFromGraphOptions {
+  // Replaced by its graph while a function is compiled, after derivatives were taken and before loops are fused. If
+  // not, the graph is rewritten and compiled once, however often the op occurs, and called.
+  bool is_inline = true;
+  std::string name = {};  // for printing and errors
+  // Null: the derivative of the graph. With a pullback alone, tangents come by transposing it.
+  DerivativeOverrideRef pullback = {}, pushforward = {};
+};
+
+// The op that computes `outputs` from `inputs` (PyTensor's OpFromGraph). The graph must be closed: MissingInputError
+// for a variable, shared ones included, that is not among the inputs; other errors are those of InnerGraph. A node of
+// the op takes values of the inputs' types: TypeError naming the position for another dtype, rank or static length.
+OpRef op_from_graph(const Variables& inputs, const Variables& outputs, const OpFromGraphOptions& options = {});
+
+// The outputs of a node of the op.
+Variables apply_op(const OpRef& op, const Operands& inputs);
+
+}  // namespace bitale

@@ -1,0 +1,149 @@
+"""Ops that are defined by graphs of other ops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bitale import _core
+from bitale._core import Op, Variable
+
+
+class _Override:
+    """What stands for a derivative that is given in another form than one function; equal ones are the same."""
+
+    def __init__(self, *parts: Any):
+        self.parts = parts
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and self.parts == other.parts  # type: ignore[attr-defined]
+
+    def __hash__(self) -> int:
+        return hash((type(self), self.parts))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(str(getattr(part, '__qualname__', part)) for part in self.parts)})"
+
+
+def _as_list(answer: Any) -> list[Any]:
+    return list(answer) if isinstance(answer, (list, tuple)) else [answer]
+
+
+class _ByOp(_Override):
+    """An op that is applied to inputs, outputs and what is given."""
+
+    def __call__(self, inputs: list[Any], outputs: list[Any], given: list[Any]) -> list[Any]:
+        (op,) = self.parts
+        return _as_list(op(*inputs, *outputs, *given))
+
+
+class _WithoutOutputs(_Override):
+    """A function of inputs and tangents."""
+
+    def __call__(self, inputs: list[Any], outputs: list[Any], given: list[Any]) -> list[Any]:
+        (function,) = self.parts
+        return _as_list(function(inputs, given))
+
+
+class _OneByOne(_Override):
+    """A derivative per input (of a pullback) or output (of a pushforward); None: that of the graph."""
+
+    def __call__(self, inputs: list[Any], outputs: list[Any], given: list[Any]) -> list[Any]:
+        default, is_pullback, overrides = self.parts
+        out: list[Any] = []
+        of_graph: list[Any] | None = None
+        for place, override in enumerate(overrides):
+            if override is None and of_graph is None:
+                of_graph = _core.derivatives_of_op(default, is_pullback, inputs, given)
+            if override is None:
+                out.append(of_graph[place])  # type: ignore[index]
+                continue
+            answer = override(inputs, outputs, given)
+            if isinstance(answer, (list, tuple)):
+                if len(answer) != 1:
+                    raise ValueError(f"OpFromGraph: override {place} gave {len(answer)} results, expected one")
+                (answer,) = answer
+            out.append(answer)
+        return out
+
+
+def _override(given: Any, default: Callable[[], Op], is_pullback: bool, of: Sequence[Variable]) -> Any:
+    if given is None:
+        return None
+    if isinstance(given, (list, tuple)):
+        what = ("pullback", "input") if is_pullback else ("pushforward", "output")
+        plain = default()
+        if len(given) != len(of):
+            raise ValueError(f"OpFromGraph: {what[0]} is a list of {len(given)}, expected {len(of)}, one per {what[1]}")
+        for each in given:
+            if each is not None and not isinstance(each, Op) and not callable(each):
+                raise TypeError(f"OpFromGraph: {what[0]}: expected functions, ops or None in the list, got {each!r}")
+        parts = tuple(_ByOp(each) if isinstance(each, Op) else each for each in given)
+        return _OneByOne(plain, is_pullback, parts)
+    return _ByOp(given) if isinstance(given, Op) else given
+
+
+class OpFromGraph(Op):
+    """An op that computes `outputs` from `inputs` as their graph says (PyTensor's pytensor.compile.builders.OpFromGraph).
+
+    The graph is copied, and must be closed: every variable that the outputs depend on, shared variables included, is
+    computed from the inputs or is one of them (MissingInputError names the one that isn't). Applied to values of the
+    inputs' types, the op gives a variable, or a list of several. Ops with equal graphs and options are equal, and merge.
+
+    inline: whether the op is replaced by its graph while a function is compiled, before loops are fused. If not, the
+        graph is rewritten and compiled once, however often the op occurs, and called.
+    pullback: in place of the graph's derivative: a function of (inputs, outputs, cotangents of the outputs) that gives
+        a list with the cotangent of each input, None for zero; an op of the same, one after the other; or a list with a function or op for each input, None for those whose derivative is the graph's.
+        What is not connected comes as zeros.
+    pushforward: as pullback, of (inputs, outputs, tangents of the inputs) to tangents of the outputs.
+    lop_overrides, rop_overrides: PyTensor's older names; the function of the latter has no argument for the outputs.
+    strict: accepted for programs written for PyTensor; graphs are always strict.
+    name: for printing and errors.
+    """
+
+    __slots__ = ()
+    __module__ = "bitale.compile.builders"
+
+    def __new__(
+        cls,
+        inputs: Sequence[Variable],
+        outputs: Sequence[Variable],
+        *,
+        inline: bool = True,
+        pullback: Any = None,
+        pushforward: Any = None,
+        lop_overrides: Any = None,
+        rop_overrides: Any = None,
+        strict: bool = True,
+        name: str | None = None,
+    ) -> OpFromGraph:
+        for given, old, kind in ((pullback, lop_overrides, "pullback"), (pushforward, rop_overrides, "pushforward")):
+            if given is not None and old is not None:
+                raise ValueError(f"OpFromGraph: give {kind} or its older name, not both")
+
+        def default() -> Op:
+            return _core.make_op_from_graph(inputs, outputs, inline, name or "", None, None)
+
+        if rop_overrides is not None:
+            one_or_several = rop_overrides if isinstance(rop_overrides, (list, tuple)) else [rop_overrides]
+            older = [each if each is None or isinstance(each, Op) else _WithoutOutputs(each) for each in one_or_several]
+            pushforward = older if isinstance(rop_overrides, (list, tuple)) else older[0]
+        back = _override(pullback if lop_overrides is None else lop_overrides, default, True, inputs)
+        forward = _override(pushforward, default, False, outputs)
+        return _core.make_op_from_graph(inputs, outputs, inline, name or "", back, forward)  # type: ignore[return-value]
+
+    def __init__(self, *args: Any, **kwargs: Any):
+        pass
+
+    @property
+    def inner_inputs(self) -> list[Variable]:
+        """The variables that stand for the inputs in the inner graph."""
+        return list(_core.inner_graph_of(self)[0])
+
+    @property
+    def inner_outputs(self) -> list[Variable]:
+        """What the inner graph computes from inner_inputs."""
+        return list(_core.inner_graph_of(self)[1])
+
+
+_core.set_class_of_ops("OpFromGraph", OpFromGraph)

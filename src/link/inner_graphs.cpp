@@ -1,0 +1,83 @@
+#include "link/inner_graphs.hpp"
+
+#include <algorithm>
+#include <cstdint>
+
+#include "bitale/core/error.hpp"
+#include "bitale/graph/inner_graph.hpp"
+
+namespace bitale::link {
+
+namespace {
+
+// A node of the op that it stands for, run by linked code.
+class InnerCall final : public OpOf<InnerCall> {
+ public:
+  InnerCall(OpRef op, std::unique_ptr<Thunk> thunk)
+      : op(std::move(op)), thunk(std::move(thunk)), number(std::int64_t(reinterpret_cast<std::intptr_t>(this))) {}
+
+  const OpRef op;
+  const std::unique_ptr<Thunk> thunk;
+  const std::int64_t number;  // no two are equal
+  static constexpr auto fields = attribute_list(attribute("number", &InnerCall::number));
+
+  std::string_view name() const override { return "InnerCall"; }
+  std::string label() const override { return op->label(); }
+  // Made by inner_graphs_apart alone.
+  Apply make_node(std::span<const Variable>) const override {
+    throw InternalError("InnerCall: a node can't be made anew");
+  }
+  std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override {
+    return op->infer_shape(node, inputs);
+  }
+  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
+    std::vector<Array> results = thunk->run(in);
+    std::move(results.begin(), results.end(), out.begin());
+  }
+};
+
+}  // namespace
+
+Apart inner_graphs_apart(const LinkedGraph& graph, const LinkBranch& link) {
+  const auto has_inner_graph = [](const Apply& node) {
+    return node && !node.op().elementwise() && inner_graph_of(node.op());
+  };
+  bool any = false;
+  for (std::size_t slot = 0; slot < graph->slot_count() && !any; ++slot) any = has_inner_graph(graph->at_slot(slot));
+  if (!any) return {graph, {}};
+  const auto copy = std::make_shared<FunctionGraph>(graph->clone());
+  const VariableMap originals = copy->originals();
+  std::vector<OpRef> calls;
+  std::unordered_map<const ApplyNode*, ApplyNode*> stand_in, replaced;
+  std::vector<Apply> kept;  // replaced nodes, so that no other gets their address
+  Replacements replacements;
+  for (const Apply& node : copy->toposort()) {
+    if (!has_inner_graph(node)) continue;
+    const auto is_same = [&](auto& call) { return static_cast<const InnerCall&>(*call).op->equals(node.op()); };
+    auto found = std::find_if(calls.begin(), calls.end(), is_same);
+    if (found == calls.end()) {
+      const InnerGraph& inner = *inner_graph_of(node.op());
+      const auto own = std::make_shared<FunctionGraph>(inner.inputs(), inner.outputs());
+      calls.push_back(make_ref<InnerCall>(node.op_ref(), link(own)));
+      found = std::prev(calls.end());
+    }
+    std::vector<Type> types;
+    for (auto& output : node.outputs()) types.push_back(output.type());
+    const Apply call(*found, node.inputs(), types);
+    call.node()->provenance = node.provenance();
+    for (int k = 0; k < int(node.output_count()); ++k) replacements.emplace_back(node.output(k), call.output(k));
+    kept.push_back(node);
+    kept.push_back(call);
+    replaced[node.node()] = call.node();
+  }
+  copy->replace_all(replacements, "inner_graphs");
+  for (auto& [original, own] : originals) {
+    ApplyNode* owner = own.node()->owner;
+    if (!owner || !original.node()->owner) continue;
+    const auto found = replaced.find(owner);
+    stand_in[original.node()->owner] = found == replaced.end() ? owner : found->second;
+  }
+  return {copy, std::move(stand_in)};
+}
+
+}  // namespace bitale::link

@@ -1,0 +1,12 @@
+// Ops with inner graphs, for linkers that make one function of a graph: each distinct inner graph becomes a function of
+// its own, compiled once, which the whole calls back wherever the op occurs.
+#pragma once
+
+#include "link/branches.hpp"
+
+namespace bitale::link {
+
+// `link` is how an inner graph is linked.
+Apart inner_graphs_apart(const LinkedGraph& graph, const LinkBranch& link);
+
+}  // namespace bitale::link

@@ -1,0 +1,49 @@
+// OpFromGraph: an op whose every duty follows from a graph of other ops, but for derivatives that are given.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "bitale/graph/inner_graph.hpp"
+#include "bitale/ops/op_from_graph.hpp"
+
+namespace bitale {
+
+class OpFromGraph final : public Op, public HasInnerGraph {
+ public:
+  OpFromGraph(InnerGraphRef graph, OpFromGraphOptions options);
+  ~OpFromGraph() override;
+
+  std::string_view name() const override { return "OpFromGraph"; }
+  Attributes attributes() const override;
+  std::string label() const override;
+  std::string pprint_text(std::span<const std::string> inputs) const override;
+  Apply make_node(std::span<const Variable> inputs) const override;
+  std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
+  void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
+  Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
+  bool has_pushforward() const override { return options_.pushforward || !options_.pullback; }
+  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
+  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  bool may_fold(const Apply& node) const override;
+
+  const InnerGraphRef& inner_graph() const override { return graph_; }
+  OpRef with_inner_graph(InnerGraphRef graph) const override;
+  const OpFromGraphOptions& options() const { return options_; }
+
+ private:
+  struct Found;
+  struct Derivative;
+  struct Lengths;
+  const Derivative& derivative(bool is_pullback, std::span<const Variable> given) const;
+  Variables derived(bool is_pullback, const Apply& node, std::span<const Variable> given) const;
+  Variables overridden(bool is_pullback, const Apply& node, std::span<const Variable> given) const;
+  std::string called() const;
+
+  const InnerGraphRef graph_;
+  const OpFromGraphOptions options_;
+  const std::unique_ptr<Found> found_;  // what was found of the graph once
+};
+
+}  // namespace bitale

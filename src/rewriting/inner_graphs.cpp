@@ -1,0 +1,62 @@
+#include "rewriting/inner_graphs.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "bitale/graph/inner_graph.hpp"
+
+namespace bitale::rewriting {
+
+namespace {
+
+void add(RewriteReport& to, const RewriteReport& from) {
+  to.errors.insert(to.errors.end(), from.errors.begin(), from.errors.end());
+  for (auto& rule : from.rules) {
+    const auto is_same = [&](auto& other) { return other.name == rule.name && other.phase == rule.phase; };
+    const auto found = std::find_if(to.rules.begin(), to.rules.end(), is_same);
+    if (found == to.rules.end()) {
+      to.rules.push_back(rule);
+      continue;
+    }
+    found->hits += rule.hits;
+    found->tried += rule.tried;
+    found->seconds += rule.seconds;
+  }
+}
+
+struct HashGraph {
+  std::size_t operator()(const InnerGraphRef& graph) const { return graph->hash(); }
+};
+struct EqualGraphs {
+  bool operator()(const InnerGraphRef& a, const InnerGraphRef& b) const { return a->equals(*b); }
+};
+
+}  // namespace
+
+void rewrite_inner_graphs(FunctionGraph& graph, const RewriteQuery& query, RewriteReport& report) {
+  std::unordered_map<InnerGraphRef, InnerGraphRef, HashGraph, EqualGraphs> rewritten;
+  Replacements replacements;
+  for (std::size_t slot = 0; slot < graph.slot_count(); ++slot) {
+    const Apply node = graph.at_slot(slot);
+    if (!node || node.op().elementwise()) continue;
+    auto* has = dynamic_cast<const HasInnerGraph*>(&node.op());
+    if (!has) continue;
+    InnerGraphRef& after = rewritten[has->inner_graph()];
+    if (!after) {
+      const InnerGraph& before = *has->inner_graph();
+      FunctionGraph inner(before.inputs(), before.outputs());
+      RewriteReport own;
+      own.time_rules = report.time_rules;
+      rewrite(inner, query.excluding({"inplace"}), &own);
+      add(report, own);
+      after = make_ref<InnerGraph>(inner.inputs(), inner.outputs());
+    }
+    if (after->equals(*has->inner_graph())) continue;
+    const Apply better = has->with_inner_graph(after)->make_node(node.inputs());
+    better.node()->provenance = node.provenance();
+    for (int k = 0; k < int(node.output_count()); ++k) replacements.emplace_back(node.output(k), better.output(k));
+  }
+  if (!replacements.empty()) graph.replace_all(replacements, "inner_graph");
+}
+
+}  // namespace bitale::rewriting

@@ -1,0 +1,11 @@
+// Rewriting of inner graphs: those of ops that are still there when all phases have run, each distinct one once.
+#pragma once
+
+#include "bitale/rewriting/rewriting.hpp"
+
+namespace bitale::rewriting {
+
+// As the query says, but never in place: who calls an inner graph keeps what it passes.
+void rewrite_inner_graphs(FunctionGraph& graph, const RewriteQuery& query, RewriteReport& report);
+
+}  // namespace bitale::rewriting
