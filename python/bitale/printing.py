@@ -49,11 +49,13 @@ def debugprint(
     print_memory_map: bool = False,
     print_fgraph_inputs: bool = False,
     provenance: bool = False,
+    print_inner_graphs: bool | str = "auto",
 ) -> str | None:
     """Prints the tree below variables, Apply nodes, FunctionGraphs or functions (one, or a list of them).
 
     file: where to; ``"str"`` returns the text instead. depth: levels to print, -1 for all.
     provenance: after each node, the rewrite rules that made it and the line it came from.
+    print_inner_graphs: whether graphs of ops such as OpFromGraph follow; "auto" is True.
     """
     text = _core.dprint_text(
         graph_like,
@@ -66,6 +68,7 @@ def debugprint(
         print_view_map=print_view_map or print_memory_map,
         print_fgraph_inputs=print_fgraph_inputs,
         provenance=provenance,
+        print_inner_graphs=bool(print_inner_graphs),
     )
     if file == "str":
         return text

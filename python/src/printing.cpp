@@ -30,7 +30,7 @@ namespace {
 bool is_default(const DprintOptions& options) {
   return options.depth == -1 && options.id_type == "CHAR" && !options.print_type && !options.print_shape &&
          !options.stop_on_name && !options.print_destroy_map && !options.print_view_map && !options.provenance &&
-         !options.print_fgraph_inputs;
+         !options.print_fgraph_inputs && options.print_inner_graphs;
 }
 
 std::string print_function(const Function& function, const DprintOptions& options) {
@@ -141,7 +141,8 @@ void bind_printing(nb::module_& m) {
   m.def(
       "dprint_text",
       [](Any graphs, int depth, bool print_type, bool print_shape, const std::string& id_type, bool stop_on_name,
-         bool print_destroy_map, bool print_view_map, bool print_fgraph_inputs, bool provenance) {
+         bool print_destroy_map, bool print_view_map, bool print_fgraph_inputs, bool provenance,
+         bool print_inner_graphs) {
         PrintedNodes printed;
         DprintOptions options;
         options.depth = depth;
@@ -153,6 +154,7 @@ void bind_printing(nb::module_& m) {
         options.print_view_map = print_view_map;
         options.print_fgraph_inputs = print_fgraph_inputs;
         options.provenance = provenance;
+        options.print_inner_graphs = print_inner_graphs;
         options.printed = &printed;
         if (!PyList_Check(graphs.ptr()) && !PyTuple_Check(graphs.ptr())) return print_one(graphs, options);
         std::string out;
@@ -161,7 +163,7 @@ void bind_printing(nb::module_& m) {
       },
       "graph_like"_a, "depth"_a = -1, "print_type"_a = false, "print_shape"_a = false, "id_type"_a = "CHAR",
       "stop_on_name"_a = false, "print_destroy_map"_a = false, "print_view_map"_a = false,
-      "print_fgraph_inputs"_a = false, "provenance"_a = false);
+      "print_fgraph_inputs"_a = false, "provenance"_a = false, "print_inner_graphs"_a = true);
   constexpr const char* signature =
       "def dprint(self, depth: int = -1, *, file: typing.Any = None, **options: typing.Any) -> str | None";
   constexpr const char* doc = "Prints the tree; the options are those of bitale.dprint.";

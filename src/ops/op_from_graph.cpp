@@ -37,6 +37,7 @@ struct OpFromGraph::Found {
   std::mutex mutex;
   std::map<std::pair<bool, std::vector<int>>, std::unique_ptr<const Derivative>> derivatives;
   std::unique_ptr<const Lengths> lengths;
+  std::map<std::vector<std::int64_t>, std::vector<Type>> types;  // of outputs, by static lengths of inputs
   std::optional<std::vector<std::vector<bool>>> connected;
   std::optional<bool> may_fold;
 };
@@ -218,9 +219,33 @@ Apply OpFromGraph::make_node(std::span<const Variable> inputs) const {
         cat(called(), ": expected ", like.size(), " input", like.size() == 1 ? "" : "s", ", got ", inputs.size()));
   Variables own;
   for (std::size_t i = 0; i < inputs.size(); ++i) own.push_back(filtered(inputs[i], like[i], i, called()));
-  std::vector<Type> types;
-  for (auto& output : graph_->outputs()) types.push_back(output.type());
-  return Apply(OpRef(this), std::move(own), types);
+  return Apply(OpRef(this), own, types_for(own));
+}
+
+// What is known of the inputs' lengths is known of the outputs', as it is when the graph is inlined.
+std::vector<Type> OpFromGraph::types_for(const Variables& inputs) const {
+  bool is_more_precise = false;
+  std::vector<std::int64_t> key;
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    is_more_precise |= !inputs[i].type()->equals(*graph_->inputs()[i].type());
+    if (is_tensor(inputs[i])) key.insert(key.end(), inputs[i].static_shape().begin(), inputs[i].static_shape().end());
+  }
+  const auto types_of = [](const Variables& outputs) {
+    std::vector<Type> types;
+    for (auto& output : outputs) types.push_back(output.type());
+    return types;
+  };
+  if (!is_more_precise) return types_of(graph_->outputs());
+  {
+    std::lock_guard lock(found_->mutex);
+    if (auto known = found_->types.find(key); known != found_->types.end()) return known->second;
+  }
+  const TestValuesOff none_are_known;
+  Variables leaves;
+  for (auto& input : inputs) leaves.emplace_back(input.type());
+  std::vector<Type> types = types_of(graph_->applied_to(leaves));
+  std::lock_guard lock(found_->mutex);
+  return found_->types.try_emplace(std::move(key), std::move(types)).first->second;
 }
 
 // The graph's ops say it one after the other, of leaves that stand for the inputs' lengths. What asks for the length of

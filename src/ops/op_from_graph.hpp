@@ -36,6 +36,7 @@ class OpFromGraph final : public Op, public HasInnerGraph {
   struct Found;
   struct Derivative;
   struct Lengths;
+  std::vector<Type> types_for(const Variables& inputs) const;
   const Derivative& derivative(bool is_pullback, std::span<const Variable> given) const;
   Variables derived(bool is_pullback, const Apply& node, std::span<const Variable> given) const;
   Variables overridden(bool is_pullback, const Apply& node, std::span<const Variable> given) const;

@@ -1,9 +1,12 @@
 // dprint: the tree of nodes below a variable, one line each, depth first. A node met again shows "···" instead of its
-// inputs. The walk keeps its own stack, and one indentation string that grows and shrinks with it.
+// inputs. The walk keeps its own stack, and one indentation string that grows and shrinks with it. Inner graphs of ops
+// follow, each distinct one once.
 #include <ostream>
+#include <unordered_map>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/graph/inner_graph.hpp"
 #include "bitale/graph/provenance.hpp"
 #include "bitale/printing/printing.hpp"
 #include "graph/pointer_map.hpp"
@@ -11,10 +14,22 @@
 
 namespace bitale {
 
+namespace {
+
+struct HashOp {
+  std::size_t operator()(const OpRef& op) const { return op->hash(); }
+};
+struct EqualOps {
+  bool operator()(const OpRef& a, const OpRef& b) const { return a->equals(*b); }
+};
+
+}  // namespace
+
 struct PrintedNodes::State {
   PointerMap<std::size_t> ids;  // of nodes and leaves, in order of appearance
   PointerSet expanded;          // nodes whose inputs were printed
   Variables alive;              // keeps addresses from being used again
+  std::unordered_map<OpRef, std::size_t, HashOp, EqualOps> with_inner_graph;  // ops, and their places
 };
 
 PrintedNodes::PrintedNodes() : state_(std::make_unique<State>()) {}
@@ -64,10 +79,10 @@ class TreePrinter {
     indent_.clear();
   }
 
-  void print_root(const Variable& root, const std::string& remark) {
+  void print_root(const Variable& root, const std::string& remark, const char* connector = "", const char* bar = "") {
     if (!root) throw ValueError("dprint: expected a variable, got none");
     if (options_.depth == 0) return;
-    print(root, "", remark);
+    print(root, connector, remark, bar);
     while (!open_.empty() && !full_) {
       Frame& frame = open_.back();
       const Variables& inputs = frame.node->inputs;
@@ -82,6 +97,18 @@ class TreePrinter {
     }
     open_.clear();
     indent_.clear();
+  }
+
+  // Those of the ops that were met, then of the ops met in them.
+  void print_inner_graphs() {
+    for (std::size_t i = 0; i < inner_.size() && !full_; ++i) {
+      if (i == 0) line("", "\nInner graphs:");
+      const InnerGraph& graph = *inner_graph_of(*inner_[i].op);
+      for (std::size_t k = 0; k < graph.inputs().size(); ++k) inner_inputs_.insert(graph.inputs()[k].node(), k);
+      const std::string ids = options_.id_type.empty() ? "" : cat(" [id ", join(inner_[i].ids, ", "), "]");
+      line("", cat("\n", inner_[i].op->label(), ids));
+      for (auto& output : graph.outputs()) print_root(output, {}, " ← ", "   ");
+    }
   }
 
   std::string take() && { return std::move(out_); }
@@ -129,9 +156,22 @@ class TreePrinter {
   // " [id A]" of a node or leaf.
   std::string id(const void* key, const Variable& variable) {
     auto [number, is_new] = printed_.ids.insert(key, printed_.ids.size());
-    if (is_new) printed_.alive.push_back(variable);
+    const std::string text = options_.id_type == "int" ? std::to_string(*number) : letters(*number);
+    if (is_new) {
+      printed_.alive.push_back(variable);
+      note_inner_graph(variable, text);
+    }
     if (options_.id_type.empty()) return {};
-    return cat(" [id ", options_.id_type == "int" ? std::to_string(*number) : letters(*number), "]");
+    return cat(" [id ", text, "]");
+  }
+
+  void note_inner_graph(const Variable& variable, const std::string& id) {
+    const Op* op = options_.print_inner_graphs ? variable.owner_op() : nullptr;
+    if (!op || op->elementwise() || !inner_graph_of(*op)) return;
+    const auto [place, is_new] = printed_.with_inner_graph.try_emplace(OpRef(op), inner_.size());
+    if (is_new) inner_.push_back({OpRef(op), {}});
+    // An op that an earlier call has listed is not listed again.
+    if (place->second < inner_.size() && inner_[place->second].op->equals(*op)) inner_[place->second].ids.push_back(id);
   }
 
   std::string type_and_shape(const Variable& variable) const {
@@ -147,7 +187,8 @@ class TreePrinter {
   }
 
   std::string leaf_line(const Variable& leaf) {
-    return cat(leaf_text(leaf), id(leaf.node(), leaf), type_and_shape(leaf));
+    const std::size_t* place = inner_inputs_.find(leaf.node());
+    return cat(place ? cat("*", *place, "-") : "", leaf_text(leaf), id(leaf.node(), leaf), type_and_shape(leaf));
   }
 
   std::string node_line(const Variable& variable, const Apply& node) {
@@ -175,7 +216,14 @@ class TreePrinter {
   const DprintOptions& options_;
   PrintedNodes own_;
   PrintedNodes::State& printed_;
+  struct Inner {
+    OpRef op;
+    std::vector<std::string> ids;  // of its nodes
+  };
+
   PointerMap<std::size_t> positions_;
+  std::vector<Inner> inner_;              // in the order in which they were met
+  PointerMap<std::size_t> inner_inputs_;  // leaves of inner graphs, and their positions
   std::vector<Frame> open_;
   std::string indent_;
   std::string out_;
@@ -187,6 +235,7 @@ namespace {
 std::string print_roots(TreePrinter& printer, std::span<const Variable> roots, const DprintOptions& options) {
   for (std::size_t i = 0; i < roots.size(); ++i)
     printer.print_root(roots[i], i < options.outputs.size() ? options.outputs[i] : std::string());
+  printer.print_inner_graphs();
   return std::move(printer).take();
 }
 

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "bitale/graph/inner_graph.hpp"
+#include "bitale/rewriting/rules.hpp"
 
 namespace bitale::rewriting {
 
@@ -34,6 +35,7 @@ struct EqualGraphs {
 }  // namespace
 
 void rewrite_inner_graphs(FunctionGraph& graph, const RewriteQuery& query, RewriteReport& report) {
+  if (std::find(query.exclude.begin(), query.exclude.end(), structural) != query.exclude.end()) return;
   std::unordered_map<InnerGraphRef, InnerGraphRef, HashGraph, EqualGraphs> rewritten;
   Replacements replacements;
   for (std::size_t slot = 0; slot < graph.slot_count(); ++slot) {
@@ -52,7 +54,9 @@ void rewrite_inner_graphs(FunctionGraph& graph, const RewriteQuery& query, Rewri
       after = make_ref<InnerGraph>(inner.inputs(), inner.outputs());
     }
     if (after->equals(*has->inner_graph())) continue;
-    const Apply better = has->with_inner_graph(after)->make_node(node.inputs());
+    std::vector<Type> types;
+    for (auto& output : node.outputs()) types.push_back(output.type());
+    const Apply better(has->with_inner_graph(after), node.inputs(), types);
     better.node()->provenance = node.provenance();
     for (int k = 0; k < int(node.output_count()); ++k) replacements.emplace_back(node.output(k), better.output(k));
   }

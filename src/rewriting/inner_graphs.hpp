@@ -5,7 +5,8 @@
 
 namespace bitale::rewriting {
 
-// As the query says, but never in place: who calls an inner graph keeps what it passes.
+// As the query says, but never in place: who calls an inner graph keeps what it passes. Nothing is done where the query
+// excludes structural rules, which make nothing more stable.
 void rewrite_inner_graphs(FunctionGraph& graph, const RewriteQuery& query, RewriteReport& report);
 
 }  // namespace bitale::rewriting

@@ -45,6 +45,12 @@ def test_extending():
         execute(code, "extending.md", names)
 
 
+def test_op_from_graph():
+    names = {}
+    for code in blocks("op_from_graph.md", "python"):
+        execute(code, "op_from_graph.md", names)
+
+
 def test_linkers():
     names = {}
     for code in blocks("linkers.md", "python"):

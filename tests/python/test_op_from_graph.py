@@ -127,6 +127,34 @@ def test_pickle():
         pickle.dumps(OpFromGraph([x], [x], pullback=lambda inputs, outputs, given: given))
 
 
+def test_dprint_lists_inner_graphs():
+    x, y = pt.dvectors("x", "y")
+    inner = OpFromGraph([x], [pt.tanh(x)], name="inner")
+    op = OpFromGraph([x, y], [inner(x) * y], name="outer")
+    text = bt.dprint(op(y, x) + op(x, y), file="str")
+    assert text == (
+        "Add [id A]\n"
+        " ├─ outer{inline=True} [id B]\n"
+        " │  ├─ y [id C]\n"
+        " │  └─ x [id D]\n"
+        " └─ outer{inline=True} [id E]\n"
+        "    ├─ x [id D]\n"
+        "    └─ y [id C]\n"
+        "\n"
+        "Inner graphs:\n"
+        "\n"
+        "outer{inline=True} [id B, E]\n"
+        " ← Mul [id F]\n"
+        "    ├─ inner{inline=True} [id G]\n"
+        "    │  └─ *0-x [id H]\n"
+        "    └─ *1-y [id I]\n"
+        "\n"
+        "inner{inline=True} [id G]\n"
+        " ← Tanh [id J]\n"
+        "    └─ *0-x [id K]\n"
+    )
+
+
 def test_shapes_do_not_compute_it():
     x, m = pt.dvector("x"), pt.dmatrix("m")
     op = OpFromGraph([x, m], [pt.outer(x, m[0]).T], inline=False)

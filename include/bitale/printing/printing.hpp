@@ -38,6 +38,7 @@ struct DprintOptions {
   bool print_view_map = false;                         // "v={0: [1]}": output 0 is a view of input 1
   bool provenance = false;                             // "{log1p; model.py:3}": rules that made a node, user's line
   bool print_fgraph_inputs = false;                    // the inputs of a FunctionGraph first
+  bool print_inner_graphs = true;                      // of ops that have some, after the tree: "Inner graphs:"
   bool stop_on_name = false;                           // nothing below a node whose output has a name
   std::string id_type = "CHAR";                        // "CHAR": [id A]; "int": [id 0]; "": none. ValueError otherwise
   PrintedNodes* printed = nullptr;                     // shared with other calls
@@ -47,7 +48,8 @@ struct DprintOptions {
   std::size_t max_bytes = std::size_t(16) << 20;
 };
 
-// The tree below each variable, in PyTensor's format. A FunctionGraph's nodes show their place in its order.
+// The tree below each variable, in PyTensor's format. A FunctionGraph's nodes show their place in its order. Inner
+// graphs are listed after it, and "*0-x" is the first input of one.
 std::string dprint(std::span<const Variable> variables, const DprintOptions& options = {});
 std::string dprint(const Variable& variable, const DprintOptions& options = {});
 std::string dprint(const Apply& node, const DprintOptions& options = {});

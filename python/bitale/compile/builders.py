@@ -102,7 +102,7 @@ class OpFromGraph(Op):
     """
 
     __slots__ = ()
-    __module__ = "bitale.compile.builders"
+    _is_of_the_library = True
 
     def __new__(
         cls,
