@@ -167,7 +167,7 @@ nb::object call_op(nb::handle self, nb::args inputs, nb::kwargs keywords) {
   check_formula(node);  // here, where the user's line is, rather than when it is compiled
   if (!name.is_none()) node.output().set_name(nb::cast<std::string>(name));
   if (PyObject_IsTrue(return_list.ptr()) == 1) return nb::cast(node.outputs());
-  const nb::object only = object.op ? nb::none() : nb::object(nb::getattr(self, "default_output", nb::none()));
+  const nb::object only = object.op ? nb::none() : attribute_or_none(self, "default_output");
   if (!only.is_none()) {
     const auto at = std::size_t(*as_optional_int(only, "default_output"));
     if (at >= node.output_count())

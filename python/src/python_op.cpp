@@ -101,7 +101,7 @@ using Map = std::vector<std::vector<int>>;
 
 Map map_of(nb::handle object, const char* name) {
   Map out;
-  const nb::object given = nb::getattr(object, name, nb::none());
+  const nb::object given = attribute_or_none(object, name);
   if (given.is_none()) return out;
   const auto refuse = [&] {
     throw TypeError(cat(qualified_name(object), ".", name,
@@ -185,6 +185,20 @@ Array stored_value(nb::object stored, const TensorType& type, const std::string&
   return is_array && !is_ours ? value.copy() : value;
 }
 
+// Calls ask(); what it raises names the node.
+template <class Ask>
+auto about(const Apply& node, Ask&& ask) {
+  try {
+    return ask();
+  } catch (Error& error) {
+    add_node_context(error, node, {});
+    throw;
+  } catch (...) {
+    describe_foreign_error(node, {});
+    throw;
+  }
+}
+
 // ---- the op ---------------------------------------------------------------------------------------------------------
 
 class PythonOp final : public Op, public Expansion {
@@ -210,31 +224,7 @@ class PythonOp final : public Op, public Expansion {
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override {
     nb::gil_scoped_acquire locked;
     if (!overrides(object(), "infer_shape")) return {};
-    nb::list shapes;
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-      shapes.append(as_tensor(node.input(int(i)).type()) ? nb::object(as_tuple(inputs[i])) : nb::none());
-    const nb::object given = helper("infer_shape")(object(), node, shapes);
-    if (given.is_none()) return {};
-    const std::string who = method("infer_shape");
-    if (!PyList_Check(given.ptr()) && !PyTuple_Check(given.ptr()))
-      throw TypeError(cat(who, ": expected a list with a shape per output, got ", shown(given)));
-    if (nb::len(given) != node.output_count())
-      throw ValueError(cat(who, ": ", nb::len(given), " shapes for ", node.output_count(), " outputs"));
-    std::vector<Shape> out;
-    for (nb::handle shape : given) {
-      const Variable output = node.output(int(out.size()));
-      Shape lengths = as_lengths(shape, who);
-      if (int(lengths.size()) != output.ndim())
-        throw ValueError(cat(who, ": the shape of output ", out.size(), " has ", lengths.size(), " lengths, expected ",
-                             output.ndim()));
-      for (auto& length : lengths) {
-        if (length.ndim() != 0 || !is_discrete(length.dtype()) || length.dtype() == DType::Bool)
-          throw TypeError(cat(who, ": a length must be an integer scalar, not ", length.type()->str()));
-        length = cast(length, DType::Int64);
-      }
-      out.push_back(std::move(lengths));
-    }
-    return out;
+    return about(node, [&] { return inferred_shape(node, inputs); });
   }
 
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override {
@@ -279,21 +269,7 @@ class PythonOp final : public Op, public Expansion {
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override {
     nb::gil_scoped_acquire locked;
     if (!overrides(object(), "connection_pattern")) return Op::connection_pattern(node);
-    const nb::object given = object().attr("connection_pattern")(wrap(node));
-    std::vector<std::vector<bool>> out;
-    const auto is_list = [](nb::handle h) { return PyList_Check(h.ptr()) || PyTuple_Check(h.ptr()); };
-    bool fits = is_list(given) && nb::len(given) == node.inputs().size();
-    if (fits)
-      for (nb::handle row : given) {
-        fits = fits && is_list(row) && nb::len(row) == node.output_count();
-        if (!fits) break;
-        std::vector<bool>& flags = out.emplace_back();
-        for (nb::handle flag : row) flags.push_back(PyObject_IsTrue(flag.ptr()) == 1);
-      }
-    if (!fits)
-      throw TypeError(cat(method("connection_pattern"), ": expected ", node.inputs().size(), " lists of ",
-                          node.output_count(), " bools, got ", shown(given)));
-    return out;
+    return about(node, [&] { return own_pattern(node); });
   }
 
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override {
@@ -324,10 +300,12 @@ class PythonOp final : public Op, public Expansion {
   bool may_fold(const Apply& node) const override {
     nb::gil_scoped_acquire locked;
     if (!overrides(object(), "do_constant_folding")) return true;
-    const nb::object answer = object().attr("do_constant_folding")(nb::none(), wrap(node));
-    const int truth = PyObject_IsTrue(answer.ptr());
-    if (truth < 0) nb::raise_python_error();
-    return truth != 0;
+    return about(node, [&] {
+      const nb::object answer = object().attr("do_constant_folding")(nb::none(), wrap(node));
+      const int truth = PyObject_IsTrue(answer.ptr());
+      if (truth < 0) nb::raise_python_error();
+      return truth != 0;
+    });
   }
 
   std::optional<Variables> expansion(const Apply& node) const override {
@@ -351,6 +329,66 @@ class PythonOp final : public Op, public Expansion {
 
  private:
   std::string method(const char* name) const { return cat(qualified_name(object()), ".", name); }
+
+  std::vector<std::vector<bool>> own_pattern(const Apply& node) const {
+    const nb::object given = object().attr("connection_pattern")(wrap(node));
+    std::vector<std::vector<bool>> out;
+    const auto is_list = [](nb::handle h) { return PyList_Check(h.ptr()) || PyTuple_Check(h.ptr()); };
+    bool fits = is_list(given) && nb::len(given) == node.inputs().size();
+    if (fits)
+      for (nb::handle row : given) {
+        fits = fits && is_list(row) && nb::len(row) == node.output_count();
+        if (!fits) break;
+        std::vector<bool>& flags = out.emplace_back();
+        for (nb::handle flag : row) flags.push_back(PyObject_IsTrue(flag.ptr()) == 1);
+      }
+    if (!fits)
+      throw TypeError(cat(method("connection_pattern"), ": expected ", node.inputs().size(), " lists of ",
+                          node.output_count(), " bools, got ", shown(given)));
+    return out;
+  }
+
+  // ---- lengths ----
+
+  std::vector<Shape> inferred_shape(const Apply& node, std::span<const Shape> inputs) const {
+    nb::list shapes;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      shapes.append(as_tensor(node.input(int(i)).type()) ? nb::object(as_tuple(inputs[i])) : nb::none());
+    const nb::object given = helper("infer_shape")(object(), node, shapes);
+    if (given.is_none()) return {};
+    const std::string who = method("infer_shape");
+    if (!PyList_Check(given.ptr()) && !PyTuple_Check(given.ptr()))
+      throw TypeError(cat(who, ": expected a list with a shape per output, got ", shown(given)));
+    if (nb::len(given) != node.output_count())
+      throw ValueError(cat(who, ": ", nb::len(given), " shapes for ", node.output_count(), " outputs"));
+    std::vector<Shape> out;
+    for (nb::handle shape : given) {
+      const Variable output = node.output(int(out.size()));
+      Shape lengths = as_lengths(shape, who);
+      if (int(lengths.size()) != output.ndim())
+        throw ValueError(cat(who, ": the shape of output ", out.size(), " has ", lengths.size(), " lengths, expected ",
+                             output.ndim()));
+      for (auto& length : lengths) {
+        if (length.ndim() != 0 || !is_discrete(length.dtype()) || length.dtype() == DType::Bool)
+          throw TypeError(cat(who, ": a length must be an integer scalar, not ", length.type()->str()));
+        length = cast(length, DType::Int64);
+      }
+      out.push_back(std::move(lengths));
+    }
+    require_not_own(node, inputs, out);
+    return out;
+  }
+
+  // Lengths that need the node's own output would be asked for again and again.
+  void require_not_own(const Apply& node, std::span<const Shape> inputs, const std::vector<Shape>& shapes) const {
+    Variables lengths;
+    VariableSet known(node.inputs().begin(), node.inputs().end());
+    for (auto& shape : inputs) known.insert(shape.begin(), shape.end());
+    for (auto& shape : shapes) lengths.insert(lengths.end(), shape.begin(), shape.end());
+    for (auto& v : ancestors(lengths, known))
+      if (v.has_owner() && v.owner().same_as(node))
+        throw ValueError(cat(method("infer_shape"), ": a length is computed from the node's own output"));
+  }
 
   // ---- perform ----
 
@@ -449,10 +487,6 @@ class PythonOp final : public Op, public Expansion {
       }
     }
     promise->shapes = infer_shape(node, inputs);
-    for (auto& shape : promise->shapes)
-      for (auto& length : shape)
-        if (depends_on(length, node.outputs()))
-          throw ValueError(cat(method("infer_shape"), ": a length is computed from the node's own output"));
     return promise;
   }
 
@@ -506,6 +540,13 @@ class PythonOp final : public Op, public Expansion {
 const PythonOp* python_op(const Op& op) { return dynamic_cast<const PythonOp*>(&op); }
 
 }  // namespace
+
+nb::object attribute_or_none(nb::handle object, const char* name) {
+  if (PyObject* found = PyObject_GenericGetAttr(object.ptr(), nb::str(name).ptr())) return nb::steal(found);
+  if (!PyErr_ExceptionMatches(PyExc_AttributeError)) nb::raise_python_error();
+  PyErr_Clear();
+  return nb::none();
+}
 
 bool overrides(nb::handle object, const char* name) {
   const nb::handle base = nb::type<OpObject>();
@@ -567,8 +608,7 @@ Py_hash_t python_op_hash(nb::handle object) {
 
 Apply default_node(nb::handle object, nb::handle inputs) {
   const std::string who = cat(qualified_name(object), ".make_node");
-  const nb::object itypes = nb::getattr(object, "itypes", nb::none()),
-                   otypes = nb::getattr(object, "otypes", nb::none());
+  const nb::object itypes = attribute_or_none(object, "itypes"), otypes = attribute_or_none(object, "otypes");
   if (itypes.is_none() || otypes.is_none())
     throw NotImplementedError(cat(qualified_name(object), " has neither make_node nor itypes and otypes"));
   const auto types_of = [&](nb::handle list, const char* name) {

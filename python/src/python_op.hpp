@@ -29,6 +29,8 @@ void check_formula(const Apply& node);
 Apply node_of_python_op(nb::handle op, nb::handle inputs, nb::handle outputs);
 // An object that must be an Apply node, of what `who` gave.
 const Apply& apply_of(nb::handle object, std::string_view who);
+// None where neither the object nor its class has it; __getattr__ is not asked.
+nb::object attribute_or_none(nb::handle object, const char* name);
 // Whether the class of the object (or the object) has a method or attribute of its own in place of Op's.
 bool overrides(nb::handle object, const char* name);
 

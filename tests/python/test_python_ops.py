@@ -557,6 +557,54 @@ def test_bad_infer_shape(shapes, message):
     assert "Bad.infer_shape" in str(caught.value)
 
 
+def test_lengths_that_need_the_output_itself():
+    class Own(Scale):
+        def infer_shape(self, fgraph, node, input_shapes):
+            return [(node.outputs[0].shape[0],)]
+
+    x = pt.dvector("x")
+    with pytest.raises(ValueError, match="Own.infer_shape: a length is computed from the node's own output"):
+        bt.function([x], Own(2.0)(x))([1.0])
+
+
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="exceptions have no notes")
+@pytest.mark.parametrize("method", ["infer_shape", "connection_pattern"])
+def test_exceptions_while_building_name_the_node(method):
+    def fails(self, *arguments):
+        raise LookupError("mine")
+
+    x = pt.dvector("x")
+    y = type("Bad", (Scale,), {method: fails})(2.0)(x)
+    with pytest.raises(LookupError, match="mine") as caught:
+        bt.function([x], bt.grad(y.sum(), x) + y)
+    assert "Bad{factor=2.0}" in caught.value.__notes__[0] and "test_python_ops.py" in caught.value.__notes__[0]
+
+
+class Whatever(Op):
+    itypes, otypes = [pt.dvector], [pt.dvector]
+
+    def perform(self, node, inputs, output_storage):
+        inputs.clear()
+        output_storage[0][0] = np.arange(4.0)[::-2]
+        output_storage[0].append("more than is looked at")
+
+
+def test_layouts_and_oddities(linker):
+    x = pt.dvector("x")
+
+    def result(value):
+        return bt.function([x], Plain(store(value))(x) * 1, mode=linker)([1.0])
+
+    assert bt.function([x], Whatever()(x), mode=linker)([1.0]).tolist() == [3, 1]
+    assert result(np.arange(3.0).astype(">f8")).tolist() == [0, 1, 2]
+    assert result(np.broadcast_to(2.0, (3,))).tolist() == [2, 2, 2]
+    assert result(np.arange(3.0).view(np.recarray)).tolist() == [0, 1, 2]
+    assert result(np.empty(0)).tolist() == []
+    for storage in (lambda inputs, outputs: outputs.clear(), lambda inputs, outputs: outputs[0].clear()):
+        with pytest.raises((TypeError, ValueError), match="output_storage"):
+            bt.function([x], Plain(storage)(x), mode=linker)([1.0])
+
+
 def test_arrays_that_are_kept(linker):
     """What perform was given, and what it gave, belongs to it: nothing later changes either."""
     kept, given_out = [], []
