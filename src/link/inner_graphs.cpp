@@ -50,7 +50,7 @@ Apart inner_graphs_apart(const LinkedGraph& graph, const LinkBranch& link) {
   std::vector<OpRef> calls;
   std::unordered_map<const ApplyNode*, ApplyNode*> stand_in, replaced;
   std::vector<Apply> kept;  // replaced nodes, so that no other gets their address
-  Replacements replacements;
+  // One after the other, each after those it reads, for a call begins with the inputs that the node has now.
   for (const Apply& node : copy->toposort()) {
     if (!has_inner_graph(node)) continue;
     const auto is_same = [&](auto& call) { return static_cast<const InnerCall&>(*call).op->equals(node.op()); };
@@ -65,12 +65,13 @@ Apart inner_graphs_apart(const LinkedGraph& graph, const LinkBranch& link) {
     for (auto& output : node.outputs()) types.push_back(output.type());
     const Apply call(*found, node.inputs(), types);
     call.node()->provenance = node.provenance();
+    Replacements replacements;
     for (int k = 0; k < int(node.output_count()); ++k) replacements.emplace_back(node.output(k), call.output(k));
+    copy->replace_all(replacements, "inner_graphs");
     kept.push_back(node);
     kept.push_back(call);
     replaced[node.node()] = call.node();
   }
-  copy->replace_all(replacements, "inner_graphs");
   for (auto& [original, own] : originals) {
     ApplyNode* owner = own.node()->owner;
     if (!owner || !original.node()->owner) continue;

@@ -37,10 +37,15 @@ struct EqualGraphs {
 void rewrite_inner_graphs(FunctionGraph& graph, const RewriteQuery& query, RewriteReport& report) {
   if (std::find(query.exclude.begin(), query.exclude.end(), structural) != query.exclude.end()) return;
   std::unordered_map<InnerGraphRef, InnerGraphRef, HashGraph, EqualGraphs> rewritten;
-  Replacements replacements;
-  for (std::size_t slot = 0; slot < graph.slot_count(); ++slot) {
-    const Apply node = graph.at_slot(slot);
-    if (!node || node.op().elementwise()) continue;
+  // One after the other, each after those it reads, for a new node begins with the inputs that the old one has now.
+  std::vector<Apply> nodes;
+  for (std::size_t slot = 0; slot < graph.slot_count(); ++slot)
+    if (const Apply node = graph.at_slot(slot); node && !node.op().elementwise() && inner_graph_of(node.op())) {
+      nodes = graph.toposort();
+      break;
+    }
+  for (const Apply& node : nodes) {
+    if (node.op().elementwise() || !graph.contains(node)) continue;
     auto* has = dynamic_cast<const HasInnerGraph*>(&node.op());
     if (!has) continue;
     InnerGraphRef& after = rewritten[has->inner_graph()];
@@ -58,9 +63,10 @@ void rewrite_inner_graphs(FunctionGraph& graph, const RewriteQuery& query, Rewri
     for (auto& output : node.outputs()) types.push_back(output.type());
     const Apply better(has->with_inner_graph(after), node.inputs(), types);
     better.node()->provenance = node.provenance();
+    Replacements replacements;
     for (int k = 0; k < int(node.output_count()); ++k) replacements.emplace_back(node.output(k), better.output(k));
+    graph.replace_all(replacements, "inner_graph");
   }
-  if (!replacements.empty()) graph.replace_all(replacements, "inner_graph");
 }
 
 }  // namespace bitale::rewriting

@@ -93,6 +93,26 @@ TEST_CASE("what is inlined is stabilized and fused with what surrounds it") {
   CHECK(allclose(g({Array{1., 2.}}), Array{3., 4.}));
 }
 
+TEST_CASE("what reads one and is one itself is there once, rewritten") {
+  const Variable x = vector("x");
+  const OpRef op = op_from_graph({x}, {log(1.0 + exp(x)) * 1.0}, inlined(false));
+  Variable out = x;
+  for (int i = 0; i < 4; ++i) out = only(op, {out});
+  int calls = 0;
+  const Linker counting = vm_linker([&](NodeStep& step) { calls += step.node.op().name() == "OpFromGraph"; });
+  FunctionOptions options;
+  options.mode = Mode(counting, "fast_run");
+  const Function f = function({x}, {out, grad(sum(out), x)}, options);
+  const Array point{0.5, -0.5};
+  const Results by_nodes = f({point}), native = function({x}, {out, grad(sum(out), x)})({point});
+  CHECK(calls == 8);
+  CHECK(allclose(by_nodes[0], native[0]));
+  CHECK(allclose(by_nodes[1], native[1]));
+  for (auto& node : f.graph().toposort())
+    if (const InnerGraph* graph = inner_graph_of(node.op()))
+      for (auto& inner : toposort(graph->outputs())) CHECK(inner.op().label() != "Log");
+}
+
 TEST_CASE("nested ones") {
   const Variable x = vector("x");
   for (const bool is_inline : {true, false}) {
