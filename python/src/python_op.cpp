@@ -443,8 +443,13 @@ class PythonOp final : public Op, public Expansion {
   // ---- infer_shape against what perform made ----
 
   // The lengths that infer_shape promises, over lengths of inputs. Made once, with the lock of the interpreter.
+  // Nodes that are copies of one another share the op; one that has gone may have left its address to another. So a
+  // promise is known by the inputs of its node, which it keeps.
   struct Promise {
-    const ApplyNode* node = nullptr;
+    Variables inputs;
+    bool is_of(const Apply& node) const {
+      return std::ranges::equal(inputs, node.inputs(), [](auto& a, auto& b) { return a.same_as(b); });
+    }
     std::vector<std::pair<std::size_t, int>> places;  // of leaves: input and axis
     Variables leaves;
     std::vector<Shape> shapes;
@@ -452,8 +457,8 @@ class PythonOp final : public Op, public Expansion {
 
   void check_lengths(const Apply& node, std::span<const Array> in, std::span<const Array> out) const {
     if (!overrides(object(), "infer_shape")) return;
-    if (!promise_ || promise_->node != node.node()) promise_ = promise_of(node);
-    const std::shared_ptr<const Promise> promise = promise_;
+    std::shared_ptr<const Promise> promise = promise_;
+    if (!promise || !promise->is_of(node)) promise = promise_ = promise_of(node);
     Variables given = promise->leaves, wanted;
     std::vector<Array> values;
     for (auto [input, axis] : promise->places) values.push_back(Array(in[input].shape(axis)));
@@ -476,7 +481,7 @@ class PythonOp final : public Op, public Expansion {
 
   std::shared_ptr<const Promise> promise_of(const Apply& node) const {
     auto promise = std::make_shared<Promise>();
-    promise->node = node.node();
+    promise->inputs = node.inputs();
     std::vector<Shape> inputs;
     for (std::size_t i = 0; i < node.inputs().size(); ++i) {
       Shape& shape = inputs.emplace_back();

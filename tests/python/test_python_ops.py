@@ -557,6 +557,27 @@ def test_bad_infer_shape(shapes, message):
     assert "Bad.infer_shape" in str(caught.value)
 
 
+def test_lengths_of_nodes_that_come_and_go():
+    """Copies of a node share its op, and one may lie where another one was."""
+
+    class Repeat(Op):
+        __props__ = ()
+        itypes, otypes = [pt.dvector, pt.lscalar], [pt.dvector]
+
+        def perform(self, node, inputs, output_storage):
+            output_storage[0][0] = np.tile(inputs[0], inputs[1])
+
+        def infer_shape(self, fgraph, node, input_shapes):
+            return [(input_shapes[0][0] * node.inputs[1],)]
+
+    x, n = pt.dvector("x"), pt.lscalar("n")
+    y = Repeat()(x, n)
+    for times in range(20):
+        copied = bt.graph.clone(y, copy_leaves=True)
+        assert len(bt._core.perform_node(copied.owner, [np.zeros(1), np.array(times)])[0]) == times
+        del copied
+
+
 def test_lengths_that_need_the_output_itself():
     class Own(Scale):
         def infer_shape(self, fgraph, node, input_shapes):
