@@ -6,6 +6,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/graph/inner_graph.hpp"
 #include "codegen/c/export.hpp"
 #include "codegen/c/spelling.hpp"
 #include "codegen/llvm/export.hpp"
@@ -70,13 +71,20 @@ std::string write(const std::string& folder, const std::string& file, const std:
   return path;
 }
 
-// NotImplementedError where one of two branches is to be computed: there are no functions of the host to call.
+// NotImplementedError where one of two branches is to be computed, or an inner graph: there are no functions of the
+// host to call.
 const FunctionGraph& exported_graph(const Function& function) {
   const std::shared_ptr<const FunctionGraph> lent(std::shared_ptr<void>(), &function.graph());
   link::branches_apart(lent, [](const link::LinkedGraph&) -> std::unique_ptr<link::Thunk> {
     throw NotImplementedError(
         "export: ifelse of more than a few operations on scalars has no exported form yet; switch computes both sides");
   });
+  for (const Apply& node : function.graph().toposort())
+    if (!node.op().elementwise() && inner_graph_of(node.op()))
+      throw NotImplementedError(
+          cat("export: ", node.op().label(),
+              " is an op with an inner graph, which has no exported form yet; an OpFromGraph made "
+              "with inline=True becomes part of the function"));
   return function.graph();
 }
 

@@ -121,7 +121,9 @@ class JitThunk final : public Thunk {
   }
   std::string note(const Apply& node) const override {
     const auto found = stand_in_.find(node.node());
-    return by_host_.count(found == stand_in_.end() ? node.node() : found->second) ? "host callback to perform" : "";
+    ApplyNode* const own = found == stand_in_.end() ? node.node() : found->second;
+    if (!by_host_.count(own)) return "";
+    return is_inner_call(*own->op) ? "a function of its own" : "host callback to perform";
   }
   // Of the user's nodes in the graph that was linked.
   void set_stand_ins(std::unordered_map<const ApplyNode*, ApplyNode*> nodes) { stand_in_ = std::move(nodes); }

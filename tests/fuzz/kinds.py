@@ -571,7 +571,8 @@ def inner_graph(g: Generator) -> str:
     inline = g.chance(0.5)
     if other == x:
         return f"bt.compile.OpFromGraph([{x}], [{one}], inline={inline})({x})"
-    return f"bt.compile.OpFromGraph([{x}, {other}], [{one}, {two}], inline={inline})({x}, {other})[{g.choice([0, 1])}]"
+    unused = f"{other} + 0"  # another variable, even where both names are of one
+    return f"bt.compile.OpFromGraph([{x}, {unused}], [{one}, {two}], inline={inline})({x}, {unused})[{g.choice([0, 1])}]"
 
 
 @kind(1.5)

@@ -155,6 +155,16 @@ def test_dprint_lists_inner_graphs():
     )
 
 
+def test_not_inlined_it_is_a_function_of_its_own(tmp_path):
+    x = pt.dvector("x")
+    op = OpFromGraph([x], [pt.exp(x)], inline=False, name="own")
+    f = bt.function([x], op(x) + op(x * 2))
+    assert bt.dprint(f, file="str").count("(a function of its own)") == 2
+    with pytest.raises(NotImplementedError, match=r"own\{inline=False\} is an op with an inner graph(.|\n)*inline=True"):
+        f.export_c(tmp_path)
+    assert bt.function([x], OpFromGraph([x], [pt.exp(x)])(x), name="g").export_c(tmp_path)
+
+
 def test_shapes_do_not_compute_it():
     x, m = pt.dvector("x"), pt.dmatrix("m")
     op = OpFromGraph([x, m], [pt.outer(x, m[0]).T], inline=False)
