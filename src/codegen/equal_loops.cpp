@@ -52,16 +52,20 @@ class Cutter {
       program::match(
           step, [&](const program::Loop& inner) { define(inner); }, [&](const program::Let& let) { define(let.var); },
           [](const OneOf<program::Store, program::Accumulate, program::Update, program::Allocate, program::Fill,
-                         program::Call, program::Check, program::HostCall> auto&) {});
+                         program::Call, program::Check, program::HostCall, program::Next, program::If> auto&) {});
     }
   }
   void define(Expr var) { copies_.try_emplace(var.id(), pool_.var(first_defined + defined_++, var.dtype())); }
 
   // ---- steps ----
   std::optional<program::Loop> copy(const program::Loop& loop) {
-    auto& [index, extent, carries, body, vector, ahead, work] = loop;
-    program::Loop to{copy(index), copy(extent), {}, {}, vector, ahead, work ? copy(work) : Expr()};
-    for (auto& [var, combiner, running] : carries) to.carries.push_back({copy(var), combiner, running});
+    auto& [index, extent, carries, body, vector, ahead, until, work] = loop;
+    if (until) return {};
+    program::Loop to{copy(index), copy(extent), {}, {}, vector, ahead, {}, work ? copy(work) : Expr()};
+    for (auto& [var, combiner, running, init] : carries) {
+      if (init) return {};
+      to.carries.push_back({copy(var), combiner, running});
+    }
     for (auto& step : body) {
       auto copied = copy(step);
       if (!copied) return {};
@@ -103,8 +107,8 @@ class Cutter {
           if (is_sum_of_products(update) != is_sum_of_products(to)) return {};
           return Step{std::move(to)};
         },
-        [](const OneOf<program::Allocate, program::Fill, program::Call, program::Check, program::HostCall> auto&)
-            -> Copied { return {}; });
+        [](const OneOf<program::Allocate, program::Fill, program::Call, program::Check, program::HostCall,
+                       program::Next, program::If> auto&) -> Copied { return {}; });
   }
 
   static bool has_load(const std::vector<Expr>& at) {

@@ -162,7 +162,7 @@ Steps written_out(Program& program, const Steps& steps, Products& products, int 
           return false;
         },
         [](const OneOf<program::Store, program::Accumulate, program::Let, program::Update, Loop, program::Fill,
-                       program::Check> auto&) { return false; });
+                       program::Check, program::Next, program::If> auto&) { return false; });
     if (is_replaced) continue;
     out.push_back(step);
     program::for_each_body(out.back(),

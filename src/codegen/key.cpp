@@ -110,19 +110,21 @@ class ProgramDigester {
     add(place);
   }
   void add(const program::Carry& carry) {
-    auto& [var, combiner, running] = carry;
+    auto& [var, combiner, running, init] = carry;
     add(var);
     add(combiner);
     add(running);
+    add(init);
   }
   void add(const program::Loop& step) {
-    auto& [index, extent, carries, body, vector, ahead, work] = step;
+    auto& [index, extent, carries, body, vector, ahead, until, work] = step;
     add(index);
     add(extent);
     add(carries);
     add(body);
     add(vector);
     add(ahead);
+    add(until);
     add(work);
   }
   void add(const program::Allocate& step) {
@@ -154,6 +156,17 @@ class ProgramDigester {
     auto& [condition, check] = step;
     add(condition);
     add(check);
+  }
+  void add(const program::Next& step) {
+    auto& [var, value] = step;
+    add(var);
+    add(value);
+  }
+  void add(const program::If& step) {
+    auto& [condition, then, otherwise] = step;
+    add(condition);
+    add(then);
+    add(otherwise);
   }
   void add(const program::HostCall& step) {
     auto& [callback, inputs, outputs] = step;

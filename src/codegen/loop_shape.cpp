@@ -45,7 +45,7 @@ Body examine(const program::Loop& loop, const std::unordered_set<std::int64_t>& 
           body.sums |= in_any_order && is_float_sum(update);
         },
         [](const OneOf<program::Let, program::Loop, program::Allocate, program::Fill, program::Call, program::Check,
-                       program::HostCall> auto&) {});  // never in lanes
+                       program::HostCall, program::Next, program::If> auto&) {});  // never in lanes
   }
   return body;
 }

@@ -92,9 +92,10 @@ class Estimate {
     return program::match(
         step, [&](const program::Loop& loop) { return bound(loop.extent, length_) * of(loop.body); },
         [&](const program::Fill&) { return length_ * length_; }, [&](const program::Call& call) { return of(call); },
+        [&](const program::If& branch) { return of(branch.then) + of(branch.otherwise); },
         [](const program::HostCall&) { return unbounded; },
         [](const OneOf<program::Store, program::Accumulate, program::Let, program::Update, program::Allocate,
-                       program::Check> auto&) { return 0.0; });
+                       program::Check, program::Next> auto&) { return 0.0; });
   }
   double of(const program::Call& call) const {
     double work = 1;

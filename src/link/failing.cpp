@@ -16,13 +16,16 @@ class Scan {
   bool writes_last(const program::Steps& steps) {
     for (auto& step : steps) {
       if (written_ && may_fail(step)) return false;
-      bool good = true;
+      const bool before = written_;
+      bool good = true, by_any = before;
       program::for_each_body(step, [&](const program::Steps& body) {
-        const bool before = written_;
+        written_ = before;  // of a branch one side runs
         good = good && writes_last(body);
         if (good && written_ != before && std::holds_alternative<program::Loop>(step.what))
           good = writes_last(body);  // the next iteration
+        by_any |= written_;
       });
+      written_ = by_any;
       if (!good) return false;
       program::for_each_access(
           step, [&](const program::Access& access) { written_ |= access.writes() && is_result(access.buffer); });

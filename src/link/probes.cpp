@@ -12,14 +12,15 @@ std::string_view kind_of(const program::Program& program, const program::Step& s
   using program::OneOf;
   return program::match(
       step, [](const program::Loop&) -> std::string_view { return "loop"; },
+      [](const program::If&) -> std::string_view { return "branch"; },
       [](const program::Fill&) -> std::string_view { return "fill"; },
       [](const program::Call&) -> std::string_view { return "call"; },
       [](const program::HostCall&) -> std::string_view { return "perform"; },
       [&](const program::Allocate& s) -> std::string_view {
         return program.buffers[std::size_t(s.buffer)].on_stack ? "scalars" : "memory";
       },
-      [](const OneOf<program::Store, program::Accumulate, program::Let, program::Update, program::Check> auto&)
-          -> std::string_view { return "scalars"; });
+      [](const OneOf<program::Store, program::Accumulate, program::Let, program::Update, program::Check,
+                     program::Next> auto&) -> std::string_view { return "scalars"; });
 }
 
 bool is_light(std::string_view kind) { return kind == "scalars" || kind == "memory"; }

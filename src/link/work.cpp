@@ -182,13 +182,25 @@ void WorkEstimate::of(const program::Update& step) {
 // Nesting is as deep as arrays have dimensions.
 void WorkEstimate::of(const program::Loop& step) {
   compute(step.extent);
-  for (auto& carry : step.carries) nest_.define(carry.var, levels_.size());
+  for (auto& carry : step.carries) {
+    if (carry.init) compute(carry.init);
+    nest_.define(carry.var, levels_.size());
+  }
+  if (step.until) work_.known = false;
   open(at_first(step.extent));
   nest_.open(step.index);
   look(step.body);
   nest_.close();
   close();
   for (auto& carry : step.carries) nest_.define(carry.var);
+}
+
+// Which side runs is not known before.
+void WorkEstimate::of(const program::If& step) {
+  compute(step.condition);
+  work_.known = false;
+  look(step.then);
+  look(step.otherwise);
 }
 
 void WorkEstimate::of(const program::Fill& step) { touch_all(written_, step.buffer); }

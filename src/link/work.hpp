@@ -44,6 +44,8 @@ class WorkEstimate {
   void of(const program::HostCall& step);
   void of(const program::Check& step) { compute(step.condition); }
   void of(const program::Allocate&) {}
+  void of(const program::Next& step) { compute(step.value); }
+  void of(const program::If& step);
 
   void open(Expr extent);
   void close();

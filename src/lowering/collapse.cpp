@@ -66,14 +66,14 @@ class Collapser {
           return true;
         },
         [](const OneOf<program::Let, Loop, program::Allocate, program::Fill, program::Call, program::Check,
-                       program::HostCall> auto&) { return false; });
+                       program::HostCall, program::Next, program::If> auto&) { return false; });
     return may_fit && all;
   }
 
   void collapse(Loop& outer) {
     if (outer.body.size() != 1) return;
     auto* inner = std::get_if<Loop>(&outer.body[0].what);
-    if (!inner || !inner->carries.empty()) return;
+    if (!inner || !inner->carries.empty() || inner->until || outer.until) return;
     // Rows of a known length of whole vectors gain nothing; the index of a row may be used by the outer extent only.
     bool possible = true;
     program::ExprWalk()(inner->extent, [&](Expr expr) { possible &= !(expr == outer.index); });

@@ -90,8 +90,9 @@ class Forwarder {
       const bool dead = program::match(
           step, [&](const OneOf<program::Store, program::Accumulate, program::Fill> auto& s) { return unread(s); },
           [](const program::Loop& s) { return s.body.empty() && s.carries.empty(); },
+          [](const program::If& s) { return s.then.empty() && s.otherwise.empty(); },
           [](const OneOf<program::Let, program::Update, program::Allocate, program::Call, program::Check,
-                         program::HostCall> auto&) { return false; });
+                         program::HostCall, program::Next> auto&) { return false; });
       changed |= dead;
       if (!dead) kept.push_back(std::move(step));
     }

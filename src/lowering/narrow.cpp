@@ -48,8 +48,9 @@ class Narrower {
     return nullptr;
   }
   static bool holds_loops(const Loop& loop) {
-    return std::any_of(loop.body.begin(), loop.body.end(),
-                       [](const Step& step) { return std::holds_alternative<Loop>(step.what); });
+    bool found = false;
+    program::visit_steps(loop.body, [&](const Step& step) { found |= std::holds_alternative<Loop>(step.what); });
+    return found;
   }
 
   void note(std::int64_t buffer, std::span<const Expr> at) {
@@ -113,8 +114,12 @@ class Narrower {
       });
       program::match(
           step, [&](Loop& loop) { examine(loop); },
+          [&](program::If& branch) {
+            examine(branch.then);
+            examine(branch.otherwise);
+          },
           [](const OneOf<program::Store, program::Accumulate, program::Let, program::Update, program::Allocate,
-                         program::Fill, program::Call, program::Check, program::HostCall> auto&) {});
+                         program::Fill, program::Call, program::Check, program::HostCall, program::Next> auto&) {});
     }
   }
   void examine(Loop& loop) {

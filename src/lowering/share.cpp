@@ -123,6 +123,7 @@ class Footprint {
   }
   void examine(Loop& loop) {
     extents[loop.index.payload()] = loop.extent;
+    only_simple_steps &= !loop.until;
     for (auto& carry : loop.carries) made.insert(carry.var.payload());
     for (auto& step : loop.body) {
       program::ExprWalk walk;
@@ -133,9 +134,8 @@ class Footprint {
           [&](const program::Store& s) { note(s.buffer, s.at, Access::Kind::store); },
           [&](const program::Accumulate& s) { note(s.buffer, s.at, Access::Kind::accumulate); },
           [&](const program::Let& s) { made.insert(s.var.payload()); }, [](const program::Update&) {},
-          [&](const OneOf<program::Allocate, program::Fill, program::Call, program::Check, program::HostCall> auto&) {
-            only_simple_steps = false;
-          });
+          [&](const OneOf<program::Allocate, program::Fill, program::Call, program::Check, program::HostCall,
+                          program::Next, program::If> auto&) { only_simple_steps = false; });
     }
   }
 };

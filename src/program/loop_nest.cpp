@@ -15,14 +15,18 @@ void LoopNest::close() {
 }
 
 void LoopNest::begin(const Step& step) {
-  if (auto* loop = std::get_if<Loop>(&step.what)) return begin(*loop);
   if (!written_.empty()) known_.clear();
   written_.clear();
+  for_each_body(step, [&](const Steps& body) { note_written(body); });
+}
+
+void LoopNest::begin(const Loop& loop) {
+  written_.clear();
+  note_written(loop.body);
 }
 
 void LoopNest::note_written(const Steps& body) {
   known_.clear();
-  written_.clear();
   visit_steps(body, [&](const Step& step) {
     for_each_access(step, [&](const Access& access) {
       if (access.writes()) written_.insert(access.buffer);

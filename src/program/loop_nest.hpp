@@ -15,13 +15,13 @@ class LoopNest {
  public:
   // Level 0 is the top, level 1 the outermost loop that is open.
   std::size_t innermost() const { return indices_.size(); }
-  // A loop without an index stands for lanes that are not a loop's.
+  // A loop without an index stands for lanes that are not a loop's, or for a side of a branch.
   void open(Expr index);
   void close();
 
   // A step at the top begins. What the loop that it is writes is known nowhere but where it is read.
   void begin(const Step& step);
-  void begin(const Loop& loop) { note_written(loop.body); }
+  void begin(const Loop& loop);
   const std::unordered_set<std::int64_t>& written() const { return written_; }
   bool is_written(std::int64_t buffer) const { return written_.count(buffer) != 0; }
 

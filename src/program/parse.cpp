@@ -435,6 +435,30 @@ class Parser {
       return out.push_back({Allocate{id}});
     }
     if (take("allocate")) return out.push_back({Allocate{ended(buffer(word()))}});
+    if (take("next")) {
+      const auto var = number_after(word(), "v");
+      if (!var || !variables_.contains(*var)) fail("a state of the loop around");
+      expect("=");
+      const Expr value = constant(variables_[*var].dtype());
+      end();
+      return out.push_back({Next{variables_[*var], value}});
+    }
+    if (take("until")) {
+      if (depth == 1) fail("`until` in a loop");
+      until_ = constant(DType::Bool);
+      return end();
+    }
+    if (take("if")) {
+      If made{constant(DType::Bool), {}, {}};
+      expect(":");
+      end();
+      made.then = steps(depth + 1);
+      if (next_ < lines_.size() && lines_[next_].depth == depth && lines_[next_].text == "else:") {
+        ++next_;
+        made.otherwise = steps(depth + 1);
+      }
+      return out.push_back({std::move(made)});
+    }
     if (take("fill")) {
       const std::int64_t id = buffer(word());
       const Expr value = constant(program_.buffers[std::size_t(id)].dtype);
@@ -538,6 +562,14 @@ class Parser {
         out.work = take("of") ? typed(expression(), DType::Int64) : pool_.integer(1);
       } else if (take("ahead")) {
         out.ahead = integer();
+      } else if (take("state")) {
+        const auto var = number_after(word(), "v");
+        if (!var) fail("a variable");
+        Carry carry;
+        carry.init = take_suffix() ? typed_state() : (expect("="), typed(expression()));
+        variables_[*var] = pool_.var(*var, carry.init.dtype());
+        vars.push_back(*var);
+        out.carries.push_back(carry);
       } else {
         Carry carry;
         carry.running = take("running");
@@ -556,7 +588,9 @@ class Parser {
     end();
     const Line head = line_;
     indices_[name] = index;
+    const Expr outer = std::exchange(until_, Expr());
     out.body = steps(depth + 1);
+    out.until = std::exchange(until_, outer);
     for (std::size_t k = 0; k < vars.size(); ++k) {
       const auto known = variables_.find(vars[k]);
       if (known == variables_.end()) {
@@ -570,6 +604,13 @@ class Parser {
     else
       indices_.erase(name);
     return out;
+  }
+
+  // f64 = 0.5
+  Expr typed_state() {
+    const DType wanted = dtype();
+    expect("=");
+    return constant(wanted);
   }
 
   Call call(Expr status) {
@@ -647,6 +688,7 @@ class Parser {
   int line_number_ = 0;
   Line line_{0, 0, {}};
   std::size_t at_ = 0;
+  Expr until_;             // of the loop being read
   bool in_shape_ = false;  // where variables of later steps are known to be lengths
   std::map<std::string, std::int64_t, std::less<>> buffers_;
   std::map<std::string, Expr, std::less<>> indices_, shared_;
@@ -806,9 +848,26 @@ class Source {
           if (s.work) head += cat(", in chunks of ", work);
           if (s.ahead) head += cat(", ahead ", s.ahead);
           for (auto& carry : s.carries)
-            head += cat(carry.running ? ", running " : ", ", combiner_name(carry.combiner), " ", typed_var(carry.var));
+            head += carry.is_state() ? cat(", state ", typed_var(carry.var), " = ", text(carry.init, depth))
+                                     : cat(carry.running ? ", running " : ", ", combiner_name(carry.combiner), " ",
+                                           typed_var(carry.var));
           line(depth, head + ":");
           steps(s.body, depth + 1);
+          if (!s.until) return;
+          const std::string until = text(s.until, depth + 1);
+          line(depth + 1, cat("until ", until));
+        },
+        [&](const Next& s) {
+          const std::string value = text(s.value, depth);
+          line(depth, cat("next ", var(s.var), " = ", value));
+        },
+        [&](const If& s) {
+          const std::string condition = text(s.condition, depth);
+          line(depth, cat("if ", condition, ":"));
+          steps(s.then, depth + 1);
+          if (s.otherwise.empty()) return;
+          line(depth, "else:");
+          steps(s.otherwise, depth + 1);
         },
         [&](const Allocate& s) { line(depth, cat("allocate ", name(s.buffer))); },
         [&](const Fill& s) { line(depth, cat("fill ", name(s.buffer), " ", constant(s.value))); },

@@ -110,9 +110,20 @@ class Printer {
           if (s.work) head += ", in chunks";
           if (s.ahead) head += cat(", ahead ", s.ahead);
           for (auto& carry : s.carries)
-            head += cat(carry.running ? ", running " : ", ", combiner_name(carry.combiner), " ", text(carry.var));
+            head += carry.is_state()
+                        ? cat(", state ", text(carry.var), " = ", text(carry.init))
+                        : cat(carry.running ? ", running " : ", ", combiner_name(carry.combiner), " ", text(carry.var));
           line(depth, head + ":");
           steps(s.body, depth + 1);
+          if (s.until) line(depth + 1, cat("until ", text(s.until)));
+        },
+        [&](const Next& s) { line(depth, cat("next ", text(s.var), " = ", text(s.value))); },
+        [&](const If& s) {
+          line(depth, cat("if ", text(s.condition), ":"));
+          steps(s.then, depth + 1);
+          if (s.otherwise.empty()) return;
+          line(depth, "else:");
+          steps(s.otherwise, depth + 1);
         },
         [&](const Allocate& s) {
           const Buffer& buffer = program_.buffers[std::size_t(s.buffer)];
@@ -161,7 +172,9 @@ std::string_view kind_name(const Step& step) {
       [](const Fill&) -> std::string_view { return "a fill"; },
       [](const Call&) -> std::string_view { return "a call"; },
       [](const Check&) -> std::string_view { return "a check"; },
-      [](const HostCall&) -> std::string_view { return "a host call"; });
+      [](const HostCall&) -> std::string_view { return "a host call"; },
+      [](const Next&) -> std::string_view { return "a next value"; },
+      [](const If&) -> std::string_view { return "a branch"; });
 }
 
 std::int64_t operations(const Step& step) {
@@ -171,8 +184,9 @@ std::int64_t operations(const Step& step) {
     ExprWalk()(value, [&](Expr expr) { count += expr.code() == Code::call ? called : 1; });
   };
   match(
-      step, [&](const OneOf<Store, Accumulate, Let, Update> auto& s) { add(s.value); },
-      [&](const Check& s) { add(s.condition); }, [](const OneOf<Loop, Allocate, Fill, Call, HostCall> auto&) {});
+      step, [&](const OneOf<Store, Accumulate, Let, Update, Next> auto& s) { add(s.value); },
+      [&](const OneOf<Check, If> auto& s) { add(s.condition); },
+      [](const OneOf<Loop, Allocate, Fill, Call, HostCall> auto&) {});
   return count;
 }
 

@@ -58,12 +58,21 @@ struct Update {
   Expr value;
   Expr place_var = {}, place = {};
 };
-// A scalar carried around a loop: starts as the combiner's identity, final value readable after the loop; that of a
-// running one also in each iteration, after its update: iterations then count in order.
+// A scalar carried around a loop; its final value is readable after the loop. What is reduced starts as the combiner's
+// identity; a running one is readable in each iteration, too, after its update: iterations then count in order. A state
+// (`init`) starts as that value, is readable in each iteration as it was when that began, and has one Next in the
+// loop's body, whose value it has in the next iteration.
 struct Carry {
   Expr var;
-  Combiner combiner;
+  Combiner combiner = Combiner::add;  // not of a state
   bool running = false;
+  Expr init = {};
+  bool is_state() const { return bool(init); }
+};
+// Of a state of the loop in whose body this is, at the end of the iteration.
+struct Next {
+  Expr var;
+  Expr value;
 };
 struct Loop {
   Expr index;
@@ -74,9 +83,17 @@ struct Loop {
   // A hint. Not 0: soon after, the same is done for what lies this many iterations further on; its reads may be started
   // now.
   std::int64_t ahead = 0;
+  // After the first iteration in which this holds there is no other; it is asked when the body is done, before states
+  // become their next values. Iterations count in order then.
+  Expr until = {};
   // Of a loop at the top, where chunks of iterations may run at once, each with a part of what is carried: rough
   // operations per iteration. Who runs it as any other loop is right, too.
   Expr work = {};
+};
+// One of the two runs. Nothing that only the other one needs is read or computed.
+struct If {
+  Expr condition;
+  Steps then, otherwise;
 };
 // Memory for a buffer of this shape: from here on its data may be used. At the top only, not in a loop.
 struct Allocate {
@@ -113,7 +130,7 @@ struct HostCall {
   std::vector<std::int64_t> inputs, outputs;
 };
 struct Step {
-  std::variant<Store, Accumulate, Let, Update, Loop, Allocate, Fill, Call, Check, HostCall> what;
+  std::variant<Store, Accumulate, Let, Update, Loop, Allocate, Fill, Call, Check, HostCall, Next, If> what;
 };
 
 // A function of the program's own. It is called by name, as those of the runtime are: its body with the arguments for

@@ -38,15 +38,22 @@ decltype(auto) match(S& step, Fs&&... fs) {
 // how to repeat; memory is allocated, and the host asked, at the top.
 inline bool may_be_in_loop(const Step& step) {
   return match(
-      step, [](const OneOf<Store, Accumulate, Let, Update, Loop, Call, Check> auto&) { return true; },
+      step, [](const OneOf<Store, Accumulate, Let, Update, Loop, Call, Check, Next, If> auto&) { return true; },
       [](const OneOf<Allocate, Fill, HostCall> auto&) { return false; });
+}
+
+// In one side of an If, on top of that: memory and what the host brings would be known on one side only.
+inline bool may_be_in_if(const Step& step) {
+  return match(
+      step, [](const OneOf<Store, Accumulate, Let, Update, Loop, Fill, Call, Check, If> auto&) { return true; },
+      [](const OneOf<Allocate, HostCall, Next> auto&) { return false; });
 }
 
 // Whether iterations of a vector loop may do it together, as lanes.
 inline bool may_be_in_lanes(const Step& step) {
   return match(
       step, [](const OneOf<Store, Accumulate, Update> auto&) { return true; },
-      [](const OneOf<Let, Loop, Allocate, Fill, Call, Check, HostCall> auto&) { return false; });
+      [](const OneOf<Let, Loop, Allocate, Fill, Call, Check, HostCall, Next, If> auto&) { return false; });
 }
 
 // For messages: "a store", "a loop".
@@ -78,7 +85,7 @@ enum class Definition : std::uint8_t {
   index,     // of a loop: known in its body
   named,     // by a Let, or as the status of a call, from there on
   carried,   // by a loop: known after it, of running ones in each iteration after their update
-  combined,  // by an update, of a carried variable
+  combined,  // by an update or as the next value of a state, of a carried variable
 };
 
 // A visitor of parts that ignores them all. Those who want some hide the functions for these.
@@ -129,12 +136,28 @@ void visit(S& step, V& v) {
 }
 template <OneOf<Loop> S, class V>
 void visit(S& step, V& v) {
-  auto& [index, extent, carries, body, vector, ahead, work] = step;
+  auto& [index, extent, carries, body, vector, ahead, until, work] = step;
   v.expr(extent);
   if (work) v.expr(work);
+  for (auto& [var, combiner, running, init] : carries)
+    if (init) v.expr(init);
   v.define(index, Definition::index);
-  for (auto& [var, combiner, running] : carries) v.define(var, Definition::carried);
+  for (auto& [var, combiner, running, init] : carries) v.define(var, Definition::carried);
   v.body(body);
+  if (until) v.expr(until);
+}
+template <OneOf<Next> S, class V>
+void visit(S& step, V& v) {
+  auto& [var, value] = step;
+  v.expr(value);
+  v.define(var, Definition::combined);
+}
+template <OneOf<If> S, class V>
+void visit(S& step, V& v) {
+  auto& [condition, then, otherwise] = step;
+  v.expr(condition);
+  v.body(then);
+  v.body(otherwise);
 }
 template <OneOf<Allocate> S, class V>
 void visit(S& step, V& v) {
@@ -290,14 +313,14 @@ void for_each_buffer(const Step& step, Visit&& visit) {
 inline bool may_fail(const Step& step) {
   return match(
       step, [](const OneOf<Check, HostCall, Allocate> auto&) { return true; },
-      [](const OneOf<Store, Accumulate, Let, Update, Loop, Fill, Call> auto&) { return false; });
+      [](const OneOf<Store, Accumulate, Let, Update, Loop, Fill, Call, Next, If> auto&) { return false; });
 }
 
 // Whether the step computes from expressions and memory alone, and contains no others.
 inline bool is_simple(const Step& step) {
   return match(
       step, [](const OneOf<Store, Accumulate, Let, Update> auto&) { return true; },
-      [](const OneOf<Loop, Allocate, Fill, Call, Check, HostCall> auto&) { return false; });
+      [](const OneOf<Loop, Allocate, Fill, Call, Check, HostCall, Next, If> auto&) { return false; });
 }
 
 }  // namespace bitale::program

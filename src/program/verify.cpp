@@ -1,6 +1,8 @@
 // The verifier: what every pass may rely on and must keep.
 #include <algorithm>
+#include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
@@ -107,6 +109,7 @@ class Verifier {
     for (auto& step : list) {
       if (!indices_.empty() && !may_be_in_loop(step))
         fail(cat(kind_name(step), " is in a loop, where no such step may be"));
+      if (in_if_ && !may_be_in_if(step)) fail(cat(kind_name(step), " is in a branch, where no such step may be"));
       std::visit([&](auto& s) { verify(s); }, step.what);
     }
   }
@@ -134,23 +137,72 @@ class Verifier {
   void verify(const Loop& s) {
     check(s.extent);
     if (s.work) check(s.work);
+    const std::size_t outside = defined_.size();
     for (auto& carry : s.carries) {
+      if (carry.is_state()) {
+        check(carry.init);
+        if (carry.init.dtype() != carry.var.dtype()) fail("a state that starts as a value of another dtype");
+        if (carry.running) fail("a state that is a running value, too");
+        continue;
+      }
       carried_.insert(carry.var.payload());
       if (carry.running) running_.insert(carry.var.payload());
     }
+    for (auto& carry : s.carries)
+      if (carry.is_state()) define(carry.var);
+    if (s.vector && s.until) fail("a vector loop with an end of its own");
+    if (s.work && (s.until || std::any_of(s.carries.begin(), s.carries.end(), [](auto& c) { return c.is_state(); })))
+      fail("a loop whose iterations count in order is in chunks");
     if (s.vector)
       for (auto& step : s.body)
         if (!may_be_in_lanes(step)) fail(cat(kind_name(step), " is in a vector loop, where no such step may be"));
     if (!indices_.insert(s.index.payload()).second) fail(cat("index ", s.index.payload(), " is that of a loop around"));
-    const std::size_t before = defined_.size();
+    auto states = std::exchange(states_, {});
+    for (auto& carry : s.carries)
+      if (carry.is_state()) states_.emplace(carry.var.payload(), 0);
+    const bool in_if = std::exchange(in_if_, false);
     steps(s.body);
+    if (s.until) {
+      if (s.until.dtype() != DType::Bool) fail("an end of a loop that is not bool");
+      check(s.until);
+    }
+    for (auto& [var, count] : states_)
+      if (count != 1) fail(cat("the state v", var, " has ", count, " next values in its loop, not 1"));
+    states_ = std::move(states);
+    in_if_ = in_if;
     indices_.erase(s.index.payload());
     // What is defined in a body is known in its iteration only.
-    for (; defined_.size() > before; defined_.pop_back()) variables_.erase(defined_.back());
+    forget(outside);
     for (auto& carry : s.carries) {
       carried_.erase(carry.var.payload());
       define(carry.var);
     }
+  }
+  void verify(const Next& s) {
+    const auto state = states_.find(s.var.payload());
+    if (state == states_.end()) fail(cat("v", s.var.payload(), " is no state of the loop it has a next value in"));
+    ++state->second;
+    check(s.value);
+    if (s.value.dtype() != s.var.dtype()) fail("a next value of the wrong dtype");
+  }
+  // What only one side has written is not there afterwards, nor what a side has defined.
+  void verify(const If& s) {
+    if (s.condition.dtype() != DType::Bool) fail("a branch by something that is not bool");
+    check(s.condition);
+    const auto before = written_;
+    std::vector<bool> by_then;
+    const bool in_if = std::exchange(in_if_, true);
+    const auto states = std::exchange(states_, {});
+    for (auto* side : {&s.then, &s.otherwise}) {
+      written_ = before;
+      const std::size_t outside = defined_.size();
+      steps(*side);
+      forget(outside);
+      if (side == &s.then) by_then = written_;
+    }
+    in_if_ = in_if;
+    states_ = states;
+    for (std::size_t b = 0; b < written_.size(); ++b) written_[b] = written_[b] && by_then[b];
   }
   void verify(const Allocate& s) {
     if (ready_[std::size_t(s.buffer)])
@@ -193,6 +245,9 @@ class Verifier {
     for (auto b : s.outputs) ready_[std::size_t(b)] = written_[std::size_t(b)] = true;
   }
 
+  void forget(std::size_t outside) {
+    for (; defined_.size() > outside; defined_.pop_back()) variables_.erase(defined_.back());
+  }
   void define(Expr var) {
     if (variables_.insert(var.payload()).second) defined_.push_back(var.payload());
   }
@@ -200,7 +255,9 @@ class Verifier {
   const Program& program_;
   std::vector<bool> ready_, written_;  // by buffer: it has memory, and some step has written to it
   std::unordered_set<std::int64_t> indices_, variables_, carried_, running_;
-  std::vector<std::int64_t> defined_;  // the variables, in the order in which they came to be known
+  std::unordered_map<std::int64_t, int> states_;  // of the loop whose body this is: how many next values they have
+  bool in_if_ = false;                            // of the innermost loop, or of the top
+  std::vector<std::int64_t> defined_;             // the variables, in the order in which they came to be known
 };
 
 }  // namespace

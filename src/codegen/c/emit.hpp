@@ -81,6 +81,8 @@ class Emitter {
 
   // ---- expressions (emit_expr.cpp) ----
   void count_uses();
+  // Where an expression is known; in a side of a branch not outside that, unless it is known there already.
+  std::size_t level_for(Expr expr);
   Text value(Expr expr);
   Text build(Expr expr, std::span<const Text> arguments, bool hoisted);
   Text element(std::int64_t buffer, std::span<const Expr> at, bool checked);
@@ -104,6 +106,8 @@ class Emitter {
   void emit(const program::Call& step);
   void emit(const program::Check& step);
   void emit(const program::HostCall& step);
+  void emit(const program::Next& step);
+  void emit(const program::If& step);
   void open_level(Expr index, int depth);
   void close_level();
   void comment_on(const program::Loop& loop);
@@ -130,7 +134,9 @@ class Emitter {
   std::vector<bool> written_;
   std::vector<int> uses_;
   program::LoopNest nest_;
-  std::vector<Level> levels_;  // of the nest
+  std::vector<Level> levels_;          // of the nest
+  std::vector<std::size_t> branches_;  // levels that are sides of branches
+  std::vector<std::string> next_;      // what states become at the end of the iteration
   std::unordered_map<std::int64_t, std::string> index_names_;
   std::unordered_map<std::int64_t, std::string> var_names_;
   std::unordered_map<std::int64_t, LaneArray> lane_arrays_;      // by variable, inside the loop that has them

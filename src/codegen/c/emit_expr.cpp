@@ -73,10 +73,18 @@ std::string Emitter::name_for(Expr expr) {
 
 // ---- texts ----------------------------------------------------------------------------------------------------------
 
+std::size_t Emitter::level_for(Expr expr) {
+  const std::size_t level = nest_.level_of(expr);
+  if (branches_.empty() || level >= branches_.back() || levels_[level].values.count(expr.id())) return level;
+  for (auto branch : branches_)
+    if (branch > level && branch < levels_.size() && levels_[branch].values.count(expr.id())) return branch;
+  return branches_.back();
+}
+
 Text Emitter::value(Expr root) {
   std::unordered_map<std::uint32_t, Text> in_place;  // what gets no name
   const auto known = [&](Expr expr) -> const Text* {
-    const auto& values = levels_[nest_.level_of(expr)].values;
+    const auto& values = levels_[level_for(expr)].values;
     if (auto found = values.find(expr.id()); found != values.end()) return &found->second;
     auto found = in_place.find(expr.id());
     return found == in_place.end() ? nullptr : &found->second;
@@ -106,7 +114,7 @@ Text Emitter::value(Expr root) {
     std::vector<Text> arguments;
     for (auto& argument : needed) arguments.push_back(*known(argument));
 
-    const std::size_t at = nest_.level_of(expr);
+    const std::size_t at = level_for(expr);
     const bool hoisted = at + 1 < levels_.size();
     std::vector<Level> inner;  // what is written outside must not see the levels inside
     while (levels_.size() > at + 1) {

@@ -1,5 +1,6 @@
 // Steps in C.
 #include <algorithm>
+#include <utility>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
@@ -176,16 +177,21 @@ void Emitter::emit(const program::Loop& loop) {
       auto* update = std::get_if<program::Update>(&step.what);
       return update && update->place_var && update->place_var == carry.var;
     });
-    const std::string_view wanted = is_place        ? "place"
-                                    : carry.running ? "running"
-                                                    : program::combiner_name(carry.combiner);
+    const std::string_view wanted = is_place           ? "place"
+                                    : carry.is_state() ? "state"
+                                    : carry.running    ? "running"
+                                                       : program::combiner_name(carry.combiner);
     const std::string name = names_.take(wanted);
     var_names_[carry.var.payload()] = name;
     if (carry.running) running_.insert(carry.var.payload());
   }
+  std::vector<std::string> starts;
+  for (auto& carry : loop.carries) starts.push_back(carry.init ? value(carry.init).text : start_of(carry));
   if (levels_.size() == 1) comment_on(loop);
-  for (auto& carry : loop.carries)
-    line(cat(value_type(carry.var.dtype()), " ", var_names_.at(carry.var.payload()), " = ", start_of(carry), ";"));
+  for (std::size_t k = 0; k < starts.size(); ++k) {
+    const Expr var = loop.carries[k].var;
+    line(cat(value_type(var.dtype()), " ", var_names_.at(var.payload()), " = ", starts[k], ";"));
+  }
 
   std::string wanted = "i";
   if (const auto id = std::size_t(loop.index.payload());
@@ -206,11 +212,44 @@ void Emitter::plain_loop(const program::Loop& loop, const std::string& extent) {
   const std::string head = cat("for (int64_t ", i, " = 0; ", i, " < ", extent, "; ++", i, ") {");
   const int depth = levels_.back().depth;
   open_level(loop.index, depth + 1);
+  for (auto& carry : loop.carries)
+    if (carry.is_state()) nest_.define(carry.var);
+  auto outer = std::exchange(next_, {});
   emit(loop.body);
+  const std::string stops = loop.until ? names_.take("stops") : std::string();
+  if (loop.until) line(cat("const bool ", stops, " = ", value(loop.until).text, ";"));
+  for (auto& each : next_) line(each);
+  next_ = std::move(outer);
+  if (loop.until) line(cat("if (", stops, ") break;"));
   // What the loop needed of the outside has been written there by now.
   Level& outside = levels_[levels_.size() - 2];
   add_line(outside, head);
   close_level();
+  line("}");
+}
+
+// States keep what they are until the iteration is done.
+void Emitter::emit(const program::Next& step) {
+  const Text v = value(step.value);
+  const std::string name = names_.take("next");
+  line(cat("const ", value_type(step.var.dtype()), " ", name, " = ", v.text, ";"));
+  next_.push_back(cat(var_names_.at(step.var.payload()), " = ", name, ";"));
+}
+
+void Emitter::emit(const program::If& step) {
+  line(cat("if (", value(step.condition).text, ") {"));
+  const auto emit_side = [&](const program::Steps& side) {
+    open_level({}, levels_.back().depth + 1);
+    branches_.push_back(levels_.size() - 1);
+    emit(side);
+    branches_.pop_back();
+    close_level();
+  };
+  emit_side(step.then);
+  if (!step.otherwise.empty()) {
+    line("} else {");
+    emit_side(step.otherwise);
+  }
   line("}");
 }
 

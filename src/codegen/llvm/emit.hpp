@@ -102,6 +102,9 @@ class Emitter {
   Value table_of(const std::vector<std::int64_t>& numbers);
 
   // ---- expressions (emit_expr.cpp) ----
+  // The level at which an expression is known; in a side of a branch not outside that, unless it is known there
+  // already: the other side may not need it, or be there because it can't be computed.
+  std::size_t level_for(Expr expr);
   Value value(Expr expr);  // at the current level; a vector when it varies over lanes
   void make_ready(Expr expr, bool may_cut);
   Value lanes_of(Expr expr);  // the same, splat to lanes when it does not vary
@@ -276,7 +279,9 @@ class Emitter {
   void close_level();
   void start_carries(const program::Loop& loop);
   // for (i = from; i < until; i += step) body(i, block before the loop)
-  void count_up(Value from, Value until, std::int64_t step, const std::function<void(Value, LLVMBasicBlockRef)>& body);
+  // With `stops`: not after an iteration in which the body has set it to a truth.
+  void count_up(Value from, Value until, std::int64_t step, const std::function<void(Value, LLVMBasicBlockRef)>& body,
+                const Value* stops = nullptr);
   void scalar_loop(const program::Loop& loop, Value from, Value extent);
   void vector_loop(const program::Loop& loop, Value from, Value extent, const Chunks& chunks);
   std::vector<Accumulators> make_accumulators(const program::Loop& loop, int lanes, int copies);
@@ -306,6 +311,9 @@ class Emitter {
   void emit(const program::Call& step);
   void emit(const program::Check& step);
   void emit(const program::HostCall& step);
+  void emit(const program::Next& step);
+  void emit(const program::If& step);
+  void emit_side(const program::Steps& steps, LLVMBasicBlockRef at, LLVMBasicBlockRef before, LLVMBasicBlockRef after);
   void fail_unless(Value ok, Value code);
   void ask_host(int field, std::vector<std::int64_t> arguments);
   void resume(LLVMBasicBlockRef at);                      // at its end, or before its terminator
@@ -343,8 +351,9 @@ class Emitter {
   std::vector<StackMemory> on_stack_;  // of the part
   std::vector<std::int64_t> length_offsets_;
   program::LoopNest nest_;
-  std::vector<Level> levels_;  // of the nest
-  bool hoisting_ = false;      // what is built now is used by a loop inside, which may have no iterations
+  std::vector<Level> levels_;          // of the nest
+  std::vector<std::size_t> branches_;  // levels that are sides of branches
+  bool hoisting_ = false;              // what is built now is used by a loop inside, which may have no iterations
   Lanes* lanes_ = nullptr;
   // Of a buffer: its address, once it is known, or the block at whose end it can be loaded; the default: the entry.
   struct Address {

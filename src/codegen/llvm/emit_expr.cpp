@@ -85,10 +85,20 @@ Emitter::Value Emitter::reordered(Value v, bool reassociate) {
 
 Emitter::Value Emitter::value(Expr root) {
   if (root.code() == Code::constant) return constant(root.dtype(), root.payload(), 1);
-  auto& values = levels_[nest_.level_of(root)].values;
+  const std::size_t level = level_for(root);
+  auto& values = levels_[level].values;
   if (const auto found = values.find(root.id()); found != values.end()) return found->second;
   make_ready(root, false);
-  return levels_[nest_.level_of(root)].values.at(root.id());
+  return levels_[level].values.at(root.id());
+}
+
+std::size_t Emitter::level_for(Expr expr) {
+  const std::size_t level = nest_.level_of(expr);
+  if (branches_.empty() || level >= branches_.back()) return level;
+  if (levels_[level].values.count(expr.id()) || is_earlier(expr, level)) return level;
+  for (auto branch : branches_)
+    if (branch > level && levels_[branch].values.count(expr.id())) return branch;
+  return branches_.back();
 }
 
 void Emitter::make_ready(Expr root, bool may_cut) {
@@ -99,7 +109,7 @@ void Emitter::make_ready(Expr root, bool may_cut) {
       stack.pop_back();
       continue;
     }
-    const std::size_t at = nest_.level_of(expr);
+    const std::size_t at = level_for(expr);
     if (levels_[at].values.count(expr.id())) {
       stack.pop_back();
       continue;
@@ -109,7 +119,7 @@ void Emitter::make_ready(Expr root, bool may_cut) {
     // A load emits its address itself: which parts of it are needed depends on how it lies.
     const auto need = [&](Expr argument) {
       if (argument.code() == Code::constant) return;
-      if (!levels_[nest_.level_of(argument)].values.count(argument.id())) stack.push_back(argument);
+      if (!levels_[level_for(argument)].values.count(argument.id())) stack.push_back(argument);
     };
     if (const auto instruction = is_known ? std::nullopt : instruction_for(expr)) {
       for (auto& operand : instruction->operands) need(operand);

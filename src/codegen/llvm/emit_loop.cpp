@@ -28,7 +28,7 @@ void Emitter::start_carries(const program::Loop& loop) {
     const DType dtype = carry.var.dtype();
     Value& memory = locals_[carry.var.payload()];
     if (!memory) memory = local(dtype, 1, "carried");
-    l_.BuildStore(builder_, carry_start(carry), memory);
+    l_.BuildStore(builder_, carry.init ? value(carry.init) : carry_start(carry), memory);
     if (carry.running) running_.insert(carry.var.payload());
   }
 }
@@ -57,7 +57,7 @@ void Emitter::emit(const program::Loop& loop) {
 }
 
 void Emitter::count_up(Value from, Value until, std::int64_t step,
-                       const std::function<void(Value, LLVMBasicBlockRef)>& body_of) {
+                       const std::function<void(Value, LLVMBasicBlockRef)>& body_of, const Value* stops) {
   LLVMBasicBlockRef before = l_.GetInsertBlock(builder_), header = block("loop"), body = block("body"),
                     after = block("after");
   l_.BuildBr(builder_, header);
@@ -69,17 +69,30 @@ void Emitter::count_up(Value from, Value until, std::int64_t step,
   Value starts[] = {from, l_.BuildAdd(builder_, index, int64(step), "")};
   LLVMBasicBlockRef blocks[] = {before, l_.GetInsertBlock(builder_)};
   l_.AddIncoming(index, starts, blocks, 2);
-  l_.BuildBr(builder_, header);
+  if (stops)
+    l_.BuildCondBr(builder_, *stops, after, header);
+  else
+    l_.BuildBr(builder_, header);
   l_.PositionBuilderAtEnd(builder_, after);
 }
 
 void Emitter::scalar_loop(const program::Loop& loop, Value from, Value extent) {
-  count_up(from, extent, 1, [&](Value index, LLVMBasicBlockRef before) {
+  Value stops = nullptr;
+  const auto body = [&](Value index, LLVMBasicBlockRef before) {
     open_level(loop.index, before);
     levels_.back().values[loop.index.id()] = index;
+    // What states are in this iteration, whatever is next.
+    for (auto& carry : loop.carries) {
+      if (!carry.is_state()) continue;
+      nest_.define(carry.var);
+      levels_.back().values[carry.var.id()] =
+          l_.BuildLoad2(builder_, type(carry.var.dtype()), locals_.at(carry.var.payload()), "state");
+    }
     emit(loop.body);
+    if (loop.until) stops = value(loop.until);
     close_level();
-  });
+  };
+  count_up(from, extent, 1, body, loop.until ? &stops : nullptr);
 }
 
 // One body in lanes: index values start..start+lanes-1.

@@ -77,9 +77,9 @@ void Emitter::emit(const program::Steps& steps) {
           [&](const program::OneOf<program::Store, program::Accumulate, program::Let> auto& s) {
             make_ready(s.value, true);
           },
-          [&](const program::Check& s) { make_ready(s.condition, true); },
+          [&](const program::OneOf<program::Check, program::If> auto& s) { make_ready(s.condition, true); },
           [](const program::OneOf<program::Update, program::Loop, program::Allocate, program::Fill, program::Call,
-                                  program::HostCall> auto&) {});
+                                  program::HostCall, program::Next> auto&) {});
     }
     std::visit([this](auto& s) { emit(s); }, step.what);
     if (levels_.size() == 1) fence_streams();
@@ -119,6 +119,32 @@ void Emitter::emit(const program::Update& step) {
              : combine(step.combiner, dtype, before, each(step.value), true);
   if (lanes && lanes_->mask) after = l_.BuildSelect(builder_, lanes_->mask, after, before, "");
   l_.BuildStore(builder_, after, memory);
+}
+
+void Emitter::emit(const program::Next& step) {
+  l_.BuildStore(builder_, value(step.value), locals_.at(step.var.payload()));
+}
+
+void Emitter::emit(const program::If& step) {
+  const Value condition = value(step.condition);
+  LLVMBasicBlockRef before = l_.GetInsertBlock(builder_), after = block("joined");
+  LLVMBasicBlockRef then = block("then"), otherwise = step.otherwise.empty() ? after : block("else");
+  l_.BuildCondBr(builder_, condition, then, otherwise);
+  emit_side(step.then, then, before, after);
+  if (!step.otherwise.empty()) emit_side(step.otherwise, otherwise, before, after);
+  l_.PositionBuilderAtEnd(builder_, after);
+}
+
+// A side is a level of its own: what it computes is known in it only.
+void Emitter::emit_side(const program::Steps& steps, LLVMBasicBlockRef at, LLVMBasicBlockRef before,
+                        LLVMBasicBlockRef after) {
+  l_.PositionBuilderAtEnd(builder_, at);
+  open_level({}, before);
+  branches_.push_back(levels_.size() - 1);
+  emit(steps);
+  branches_.pop_back();
+  close_level();
+  l_.BuildBr(builder_, after);
 }
 
 Emitter::Value Emitter::local(DType dtype, int lanes, const char* name) {

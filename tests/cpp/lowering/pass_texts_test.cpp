@@ -169,3 +169,60 @@ TEST_CASE(
     call bt_test(in t from k, out y from k)
 )");
 }
+
+TEST_CASE("a branch and a loop with state are passed through, and what is in them is treated as elsewhere") {
+  CHECK(after(lowering::forward_stores, R"(program p(x: f64[?], c: f64) -> y: f64[len(x, 0)]
+  buffer t: f64[len(x, 0)]
+  if (c > 0.0):
+    for i in len(x, 0):
+      t[i] = (x[i] * 2.0)
+      y[i] = (t[i] + 1.0)
+  else:
+    for j in len(x, 0), state v0 = 0.0:
+      next v0 = (v0 + x[j])
+      y[j] = v0
+)") == R"(program p(x: f64[?], c: f64) -> y: f64[len(x, 0)]
+  if (c > 0.0):
+    for i in len(x, 0):
+      y[i] = ((x[i] * 2.0) + 1.0)
+  else:
+    for j in len(x, 0), state v0 = 0.0:
+      next v0 = (v0 + x[j])
+      y[j] = v0
+)");
+  CHECK(after(lowering::vectorize, R"(program p(x: f64[?], c: f64) -> y: f64[len(x, 0)]
+  if (c > 0.0):
+    for i in len(x, 0):
+      y[i] = x[i]
+  else:
+    for j in len(x, 0), state v0 = 0.0:
+      next v0 = (v0 + x[j])
+      y[j] = v0
+)") == R"(program p(x: f64[?], c: f64) -> y: f64[len(x, 0)]
+  if (c > 0.0):
+    for i in len(x, 0), vector:
+      y[i] = x[i]
+  else:
+    for j in len(x, 0), state v0 = 0.0:
+      next v0 = (v0 + x[j])
+      y[j] = v0
+)");
+  CHECK(after(lowering::plan_memory, R"(program p(x: f64[?], c: f64) -> y: f64
+  buffer t: f64[len(x, 0)]
+  if (c > 0.0):
+    for i in len(x, 0):
+      t[i] = x[i]
+    y = t[0]
+  else:
+    y = c
+)") == R"(program p(x: f64[?], c: f64) -> y: f64
+  output y: f64
+  temporary t: f64[len(x, 0)]
+  if (c > 0.0):
+    for i in len(x, 0):
+      t[i] = x[i]
+    y = t[0]
+  else:
+    y = c
+)");
+}

@@ -19,8 +19,11 @@ struct AllKinds {
 
   // Numbers say what is seen: 1, 2, 3, ... in the order of the parts, buffers from 100 on.
   Steps steps() {
-    Loop loop{pool.index(0), number(1), {{var(50), Combiner::add, false}}, {}, false, 0, number(2)};
+    Loop loop{pool.index(0), number(1), {{var(50), Combiner::add, false, number(15)}}, {}, false, 0,
+              number(16),    number(2)};
     loop.body.push_back({Let{var(51), number(11)}});
+    loop.body.push_back({Next{var(56), number(17)}});
+    loop.body.push_back({If{number(18), {{Let{var(57), number(19)}}}, {{Let{var(58), number(20)}}}}});
     return {
         {Store{100, {number(3), number(4)}, number(5)}},
         {Accumulate{101, {number(6)}, Combiner::add, number(7)}},
@@ -52,9 +55,9 @@ TEST_CASE("every expression, access and definition of a step is visited once") {
     for_each_definition(step,
                         [&](Expr var, Definition kind) { definitions += cat(var.payload(), ":", int(kind), " "); });
   });
-  CHECK(exprs == "3 4 5 6 7 8 9 10 1 2 11 12 13 14 1 ");
+  CHECK(exprs == "3 4 5 6 7 8 9 10 1 2 15 16 11 17 18 19 20 12 13 14 1 ");
   CHECK(accesses == "100w@2 101rw@1 103w 104r 105w 106r 107w ");
-  CHECK(definitions == "52:1 53:3 54:3 0:0 50:2 51:1 55:1 ");
+  CHECK(definitions == "52:1 53:3 54:3 0:0 50:2 51:1 56:3 57:1 58:1 55:1 ");
 }
 
 TEST_CASE("every expression and buffer of a step can be rewritten") {
@@ -69,5 +72,5 @@ TEST_CASE("every expression and buffer of a step can be rewritten") {
     for_each_expr(step, [&](const Expr& expr) { seen += cat(expr.payload(), " "); });
     for_each_access(step, [&](const Access& access) { seen += cat("b", access.buffer, " "); });
   });
-  CHECK(seen == "23 24 25 b0 26 27 b1 28 29 30 21 22 31 32 b3 33 34 b4 b5 21 b6 b7 ");
+  CHECK(seen == "23 24 25 b0 26 27 b1 28 29 30 21 22 35 36 31 37 38 39 40 32 b3 33 34 b4 b5 21 b6 b7 ");
 }

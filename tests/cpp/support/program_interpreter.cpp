@@ -282,6 +282,10 @@ class Machine {
     const std::int64_t extent = known(s.extent, "a loop's extent");
     for (auto& carry : s.carries) {
       const DType dtype = carry.var.dtype();
+      if (carry.is_state()) {
+        carried_[carry.var.payload()] = {known(carry.init, "what a state starts as"), true};
+        continue;
+      }
       carried_[carry.var.payload()] = {identity_of(carry.combiner, dtype), true};
       running_.erase(carry.var.payload());
       if (carry.running) running_[carry.var.payload()] = true;
@@ -289,11 +293,16 @@ class Machine {
     }
     for (std::int64_t i = 0; i < extent; ++i) {
       indices_[s.index.payload()] = {i, true};
+      for (auto& carry : s.carries)
+        if (carry.is_state()) variables_[carry.var.payload()] = carried_.at(carry.var.payload());
       run(s.body);
+      if (s.until && known(s.until, "the end of a loop")) break;
     }
     indices_.erase(s.index.payload());
     for (auto& carry : s.carries) variables_[carry.var.payload()] = carried_.at(carry.var.payload());
   }
+  void run(const Next& s) { carried_.at(s.var.payload()) = {known(s.value, "the next value of a state"), true}; }
+  void run(const If& s) { run(known(s.condition, "the condition of a branch") ? s.then : s.otherwise); }
   void run(const Allocate& s) {
     if (memory_[std::size_t(s.buffer)].exists) fail(cat("buffer ", name(s.buffer), " exists already"));
     allocated(s.buffer);
