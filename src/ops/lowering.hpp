@@ -35,6 +35,16 @@ struct Part {
   ElementRule value;
 };
 
+// Steps of a loop one after the other, from state to state. `init`: what the states start as. `step`: for the number of
+// a step and what the states are then, what they become, all at once, and the elements of the outputs at that number.
+struct Scan {
+  struct Step {
+    std::vector<Expr> next, outputs;
+  };
+  std::function<std::vector<Expr>()> init;
+  std::function<Step(Expr number, std::span<const Expr> states)> step;
+};
+
 // An argument of a runtime call: a scalar, the C-contiguous data of an input or output from an element on, or memory
 // that is worth nothing before and after.
 struct InputData {
@@ -90,6 +100,12 @@ class Lowering {
   // first of equal ones, and a nan before all. The reduced axes are all, or one.
   virtual void locate(int output, program::Combiner combiner, std::vector<Expr> domain, std::vector<bool> reduced,
                       DType dtype, ElementRule value) = 0;
+  // A graph of scalars, with its inputs free, as a rule from the inputs' values to the outputs'; none when it holds
+  // what is no element rule. A variable belongs to one rule at most: an op gives a copy of its graph.
+  using GraphRule = std::function<std::vector<Expr>(std::span<const Expr> inputs)>;
+  virtual std::optional<GraphRule> graph_rule(const Variables& inputs, const Variables& outputs) = 0;
+  // Each output is a vector of `extent` elements, which the steps of `scan` make in order.
+  virtual void scan(Expr extent, Scan scan) = 0;
   // The output is a copy of input `base` (or undefined where no piece writes) with pieces written in order.
   virtual void assemble(int output, std::optional<int> base, std::vector<Piece> pieces) = 0;
   // The output is `parts`, one after the other along `axis`. Readers run a loop over each part; none is copied.
