@@ -446,9 +446,10 @@ void bind_op(nb::module_& m) {
                    "How it is shown, unless __str__ says otherwise.")
       .def_prop_ro(
           "__props__", [](const OpObject& self) { return self.op ? properties(*self.op) : nb::dict(); },
+          nb::for_getter(nb::sig("def __props__(self) -> typing.Any")),
           "The attributes by name; a subclass has a tuple of names in its place.")
       .def("make_node", make_node, "inputs"_a, nb::call_guard<AtCaller>(),
-           nb::sig("def make_node(self, *inputs: TensorVariable | numpy.typing.ArrayLike) -> Apply"),
+           nb::sig("def make_node(self, *inputs: typing.Any, **kwargs: typing.Any) -> Apply"),
            "The Apply node of this op on the inputs. TypeError or ValueError for inputs that do not fit.")
       .def("__call__", call_op, "inputs"_a, "kwargs"_a, nb::call_guard<AtCaller>(),
            nb::sig("def __call__(self, *inputs: typing.Any, **kwargs: typing.Any) -> typing.Any"),

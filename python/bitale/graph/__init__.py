@@ -20,3 +20,26 @@ from bitale.graph.traversal import (
     variable_depends_on,
 )
 from bitale.graph.type import Type
+
+__all__ = [
+    "Apply",
+    "Constant",
+    "FunctionGraph",
+    "Op",
+    "Type",
+    "Variable",
+    "ancestors",
+    "as_op",
+    "clone",
+    "clone_replace",
+    "equal_computations",
+    "explicit_graph_inputs",
+    "get_test_value",
+    "graph_inputs",
+    "graph_replace",
+    "node_count",
+    "toposort",
+    "variable_depends_on",
+    "vectorize_graph",
+    "wrap_py",
+]
