@@ -254,8 +254,9 @@ std::vector<Shape> Elemwise::infer_shape(const Apply& node, std::span<const Shap
       continue;
     }
     std::size_t i = 0;
-    while (broadcasts(node.inputs()[i], axis)) ++i;
-    out.push_back(inputs[i][axis]);
+    while (i < inputs.size() && broadcasts(node.inputs()[i], axis)) ++i;
+    // All have length 1 where more was learnt of the inputs than the node was built with.
+    out.push_back(i < inputs.size() ? inputs[i][axis] : constant(Array(std::int64_t(1))));
   }
   return {out};
 }

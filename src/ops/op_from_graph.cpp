@@ -208,6 +208,11 @@ std::string OpFromGraph::called() const {
   return options_.name.empty() ? "OpFromGraph" : cat("OpFromGraph `", options_.name, "`");
 }
 
+std::optional<Variables> OpFromGraph::expansion(const Apply& node) const {
+  if (!options_.is_inline) return std::nullopt;
+  return graph_->applied_to(node.inputs());
+}
+
 OpRef OpFromGraph::with_inner_graph(InnerGraphRef graph) const {
   return make_ref<OpFromGraph>(std::move(graph), options_);
 }

@@ -6,10 +6,11 @@
 
 #include "bitale/graph/inner_graph.hpp"
 #include "bitale/ops/op_from_graph.hpp"
+#include "graph/expansion.hpp"
 
 namespace bitale {
 
-class OpFromGraph final : public Op, public HasInnerGraph {
+class OpFromGraph final : public Op, public HasInnerGraph, public Expansion {
  public:
   OpFromGraph(InnerGraphRef graph, OpFromGraphOptions options);
   ~OpFromGraph() override;
@@ -28,6 +29,8 @@ class OpFromGraph final : public Op, public HasInnerGraph {
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
   bool may_fold(const Apply& node) const override;
 
+  // The graph, where it is inlined.
+  std::optional<Variables> expansion(const Apply& node) const override;
   const InnerGraphRef& inner_graph() const override { return graph_; }
   OpRef with_inner_graph(InnerGraphRef graph) const override;
   const OpFromGraphOptions& options() const { return options_; }

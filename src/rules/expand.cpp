@@ -4,6 +4,7 @@
 #include "bitale/core/location.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/rewriting/passes.hpp"
+#include "bitale/rewriting/rules.hpp"
 #include "graph/evaluate.hpp"
 #include "graph/expansion.hpp"
 
@@ -26,30 +27,41 @@ Variables expanded(const Apply& node, const Expansion& op) {
   }
 }
 
+// What stands for the node, of the types that its readers were built for.
+Replacements fitted(const Apply& node, const Variables& formula) {
+  Replacements pairs;
+  for (std::size_t k = 0; k < formula.size(); ++k) {
+    const Variable output = node.output(int(k));
+    pairs.emplace_back(output, fit(formula[k], output).value_or(formula[k]));
+  }
+  return pairs;
+}
+
 void expand(FunctionGraph& graph) {
   const RuleScope scope("expand");
   for (int depth = 0;; ++depth) {
-    std::vector<std::pair<Variable, Variable>> pairs;
+    bool changed = false;
+    // One after the other, each after those it reads: a formula begins with the inputs that its node has now.
     for (auto& node : graph.toposort()) {
-      const auto* op = dynamic_cast<const Expansion*>(&node.op());
-      if (!op) continue;
+      const auto* op = node.op().elementwise() ? nullptr : dynamic_cast<const Expansion*>(&node.op());
+      if (!op || !graph.contains(node)) continue;
       if (depth == largest_depth) {
         ValueError error(cat(node.op().label(), ": its formula uses the op itself, ", depth, " times over"));
         add_node_context(error, node, {});
         throw error;
       }
-      const Variables formula = expanded(node, *op);
-      for (std::size_t k = 0; k < formula.size(); ++k) pairs.emplace_back(node.output(int(k)), formula[k]);
+      changed |= graph.replace_all(fitted(node, expanded(node, *op)), "expand");
     }
-    if (pairs.empty() || !graph.replace_all(pairs, "expand")) return;
+    if (!changed) return;
   }
 }
 
 const RegisterPasses register_expand({
     {"expand",
      0.1,
-     {"fast_run", "fast_compile"},
-     "An op that is a formula over other ops becomes the formula: an op written in Python with `emit`.",
+     {"fast_run", "fast_compile", "inline_ofg_expansion"},
+     "An op that is a formula over other ops becomes the formula: an OpFromGraph that is inlined, an op written in "
+     "Python with `emit`.",
      expand},
 });
 

@@ -81,7 +81,10 @@ TEST_CASE("every rule of PyTensor's groups is covered, needless, or said to be m
     tags.insert(rule.tags.begin(), rule.tags.end());
     tags.insert(rule.phases.begin(), rule.phases.end());
   }
-  for (auto& pass : rewriting::registered_passes()) tags.insert(pass.name);
+  for (auto& pass : rewriting::registered_passes()) {
+    tags.insert(pass.name);
+    tags.insert(pass.tags.begin(), pass.tags.end());
+  }
 
   std::map<std::string, std::string> status_of;
   std::map<std::string, std::map<std::string, int>> counts;  // group -> status

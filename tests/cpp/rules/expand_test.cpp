@@ -43,3 +43,22 @@ TEST_CASE("expand: a formula that uses its op for ever is refused") {
   const Variable y = (*make_ref<const Squares>(-1))({x});
   CHECK_THROWS_AS(function({x}, y)({Array{2.0, 1.0}}), Error);
 }
+
+TEST_CASE("expand: a long chain of them takes one pass") {
+  const Variable x = vector("x");
+  const OpRef op = op_from_graph({x}, {x + 1.0});
+  Variable y = x;
+  for (int i = 0; i < 500; ++i) y = i % 2 ? apply_op(op, {y})[0] : (*make_ref<const Squares>(0))({y});
+  CHECK(allclose(function({x}, y)({Array{2.0, 1.0}})[0], Array{252.0, 251.0}));
+}
+
+TEST_CASE("expand: what is longer than the graph that holds it is rewritten to its end") {
+  const Variable x = vector("x");
+  Variable chain = x;
+  for (int i = 0; i < 5000; ++i) chain = -(-chain) * 2.0 / 2.0;
+  RewriteReport report;
+  FunctionGraph graph({x}, apply_op(op_from_graph({x}, {chain}), {x}));
+  rewrite(graph, OPT_FAST_RUN, &report);
+  CHECK(report.errors.empty());
+  CHECK(graph.node_count() == 0);
+}
