@@ -17,6 +17,7 @@
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "runtime/added_variable.hpp"
 #include "runtime/blocks.hpp"
 #include "runtime/cblas.hpp"
 #include "runtime/functions.hpp"
@@ -86,22 +87,21 @@ const char* better_kernels(void* library) {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl") && __builtin_cpu_supports("avx512bw") &&
       __builtin_cpu_supports("avx512dq"))
-    return "SkylakeX";
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "Haswell";
+    return "OPENBLAS_CORETYPE=SkylakeX";
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) return "OPENBLAS_CORETYPE=Haswell";
 #endif
   return nullptr;
 }
 
-// It only looks at its environment when it is loaded.
+// It has no function to choose kernels by, and looks at its environment only when it is loaded. Where the process has
+// loaded the same library before, its choice stays.
 void* load(const char* file) {
   void* library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
   const char* kernels = library ? better_kernels(library) : nullptr;
   if (!kernels) return library;
   dlclose(library);
-  setenv("OPENBLAS_CORETYPE", kernels, 1);
-  library = dlopen(file, RTLD_NOW | RTLD_LOCAL);
-  unsetenv("OPENBLAS_CORETYPE");
-  return library;
+  const AddedVariable variable(kernels);
+  return dlopen(file, RTLD_NOW | RTLD_LOCAL);
 }
 
 template <class T>
