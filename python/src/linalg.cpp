@@ -88,6 +88,36 @@ void bind_linalg(nb::module_& m) {
       "check_finite"_a = true, "b_ndim"_a = nb::none(),
       "x with A @ x == b, given (c, lower), the Cholesky factor of A and which triangle it is. b_ndim as in "
       "solve_triangular.");
+  m.def(
+      "solve",
+      [](const Like& a, const Like& b, bool lower, bool, bool, bool, const std::string& assume_a, bool transposed,
+         std::optional<int> b_ndim) {
+        return solve(
+            as_variable(a), as_variable(b),
+            {.assume_a = assume_a, .lower = lower, .transposed = transposed, .b_ndim = as_b_ndim(b_ndim, "solve")});
+      },
+      nb::call_guard<AtCaller>(), "a"_a, "b"_a, nb::kw_only(), "lower"_a = false, "overwrite_a"_a = false,
+      "overwrite_b"_a = false, "check_finite"_a = true, "assume_a"_a = "gen", "transposed"_a = false,
+      "b_ndim"_a = nb::none(),
+      "x with a @ x == b, or a.T @ x == b when transposed. assume_a: \"gen\" (LU factors), \"pos\" (Cholesky factors; "
+      "only "
+      "the triangle that lower says is read), \"lower triangular\" or \"upper triangular\". Batches and b_ndim as in "
+      "solve_triangular. numpy.linalg.LinAlgError for a singular matrix, ValueError for lengths that don't fit.");
+  m.def(
+      "inv", [](const Like& x) { return inv(as_variable(x)); }, nb::call_guard<AtCaller>(), "x"_a,
+      "The inverse of each matrix. numpy.linalg.LinAlgError for a singular one.");
+  m.def(
+      "det", [](const Like& x) { return det(as_variable(x)); }, nb::call_guard<AtCaller>(), "x"_a,
+      "The determinant of each matrix; the gradient at a singular one is a numpy.linalg.LinAlgError.");
+  m.def(
+      "slogdet",
+      [](const Like& x) {
+        const SignAndLogarithm out = slogdet(as_variable(x));
+        return nb::make_tuple(wrap(out.sign), wrap(out.logabsdet));
+      },
+      nb::call_guard<AtCaller>(), "x"_a,
+      "The sign of the determinant of each matrix, and the logarithm of its absolute value; 0 and -inf of singular "
+      "ones.");
   define(
       m, "tril", [](const Like& a, int k) { return tril(as_variable(a), k); }, "m"_a, "k"_a = 0,
       "m, with zeros above diagonal k of each matrix; of a vector, of the matrix whose rows are all that vector.");

@@ -18,7 +18,7 @@ program::AccessKind access_kind(ParameterKind kind) {
   return kind == ParameterKind::in_out ? program::AccessKind::combine : program::AccessKind::write;
 }
 
-bool fits(const CallArgument& argument, ParameterKind kind) {
+bool is_argument_for(const CallArgument& argument, ParameterKind kind) {
   if (std::holds_alternative<Expr>(argument)) return kind == ParameterKind::scalar;
   if (std::holds_alternative<InputData>(argument)) return kind == ParameterKind::in;
   if (std::holds_alternative<Scratch>(argument)) return kind == ParameterKind::scratch;
@@ -28,7 +28,8 @@ bool fits(const CallArgument& argument, ParameterKind kind) {
 
 void require_fit(const runtime::RuntimeFunction& function, const std::vector<CallArgument>& arguments) {
   bool good = arguments.size() == function.parameters.size();
-  for (std::size_t i = 0; good && i < arguments.size(); ++i) good = fits(arguments[i], function.parameters[i].kind);
+  for (std::size_t i = 0; good && i < arguments.size(); ++i)
+    good = is_argument_for(arguments[i], function.parameters[i].kind);
   if (!good) throw InternalError(cat("lowering: ", function.name, " is called with arguments that it does not take"));
 }
 

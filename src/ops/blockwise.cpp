@@ -16,7 +16,7 @@ namespace bitale {
 
 namespace {
 
-[[noreturn]] void refuse(std::string_view text) {
+[[noreturn]] void refuse_signature(std::string_view text) {
   throw ValueError(cat("Blockwise: expected a signature such as (m,m),(m,k)->(m,k), got \"", text, "\""));
 }
 
@@ -24,12 +24,12 @@ std::vector<int> parse_side(std::string_view side, std::string_view whole) {
   std::vector<int> out;
   while (!side.empty()) {
     const std::size_t end = side.find(')');
-    if (side.front() != '(' || end == side.npos) refuse(whole);
+    if (side.front() != '(' || end == side.npos) refuse_signature(whole);
     const std::string_view names = side.substr(1, end - 1);
     out.push_back(names.empty() ? 0 : 1 + int(std::count(names.begin(), names.end(), ',')));
     side.remove_prefix(end + 1);
     if (side.empty()) break;
-    if (side.front() != ',') refuse(whole);
+    if (side.front() != ',') refuse_signature(whole);
     side.remove_prefix(1);
   }
   return out;
@@ -39,9 +39,9 @@ std::vector<int> parse_side(std::string_view side, std::string_view whole) {
 
 Signature parse_signature(std::string_view text) {
   const std::size_t arrow = text.find("->");
-  if (arrow == text.npos) refuse(text);
+  if (arrow == text.npos) refuse_signature(text);
   Signature out{parse_side(text.substr(0, arrow), text), parse_side(text.substr(arrow + 2), text)};
-  if (out.inputs.empty() || out.outputs.empty()) refuse(text);
+  if (out.inputs.empty() || out.outputs.empty()) refuse_signature(text);
   return out;
 }
 
@@ -77,16 +77,16 @@ S core_part(const S& shape, int core_ndim) {
   return out;
 }
 
-bool repeats(const Variable& input, int axis) { return input.tensor().broadcasts(axis); }
+bool repeats_along(const Variable& input, int axis) { return input.tensor().broadcasts(axis); }
 
 // Of the inputs, the first that says how long a batch dimension is.
 std::size_t source_of(std::span<const Variable> inputs, int axis) {
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (!repeats(inputs[i], axis)) return i;
+    if (!repeats_along(inputs[i], axis)) return i;
   return 0;
 }
 
-std::string lengths_text(const Dims& lengths) {
+std::string place_text(const Dims& lengths) {
   std::vector<std::string> parts;
   for (auto length : lengths) parts.push_back(length == unknown_length ? "?" : std::to_string(length));
   return cat("[", join(parts, ", "), "]");
@@ -126,7 +126,7 @@ Apply Blockwise::make_node(std::span<const Variable> inputs) const {
     std::int64_t length = unknown_length;
     bool all_repeat = true;
     for (auto& input : own) {
-      if (repeats(input, axis)) continue;
+      if (repeats_along(input, axis)) continue;
       all_repeat = false;
       length = common_length(length, input.static_shape()[std::size_t(axis)], axis, label());
     }
@@ -165,7 +165,7 @@ void Blockwise::perform(const Apply& node, std::span<const Array> in, std::span<
     const std::size_t source = source_of(variables, axis);
     lengths.push_back(in[source].shape(axis));
     for (std::size_t i = 0; i < in.size(); ++i)
-      if (!repeats(variables[i], axis) && in[i].shape(axis) != lengths.back())
+      if (!repeats_along(variables[i], axis) && in[i].shape(axis) != lengths.back())
         throw ShapeError(cat(label(), ": lengths ", lengths.back(), " and ", in[i].shape(axis), " of batch dimension ",
                              axis, " differ"));
   }
@@ -194,13 +194,13 @@ void Blockwise::perform(const Apply& node, std::span<const Array> in, std::span<
     for (std::size_t i = 0; i < in.size(); ++i) {
       one_in[i] = in[i];
       for (int axis = 0; axis < batch; ++axis)
-        one_in[i] = one_in[i].take_index(0, repeats(variables[i], axis) ? 0 : at[std::size_t(axis)]);
+        one_in[i] = one_in[i].take_index(0, repeats_along(variables[i], axis) ? 0 : at[std::size_t(axis)]);
     }
     for (auto& each : one_out) each = Array();
     try {
       core->perform(inner, one_in, one_out);
     } catch (Error& error) {
-      error.add("batch", cat("in matrix ", lengths_text(at), " of ", lengths_text(lengths)));
+      error.add("batch", cat("in matrix ", place_text(at), " of ", place_text(lengths)));
       throw;
     }
     for (std::size_t k = 0; k < out.size(); ++k) {
@@ -248,7 +248,7 @@ class BatchLowering final : public Lowering {
       std::vector<Expr> out(batch_);
       Expr step = pool().integer(1);
       for (std::size_t axis = shape.size(); axis-- > 0;) {
-        if (axis < batch_) out[axis] = repeats(variable, int(axis)) ? pool().integer(0) : step;
+        if (axis < batch_) out[axis] = repeats_along(variable, int(axis)) ? pool().integer(0) : step;
         step = step * shape[axis];
       }
       return out;
@@ -310,7 +310,7 @@ bool Blockwise::emit(Lowering& to, const Apply& node) const {
   for (int axis = 0; axis < batch_ndim(node); ++axis) {
     const std::size_t source = source_of(inputs, axis);
     for (std::size_t i = source + 1; i < inputs.size(); ++i)
-      if (!repeats(inputs[i], axis))
+      if (!repeats_along(inputs[i], axis))
         to.require(equal(to.shape_in(int(source))[std::size_t(axis)], to.shape_in(int(i))[std::size_t(axis)]),
                    cat(label(), ": the lengths of batch dimension ", axis, " differ"));
   }
@@ -327,10 +327,10 @@ bool Blockwise::emit(Lowering& to, const Apply& node) const {
 namespace {
 
 // What was used for the whole of a batch dimension gathers from all of it.
-Variable gathered(const Variable& input, Variable gradient, int batch) {
+Variable gathered_gradient(const Variable& input, Variable gradient, int batch) {
   std::vector<int> repeated;
   for (int axis = 0; axis < batch; ++axis)
-    if (repeats(input, axis) && gradient.static_shape()[std::size_t(axis)] != 1) repeated.push_back(axis);
+    if (repeats_along(input, axis) && gradient.static_shape()[std::size_t(axis)] != 1) repeated.push_back(axis);
   if (!repeated.empty()) gradient = sum(gradient, repeated, true);
   return with_static_shape_of(input, gradient);
 }
@@ -379,7 +379,7 @@ Variables Blockwise::pullback(const Apply& node, std::span<const Variable> cotan
   if (replacements.empty()) return no_gradients(node);
   Variables out = vectorized(node, inner, core->pullback(inner, given), std::move(replacements));
   for (std::size_t i = 0; i < out.size(); ++i)
-    if (!out[i].is_disconnected() && !out[i].is_null()) out[i] = gathered(inputs[i], out[i], batch_ndim(node));
+    if (!out[i].is_disconnected() && !out[i].is_null()) out[i] = gathered_gradient(inputs[i], out[i], batch_ndim(node));
   return out;
 }
 

@@ -17,8 +17,10 @@ namespace {
 struct Places {
   Variable row, column;
 };
-Places places(const Variable& rows, const Variable& columns) { return {expand_dims(arange(rows), 1), arange(columns)}; }
-Places places_of(const Variable& x) { return places(length_of(x, x.ndim() - 2), length_of(x, x.ndim() - 1)); }
+Places matrix_places(const Variable& rows, const Variable& columns) {
+  return {expand_dims(arange(rows), 1), arange(columns)};
+}
+Places places_of(const Variable& x) { return matrix_places(length_of(x, x.ndim() - 2), length_of(x, x.ndim() - 1)); }
 
 Variable zero_of(DType dtype) { return cast(Operand(0), dtype); }
 Variable offset_constant(int k) { return int64_constant(k); }
@@ -86,7 +88,7 @@ Variable diag(const Operand& x, int k) {
 Variable eye(const Operand& n, const std::optional<Operand>& m, int k, std::optional<DType> dtype) {
   const LocationScope here(n.where);
   const Variable rows = as_length(n.variable, "eye"), columns = m ? as_length(m->variable, "eye") : rows;
-  const auto [row, column] = places(rows, columns);
+  const auto [row, column] = matrix_places(rows, columns);
   return cast(eq(add(row, offset_constant(k)), column), dtype.value_or(config::float_x()));
 }
 

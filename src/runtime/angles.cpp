@@ -74,19 +74,19 @@ double sin_at(Angle a) {
   return a.quadrant & 2 ? -value : value;
 }
 
-RuntimeFunction same(RuntimeFunction row, std::string_view as, std::string_view wide = "") {
+RuntimeFunction same_as_in_c(RuntimeFunction row, std::string_view as, std::string_view wide = "") {
   row.same_as = as;
   row.widened_from = wide;
   return row;
 }
 
 const RegisterFunctions angle_functions{
-    same(runtime_function("bt_sin_huge", bt_sin_huge, "x"), "sin"),
-    same(runtime_function("bt_cos_huge", bt_cos_huge, "x"), "cos"),
-    same(runtime_function("bt_tan_huge", bt_tan_huge, "x"), "tan"),
-    same(runtime_function("bt_sin_hugef", bt_sin_hugef, "x"), "", "bt_sin_huge"),
-    same(runtime_function("bt_cos_hugef", bt_cos_hugef, "x"), "", "bt_cos_huge"),
-    same(runtime_function("bt_tan_hugef", bt_tan_hugef, "x"), "", "bt_tan_huge"),
+    same_as_in_c(runtime_function("bt_sin_huge", bt_sin_huge, "x"), "sin"),
+    same_as_in_c(runtime_function("bt_cos_huge", bt_cos_huge, "x"), "cos"),
+    same_as_in_c(runtime_function("bt_tan_huge", bt_tan_huge, "x"), "tan"),
+    same_as_in_c(runtime_function("bt_sin_hugef", bt_sin_hugef, "x"), "", "bt_sin_huge"),
+    same_as_in_c(runtime_function("bt_cos_hugef", bt_cos_hugef, "x"), "", "bt_cos_huge"),
+    same_as_in_c(runtime_function("bt_tan_hugef", bt_tan_hugef, "x"), "", "bt_tan_huge"),
 };
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();

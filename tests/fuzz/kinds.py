@@ -515,18 +515,22 @@ def _well_conditioned(g: Generator) -> tuple[str, str]:
     return f"(pt.matmul({bounded}, pt.swapaxes({bounded}, -1, -2)) + 3 * pt.eye({x}.shape[{len(shape) - 2}], dtype='{g.values[x].dtype}'))", x
 
 
-@kind(2)
+@kind(4)
 def factored(g: Generator) -> str:
     matrix, x = _well_conditioned(g)
     lower = g.choice([True, False])
     factor = f"pt.linalg.cholesky({matrix}, lower={lower}, on_error='nan')"
-    if g.chance(0.4):
+    if g.chance(0.3):
         return factor
-    shape, form = g.shape_of(x), g.choice(["triangular", "triangular", "cho_solve"])
+    if g.chance(0.3):
+        return g.choice([f"pt.linalg.det({matrix})", f"pt.linalg.det({matrix})", f"pt.linalg.slogdet({matrix})[1]", f"pt.linalg.inv({matrix})"])
+    shape, form = g.shape_of(x), g.choice(["triangular", "triangular", "cho_solve", "solve"])
     b = g.new_input(g.values[x].dtype.name, (*shape[:-1], g.choice(g.lengths)) if g.chance(0.6) else shape[:-1])
     b_ndim = 2 if g.values[b].ndim == len(shape) else 1
     if form == "cho_solve":
         return f"pt.linalg.cho_solve(({factor}, {lower}), {b}, b_ndim={b_ndim})"
+    if form == "solve":
+        return f"pt.linalg.solve({matrix}, {b}, transposed={g.choice([True, False])}, b_ndim={b_ndim})"
     return f"pt.linalg.solve_triangular({factor}, {b}, trans={g.choice([0, 1])}, lower={lower}, b_ndim={b_ndim})"
 
 

@@ -573,6 +573,92 @@ def solve_triangular(a: Any, b: Any, *, trans: Any = 0, lower: bool = False, uni
     return Val(out, dtype)
 
 
+def _factored(a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """LU factors of one matrix in its own precision, and the order of its rows."""
+    m, order = a.copy(), np.arange(len(a))
+    for k in range(len(a)):
+        best = k + int(np.argmax(np.abs(m[k:, k])))
+        m[[k, best]], order[[k, best]] = m[[best, k]], order[[best, k]]
+        if m[k, k] != 0:
+            m[k + 1 :, k] /= m[k, k]
+            m[k + 1 :, k + 1 :] -= np.multiply.outer(m[k + 1 :, k], m[k, k + 1 :])
+    return m, order
+
+
+def _parity(order: np.ndarray) -> int:
+    """1 for an even permutation, -1 for an odd one."""
+    order, sign = order.copy(), 1
+    for i in range(len(order)):
+        while order[i] != i:
+            j = order[i]
+            order[[i, j]] = order[[j, i]]
+            sign = -sign
+    return sign
+
+
+@formula(ulps=2, backward=8)
+def solve(a: Any, b: Any, *, lower: bool = False, overwrite_a: bool = False, overwrite_b: bool = False,
+          check_finite: bool = True, assume_a: str = "gen", transposed: bool = False, b_ndim: Any = None) -> Val:  # fmt: skip
+    a, b = val(a), val(b)
+    dtype, core = _matrix_dtype(a, b), b_ndim or min(b.ndim, 2)
+    x, y = a.array.astype(working_dtype(dtype)), b.array.astype(working_dtype(dtype))
+    if x.shape[-1] != x.shape[-2] or y.shape[-core] != x.shape[-1]:
+        raise ValueError(f"shapes {x.shape}, {y.shape}")
+    if assume_a == "pos":
+        keep_triangle = np.tril if lower else np.triu
+        half = keep_triangle(x, -1 if lower else 1)
+        x = keep_triangle(x) + np.swapaxes(half, -1, -2)
+    if transposed:
+        x = np.swapaxes(x, -1, -2)
+    batch = np.broadcast_shapes(x.shape[:-2], y.shape[: y.ndim - core])
+    x, y = np.broadcast_to(x, batch + x.shape[-2:]), np.broadcast_to(y, batch + y.shape[y.ndim - core :])
+    out = np.empty(y.shape, y.dtype)
+    for at in np.ndindex(batch):
+        factor, order = _factored(x[at])
+        out[at] = _solve_of(factor, _solve_of(factor, y[at][order], True, True), False, False)
+    return Val(out, dtype)
+
+
+@formula(ulps=2, backward=8)
+def inv(x: Any) -> Val:
+    x = val(x)
+    return solve(x, Val(np.eye(x.shape[-1], dtype=_matrix_dtype(x))), b_ndim=2)
+
+
+def _logarithm(a: np.ndarray) -> tuple[Any, Any]:
+    factor, order = _factored(a)
+    pivots = np.diagonal(factor)
+    sign = np.prod(np.sign(pivots)) * _parity(order)
+    return sign, np.log(np.abs(pivots)).sum() if sign else -np.inf
+
+
+def _of_each(x: Any, function: Any, outputs: int) -> list[Val]:
+    x = val(x)
+    dtype = _matrix_dtype(x)
+    a = x.array.astype(working_dtype(dtype))
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise ValueError(f"shape {a.shape}")
+    out = [np.empty(a.shape[:-2], a.dtype) for _ in range(outputs)]
+    for at in np.ndindex(a.shape[:-2]):
+        for place, value in zip(out, function(a[at])):
+            place[at] = value
+    return [Val(each, dtype) for each in out]
+
+
+@formula(ulps=2, backward=8)
+def det(x: Any) -> Val:
+    def of(a: np.ndarray) -> list[Any]:
+        factor, order = _factored(a)
+        return [np.prod(np.diagonal(factor)) * _parity(order)]
+
+    return _of_each(x, of, 1)[0]
+
+
+@formula(ulps=2, backward=8)
+def slogdet(x: Any) -> list[Val]:
+    return _of_each(x, _logarithm, 2)
+
+
 @formula(ulps=2, backward=8)
 def cho_solve(c_and_lower: Any, b: Any, *, overwrite_b: bool = False, check_finite: bool = True, b_ndim: Any = None) -> Val:
     c, lower = c_and_lower

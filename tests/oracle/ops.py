@@ -98,6 +98,21 @@ def _solve_triangular(attributes: dict[str, Any], inputs: list[Val], node: Any) 
     return [arrays.solve_triangular(*inputs, **attributes)]
 
 
+@op("Solve")
+def _solve(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [arrays.solve(*inputs, transposed=attributes["trans"], b_ndim=attributes["b_ndim"])]
+
+
+@op("Det")
+def _det(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [arrays.det(inputs[0])]
+
+
+@op("SLogDet")
+def _slogdet(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return arrays.slogdet(inputs[0])
+
+
 @op("Blockwise")
 def _blockwise(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
     attributes = dict(attributes)

@@ -51,6 +51,12 @@ def test_op_from_graph():
         execute(code, "op_from_graph.md", names)
 
 
+def test_linalg():
+    names = {}
+    for code in blocks("linalg.md", "python"):
+        execute(code, "linalg.md", names)
+
+
 def test_linkers():
     names = {}
     for code in blocks("linkers.md", "python"):

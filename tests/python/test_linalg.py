@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import shutil
+import subprocess
 
 import numpy as np
 import pytest
@@ -55,14 +57,16 @@ def test_a_batch_is_factored_matrix_by_matrix(shape, linker):
     )
 
 
-@pytest.mark.parametrize("linker", LINKERS)
-@pytest.mark.parametrize("n, columns", [(0, 2), (1, 1), (3, 0), (3, 2), (16, 3), (17, 3), (40, 40)])
+SIZES = [(0, 2), (1, 1), (3, 0), (3, 2), (16, 3), (17, 3), (40, 40)]
+
+
+@pytest.mark.parametrize(
+    "linker, n, columns", [("jit", *size) for size in SIZES] + [(linker, n, 3) for linker in LINKERS[1:] for n in (3, 17)]
+)
 @pytest.mark.parametrize("lower", [True, False])
 @pytest.mark.parametrize("trans", [0, 1, "T"])
 @pytest.mark.parametrize("unit", [True, False])
 def test_solve_triangular_has_scipys_values(n, columns, lower, trans, unit, linker):
-    if linker != "jit" and (n not in (3, 17) or unit):
-        pytest.skip("few sizes for other linkers")
     a, b, v = pt.dmatrix("a"), pt.dmatrix("b"), pt.dvector("v")
     options = dict(lower=lower, trans=trans, unit_diagonal=unit)
     A = regular(n, n) / (10 if unit else 1)
@@ -251,9 +255,8 @@ def test_vectorize_gives_batches():
     x, batch = pt.dmatrix("x"), pt.dtensor3("batch")
     y = pt.linalg.cholesky(x) @ x
     value = positive(3, 4, 4)
-    [out] = bt.graph.replace.vectorize_graph([y], {x: batch}) if hasattr(bt.graph.replace, "vectorize_graph") else [None]
-    if out is not None:
-        np.testing.assert_allclose(bt.function([batch], out)(value), np.linalg.cholesky(value) @ value, rtol=1e-10)
+    [out] = bt.graph.replace.vectorize_graph([y], {x: batch})
+    np.testing.assert_allclose(bt.function([batch], out)(value), np.linalg.cholesky(value) @ value, rtol=1e-10)
 
 
 def test_one_native_function_with_the_loops_around():
@@ -271,6 +274,123 @@ def test_graphs_with_factors_are_stored():
     f = bt.function([x], pt.linalg.cholesky(x))
     value = positive(2, 3, 3)
     np.testing.assert_array_equal(pickle.loads(pickle.dumps(f))(value), f(value))
+
+
+EXPORTED = """#include "logp.h"
+#include <math.h>
+int main(void) {
+  const double good[] = {4, 2, 2, 5}, bad[] = {4, 2, 2, -5};
+  double total = 0, memory[64];
+  if (logp(good, 2, 2, &total, memory) != 0 || fabs(total - (log(2.0) + log(2.0) + 0.25)) > 1e-12) return 1;
+  return logp(bad, 2, 2, &total, memory) == 0;
+}
+"""
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
+def test_exported_c_has_the_factor_in_loops(tmp_path):
+    x = pt.dmatrix("x")
+    factor = pt.linalg.cholesky(x)
+    z = pt.linalg.solve_triangular(factor, pt.constant(np.array([1.0, 0.5])), lower=True)
+    logp = pt.log(pt.diagonal(factor)).sum() + (z**2).sum()
+    f = bt.function([x], logp, name="logp")
+    f.export_c(tmp_path)
+    (tmp_path / "main.c").write_text(EXPORTED)
+    built = subprocess.run(["cc", "-std=c99", "-Wall", "-o", "main", "main.c", "logp.c", "-lm"], cwd=tmp_path,
+                           capture_output=True, text=True)  # fmt: skip
+    assert built.returncode == 0, built.stderr
+    assert subprocess.run([tmp_path / "main"]).returncode == 0
+    with pytest.raises(NotImplementedError, match="bt_cholesky_f64"):
+        f.export_object(tmp_path / "object")
+
+
+# ---- general systems, determinants -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("n", [0, 1, 2, 5, 16, 17, 40])
+def test_solve_inv_and_det_have_numpys_values(n, dtype, linker):
+    rng = np.random.default_rng(n)
+    A, B = rng.normal(size=(n, n)).astype(dtype), rng.normal(size=(n, 3)).astype(dtype)
+    a, b, v = (pt.tensor(name, dtype=dtype, shape=shape) for name, shape in (("a", (None,) * 2), ("b", (None,) * 2), ("v", (None,))))
+    sign, logarithm = pt.linalg.slogdet(a)
+    outputs = [pt.linalg.solve(a, b), pt.linalg.solve(a, v), pt.linalg.solve(a, b, transposed=True), pt.linalg.inv(a),
+               pt.linalg.det(a), sign, logarithm]  # fmt: skip
+    got = compiled([a, b, v], outputs, linker)(A, B, B[:, 0].copy())
+    wide = A.astype(float)
+    wanted = [np.linalg.solve(wide, B), np.linalg.solve(wide, B[:, 0]), np.linalg.solve(wide.T, B), np.linalg.inv(wide),
+              np.linalg.det(wide), *np.linalg.slogdet(wide)]  # fmt: skip
+    tolerance = (1e-9 if dtype == "float64" else 3e-3) * max(1, np.linalg.cond(wide) / 100 if n else 1)
+    for g, w in zip(got, wanted):
+        assert g.dtype == dtype and g.shape == np.shape(w)
+        np.testing.assert_allclose(g, w, rtol=tolerance, atol=tolerance)
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+def test_batches_of_general_systems(linker):
+    A, B = regular(3, 4, 4)[:, ::-1], np.random.default_rng(2).normal(size=(2, 1, 4, 2))
+    a, b = pt.dtensor3("a"), pt.tensor("b", shape=(None, 1, None, None))
+    sign, logarithm = pt.linalg.slogdet(a)
+    got = compiled([a, b], [pt.linalg.solve(a, b), pt.linalg.inv(a), pt.linalg.det(a), sign, logarithm], linker)(A, B)
+    wanted = [np.linalg.solve(A, B), np.linalg.inv(A), np.linalg.det(A), *np.linalg.slogdet(A)]
+    for g, w in zip(got, wanted):
+        np.testing.assert_allclose(g, w, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+def test_singular_systems_are_named(linker):
+    a, b = pt.dtensor3("a"), pt.dtensor3("b")
+    A, B = regular(3, 3, 3), np.ones((3, 3, 1))
+    A[1] = [[1, 2, 3], [2, 4, 6], [0, 0, 1]]
+    with pytest.raises(np.linalg.LinAlgError) as failed:
+        compiled([a, b], pt.linalg.solve(a, b), linker)(A, B)
+    assert "singular" in str(failed.value) and "in matrix [1] of [3]" in str(failed.value)
+    sign, logarithm = pt.linalg.slogdet(a)
+    for got in compiled([a], [pt.linalg.det(a), sign], linker)(A):
+        assert got[1] == 0 and (got[[0, 2]] != 0).all()
+    assert compiled([a], logarithm, linker)(A)[1] == -np.inf
+    with pytest.raises(NotImplementedError, match="banded"):
+        pt.linalg.solve(a, b, assume_a="banded")
+    with pytest.raises(ValueError, match="square"):
+        pt.linalg.det(pt.tensor("x", shape=(2, 3)))
+
+
+def test_kinds_of_matrices():
+    a, b = pt.dmatrix("a"), pt.dmatrix("b")
+    A, B = positive(4, 4), np.random.default_rng(3).normal(size=(4, 2))
+    spoiled = np.tril(A) + np.triu(np.ones((4, 4)), 1)
+    got = bt.function([a, b], pt.linalg.solve(a, b, assume_a="pos", lower=True))(spoiled, B)
+    np.testing.assert_allclose(got, np.linalg.solve(A, B), rtol=1e-10)
+    for lower in (True, False):
+        kind = f"{'lower' if lower else 'upper'} triangular"
+        for transposed in (True, False):
+            got = bt.function([a, b], pt.linalg.solve(a, b, assume_a=kind, transposed=transposed))(A, B)
+            wanted = scipy.linalg.solve_triangular(A, B, lower=lower, trans=int(transposed))
+            np.testing.assert_allclose(got, wanted, rtol=1e-10)
+
+
+def test_gradients_of_general_systems_and_determinants():
+    a, b = pt.dtensor3("a"), pt.dmatrix("b")
+    A, B = regular(2, 3, 3)[:, ::-1], np.random.default_rng(6).normal(size=(2, 3))
+    for cost in (
+        (pt.linalg.solve(a, b, b_ndim=1) ** 2).sum(),
+        (pt.linalg.solve(a, b, b_ndim=1, transposed=True) ** 2).sum(),
+        (pt.linalg.inv(a) ** 3).sum() + b.sum(),
+        (pt.linalg.det(a) ** 2).sum() + b.sum(),
+        (pt.linalg.slogdet(a)[1] ** 2).sum() + b.sum(),
+    ):
+        f = bt.function([a, b], cost)
+        for_a, for_b = bt.function([a, b], bt.grad(cost, [a, b]))(A, B)
+        np.testing.assert_allclose(for_a, numeric(lambda v: f(v, B), A.copy()), rtol=1e-5, atol=1e-6)
+        np.testing.assert_allclose(for_b, numeric(lambda v: f(A, v), B), rtol=1e-5, atol=1e-6)
+    x = pt.dvector("x")
+    cost = pt.linalg.slogdet(pt.diag(x**2) + pt.outer(x, x) + pt.eye(3))[1]
+    at = np.array([0.5, 1.0, -0.7])
+    gradient = bt.function([x], bt.grad(cost, x))
+    hessian = bt.function([x], bt.gradient.hessian(cost, x))(at)
+    for k in range(3):
+        np.testing.assert_allclose(hessian[k], numeric(lambda v: gradient(v)[k], at), rtol=1e-6, atol=1e-7)
 
 
 # ---- parts of matrices -----------------------------------------------------------------------------------------------

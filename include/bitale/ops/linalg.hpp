@@ -52,7 +52,29 @@ struct SolveTriangularOptions {
 };
 // x with a x = b, for a triangular a (Giles 2008 for its derivatives). LinAlgError where the diagonal has a 0.
 Variable solve_triangular(const Operand& a, const Operand& b, const SolveTriangularOptions& options = {});
+struct SolveOptions {
+  // "gen", "pos" (by Cholesky factors; one triangle is read), "lower triangular", "upper triangular"
+  std::string assume_a = "gen";
+  bool lower = false;       // with "pos": which triangle of a is read
+  bool transposed = false;  // of a^T x = b
+  int b_ndim = 0;           // as above
+};
+// x with a x = b (Giles 2008 for its derivatives). LinAlgError for a singular matrix; NotImplementedError for another
+// kind than those.
+Variable solve(const Operand& a, const Operand& b, const SolveOptions& options = {});
+// The inverse. A system of equations is better solved.
+Variable inv(const Operand& a);
 // x with A x = b, given the Cholesky factor of A: two triangular systems. b_ndim as above.
 Variable cho_solve(const Operand& factor, bool lower, const Operand& b, int b_ndim = 0);
+
+// ---- determinants ---------------------------------------------------------------------------------------------------
+
+// 0 of a singular matrix, of which there is no derivative: a LinAlgError.
+Variable det(const Operand& a);
+struct SignAndLogarithm {
+  Variable sign, logabsdet;
+};
+// The sign of the determinant and the logarithm of its absolute value; 0 and -inf of a singular matrix.
+SignAndLogarithm slogdet(const Operand& a);
 
 }  // namespace bitale

@@ -3,6 +3,28 @@ batches, which broadcast. What fails raises numpy.linalg.LinAlgError."""
 
 from __future__ import annotations
 
-from bitale._core import LinAlgError, cho_solve, cholesky, diagonal, solve_triangular, trace
+from bitale._core import (
+    LinAlgError,
+    cho_solve,
+    cholesky,
+    det,
+    diagonal,
+    inv,
+    slogdet,
+    solve,
+    solve_triangular,
+    trace,
+)
 
-__all__ = ["LinAlgError", "cho_solve", "cholesky", "diagonal", "solve_triangular", "trace"]
+__all__ = [
+    "LinAlgError",
+    "cho_solve",
+    "cholesky",
+    "det",
+    "diagonal",
+    "inv",
+    "slogdet",
+    "solve",
+    "solve_triangular",
+    "trace",
+]

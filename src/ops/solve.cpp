@@ -1,0 +1,165 @@
+// General systems of equations.
+#include "bitale/ops/ops.hpp"
+#include "ops/lengths.hpp"
+#include "ops/linalg_core.hpp"
+#include "ops/lowering.hpp"
+#include "ops/registry.hpp"
+#include "ops/sample_values.hpp"
+#include "runtime/functions.hpp"
+#include "runtime/lu.hpp"
+
+namespace bitale {
+
+namespace {
+
+class Solve final : public MatrixOp {
+ public:
+  Solve(bool trans, int b_ndim) : trans(trans), b_ndim(b_ndim) {
+    if (b_ndim != 1 && b_ndim != 2) throw ValueError(cat("solve: expected b_ndim 1 or 2, got ", b_ndim));
+  }
+  bool trans;
+  int b_ndim;
+  static constexpr auto fields = attribute_list(attribute("trans", &Solve::trans), attribute("b_ndim", &Solve::b_ndim));
+
+  std::string_view name() const override { return "Solve"; }
+  Attributes attributes() const override { return collect_attributes(*this, fields); }
+  std::string signature() const override { return b_ndim == 1 ? "(m,m),(m)->(m)" : "(m,m),(m,k)->(m,k)"; }
+  std::string_view failure() const override { return runtime::function_named("bt_solve_f64").failure; }
+
+  Apply make_node(std::span<const Variable> inputs) const override {
+    require_inputs(*this, inputs, 2);
+    const DType dtype = matrix_dtype(inputs);
+    const Variable a = cast(inputs[0], dtype), b = cast(inputs[1], dtype);
+    if (a.ndim() != 2 || b.ndim() != b_ndim)
+      throw ShapeError(cat("solve: expected a matrix a and a b of ", b_ndim, " dimensions, got ", a.str(), " with ",
+                           a.ndim(), " and ", b.str(), " with ", b.ndim()));
+    require_square("solve", a);
+    Dims shape = b.static_shape();
+    const std::int64_t n = common_length(a.static_shape()[0], a.static_shape()[1], 0, "solve");
+    shape[0] = common_length(shape[0], n, 0, "solve");
+    return Apply(OpRef(this), {a, b}, {tensor_type(dtype, shape)});
+  }
+  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[1]}; }
+
+  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
+    require_square("solve", in[0]);
+    const std::int64_t n = in[0].shape(0), columns = b_ndim == 1 ? 1 : in[1].shape(1);
+    if (in[1].shape(0) != n) throw ShapeError(cat("solve: a has ", n, " rows, and b has ", in[1].shape(0)));
+    const Array a = in[0].contiguous();
+    out[0] = in[1].copy();
+    const Array factor = Array::empty(a.dtype(), {n, n}), pivots = Array::empty(DType::Int32, {n});
+    std::int64_t place = 0;
+    visit_dtype(a.dtype(), [&]<class T>() {
+      if constexpr (std::is_floating_point_v<T>)
+        place = runtime::solve(n, columns, trans, a.data_as<T>(), out[0].data_as<T>(), factor.data_as<T>(),
+                               pivots.data_as<std::int32_t>());
+    });
+    if (place) throw LinAlgError(cat("solve: the matrix is singular: no pivot is left at place ", place - 1));
+  }
+
+  bool emit(Lowering& to, const Apply& node) const override {
+    const auto a = to.shape_in(0), b = to.shape_in(1);
+    const Expr n = b[0], one = to.pool().integer(1);
+    to.require(equal(a[0], a[1]), "solve: expected square matrices");
+    to.require(equal(a[0], n), "solve: a and b have different numbers of rows");
+    const DType dtype = node.output().dtype();
+    const bool transposed = to.matrix(0).transposed;
+    to.call(lapack_name("solve", dtype),
+            {n, b_ndim == 1 ? one : b[1], to.pool().integer(trans != transposed), InputData{0}, OutputData{0, {}, 1},
+             Scratch{dtype, n * n}, Scratch{DType::Int32, n}});
+    return true;
+  }
+
+  // Of x = op(a)^-1 b: g_b = op(a)^-T g, and g_a = -g_b x^T (of a^T, when that is op(a)). Giles 2008.
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
+    if (cotangents[0].is_disconnected()) return no_gradients(node);
+    const Variable x = node.output(), of_b = solved(!trans, node.input(0), cotangents[0]);
+    const Variable &left = trans ? x : of_b, &right = trans ? of_b : x;
+    const Variable product = b_ndim == 1 ? outer(left, right) : dot(left, transpose(right));
+    return {with_static_shape_of(node.input(0), neg(product)), with_static_shape_of(node.input(1), of_b)};
+  }
+  // op(a)^-1 (db - op(da) x)
+  Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override {
+    Variable right = tangents[1];
+    if (!tangents[0].is_disconnected()) {
+      const Variable moved = dot(trans ? transpose(tangents[0]) : tangents[0], node.output());
+      right = right.is_disconnected() ? neg(moved) : sub(right, moved);
+    }
+    if (right.is_disconnected()) return {disconnected()};
+    return {solved(trans, node.input(0), right)};
+  }
+  bool has_pushforward() const override { return true; }
+  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override { return connect_first(node, 2); }
+
+ private:
+  Variable solved(bool transposed, const Variable& a, const Variable& b) const {
+    return (*make_ref<Solve>(transposed, b_ndim))({a, b});
+  }
+};
+
+std::vector<Sample> solve_samples() {
+  constexpr auto any = unknown_length;
+  std::vector<Sample> out;
+  const auto add = [&](DType dtype, std::int64_t n, const Dims& b_type, const Dims& b_shape, bool trans,
+                       bool smooth = true) {
+    Array a = sample_values(DType::Float64, {n, n}).copy();  // pivots are not on the diagonal
+    for (std::int64_t k = 0; k < n; ++k) a.data_as<double>()[k * n + (k + 1) % n] += 3 * double(n);
+    const Variable both[] = {sample_input(dtype, {any, any}, "a"), sample_input(dtype, b_type, "b")};
+    out.push_back({make_ref<Solve>(trans, int(b_type.size()))->make_node(both),
+                   {a.astype(dtype), sample_values(dtype, b_shape, 1)},
+                   1e-6,
+                   smooth && dtype == DType::Float64});
+  };
+  for (const bool trans : {true, false}) {
+    add(DType::Float64, 3, {any}, {3}, trans);
+    add(DType::Float64, 3, {any, 2}, {3, 2}, trans);
+    add(DType::Float32, 4, {any, any}, {4, 3}, trans);
+    add(DType::Float64, 33, {any}, {33}, trans, false);
+    add(DType::Float64, 33, {any, any}, {33, 5}, trans, false);
+  }
+  add(DType::Float64, 1, {1, any}, {1, 3}, false);
+  add(DType::Float64, 0, {any, any}, {0, 3}, false);
+  add(DType::Float64, 3, {any, any}, {3, 0}, false);
+  add(DType::Int64, 3, {any}, {3}, false);
+  return out;
+}
+
+REGISTER_OP(Solve, "The solution of a general system of equations, by LU factors with partial pivoting.",
+            solve_samples);
+
+}  // namespace
+
+Variable solve(const Operand& a, const Operand& b, const SolveOptions& options) {
+  const LocationScope here(a.where);
+  if (a.ndim() < 2 || b.ndim() < 1)
+    throw ShapeError(cat("solve: expected a matrix a and a vector or matrix b, or batches of them, got ",
+                         a.variable.str(), " with ", a.ndim(), " dimensions and ", b.variable.str(), " with ",
+                         b.ndim()));
+  const int b_ndim = options.b_ndim ? options.b_ndim : std::min(b.ndim(), 2);
+  const auto triangular = [&](bool lower) {
+    return solve_triangular(a, b, {.lower = lower, .trans = options.transposed, .b_ndim = b_ndim});
+  };
+  const std::string& kind = options.assume_a;
+  if (kind == "pos" || kind == "positive definite")
+    return cho_solve(cholesky(a, options.lower), options.lower, b, b_ndim);
+  if (kind == "lower triangular") return triangular(true);
+  if (kind == "upper triangular") return triangular(false);
+  if (kind != "gen" && kind != "general")
+    throw NotImplementedError(
+        cat("solve: expected assume_a \"gen\", \"pos\", \"lower triangular\" or \"upper triangular\", "
+            "got \"",
+            kind, "\""));
+  const Variable inputs[] = {a.variable, b.variable};
+  return apply_matrices(make_ref<Solve>(options.transposed, b_ndim), inputs);
+}
+
+Variable inv(const Operand& a) {
+  const LocationScope here(a.where);
+  if (a.ndim() < 2)
+    throw ShapeError(
+        cat("inv: expected a matrix, or a batch of them, got ", a.variable.str(), " with ", a.ndim(), " dimensions"));
+  const DType dtype = matrix_dtype({&a.variable, 1});
+  return solve(a, eye(length_of(a.variable, a.ndim() - 1), {}, 0, dtype), {.b_ndim = 2});
+}
+
+}  // namespace bitale

@@ -1,0 +1,244 @@
+// LAPACK factors the transpose of what is stored by rows, P A^T = L U. By rows, the same memory holds U^T below and
+// L^T, with ones on its diagonal, above: A = U^T L^T P. The plain loops leave the same, by exchanging columns.
+#include "runtime/lu.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <type_traits>
+
+#include "runtime/blas.hpp"
+#include "runtime/functions.hpp"
+#include "runtime/lapack.hpp"
+
+namespace bitale::runtime {
+namespace {
+
+template <class T>
+using Getrf = void (*)(const int* m, const int* n, T* a, const int* lda, int* pivots, int* info);
+
+template <class T>
+Getrf<T> library_getrf() {
+  static const auto it = reinterpret_cast<Getrf<T>>(blas_symbol(sizeof(T) == sizeof(double) ? "dgetrf_" : "sgetrf_"));
+  return it;
+}
+
+constexpr std::int64_t small_lu = 16;  // up to this size plain loops are faster
+
+// Pivots are counted from 1, as LAPACK's. Goes on behind a pivot of 0, whose place from 1 on it returns.
+template <class T>
+std::int64_t plain_lu(std::int64_t n, T* M, std::int32_t* pivots) {
+  std::int64_t singular = 0;
+  for (std::int64_t k = 0; k < n; ++k) {
+    T* const row = M + k * n;
+    std::int64_t best = k;
+    for (std::int64_t j = k + 1; j < n; ++j)
+      if (std::abs(row[j]) > std::abs(row[best])) best = j;
+    pivots[k] = std::int32_t(best + 1);
+    if (row[best] == 0) {
+      if (!singular) singular = k + 1;
+      continue;
+    }
+    if (best != k)
+      for (std::int64_t i = 0; i < n; ++i) std::swap(M[i * n + k], M[i * n + best]);
+    for (std::int64_t j = k + 1; j < n; ++j) row[j] /= row[k];
+    for (std::int64_t i = k + 1; i < n; ++i) {
+      const T factor = M[i * n + k];
+      for (std::int64_t j = k + 1; j < n; ++j) M[i * n + j] -= factor * row[j];
+    }
+  }
+  return singular;
+}
+
+template <class T>
+std::int64_t factor_lu(std::int64_t n, const T* A, T* factor, std::int32_t* pivots) {
+  std::copy(A, A + n * n, factor);
+  const bool fits = n <= std::numeric_limits<int>::max();
+  const auto getrf = n > small_lu && fits ? library_getrf<T>() : nullptr;
+  if (!getrf) return plain_lu(n, factor, pivots);
+  const int length = int(n);
+  int info = 0;
+  getrf(&length, &length, factor, &length, pivots, &info);
+  return info;
+}
+
+template <class T>
+void exchange_rows(std::int64_t k, T* B, std::int64_t a, std::int64_t b) {
+  if (a != b) std::swap_ranges(B + a * k, B + (a + 1) * k, B + b * k);
+}
+
+template <class T>
+std::int64_t solve_general(std::int64_t n, std::int64_t k, bool trans, const T* A, T* B, T* factor,
+                           std::int32_t* pivots) {
+  if (const std::int64_t singular = factor_lu(n, A, factor, pivots)) return singular;
+  if (trans) {  // A^T = P^T L U
+    for (std::int64_t i = 0; i < n; ++i) exchange_rows(k, B, i, std::int64_t(pivots[i]) - 1);
+    solve_triangular(n, k, false, true, true, factor, B);
+    solve_triangular(n, k, true, true, false, factor, B);
+  } else {  // A = U^T L^T P
+    solve_triangular(n, k, true, false, false, factor, B);
+    solve_triangular(n, k, false, false, true, factor, B);
+    for (std::int64_t i = n; i-- > 0;) exchange_rows(k, B, i, std::int64_t(pivots[i]) - 1);
+  }
+  return 0;
+}
+
+template <class T>
+void determinant(std::int64_t n, const T* A, T* det, T* factor, std::int32_t* pivots) {
+  const std::int64_t singular = factor_lu(n, A, factor, pivots);
+  T product = 1;
+  for (std::int64_t i = 0; i < n && !singular; ++i)
+    product *= pivots[i] == i + 1 ? factor[i * n + i] : -factor[i * n + i];
+  *det = singular ? T(0) : product;
+}
+
+template <class T>
+void log_determinant(std::int64_t n, const T* A, T* sign, T* logabsdet, T* factor, std::int32_t* pivots) {
+  const bool singular = factor_lu(n, A, factor, pivots) != 0;
+  T s = 1, sum = 0;
+  for (std::int64_t i = 0; i < n && !singular; ++i) {
+    const T pivot = factor[i * n + i];
+    if ((pivots[i] != i + 1) != (pivot < 0)) s = -s;
+    if (pivot != pivot) s = pivot;
+    sum += std::log(std::abs(pivot));
+  }
+  *sign = singular ? T(0) : s;
+  *logabsdet = singular ? -std::numeric_limits<T>::infinity() : sum;
+}
+
+// $T, $S: type and suffix.
+constexpr std::string_view lu_c =
+    R"(// A = U^T L^T P: U^T below, L^T without its diagonal above; pivots count from 1. Or the first place without a pivot.
+static int64_t bt_lu_$S(int64_t n, const $T *A, $T *M, int32_t *pivots) {
+  int64_t singular = 0;
+  for (int64_t i = 0; i < n * n; ++i) M[i] = A[i];
+  for (int64_t k = 0; k < n; ++k) {
+    int64_t best = k;
+    for (int64_t j = k + 1; j < n; ++j)
+      if (fabs((double)M[k * n + j]) > fabs((double)M[k * n + best])) best = j;
+    pivots[k] = (int32_t)(best + 1);
+    if (M[k * n + best] == 0) {
+      if (!singular) singular = k + 1;
+      continue;
+    }
+    for (int64_t i = 0; i < n && best != k; ++i) {
+      const $T kept = M[i * n + k];
+      M[i * n + k] = M[i * n + best];
+      M[i * n + best] = kept;
+    }
+    for (int64_t j = k + 1; j < n; ++j) M[k * n + j] /= M[k * n + k];
+    for (int64_t i = k + 1; i < n; ++i)
+      for (int64_t j = k + 1; j < n; ++j) M[i * n + j] -= M[i * n + k] * M[k * n + j];
+  }
+  return singular;
+}
+)";
+
+constexpr std::string_view solve_c =
+    R"(// B[n, k] becomes X with op(A) X = B; or the first place at which A has no pivot.
+static int64_t bt_solve_$S(int64_t n, int64_t k, int64_t trans, const $T *A, $T *B, $T *factor, int32_t *pivots) {
+  const int64_t singular = bt_lu_$S(n, A, factor, pivots);
+  if (singular) return singular;
+  if (!trans) {
+    bt_solve_triangular_$S(n, k, 1, 0, 0, factor, B);
+    bt_solve_triangular_$S(n, k, 0, 0, 1, factor, B);
+  }
+  for (int64_t step = 0; step < n; ++step) {
+    const int64_t i = trans ? step : n - 1 - step, other = pivots[i] - 1;
+    for (int64_t c = 0; c < k && other != i; ++c) {
+      const $T kept = B[i * k + c];
+      B[i * k + c] = B[other * k + c];
+      B[other * k + c] = kept;
+    }
+  }
+  if (trans) {
+    bt_solve_triangular_$S(n, k, 0, 1, 1, factor, B);
+    bt_solve_triangular_$S(n, k, 1, 1, 0, factor, B);
+  }
+  return 0;
+}
+)";
+
+constexpr std::string_view det_c =
+    R"(static void bt_det_$S(int64_t n, const $T *A, $T *det, $T *factor, int32_t *pivots) {
+  const int64_t singular = bt_lu_$S(n, A, factor, pivots);
+  $T product = 1;
+  for (int64_t i = 0; i < n; ++i) product *= pivots[i] == i + 1 ? factor[i * n + i] : -factor[i * n + i];
+  *det = singular ? 0 : product;
+}
+)";
+
+constexpr std::string_view slogdet_c =
+    R"(static void bt_slogdet_$S(int64_t n, const $T *A, $T *sign, $T *logabsdet, $T *factor, int32_t *pivots) {
+  const int64_t singular = bt_lu_$S(n, A, factor, pivots);
+  $T s = 1, sum = 0;
+  for (int64_t i = 0; i < n && !singular; ++i) {
+    const $T pivot = factor[i * n + i];
+    if ((pivots[i] != i + 1) != (pivot < 0)) s = -s;
+    if (pivot != pivot) s = pivot;
+    sum += ($T)log(fabs((double)pivot));
+  }
+  *sign = singular ? 0 : s;
+  *logabsdet = singular ? -INFINITY : sum;
+}
+)";
+
+}  // namespace
+}  // namespace bitale::runtime
+
+#define BITALE_LU_FUNCTIONS(suffix, T)                                                                            \
+  std::int64_t bt_lu_##suffix(std::int64_t n, const T* A, T* factor, std::int32_t* pivots) noexcept {             \
+    return bitale::runtime::factor_lu(n, A, factor, pivots);                                                      \
+  }                                                                                                               \
+  std::int64_t bt_solve_##suffix(std::int64_t n, std::int64_t k, std::int64_t trans, const T* A, T* B, T* factor, \
+                                 std::int32_t* pivots) noexcept {                                                 \
+    return bitale::runtime::solve_general(n, k, trans != 0, A, B, factor, pivots);                                \
+  }                                                                                                               \
+  void bt_det_##suffix(std::int64_t n, const T* A, T* det, T* factor, std::int32_t* pivots) noexcept {            \
+    bitale::runtime::determinant(n, A, det, factor, pivots);                                                      \
+  }                                                                                                               \
+  void bt_slogdet_##suffix(std::int64_t n, const T* A, T* sign, T* logabsdet, T* factor,                          \
+                           std::int32_t* pivots) noexcept {                                                       \
+    bitale::runtime::log_determinant(n, A, sign, logabsdet, factor, pivots);                                      \
+  }
+
+extern "C" {
+BITALE_LU_FUNCTIONS(f64, double)
+BITALE_LU_FUNCTIONS(f32, float)
+}
+
+namespace bitale::runtime {
+namespace {
+
+template <class T>
+RuntimeFunction lu_row(RuntimeFunction out, std::string_view failure, Flops flops, std::string_view text,
+                       std::vector<std::string_view> needs) {
+  constexpr bool is_float32 = std::is_same_v<T, float>;
+  out.failure = failure;
+  out.flops = std::move(flops);
+  out.of_float32 = is_float32;
+  out.c_text = text;
+  out.with = {{"$S", is_float32 ? "f32" : "f64"}, {"$T", is_float32 ? "float" : "double"}};
+  out.needs = std::move(needs);
+  return out;
+}
+
+#define ROWS(suffix, T)                                                                                            \
+  lu_row<T>(runtime_function("bt_lu_" #suffix, bt_lu_##suffix, "n A factor pivots"), "a matrix is singular",       \
+            {2, {"n", "n", "n"}, 3}, lu_c, {}),                                                                    \
+      lu_row<T>(runtime_function("bt_solve_" #suffix, bt_solve_##suffix,                                           \
+                                 "n k trans A inout:B scratch:factor scratch:pivots"),                             \
+                "solve: a matrix is singular", {2, {"n", "n", "n"}, 3}, solve_c,                                   \
+                {"bt_lu_" #suffix, "bt_solve_triangular_" #suffix}),                                               \
+      lu_row<T>(runtime_function("bt_det_" #suffix, bt_det_##suffix, "n A det scratch:factor scratch:pivots"), "", \
+                {2, {"n", "n", "n"}, 3}, det_c, {"bt_lu_" #suffix}),                                               \
+      lu_row<T>(runtime_function("bt_slogdet_" #suffix, bt_slogdet_##suffix,                                       \
+                                 "n A sign logabsdet scratch:factor scratch:pivots"),                              \
+                "", {2, {"n", "n", "n"}, 3}, slogdet_c, {"bt_lu_" #suffix})
+
+const RegisterFunctions lu_functions{ROWS(f64, double), ROWS(f32, float)};
+
+#undef ROWS
+
+}  // namespace
+}  // namespace bitale::runtime
