@@ -134,7 +134,7 @@ template <class E>
   throw error;
 }
 
-bool is_tensor(const Variable& v) { return as_tensor(v.type()) != nullptr; }
+bool has_tensor_type(const Variable& v) { return as_tensor(v.type()) != nullptr; }
 
 // `x` as a value of the type: as it is, or with the lengths that the type promises, which are checked when it is
 // computed. A constant of a dtype that the type's holds is converted.
@@ -145,7 +145,7 @@ Variable filtered(const Variable& x, const Variable& like, std::size_t position,
             x);
   };
   if (like.type()->is_super(*x.type())) return x;
-  if (!is_tensor(x) || !is_tensor(like)) refuse("another type");
+  if (!has_tensor_type(x) || !has_tensor_type(like)) refuse("another type");
   const TensorType &type = like.tensor(), &given = x.tensor();
   if (given.ndim() != type.ndim()) refuse("another number of dimensions");
   for (int axis = 0; axis < type.ndim(); ++axis) {
@@ -233,7 +233,8 @@ std::vector<Type> OpFromGraph::types_for(const Variables& inputs) const {
   std::vector<std::int64_t> key;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     is_more_precise |= !inputs[i].type()->equals(*graph_->inputs()[i].type());
-    if (is_tensor(inputs[i])) key.insert(key.end(), inputs[i].static_shape().begin(), inputs[i].static_shape().end());
+    if (has_tensor_type(inputs[i]))
+      key.insert(key.end(), inputs[i].static_shape().begin(), inputs[i].static_shape().end());
   }
   const auto types_of = [](const Variables& outputs) {
     std::vector<Type> types;
@@ -268,7 +269,7 @@ std::vector<Shape> OpFromGraph::infer_shape(const Apply& node, std::span<const S
     VariableSet asked;  // lengths of computed values
     const auto shape_of = [&](const Variable& v) -> const Shape& {
       auto [shape, is_new] = shapes.insert(v.node());
-      if (is_new && is_tensor(v)) {
+      if (is_new && has_tensor_type(v)) {
         *shape = lengths_of(v);
         if (v.has_owner())
           for (auto& length : *shape)
@@ -278,7 +279,7 @@ std::vector<Shape> OpFromGraph::infer_shape(const Apply& node, std::span<const S
     };
     for (auto& input : graph_->inputs()) {
       Shape shape;
-      if (is_tensor(input))
+      if (has_tensor_type(input))
         for (auto length : input.static_shape())
           shape.push_back(length == unknown_length ? Variable(tensor_type(DType::Int64, 0)) : int64_constant(length));
       fresh->inputs.push_back(shape);
@@ -412,7 +413,7 @@ Variables OpFromGraph::overridden(bool is_pullback, const Apply& node, std::span
     if (!answer) answer = disconnected();
     if (!is_plain(answer)) continue;
     const Variable& like = of_answers[k];
-    if (!is_tensor(answer) || answer.ndim() != like.ndim() || !is_float(answer.dtype()))
+    if (!has_tensor_type(answer) || answer.ndim() != like.ndim() || !is_float(answer.dtype()))
       throw TypeError(cat(called(), ": result ", k, " of its ", what, " override has the type ", answer.type()->str(),
                           ", expected floats with ", like.ndim(), " dimensions, as the derivative of `", like.str(),
                           "` of type ", like.type()->str()));
@@ -453,8 +454,8 @@ std::vector<std::vector<bool>> OpFromGraph::connection_pattern(const Apply&) con
         if (pattern[i][std::size_t(v.index())]) reach(node.inputs()[i]);
     }
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      out[i][k] = is_overridden ? is_tensor(inputs[i]) && is_tensor(outputs[k]) && is_float(inputs[i].dtype()) &&
-                                      is_float(outputs[k].dtype())
+      out[i][k] = is_overridden ? has_tensor_type(inputs[i]) && has_tensor_type(outputs[k]) &&
+                                      is_float(inputs[i].dtype()) && is_float(outputs[k].dtype())
                                 : seen.contains(inputs[i].node());
   }
   found_->connected = out;
