@@ -73,7 +73,7 @@ class Part:
     kind: loop, fill, call (of the runtime, such as a product of matrices), perform (of an op without native code), memory
     (for arrays), scalars (what is between these), node. text: the steps of the program. nodes: of the graph after
     rewriting, that it computes.
-    other_strides: it belongs to the code for inputs that are not rows one after the other.
+    other_strides: it belongs to the code for inputs that are not C-contiguous.
     seconds, bytes, flops64, flops32: over all calls; what is moved and computed is estimated where `counted`.
     share_of_bandwidth, share_of_flops: what the machine's limits would have taken for that, divided by the time it took.
     """

@@ -150,7 +150,7 @@ std::string prototypes(const Interface& file) {
 std::string header_comment(const Interface& file) {
   std::string text = "// ";
   text += file.signature.about.empty() ? file.signature.name : file.signature.about;
-  text += "\n//\n// Inputs, arrays with rows one after the other, each followed by its lengths:\n";
+  text += "\n//\n// Inputs, arrays C-contiguous, each followed by its lengths:\n";
   for (std::size_t i = 0; i < file.input_names.size(); ++i) {
     const Parameter& input = file.signature.inputs[i];
     text += cat("//   ", file.input_names[i], "  ", dtype_name(input.dtype), " ", shape_text(file.lengths[i]),

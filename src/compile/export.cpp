@@ -75,7 +75,7 @@ std::string write(const std::string& folder, const std::string& file, const std:
 // host to call.
 const FunctionGraph& exported_graph(const Function& function) {
   const std::shared_ptr<const FunctionGraph> lent(std::shared_ptr<void>(), &function.graph());
-  link::branches_apart(lent, [](const link::LinkedGraph&) -> std::unique_ptr<link::Thunk> {
+  link::outline_branches(lent, [](const link::LinkedGraph&) -> std::unique_ptr<link::Thunk> {
     throw NotImplementedError(
         "export: ifelse of more than a few operations on scalars has no exported form yet; switch computes both sides");
   });

@@ -124,7 +124,7 @@ void Function::Impl::with_shared(std::span<const View> values, Receiver& results
   Pool<SharedValues>::Loan loan(shared_values);
   struct Hold {
     SharedValues& values;
-    ~Hold() { values.let_go(); }
+    ~Hold() { values.release(); }
   } hold{*loan};
   auto& [inputs_and_shared, shared_now, updates, released] = *loan;
   std::optional<SharedAccess> access;

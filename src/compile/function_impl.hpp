@@ -56,7 +56,7 @@ struct Function::Impl : Compiled {
     std::vector<Array> values;
     std::vector<std::optional<Array>> updates;
     std::vector<Array> released;  // by the containers, when they took the updates
-    void let_go() {
+    void release() {
       released.clear();
       values.clear();
       for (auto& update : updates) update.reset();

@@ -1,5 +1,5 @@
 // Results into memory that the caller has: written there at once where that is safe, else by way of a copy. Safe means
-// that it has rows one after the other, that the call doesn't read it, and that nothing can fail once it is written to.
+// that it is C-contiguous, that the call doesn't read it, and that nothing can fail once it is written to.
 #pragma once
 
 #include <span>

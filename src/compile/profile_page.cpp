@@ -37,7 +37,7 @@ std::vector<Fact> facts_of(const Apply& node) {
 
 std::vector<Fact> facts_of(const Part& part, const MachineLimits& limits) {
   std::vector<Fact> facts{{"calls", cat(part.calls)}};
-  if (part.other_strides) facts.push_back({"code", "for inputs that are not rows one after the other"});
+  if (part.other_strides) facts.push_back({"code", "for inputs that are not C-contiguous"});
   if (part.counted && part.seconds > 0) {
     const LimitShare share = share_of_limits(part, limits);
     facts.push_back({"moved", cat(rounded(1e-9 * part.bytes / part.seconds), " GB/s, ", rounded(100 * share.memory),

@@ -222,7 +222,7 @@ std::string tips_section(const Profile& profile) {
     out += "  - Nodes run one by one in the interpreter; a mode with the linker jit compiles them into loops.\n";
   if (by_perform > 0.1 * whole)
     out += format("  - %.0f %% of the time goes to ops without native code (perform).\n", percent(by_perform, whole));
-  if (strided > 0.1 * whole) out += "  - Inputs are not rows one after the other; contiguous ones are read faster.\n";
+  if (strided > 0.1 * whole) out += "  - Inputs are not C-contiguous; contiguous ones are read faster.\n";
   if (profile.linked_seconds > 0 && parts < 0.5 * profile.linked_seconds && profile.limits.flops > 0)
     out +=
         "  - Most of the time passes around the code: calls are short. Fewer and larger calls, or `out=`, cost less.\n";

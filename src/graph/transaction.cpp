@@ -28,18 +28,18 @@ Transaction::~Transaction() {
 }
 
 void Transaction::roll_back() noexcept {
-  std::size_t knowing = told_;
+  std::size_t notified = notified_;
   while (!log_list_.empty()) {
     Change step = std::move(log_list_.back());
     log_list_.pop_back();
     undo(graph_, step);
     if (!is_told(step)) continue;
     try {
-      tell_undone(graph_, step, "roll back", knowing);
+      tell_undone(graph_, step, "roll back", notified);
     } catch (...) {
       // A feature that fails as it is told of an undone change can't stop the undoing.
     }
-    knowing = everybody;
+    notified = all_features;
   }
 }
 

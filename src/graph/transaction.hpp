@@ -77,8 +77,8 @@ class Transaction {
   template <class Call>
   void tell(Call&& call) {
     const std::size_t count = graph_.features.size();
-    for (told_ = 0; told_ < count; ++told_) call_feature(*graph_.features[told_], call);
-    told_ = everybody;
+    for (notified_ = 0; notified_ < count; ++notified_) call_feature(*graph_.features[notified_], call);
+    notified_ = all_features;
   }
   template <class Call>
   void call_feature(Feature& feature, Call&& call) {
@@ -90,17 +90,17 @@ class Transaction {
     }
   }
 
-  static constexpr std::size_t everybody = std::size_t(-1);
+  static constexpr std::size_t all_features = std::size_t(-1);
 
   FunctionGraph::State& graph_;
   std::string_view reason_;
   Log log_;
   ChangeList log_list_;
-  std::size_t told_ = everybody;  // how many features know of the latest change
-  Variable subject_;              // what was to be replaced first
-  std::vector<Apply> touched_;    // nodes whose inputs changed
-  std::vector<Apply> unused_;     // nodes that lost clients
-  VariableMap forwarded_;         // merged away -> what stands for it
+  std::size_t notified_ = all_features;  // how many features know of the latest change
+  Variable subject_;                     // what was to be replaced first
+  std::vector<Apply> touched_;           // nodes whose inputs changed
+  std::vector<Apply> unused_;            // nodes that lost clients
+  VariableMap forwarded_;                // merged away -> what stands for it
   bool committed_ = false;
 };
 

@@ -34,7 +34,7 @@ class Branches final : public OpOf<Branches> {
 
   std::string_view name() const override { return "Branches"; }
   std::string label() const override { return lazy.op().label(); }
-  // Made by branches_apart alone.
+  // Made by outline_branches alone.
   Apply make_node(std::span<const Variable>) const override {
     throw InternalError("Branches: a node can't be made anew");
   }
@@ -252,7 +252,7 @@ bool has_lazy_nodes(const FunctionGraph& graph) {
 
 }  // namespace
 
-Apart branches_apart(const LinkedGraph& graph, const LinkBranch& link) {
+OutlinedBranches outline_branches(const LinkedGraph& graph, const LinkBranch& link) {
   if (!has_lazy_nodes(*graph)) return {graph, {}};
   const auto copy = std::make_shared<FunctionGraph>(graph->clone());
   const VariableMap originals = copy->originals();

@@ -10,7 +10,7 @@
 
 namespace bitale::link {
 
-struct Apart {
+struct OutlinedBranches {
   LinkedGraph graph;  // the given one where nothing is to be taken apart
   std::unordered_map<const ApplyNode*, ApplyNode*>
       stand_in;  // of the given graph's nodes in this one; none: themselves
@@ -21,6 +21,6 @@ using LinkBranch = std::function<std::unique_ptr<Thunk>(const LinkedGraph& branc
 
 // Branches that hold nothing but a few operations on scalars, which can't fail, or nothing at all, stay where they are:
 // a selection costs less than a call.
-Apart branches_apart(const LinkedGraph& graph, const LinkBranch& link);
+OutlinedBranches outline_branches(const LinkedGraph& graph, const LinkBranch& link);
 
 }  // namespace bitale::link

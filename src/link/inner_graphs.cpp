@@ -40,7 +40,7 @@ class InnerCall final : public OpOf<InnerCall> {
 
 bool is_inner_call(const Op& op) { return dynamic_cast<const InnerCall*>(&op) != nullptr; }
 
-Apart inner_graphs_apart(const LinkedGraph& graph, const LinkBranch& link) {
+OutlinedBranches inner_graphs_apart(const LinkedGraph& graph, const LinkBranch& link) {
   const auto has_inner_graph = [](const Apply& node) {
     return node && !node.op().elementwise() && inner_graph_of(node.op());
   };

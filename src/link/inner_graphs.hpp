@@ -7,7 +7,7 @@
 namespace bitale::link {
 
 // `link` is how an inner graph is linked.
-Apart inner_graphs_apart(const LinkedGraph& graph, const LinkBranch& link);
+OutlinedBranches inner_graphs_apart(const LinkedGraph& graph, const LinkBranch& link);
 
 // Whether it is the op of such a call.
 bool is_inner_call(const Op& op);

@@ -481,8 +481,8 @@ std::unique_ptr<Thunk> link_native(const LinkedGraph& graph, const LinkOptions& 
     const bool is_native = nested < most_nested && branches++ < most_branches;
     return is_native ? link_native(part, of_branches, generator, nested + 1, branches) : link_vm(part);
   };
-  Apart calls = inner_graphs_apart(graph, link_part);
-  Apart apart = branches_apart(calls.graph, link_part);
+  OutlinedBranches calls = inner_graphs_apart(graph, link_part);
+  OutlinedBranches apart = outline_branches(calls.graph, link_part);
   for (auto& [users_node, node] : calls.stand_in) {
     const auto later = apart.stand_in.find(node);
     if (later != apart.stand_in.end()) node = later->second;

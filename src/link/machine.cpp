@@ -169,11 +169,11 @@ class Machine final : public Thunk {
   std::vector<Array> evaluate(std::span<const Array> inputs, const Plan& plan, std::span<const Index> outputs) const {
     Pool<Cells>::Loan loan(pool_);
     Cells& cells = *loan;
-    struct LetGo {
+    struct Release {
       const Machine& machine;
       Cells& cells;
-      ~LetGo() { machine.let_go(cells); }
-    } let_go{*this, cells};
+      ~Release() { machine.release(cells); }
+    } release{*this, cells};
     cells.values.resize(producers_.size());
     cells.readers = plan.readers;
     cells.known.assign(producers_.size(), false);
@@ -222,7 +222,7 @@ class Machine final : public Thunk {
   }
 
   // After a call: what belongs to others, and, with garbage collection, everything.
-  void let_go(Cells& cells) const {
+  void release(Cells& cells) const {
     cells.in.clear();
     cells.profiled = nullptr;
     cells.results.clear();

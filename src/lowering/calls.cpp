@@ -54,7 +54,7 @@ void Plan::call_each(std::string_view name, std::vector<Expr> extents, CallRule 
       std::optional<std::int64_t> inherited;
       if (data->starts_as) {
         const Variable& source = node_->inputs[std::size_t(*data->starts_as)];
-        if (has_elements_of(source, variable)) inherited = inherit(source, variable);
+        if (has_elements_of(source, variable)) inherited = reuse_buffer(source, variable);
         if (!inherited) copies.emplace_back(source, variable);
       }
       const std::int64_t buffer = inherited ? *inherited : result_buffer(variable);
@@ -66,8 +66,8 @@ void Plan::call_each(std::string_view name, std::vector<Expr> extents, CallRule 
   builders_[node_].push_back([this, &function, node = node_, extents = std::move(extents), rule = std::move(rule),
                               copies = std::move(copies), may_fail, check] {
     for (auto& [source, copy] : copies) add_repeated_copy(source, copy);
-    Root root;
-    root.kind = Root::Kind::step;
+    Computation root;
+    root.kind = Computation::Kind::step;
     std::vector<Expr> index;
     const std::vector<Expr> domain = canonical(extents);
     for (auto& extent : domain) index.push_back(extent.is_constant(1) ? pool().integer(0) : new_index("n", extent));
@@ -106,14 +106,14 @@ void Plan::call_each(std::string_view name, std::vector<Expr> extents, CallRule 
     const Expr status = call.status;
     const bool repeats = std::any_of(domain.begin(), domain.end(), [](Expr extent) { return !extent.is_constant(1); });
     program::Steps body{{std::move(call)}};
-    Root failing;
+    Computation failing;
     if (may_fail) {
       program::Check fine{equal(status, pool().integer(0)), check};
-      check_roots[std::size_t(check)] = int(roots.size()) + int(!repeats);
+      check_computations[std::size_t(check)] = int(computations.size()) + int(!repeats);
       if (repeats)
         body.push_back({fine});
       else
-        failing.kind = Root::Kind::step, failing.value = fine.condition, failing.step = program::Step{fine},
+        failing.kind = Computation::Kind::step, failing.value = fine.condition, failing.step = program::Step{fine},
         root.var = status;
     }
     for (std::size_t k = domain.size(); k-- > 0;) {
@@ -122,19 +122,19 @@ void Plan::call_each(std::string_view name, std::vector<Expr> extents, CallRule 
       body = std::move(inner);
     }
     root.step = std::move(body.front());
-    roots.push_back(std::move(root));
-    if (failing.step) roots.push_back(std::move(failing));
+    computations.push_back(std::move(root));
+    if (failing.step) computations.push_back(std::move(failing));
   });
 }
 
 // The output's buffer becomes the input, repeated where it has length 1 and the output has not.
 void Plan::add_repeated_copy(const Variable& source, const Variable& copy) {
-  Root root;
+  Computation root;
   root.buffer = values_[copy.node()].buffer;
   root.domain = values_[copy.node()].shape;
   std::vector<bool> is_one;
   for (int axis = 0; axis < source.ndim(); ++axis) is_one.push_back(source.static_shape()[std::size_t(axis)] == 1);
-  add_root(
+  add_computation(
       std::move(root),
       [&](Index at) {
         std::vector<Expr> place(at.begin(), at.end());

@@ -18,11 +18,11 @@ void Plan::accumulate(int output, Combiner combiner, std::vector<Expr> domain, i
     const auto is_one = [](Expr length) { return length.is_constant(1); };
     const std::vector<Expr> lengths = canonical(domain);
     const bool in_variable = std::all_of(lengths.begin() + axis + 1, lengths.end(), is_one);
-    Root root;
+    Computation root;
     root.buffer = buffer;
     root.domain = domain;
     if (in_variable && !is_one(lengths[along])) {
-      root.kind = Root::Kind::accumulate;
+      root.kind = Computation::Kind::accumulate;
       root.var = var;
       root.combiner = combiner;
     }
@@ -33,7 +33,7 @@ void Plan::accumulate(int output, Combiner combiner, std::vector<Expr> domain, i
       before[along] = max(at[along] - 1, pool().integer(0));
       return select(at[along] > 0, program::combine(combiner, pool().load(buffer, dtype, before), here), here);
     };
-    add_root(std::move(root), value, [](Index at) { return std::vector<Expr>(at.begin(), at.end()); });
+    add_computation(std::move(root), value, [](Index at) { return std::vector<Expr>(at.begin(), at.end()); });
   });
 }
 
@@ -49,8 +49,8 @@ void Plan::locate(int output, Combiner combiner, std::vector<Expr> domain, std::
   builders_[node_].push_back([=, this, rule = bound(std::move(rule)), buffer = value.buffer] {
     const std::vector<Expr> lengths = canonical(domain);
     const std::vector<Expr> indices = indices_of(lengths);
-    Root root;
-    root.kind = Root::Kind::locate;
+    Computation root;
+    root.kind = Computation::Kind::locate;
     root.buffer = buffer;
     root.domain = domain;
     root.reduced = reduced;
@@ -68,7 +68,7 @@ void Plan::locate(int output, Combiner combiner, std::vector<Expr> domain, std::
       seen |= reduced[k];
     }
     if (root.place.is_constant(0)) {  // there is but one element to choose from
-      root.kind = buffer < 0 ? Root::Kind::scalar : Root::Kind::store;
+      root.kind = buffer < 0 ? Computation::Kind::scalar : Computation::Kind::store;
       root.combiner.reset();
       root.var = buffer < 0 ? place_var : Expr();
     } else if (kept_after) {
@@ -77,14 +77,14 @@ void Plan::locate(int output, Combiner combiner, std::vector<Expr> domain, std::
       program.buffers.back().shape = kept_lengths;
     }
     const Expr place = root.place;
-    const bool chosen = root.kind == Root::Kind::locate;
+    const bool chosen = root.kind == Computation::Kind::locate;
     const auto kept = [&](Index at) {
       std::vector<Expr> out;
       for (std::size_t k = 0; k < at.size(); ++k)
         if (!reduced[k]) out.push_back(at[k]);
       return out;
     };
-    add_root(
+    add_computation(
         std::move(root), [&](Index at) { return chosen ? program::cast(rule(at), dtype) : place; },
         buffer < 0 ? TargetRule() : kept);
   });
@@ -124,7 +124,7 @@ std::optional<Lowering::GraphRule> Plan::graph_rule(const Variables& inputs, con
     program.callbacks.resize(calls);
     program.checks.resize(checks);
     check_nodes.erase(check_nodes.begin() + std::ptrdiff_t(checks), check_nodes.end());
-    check_roots.resize(checks);
+    check_computations.resize(checks);
     is_expected.resize(checks);
     entry_checks.erase(entry_checks.begin() + std::ptrdiff_t(entry), entry_checks.end());
     return {};
@@ -146,7 +146,7 @@ std::optional<Lowering::GraphRule> Plan::graph_rule(const Variables& inputs, con
 // The loop is a step of its own at the top: what its inputs compute is computed in it, as far as that is cheap.
 void Plan::scan(Expr extent, Scan scan) {
   for (auto& input : node_->inputs)
-    if (value_of(input).cost >= dear) want(input);  // in lanes, in a loop before
+    if (value_of(input).cost >= materialize_threshold) want(input);  // in lanes, in a loop before
   std::vector<std::int64_t> buffers;
   for (std::uint32_t k = 0; k < node_->output_count; ++k) {
     const Variable variable = Variable::of(&node_->outputs[k]);
@@ -157,10 +157,10 @@ void Plan::scan(Expr extent, Scan scan) {
     NodeScope scope(*this, node);
     const Expr length = canonical(extent), number = new_index("step", length);
     program::Loop loop;
-    Root root;
+    Computation root;
     // Again where an input turns out to be in parts, and is stored whole.
     do {
-      if (unsettled_) store_parts(std::exchange(unsettled_, {})->variable);
+      if (unresolved_read_) store_segments(std::exchange(unresolved_read_, {})->variable);
       memo_.clear();
       touched_checks_.clear();
       loop = {number, length, {}, {}};
@@ -177,12 +177,12 @@ void Plan::scan(Expr extent, Scan scan) {
       }
       for (std::size_t k = 0; k < states.size(); ++k)
         loop.body.push_back({program::Next{states[k], with_fixed_lengths(step.next[k])}});
-    } while (unsettled_);
-    root.kind = Root::Kind::step;
+    } while (unresolved_read_);
+    root.kind = Computation::Kind::step;
     root.writes = buffers;
     root.checks = touched_checks_;
     root.step = program::Step{std::move(loop)};
-    roots.push_back(std::move(root));
+    computations.push_back(std::move(root));
   });
 }
 

@@ -1,6 +1,6 @@
 // Choice: which values are stored. All others are inlined into their readers, which is fusion. A value is stored when
-// somebody needs it in memory, or when it is dear and would be computed more often than once; values that end up
-// stored and read in one loop cost nothing (forward.cpp), so the choice may be generous.
+// somebody needs it in memory, or when it is materialize_threshold and would be computed more often than once; values
+// that end up stored and read in one loop cost nothing (forward.cpp), so the choice may be generous.
 #include <algorithm>
 
 #include "bitale/core/error.hpp"
@@ -57,24 +57,24 @@ void Plan::choose(const Variable& variable) {
     if (value.depth < deepest && (value.uses <= 1 || value.cost < named)) return;
     const Expr var = pool().var(next_var_++, variable.dtype());
     builders_[variable.owner().node()].push_back([this, var, rule = value.rule] {
-      Root root;
-      root.kind = Root::Kind::scalar;
+      Computation root;
+      root.kind = Computation::Kind::scalar;
       root.var = var;
-      add_root(std::move(root), rule, nullptr);
+      add_computation(std::move(root), rule, nullptr);
     });
     value.scalar = var;
     return;
   }
   const bool recomputed = value.uses > 1 || value.expanded;
   const bool is_view = bool(value.permuted_from);
-  if (!value.wanted && value.depth < deepest && (is_view || value.cost < dear || !recomputed)) return;
-  if (!value.parts.empty()) return store_parts(variable);
+  if (!value.wanted && value.depth < deepest && (is_view || value.cost < materialize_threshold || !recomputed)) return;
+  if (!value.parts.empty()) return store_segments(variable);
   value.buffer = result_buffer(variable);
   builders_[variable.owner().node()].push_back([this, buffer = value.buffer, rule = value.rule, shape = value.shape] {
-    Root root;
+    Computation root;
     root.buffer = buffer;
     root.domain = shape;
-    add_root(std::move(root), rule, [](Index at) { return std::vector<Expr>(at.begin(), at.end()); });
+    add_computation(std::move(root), rule, [](Index at) { return std::vector<Expr>(at.begin(), at.end()); });
   });
 }
 
@@ -95,7 +95,7 @@ Expr Plan::read(const Variable& variable, Index at) {
   if (result.dtype() != variable.dtype())
     throw InternalError(cat("lowering: the rule of ", variable.str(), " gives ", dtype_name(result.dtype()), ", not ",
                             dtype_name(variable.dtype())));
-  if (value.uses > 1 && result.code() == program::Code::mul) pool().keep_rounded(result);
+  if (value.uses > 1 && result.code() == program::Code::mul) pool().forbid_contraction(result);
   memo_[std::move(key)] = result;
   return result;
 }
@@ -108,10 +108,10 @@ void Plan::guard_loads(Expr value, const std::vector<int>& checks) {
   });
 }
 
-// The roots from `first` on come behind these checks.
-void Plan::guard_roots(std::size_t first, const std::vector<int>& checks) {
-  for (std::size_t k = first; k < roots.size(); ++k)
-    roots[k].checks.insert(roots[k].checks.end(), checks.begin(), checks.end());
+// The computations from `first` on come behind these checks.
+void Plan::guard_computations(std::size_t first, const std::vector<int>& checks) {
+  for (std::size_t k = first; k < computations.size(); ++k)
+    computations[k].checks.insert(computations[k].checks.end(), checks.begin(), checks.end());
 }
 
 Expr Plan::new_index(std::string_view name, Expr extent) {
@@ -137,7 +137,7 @@ std::vector<Expr> Plan::indices_of(std::span<const Expr> domain) {
   return indices;
 }
 
-void Plan::evaluate(Root& root, std::span<const Expr> at, const ElementRule& value, const TargetRule& target) {
+void Plan::evaluate(Computation& root, std::span<const Expr> at, const ElementRule& value, const TargetRule& target) {
   memo_.clear();
   touched_checks_.clear();
   root.value = with_fixed_lengths(value(at));
@@ -148,20 +148,20 @@ void Plan::evaluate(Root& root, std::span<const Expr> at, const ElementRule& val
   root.checks = touched_checks_;
 }
 
-void Plan::add_root(Root root, const ElementRule& value, const TargetRule& target) {
+void Plan::add_computation(Computation root, const ElementRule& value, const TargetRule& target) {
   root.domain = canonical(root.domain);
   root.indices = indices_of(root.domain);
-  for (evaluate(root, root.indices, value, target); unsettled_; evaluate(root, root.indices, value, target))
+  for (evaluate(root, root.indices, value, target); unresolved_read_; evaluate(root, root.indices, value, target))
     if (split(root, value, target)) return;
-  roots.push_back(std::move(root));
+  computations.push_back(std::move(root));
 }
 
 void Plan::add_copy(const Variable& source, std::int64_t buffer) {
-  Root root;
+  Computation root;
   root.buffer = buffer;
   if (!value_of(source).scalar) root.node = source.node()->owner;
   root.domain = value_of(source).shape;
-  add_root(
+  add_computation(
       std::move(root), [&](Index at) { return read(source, at); },
       [](Index at) { return std::vector<Expr>(at.begin(), at.end()); });
 }
@@ -179,16 +179,16 @@ std::int64_t Plan::in_memory(const Variable& variable) {
   return values_[variable.node()].buffer = buffer;
 }
 
-void Plan::build_roots() {
+void Plan::build_computations() {
   building_ = true;
   for (ApplyNode* node : definition_order_) {
     NodeScope scope(*this, node);
-    const std::size_t before = roots.size();
+    const std::size_t before = computations.size();
     if (auto* builders = builders_.find(node))
       for (auto& action : *builders) action();
-    for (std::size_t k = before; k < roots.size(); ++k)
-      if (!roots[k].node) roots[k].node = node;
-    guard_roots(before, values_[&node->outputs[0]].checks);  // the checks of all outputs
+    for (std::size_t k = before; k < computations.size(); ++k)
+      if (!computations[k].node) computations[k].node = node;
+    guard_computations(before, values_[&node->outputs[0]].checks);  // the checks of all outputs
   }
   // Outputs without a buffer of their own: scalars, views, inputs, constants, and repeated ones.
   for (auto& output : graph_.outputs()) {

@@ -87,7 +87,7 @@ class Collapser {
     outer.body = std::move(body);
   }
 
-  // [..., i, j] becomes [..., 0, e]: rows lie one after the other.
+  // [..., i, j] becomes [..., 0, e]: the array is C-contiguous.
   std::vector<Expr> flattened(std::span<const Expr> at, Expr i, Expr j, Expr flat) const {
     std::vector<Expr> out(at.begin(), at.end());
     const std::size_t n = at.size();

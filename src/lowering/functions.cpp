@@ -11,9 +11,10 @@ constexpr std::size_t most_expanded = 100;
 }  // namespace
 
 bool Plan::is_called(const Variable& variable, const Value& value) const {
-  if (value.own_cost < dear || !variable.has_owner() || !variable.owner_op()->elementwise()) return false;
-  const auto applied = applied_.find(variable.owner_op()->kind());
-  return applied != applied_.end() && applied->second > most_expanded;
+  if (value.own_cost < materialize_threshold || !variable.has_owner() || !variable.owner_op()->elementwise())
+    return false;
+  const auto applied = expensive_calls_.find(variable.owner_op()->kind());
+  return applied != expensive_calls_.end() && applied->second > most_expanded;
 }
 
 Expr Plan::called(const Variable& variable, const Value& value, Index at) {
@@ -35,9 +36,9 @@ Expr Plan::called(const Variable& variable, const Value& value, Index at) {
   if (arguments.empty()) return value.rule(at);
   const auto [call, is_new] = functions_.try_emplace(std::move(key));
   if (is_new) {
-    stand_ins_ = std::move(stand_ins);
+    parameters_ = std::move(stand_ins);
     const Expr body = value.rule(at);
-    stand_ins_.clear();
+    parameters_.clear();
     const std::string name = cat(node.op().label(), ".", functions_.size());
     call->second = {pool().call(name, body.dtype(), arguments).payload(), body.dtype()};
     program.functions[call->second.payload] = {std::move(parameters), body};

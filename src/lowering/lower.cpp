@@ -9,7 +9,7 @@ namespace {
 
 std::vector<Maker> makers_of(const Plan& plan) {
   std::vector<Maker> makers;
-  for (auto& root : plan.roots) {
+  for (auto& root : plan.computations) {
     if (!root.node) continue;
     const Apply node = Apply::of(root.node);
     if (root.buffer >= 0) makers.push_back({root.buffer, -1, node});
@@ -23,9 +23,9 @@ std::vector<Maker> makers_of(const Plan& plan) {
 
 Lowered lower(const FunctionGraph& graph, const InputLayouts& layouts, bool shared, const PassObserver& observer) {
   Plan plan(graph, layouts);
-  plan.define_all();     // what every variable is
-  plan.choose_stores();  // what is stored; all else is inlined into its readers
-  plan.build_roots();    // the expressions of what is stored
+  plan.define_all();          // what every variable is
+  plan.choose_stores();       // what is stored; all else is inlined into its readers
+  plan.build_computations();  // the expressions of what is stored
   drop_overwritten(plan);
   const auto observe = [&](std::string_view pass) {
     if (observer) observer(pass, plan.program, plan.callbacks);
@@ -41,7 +41,7 @@ Lowered lower(const FunctionGraph& graph, const InputLayouts& layouts, bool shar
   tile_loops(plan);
   observe("tile");
   vectorize(plan.program);
-  if (shared) share_loops(plan);
+  if (shared) parallelize_loops(plan);
   observe("share");
   plan_memory(plan.program);
   observe("memory");

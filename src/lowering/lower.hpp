@@ -35,7 +35,7 @@ struct Lowered {
   std::vector<Maker> makers;       // in the order in which nodes write
 };
 
-// How the elements of an input lie that are not rows one after the other. Axes of stride 0 or length 1 are left out.
+// How the elements of an input lie that are not C-contiguous. Axes of stride 0 or length 1 are left out.
 struct InputLayout {
   struct Axis {
     std::int16_t axis;

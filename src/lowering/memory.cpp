@@ -21,7 +21,7 @@ constexpr std::int64_t most_bytes_each = 1024, most_bytes = 16 * 1024;
 
 struct Life {
   int first = never, last = never;
-  bool by_host = false;  // the host brings the memory
+  bool host_allocates = false;  // the host brings the memory
 };
 
 class MemoryPlanner {
@@ -46,7 +46,8 @@ class MemoryPlanner {
   void note(const Step& step, int at) {
     program::for_each_buffer(step, [&](std::int64_t buffer) { touch(buffer, at); });
     program::for_each_access(step, [&](const program::Access& access) {
-      if (access.reach == program::Reach::by_host && access.writes()) lives_[std::size_t(access.buffer)].by_host = true;
+      if (access.reach == program::Reach::by_host && access.writes())
+        lives_[std::size_t(access.buffer)].host_allocates = true;
     });
   }
 
@@ -66,7 +67,7 @@ class MemoryPlanner {
   bool allocated(std::size_t buffer) const {
     const auto role = program_.buffers[buffer].role;
     const bool ours = role == program::Role::output || role == program::Role::temporary;
-    return ours && !lives_[buffer].by_host && lives_[buffer].first != never;
+    return ours && !lives_[buffer].host_allocates && lives_[buffer].first != never;
   }
 
   bool known_at_entry(const program::Buffer& buffer) const {

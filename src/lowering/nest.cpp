@@ -1,6 +1,6 @@
-// Nests: roots become loops. A root joins an existing loop when it runs over the same extent, everything it needs is
-// computed before that loop, and what it needs from inside the loop is needed at the same index. Row by row this gives
-// a softmax one row loop, and a value with its gradients one loop over the data.
+// Nests: computations become loops. A root joins an existing loop when it runs over the same extent, everything it
+// needs is computed before that loop, and what it needs from inside the loop is needed at the same index. Row by row
+// this gives a softmax one row loop, and a value with its gradients one loop over the data.
 #include <algorithm>
 #include <memory>
 #include <optional>
@@ -22,7 +22,7 @@ struct Nest;
 struct Item {
   std::unique_ptr<Nest> nest;  // or:
   Steps leaf;
-  std::vector<int> roots;  // computed here
+  std::vector<int> computations;  // computed here
 };
 struct Nest {
   Expr index, extent;
@@ -42,8 +42,8 @@ class NestBuilder {
   explicit NestBuilder(Plan& plan) : plan_(plan), writers_(plan.program.buffers.size()) {}
 
   void run() {
-    for (int id = 0; id < int(plan_.roots.size()); ++id) {
-      const Root& root = plan_.roots[std::size_t(id)];
+    for (int id = 0; id < int(plan_.computations.size()); ++id) {
+      const Computation& root = plan_.computations[std::size_t(id)];
       if (root.is_overwritten) continue;
       find_dependencies(root);
       insert(root, id);
@@ -71,9 +71,9 @@ class NestBuilder {
     for (int id : writers_[std::size_t(buffer)]) depend_on(id);
   }
 
-  // Loads, lengths and variables in the root's expressions say which roots come before it.
-  void find_dependencies(const Root& root) {
-    depends_.resize(plan_.roots.size(), false);
+  // Loads, lengths and variables in the root's expressions say which computations come before it.
+  void find_dependencies(const Computation& root) {
+    depends_.resize(plan_.computations.size(), false);
     touched_.clear();
     loads_.clear();
     size_ = 0;
@@ -86,7 +86,7 @@ class NestBuilder {
             loads_.push_back(expr);
             depend_on_writers(expr.payload());
             if (auto guards = plan_.load_guards.find(expr.id()); guards != plan_.load_guards.end())
-              for (int token : guards->second) depend_on(plan_.check_roots[std::size_t(token)]);
+              for (int token : guards->second) depend_on(plan_.check_computations[std::size_t(token)]);
             break;
           case program::Code::dim: depend_on_writers(expr.payload() >> 8); break;
           case program::Code::var:
@@ -112,16 +112,16 @@ class NestBuilder {
     for (auto buffer : root.reads) depend_on_writers(buffer);
     if (root.buffer >= 0)
       for (int id : writers_[std::size_t(root.buffer)])
-        if (!are_apart(plan_, root, plan_.roots[std::size_t(id)])) depend_on(id);
-    for (int token : root.checks) depend_on(plan_.check_roots[std::size_t(token)]);
+        if (!are_apart(plan_, root, plan_.computations[std::size_t(id)])) depend_on(id);
+    for (int token : root.checks) depend_on(plan_.check_computations[std::size_t(token)]);
     if (!expected_.empty() && must_wait(root))
       for (int id : expected_) depend_on(id);
   }
 
   // For checks that loops don't wait for, but calls and memory do.
-  static bool must_wait(const Root& root) {
-    if (root.kind == Root::Kind::step) return true;
-    if (root.kind == Root::Kind::scalar) return false;
+  static bool must_wait(const Computation& root) {
+    if (root.kind == Computation::Kind::step) return true;
+    if (root.kind == Computation::Kind::scalar) return false;
     bool known = true;  // the lengths, before anything is computed
     program::ExprWalk walk;
     for (auto& length : root.domain)
@@ -131,9 +131,9 @@ class NestBuilder {
   }
 
   // The present root reads and overwrites what `other` writes only at the index of this loop.
-  bool same_place(const Root& root, int other_id, Expr index) const {
-    const Root& other = plan_.roots[std::size_t(other_id)];
-    if (other.buffer < 0 || (other.kind == Root::Kind::store && other.combiner)) return false;
+  bool same_place(const Computation& root, int other_id, Expr index) const {
+    const Computation& other = plan_.computations[std::size_t(other_id)];
+    if (other.buffer < 0 || (other.kind == Computation::Kind::store && other.combiner)) return false;
     const auto place = std::find(other.at.begin(), other.at.end(), index);
     if (place == other.at.end()) return false;
     const auto position = std::size_t(place - other.at.begin());
@@ -143,14 +143,15 @@ class NestBuilder {
   }
 
   bool needs(const Item& item) const {
-    return std::any_of(item.roots.begin(), item.roots.end(), [&](int id) { return depends_[std::size_t(id)]; });
+    return std::any_of(item.computations.begin(), item.computations.end(),
+                       [&](int id) { return depends_[std::size_t(id)]; });
   }
 
-  bool can_join(const Item& item, const Root& root, const Axis& axis) const {
+  bool can_join(const Item& item, const Computation& root, const Axis& axis) const {
     if (!item.nest) return false;
     if (!(item.nest->extent == axis.extent) || !(item.nest->index == axis.index)) return false;
     if (item.nest->size + size_ > largest_nest) return false;
-    return std::all_of(item.roots.begin(), item.roots.end(),
+    return std::all_of(item.computations.begin(), item.computations.end(),
                        [&](int id) { return !depends_[std::size_t(id)] || same_place(root, id, axis.index); });
   }
 
@@ -163,7 +164,7 @@ class NestBuilder {
 
   // The position in `list` of the loop that the root shares, or of a new one. Loops open as early as they can, so that
   // what follows finds them done.
-  std::size_t place(std::vector<Item>& list, const Root& root, const Axis& axis) {
+  std::size_t place(std::vector<Item>& list, const Computation& root, const Axis& axis) {
     const std::size_t start = earliest(list);
     const std::size_t first = start > 0 && can_join(list[start - 1], root, axis) ? start - 1 : start;
     for (std::size_t i = first; i < list.size(); ++i)
@@ -186,21 +187,21 @@ class NestBuilder {
   static void add_leaf(std::vector<Item>& list, std::size_t position, Step step, int id) {
     Item item;
     item.leaf.push_back(std::move(step));
-    item.roots.push_back(id);
+    item.computations.push_back(id);
     list.insert(list.begin() + std::ptrdiff_t(position), std::move(item));
   }
   void add_leaf(std::vector<Item>& list, Step step, int id) const {
     add_leaf(list, past_leaves(list, earliest(list)), std::move(step), id);
   }
 
-  void insert(const Root& root, int id) {
-    if (root.kind == Root::Kind::step) return add_leaf(top_, top_.size(), *root.step, id);
+  void insert(const Computation& root, int id) {
+    if (root.kind == Computation::Kind::step) return add_leaf(top_, top_.size(), *root.step, id);
     std::vector<Axis> axes;
     for (std::size_t k = 0; k < root.domain.size(); ++k)
       if (!root.domain[k].is_constant(1))
         axes.push_back({root.indices[k], root.domain[k], !root.reduced.empty() && root.reduced[k]});
     // Trailing reduced axes accumulate in a register; reduced axes before them in memory.
-    const bool running = root.kind == Root::Kind::accumulate;
+    const bool running = root.kind == Computation::Kind::accumulate;
     std::size_t suffix = axes.size() - std::size_t(running);
     while (!running && suffix > 0 && axes[suffix - 1].reduced) --suffix;
     const bool in_register = suffix < axes.size();
@@ -223,7 +224,7 @@ class NestBuilder {
         ++finish_at;
       }
       Item& item = (*list)[position];
-      item.roots.push_back(id);
+      item.computations.push_back(id);
       item.nest->size += size_;
       if (in_register && depth == suffix) {
         item.nest->carries.push_back({root.var, *root.combiner, running});
@@ -243,7 +244,7 @@ class NestBuilder {
   }
 
   // What the buffers that a root accumulates in start as.
-  Steps starts(const Root& root) const {
+  Steps starts(const Computation& root) const {
     const auto fill = [&](std::int64_t buffer, Combiner combiner) {
       const DType dtype = plan_.program.buffers[std::size_t(buffer)].dtype;
       return Step{program::Fill{buffer, program::identity(combiner, *plan_.program.pool, dtype)}};
@@ -253,8 +254,8 @@ class NestBuilder {
     return {fill(root.buffer, *root.combiner)};
   }
 
-  // Stores the identity where the root writes: the rest of the buffer belongs to other roots.
-  Step fill_segment(const Root& root) const {
+  // Stores the identity where the root writes: the rest of the buffer belongs to other computations.
+  Step fill_segment(const Computation& root) const {
     const Expr identity = program::identity(*root.combiner, *plan_.program.pool, buffer_dtype(root));
     Step step{program::Store{root.buffer, root.at, identity}};
     for (std::size_t k = root.domain.size(); k-- > 0;)
@@ -263,7 +264,7 @@ class NestBuilder {
     return step;
   }
 
-  void add_located(std::vector<Item>& list, const Root& root, int id) const {
+  void add_located(std::vector<Item>& list, const Computation& root, int id) const {
     program::ExprPool& pool = *plan_.program.pool;
     const Expr best = pool.load(root.extremes, root.value.dtype(), root.at);
     const Expr place = pool.load(root.buffer, DType::Int64, root.at);
@@ -273,8 +274,8 @@ class NestBuilder {
   }
 
   // What is left to do with the value; nothing for a variable that its loop has made.
-  std::optional<Step> finish(const Root& root, bool in_register, bool in_memory) const {
-    const bool accumulates = root.combiner && root.kind == Root::Kind::store;
+  std::optional<Step> finish(const Computation& root, bool in_register, bool in_memory) const {
+    const bool accumulates = root.combiner && root.kind == Computation::Kind::store;
     const Expr result = !in_register ? root.value : root.place_var ? root.place_var : root.var;
     if (in_memory)
       return Step{program::Accumulate{root.buffer, root.at, *root.combiner, program::cast(result, buffer_dtype(root))}};
@@ -283,7 +284,7 @@ class NestBuilder {
     return Step{program::Store{root.buffer, root.at, program::cast(result, buffer_dtype(root))}};
   }
 
-  DType buffer_dtype(const Root& root) const { return plan_.program.buffers[std::size_t(root.buffer)].dtype; }
+  DType buffer_dtype(const Computation& root) const { return plan_.program.buffers[std::size_t(root.buffer)].dtype; }
 
   // Nesting is as deep as arrays have dimensions.
   static void append(Steps& steps, Item& item) {
@@ -298,7 +299,7 @@ class NestBuilder {
 
   Plan& plan_;
   std::vector<Item> top_;
-  std::vector<std::vector<int>> writers_;            // buffer -> roots
+  std::vector<std::vector<int>> writers_;            // buffer -> computations
   std::unordered_map<std::int64_t, int> producers_;  // var -> root
   std::vector<int> expected_;                        // checks that loops don't wait for
   // Of the root being inserted:

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::size_t most_pieces = 32;
 
-bool is_store(const Root& root) { return root.kind == Root::Kind::store && !root.combiner; }
+bool is_store(const Computation& root) { return root.kind == Computation::Kind::store && !root.combiner; }
 
 // An index of the root, or that at a constant distance.
 bool counts_with(Expr place, Expr index) {
@@ -21,7 +21,7 @@ bool counts_with(Expr place, Expr index) {
 }
 
 // The elements that a root stores to, all of them different; 0 when that is not known.
-std::int64_t elements(const Root& root) {
+std::int64_t elements(const Computation& root) {
   std::int64_t count = 1;
   std::size_t used = 0;
   for (std::size_t k = 0; k < root.domain.size(); ++k) {
@@ -43,7 +43,7 @@ std::int64_t elements(const program::Buffer& buffer) {
   return count;
 }
 
-bool reads(const Root& root, std::int64_t buffer) {
+bool reads(const Computation& root, std::int64_t buffer) {
   bool found = false;
   program::ExprWalk walk;
   const auto look_at = [&](Expr expr) {
@@ -56,7 +56,7 @@ bool reads(const Root& root, std::int64_t buffer) {
 
 }  // namespace
 
-bool are_apart(const Plan& plan, const Root& a, const Root& b) {
+bool are_apart(const Plan& plan, const Computation& a, const Computation& b) {
   if (!is_store(a) || !is_store(b) || a.buffer != b.buffer) return false;
   for (std::size_t k = 0; k < a.at.size(); ++k) {
     const auto one = plan.range_of(a.at[k]), other = plan.range_of(b.at[k]);
@@ -67,8 +67,8 @@ bool are_apart(const Plan& plan, const Root& a, const Root& b) {
 
 void drop_overwritten(Plan& plan) {
   std::vector<std::vector<std::size_t>> writers(plan.program.buffers.size());
-  for (std::size_t id = 0; id < plan.roots.size(); ++id) {
-    const Root& root = plan.roots[id];
+  for (std::size_t id = 0; id < plan.computations.size(); ++id) {
+    const Computation& root = plan.computations[id];
     if (root.buffer >= 0) writers[std::size_t(root.buffer)].push_back(id);
     for (auto buffer : root.writes) writers[std::size_t(buffer)].push_back(id);
   }
@@ -79,13 +79,13 @@ void drop_overwritten(Plan& plan) {
     std::int64_t stored = 0;
     bool good = all > 0;
     for (std::size_t i = 0; i < ids.size() && good; ++i) {
-      const Root& root = plan.roots[ids[i]];
+      const Computation& root = plan.computations[ids[i]];
       good = is_store(root) && !reads(root, std::int64_t(b)) && elements(root) > 0;
       if (i == 0) continue;
       stored += elements(root);
-      for (std::size_t k = 1; k < i && good; ++k) good = are_apart(plan, root, plan.roots[ids[k]]);
+      for (std::size_t k = 1; k < i && good; ++k) good = are_apart(plan, root, plan.computations[ids[k]]);
     }
-    if (good && stored == all) plan.roots[ids[0]].is_overwritten = true;
+    if (good && stored == all) plan.computations[ids[0]].is_overwritten = true;
   }
 }
 

@@ -38,7 +38,7 @@ void Plan::define_input(const Variable& variable, int slot) {
   value.buffer = add_buffer(variable, program::Role::input);
   program.buffers.back().slot = slot;
   if (!layouts_.empty() && layouts_[std::size_t(slot)]) {
-    value.buffer = -1;  // not rows one after the other: who needs such makes a copy
+    value.buffer = -1;  // not C-contiguous: who needs such makes a copy
     define_strided(variable, *layouts_[std::size_t(slot)], buffer);
   }
 }
@@ -254,7 +254,7 @@ void Plan::define(const Apply& node) {
 }
 
 Expr Plan::in(int input, Index at) {
-  return stand_ins_.empty() ? read(node_->inputs[std::size_t(input)], at) : stand_ins_[std::size_t(input)];
+  return parameters_.empty() ? read(node_->inputs[std::size_t(input)], at) : parameters_[std::size_t(input)];
 }
 std::span<const Expr> Plan::shape_in(int input) { return value_of(node_->inputs[std::size_t(input)]).shape; }
 std::span<const Expr> Plan::shape_out(int output) { return values_[&node_->outputs[std::size_t(output)]].shape; }
@@ -270,7 +270,7 @@ void Plan::element(int output, ElementRule rule, int cost) {
   Value& value = values_[&node_->outputs[std::size_t(output)]];
   value.rule = bound(std::move(rule));
   value.own_cost = cost;
-  if (cost >= dear && node_->op->elementwise()) ++applied_[node_->op->kind()];
+  if (cost >= materialize_threshold && node_->op->elementwise()) ++expensive_calls_[node_->op->kind()];
 }
 
 void Plan::permute(int output, int input, std::span<const int> order) {
@@ -298,15 +298,15 @@ void Plan::reduce(int output, Combiner combiner, std::vector<Expr> domain, std::
   else
     value.buffer = result_buffer(variable);
   builders_[node_].push_back([=, this, rule = bound(std::move(rule)), buffer = value.buffer] {
-    Root root;
-    root.kind = Root::Kind::reduce;
+    Computation root;
+    root.kind = Computation::Kind::reduce;
     root.buffer = buffer;
     root.domain = domain;
     root.reduced = reduced;
     root.combiner = combiner;
     root.var = var;
     const ElementRule in_accumulator = [&](Index at) { return program::cast(rule(at), dtype); };
-    add_root(std::move(root), in_accumulator, [&](Index at) {
+    add_computation(std::move(root), in_accumulator, [&](Index at) {
       std::vector<Expr> kept;
       for (std::size_t k = 0; k < at.size(); ++k)
         if (!reduced[k]) kept.push_back(at[k]);
@@ -316,14 +316,15 @@ void Plan::reduce(int output, Combiner combiner, std::vector<Expr> domain, std::
   });
 }
 
-// The buffer of `base`, when nobody but the node that makes `heir` reads it: its elements may be overwritten.
-std::optional<std::int64_t> Plan::inherit(const Variable& base, const Variable& heir) {
+// The buffer of `base`, when nobody but the node that makes `result` reads it: its elements may be overwritten.
+std::optional<std::int64_t> Plan::reuse_buffer(const Variable& base, const Variable& result) {
   const Value& value = value_of(base);
-  if (value.buffer < 0 || value.by_host || value.reread || base.is_constant() || graph_.clients(base).size() != 1)
+  if (value.buffer < 0 || value.host_allocates || value.reread || base.is_constant() ||
+      graph_.clients(base).size() != 1)
     return {};
   program::Buffer& buffer = program.buffers[std::size_t(value.buffer)];
   if (buffer.role != program::Role::temporary) return {};
-  if (auto slot = take_output_slot(heir)) {
+  if (auto slot = take_output_slot(result)) {
     buffer.role = program::Role::output;
     buffer.slot = *slot;
   }
@@ -332,7 +333,7 @@ std::optional<std::int64_t> Plan::inherit(const Variable& base, const Variable& 
 
 void Plan::assemble(int output, std::optional<int> base, std::vector<Piece> pieces) {
   const Variable variable = Variable::of(&node_->outputs[std::size_t(output)]);
-  const auto inherited = base ? inherit(node_->inputs[std::size_t(*base)], variable) : std::nullopt;
+  const auto inherited = base ? reuse_buffer(node_->inputs[std::size_t(*base)], variable) : std::nullopt;
   if (inherited) base.reset();
   const std::int64_t buffer = values_[variable.node()].buffer = inherited ? *inherited : result_buffer(variable);
   for (auto& piece : pieces) {
@@ -347,11 +348,11 @@ void Plan::assemble(int output, std::optional<int> base, std::vector<Piece> piec
   builders_[node_].push_back([this, buffer, source, pieces = std::move(pieces)] {
     if (source) add_copy(*source, buffer);
     for (auto& piece : pieces) {
-      Root root;
+      Computation root;
       root.buffer = buffer;
       root.domain = piece.domain;
       root.combiner = piece.combiner;
-      add_root(std::move(root), piece.value, piece.target);
+      add_computation(std::move(root), piece.value, piece.target);
     }
   });
 }
@@ -394,7 +395,7 @@ void Plan::define_host_call(const Apply& node) {
     }
     program.buffers[std::size_t(buffer)].shape = value.shape;
     value.buffer = buffer;
-    value.by_host = true;
+    value.host_allocates = true;
   }
   std::vector<std::int64_t> outputs;
   for (auto& output : node.outputs()) outputs.push_back(values_[output.node()].buffer);
@@ -406,12 +407,12 @@ void Plan::add_host_call(const Apply& node, std::vector<std::int64_t> outputs) {
   callbacks.push_back(node);
   program.callbacks.push_back(node.op().label());
   builders_[node_].push_back([this, node, callback, outputs = std::move(outputs)] {
-    Root root;
-    root.kind = Root::Kind::step;
+    Computation root;
+    root.kind = Computation::Kind::step;
     for (auto& input : node.inputs()) root.reads.push_back(in_memory(input));
     root.writes = outputs;
     root.step = program::Step{program::HostCall{callback, root.reads, root.writes}};
-    roots.push_back(std::move(root));
+    computations.push_back(std::move(root));
   });
 }
 
@@ -428,7 +429,7 @@ int Plan::new_check(std::string message) {
   const int id = int(program.checks.size());
   program.checks.push_back(std::move(message));
   check_nodes.push_back(Apply::of(node_));
-  check_roots.push_back(-1);
+  check_computations.push_back(-1);
   is_expected.push_back(false);
   return id;
 }
@@ -440,12 +441,12 @@ int Plan::add_check(Expr condition, std::string message) {
     return id;
   }
   builders_[node_].push_back([this, condition, id] {
-    Root root;
-    root.kind = Root::Kind::step;
+    Computation root;
+    root.kind = Computation::Kind::step;
     root.value = condition;
     root.step = program::Step{program::Check{condition, id}};
-    check_roots[std::size_t(id)] = int(roots.size());
-    roots.push_back(std::move(root));
+    check_computations[std::size_t(id)] = int(computations.size());
+    computations.push_back(std::move(root));
   });
   return id;
 }
@@ -492,27 +493,27 @@ void Plan::require_in_range(int input, Expr length, std::string message) {
   builders_[node_].push_back([this, variable, length, id, var] {
     const std::vector<Expr> domain = canonical(value_of(variable).shape);
     const std::vector<Expr> indices = indices_of(domain);
-    const Expr seen = program::cast(settled_read(variable, indices), DType::Int64);
+    const Expr seen = program::cast(resolved_read(variable, indices), DType::Int64);
     if (counts_along(seen, length)) return;
-    Root scan;
-    scan.kind = Root::Kind::reduce;
+    Computation scan;
+    scan.kind = Computation::Kind::reduce;
     scan.domain = domain;
     scan.reduced.assign(domain.size(), true);
     scan.combiner = Combiner::bit_and;
     scan.var = var;
-    add_root(
+    add_computation(
         std::move(scan),
         [&](Index at) {
           const Expr index = program::cast(read(variable, at), DType::Int64);
           return is_below(wrap_index(index, length), length);
         },
         nullptr);
-    Root check;
-    check.kind = Root::Kind::step;
+    Computation check;
+    check.kind = Computation::Kind::step;
     check.value = var;
     check.step = program::Step{program::Check{var, id}};
-    check_roots[std::size_t(id)] = int(roots.size());
-    roots.push_back(std::move(check));
+    check_computations[std::size_t(id)] = int(computations.size());
+    computations.push_back(std::move(check));
   });
 }
 

@@ -23,14 +23,14 @@ using program::Combiner;
 using program::ExprPool;
 using program::Program;
 
-constexpr int dear = 16;  // an element that costs this much is worth a store and a load
+constexpr int materialize_threshold = 16;  // an element that costs this much is worth a store and a load
 
 // `root` with the sub-expressions in `stored` (by number) replaced.
 using Stored = std::unordered_map<std::uint32_t, Expr>;
 Expr substitute(Expr root, const Stored& stored);
 
 // One thing to be computed and stored: the unit that nests are built of.
-struct Root {
+struct Computation {
   enum class Kind { store, reduce, accumulate, locate, scalar, step };
   Kind kind = Kind::store;
   std::int64_t buffer = -1;   // what it writes; -1: a scalar variable or nothing
@@ -46,13 +46,13 @@ struct Root {
   std::optional<program::Step> step;  // kind step: a call, a host call or a check
   std::vector<std::int64_t> reads, writes;  // buffers of a step
   std::vector<int> checks;                  // tokens of the checks that guard its reads
-  bool is_overwritten = false;              // by later roots, all of it, before anybody reads it
-  bool is_segment = false;                  // writes one segment of its buffer; other roots write the rest
+  bool is_overwritten = false;              // by later computations, all of it, before anybody reads it
+  bool is_segment = false;                  // writes one segment of its buffer; other computations write the rest
   ApplyNode* node = nullptr;                // whose result it is, or a part of it
 };
 
 // A value in parts along one axis.
-struct Stretch {
+struct ConcatSegment {
   Expr start, extent;
   ElementRule value;
 };
@@ -63,18 +63,18 @@ struct Value {
   ElementRule rule;
   std::int64_t buffer = -1;
   int own_cost = 1;
-  int cost = 1;            // of an element, inlined inputs included
-  int depth = 0;           // of inlining
-  int uses = 0;            // readers, seen through permutations
-  bool expanded = false;   // some reader repeats its elements along a new axis
-  bool wanted = false;     // some reader needs it in memory
-  bool by_host = false;    // the host brings its memory
-  bool reread = false;     // making later elements reads earlier ones: nothing else may be written over them
-  Variable permuted_from;  // with `order`: this is a transposed view of that
+  int cost = 1;                 // of an element, inlined inputs included
+  int depth = 0;                // of inlining
+  int uses = 0;                 // readers, seen through permutations
+  bool expanded = false;        // some reader repeats its elements along a new axis
+  bool wanted = false;          // some reader needs it in memory
+  bool host_allocates = false;  // the host brings its memory
+  bool reread = false;          // making later elements reads earlier ones: nothing else may be written over them
+  Variable permuted_from;       // with `order`: this is a transposed view of that
   std::vector<int> order;
   std::vector<int> checks;  // tokens of the checks that guard the rule
-  int parts_axis = 0;
-  std::vector<Stretch> parts;  // then `rule` finds the part
+  int segment_axis = 0;
+  std::vector<ConcatSegment> parts;  // then `rule` finds the part
 };
 
 class Plan final : public Lowering {
@@ -84,7 +84,7 @@ class Plan final : public Lowering {
   // The stages, in order.
   void define_all();
   void choose_stores();
-  void build_roots();
+  void build_computations();
   // The range of an index expression, where constants say it.
   std::optional<std::pair<std::int64_t, std::int64_t>> range_of(Expr index, int depth = 0) const;
 
@@ -93,9 +93,9 @@ class Plan final : public Lowering {
   Expr new_var(DType dtype) { return pool().var(next_var_++, dtype); }
 
   Program program;
-  std::vector<Root> roots;
-  std::vector<int> check_roots;   // token -> root, or -1 for a check made at entry
-  std::vector<bool> is_expected;  // token -> whether loops may run before the check
+  std::vector<Computation> computations;
+  std::vector<int> check_computations;  // token -> root, or -1 for a check made at entry
+  std::vector<bool> is_expected;        // token -> whether loops may run before the check
   // Loads read while lengths and index numbers were defined, by number -> tokens of the checks that guard them.
   std::unordered_map<std::uint32_t, std::vector<int>> load_guards;
   std::vector<Apply> callbacks, check_nodes;
@@ -129,7 +129,7 @@ class Plan final : public Lowering {
   Expr index_in(int input, Index at, Expr length, bool wraps) override;
 
  private:
-  using BuildRoots = std::function<void()>;  // what a definition does when roots are built
+  using BuildComputations = std::function<void()>;  // what a definition does when computations are built
   struct MemoKey {
     VariableNode* variable;
     std::vector<std::uint32_t> at;
@@ -170,18 +170,18 @@ class Plan final : public Lowering {
   std::int64_t add_buffer(const Variable& variable, program::Role role);
   std::int64_t result_buffer(const Variable& variable);  // of role output where the variable is one
   std::optional<int> take_output_slot(const Variable& variable);
-  std::optional<std::int64_t> inherit(const Variable& base, const Variable& heir);
+  std::optional<std::int64_t> reuse_buffer(const Variable& base, const Variable& result);
   std::int64_t in_memory(const Variable& variable);
   std::vector<Expr> indices_of(std::span<const Expr> domain);
   bool counts_along(Expr index, Expr length) const;
   int new_check(std::string message);
   int add_check(Expr condition, std::string message);
   void guard_loads(Expr value, const std::vector<int>& checks);
-  void guard_roots(std::size_t first, const std::vector<int>& checks);
+  void guard_computations(std::size_t first, const std::vector<int>& checks);
   void choose(const Variable& variable);
   // Adds a root whose value, and place, are said by rules; several, when it reads a value in parts.
-  void add_root(Root root, const ElementRule& value, const TargetRule& target);
-  void evaluate(Root& root, std::span<const Expr> at, const ElementRule& value, const TargetRule& target);
+  void add_computation(Computation root, const ElementRule& value, const TargetRule& target);
+  void evaluate(Computation& root, std::span<const Expr> at, const ElementRule& value, const TargetRule& target);
 
   // ---- functions (functions.cpp) ----
   bool is_called(const Variable& variable, const Value& value) const;
@@ -197,16 +197,17 @@ class Plan final : public Lowering {
     DType dtype;
   };
   std::map<FunctionKey, FunctionCall> functions_;
-  std::unordered_map<std::uint32_t, std::size_t> applied_;  // elementwise ops that are dear, by kind: how often
-  std::vector<Expr> stand_ins_;                             // what `in` gives while a function is being made
+  std::unordered_map<std::uint32_t, std::size_t>
+      expensive_calls_;           // elementwise ops that are materialize_threshold, by kind: how often
+  std::vector<Expr> parameters_;  // what `in` gives while a function is being made
 
   // ---- values in parts (parts.cpp) ----
-  Expr read_part(const Variable& variable, Index at);
-  Expr counts_through(const Stretch& part, Expr position) const;
-  bool split(const Root& root, const ElementRule& value, const TargetRule& target);
-  void store_parts(const Variable& variable);
-  void add_part_roots(const Variable& variable);
-  Expr settled_read(const Variable& variable, Index at);
+  Expr read_segment(const Variable& variable, Index at);
+  Expr counts_through(const ConcatSegment& part, Expr position) const;
+  bool split(const Computation& root, const ElementRule& value, const TargetRule& target);
+  void store_segments(const Variable& variable);
+  void add_segment_computations(const Variable& variable);
+  Expr resolved_read(const Variable& variable, Index at);
   void add_copy(const Variable& source, std::int64_t buffer);
   void add_repeated_copy(const Variable& source, const Variable& copy);
 
@@ -218,7 +219,7 @@ class Plan final : public Lowering {
   Variables kept_leaves_;
   std::vector<Apply> nodes_;
   std::vector<ApplyNode*> definition_order_;  // nodes of the graph and of length expressions
-  ByNode<std::vector<BuildRoots>> builders_;
+  ByNode<std::vector<BuildComputations>> builders_;
   std::unordered_map<std::uint32_t, Variable> length_variables_;  // of lengths, by number
   std::unordered_map<std::uint32_t, Expr> equal_lengths_;
   Stored fixed_lengths_;  // of inputs, which a check has made a number
@@ -230,27 +231,27 @@ class Plan final : public Lowering {
   std::vector<int> touched_checks_;  // of the root being built
   std::vector<std::pair<Expr, std::vector<int>>> guarded_loads_;
   std::unordered_map<ApplyNode*, std::unordered_map<int, Variable>> matrix_sources_;
-  struct PartOfRoot {            // the root being built runs over one part of an axis
-    Expr whole, local;           // the index along the axis, and from the part's start
-    std::vector<Stretch> parts;  // of the value that asked for it: others with the same bounds are split alike
+  struct SegmentScope {                // the root being built runs over one part of an axis
+    Expr whole, local;                 // the index along the axis, and from the part's start
+    std::vector<ConcatSegment> parts;  // of the value that asked for it: others with the same bounds are split alike
     std::size_t part = 0;
   };
-  struct Unsettled {  // a value in parts that was read where the part is not known
+  struct UnresolvedRead {  // a value in parts that was read where the part is not known
     Variable variable;
     Expr position;
   };
-  std::optional<PartOfRoot> part_of_root_;
-  std::optional<Unsettled> unsettled_;
+  std::optional<SegmentScope> segment_scope_;
+  std::optional<UnresolvedRead> unresolved_read_;
   bool building_ = false;
   ApplyNode* node_ = nullptr;  // being defined, or whose rule is being evaluated
   std::int64_t next_var_ = 0;
 };
 
 // Whether both only store to the same buffer, and never to the same place: they may come in any order.
-bool are_apart(const Plan& plan, const Root& a, const Root& b);
-// Marks roots of which nothing is left to be read.
+bool are_apart(const Plan& plan, const Computation& a, const Computation& b);
+// Marks computations of which nothing is left to be read.
 void drop_overwritten(Plan& plan);
-// Orders roots, shares loops and writes the program's steps.
+// Orders computations, shares loops and writes the program's steps.
 void build_nests(Plan& plan);
 // Values stored and read in the same place stay scalars; unread temporaries vanish.
 void forward_stores(Program& program);
@@ -261,7 +262,7 @@ void collapse_loops(Plan& plan);
 // Loops that read along rows and columns go through tiles.
 void tile_loops(Plan& plan);
 // Loops whose iterations several threads may share.
-void share_loops(Plan& plan);
+void parallelize_loops(Plan& plan);
 // Places for temporaries in the workspace.
 void plan_memory(Program& program);
 // Marks innermost loops whose iterations may run as vector lanes.

@@ -42,14 +42,14 @@ class Done {
 
 // A rebuilt expression still stands for the same function, of rebuilt arguments.
 void keep_meaning(Expr before, const Done& done) {
-  const ExprPool::Meaning* meaning = before.pool().meaning(before);
+  const ExprPool::SourceCall* meaning = before.pool().source_call(before);
   if (!meaning) return;
   std::vector<Expr> arguments;
   for (auto& argument : meaning->arguments) {
     const Expr found = done.find(argument);
     arguments.push_back(found ? found : argument);
   }
-  before.pool().set_meaning(done.find(before), meaning->function, arguments);
+  before.pool().annotate_call(done.find(before), meaning->function, arguments);
 }
 
 bool holds_any(Expr root, const Stored& stored) {

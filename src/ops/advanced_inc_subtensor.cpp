@@ -114,7 +114,7 @@ std::vector<Shape> AdvancedIncSubtensor::infer_shape(const Apply&, std::span<con
 }
 
 void AdvancedIncSubtensor::perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const {
-  const Array result = inplace && is_place(in[0]) ? in[0] : in[0].copy();
+  const Array result = inplace && has_distinct_writable_elements(in[0]) ? in[0] : in[0].copy();
   const Array offsets = index_offsets(axes, result, in.subspan(2), update_indices(node), label());
   const AdvancedIndex layout = update_layout(axes, node);
   const Dims shape = layout.region(result.shape(), offsets.shape());

@@ -31,7 +31,7 @@ void for_each_offset(const Dims& shape, const std::array<Dims, N>& strides, Body
 }
 
 // Whether every element has a place of its own that may be written.
-inline bool is_place(const Array& x) {
+inline bool has_distinct_writable_elements(const Array& x) {
   if (!x.writeable()) return false;
   for (int axis = 0; axis < x.ndim(); ++axis)
     if (x.shape(axis) > 1 && x.strides()[std::size_t(axis)] == 0) return false;

@@ -145,7 +145,7 @@ void run_loops(ScalarLoop loop, std::span<const Array> in, const Array& out) {
 
 // Whether a result of that dtype and shape can be written over the array, element by element.
 bool is_place_for(const Array& x, DType dtype, const Dims& shape) {
-  return x.dtype() == dtype && x.shape() == shape && is_place(x);
+  return x.dtype() == dtype && x.shape() == shape && has_distinct_writable_elements(x);
 }
 
 // ---- the types of a node ----------------------------------------
@@ -318,7 +318,7 @@ bool Elemwise::emit(Lowering& to, const Apply& node) const {
       values.push_back(program::cast(to.in(int(i), own), scalar.input_dtype(int(i), types.compute)));
     }
     const Expr value = scalar.expand(values, types.compute);
-    if (!scalar.has(cheap)) to.pool().set_meaning(value, scalar.name, values);
+    if (!scalar.has(cheap)) to.pool().annotate_call(value, scalar.name, values);
     return program::cast(value, types.out);
   };
   to.element(0, rule, scalar.has(cheap) ? 1 : 20);

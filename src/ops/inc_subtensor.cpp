@@ -39,7 +39,7 @@ OpRef IncSubtensor::inplace_on_inputs(const Apply&, std::span<const int> allowed
 std::vector<Shape> IncSubtensor::infer_shape(const Apply&, std::span<const Shape> inputs) const { return {inputs[0]}; }
 
 void IncSubtensor::perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const {
-  const Array result = inplace && is_place(in[0]) ? in[0] : in[0].copy();
+  const Array result = inplace && has_distinct_writable_elements(in[0]) ? in[0] : in[0].copy();
   const Array region = indexed_view(pattern, result, in.subspan(2), label());
   const Array value = fitted_value(in[0], in[1], node.input(1), region.shape(), label());
   if (set)

@@ -24,11 +24,11 @@ void copy_pool(ExprPool& from, ExprPool& to) {
       copied = to.make(expr.code(), expr.dtype(), arguments, expr.payload());
     if (copied.id() != id || copied.payload() != expr.payload())
       throw InternalError("program: a copied pool numbers its expressions otherwise");
-    if (from.is_rounded(expr)) to.keep_rounded(copied);
-    if (const ExprPool::Meaning* meaning = from.meaning(expr)) {
+    if (from.forbids_contraction(expr)) to.forbid_contraction(copied);
+    if (const ExprPool::SourceCall* meaning = from.source_call(expr)) {
       arguments.clear();
       for (auto& argument : meaning->arguments) arguments.emplace_back(&to, argument.id());
-      to.set_meaning(copied, meaning->function, arguments);
+      to.annotate_call(copied, meaning->function, arguments);
     }
   }
 }

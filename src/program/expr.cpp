@@ -178,15 +178,15 @@ Expr ExprPool::number(double value, DType dtype) {
   return integer(std::int64_t(value), dtype);
 }
 
-void ExprPool::set_meaning(Expr value, std::string_view function, std::span<const Expr> arguments) {
+void ExprPool::annotate_call(Expr value, std::string_view function, std::span<const Expr> arguments) {
   for (auto& argument : arguments)
     if (argument.id() >= value.id()) return;  // arguments are older than what is made of them: text always ends
-  meanings_.try_emplace(value.id(), Meaning{function, {arguments.begin(), arguments.end()}});
+  source_calls_.try_emplace(value.id(), SourceCall{function, {arguments.begin(), arguments.end()}});
 }
 
-const ExprPool::Meaning* ExprPool::meaning(Expr value) const {
-  auto found = meanings_.find(value.id());
-  return found == meanings_.end() ? nullptr : &found->second;
+const ExprPool::SourceCall* ExprPool::source_call(Expr value) const {
+  auto found = source_calls_.find(value.id());
+  return found == source_calls_.end() ? nullptr : &found->second;
 }
 
 std::int64_t ExprPool::function_id(std::string_view function) {
@@ -247,7 +247,7 @@ Expr fma(Expr a, Expr b, Expr c) {
 
 namespace {
 bool may_contract(Expr product) {
-  return product.code() == Code::mul && is_float(product.dtype()) && !product.pool().is_rounded(product);
+  return product.code() == Code::mul && is_float(product.dtype()) && !product.pool().forbids_contraction(product);
 }
 }  // namespace
 
@@ -430,7 +430,7 @@ std::string to_string(Expr root, const ExprNames& names) {
       continue;
     }
     const std::size_t before = stack.size();
-    const ExprPool::Meaning* meaning = expr.pool().meaning(expr);
+    const ExprPool::SourceCall* meaning = expr.pool().source_call(expr);
     std::vector<std::string> arguments;
     for (std::size_t i = 0; i < (meaning ? meaning->arguments.size() : expr.argument_count()); ++i) {
       const Expr argument = meaning ? meaning->arguments[i] : expr.argument(i);

@@ -103,16 +103,16 @@ class ExprPool {
   const std::string& function_name(std::int64_t id) const { return functions_[std::size_t(id)]; }
 
   // Declares that the value of `expr` is seen as such: a sum may not absorb it.
-  void keep_rounded(Expr expr) { rounded_.insert(expr.id()); }
-  bool is_rounded(Expr expr) const { return rounded_.count(expr.id()) != 0; }
+  void forbid_contraction(Expr expr) { rounded_.insert(expr.id()); }
+  bool forbids_contraction(Expr expr) const { return rounded_.count(expr.id()) != 0; }
 
   // For reading only: `value` is what `function` of these arguments was expanded to. Text shows the function.
-  void set_meaning(Expr value, std::string_view function, std::span<const Expr> arguments);
-  struct Meaning {
+  void annotate_call(Expr value, std::string_view function, std::span<const Expr> arguments);
+  struct SourceCall {
     std::string_view function;  // lives for ever
     std::vector<Expr> arguments;
   };
-  const Meaning* meaning(Expr value) const;
+  const SourceCall* source_call(Expr value) const;
 
   const ExprNode& node(std::uint32_t id) const { return nodes_[id]; }
   Expr argument(const ExprNode& node, std::size_t i) { return Expr(this, arguments_[node.first_argument + i]); }
@@ -133,7 +133,7 @@ class ExprPool {
   FlatTable<Known> table_;
   std::vector<std::string> functions_;
   std::unordered_set<std::uint32_t> rounded_;
-  std::unordered_map<std::uint32_t, Meaning> meanings_;
+  std::unordered_map<std::uint32_t, SourceCall> source_calls_;
 };
 
 inline const ExprNode& Expr::node() const { return pool_->node(id_); }
@@ -188,8 +188,8 @@ Expr select(Expr condition, double if_true, Expr if_false);
 Expr lookup(Expr index, std::span<const double> table, DType dtype);
 Expr cast(Expr a, DType dtype);
 Expr bitcast(Expr a, DType dtype);
-// a + b and a - b, in one rounding where a or b is a product that nothing else sees (`ExprPool::keep_rounded`). What
-// was rounded in one place must be rounded everywhere: max(x*y) is compared with x*y.
+// a + b and a - b, in one rounding where a or b is a product that nothing else sees (`ExprPool::forbid_contraction`).
+// What was rounded in one place must be rounded everywhere: max(x*y) is compared with x*y.
 Expr add_contracted(Expr a, Expr b);
 Expr sub_contracted(Expr a, Expr b);
 // Polynomial c[0] + c[1] x + ... by Horner's rule with fused multiply-adds.

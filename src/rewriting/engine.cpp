@@ -15,12 +15,12 @@ namespace bitale::rewriting {
 Session::Session(RewriteReport& report)
     : report(report),
       verbose(config::get_bool("optimizer_verbose")),
-      unspoken(cat(",", config::get("optimizer_verbose_ignore"), ",")),
+      silenced(cat(",", config::get("optimizer_verbose_ignore"), ",")),
       on_error(config::get("on_opt_error")),
       max_use_ratio(config::get_float("optdb__max_use_ratio")) {}
 
-bool Session::is_unspoken(std::string_view rule) const {
-  return unspoken.find(cat(",", rule, ",")) != std::string::npos;
+bool Session::is_silenced(std::string_view rule) const {
+  return silenced.find(cat(",", rule, ",")) != std::string::npos;
 }
 
 namespace {
@@ -136,7 +136,7 @@ class Equilibrium {
   }
 
   void tell(std::vector<RewriteReport::Step>& steps, const Apply& node) {
-    if (session_.verbose && !session_.is_unspoken(steps[0].rule))
+    if (session_.verbose && !session_.is_silenced(steps[0].rule))
       for (auto& step : steps)
         std::fprintf(stderr, "rewrite %s/%s: %s  ->  %s%s\n", step.phase.c_str(), step.rule.c_str(),
                      step.before.c_str(), step.after.c_str(), place_of(node).c_str());

@@ -11,8 +11,8 @@ struct Session {
   explicit Session(RewriteReport& report);
   RewriteReport& report;
   bool verbose;
-  std::string unspoken;  // rules that verbose does not speak of: ",a,b,"
-  bool is_unspoken(std::string_view rule) const;
+  std::string silenced;  // rules that verbose does not speak of: ",a,b,"
+  bool is_silenced(std::string_view rule) const;
   std::string on_error;  // config.on_opt_error
   double max_use_ratio;
 };

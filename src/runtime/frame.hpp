@@ -16,7 +16,7 @@ struct Frame {
   std::int64_t threads = 1;          // that loops of this call may use (threads.hpp)
   std::int64_t in_small_chunks = 0;  // for tests: loops are shared however little there is to do
   std::int64_t stream_from = 0;      // a loop that moves as many bytes may write past the caches
-  void* crossing = nullptr;          // of the code's own: values that its parts hand on
+  void* spill_area = nullptr;        // of the code's own: values that its parts hand on
 };
 
 // What generated code returns: 0, a check's number + 1, failed_in_host when the host knows why, or no_memory.

@@ -31,8 +31,8 @@ enum class Result : std::uint8_t {
   status,  // int64: 0, or that it has failed, and then `failure` says how
 };
 
-// What a function computes, where Programs can say it as loops (codegen/given_memory).
-enum class Meaning : std::uint8_t { other, matrix_product, matrix_vector_product, batched_matrix_product };
+// What a function computes, where Programs can say it as loops (codegen/freestanding).
+enum class SourceCall : std::uint8_t { other, matrix_product, matrix_vector_product, batched_matrix_product };
 
 // factor / divisor times the product of the scalar parameters with these names; one may come more than once.
 struct Flops {
@@ -46,7 +46,7 @@ struct RuntimeFunction {
   void* address = nullptr;
   std::vector<Parameter> parameters;
   Result result = Result::nothing;
-  Meaning meaning = Meaning::other;
+  SourceCall meaning = SourceCall::other;
   std::string_view failure;  // the message of a status that is not 0
   Flops flops;
   bool of_float32 = false;        // what it computes with

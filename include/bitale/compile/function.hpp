@@ -91,7 +91,7 @@ class Function {
   template <class Signature>
   TypedFunction<Signature> as() const;
 
-  // Results into the caller's memory: nothing is allocated where that has rows one after the other, overlaps no input,
+  // Results into the caller's memory: nothing is allocated where that is C-contiguous, overlaps no input,
   // and no check has to wait until a result is written. ValueError (count, read-only, overlapping each other),
   // TypeError (dtype), ShapeError naming the output; whatever the error, the outputs are as they were.
   void run_into(std::span<const Array> inputs, std::span<const Array> outputs) const;

@@ -44,7 +44,7 @@ struct Profile {
     std::string kind;               // loop, fill, call, perform, memory, scalars, node
     std::string text = {};          // the steps, as the Program shows them; of a node its op
     std::vector<Apply> nodes = {};  // of the graph after rewriting that it computes, all or in part
-    bool other_strides = false;     // of the code for inputs that are not rows one after the other
+    bool other_strides = false;     // of the code for inputs that are not C-contiguous
     std::int64_t calls = 0;
     double seconds = 0;  // over all calls, as are the following
     // Estimates from the Program, where `counted`: each element of an array is moved once, however often the part comes

@@ -25,7 +25,7 @@ template <class T, std::size_t N = 1>
 class ArrayView {
  public:
   using Lengths = std::array<std::int64_t, N>;
-  // Rows one after the other.
+  // C-contiguous.
   ArrayView(T* data, const Lengths& shape) : data_(data), shape_(shape) {
     std::int64_t stride = sizeof(T);
     for (std::size_t axis = N; axis-- > 0; stride *= shape_[axis]) strides_[axis] = stride;

@@ -13,7 +13,7 @@ namespace bitale {
 class Receiver {
  public:
   virtual ~Receiver() = default;
-  // Memory for result `output`, rows one after the other; asked once per result. Never null, also where the result has
+  // Memory for result `output`, C-contiguous; asked once per result. Never null, also where the result has
   // no elements: code takes null for memory that was not there. What it throws, the call throws.
   virtual void* place(int output, DType dtype, std::span<const std::int64_t> shape) = 0;
   // A result that is there already, contiguous. Gives the address where it is from now on.

@@ -74,7 +74,7 @@ class Emitter {
     Expr var;
   };
 
-  // What a loop by groups adds (codegen/groups.hpp): offsets and terms of lanes.
+  // What a loop by groups adds (codegen/index_runs.hpp): offsets and terms of lanes.
   struct Terms {
     std::string offsets, values;
   };

@@ -4,7 +4,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "codegen/c/emit.hpp"
-#include "codegen/groups.hpp"
+#include "codegen/index_runs.hpp"
 #include "program/steps.hpp"
 
 namespace bitale::codegen::c {
@@ -67,7 +67,7 @@ std::string Emitter::name_for(Expr expr) {
   if (expr.code() == Code::load) return names_.take(cat(data_name(expr.payload()), "_here"));
   if (expr.code() == Code::dim) return names_.take(cat(data_name(expr.payload() >> 8), "_n", expr.payload() & 0xff));
   if (expr.dtype() == DType::Int64 && is_plain(expr)) return names_.take("at");
-  if (auto* meaning = pool_.meaning(expr)) return names_.take(cat(meaning->function, "_value"));
+  if (auto* meaning = pool_.source_call(expr)) return names_.take(cat(meaning->function, "_value"));
   return names_.take(expr.dtype() == DType::Bool ? "is_1" : "v1");
 }
 
@@ -100,7 +100,7 @@ Text Emitter::value(Expr root) {
     const std::string function = operations_.function_for(expr);
     std::vector<Expr> needed;
     if (!function.empty()) {
-      for (auto& argument : pool_.meaning(expr)->arguments)
+      for (auto& argument : pool_.source_call(expr)->arguments)
         if (!argument.is_constant() && std::find(needed.begin(), needed.end(), argument) == needed.end())
           needed.push_back(argument);
     } else if (expr.code() != Code::load) {  // which says what it needs itself

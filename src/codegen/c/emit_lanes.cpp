@@ -4,7 +4,7 @@
 
 #include "bitale/core/text.hpp"
 #include "codegen/c/emit.hpp"
-#include "codegen/groups.hpp"
+#include "codegen/index_runs.hpp"
 
 namespace bitale::codegen::c {
 
@@ -19,7 +19,7 @@ bool Emitter::in_lanes(const program::Update& update) const { return lane_arrays
 
 bool Emitter::needs_lanes(const program::Loop& loop) const {
   if (!loop.vector) return false;
-  if (groups_of(program_, loop, shape_of(loop, running_, vector_bytes_))) return true;
+  if (index_runs_of(program_, loop, shape_of(loop, running_, vector_bytes_))) return true;
   return std::any_of(loop.body.begin(), loop.body.end(), [&](const program::Step& step) {
     auto* update = std::get_if<program::Update>(&step.what);
     return update && !update->place_var && is_float(update->var.dtype()) && !running_.count(update->var.payload());
@@ -48,7 +48,7 @@ void Emitter::finish_lanes(const LaneArray& array, const LoopShape& shape) {
 }
 
 void Emitter::start_groups(const program::Loop& loop, const LoopShape& shape) {
-  const Expr groups = groups_of(program_, loop, shape);
+  const Expr groups = index_runs_of(program_, loop, shape);
   if (!groups) return;
   for (auto& step : loop.body) {
     auto* sum = std::get_if<program::Accumulate>(&step.what);

@@ -5,7 +5,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "codegen/c/emit.hpp"
-#include "codegen/groups.hpp"
+#include "codegen/index_runs.hpp"
 
 namespace bitale::codegen::c {
 
@@ -173,14 +173,15 @@ std::string Emitter::start_of(const program::Carry& carry) {
 void Emitter::emit(const program::Loop& loop) {
   const std::string extent = value(loop.extent).inside(Text::sum);
   for (auto& carry : loop.carries) {
-    const bool is_place = std::any_of(loop.body.begin(), loop.body.end(), [&](const program::Step& step) {
-      auto* update = std::get_if<program::Update>(&step.what);
-      return update && update->place_var && update->place_var == carry.var;
-    });
-    const std::string_view wanted = is_place           ? "place"
-                                    : carry.is_state() ? "state"
-                                    : carry.running    ? "running"
-                                                       : program::combiner_name(carry.combiner);
+    const bool has_distinct_writable_elements =
+        std::any_of(loop.body.begin(), loop.body.end(), [&](const program::Step& step) {
+          auto* update = std::get_if<program::Update>(&step.what);
+          return update && update->place_var && update->place_var == carry.var;
+        });
+    const std::string_view wanted = has_distinct_writable_elements ? "place"
+                                    : carry.is_state()             ? "state"
+                                    : carry.running                ? "running"
+                                                                   : program::combiner_name(carry.combiner);
     const std::string name = names_.take(wanted);
     var_names_[carry.var.payload()] = name;
     if (carry.running) running_.insert(carry.var.payload());

@@ -269,9 +269,9 @@ std::string Operations::combined(Combiner combiner, DType dtype, const Text& a, 
 // ---- elementary functions -------------------------------------------------------------------------------------------
 
 std::string Operations::function_for(Expr expr) {
-  if (!expr.pool().meaning(expr)) return {};
+  if (!expr.pool().source_call(expr)) return {};
   if (auto found = functions_.find(expr.id()); found != functions_.end()) return found->second;
-  const auto& meaning = *expr.pool().meaning(expr);
+  const auto& meaning = *expr.pool().source_call(expr);
   std::string name = define(expr, meaning.arguments, meaning.function, shortest_function);
   functions_[expr.id()] = name;
   return name;

@@ -12,8 +12,8 @@
 #include <unordered_set>
 #include <vector>
 
-#include "codegen/equal_loops.hpp"
 #include "codegen/llvm/api.hpp"
+#include "codegen/outlined_loops.hpp"
 #include "program/loop_nest.hpp"
 #include "program/program.hpp"
 
@@ -40,7 +40,7 @@ class Emitter {
   // A program so long that what counts is how soon it runs.
   bool is_huge() const { return built_before_ + built_ > huge; }
   // Of memory for values that its parts hand on.
-  std::int64_t crossing_bytes() const { return crossing_bytes_; }
+  std::int64_t spill_bytes() const { return spill_bytes_; }
 
  private:
   using Expr = program::Expr;
@@ -52,7 +52,7 @@ class Emitter {
     std::unordered_map<std::uint32_t, Value> values;
   };
   using Accumulators = std::unordered_map<std::int64_t, Value>;  // var -> memory of its vector accumulator
-  // Some of the lanes, which are of two runs at most (codegen/groups.hpp).
+  // Some of the lanes, which are of two runs at most (codegen/index_runs.hpp).
   struct Runs {
     int from;
     Value offsets;
@@ -68,7 +68,7 @@ class Emitter {
     Accumulators* accumulators = nullptr;
     std::int64_t ahead = 0;                   // what lies this far ahead is fetched
     bool streams = false;                     // stores pass the caches by
-    Expr groups;                              // as in codegen/groups.hpp
+    Expr groups;                              // as in codegen/index_runs.hpp
     const std::vector<Runs>* runs = nullptr;  // of groups, where they are known
   };
 
@@ -77,26 +77,26 @@ class Emitter {
   struct Part {
     Value function = nullptr;
     LLVMBasicBlockRef entry = nullptr;
-    Value crossing = nullptr;  // the memory of values that cross, once it is asked for
+    Value spill_area = nullptr;  // the memory of values that cross, once it is asked for
   };
   // A value of an earlier part; `slot`: where it crosses, in bytes, once a later part has asked for it.
-  struct Earlier {
+  struct PriorValue {
     Value value;
     std::size_t part;
     std::int64_t slot = -1;
   };
   void open_part();
-  void leave_stack();
+  void spill_stack();
   void cut_if_long();  // goes on in a new part; at the top level, where nothing is half made
   void call_parts(const std::string& name);
-  bool is_earlier(Expr expr, std::size_t level) const { return level == 0 && earlier_.count(expr.id()) != 0; }
-  Value take_over(Expr expr);  // of an earlier part
-  Value crossing(Part& part);
+  bool is_earlier(Expr expr, std::size_t level) const { return level == 0 && prior_values_.count(expr.id()) != 0; }
+  Value reload(Expr expr);  // of an earlier part
+  Value spill_area(Part& part);
   Value slot_address(Value memory, std::int64_t slot);
   Value own_function(Expr call, int lanes);
   Value emit_own_function(const std::string& name, const program::Function& function, int lanes);
 
-  // ---- equal loops (emit_equal_loops.cpp) ----
+  // ---- equal loops (emit_outlined_loops.cpp) ----
   bool emit_equal(const program::Loop& loop);
   Value emit_cut_loop(const std::string& name, LLVMTypeRef function_type, const std::vector<Expr>& values);
   Value table_of(const std::vector<std::int64_t>& numbers);
@@ -315,7 +315,7 @@ class Emitter {
   void emit(const program::If& step);
   void emit_side(const program::Steps& steps, LLVMBasicBlockRef at, LLVMBasicBlockRef before, LLVMBasicBlockRef after);
   void fail_unless(Value ok, Value code);
-  void ask_host(int field, std::vector<std::int64_t> arguments);
+  void call_host(int field, std::vector<std::int64_t> arguments);
   void resume(LLVMBasicBlockRef at);                      // at its end, or before its terminator
   Value local(DType dtype, int lanes, const char* name);  // memory of a variable, in the entry block
   Value words(std::int64_t count, const char* name);      // on the stack, in the entry block
@@ -337,12 +337,12 @@ class Emitter {
   LLVMValueRef function_ = nullptr;
   LLVMBasicBlockRef entry_ = nullptr;
   std::vector<Part> parts_;
-  std::optional<EqualLoops> equal_loops_;
+  std::optional<OutlinedLoops> equal_loops_;
   Value numbers_ = nullptr;  // of a function for equal loops: a table of which buffers stand behind its own
-  std::unordered_map<std::uint32_t, Earlier> earlier_;
+  std::unordered_map<std::uint32_t, PriorValue> prior_values_;
   static constexpr std::size_t huge = 20'000;
   std::size_t built_ = 0, built_before_ = 0;  // expressions, in the present part and in those before
-  std::int64_t crossing_bytes_ = 0;
+  std::int64_t spill_bytes_ = 0;
   std::vector<std::int64_t> known_data_;  // the buffers of which data_ knows something
   struct StackMemory {
     Value memory;

@@ -105,7 +105,7 @@ Emitter::Value Emitter::emit_chunk(const program::Loop& loop, const Needs& needs
   auto data = std::exchange(data_, std::vector<Address>(data_.size()));
   auto nest = std::exchange(nest_, {});
   auto locals = std::exchange(locals_, {});
-  auto earlier = std::exchange(earlier_, {});
+  auto earlier = std::exchange(prior_values_, {});
   const Value numbers = numbers_;
   nest_.begin(loop);
 
@@ -155,7 +155,7 @@ Emitter::Value Emitter::emit_chunk(const program::Loop& loop, const Needs& needs
   data_ = std::move(data);
   nest_ = std::move(nest);
   locals_ = std::move(locals);
-  earlier_ = std::move(earlier);
+  prior_values_ = std::move(earlier);
   numbers_ = numbers;
   resume(here);
   return made;

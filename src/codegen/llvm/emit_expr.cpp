@@ -130,7 +130,7 @@ void Emitter::make_ready(Expr root, bool may_cut) {
     stack.pop_back();
     ++built_;
     if (at + 1 == levels_.size()) {
-      const Value built = is_known ? take_over(expr) : build(expr);
+      const Value built = is_known ? reload(expr) : build(expr);
       levels_[at].values[expr.id()] = built;
       if (may_cut) cut_if_long();
       continue;
@@ -145,7 +145,7 @@ void Emitter::make_ready(Expr root, bool may_cut) {
       levels_.pop_back();
     }
     const bool was_hoisting = std::exchange(hoisting_, true);
-    levels_[at].values[expr.id()] = is_known ? take_over(expr) : build(expr);
+    levels_[at].values[expr.id()] = is_known ? reload(expr) : build(expr);
     hoisting_ = was_hoisting;
     while (!inner.empty()) {
       levels_.push_back(std::move(inner.back()));

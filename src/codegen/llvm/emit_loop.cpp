@@ -1,5 +1,5 @@
 // Loops as LLVM IR: plain ones, and in lanes with a masked pass for the rest.
-#include "codegen/groups.hpp"
+#include "codegen/index_runs.hpp"
 #include "codegen/llvm/emit.hpp"
 #include "codegen/loop_shape.hpp"
 
@@ -193,7 +193,7 @@ void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, c
   Lanes lanes;
   lanes.ahead = loop.ahead;
   lanes.count = shape.lanes;
-  lanes.groups = groups_of(program_, loop, shape);
+  lanes.groups = index_runs_of(program_, loop, shape);
   const bool short_loop = shape.short_loop;
   const int unroll = shape.unroll;
 

@@ -2,7 +2,7 @@
 // lanes.
 #include <algorithm>
 
-#include "codegen/groups.hpp"
+#include "codegen/index_runs.hpp"
 #include "codegen/llvm/emit.hpp"
 
 namespace bitale::codegen {

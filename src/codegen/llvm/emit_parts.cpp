@@ -13,7 +13,7 @@ namespace bitale::codegen {
 
 namespace {
 constexpr std::size_t longest_part = 1000;  // expressions
-constexpr std::int64_t frame_crossing = offsetof(runtime::Frame, crossing) / sizeof(void*);
+constexpr std::int64_t frame_spill_area = offsetof(runtime::Frame, spill_area) / sizeof(void*);
 constexpr std::int64_t slot_alignment = 64;  // that of the widest vector
 }  // namespace
 
@@ -38,20 +38,20 @@ void Emitter::open_part() {
 void Emitter::cut_if_long() {
   if (built_ < longest_part) return;
   l_.BuildRet(builder_, l_.ConstNull(l_.Int32TypeInContext(context_)));
-  for (auto& [id, value] : levels_[0].values) earlier_.try_emplace(id, Earlier{value, parts_.size() - 1});
+  for (auto& [id, value] : levels_[0].values) prior_values_.try_emplace(id, PriorValue{value, parts_.size() - 1});
   levels_.clear();
-  leave_stack();
+  spill_stack();
   for (auto buffer : known_data_) data_[std::size_t(buffer)] = {};
   known_data_.clear();
   open_part();
 }
 
 // What was on the stack of a part that ends is where things cross instead: later parts may read it.
-void Emitter::leave_stack() {
+void Emitter::spill_stack() {
   for (auto& [memory, bytes] : on_stack_) {
-    const std::int64_t slot = (crossing_bytes_ + slot_alignment - 1) / slot_alignment * slot_alignment;
-    crossing_bytes_ = slot + bytes;
-    const Value all = crossing(parts_.back());
+    const std::int64_t slot = (spill_bytes_ + slot_alignment - 1) / slot_alignment * slot_alignment;
+    spill_bytes_ = slot + bytes;
+    const Value all = spill_area(parts_.back());
     LLVMBasicBlockRef here = l_.GetInsertBlock(builder_);
     resume(parts_.back().entry);
     const Value place = slot_address(all, slot);
@@ -63,16 +63,16 @@ void Emitter::leave_stack() {
 }
 
 // The address of that memory, known from the part's beginning.
-Emitter::Value Emitter::crossing(Part& part) {
-  if (part.crossing) return part.crossing;
+Emitter::Value Emitter::spill_area(Part& part) {
+  if (part.spill_area) return part.spill_area;
   LLVMBasicBlockRef here = l_.GetInsertBlock(builder_);
   LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0);
   resume(part.entry);
-  Value field = int64(frame_crossing);
+  Value field = int64(frame_spill_area);
   const Value address = l_.BuildGEP2(builder_, pointer, l_.GetParam(part.function, 0), &field, 1, "");
-  part.crossing = l_.BuildLoad2(builder_, pointer, address, "");
+  part.spill_area = l_.BuildLoad2(builder_, pointer, address, "");
   resume(here);
-  return part.crossing;
+  return part.spill_area;
 }
 
 Emitter::Value Emitter::slot_address(Value memory, std::int64_t slot) {
@@ -81,15 +81,15 @@ Emitter::Value Emitter::slot_address(Value memory, std::int64_t slot) {
 }
 
 // It is stored as soon as it is known, and loaded where it is needed.
-Emitter::Value Emitter::take_over(Expr expr) {
-  Earlier& earlier = earlier_.at(expr.id());
+Emitter::Value Emitter::reload(Expr expr) {
+  PriorValue& earlier = prior_values_.at(expr.id());
   if (!l_.IsAInstruction(earlier.value)) return earlier.value;  // a constant
   const DType dtype = expr.dtype();
   if (earlier.slot < 0) {
     const auto bytes = std::int64_t(itemsize(dtype));
-    earlier.slot = crossing_bytes_ = (crossing_bytes_ + bytes - 1) / bytes * bytes;
-    crossing_bytes_ += bytes;
-    const Value memory = crossing(parts_[earlier.part]);
+    earlier.slot = spill_bytes_ = (spill_bytes_ + bytes - 1) / bytes * bytes;
+    spill_bytes_ += bytes;
+    const Value memory = spill_area(parts_[earlier.part]);
     LLVMBasicBlockRef here = l_.GetInsertBlock(builder_);
     Value next = l_.GetNextInstruction(earlier.value);
     while (l_.IsAPHINode(next)) next = l_.GetNextInstruction(next);
@@ -98,7 +98,7 @@ Emitter::Value Emitter::take_over(Expr expr) {
     l_.BuildStore(builder_, in_memory, slot_address(memory, earlier.slot));
     resume(here);
   }
-  const Value where = slot_address(crossing(parts_.back()), earlier.slot);
+  const Value where = slot_address(spill_area(parts_.back()), earlier.slot);
   return from_memory(dtype, l_.BuildLoad2(builder_, memory_type(dtype), where, ""));
 }
 
@@ -117,13 +117,13 @@ void Emitter::call_parts(const std::string& name) {
     return l_.BuildCall2(builder_, callee_type, known, arguments.data(), unsigned(arguments.size()), "");
   };
   const LLVMTypeRef word = l_.Int64TypeInContext(context_);
-  const std::int64_t bytes = crossing_bytes_ / slot_alignment * slot_alignment + slot_alignment;
+  const std::int64_t bytes = spill_bytes_ / slot_alignment * slot_alignment + slot_alignment;
   Value memory = nullptr;
   if (!target_.memory_is_given) {
     memory = outside("aligned_alloc", pointer, {word, word}, {int64(slot_alignment), int64(bytes)});
     fail_unless(l_.BuildICmp(builder_, LLVMIntNE, memory, l_.ConstNull(pointer), ""),
                 l_.ConstInt(status, std::uint64_t(runtime::no_memory), true));
-    Value field = int64(frame_crossing);
+    Value field = int64(frame_spill_area);
     l_.BuildStore(builder_, memory, l_.BuildGEP2(builder_, pointer, frame, &field, 1, ""));
   }
   LLVMBasicBlockRef leave = block("leave");

@@ -1,11 +1,11 @@
 // Lanes that are added to scattered elements. Several may meet at one, so they take turns, as the iterations they stand
 // for would; where they do meet, each loads what the one before has stored, which takes ten cycles a lane. The body of
-// a loop by groups (codegen/groups.hpp) is emitted twice: for lanes at two elements at most, which two additions to
+// a loop by groups (codegen/index_runs.hpp) is emitted twice: for lanes at two elements at most, which two additions to
 // memory and two loads serve, and for all others. A branch that chooses only how to add would be a second one for how
 // to read, and all offsets would be taken out of their vector once for each.
 #include <algorithm>
 
-#include "codegen/groups.hpp"
+#include "codegen/index_runs.hpp"
 #include "codegen/llvm/emit.hpp"
 
 namespace bitale::codegen {

@@ -181,7 +181,7 @@ void Emitter::fail_unless(Value ok, Value code) {
 }
 
 // Calls a function of the Frame; when it fails, so does this call.
-void Emitter::ask_host(int field, std::vector<std::int64_t> numbers) {
+void Emitter::call_host(int field, std::vector<std::int64_t> numbers) {
   std::vector<LLVMTypeRef> types{l_.PointerTypeInContext(context_, 0)};
   std::vector<Value> arguments{l_.GetParam(function_, 0)};
   for (auto number : numbers) {
@@ -206,7 +206,7 @@ void Emitter::emit(const program::Allocate& step) {
   if (buffer.on_stack) return place_on_stack(step.buffer);
   if (target_.memory_is_given) return load_data(step.buffer);
   if (buffer.role != program::Role::output) {
-    ask_host(frame_allocate, {step.buffer, 1});
+    call_host(frame_allocate, {step.buffer, 1});
     return load_data(step.buffer);
   }
   // Where the caller has brought memory for a result, there is nothing to ask for.
@@ -217,7 +217,7 @@ void Emitter::emit(const program::Allocate& step) {
   LLVMBasicBlockRef before = l_.GetInsertBlock(builder_);
   mark_unlikely(l_.BuildCondBr(builder_, l_.BuildICmp(builder_, LLVMIntEQ, brought, nothing, ""), asking, there));
   l_.PositionBuilderAtEnd(builder_, asking);
-  ask_host(frame_allocate, {step.buffer, 1});
+  call_host(frame_allocate, {step.buffer, 1});
   load_data(step.buffer);
   LLVMBasicBlockRef asked = l_.GetInsertBlock(builder_);
   l_.BuildBr(builder_, there);
@@ -249,7 +249,7 @@ std::size_t Emitter::emit_alike(std::span<const program::Step> steps) {
   const std::int64_t buffer = first - program_.buffers.data();
   for (int axis = 0; axis < first->ndim(); ++axis)
     l_.BuildStore(builder_, value(first->shape[std::size_t(axis)]), length_address(buffer, axis));
-  ask_host(frame_allocate, {buffer, std::int64_t(count)});
+  call_host(frame_allocate, {buffer, std::int64_t(count)});
   for (std::size_t k = 0; k < count; ++k) {
     data_[std::size_t(buffer) + k] = {nullptr, l_.GetInsertBlock(builder_)};
     known_data_.push_back(buffer + std::int64_t(k));
@@ -258,7 +258,7 @@ std::size_t Emitter::emit_alike(std::span<const program::Step> steps) {
 }
 
 void Emitter::emit(const program::HostCall& step) {
-  ask_host(frame_host_call, {step.callback});
+  call_host(frame_host_call, {step.callback});
   for (auto buffer : step.outputs) load_data(buffer);
 }
 

@@ -4,8 +4,8 @@
 #include <limits>
 
 #include "bitale/core/text.hpp"
+#include "codegen/freestanding.hpp"
 #include "codegen/generate.hpp"
-#include "codegen/given_memory.hpp"
 #include "codegen/llvm/library.hpp"
 #include "codegen/llvm/module.hpp"
 #include "runtime/frame.hpp"
@@ -174,8 +174,8 @@ class Wrapper {
       out += place(cat("%temporary", buffer), word++);
       out += set_data(buffer, cat("%temporary", buffer));
     }
-    out += place("%crossing", word);
-    out += set_field(7, "ptr", "%crossing");
+    out += place("%spill_area", word);
+    out += set_field(7, "ptr", "%spill_area");
     return cat(out, "  %code = call i32 @", call_name, "(ptr %frame)\n  ret i32 %code\n}\n");
   }
 
@@ -204,17 +204,17 @@ class Wrapper {
 // The layout that the text above gives to a frame.
 static_assert(sizeof(runtime::Frame) == 64 && offsetof(runtime::Frame, threads) == 32 &&
               offsetof(runtime::Frame, in_small_chunks) == 40 && offsetof(runtime::Frame, stream_from) == 48 &&
-              offsetof(runtime::Frame, crossing) == 56);
+              offsetof(runtime::Frame, spill_area) == 56);
 
 }  // namespace
 
 std::string object_file(const Interface& interface, const Target& target) {
-  const program::Program program = self_contained(interface);
+  const program::Program program = freestanding(interface);
   const std::string library = library_text(runtime_functions(program));
   Module module(interface.signature.name, target);
   module.memory_is_given();
   module.add(program, call_name);
-  const SizesProgram sizes = sizes_program(interface, module.crossing_bytes());
+  const SizesProgram sizes = sizes_program(interface, module.spill_bytes());
   module.add(sizes.program, sizes_name);
   module.add(library);
   module.add(Wrapper(interface, sizes).text());

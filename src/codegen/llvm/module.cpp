@@ -120,7 +120,7 @@ void Module::add(const program::Program& program, const std::string& entry) {
   Emitter emitter(own, context_.get(), module_.get(), info_);
   emitter.emit_program(entry);
   is_huge_ |= emitter.is_huge();
-  crossing_bytes_ = emitter.crossing_bytes();
+  spill_bytes_ = emitter.spill_bytes();
 }
 
 void Module::add(const std::string& text) {

@@ -37,7 +37,7 @@ class Module {
   void optimise(const std::string& passes);
 
   // Of the expressions added so far: bytes that values take that cross from part to part.
-  std::int64_t crossing_bytes() const { return crossing_bytes_; }
+  std::int64_t spill_bytes() const { return spill_bytes_; }
   // From now on, what is added finds all memory in its frame and asks for none.
   void memory_is_given() { info_.memory_is_given = true; }
 
@@ -54,7 +54,7 @@ class Module {
   Owned<LLVMModuleRef, &LlvmApi::DisposeModule> module_;
   Owned<LLVMTargetMachineRef, &LlvmApi::DisposeTargetMachine> machine_;
   bool is_huge_ = false;
-  std::int64_t crossing_bytes_ = 0;
+  std::int64_t spill_bytes_ = 0;
 };
 
 // Expressions are emitted hoisted and shared; what is left to do is variables into registers and tidying.

@@ -12,7 +12,7 @@ Expr scale(Expr value, Expr n) {
   const Expr first = add_to_exponent(number(1), shifted_half);
   const Expr second = add_to_exponent(number(1), (n - half) + format.shifter());
   const Expr result = (value * first) * second;
-  value.pool().keep_rounded(result);  // a sum that absorbs the last product would hide the rest
+  value.pool().forbid_contraction(result);  // a sum that absorbs the last product would hide the rest
   return result;
 }
 
@@ -21,7 +21,7 @@ Expr unscale(Expr value, Expr k) {
   const auto number = [&](double x) { return value.pool().number(x, value.dtype()); };
   const Expr n = min(k, number(double(format.bias() - 1)));
   const Expr result = value * add_to_exponent(number(1), number(format.shifter()) - n);
-  value.pool().keep_rounded(result);
+  value.pool().forbid_contraction(result);
   return result;
 }
 

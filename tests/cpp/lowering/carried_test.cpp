@@ -66,8 +66,10 @@ TEST_CASE("running sums and products of every length agree with the interpreter 
       INFO(dtype_name(dtype), " ", length);
       const Variable x = tensor("x", dtype, {unknown_length});
       // Dear enough to be computed in lanes, and nothing that may be contracted.
-      const Variable dear = switch_(x > 1, abs(x) * 2, switch_(x < -1, x / 3, maximum(minimum(-x, sqr(x)), 0.25)));
-      for (auto& y : {cumsum(x), cumprod(x), cumsum(dear), cumprod(dear), cumsum(x) + x}) {
+      const Variable materialize_threshold =
+          switch_(x > 1, abs(x) * 2, switch_(x < -1, x / 3, maximum(minimum(-x, sqr(x)), 0.25)));
+      for (auto& y :
+           {cumsum(x), cumprod(x), cumsum(materialize_threshold), cumprod(materialize_threshold), cumsum(x) + x}) {
         const Array value = values(dtype, {length});
         CHECK(identical(run("jit", x, y, value), run("vm", x, y, value)));
       }

@@ -126,7 +126,8 @@ TEST_CASE("scan: a loop with two states is native, with what its inputs compute 
 }
 
 TEST_CASE(
-    "scan: dear inputs are computed in lanes before it, inputs in parts are stored, two scans follow each other") {
+    "scan: materialize_threshold inputs are computed in lanes before it, inputs in parts are stored, two scans follow "
+    "each other") {
   const Variable x = vector("x"), a = scalar("a"), y0 = scalar("y0");
   const Variables inputs{x, a, y0};
   const auto op = make_ref<Recurrence>();

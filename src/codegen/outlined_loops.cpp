@@ -1,4 +1,4 @@
-#include "codegen/equal_loops.hpp"
+#include "codegen/outlined_loops.hpp"
 
 #include <map>
 #include <unordered_set>
@@ -24,7 +24,7 @@ constexpr std::size_t least_saved = 1000;  // expressions that need not be compi
 // Copies a loop into a Program of its own.
 class Cutter {
  public:
-  Cutter(const program::Program& from, const Buffers& read, int vector_bytes, CutLoop& out)
+  Cutter(const program::Program& from, const Buffers& read, int vector_bytes, OutlinedLoop& out)
       : from_(from), read_(read), vector_bytes_(vector_bytes), out_(out), pool_(*out.program.pool) {}
 
   bool cut(const program::Loop& loop) {
@@ -214,7 +214,7 @@ class Cutter {
   const program::Program& from_;
   const Buffers& read_;
   int vector_bytes_;
-  CutLoop& out_;
+  OutlinedLoop& out_;
   program::ExprPool& pool_;
   std::int64_t defined_ = 0;
   std::unordered_set<std::int64_t> written_, running_, running_copies_;
@@ -225,16 +225,16 @@ class Cutter {
 
 }  // namespace
 
-std::optional<CutLoop> cut_out(const program::Program& program, const program::Loop& loop, const Buffers& read,
-                               int vector_bytes) {
-  CutLoop out;
+std::optional<OutlinedLoop> outline_loop(const program::Program& program, const program::Loop& loop,
+                                         const Buffers& read, int vector_bytes) {
+  OutlinedLoop out;
   if (!Cutter(program, read, vector_bytes, out).cut(loop)) return {};
   return out;
 }
 
-EqualLoops::EqualLoops(const program::Program& program, const Buffers& read, int vector_bytes) {
+OutlinedLoops::OutlinedLoops(const program::Program& program, const Buffers& read, int vector_bytes) {
   struct Kind {
-    CutLoop first;
+    OutlinedLoop first;
     std::vector<std::pair<const program::Loop*, Use>> uses;
   };
   std::map<Digest, std::size_t> known;
@@ -242,7 +242,7 @@ EqualLoops::EqualLoops(const program::Program& program, const Buffers& read, int
   for (auto& step : program.steps) {
     const auto* loop = std::get_if<program::Loop>(&step.what);
     if (!loop) continue;
-    auto cut = cut_out(program, *loop, read, vector_bytes);
+    auto cut = outline_loop(program, *loop, read, vector_bytes);
     if (!cut || cut->size < least_size) continue;
     const auto [kind, is_new] = known.try_emplace(digest_of(cut->program), found.size());
     Use use{0, std::move(cut->buffers), std::move(cut->values)};
@@ -259,7 +259,7 @@ EqualLoops::EqualLoops(const program::Program& program, const Buffers& read, int
   }
 }
 
-const EqualLoops::Use* EqualLoops::find(const program::Loop& loop) const {
+const OutlinedLoops::Use* OutlinedLoops::find(const program::Loop& loop) const {
   const auto found = uses_.find(&loop);
   return found == uses_.end() ? nullptr : &found->second;
 }

@@ -5,8 +5,8 @@
 #include <cstring>
 
 #include "bitale/bitale.hpp"
-#include "codegen/equal_loops.hpp"
 #include "codegen/key.hpp"
+#include "codegen/outlined_loops.hpp"
 #include "link/linker.hpp"
 #include "lowering/lower.hpp"
 
@@ -111,7 +111,7 @@ TEST_CASE("equal loops: constants and dtypes tell loops apart, buffers that are 
     const auto lowered = lowering::lower(FunctionGraph(inputs, {output}), {}, false);
     for (auto& step : lowered.program.steps)
       if (auto* loop = std::get_if<program::Loop>(&step.what)) {
-        const auto found = codegen::cut_out(lowered.program, *loop, {}, 32);
+        const auto found = codegen::outline_loop(lowered.program, *loop, {}, 32);
         return found ? codegen::digest_of(found->program) : Digest();
       }
     return Digest();

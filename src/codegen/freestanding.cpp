@@ -1,4 +1,4 @@
-#include "codegen/given_memory.hpp"
+#include "codegen/freestanding.hpp"
 
 #include <algorithm>
 #include <set>
@@ -50,7 +50,7 @@ class Products {
   // The steps that stand for the call; none when it is no product.
   Steps instead_of(const Call& call) {
     const runtime::RuntimeFunction* row = runtime::find_function(call.function);
-    if (!row || row->meaning == runtime::Meaning::other) return {};
+    if (!row || row->meaning == runtime::SourceCall::other) return {};
     const auto number = [&](std::string_view name) { return std::get<Expr>(call.arguments[row->place(name)]); };
     const auto flag = [&](std::string_view name) { return number(name).payload() != 0; };
     const auto matrix = [&](std::string_view name, Expr distance, bool transposed = false) {
@@ -59,18 +59,18 @@ class Products {
     };
     const Expr one = pool_.integer(1), m = number("m"), k = number("k");
     switch (row->meaning) {
-      case runtime::Meaning::matrix_product: {
+      case runtime::SourceCall::matrix_product: {
         const Expr n = number("n");
         return product(m, n, k, matrix("A", number("lda"), flag("transA")), matrix("B", number("ldb"), flag("transB")),
                        matrix("C", n));
       }
-      case runtime::Meaning::matrix_vector_product: {
+      case runtime::SourceCall::matrix_vector_product: {
         const Matrix a = matrix("A", number("lda"), flag("transA"));
         // Of one column, read as rows; where that is better, y^T = x^T A^T.
         if (!a.transposed) return product(m, one, k, a, matrix("x", k, true), matrix("y", one));
         return product(one, m, k, matrix("x", k), {a.buffer, a.start, a.distance}, matrix("y", m));
       }
-      case runtime::Meaning::batched_matrix_product: {
+      case runtime::SourceCall::batched_matrix_product: {
         const Expr n = number("n"), which = index("batch");
         const auto one_of = [&](std::string_view name, Expr stride, Expr distance) {
           Matrix out = matrix(name, distance);
@@ -81,7 +81,7 @@ class Products {
                              one_of("C", m * n, n));
         return {loop(which, number("batch"), std::move(body))};
       }
-      case runtime::Meaning::other: break;
+      case runtime::SourceCall::other: break;
     }
     return {};
   }
@@ -173,7 +173,7 @@ Steps written_out(Program& program, const Steps& steps, Products& products, int 
 
 }  // namespace
 
-Program self_contained(const Interface& interface) {
+Program freestanding(const Interface& interface) {
   Program out = interface.program;
   Products products(out);
   out.steps = written_out(out, interface.program.steps, products, interface.negative_length());
@@ -202,7 +202,7 @@ std::vector<std::string> runtime_functions(const Program& program) {
   return {names.begin(), names.end()};
 }
 
-SizesProgram sizes_program(const Interface& interface, std::int64_t crossing_bytes) {
+SizesProgram sizes_program(const Interface& interface, std::int64_t spill_bytes) {
   SizesProgram out{allocations_of(interface.program), 0, 0, {}};
   Program& program = out.program;
   ExprPool& pool = *program.pool;
@@ -232,7 +232,7 @@ SizesProgram sizes_program(const Interface& interface, std::int64_t crossing_byt
   }
   for (auto id : out.placed) row.push_back(starts[std::size_t(program.buffers[std::size_t(id)].slot)]);
   row.push_back(end);
-  row[0] = end + crossing_bytes;
+  row[0] = end + spill_bytes;
 
   out.buffer = std::int64_t(program.buffers.size());
   program::Buffer sizes;

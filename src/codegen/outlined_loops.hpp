@@ -14,7 +14,7 @@ namespace bitale::codegen {
 
 // A loop as a Program whose only step it is. Buffer k of that stands for `buffers[k]`, and its variables that nothing
 // defines, 0, 1, ..., for `values`.
-struct CutLoop {
+struct OutlinedLoop {
   program::Program program;
   std::vector<std::int64_t> buffers;
   std::vector<program::Expr> values;
@@ -23,13 +23,13 @@ struct CutLoop {
 // `read`: the buffers that the program reads anywhere; results that it does not read are still that. Nothing for a loop
 // that does what only steps at the top can, or that would add up in another order once it is cut out.
 using Buffers = std::unordered_set<std::int64_t>;
-std::optional<CutLoop> cut_out(const program::Program& program, const program::Loop& loop, const Buffers& read,
-                               int vector_bytes);
+std::optional<OutlinedLoop> outline_loop(const program::Program& program, const program::Loop& loop,
+                                         const Buffers& read, int vector_bytes);
 
-class EqualLoops {
+class OutlinedLoops {
  public:
   // Finds them among the steps at the top. Small loops, and those whose repetitions come to little, are left alone.
-  EqualLoops(const program::Program& program, const Buffers& read, int vector_bytes);
+  OutlinedLoops(const program::Program& program, const Buffers& read, int vector_bytes);
 
   struct Use {
     std::size_t kind;  // equal loops are of one

@@ -1,7 +1,7 @@
-// Equal loops (codegen/equal_loops.hpp) are calls of one function: void(frame, numbers, context). `numbers` are those
-// of the buffers that this loop uses; `context` has a word for each value that is known before it, and, afterwards, one
-// for each that it has carried.
-#include "codegen/equal_loops.hpp"
+// Equal loops (codegen/outlined_loops.hpp) are calls of one function: void(frame, numbers, context). `numbers` are
+// those of the buffers that this loop uses; `context` has a word for each value that is known before it, and,
+// afterwards, one for each that it has carried.
+#include "codegen/outlined_loops.hpp"
 
 #include "bitale/core/text.hpp"
 #include "codegen/llvm/emit.hpp"
@@ -10,7 +10,7 @@ namespace bitale::codegen {
 
 // False when the loop stands alone.
 bool Emitter::emit_equal(const program::Loop& loop) {
-  const EqualLoops::Use* use = equal_loops_ && levels_.size() == 1 ? equal_loops_->find(loop) : nullptr;
+  const OutlinedLoops::Use* use = equal_loops_ && levels_.size() == 1 ? equal_loops_->find(loop) : nullptr;
   if (!use) return false;
   ++built_;
   const LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0);

@@ -11,13 +11,13 @@ namespace bitale::codegen {
 
 // The Program with loops for products of matrices, and with a check before each allocation whose lengths could come out
 // negative. NotImplementedError for calls of the host.
-program::Program self_contained(const Interface& interface);
+program::Program freestanding(const Interface& interface);
 
 // The runtime functions that it calls.
 std::vector<std::string> runtime_functions(const program::Program& program);
 
 // Writes a row of int64, its last output: bytes of workspace; the lengths of the results, one after the other; where in
-// the workspace each temporary begins that is not on the stack; where `crossing_bytes` more begin.
+// the workspace each temporary begins that is not on the stack; where `spill_bytes` more begin.
 struct SizesProgram {
   program::Program program;
   std::int64_t buffer;               // that row
@@ -25,6 +25,6 @@ struct SizesProgram {
   std::vector<std::int64_t> placed;  // the temporaries, in this order
 };
 // NotImplementedError when lengths depend on values computed in the call.
-SizesProgram sizes_program(const Interface& interface, std::int64_t crossing_bytes);
+SizesProgram sizes_program(const Interface& interface, std::int64_t spill_bytes);
 
 }  // namespace bitale::codegen

@@ -11,7 +11,7 @@ namespace bitale::lowering {
 using program::Code;
 
 namespace {
-bool same_bounds(std::span<const Stretch> a, std::span<const Stretch> b) {
+bool same_bounds(std::span<const ConcatSegment> a, std::span<const ConcatSegment> b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](auto& p, auto& q) { return p.start == q.start && p.extent == q.extent; });
 }
@@ -21,7 +21,7 @@ constexpr int deepest_range = 16;
 void Plan::concatenate(int output, int axis, std::vector<Part> parts) {
   const Variable variable = Variable::of(&node_->outputs[std::size_t(output)]);
   Value& value = values_[variable.node()];
-  value.parts_axis = axis;
+  value.segment_axis = axis;
   Expr start = pool().integer(0);
   for (auto& part : parts) {
     const Expr extent = canonical(part.extent);
@@ -29,7 +29,7 @@ void Plan::concatenate(int output, int axis, std::vector<Part> parts) {
     start = start + extent;
   }
   value.rule = [this, node = node_, output](Index at) {
-    return read_part(Variable::of(&node->outputs[std::size_t(output)]), at);
+    return read_segment(Variable::of(&node->outputs[std::size_t(output)]), at);
   };
 }
 
@@ -48,7 +48,7 @@ std::optional<std::pair<std::int64_t, std::int64_t>> Plan::range_of(Expr index, 
 }
 
 // The loop index with which `position` goes through exactly this part; none if it does not.
-Expr Plan::counts_through(const Stretch& part, Expr position) const {
+Expr Plan::counts_through(const ConcatSegment& part, Expr position) const {
   Expr index = position, offset = position.pool().integer(0);
   if (position.code() == Code::add) {
     const bool first = position.argument(0).code() == Code::index;
@@ -59,14 +59,14 @@ Expr Plan::counts_through(const Stretch& part, Expr position) const {
   return same_length(extents_[std::size_t(index.payload())], part.extent) ? index : Expr();
 }
 
-Expr Plan::read_part(const Variable& variable, Index at) {
+Expr Plan::read_segment(const Variable& variable, Index at) {
   const Value& value = values_[variable.node()];
-  const auto axis = std::size_t(value.parts_axis);
+  const auto axis = std::size_t(value.segment_axis);
   const Expr position = at[axis];
   std::vector<Expr> local(at.begin(), at.end());
-  if (part_of_root_ && part_of_root_->whole == position && same_bounds(part_of_root_->parts, value.parts)) {
-    local[axis] = part_of_root_->local;
-    return value.parts[part_of_root_->part].value(local);
+  if (segment_scope_ && segment_scope_->whole == position && same_bounds(segment_scope_->parts, value.parts)) {
+    local[axis] = segment_scope_->local;
+    return value.parts[segment_scope_->part].value(local);
   }
   for (auto& part : value.parts)
     if (const Expr index = counts_through(part, position)) {
@@ -82,95 +82,95 @@ Expr Plan::read_part(const Variable& variable, Index at) {
       return part.value(local);
     }
   if (building_) {
-    if (!unsettled_) unsettled_ = Unsettled{variable, position};
+    if (!unresolved_read_) unresolved_read_ = UnresolvedRead{variable, position};
     return pool().number(0, variable.dtype());  // never used: the reader is built anew
   }
-  store_parts(variable);
+  store_segments(variable);
   return pool().load(values_[variable.node()].buffer, variable.dtype(), at);
 }
 
-// The roots that `root` becomes, one for each part of what it reads, if that can be done. Else what it reads is stored,
-// and it can be built anew.
-bool Plan::split(const Root& root, const ElementRule& value, const TargetRule& target) {
-  const Unsettled asked = *std::exchange(unsettled_, {});
+// The computations that `root` becomes, one for each part of what it reads, if that can be done. Else what it reads is
+// stored, and it can be built anew.
+bool Plan::split(const Computation& root, const ElementRule& value, const TargetRule& target) {
+  const UnresolvedRead asked = *std::exchange(unresolved_read_, {});
   const auto found = std::find(root.indices.begin(), root.indices.end(), asked.position);
   const auto axis = std::size_t(found - root.indices.begin());
   const Value& source = values_[asked.variable.node()];
-  const Expr whole_axis = source.shape[std::size_t(source.parts_axis)];
-  const bool is_reduce = root.kind == Root::Kind::reduce;
+  const Expr whole_axis = source.shape[std::size_t(source.segment_axis)];
+  const bool is_reduce = root.kind == Computation::Kind::reduce;
   const bool combines = is_reduce && axis < root.reduced.size() && root.reduced[axis];
   const bool possible = found != root.indices.end() && asked.position.code() == Code::index &&
-                        (root.kind == Root::Kind::store || is_reduce) && !(combines && root.buffer >= 0) &&
+                        (root.kind == Computation::Kind::store || is_reduce) && !(combines && root.buffer >= 0) &&
                         same_length(root.domain[axis], whole_axis);
   if (!possible) {
-    store_parts(asked.variable);
+    store_segments(asked.variable);
     return false;
   }
-  const std::vector<Stretch> parts = values_[asked.variable.node()].parts;
+  const std::vector<ConcatSegment> parts = values_[asked.variable.node()].parts;
   std::optional<Expr> total;
   for (std::size_t k = 0; k < parts.size(); ++k) {
     if (parts[k].extent.is_constant(0)) continue;
-    Root part = root;
+    Computation part = root;
     part.is_segment = true;
     part.domain[axis] = parts[k].extent;
     part.indices = indices_of(part.domain);
     const Expr whole = part.indices[axis] + parts[k].start;
     std::vector<Expr> at = part.indices;
     at[axis] = whole;
-    part_of_root_ = PartOfRoot{whole, part.indices[axis], parts, k};
+    segment_scope_ = SegmentScope{whole, part.indices[axis], parts, k};
     if (is_reduce) part.var = pool().var(next_var_++, root.var.dtype());
-    for (evaluate(part, at, value, target); unsettled_; evaluate(part, at, value, target)) {
-      const Variable other = std::exchange(unsettled_, {})->variable;
-      const auto here = std::exchange(part_of_root_, {});
-      store_parts(other);
-      part_of_root_ = here;
+    for (evaluate(part, at, value, target); unresolved_read_; evaluate(part, at, value, target)) {
+      const Variable other = std::exchange(unresolved_read_, {})->variable;
+      const auto here = std::exchange(segment_scope_, {});
+      store_segments(other);
+      segment_scope_ = here;
     }
-    part_of_root_.reset();
+    segment_scope_.reset();
     if (combines) total = total ? program::combine(*root.combiner, *total, part.var) : part.var;
-    roots.push_back(std::move(part));
+    computations.push_back(std::move(part));
   }
   if (combines) {
-    Root sum;
-    sum.kind = Root::Kind::scalar;
+    Computation sum;
+    sum.kind = Computation::Kind::scalar;
     sum.var = root.var;
     sum.value = total ? *total : program::identity(*root.combiner, pool(), root.var.dtype());
-    roots.push_back(std::move(sum));
+    computations.push_back(std::move(sum));
   }
   return true;
 }
 
-void Plan::store_parts(const Variable& variable) {
+void Plan::store_segments(const Variable& variable) {
   values_[variable.node()].buffer = result_buffer(variable);
   if (building_)
-    add_part_roots(variable);
+    add_segment_computations(variable);
   else
-    builders_[variable.owner().node()].push_back([this, variable] { add_part_roots(variable); });
+    builders_[variable.owner().node()].push_back([this, variable] { add_segment_computations(variable); });
 }
 
-void Plan::add_part_roots(const Variable& variable) {
+void Plan::add_segment_computations(const Variable& variable) {
   const Value value = values_[variable.node()];
-  const std::size_t before = roots.size();
+  const std::size_t before = computations.size();
   for (auto& part : value.parts) {
-    Root root;
+    Computation root;
     root.buffer = value.buffer;
     root.domain = value.shape;
-    root.domain[std::size_t(value.parts_axis)] = part.extent;
-    add_root(std::move(root), part.value, [&](Index at) {
+    root.domain[std::size_t(value.segment_axis)] = part.extent;
+    add_computation(std::move(root), part.value, [&](Index at) {
       std::vector<Expr> target(at.begin(), at.end());
-      target[std::size_t(value.parts_axis)] = target[std::size_t(value.parts_axis)] + part.start;
+      target[std::size_t(value.segment_axis)] = target[std::size_t(value.segment_axis)] + part.start;
       return target;
     });
   }
-  guard_roots(before, value.checks);
+  guard_computations(before, value.checks);
 }
 
 // Outside a root.
-Expr Plan::settled_read(const Variable& variable, Index at) {
+Expr Plan::resolved_read(const Variable& variable, Index at) {
   for (;;) {
     memo_.clear();
     const Expr result = read(variable, at);
-    if (!unsettled_) return result;
-    store_parts(std::exchange(unsettled_, {})->variable);
+    if (!unresolved_read_) return result;
+    store_segments(std::exchange(unresolved_read_, {})->variable);
   }
 }
 

@@ -140,9 +140,9 @@ class Footprint {
   }
 };
 
-class Sharer {
+class Parallelizer {
  public:
-  explicit Sharer(Plan& plan) : plan_(plan), program_(plan.program), pool_(*plan.program.pool) {}
+  explicit Parallelizer(Plan& plan) : plan_(plan), program_(plan.program), pool_(*plan.program.pool) {}
 
   void run() {
     for (std::size_t at = 0; at < program_.steps.size(); ++at) note_uses(program_.steps[at], at);
@@ -468,6 +468,6 @@ class Sharer {
 
 }  // namespace
 
-void share_loops(Plan& plan) { Sharer(plan).run(); }
+void parallelize_loops(Plan& plan) { Parallelizer(plan).run(); }
 
 }  // namespace bitale::lowering

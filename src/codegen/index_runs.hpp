@@ -17,6 +17,6 @@ program::Expr row_offset_of(const program::Program& program, std::int64_t buffer
 program::Expr offset_of(const program::Program& program, std::int64_t buffer, std::span<const program::Expr> at);
 
 // The offset by which the loop both reads and adds; none where there is none, and where code would grow too much.
-program::Expr groups_of(const program::Program& program, const program::Loop& loop, const LoopShape& shape);
+program::Expr index_runs_of(const program::Program& program, const program::Loop& loop, const LoopShape& shape);
 
 }  // namespace bitale::codegen

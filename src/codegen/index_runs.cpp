@@ -1,4 +1,4 @@
-#include "codegen/groups.hpp"
+#include "codegen/index_runs.hpp"
 
 #include <algorithm>
 #include <unordered_set>
@@ -38,7 +38,7 @@ Expr offset_of(const program::Program& program, std::int64_t buffer, std::span<c
   return at.empty() ? Expr() : row_offset_of(program, buffer, at) + at.back();
 }
 
-Expr groups_of(const program::Program& program, const program::Loop& loop, const LoopShape& shape) {
+Expr index_runs_of(const program::Program& program, const program::Loop& loop, const LoopShape& shape) {
   if (shape.lanes < lanes_of_runs || shape.short_loop || shape.size > most_emitted_twice) return {};
   if (std::any_of(loop.carries.begin(), loop.carries.end(), [](auto& carry) { return carry.running; })) return {};
   std::unordered_set<std::uint32_t> added;
