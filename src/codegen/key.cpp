@@ -117,15 +117,15 @@ class ProgramDigester {
     add(init);
   }
   void add(const program::Loop& step) {
-    auto& [index, extent, carries, body, vector, ahead, until, work] = step;
+    auto& [index, extent, carries, body, vector, prefetch_distance, until, parallel_cost] = step;
     add(index);
     add(extent);
     add(carries);
     add(body);
     add(vector);
-    add(ahead);
+    add(prefetch_distance);
     add(until);
-    add(work);
+    add(parallel_cost);
   }
   void add(const program::Allocate& step) {
     auto& [buffer] = step;

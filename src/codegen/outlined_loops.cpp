@@ -59,9 +59,10 @@ class Cutter {
 
   // ---- steps ----
   std::optional<program::Loop> copy(const program::Loop& loop) {
-    auto& [index, extent, carries, body, vector, ahead, until, work] = loop;
+    auto& [index, extent, carries, body, vector, prefetch_distance, until, parallel_cost] = loop;
     if (until) return {};
-    program::Loop to{copy(index), copy(extent), {}, {}, vector, ahead, {}, work ? copy(work) : Expr()};
+    program::Loop to{copy(index), copy(extent),      {}, {},
+                     vector,      prefetch_distance, {}, parallel_cost ? copy(parallel_cost) : Expr()};
     for (auto& [var, combiner, running, init] : carries) {
       if (init) return {};
       to.carries.push_back({copy(var), combiner, running});

@@ -223,7 +223,7 @@ class Parallelizer {
 
   void mark(Loop& loop, const Footprint& footprint, Steps& after) {
     for (auto buffer : shared_writes(loop, footprint)) program_.buffers[std::size_t(buffer)].per_worker = true;
-    loop.work = work_of(loop.body, loop.vector);
+    loop.parallel_cost = work_of(loop.body, loop.vector);
     if (!loop.vector) defer_sums(loop, after);
   }
 
@@ -427,7 +427,7 @@ class Parallelizer {
     }
     Loop bands{which, count, {}, {}, false};
     bands.body.push_back({std::move(loop)});
-    bands.work = work_of(bands.body, false);
+    bands.parallel_cost = work_of(bands.body, false);
     loop = std::move(bands);
     return true;
   }

@@ -1,7 +1,7 @@
 // Tiling: a loop that reads one array along rows and another along columns goes through both in tiles, so that each
 // cache line it brings in is used whole before it is dropped. What it reads along columns is first brought, transposed,
-// into a buffer of a tile's size, which stays in the first cache: code generators know that copy (Loop::ahead says that
-// it goes on below), and the loop itself then reads all its arrays along rows.
+// into a buffer of a tile's size, which stays in the first cache: code generators know that copy
+// (Loop::prefetch_distance says that it goes on below), and the loop itself then reads all its arrays along rows.
 #include <algorithm>
 
 #include "bitale/core/text.hpp"

@@ -559,9 +559,9 @@ class Parser {
       if (take("vector")) {
         out.vector = true;
       } else if (take("in chunks")) {
-        out.work = take("of") ? typed(expression(), DType::Int64) : pool_.integer(1);
+        out.parallel_cost = take("of") ? typed(expression(), DType::Int64) : pool_.integer(1);
       } else if (take("ahead")) {
-        out.ahead = integer();
+        out.prefetch_distance = integer();
       } else if (take("state")) {
         const auto var = number_after(word(), "v");
         if (!var) fail("a variable");
@@ -842,11 +842,12 @@ class Source {
           if (s.place_var) line(depth + 1, cat("taken: ", var(s.place_var), " = ", place));
         },
         [&](const Loop& s) {
-          const std::string extent = text(s.extent, depth), work = s.work ? text(s.work, depth) : std::string();
+          const std::string extent = text(s.extent, depth),
+                            work = s.parallel_cost ? text(s.parallel_cost, depth) : std::string();
           std::string head = cat("for i", s.index.payload(), " in ", extent);
           if (s.vector) head += ", vector";
-          if (s.work) head += cat(", in chunks of ", work);
-          if (s.ahead) head += cat(", ahead ", s.ahead);
+          if (s.parallel_cost) head += cat(", in chunks of ", work);
+          if (s.prefetch_distance) head += cat(", ahead ", s.prefetch_distance);
           for (auto& carry : s.carries)
             head += carry.is_state() ? cat(", state ", typed_var(carry.var), " = ", text(carry.init, depth))
                                      : cat(carry.running ? ", running " : ", ", combiner_name(carry.combiner), " ",

@@ -107,8 +107,8 @@ class Printer {
         [&](const Loop& s) {
           std::string head = cat("for ", text(s.index), " in ", text(s.extent));
           if (s.vector) head += ", vector";
-          if (s.work) head += ", in chunks";
-          if (s.ahead) head += cat(", ahead ", s.ahead);
+          if (s.parallel_cost) head += ", in chunks";
+          if (s.prefetch_distance) head += cat(", ahead ", s.prefetch_distance);
           for (auto& carry : s.carries)
             head += carry.is_state()
                         ? cat(", state ", text(carry.var), " = ", text(carry.init))

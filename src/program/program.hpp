@@ -82,13 +82,13 @@ struct Loop {
   bool vector = false;  // iterations are independent but for carries: lanes may run together
   // A hint. Not 0: soon after, the same is done for what lies this many iterations further on; its reads may be started
   // now.
-  std::int64_t ahead = 0;
+  std::int64_t prefetch_distance = 0;
   // After the first iteration in which this holds there is no other; it is asked when the body is done, before states
   // become their next values. Iterations count in order then.
   Expr until = {};
   // Of a loop at the top, where chunks of iterations may run at once, each with a part of what is carried: rough
   // operations per iteration. Who runs it as any other loop is right, too.
-  Expr work = {};
+  Expr parallel_cost = {};
 };
 // One of the two runs. Nothing that only the other one needs is read or computed.
 struct If {

@@ -136,9 +136,9 @@ void visit(S& step, V& v) {
 }
 template <OneOf<Loop> S, class V>
 void visit(S& step, V& v) {
-  auto& [index, extent, carries, body, vector, ahead, until, work] = step;
+  auto& [index, extent, carries, body, vector, prefetch_distance, until, parallel_cost] = step;
   v.expr(extent);
-  if (work) v.expr(work);
+  if (parallel_cost) v.expr(parallel_cost);
   for (auto& [var, combiner, running, init] : carries)
     if (init) v.expr(init);
   v.define(index, Definition::index);

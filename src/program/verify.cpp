@@ -136,7 +136,7 @@ class Verifier {
   }
   void verify(const Loop& s) {
     check(s.extent);
-    if (s.work) check(s.work);
+    if (s.parallel_cost) check(s.parallel_cost);
     const std::size_t outside = defined_.size();
     for (auto& carry : s.carries) {
       if (carry.is_state()) {
@@ -151,7 +151,8 @@ class Verifier {
     for (auto& carry : s.carries)
       if (carry.is_state()) define(carry.var);
     if (s.vector && s.until) fail("a vector loop with an end of its own");
-    if (s.work && (s.until || std::any_of(s.carries.begin(), s.carries.end(), [](auto& c) { return c.is_state(); })))
+    if (s.parallel_cost &&
+        (s.until || std::any_of(s.carries.begin(), s.carries.end(), [](auto& c) { return c.is_state(); })))
       fail("a loop whose iterations count in order is in chunks");
     if (s.vector)
       for (auto& step : s.body)

@@ -66,7 +66,7 @@ class Emitter {
     Value active = nullptr;                           // with a mask: how many lanes, as a scalar
     std::unordered_map<std::uint32_t, Value> splats;  // of outer values, made before the loop
     Accumulators* accumulators = nullptr;
-    std::int64_t ahead = 0;                   // what lies this far ahead is fetched
+    std::int64_t prefetch_distance = 0;       // elements this far ahead are prefetched
     bool streams = false;                     // stores pass the caches by
     Expr groups;                              // as in codegen/index_runs.hpp
     const std::vector<Runs>* runs = nullptr;  // of groups, where they are known

@@ -166,7 +166,7 @@ Emitter::Chunks Emitter::run_chunks(const program::Loop& loop, Value extent) {
   const Needs needs = needs_of(loop);
   const std::vector<Expr>& known = needs.variables;
   const LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0), integer = type(DType::Int64);
-  const Value work = value(loop.work);
+  const Value work = value(loop.parallel_cost);
   const Value context = words(std::int64_t(known.size()) + 1, "context");
   for (std::size_t i = 0; i < known.size(); ++i)
     l_.BuildStore(builder_, to_memory(known[i].dtype(), value(known[i])), word(context, std::int64_t(i)));

@@ -35,7 +35,7 @@ void Emitter::start_carries(const program::Loop& loop) {
 
 void Emitter::emit(const program::Loop& loop) {
   if (emit_equal(loop)) return;
-  const bool in_chunks = loop.work && levels_.size() == 1;
+  const bool in_chunks = loop.parallel_cost && levels_.size() == 1;
   if (!in_chunks && (emit_transpose(loop) || emit_row_blocks(loop))) return;
   const Value extent = value(loop.extent);
   built_ += blocks_of_a_loop;
@@ -191,7 +191,7 @@ Emitter::Value Emitter::stream_or(Value streams, const std::function<Value()>& s
 void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, const Chunks& chunks) {
   const LoopShape shape = shape_of(loop, running_, target_.vector_bytes);
   Lanes lanes;
-  lanes.ahead = loop.ahead;
+  lanes.prefetch_distance = loop.prefetch_distance;
   lanes.count = shape.lanes;
   lanes.groups = index_runs_of(program_, loop, shape);
   const bool short_loop = shape.short_loop;

@@ -226,8 +226,10 @@ Emitter::Value Emitter::load(std::int64_t buffer, std::span<const Expr> at, bool
   const auto stride = varies(place.row) ? std::nullopt : lane_stride(place.last);
   if (stride == 1) {
     const Value offset = l_.BuildAdd(builder_, value(place.row), start_of(place.last), "");
-    if (lanes_->ahead && !lanes_->mask && program_.buffers[std::size_t(buffer)].role != program::Role::temporary)
-      prefetch(address(buffer, l_.BuildAdd(builder_, offset, int64(lanes_->ahead + lanes_->count - 1), "")));
+    if (lanes_->prefetch_distance && !lanes_->mask &&
+        program_.buffers[std::size_t(buffer)].role != program::Role::temporary)
+      prefetch(
+          address(buffer, l_.BuildAdd(builder_, offset, int64(lanes_->prefetch_distance + lanes_->count - 1), "")));
     return from_memory(dtype, load_neighbours(dtype, address(buffer, offset), lanes_->mask));
   }
   const Expr offset = place.row + place.last;

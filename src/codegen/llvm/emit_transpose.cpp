@@ -48,7 +48,7 @@ void Emitter::prefetch(Value address) {
 // False when the loop is no transposing copy.
 bool Emitter::emit_transpose(const program::Loop& rows) {
   const program::Loop* columns = only_loop(rows.body);
-  if (!columns || !columns->ahead || !rows.carries.empty() || !columns->carries.empty()) return false;
+  if (!columns || !columns->prefetch_distance || !rows.carries.empty() || !columns->carries.empty()) return false;
   const auto* store = columns->body.size() == 1 ? std::get_if<program::Store>(&columns->body[0].what) : nullptr;
   if (!store || store->value.code() != Code::load || store->at.size() != 2) return false;
   if (!(store->at[0] == rows.index) || !(store->at[1] == columns->index)) return false;
@@ -97,7 +97,7 @@ void Emitter::transpose_blocks(const program::Loop& rows, const program::Loop& c
 
       l_.PositionBuilderAtEnd(builder_, whole);
       // By its last element: where rows begin within a cache line, the first part of it is known from the block before.
-      const Value reach = plus(l_.BuildMul(builder_, stride, int64(columns.ahead), ""), int64(count - 1));
+      const Value reach = plus(l_.BuildMul(builder_, stride, int64(columns.prefetch_distance), ""), int64(count - 1));
       std::vector<Value> block_rows;
       Value at = start;
       for (int r = 0; r < count; ++r) {
