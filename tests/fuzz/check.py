@@ -84,7 +84,7 @@ def ways_for(rng: np.random.Generator) -> list[Way]:
     """Two always, others in turn."""
     ways = list(ALWAYS)
     ways.append(OFTEN[int(rng.integers(len(OFTEN)))])
-    if rng.random() < 0.02:
+    if rng.random() < 0.06:
         rare = [*RARELY, AS_OBJECT, AS_C] if Exported.is_possible() else RARELY
         ways.append(rare[int(rng.integers(len(rare)))])
     return ways

@@ -11,7 +11,6 @@ from oracle.values import Val, arithmetic
 
 from .case import Case, Step, define, evaluate, evaluate_text, is_derivative
 
-_gradient = re.compile(r"bt\.grad\((.*), (\w+|\[[\w, ]+\]), disconnected_inputs='ignore'\)")
 STEP = 1e-6
 
 
@@ -31,16 +30,24 @@ def _cost(case: Case, cost: str, moved: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def wrong_gradient(case: Case, rng: np.random.Generator) -> str | None:
-    """What is wrong with the first step that is a gradient of inputs, if there is one and the cost is smooth there."""
+    """What is wrong with the first step that is a derivative by inputs, if there is one and the function is smooth there."""
     for step in case.steps:
-        found = _gradient.fullmatch(step.text)
-        if not found:
+        if not is_derivative(step.text):
             continue
-        cost, wrt = found[1], re.findall(r"\w+", found[2])
-        if not all(name[0] == "x" for name in wrt) or _holds_constant(case):
-            return None
-        return _compare(case, step, cost, wrt, rng)
+        for pattern, compare in _comparisons:
+            found = pattern.fullmatch(step.text)
+            if found:
+                wrt = re.findall(r"\w+", found[2])
+                return None if _is_rough(case, wrt) else compare(case, step, found[1], wrt, rng)
+        return None
     return None
+
+
+def _is_rough(case: Case, wrt: list[str]) -> bool:
+    values = {g.name: g.value for g in case.inputs}
+    if not all(name[0] == "x" for name in wrt) or _holds_constant(case):
+        return True
+    return any(values[name].dtype != np.float64 or not (np.abs(values[name]) < 1e6).all() for name in wrt)
 
 
 def _holds_constant(case: Case) -> bool:
@@ -50,10 +57,6 @@ def _holds_constant(case: Case) -> bool:
 
 def _compare(case: Case, step: Step, cost: str, wrt: list[str], rng: np.random.Generator) -> str | None:
     values = {g.name: g.value for g in case.inputs}
-    if any(values[name].dtype != np.float64 for name in wrt):
-        return None
-    if any(not (np.abs(values[name]) < 1e6).all() for name in wrt):
-        return None
     directions = {name: rng.uniform(-1, 1, values[name].shape) for name in wrt}
 
     def at(h: float) -> np.ndarray:
@@ -82,3 +85,69 @@ def _compare(case: Case, step: Step, cost: str, wrt: list[str], rng: np.random.G
     if abs(got - slopes[0]) <= 10 * spread + 1e-4 * scale + 1e-9:
         return None
     return f"{step.names[0]}: the gradient is wrong: along a direction {got!r}, by differences {slopes[0]!r}"
+
+
+def _derivative(case: Case, step: Step) -> np.ndarray:
+    return evaluate(dataclasses.replace(case, outputs=step.names).without_dead())[step.names[0]].array
+
+
+def _compare_forward(case: Case, step: Step, function: str, wrt: list[str], rng: np.random.Generator) -> str | None:
+    """The derivative along a direction, element by element."""
+    (name,) = wrt
+    x = next(g.value for g in case.inputs if g.name == name)
+    direction = np.cos(x)
+
+    def slopes(low: float, high: float) -> np.ndarray:
+        at = [_cost(case, function, {name: x.astype(np.longdouble) + h * direction}) for h in (low, high)]
+        return (at[1] - at[0]) / (np.longdouble(high) - np.longdouble(low))
+
+    with np.errstate(all="ignore"):
+        try:
+            differences = np.array([slopes(-STEP, STEP), slopes(-STEP / 3, STEP / 3), slopes(-STEP * 3, STEP * 3)])
+            sides = np.array([slopes(-STEP, 0), slopes(0, STEP)])
+        except (ValueError, IndexError, TypeError, AssertionError, NameError):
+            return None
+        got = _derivative(case, step)
+        spread = np.ptp(differences, axis=0)
+        scale = np.abs(differences[0])
+        smooth = np.isfinite(differences).all(axis=0) & (spread <= 1e-4 * scale + 1e-12)
+        smooth &= np.abs(sides[1] - sides[0]) <= 1e-2 * scale + 1e-12
+        wrong = smooth & ~(np.abs(got - differences[0]) <= 10 * spread + 1e-4 * scale + 1e-9)
+    if not wrong.any():
+        return None
+    place = tuple(np.argwhere(wrong)[0])
+    return f"{step.names[0]}: the derivative is wrong: {got[place]!r} at {place}, by differences {differences[0][place]!r}"
+
+
+def _compare_second(case: Case, step: Step, cost: str, wrt: list[str], rng: np.random.Generator) -> str | None:
+    """The second derivative along a direction twice: of a Hessian, or of its product with that direction."""
+    (name,) = wrt
+    x = next(g.value for g in case.inputs if g.name == name)
+    direction = np.cos(x)
+
+    def curvature(h: float) -> float:
+        low, middle, high = (_cost(case, cost, {name: x.astype(np.longdouble) + s * h * direction}) for s in (-1, 0, 1))
+        return float((high - 2 * middle + low) / np.longdouble(h) ** 2)
+
+    with np.errstate(all="ignore"):
+        try:
+            curvatures = [curvature(h) for h in (1e-4, 3e-4, 1e-3)]
+        except (ValueError, IndexError, TypeError, AssertionError, NameError):
+            return None
+        derivative = _derivative(case, step)
+        product = derivative @ direction if "hessian(" in step.text else derivative
+        got, size = float((product * direction).sum()), float(np.abs(product * direction).sum())
+    if not np.isfinite(curvatures).all():
+        return None
+    spread, scale = max(curvatures) - min(curvatures), max(abs(curvatures[0]), size if np.isfinite(size) else 0)
+    if spread > 1e-3 * scale + 1e-9 or abs(got - curvatures[0]) <= 10 * spread + 1e-4 * scale + 1e-7:
+        return None
+    return f"{step.names[0]}: the second derivative is wrong: along a direction {got!r}, by differences {curvatures[0]!r}"
+
+
+_comparisons = [
+    (re.compile(r"bt\.grad\((.*), (\w+|\[[\w, ]+\]), disconnected_inputs='ignore'\)"), _compare),
+    (re.compile(r"bt\.pushforward\((\w+), (\w+), pt\.cos\(\w+\), disconnected_outputs='ignore'\)"), _compare_forward),
+    (re.compile(r"bt\.hessian\((\w+\.sum\(\)), (\w+), disconnected_inputs='ignore'\)"), _compare_second),
+    (re.compile(r"bt\.hessian_vector_product\((\w+\.sum\(\)), (\w+), pt\.cos\(\w+\), disconnected_inputs='ignore'\)"), _compare_second),
+]

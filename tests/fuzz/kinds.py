@@ -526,7 +526,10 @@ def factored(g: Generator) -> str:
         return g.choice([f"pt.linalg.det({matrix})", f"pt.linalg.det({matrix})", f"pt.linalg.slogdet({matrix})[1]", f"pt.linalg.inv({matrix})"])
     shape, form = g.shape_of(x), g.choice(["triangular", "triangular", "cho_solve", "solve"])
     b = g.new_input(g.values[x].dtype.name, (*shape[:-1], g.choice(g.lengths)) if g.chance(0.6) else shape[:-1])
-    b_ndim = 2 if g.values[b].ndim == len(shape) else 1
+    values = g.values[b].array
+    if values.size and np.abs(values[np.isfinite(values)], dtype=float).max(initial=0) > 1e30:
+        raise Rejected  # elimination forms products, which leave the range of the dtype before results do
+    b_ndim = 2 if values.ndim == len(shape) else 1
     if form == "cho_solve":
         return f"pt.linalg.cho_solve(({factor}, {lower}), {b}, b_ndim={b_ndim})"
     if form == "solve":
@@ -573,6 +576,8 @@ def inner_graph(g: Generator) -> str:
     forms = ["pt.abs({x})", "{x} + {x}", "-{x}", "{x} * {x}", "pt.sum({x})", "pt.switch({x} > 0, {x}, {x} - {x})"]
     one, two = (g.choice(forms).format(x=x) for _ in range(2))
     inline = g.chance(0.5)
+    if any(isinstance(g.variables[name], g.bt.graph.Constant) for name in (x, other)):
+        raise Rejected  # ones_like of a scalar; a constant is no input
     if other == x:
         return f"bt.compile.OpFromGraph([{x}], [{one}], inline={inline})({x})"
     unused = f"{other} + 0"  # another variable, even where both names are of one
@@ -616,6 +621,28 @@ def gradient(g: Generator) -> str:
     if g.chance(0.1) and "sum" not in cost and g.values[chosen[0]].array.size < 50:
         return f"bt.jacobian({cost}, {chosen[0]}, disconnected_inputs='ignore')"
     return f"bt.grad({cost}, {of}, disconnected_inputs='ignore')"
+
+
+@kind(1)
+def forward_derivative(g: Generator) -> str:
+    fit = [name for name in g.order if name[0] == "v" and _smooth(g, name)]
+    wrt = [each.name for each in g.inputs if _smooth(g, each.name)]
+    if not fit or not wrt:
+        raise Rejected
+    x = g.choice(wrt)
+    return f"bt.pushforward({g.choice(fit[-4:])}, {x}, pt.cos({x}), disconnected_outputs='ignore')"
+
+
+@kind(1)
+def second_derivative(g: Generator) -> str:
+    fit = [name for name in g.order if name[0] == "v" and _smooth(g, name)]
+    wrt = [each.name for each in g.inputs if _smooth(g, each.name) and each.value.size <= 33]
+    if not fit or not wrt:
+        raise Rejected
+    x, cost = g.choice(wrt), f"{g.choice(fit[-4:])}.sum()"
+    if g.values[x].ndim == 1 and g.chance(0.5):
+        return f"bt.hessian({cost}, {x}, disconnected_inputs='ignore')"
+    return f"bt.hessian_vector_product({cost}, {x}, pt.cos({x}), disconnected_inputs='ignore')"
 
 
 # ---- left sides of rewrite rules -------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from . import arrays, functions
 from .values import Val, val
 
 # Derivatives have no formula in terms of values: graphs of them are evaluated op by op (ops.evaluate).
-by_graph = ("bt.grad(", "bt.jacobian(", "bt.hessian(", "bt.pushforward(", "bt.pullback(")
+by_graph = ("bt.grad(", "bt.jacobian(", "bt.hessian(", "bt.hessian_vector_product(", "bt.pushforward(", "bt.pullback(")
 
 
 def ifelse(condition: Any, then_branch: Any, else_branch: Any, name: Any = None) -> Any:

@@ -1,6 +1,7 @@
 // Elements in memory: where they lie, and loads and stores of one element, of neighbouring lanes, or of scattered
 // lanes.
 #include <algorithm>
+#include <ranges>
 
 #include "codegen/index_runs.hpp"
 #include "codegen/llvm/emit.hpp"
@@ -243,14 +244,19 @@ Emitter::Value Emitter::load(std::int64_t buffer, std::span<const Expr> at, bool
 // What is read before the loop that uses it may not be there when that loop has no iterations: element 0 of an empty
 // buffer, say. The frame is read instead then; nothing uses the value. Plain indices of loops outside are in range. The
 // further axes of an input with a layout (lowering/lower.hpp) have strides for lengths: there, only whether the input
-// has elements is asked.
+// has elements is checked. Behind leading indices 0 the last one may count all elements (collapsed loops, the loops
+// of products in exported code): then it is compared with the size of the buffer.
 Emitter::Value Emitter::hoisted_address(std::int64_t buffer, std::span<const Expr> at, Value address) {
   const program::Buffer& of = program_.buffers[std::size_t(buffer)];
+  const bool is_flat =
+      at.size() > 1 && std::ranges::all_of(at.first(at.size() - 1), [](Expr index) { return index.is_constant(0); });
   const bool may_have_layout = of.role == program::Role::input && at.size() > 1 && at[0].is_constant(0);
   Value is_inside = nullptr;
   for (std::size_t k = 0; k < at.size(); ++k) {
     if (at[k].code() == Code::index || (may_have_layout && !at[k].is_constant(0))) continue;
-    const Expr length = of.shape[k];
+    Expr length = of.shape[k];
+    if (is_flat && k + 1 == at.size())
+      for (auto& leading : of.shape | std::views::take(k)) length = length * leading;
     if (at[k].is_constant() && length.is_constant() && at[k].payload() >= 0 && at[k].payload() < length.payload())
       continue;
     const Value holds = l_.BuildICmp(builder_, LLVMIntULT, value(at[k]), value(length), "");

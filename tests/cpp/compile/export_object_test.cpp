@@ -188,6 +188,10 @@ std::deque<Case> whole_graphs(const std::string& folder, const Machine& machine)
         Array(std::vector<std::int64_t>{5, 3, 0, 8, 9})},
        false);
   make("batched", {third}, {matmul(third, third)}, {numbers({3, 6, 6}, 0.9)}, false);
+  make("products of temporaries", {X, Y, x, third},
+       {dot(exp(X), transpose(Y)), dot(X, transpose(exp(Y))), dot(transpose(exp(X)), exp(Y)), dot(exp(X), x),
+        dot(transpose(exp(X)), dot(exp(Y), x)), matmul(exp(third), tanh(third))},
+       {m, k, numbers({33}, 0.4), numbers({3, 6, 6}, 0.9)}, false);
   Variable chain = s;
   for (int i = 0; i < 700; ++i) chain = sin(chain * 1.01 + double(i)) + chain;
   make("longer than a function", {s, x}, {chain, x * chain, chain * sum(x)}, {Array(0.1), numbers({5}, 1)});
