@@ -5,8 +5,8 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
+#include <ctime>
 #include <iostream>
 #include <map>
 #include <set>
@@ -28,7 +28,7 @@ std::int64_t number_from(const char* variable, std::int64_t otherwise) {
   return text ? std::atoll(text) : otherwise;
 }
 
-// What one stage took, in microseconds per node of the graph as built.
+// The processor time of one stage, in microseconds per node of the graph as built.
 using Timings = std::map<std::string, double>;
 
 class Stopwatch {
@@ -38,16 +38,15 @@ class Stopwatch {
   }
   // Notes what passed since the last stage.
   void note(const std::string& stage) {
-    const auto now = Clock::now();
-    if (to_) (*to_)[stage] = std::chrono::duration<double, std::micro>(now - begin_).count() / nodes_;
+    const std::clock_t now = std::clock();
+    if (to_) (*to_)[stage] = 1e6 / CLOCKS_PER_SEC * double(now - begin_) / nodes_;
     begin_ = now;
   }
 
  private:
-  using Clock = std::chrono::steady_clock;
   Timings* to_;
   double nodes_ = 1;
-  Clock::time_point begin_ = Clock::now();
+  std::clock_t begin_ = std::clock();
 };
 
 std::vector<Array> run(const test::Case& graph, const Mode& mode, int threads, Timings* timings) {
@@ -122,8 +121,8 @@ std::string trouble(const Way& way, const test::Case& graph, Timings* timings = 
   }
 }
 
-// A stage that takes more than ten times the median per node, and more than a few milliseconds in all, is a finding
-// when it does so three times in a row: a thread that had to wait is none, nor is a small graph of the longest
+// A stage that takes more than ten times the median per node, and in all as long as thousands of nodes, is a finding
+// when it does so three times in a row: a thread that was interrupted is none, nor is a small graph of the longest
 // expansions.
 class SlowStages {
  public:
@@ -137,7 +136,7 @@ class SlowStages {
       }
       const double median = seen[enough / 2];
       const double nodes = double(toposort(graph.outputs).size()) + 1;
-      const double limit = std::max(most * median, noticeable / nodes);
+      const double limit = median * std::max(most, noticeable / nodes);
       double least = time;
       for (int again = 0; again < 2 && least > limit; ++again) {
         Timings once_more;
@@ -155,7 +154,7 @@ class SlowStages {
 
  private:
   static constexpr std::size_t enough = 500;
-  static constexpr double most = 10, noticeable = 20'000;  // times the median; microseconds for the whole graph
+  static constexpr double most = 10, noticeable = 3'000;  // times the median of one node; for the whole graph
   std::map<std::string, std::vector<double>> seen_;
 };
 
