@@ -117,7 +117,7 @@ class ProgramDigester {
     add(init);
   }
   void add(const program::Loop& step) {
-    auto& [index, extent, carries, body, vector, prefetch_distance, until, parallel_cost] = step;
+    auto& [index, extent, carries, body, vector, prefetch_distance, until, parallel_cost, lane_order] = step;
     add(index);
     add(extent);
     add(carries);
@@ -126,6 +126,8 @@ class ProgramDigester {
     add(prefetch_distance);
     add(until);
     add(parallel_cost);
+    add(lane_order.element_bytes);
+    add(lane_order.accumulators);
   }
   void add(const program::Allocate& step) {
     auto& [buffer] = step;

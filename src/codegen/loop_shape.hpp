@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <unordered_set>
 
+#include "program/lane_order.hpp"
 #include "program/program.hpp"
 
 namespace bitale::codegen {
@@ -23,7 +24,7 @@ inline constexpr std::int64_t pairwise_block = 32;  // additions to an accumulat
 // `running`: carried variables that iterations see in order.
 LoopShape shape_of(const program::Loop& loop, const std::unordered_set<std::int64_t>& running, int vector_bytes);
 
-bool is_float_sum(const program::Update& update);
+using program::is_float_sum;
 
 // Whose terms are products, each added in one rounding; but not what only looks like one (math/scale.hpp).
 bool is_sum_of_products(const program::Update& update);

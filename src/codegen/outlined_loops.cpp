@@ -59,10 +59,11 @@ class Cutter {
 
   // ---- steps ----
   std::optional<program::Loop> copy(const program::Loop& loop) {
-    auto& [index, extent, carries, body, vector, prefetch_distance, until, parallel_cost] = loop;
+    auto& [index, extent, carries, body, vector, prefetch_distance, until, parallel_cost, lane_order] = loop;
     if (until) return {};
     program::Loop to{copy(index), copy(extent),      {}, {},
-                     vector,      prefetch_distance, {}, parallel_cost ? copy(parallel_cost) : Expr()};
+                     vector,      prefetch_distance, {}, parallel_cost ? copy(parallel_cost) : Expr(),
+                     lane_order};
     for (auto& [var, combiner, running, init] : carries) {
       if (init) return {};
       to.carries.push_back({copy(var), combiner, running});

@@ -12,6 +12,7 @@
 
 #include "bitale/core/text.hpp"
 #include "lowering/plan.hpp"
+#include "program/lane_order.hpp"
 #include "program/steps.hpp"
 
 namespace bitale::lowering {
@@ -346,6 +347,7 @@ class Parallelizer {
         body.push_back(std::move(step));
         continue;
       }
+      const program::LaneOrder order = inner->vector ? program::lane_order_of(*inner) : program::LaneOrder();
       Steps kept;
       for (auto& deep : inner->body) {
         auto* accumulate = std::get_if<program::Accumulate>(&deep.what);
@@ -367,6 +369,7 @@ class Parallelizer {
         nest.body.push_back({std::move(row)});
         out.push_back({std::move(nest)});
       }
+      if (kept.size() != inner->body.size()) inner->lane_order = order;
       inner->body = std::move(kept);
       if (!inner->body.empty()) body.push_back(std::move(step));
     }

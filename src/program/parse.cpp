@@ -562,6 +562,10 @@ class Parser {
         out.parallel_cost = take("of") ? typed(expression(), DType::Int64) : pool_.integer(1);
       } else if (take("ahead")) {
         out.prefetch_distance = integer();
+      } else if (take("lanes of")) {
+        out.lane_order.element_bytes = int(integer());
+        expect("x");
+        out.lane_order.accumulators = int(integer());
       } else if (take("state")) {
         const auto var = number_after(word(), "v");
         if (!var) fail("a variable");
@@ -848,6 +852,7 @@ class Source {
           if (s.vector) head += ", vector";
           if (s.parallel_cost) head += cat(", in chunks of ", work);
           if (s.prefetch_distance) head += cat(", ahead ", s.prefetch_distance);
+          if (s.lane_order) head += cat(", lanes of ", s.lane_order.element_bytes, " x ", s.lane_order.accumulators);
           for (auto& carry : s.carries)
             head += carry.is_state() ? cat(", state ", typed_var(carry.var), " = ", text(carry.init, depth))
                                      : cat(carry.running ? ", running " : ", ", combiner_name(carry.combiner), " ",

@@ -109,6 +109,7 @@ class Printer {
           if (s.vector) head += ", vector";
           if (s.parallel_cost) head += ", in chunks";
           if (s.prefetch_distance) head += cat(", ahead ", s.prefetch_distance);
+          if (s.lane_order) head += cat(", lanes of ", s.lane_order.element_bytes, " x ", s.lane_order.accumulators);
           for (auto& carry : s.carries)
             head += carry.is_state()
                         ? cat(", state ", text(carry.var), " = ", text(carry.init))

@@ -74,6 +74,14 @@ struct Next {
   Expr var;
   Expr value;
 };
+// In which order the lanes of a vector loop add what they carry: by the widest element of its body, in bytes, and by
+// how many accumulators take turns. 0: as the body says (program/lane_order.hpp). A pass that moves a part of the body
+// into another loop states the order that the whole body had, since results are the same bits with and without that
+// pass.
+struct LaneOrder {
+  int element_bytes = 0, accumulators = 0;
+  explicit operator bool() const { return element_bytes != 0; }
+};
 struct Loop {
   Expr index;
   Expr extent;
@@ -89,6 +97,7 @@ struct Loop {
   // Of a loop at the top, where chunks of iterations may run at once, each with a part of what is carried: rough
   // operations per iteration. Who runs it as any other loop is right, too.
   Expr parallel_cost = {};
+  LaneOrder lane_order = {};
 };
 // One of the two runs. Nothing that only the other one needs is read or computed.
 struct If {

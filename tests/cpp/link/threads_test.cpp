@@ -164,6 +164,10 @@ TEST_CASE("threads: rows") {
          dtype == DType::Float32 ? 3 : 2);  // a column of float64 is rounded in a loop of its own
     with({sum(tanh(x * w), std::vector<int>{1}), sum(tanh(x * w), std::vector<int>{0})}, 2);
     with({take(w, labels % shape_i(w, 0)) * 2 + sum(x)}, 2);
+    // What is left alone with a sum would have more accumulators than the whole loop.
+    const auto rows = abs(abs(abs(abs(x - 1) - 2) * w - 3) - abs(abs(x + 5) - 6)) - 7,
+               columns = abs(x - w) * abs(x + 4);
+    with({sum(rows, std::vector<int>{1}), sum(columns, std::vector<int>{0})}, 2);
   }
 }
 

@@ -1,0 +1,54 @@
+#include "program/lane_order.hpp"
+
+#include <algorithm>
+
+#include "program/steps.hpp"
+
+namespace bitale::program {
+
+namespace {
+
+constexpr std::size_t small_body = 24;  // expressions: such a loop waits for its accumulator
+constexpr int many_accumulators = 4;
+
+}  // namespace
+
+bool is_float_sum(const Update& update) { return update.combiner == Combiner::add && is_float(update.var.dtype()); }
+
+LaneBody lane_body(const Loop& loop, const std::unordered_set<std::int64_t>& running) {
+  LaneBody body;
+  std::size_t widest = 1;  // of what is loaded, stored or accumulated
+  ExprWalk walk;
+  const auto look_at = [&](Expr root) {
+    widest = std::max(widest, itemsize(root.dtype()));
+    walk(root, [&](Expr expr) {
+      ++body.size;
+      const bool is_load = expr.code() == Code::load;  // its address is scalar where that matters
+      if (is_load || is_float(expr.dtype())) widest = std::max(widest, itemsize(expr.dtype()));
+      return !is_load;
+    });
+  };
+  for (auto& step : loop.body) {
+    match(
+        step, [&](const OneOf<Store, Accumulate> auto& s) { look_at(s.value); },
+        [&](const Update& update) {
+          look_at(update.value);
+          const bool in_any_order = running.count(update.var.payload()) == 0;
+          body.updates |= in_any_order;
+          body.sums |= in_any_order && is_float_sum(update);
+        },
+        [](const OneOf<Let, Loop, Allocate, Fill, Call, Check, HostCall, Next, If> auto&) {});  // never in lanes
+  }
+  body.order = {int(widest), body.size < small_body ? many_accumulators : 1};
+  return body;
+}
+
+LaneOrder lane_order_of(const Loop& loop) {
+  if (loop.lane_order) return loop.lane_order;
+  std::unordered_set<std::int64_t> running;
+  for (auto& carry : loop.carries)
+    if (carry.running) running.insert(carry.var.payload());
+  return lane_body(loop, running).order;
+}
+
+}  // namespace bitale::program
