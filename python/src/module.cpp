@@ -41,6 +41,7 @@ NB_MODULE(_core, m) {
   bind_elementwise(m);
   bind_reductions(m);
   bind_sorting(m);
+  bind_special(m);
   bind_linalg(m);
   bind_shapes(m);
   bind_indexing(m);

@@ -214,6 +214,9 @@ struct Instances {
 }  // namespace
 
 Variable zero_derivative(const ChainPoint& at) { return zeros_like(at.g); }
+Variable no_derivative(const ChainPoint& at) {
+  return undefined_gradient(cat("`", at.out.str(), "` has no derivative by this input"));
+}
 
 // Behind a mark that no op's name begins with.
 std::string Elemwise::kind_name() const { return '\0' + std::string(scalar.name); }
@@ -325,6 +328,11 @@ bool Elemwise::emit(Lowering& to, const Apply& node) const {
   return true;
 }
 
+// A partial derivative as a gradient of that input: summed where it was broadcast.
+static Variable gradient_of(const Variable& partial, const Variable& input) {
+  return partial.is_null() ? partial : cast(sum_to(partial, input), input.dtype());
+}
+
 Variables Elemwise::pullback(const Apply& node, std::span<const Variable> cotangents) const {
   Variables out(node.inputs().size(), disconnected());
   if (cotangents[0].is_disconnected()) return out;
@@ -335,7 +343,7 @@ Variables Elemwise::pullback(const Apply& node, std::span<const Variable> cotang
     if (is_zero(scalar, node, i))
       out[i] = zeros_for(input);
     else
-      out[i] = cast(sum_to(scalar.partials[i](at), input), input.dtype());
+      out[i] = gradient_of(scalar.partials[i](at), input);
   }
   return out;
 }
@@ -349,6 +357,7 @@ Variables Elemwise::pushforward(const Apply& node, std::span<const Variable> tan
     connected = true;
     if (is_zero(scalar, node, i)) continue;
     const Variable part = scalar.partials[i](chain_point(node, tangents[i]));
+    if (part.is_null()) return {part};
     total = total ? add(total, part) : part;
   }
   if (!connected) return {disconnected()};

@@ -56,6 +56,8 @@ struct ChainPoint {
 using ChainRule = Variable (*)(const ChainPoint& at);
 // The derivative is zero: between the steps of a piecewise constant function.
 Variable zero_derivative(const ChainPoint& at);
+// The derivative by this input is not defined here: asking for it is a NullTypeGradError.
+Variable no_derivative(const ChainPoint& at);
 // The output's value does not depend on the input (a condition, the shape-giver of `second`).
 inline constexpr ChainRule not_connected = nullptr;
 

@@ -255,6 +255,29 @@ define("gammaln", as_float, in_double(_gammaln), 512, near_roots=True)
 define("psi", as_float, in_double(_psi), 512, near_roots=True)
 define("tri_gamma", as_float, in_double(_trigamma), 512)
 define("polygamma", lambda n, x: as_float(x), in_double(_polygamma), 512)
+for _name in ("i0", "i1", "j0", "j1", "jv", "ive", "kve", "owens_t", "ndtri_exp", "gammainc", "gammaincc", "gammaincinv",
+              "gammainccinv", "betainc", "betaincinv"):  # fmt: skip
+    define(_name, as_float, in_double(getattr(sp, _name)), 2**14)
+
+
+def _derivative(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The derivative by the first argument, by Ridders' method of central differences."""
+
+    def at(k: np.ndarray, *rest: np.ndarray) -> np.ndarray:
+        h, table = 0.05 * k, []
+        for row in range(8):
+            new = [(function(k + h, *rest) - function(k - h, *rest)) / (2 * h)]
+            for column, old in enumerate(table):
+                factor = 4.0 ** (column + 1)
+                new.append((factor * new[column] - old) / (factor - 1))
+            table, h = new, h / 2
+        return table[-1]
+
+    return at
+
+
+define("gammainc_derivative", as_float, in_double(_derivative(sp.gammainc)), 2**30)
+define("betainc_derivative", as_float, in_double(_derivative(sp.betainc)), 2**30)
 
 for _name, _function in (("eq", np.equal), ("neq", np.not_equal), ("lt", np.less), ("le", np.less_equal),
                          ("gt", np.greater), ("ge", np.greater_equal)):  # fmt: skip

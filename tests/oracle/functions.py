@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 import numpy as np
+from scipy import special as sp
 
 from . import arrays, elementwise
 from .values import Val, formula, val
@@ -142,6 +143,34 @@ def logit(x: Any) -> Val:
 @formula(ulps=8, backward=2)
 def betaln(a: Any, b: Any) -> Val:
     return sub(add(gammaln(a), gammaln(b)), gammaln(add(a, b)))
+
+
+def _two(name: str, combine: Any, ulps: int = 2**14) -> Any:
+    """A formula of two arguments in float64, in the dtype of their floats."""
+
+    @formula(ulps=ulps, backward=2)
+    def function(x: Any, y: Any) -> Val:
+        x, y = elementwise.aligned([x, y])
+        dtype = elementwise.as_float(x, y)
+        with np.errstate(all="ignore"):
+            out = combine(x.array.astype(float), y.array.astype(float))
+        return Val(out.astype(elementwise.working_dtype(dtype)), dtype)
+
+    return function
+
+
+iv, kv, kn = _two("iv", sp.iv), _two("kv", sp.kv), _two("kn", sp.kv)
+gammal = _two("gammal", lambda k, x: sp.gammainc(k, x) * sp.gamma(k))
+gammau = _two("gammau", lambda k, x: sp.gammaincc(k, x) * sp.gamma(k))
+chi2sf = _two("chi2sf", lambda x, k: sp.gammaincc(k / 2, x / 2))
+
+
+def round_half_away_from_zero(x: Any) -> Val:
+    x = val(x)
+    dtype = elementwise.as_float(x)
+    array = elementwise.to_working(x, dtype)
+    whole = np.trunc(array)
+    return Val(whole + np.sign(array) * (abs(array - whole) >= 0.5), dtype)
 
 
 # ---- other names -----------------------------------------------------------------------------------------------------

@@ -1,12 +1,19 @@
 """Every elementwise function against NumPy or SciPy, over dtypes, with PyTensor's rule for the result's dtype."""
 
+import pathlib
+import sys
+
 import numpy as np
 import pytest
 import scipy.special
+import scipy.stats
 
 import bitale as bt
 import bitale.tensor as pt
 from bitale import _core
+
+sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+from oracle import elementwise
 
 DTYPES = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
 INTEGERS = [d for d in DTYPES if "int" in d]
@@ -93,6 +100,11 @@ UNARY = {
     "tanh": (np.tanh, to_float, -5, 5),
     "tri_gamma": (lambda x: scipy.special.polygamma(1, x), to_float, 0.1, 9),
     "trunc": (np.trunc, None, -5, 5),
+    "i0": (scipy.special.i0, to_float, -5, 5),
+    "i1": (scipy.special.i1, to_float, -5, 5),
+    "j0": (scipy.special.j0, to_float, -5, 5),
+    "j1": (scipy.special.j1, to_float, -5, 5),
+    "ndtri_exp": (scipy.special.ndtri_exp, to_float, -5, 0),
 }
 BINARY = {
     "add": (np.add, upcast),
@@ -119,6 +131,20 @@ BINARY = {
     "xor": (np.bitwise_xor, upcast),
     "second": (lambda x, y: y + 0 * x, None),
     "polygamma": (lambda n, x: scipy.special.polygamma(n, x), lambda n, x: to_float(x)),
+}
+SPECIAL = {  # reference, intervals of the arguments
+    "jv": (scipy.special.jv, (0.5, 4), (0.5, 9)),
+    "ive": (scipy.special.ive, (0.5, 4), (0.5, 9)),
+    "kve": (scipy.special.kve, (0.5, 4), (0.5, 9)),
+    "owens_t": (scipy.special.owens_t, (-3, 3), (-3, 3)),
+    "gammainc": (scipy.special.gammainc, (0.1, 9), (0.1, 9)),
+    "gammaincc": (scipy.special.gammaincc, (0.1, 9), (0.1, 9)),
+    "gammaincinv": (scipy.special.gammaincinv, (0.1, 9), (0.1, 0.9)),
+    "gammainccinv": (scipy.special.gammainccinv, (0.1, 9), (0.1, 0.9)),
+    "betainc": (scipy.special.betainc, (0.1, 9), (0.1, 9), (0.05, 0.95)),
+    "betaincinv": (scipy.special.betaincinv, (0.1, 9), (0.1, 9), (0.05, 0.95)),
+    "gammainc_derivative": (elementwise.table["gammainc_derivative"], (0.1, 9), (0.1, 9)),
+    "betainc_derivative": (elementwise.table["betainc_derivative"], (0.1, 9), (0.1, 9), (0.05, 0.95)),
 }
 NO_BOOL = {"neg", "sub", "sign", "abs", "maximum", "minimum", "clip"}  # not everywhere defined for bool
 DISCRETE_ONLY = {"invert", "and_", "or_", "xor"}
@@ -151,8 +177,8 @@ def check(name, inputs, reference, dtype, mode):
 
 
 def test_every_function_is_here():
-    names = {name for name, arity in _core.elementwise_functions() if arity <= 2}
-    assert names == set(UNARY) | set(BINARY)
+    names = {name for name, arity in _core.elementwise_functions()}
+    assert names == set(UNARY) | set(BINARY) | set(SPECIAL) | {"switch", "clip"}
 
 
 @pytest.mark.parametrize("name", UNARY)
@@ -188,6 +214,76 @@ def test_binary(name, mode):
         if name in ("mod", "int_div", "pow", "true_div", "polygamma") and pair[1] == "bool":
             y = np.ones(7, bool)
         check(name, [x, y], reference, rule and rule(*pair), mode)
+
+
+@pytest.mark.parametrize("name", SPECIAL)
+def test_special_function_of_several_arguments(name, mode):
+    reference, *intervals = SPECIAL[name]
+    rng = np.random.default_rng(2)
+    function = reference if not name.endswith("derivative") else lambda *x: reference(*x).array
+    for dtype in ("float64", "float32"):
+        arguments = [rng.uniform(*interval, 50).astype(dtype) for interval in intervals]
+        variables = [pt.vector(dtype=dtype) for _ in arguments]
+        out = getattr(pt, name)(*variables)
+        assert out.dtype == dtype
+        got = bt.function(variables, out, mode=mode)(*arguments)
+        rtol = 3e-6 if dtype == "float32" else 1e-8 if name.endswith("derivative") else 1e-11
+        np.testing.assert_allclose(got, function(*(x.astype(float) for x in arguments)), rtol=rtol, atol=rtol / 10)
+
+
+def test_derivatives_by_parameters_are_accurate():
+    mpmath = pytest.importorskip("mpmath")
+    k, a, b, x = pt.dscalars("k", "a", "b", "x")
+    by_k = bt.function([k, x], bt.grad(pt.gammainc(k, x), k))
+    by_a, by_b = (bt.function([a, b, x], bt.grad(pt.betainc(a, b, x), w)) for w in (a, b))
+    with mpmath.workdps(40):
+        for point in [(0.01, 0.5), (0.3, 1e-5), (2.5, 2.4), (2.5, 40.0), (80.0, 70.0), (80.0, 120.0), (1e4, 1.01e4)]:
+            expected = mpmath.diff(lambda t: mpmath.gammainc(t, 0, point[1], regularized=True), point[0])
+            assert float(by_k(*point)) == pytest.approx(float(expected), rel=1e-11)
+        for point in [(0.05, 0.2, 0.3), (2.5, 0.5, 0.97), (1.5, 30.0, 0.02), (300.0, 500.0, 0.4), (4.0, 2.0, 1e-6)]:
+            pa, pb, px = map(mpmath.mpf, point)
+            expected = mpmath.diff(lambda t: mpmath.betainc(t, pb, 0, px, regularized=True), pa)
+            assert float(by_a(*point)) == pytest.approx(float(expected), rel=1e-10)
+            expected = mpmath.diff(lambda t: mpmath.betainc(pa, t, 0, px, regularized=True), pb)
+            assert float(by_b(*point)) == pytest.approx(float(expected), rel=1e-10)
+
+
+def test_scaled_bessel_functions_of_large_arguments():
+    mpmath = pytest.importorskip("mpmath")
+    v, x = pt.dscalars("v", "x")
+    i, k = bt.function([v, x], pt.ive(v, x)), bt.function([v, x], pt.kve(v, x))
+    with mpmath.workdps(40):
+        for point in [(0.0, 20.0), (2.5, 800.0), (2.5, 10999.0), (2.5, 11001.0), (300.0, 12000.0), (0.5, 1e12)]:
+            pv, px = map(mpmath.mpf, point)
+            assert float(i(*point)) == pytest.approx(float(mpmath.besseli(pv, px) * mpmath.exp(-px)), rel=1e-13)
+            assert float(k(*point)) == pytest.approx(float(mpmath.besselk(pv, px) * mpmath.exp(px)), rel=1e-13)
+    # Orders so large that the uniform expansion holds; mpmath does not converge.
+    assert float(i(1e4, 2e4)) == pytest.approx(scipy.special.ive(1e4, 2e4), rel=1e-11)
+    assert float(k(1e4, 2e4)) == pytest.approx(scipy.special.kve(1e4, 2e4), rel=1e-11)
+
+
+def test_no_derivative_by_an_order_is_an_error():
+    v, x = pt.dscalars("v", "x")
+    with pytest.raises(bt.NullTypeGradError, match="no derivative"):
+        bt.grad(pt.jv(v, x), v)
+    assert bt.function([v, x], bt.grad(pt.jv(v, x), x))(1.0, 0.5) == pytest.approx(scipy.special.jvp(1.0, 0.5))
+
+
+def test_formulas_of_special_functions(mode):
+    x, y = pt.dvectors("x", "y")
+    a, b = np.array([0.5, 1.0, 3.5, 7.0]), np.array([0.3, 2.0, 1.5, 4.0])
+    sp = scipy.special
+    for got, expected in [
+        (pt.iv(x, y), sp.iv(a, b)), (pt.kv(x, y), sp.kv(a, b)), (pt.kn(2, y), sp.kn(2, b)),
+        (pt.gammal(x, y), sp.gammainc(a, b) * sp.gamma(a)), (pt.gammau(x, y), sp.gammaincc(a, b) * sp.gamma(a)),
+        (pt.chi2sf(x, y), scipy.stats.chi2.sf(a, b)), (pt.special.beta(x, y), sp.beta(a, b)),
+        (pt.special.betaln(x, y), sp.betaln(a, b)), (pt.special.factorial(x), sp.factorial(a)),
+        (pt.special.poch(x, y), sp.poch(a, b)), (pt.special.xlogx(x), a * np.log(a)),
+    ]:  # fmt: skip
+        np.testing.assert_allclose(bt.function([x, y], got, mode=mode, on_unused_input="ignore")(a, b), expected, rtol=1e-12)
+    halves = np.array([0.5, -0.5, 2.5, -2.5, 0.49999999999999994, -0.3, np.inf, np.nan, 4503599627370497.0])
+    rounded = bt.function([x], pt.round_half_away_from_zero(x), mode=mode)(halves)
+    np.testing.assert_array_equal(rounded, [1, -1, 3, -3, 0, 0, np.inf, np.nan, 4503599627370497.0])
 
 
 def test_switch_and_clip(mode):

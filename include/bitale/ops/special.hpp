@@ -1,0 +1,45 @@
+// Special functions with more than one parameter, Bessel functions, and short formulas of them. Names and arguments are
+// PyTensor's. Integers become floats as for exp. Domains and values at limits are SciPy's.
+#pragma once
+
+#include "bitale/ops/operand.hpp"
+
+namespace bitale {
+
+// clang-format off
+#define BITALE_SPECIAL_FUNCTIONS_OF_ONE(X) X(i0) X(i1) X(j0) X(j1) X(ndtri_exp)
+#define BITALE_SPECIAL_FUNCTIONS_OF_TWO(X)                                                                            \
+  X(jv) X(ive) X(kve) X(owens_t) X(gammainc) X(gammaincc) X(gammaincinv) X(gammainccinv) X(gammainc_derivative)
+#define BITALE_SPECIAL_FUNCTIONS_OF_THREE(X) X(betainc) X(betaincinv) X(betainc_derivative)
+// clang-format on
+#define X(name) Variable name(const Operand& x);
+BITALE_SPECIAL_FUNCTIONS_OF_ONE(X)
+#undef X
+#define X(name) Variable name(const Operand& x, const Operand& y);
+BITALE_SPECIAL_FUNCTIONS_OF_TWO(X)
+#undef X
+#define X(name) Variable name(const Operand& x, const Operand& y, const Operand& z);
+BITALE_SPECIAL_FUNCTIONS_OF_THREE(X)
+#undef X
+
+// Modified Bessel functions that are not scaled; the order of kn is whole.
+Variable iv(const Operand& order, const Operand& x);
+Variable kv(const Operand& order, const Operand& x);
+Variable kn(const Operand& order, const Operand& x);
+// Incomplete gamma functions that are not regularised.
+Variable gammal(const Operand& k, const Operand& x);
+Variable gammau(const Operand& k, const Operand& x);
+// The survival function of the chi-squared distribution with k degrees of freedom.
+Variable chi2sf(const Operand& x, const Operand& k);
+Variable beta(const Operand& a, const Operand& b);
+Variable betaln(const Operand& a, const Operand& b);  // its logarithm
+Variable factorial(const Operand& n);                 // gamma(n + 1)
+Variable poch(const Operand& z, const Operand& m);    // gamma(z + m) / gamma(z)
+Variable logit(const Operand& x);                     // the inverse of sigmoid
+Variable xlogx(const Operand& x);                     // x log(x), 0 at 0
+// The nearest whole number, the one further from zero of two equally near.
+Variable round_half_away_from_zero(const Operand& x);
+// The same as int64; mode as in round.
+Variable iround(const Operand& x);
+
+}  // namespace bitale

@@ -1,0 +1,40 @@
+// Special functions that are formulas; those that are records of the scalar-op table are bound with the others.
+#include "bitale/ops/special.hpp"
+
+#include <nanobind/nanobind.h>
+
+#include "arguments.hpp"
+#include "bind.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "define.hpp"
+
+namespace bitale::python {
+
+void bind_special(nb::module_& m) {
+  using One = Variable (*)(const Operand&);
+  using Two = Variable (*)(const Operand&, const Operand&);
+  const auto two = [](Two function) {
+    return [function](const Like& x, const Like& y) { return function(as_variable(x), as_variable(y)); };
+  };
+  const auto one = [](One function) { return [function](const Like& x) { return function(as_variable(x)); }; };
+  define(m, "iv", two(iv), "v"_a, "x"_a, "The modified Bessel function of the first kind of real order v.");
+  define(m, "kv", two(kv), "v"_a, "x"_a, "The modified Bessel function of the second kind of real order v.");
+  define(m, "kn", two(kn), "n"_a, "x"_a, "The modified Bessel function of the second kind of whole order n.");
+  define(m, "gammal", two(gammal), "k"_a, "x"_a, "The lower incomplete gamma function, not regularised.");
+  define(m, "gammau", two(gammau), "k"_a, "x"_a, "The upper incomplete gamma function, not regularised.");
+  define(m, "chi2sf", two(chi2sf), "x"_a, "k"_a,
+         "The survival function at x of the chi-squared distribution with k degrees of freedom.");
+  define(m, "round_half_away_from_zero", one(round_half_away_from_zero), "x"_a,
+         "The nearest whole number, the one further from zero of two equally near.");
+  // Of bitale.tensor.special.
+  const auto caller = nb::call_guard<AtCaller>();
+  m.def("beta", two(beta), caller, "a"_a, "b"_a, "The beta function, gamma(a) gamma(b) / gamma(a + b).");
+  m.def("betaln", two(betaln), caller, "a"_a, "b"_a, "The logarithm of the beta function.");
+  m.def("factorial", one(factorial), caller, "n"_a, "gamma(n + 1), which is n! for whole n.");
+  m.def("poch", two(poch), caller, "z"_a, "m"_a, "The Pochhammer symbol, gamma(z + m) / gamma(z).");
+  m.def("logit", one(logit), caller, "x"_a, "log(x / (1 - x)): the inverse of sigmoid.");
+  m.def("xlogx", one(xlogx), caller, "x"_a, "x log(x), 0 at 0.");
+}
+
+}  // namespace bitale::python

@@ -1,0 +1,186 @@
+// Bessel functions, Owen's T function and the inverse of the logarithm of the normal distribution function. Each is a
+// call of the runtime for each element. Derivatives by an order are not defined here.
+#include "runtime/bessel.hpp"
+
+#include "ops/elemwise.hpp"
+#include "ops/scalar/record.hpp"
+
+namespace bitale::records {
+
+namespace {
+
+template <class T, class F, class... Rest>
+T through_double(F f, T x, Rest... rest) {
+  return T(f(double(x), double(rest)...));
+}
+
+Variable of_order(const char* name, const Variable& order, const Variable& x) {
+  const Variable inputs[] = {order, x};
+  return apply_elemwise(name, inputs);
+}
+Variable of(const char* name, const Variable& x) {
+  const Variable inputs[] = {x};
+  return apply_elemwise(name, inputs);
+}
+
+inline constexpr double one_over_two_pi = 0.15915494309189533577, root_half = 0.70710678118654752440,
+                        root_half_pi = 1.25331413731550025121, one_over_root_8_pi = 0.19947114020071633897;
+
+}  // namespace
+
+SCALAR_OP({
+    .name = "i0",
+    .title = "I0",
+    .doc = "The modified Bessel function of the first kind of order 0.",
+    .symbol = "i0",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return through_double(bt_i0, x); }),
+    .expand = [](Args in, DType) { return math_call("bt_i0", {in[0]}); },
+    .partials = {[](At a) { return a.g * of("i1", a.x); }},
+    .traits = even,
+    .domain = {{-5, 5}},
+    .edges = {0.0, -0.0, 700.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "i1",
+    .title = "I1",
+    .doc = "The modified Bessel function of the first kind of order 1.",
+    .symbol = "i1",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return through_double(bt_i1, x); }),
+    .expand = [](Args in, DType) { return math_call("bt_i1", {in[0]}); },
+    // (I0 + I2) / 2, and I0 - I1 / x is the same.
+    .partials = {[](At a) {
+      return a.g * 0.5 * (of("i0", a.x) + of_order("ive", cast(2, a.x.dtype()), a.x) * exp(abs(a.x)));
+    }},
+    .traits = odd | increasing | keeps_zero,
+    .domain = {{-5, 5}},
+    .edges = {0.0, -0.0, 700.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "j0",
+    .title = "J0",
+    .doc = "The Bessel function of the first kind of order 0.",
+    .symbol = "j0",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return through_double(bt_j0, x); }),
+    .expand = [](Args in, DType) { return math_call("bt_j0", {in[0]}); },
+    .partials = {[](At a) { return -(a.g * of("j1", a.x)); }},
+    .traits = even,
+    .domain = {{-5, 5}},
+    .edges = {0.0, -0.0, 700.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "j1",
+    .title = "J1",
+    .doc = "The Bessel function of the first kind of order 1.",
+    .symbol = "j1",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return through_double(bt_j1, x); }),
+    .expand = [](Args in, DType) { return math_call("bt_j1", {in[0]}); },
+    .partials = {[](At a) { return a.g * 0.5 * (of("j0", a.x) - of_order("jv", cast(2, a.x.dtype()), a.x)); }},
+    .traits = odd | keeps_zero,
+    .domain = {{-5, 5}},
+    .edges = {0.0, -0.0, 700.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "jv",
+    .title = "Jv",
+    .doc = "The Bessel function of the first kind of real order x, of y; nan for negative y unless the order is whole.",
+    .symbol = "jv",
+    .arity = 2,
+    .dtypes = upgrade_to_float,
+    .loops = loops<2>(float_types, [](auto v, auto x) { return through_double(bt_jv, v, x); }),
+    .expand =
+        [](Args in, DType) {
+          return math_call("bt_jv", {in[0], in[1]});
+        },
+    .partials = {no_derivative,
+                 [](At a) { return a.g * 0.5 * (of_order("jv", a.x - 1, a.y) - of_order("jv", a.x + 1, a.y)); }},
+    .domain = {{0.5, 3}, {0.5, 5}},
+    .edges = {0.0, 1.0, 2.5, 30.0, inf, nan},
+});
+
+SCALAR_OP({
+    .name = "ive",
+    .title = "Ive",
+    .doc = "The modified Bessel function of the first kind of real order x, of y, times exp(-|y|).",
+    .symbol = "ive",
+    .arity = 2,
+    .dtypes = upgrade_to_float,
+    .loops = loops<2>(float_types, [](auto v, auto x) { return through_double(bt_ive, v, x); }),
+    .expand =
+        [](Args in, DType) {
+          return math_call("bt_ive", {in[0], in[1]});
+        },
+    .partials = {no_derivative,
+                 [](At a) {
+                   const Variable around = of_order("ive", a.x - 1, a.y) + of_order("ive", a.x + 1, a.y);
+                   return a.g * (0.5 * around - sign(a.y) * a.out);
+                 }},
+    .domain = {{0.5, 3}, {0.5, 5}},
+    .edges = {0.0, 1.0, 2.5, 30.0, 1e5, inf, nan},
+});
+
+SCALAR_OP({
+    .name = "kve",
+    .title = "Kve",
+    .doc = "The modified Bessel function of the second kind of real order x, of y, times exp(y); nan for negative y.",
+    .symbol = "kve",
+    .arity = 2,
+    .dtypes = upgrade_to_float,
+    .loops = loops<2>(float_types, [](auto v, auto x) { return through_double(bt_kve, v, x); }),
+    .expand =
+        [](Args in, DType) {
+          return math_call("bt_kve", {in[0], in[1]});
+        },
+    .partials = {no_derivative,
+                 [](At a) {
+                   const Variable around = of_order("kve", a.x - 1, a.y) + of_order("kve", a.x + 1, a.y);
+                   return a.g * (a.out - 0.5 * around);
+                 }},
+    .domain = {{0.5, 3}, {0.5, 5}},
+    .edges = {0.0, 1.0, 2.5, 30.0, 1e5, inf, nan},
+});
+
+SCALAR_OP({
+    .name = "owens_t",
+    .title = "Owens_t",
+    .doc = "Owen's T function of x and y: the probability of X > x and 0 < Y < y X for two standard normal variables.",
+    .symbol = "owens_t",
+    .arity = 2,
+    .dtypes = upgrade_to_float,
+    .loops = loops<2>(float_types, [](auto h, auto a) { return through_double(bt_owens_t, h, a); }),
+    .expand =
+        [](Args in, DType) {
+          return math_call("bt_owens_t", {in[0], in[1]});
+        },
+    .partials = {[](At a) { return -(a.g * one_over_root_8_pi * erf(a.y * a.x * root_half) * exp(-0.5 * sqr(a.x))); },
+                 [](At a) {
+                   const Variable s = 1 + sqr(a.y);
+                   return a.g * one_over_two_pi * exp(-0.5 * sqr(a.x) * s) / s;
+                 }},
+    .domain = {{-2, 2}, {-2, 2}},
+    .edges = {0.0, 1.0, -2.5, 30.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "ndtri_exp",
+    .title = "Ndtri_exp",
+    .doc = "The inverse of log_ndtr: where the normal distribution function is exp(x); nan for positive x.",
+    .symbol = "ndtri_exp",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto y) { return through_double(bt_ndtri_exp, y); }),
+    .expand = [](Args in, DType) { return math_call("bt_ndtri_exp", {in[0]}); },
+    // The inverse of the inverse Mills ratio.
+    .partials = {[](At a) { return a.g * root_half_pi * erfcx(-a.out * root_half); }},
+    .traits = increasing,
+    .domain = {{-9, -0.1}},
+    .edges = {0.0, -0.0, -1e-10, -700.0, -1e5, 1.0, inf, -inf, nan},
+});
+
+}  // namespace bitale::records

@@ -1,0 +1,186 @@
+// Bessel functions over Boost.Math. It has no exponentially scaled ones: for arguments up to 11,000 they are products
+// in long double, whose range exp(x) does not leave; beyond, the asymptotic series of Abramowitz & Stegun
+// (9.7.1, 9.7.2) for orders that are small beside the argument, and their uniform expansions (9.7.7, 9.7.8) for others.
+#include "runtime/bessel.hpp"
+
+#include <algorithm>
+#include <boost/math/policies/policy.hpp>
+#include <boost/math/special_functions/bessel.hpp>
+#include <boost/math/special_functions/owens_t.hpp>
+#include <cmath>
+#include <limits>
+
+#include "core/limits.hpp"
+#include "runtime/functions.hpp"
+#include "runtime/special.hpp"
+
+namespace {
+
+namespace policies = boost::math::policies;
+using Quiet =
+    policies::policy<policies::domain_error<policies::ignore_error>, policies::pole_error<policies::ignore_error>,
+                     policies::overflow_error<policies::ignore_error>,
+                     policies::evaluation_error<policies::ignore_error>, policies::promote_double<false>>;
+using bitale::inf;
+
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+constexpr long double pi = 3.14159265358979323846264338327950288L;
+constexpr double largest_in_range = 11000;  // exp of it is a long double
+
+bool is_whole(double x) { return x == std::floor(x); }
+
+// The sum of (mu - 1)(mu - 9)... / (k! (8x)^k), mu = 4 order^2, with alternating signs or not.
+long double far_series(long double order, long double x, bool alternating) {
+  const long double mu = 4 * order * order;
+  long double term = 1, sum = 1;
+  for (int k = 1; k < 400; ++k) {
+    const long double odd = 2 * k - 1, next = term * (mu - odd * odd) / (k * 8 * x) * (alternating ? -1 : 1);
+    if (k > order && std::fabs(next) >= std::fabs(term)) break;
+    term = next;
+    sum += term;
+    if (std::fabs(term) <= 1e-20L * std::fabs(sum)) break;
+  }
+  return sum;
+}
+
+// The uniform expansion for large orders: sign is 1 for I and -1 for K. What is left out is of the order order^-5.
+long double uniform_series(long double order, long double t, int sign) {
+  const long double s = t * t, v = sign / order;
+  const long double u1 = t * (3 - 5 * s) / 24, u2 = s * (81 - s * (462 - 385 * s)) / 1152,
+                    u3 = t * s * (30375 - s * (369603 - s * (765765 - 425425 * s))) / 414720,
+                    u4 = s * s * (4465125 - s * (94121676 - s * (349922430 - s * (446185740 - 185910725 * s)))) /
+                         39813120;
+  return 1 + v * (u1 + v * (u2 + v * (u3 + v * u4)));
+}
+// eta(z) - z, without cancellation for large z.
+long double uniform_exponent(long double z) {
+  const long double root = std::sqrt(1 + z * z);
+  return 1 / (root + z) + std::log(z / (1 + root));
+}
+
+bool takes_far_series(double order, double x) { return order * order < 4 * x; }
+
+}  // namespace
+
+extern "C" {
+
+double bt_i0(double x) { return boost::math::cyl_bessel_i(0, static_cast<long double>(x), Quiet()); }
+double bt_i1(double x) { return boost::math::cyl_bessel_i(1, static_cast<long double>(x), Quiet()); }
+double bt_j0(double x) {
+  if (std::isinf(x)) return 0;
+  return double(boost::math::cyl_bessel_j(0, static_cast<long double>(x), Quiet()));
+}
+double bt_j1(double x) {
+  if (std::isinf(x)) return 0;
+  return double(boost::math::cyl_bessel_j(1, static_cast<long double>(x), Quiet()));
+}
+
+double bt_jv(double order, double x) {
+  if (std::isnan(order) || std::isnan(x) || std::isinf(order)) return not_a_number;
+  if (x < 0 && !is_whole(order)) return not_a_number;
+  if (std::isinf(x)) return 0;
+  if (x == 0) {
+    if (order == 0) return 1;
+    return order > 0 || is_whole(order) ? 0 : std::tgamma(order + 1) < 0 ? -inf : inf;
+  }
+  return double(boost::math::cyl_bessel_j(static_cast<long double>(order), static_cast<long double>(x), Quiet()));
+}
+
+double bt_ive(double order, double x) {
+  if (std::isnan(order) || std::isnan(x) || std::isinf(order)) return not_a_number;
+  if (x < 0) {
+    if (!is_whole(order)) return not_a_number;
+    const double mirrored = bt_ive(order, -x);
+    return std::fmod(order, 2) == 0 ? mirrored : -mirrored;
+  }
+  if (order < 0 && is_whole(order)) order = -order;
+  if (std::isinf(x)) return 0;
+  if (x == 0) {
+    if (order == 0) return 1;
+    return order > 0 ? 0 : std::tgamma(order + 1) < 0 ? -inf : inf;
+  }
+  const long double v = order, y = x;
+  if (x <= largest_in_range) return double(boost::math::cyl_bessel_i(v, y, Quiet()) * std::exp(-y));
+  // A negative order differs by a multiple of K, which is exp(-2x) times as large.
+  const long double size = std::fabs(v);
+  if (takes_far_series(double(size), x)) return double(far_series(size, y, true) / std::sqrt(2 * pi * y));
+  const long double z = y / size, t = 1 / std::sqrt(1 + z * z);
+  return double(std::exp(size * uniform_exponent(z)) * std::sqrt(t / (2 * pi * size)) * uniform_series(size, t, 1));
+}
+
+double bt_kve(double order, double x) {
+  if (std::isnan(order) || std::isnan(x) || std::isinf(order) || x < 0) return not_a_number;
+  if (x == 0) return inf;
+  if (std::isinf(x)) return 0;
+  const long double v = std::fabs(static_cast<long double>(order)), y = x;
+  if (x <= largest_in_range) return double(boost::math::cyl_bessel_k(v, y, Quiet()) * std::exp(y));
+  if (takes_far_series(double(v), x)) return double(far_series(v, y, false) * std::sqrt(pi / (2 * y)));
+  const long double z = y / v, t = 1 / std::sqrt(1 + z * z);
+  return double(std::exp(-v * uniform_exponent(z)) * std::sqrt(pi * t / (2 * v)) * uniform_series(v, t, -1));
+}
+
+double bt_owens_t(double h, double a) {
+  if (std::isnan(h) || std::isnan(a)) return not_a_number;
+  if (std::isinf(h)) return 0;
+  if (std::isinf(a)) return std::copysign(bt_ndtr(-std::fabs(h)) / 2, a);
+  return boost::math::owens_t(h, a, Quiet());
+}
+
+double bt_ndtri_exp(double y) {
+  if (std::isnan(y) || y > 0) return not_a_number;
+  if (y == 0) return inf;
+  if (y == -inf) return -inf;
+  constexpr double root_two = 1.41421356237309504880, log_half = -0.693147180559945309417;
+  if (y > log_half) return root_two * bt_erfcinv(-2 * std::expm1(y));
+  if (y > -5) return -root_two * bt_erfcinv(2 * std::exp(y));
+  // Newton's method, in which the derivative of log_ndtr is the inverse Mills ratio.
+  constexpr double root_half = 0.707106781186547524401, factor = 0.797884560802865355880;  // sqrt(2 / pi)
+  double x = -std::sqrt(-2 * y);
+  for (int step = 0; step < 20; ++step) {
+    const double moved = (bt_log_ndtr(x) - y) * bt_erfcx(-x * root_half) / factor;
+    x -= moved;
+    if (std::fabs(moved) <= 1e-16 * std::fabs(x)) break;
+  }
+  return x;
+}
+
+float bt_i0f(float x) { return float(bt_i0(x)); }
+float bt_i1f(float x) { return float(bt_i1(x)); }
+float bt_j0f(float x) { return float(bt_j0(x)); }
+float bt_j1f(float x) { return float(bt_j1(x)); }
+float bt_jvf(float order, float x) { return float(bt_jv(order, x)); }
+float bt_ivef(float order, float x) { return float(bt_ive(order, x)); }
+float bt_kvef(float order, float x) { return float(bt_kve(order, x)); }
+float bt_owens_tf(float h, float a) { return float(bt_owens_t(h, a)); }
+float bt_ndtri_expf(float y) { return float(bt_ndtri_exp(y)); }
+
+}  // extern "C"
+
+namespace bitale::runtime {
+
+namespace {
+
+const RegisterFunctions bessel_functions{
+    runtime_function("bt_i0", bt_i0, "x"),
+    runtime_function("bt_i0f", bt_i0f, "x"),
+    runtime_function("bt_i1", bt_i1, "x"),
+    runtime_function("bt_i1f", bt_i1f, "x"),
+    runtime_function("bt_j0", bt_j0, "x"),
+    runtime_function("bt_j0f", bt_j0f, "x"),
+    runtime_function("bt_j1", bt_j1, "x"),
+    runtime_function("bt_j1f", bt_j1f, "x"),
+    runtime_function("bt_jv", bt_jv, "order x"),
+    runtime_function("bt_jvf", bt_jvf, "order x"),
+    runtime_function("bt_ive", bt_ive, "order x"),
+    runtime_function("bt_ivef", bt_ivef, "order x"),
+    runtime_function("bt_kve", bt_kve, "order x"),
+    runtime_function("bt_kvef", bt_kvef, "order x"),
+    runtime_function("bt_owens_t", bt_owens_t, "h a"),
+    runtime_function("bt_owens_tf", bt_owens_tf, "h a"),
+    runtime_function("bt_ndtri_exp", bt_ndtri_exp, "y"),
+    runtime_function("bt_ndtri_expf", bt_ndtri_expf, "y"),
+};
+
+}  // namespace
+
+}  // namespace bitale::runtime

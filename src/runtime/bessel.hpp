@@ -1,0 +1,23 @@
+// Bessel functions and Owen's T function as plain C functions; values at limits and outside of domains are SciPy's.
+#pragma once
+
+extern "C" {
+double bt_i0(double x);
+double bt_i1(double x);
+double bt_j0(double x);
+double bt_j1(double x);
+double bt_jv(double order, double x);   // nan for x < 0 unless the order is whole
+double bt_ive(double order, double x);  // I_order(x) exp(-|x|)
+double bt_kve(double order, double x);  // K_order(x) exp(x); inf at 0, nan for x < 0
+double bt_owens_t(double h, double a);
+double bt_ndtri_exp(double y);  // the inverse of bt_log_ndtr
+float bt_i0f(float x);
+float bt_i1f(float x);
+float bt_j0f(float x);
+float bt_j1f(float x);
+float bt_jvf(float order, float x);
+float bt_ivef(float order, float x);
+float bt_kvef(float order, float x);
+float bt_owens_tf(float h, float a);
+float bt_ndtri_expf(float y);
+}

@@ -1,0 +1,21 @@
+// Incomplete gamma and beta functions, their inverses, and their derivatives by the parameters, as plain C functions.
+#pragma once
+
+extern "C" {
+double bt_gammainc(double k, double x);   // P(k, x), the regularised lower one
+double bt_gammaincc(double k, double x);  // Q(k, x) = 1 - P(k, x)
+double bt_gammaincinv(double k, double p);
+double bt_gammainccinv(double k, double q);
+double bt_gammainc_derivative(double k, double x);  // dP / dk
+double bt_betainc(double a, double b, double x);    // I_x(a, b), regularised
+double bt_betaincinv(double a, double b, double p);
+double bt_betainc_derivative(double a, double b, double x);  // dI / da
+float bt_gammaincf(float k, float x);
+float bt_gammainccf(float k, float x);
+float bt_gammaincinvf(float k, float p);
+float bt_gammainccinvf(float k, float q);
+float bt_gammainc_derivativef(float k, float x);
+float bt_betaincf(float a, float b, float x);
+float bt_betaincinvf(float a, float b, float p);
+float bt_betainc_derivativef(float a, float b, float x);
+}
