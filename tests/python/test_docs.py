@@ -43,6 +43,9 @@ def test_extending():
     names = {"__name__": "extending"}
     for code in blocks("extending.md", "python"):
         execute(code, "extending.md", names)
+    own_op = (DOCS.parent / "tests" / "cpp" / "ops" / "own_op_test.cpp").read_text()
+    for code in blocks("extending.md", "cpp"):
+        assert code.strip() in own_op
 
 
 def test_op_from_graph():
