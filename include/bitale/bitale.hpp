@@ -22,6 +22,7 @@
 #include "bitale/ops/op_from_graph.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/ordered.hpp"
+#include "bitale/ops/scan.hpp"
 #include "bitale/ops/special.hpp"
 #include "bitale/printing/picture.hpp"
 #include "bitale/printing/printing.hpp"

@@ -54,6 +54,7 @@ from bitale.gradient import (
     zero_grad,
 )
 from bitale.ifelse import ifelse
+from bitale.scan import foldl, foldr, map, reduce, scan, scan_checkpoints, until
 from bitale.graph import (
     Apply,
     Constant,

@@ -23,6 +23,7 @@ void bind_indexing(nb::module_& m);
 void bind_operators(nb::module_& m);
 void bind_ifelse(nb::module_& m);
 void bind_op_from_graph(nb::module_& m);
+void bind_scan(nb::module_& m);
 void bind_gradient(nb::module_& m);
 void bind_printing(nb::module_& m);
 void bind_rewriting(nb::module_& m);   // rules of users, traces, reports; after bind_function

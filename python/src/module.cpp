@@ -48,6 +48,7 @@ NB_MODULE(_core, m) {
   bind_operators(m);
   bind_ifelse(m);
   bind_op_from_graph(m);
+  bind_scan(m);
   bind_linker(m);
   bind_function(m);
   bind_debug_mode(m);

@@ -135,6 +135,12 @@ std::string InnerGraph::text() const {
              counted(outputs_.size(), "output"), ")");
 }
 
+void HasInnerGraph::perform_by(const Apply&, std::span<const Array> in, std::span<Array> out,
+                               const Evaluate& evaluate) const {
+  std::vector<Array> results = evaluate(in);
+  std::move(results.begin(), results.end(), out.begin());
+}
+
 const InnerGraph* inner_graph_of(const Op& op) {
   auto* has = dynamic_cast<const HasInnerGraph*>(&op);
   return has ? has->inner_graph().get() : nullptr;

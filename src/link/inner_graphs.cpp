@@ -30,9 +30,9 @@ class InnerCall final : public OpOf<InnerCall> {
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override {
     return op->infer_shape(node, inputs);
   }
-  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
-    std::vector<Array> results = thunk->run(in);
-    std::move(results.begin(), results.end(), out.begin());
+  void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override {
+    dynamic_cast<const HasInnerGraph&>(*op).perform_by(node, in, out,
+                                                       [&](std::span<const Array> given) { return thunk->run(given); });
   }
 };
 

@@ -13,7 +13,7 @@
 #include "graph/calculus.hpp"
 #include "graph/evaluate.hpp"
 #include "graph/hash.hpp"
-#include "graph/pointer_map.hpp"
+#include "ops/inner_duties.hpp"
 #include "ops/lengths.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
@@ -27,16 +27,10 @@ struct OpFromGraph::Derivative {
   Variables others;          // per answer, where it is none: disconnected, or undefined
 };
 
-// Lengths of the outputs in terms of the lengths, and values, of the graph's inputs.
-struct OpFromGraph::Lengths {
-  std::vector<Shape> inputs;  // a leaf per length
-  std::vector<Shape> outputs;
-};
-
 struct OpFromGraph::Found {
   std::mutex mutex;
   std::map<std::pair<bool, std::vector<int>>, std::unique_ptr<const Derivative>> derivatives;
-  std::unique_ptr<const Lengths> lengths;
+  std::unique_ptr<const InnerLengths> lengths;
   std::map<std::vector<std::int64_t>, std::vector<Type>> types;  // of outputs, by static lengths of inputs
   std::optional<std::vector<std::vector<bool>>> connected;
   std::optional<bool> may_fold;
@@ -128,50 +122,7 @@ class BatchedOverride final : public DerivativeOverride {
   const bool is_pullback_;
 };
 
-template <class E>
-[[noreturn]] void fail_at(E error, const Variable& variable) {
-  if (const Location where = variable.where()) error.add("built at", where.str_with_callers());
-  throw error;
-}
-
 bool has_tensor_type(const Variable& v) { return as_tensor(v.type()) != nullptr; }
-
-// `x` as a value of the type: as it is, or with the lengths that the type promises, which are checked when it is
-// computed. A constant of a dtype that the type's holds is converted.
-Variable filtered(const Variable& x, const Variable& like, std::size_t position, const std::string& who) {
-  const auto refuse = [&](std::string_view what) {
-    fail_at(TypeError(cat(who, ": input ", position, ", `", x.str(), "`, has ", what, ": expected ", like.type()->str(),
-                          ", got ", x.type()->str())),
-            x);
-  };
-  if (like.type()->is_super(*x.type())) return x;
-  if (!has_tensor_type(x) || !has_tensor_type(like)) refuse("another type");
-  const TensorType &type = like.tensor(), &given = x.tensor();
-  if (given.ndim() != type.ndim()) refuse("another number of dimensions");
-  for (int axis = 0; axis < type.ndim(); ++axis) {
-    const auto a = type.shape[std::size_t(axis)], b = given.shape[std::size_t(axis)];
-    if (a != unknown_length && b != unknown_length && a != b) refuse(cat("another length of dimension ", axis));
-  }
-  Variable out = x;
-  if (given.dtype != type.dtype) {
-    if (!x.is_constant()) refuse("another dtype (cast converts it)");
-    try {
-      out = constant(filter(type, *x.constant()));
-    } catch (const TypeError&) {
-      refuse("another dtype (cast converts it)");
-    }
-  }
-  std::vector<std::optional<Operand>> lengths;
-  bool any = false;
-  for (int axis = 0; axis < type.ndim(); ++axis) {
-    lengths.emplace_back();
-    const auto length = type.shape[std::size_t(axis)];
-    if (length == unknown_length || out.static_shape()[std::size_t(axis)] == length) continue;
-    lengths.back() = Operand(int64_constant(length));
-    any = true;
-  }
-  return any ? specify_shape(out, lengths) : out;
-}
 
 bool is_plain(const Variable& v) { return !v.is_disconnected() && !v.is_null(); }
 
@@ -223,7 +174,8 @@ Apply OpFromGraph::make_node(std::span<const Variable> inputs) const {
     throw TypeError(
         cat(called(), ": expected ", like.size(), " input", like.size() == 1 ? "" : "s", ", got ", inputs.size()));
   Variables own;
-  for (std::size_t i = 0; i < inputs.size(); ++i) own.push_back(filtered(inputs[i], like[i], i, called()));
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    own.push_back(filtered(inputs[i], like[i].type(), cat(called(), ": input ", i)));
   return Apply(OpRef(this), own, types_for(own));
 }
 
@@ -257,50 +209,13 @@ std::vector<Type> OpFromGraph::types_for(const Variables& inputs) const {
 // The graph's ops say it one after the other, of leaves that stand for the inputs' lengths. What asks for the length of
 // a computed value would compute it twice: then there is no answer.
 std::vector<Shape> OpFromGraph::infer_shape(const Apply& node, std::span<const Shape> inputs) const {
-  const Lengths* lengths = nullptr;
+  const InnerLengths* lengths = nullptr;
   {
     std::lock_guard lock(found_->mutex);
     lengths = found_->lengths.get();
   }
   if (!lengths) {
-    const TestValuesOff none_are_known;
-    auto fresh = std::make_unique<Lengths>();
-    PointerMap<Shape> shapes;
-    VariableSet asked;  // lengths of computed values
-    const auto shape_of = [&](const Variable& v) -> const Shape& {
-      auto [shape, is_new] = shapes.insert(v.node());
-      if (is_new && has_tensor_type(v)) {
-        *shape = lengths_of(v);
-        if (v.has_owner())
-          for (auto& length : *shape)
-            if (!length.is_constant()) asked.insert(length);
-      }
-      return *shape;
-    };
-    for (auto& input : graph_->inputs()) {
-      Shape shape;
-      if (has_tensor_type(input))
-        for (auto length : input.static_shape())
-          shape.push_back(length == unknown_length ? Variable(tensor_type(DType::Int64, 0)) : int64_constant(length));
-      fresh->inputs.push_back(shape);
-      shapes.insert(input.node(), shape);
-    }
-    for (const Apply& each : toposort(graph_->outputs())) {
-      std::vector<Shape> of_inputs;
-      for (auto& input : each.inputs()) of_inputs.push_back(shape_of(input));
-      const std::vector<Shape> answer = each.op().infer_shape(each, of_inputs);
-      for (std::size_t k = 0; k < answer.size(); ++k) shapes.insert(each.output(int(k)).node(), answer[k]);
-    }
-    Variables all;
-    for (auto& output : graph_->outputs()) {
-      fresh->outputs.push_back(shape_of(output));
-      all.insert(all.end(), fresh->outputs.back().begin(), fresh->outputs.back().end());
-    }
-    for (auto& each : ancestors(all))
-      if (asked.contains(each)) {
-        fresh->outputs.clear();
-        break;
-      }
+    auto fresh = std::make_unique<const InnerLengths>(inner_lengths(*graph_));
     std::lock_guard lock(found_->mutex);
     if (!found_->lengths) found_->lengths = std::move(fresh);
     lengths = found_->lengths.get();
@@ -434,29 +349,12 @@ Variables OpFromGraph::pushforward(const Apply& node, std::span<const Variable> 
 std::vector<std::vector<bool>> OpFromGraph::connection_pattern(const Apply&) const {
   std::lock_guard lock(found_->mutex);
   if (found_->connected) return *found_->connected;
-  const Variables &inputs = graph_->inputs(), &outputs = graph_->outputs();
-  std::vector<std::vector<bool>> out(inputs.size(), std::vector<bool>(outputs.size(), false));
-  const bool is_overridden = options_.pullback || options_.pushforward;
-  for (std::size_t k = 0; k < outputs.size(); ++k) {
-    PointerSet seen;
-    Variables left;
-    const auto reach = [&](const Variable& v) {
-      if (seen.insert(v.node())) left.push_back(v);
-    };
-    if (!is_overridden) reach(outputs[k]);
-    while (!left.empty()) {
-      const Variable v = left.back();
-      left.pop_back();
-      if (!v.has_owner()) continue;
-      const Apply node = v.owner();
-      const auto pattern = node.op().connection_pattern(node);
-      for (std::size_t i = 0; i < pattern.size(); ++i)
-        if (pattern[i][std::size_t(v.index())]) reach(node.inputs()[i]);
-    }
-    for (std::size_t i = 0; i < inputs.size(); ++i)
-      out[i][k] = is_overridden ? has_tensor_type(inputs[i]) && has_tensor_type(outputs[k]) &&
-                                      is_float(inputs[i].dtype()) && is_float(outputs[k].dtype())
-                                : seen.contains(inputs[i].node());
+  std::vector<std::vector<bool>> out = inner_connections(*graph_);
+  if (options_.pullback || options_.pushforward) {
+    const auto is_real = [](const Variable& v) { return has_tensor_type(v) && is_float(v.dtype()); };
+    for (std::size_t i = 0; i < out.size(); ++i)
+      for (std::size_t k = 0; k < graph_->outputs().size(); ++k)
+        out[i][k] = is_real(graph_->inputs()[i]) && is_real(graph_->outputs()[k]);
   }
   found_->connected = out;
   return out;

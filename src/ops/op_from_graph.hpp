@@ -38,7 +38,6 @@ class OpFromGraph final : public Op, public HasInnerGraph, public Expansion {
  private:
   struct Found;
   struct Derivative;
-  struct Lengths;
   std::vector<Type> types_for(const Variables& inputs) const;
   const Derivative& derivative(bool is_pullback, std::span<const Variable> given) const;
   Variables derived(bool is_pullback, const Apply& node, std::span<const Variable> given) const;

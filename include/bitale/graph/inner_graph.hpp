@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -54,6 +55,11 @@ class HasInnerGraph {
   virtual const InnerGraphRef& inner_graph() const = 0;
   // The op with an inner graph that computes the same, from inputs and to outputs of the same types.
   virtual OpRef with_inner_graph(InnerGraphRef graph) const = 0;
+  // What the op's perform does, with `evaluate` in place of evaluating the inner graph: its outputs for its inputs.
+  // Default: the op is its inner graph, evaluated once.
+  using Evaluate = std::function<std::vector<Array>(std::span<const Array>)>;
+  virtual void perform_by(const Apply& node, std::span<const Array> in, std::span<Array> out,
+                          const Evaluate& evaluate) const;
 };
 // The op's inner graph; nullptr for an op that has none.
 const InnerGraph* inner_graph_of(const Op& op);

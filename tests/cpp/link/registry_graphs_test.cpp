@@ -112,11 +112,14 @@ std::string target_of(std::uint64_t seed) {
 
 test::Case graph_of(std::int64_t seed) { return test::registry_graph(std::uint64_t(seed), 3 + int(seed % 14)); }
 
-// Nothing, or what failed; an exception is a failure, for the interpreter found a value.
+// Nothing, or what failed; an exception is a failure, for the interpreter found a value. Whether a pivot that should be
+// zero is, rounding decides: a matrix that is singular for one of two ways to compute it is no finding.
 std::string trouble(const Way& way, const test::Case& graph, Timings* timings = nullptr) {
   try {
     return way.trouble(graph, timings);
   } catch (const std::exception& error) {
+    const std::string_view what = error.what();
+    if (what.find("is singular") != what.npos || what.find("not positive definite") != what.npos) return {};
     return error.what();
   }
 }

@@ -1,0 +1,27 @@
+// Duties of an op that follow from its inner graph: the lengths of the outputs, which output depends on which input,
+// and the check of an argument against the type of its inner variable.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bitale/graph/inner_graph.hpp"
+
+namespace bitale {
+
+// Lengths of the outputs in terms of the lengths, and values, of the graph's inputs.
+struct InnerLengths {
+  std::vector<Shape> inputs;   // a leaf per length that is not static
+  std::vector<Shape> outputs;  // empty when an output's length is only known from a computed value
+};
+InnerLengths inner_lengths(const InnerGraph& graph);
+
+// [input][output]: whether the output depends differentiably on the input, by the connection patterns of the nodes.
+std::vector<std::vector<bool>> inner_connections(const InnerGraph& graph);
+
+// `x` as a value of `like`'s type: as it is, or with the lengths that the type promises, which are checked when it is
+// computed. A constant of a dtype that the type's dtype holds is converted. TypeError for any other dtype or rank, or
+// for a static length that differs; `what` says which argument of which op it is.
+Variable filtered(const Variable& x, const Type& like, const std::string& what);
+
+}  // namespace bitale

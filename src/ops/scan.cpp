@@ -1,0 +1,542 @@
+#include "ops/scan.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/graph/test_value.hpp"
+#include "bitale/ops/op_from_graph.hpp"
+#include "bitale/ops/ops.hpp"
+#include "graph/calculus.hpp"
+#include "graph/evaluate.hpp"
+#include "graph/pointer_map.hpp"
+#include "ops/lengths.hpp"
+#include "ops/registry.hpp"
+#include "ops/sample_values.hpp"
+
+namespace bitale {
+
+struct ScanOp::Found {
+  std::mutex mutex;
+  std::unique_ptr<const InnerLengths> lengths;
+  std::optional<std::vector<std::vector<bool>>> connected;
+};
+
+namespace {
+
+Type stacked(const Type& row, std::int64_t length) {
+  Dims shape{length};
+  for (auto each : as_tensor(row)->shape) shape.push_back(each);
+  return tensor_type(as_tensor(row)->dtype, shape);
+}
+
+Type row_of(const Type& stack) {
+  const TensorType& tensor = *as_tensor(stack);
+  Dims shape;
+  for (std::size_t axis = 1; axis < tensor.shape.size(); ++axis) shape.push_back(tensor.shape[axis]);
+  return tensor_type(tensor.dtype, shape);
+}
+
+bool is_tensor_of(const Variable& v, const Type& like) {
+  return as_tensor(v.type()) && v.dtype() == as_tensor(like)->dtype && v.ndim() == as_tensor(like)->ndim();
+}
+
+template <class E>
+[[noreturn]] void fail_at(E error, const Variable& variable) {
+  if (const Location where = variable.where()) error.add("built at", where.str_with_callers());
+  throw error;
+}
+
+}  // namespace
+
+// ---- structure ------------------------------------------------------------------------------------------------------
+
+ScanOp::ScanOp(InnerGraphRef graph, ScanLayout layout)
+    : graph_(std::move(graph)), layout_(std::move(layout)), found_(std::make_unique<Found>()) {
+  if (!graph_) throw ValueError("Scan: expected a graph");
+  const std::string who = called();
+  if (layout_.sequences < 0 || layout_.states < 0 || constant_count() < 0 || trace_count() < 0)
+    throw ValueError(cat(who, ": ", layout_.sequences, " sequences and ", layout_.states,
+                         " states need as many inputs of the inner graph, and the states as many outputs; it has ",
+                         graph_->inputs().size(), " inputs and ", graph_->outputs().size(), " outputs"));
+  for (int k = 0; k < layout_.states; ++k) {
+    const Variable &from = state(k), &to = next(k);
+    if (from.type()->is_super(*to.type())) continue;
+    TypeError error(cat(who, ": state ", k, from.name().empty() ? "" : cat(" (`", from.name(), "`)"), " is ",
+                        from.type()->str(), ", and the step makes it ", to.type()->str(),
+                        "; a state keeps its type from step to step"));
+    if (as_tensor(from.type()) && as_tensor(to.type()) && from.dtype() != to.dtype())
+      error.add("try", cat("cast the next value to ", dtype_name(from.dtype()), ", or the initial one to ",
+                           dtype_name(to.dtype())));
+    fail_at(error, to);
+  }
+  for (int k = 0; k < trace_count(); ++k)
+    if (!as_tensor(traced(k).type()))
+      throw TypeError(cat(who, ": output ", k, " is ", traced(k).type()->str(), "; only tensors have a trace"));
+  for (int k = 0; k < layout_.sequences; ++k)
+    if (!as_tensor(element(k).type()))
+      throw TypeError(cat(who, ": the elements of sequence ", k, " are ", element(k).type()->str(),
+                          "; only tensors have elements"));
+  if (layout_.has_until && !is_tensor_of(until(), tensor_type(DType::Bool, 0)))
+    fail_at(TypeError(
+                cat(who, ": until: expected a scalar bool, got `", until().str(), "` of type ", until().type()->str())),
+            until());
+}
+ScanOp::~ScanOp() = default;
+
+std::string ScanOp::called() const { return layout_.name.empty() ? "scan" : cat("scan `", layout_.name, "`"); }
+
+Attributes ScanOp::attributes() const {
+  Attributes out{{"graph", to_attribute(graph_)},
+                 {"sequences", std::int64_t(layout_.sequences)},
+                 {"states", std::int64_t(layout_.states)},
+                 {"until", layout_.has_until}};
+  if (layout_.truncate_gradient >= 0) out.push_back({"truncate_gradient", layout_.truncate_gradient});
+  if (!layout_.name.empty()) out.push_back({"name", layout_.name});
+  return out;
+}
+
+std::string ScanOp::label() const {
+  const auto counted = [](int n, std::string_view what) { return cat(n, " ", what, n == 1 ? "" : "s"); };
+  std::string out =
+      cat("Scan{", layout_.name.empty() ? "" : cat(layout_.name, ", "), counted(layout_.sequences, "sequence"), ", ",
+          counted(layout_.states, "state"), ", ", counted(trace_count(), "trace"));
+  if (layout_.has_until) out += ", until";
+  return out + "}";
+}
+
+OpRef ScanOp::with_inner_graph(InnerGraphRef graph) const { return make_ref<ScanOp>(std::move(graph), layout_); }
+
+Apply ScanOp::make_node(std::span<const Variable> inputs) const {
+  const std::string who = called();
+  if (inputs.size() != 1 + graph_->inputs().size())
+    throw TypeError(cat(who, ": expected ", 1 + graph_->inputs().size(), " inputs, got ", inputs.size()));
+  Variables own{as_length(inputs[0], cat(who, ": n_steps"))};
+  auto steps = static_length(own[0]);
+  if (const auto known = known_integer(own[0])) {
+    if (*known < 0) throw ValueError(cat(who, ": n_steps is ", *known, ": expected a number of steps, 0 or more"));
+    steps = *known;
+  }
+  for (int k = 0; k < layout_.sequences; ++k) {
+    const Variable& x = inputs[std::size_t(sequence_input(k))];
+    own.push_back(filtered(x, stacked(element(k).type(), unknown_length), cat(who, ": sequence ", k)));
+    const auto length = own.back().static_shape()[0];
+    if (length == unknown_length) continue;
+    if (steps != unknown_length && steps != length)
+      fail_at(
+          ShapeError(cat(who, ": sequence ", k, ", `", x.str(), "`, has ", length, " elements for ", steps, " steps")),
+          x);
+    steps = length;
+  }
+  for (int k = 0; k < layout_.states; ++k)
+    own.push_back(
+        filtered(inputs[std::size_t(initial_input(k))], state(k).type(), cat(who, ": the initial value of state ", k)));
+  for (int k = 0; k < constant_count(); ++k)
+    own.push_back(
+        filtered(inputs[std::size_t(constant_input(k))], inner_constant(k).type(), cat(who, ": non-sequence ", k)));
+  std::vector<Type> types;
+  for (int k = 0; k < layout_.states; ++k) types.push_back(state(k).type());
+  for (int k = 0; k < trace_count(); ++k) types.push_back(stacked(traced(k).type(), steps));
+  if (layout_.has_until) types.push_back(tensor_type(DType::Int64, 0));
+  return Apply(OpRef(this), own, types);
+}
+
+const InnerLengths& ScanOp::lengths() const {
+  {
+    std::lock_guard lock(found_->mutex);
+    if (found_->lengths) return *found_->lengths;
+  }
+  auto fresh = std::make_unique<const InnerLengths>(inner_lengths(*graph_));
+  std::lock_guard lock(found_->mutex);
+  if (!found_->lengths) found_->lengths = std::move(fresh);
+  return *found_->lengths;
+}
+
+// A trace's elements have lengths that follow from those of the inputs, and from values of constants, which are the
+// same in each step.
+std::vector<Shape> ScanOp::infer_shape(const Apply& node, std::span<const Shape> inputs) const {
+  std::vector<Shape> out(inputs.begin() + initial_input(0), inputs.begin() + initial_input(layout_.states));
+  if (trace_count() > 0) {
+    const InnerLengths& known = lengths();
+    if (known.outputs.empty()) return {};
+    Replacements replacements;
+    VariableSet varying;
+    Variables all;
+    const auto bind = [&](int inner, const Shape& shape, std::size_t first) {
+      const Shape& leaves = known.inputs[std::size_t(inner)];
+      for (std::size_t axis = 0; axis < leaves.size(); ++axis)
+        if (!leaves[axis].is_constant()) replacements.emplace_back(leaves[axis], shape[axis + first]);
+    };
+    for (int k = 0; k < layout_.sequences; ++k) bind(k, inputs[std::size_t(sequence_input(k))], 1);
+    for (int k = 0; k < layout_.states; ++k) bind(layout_.sequences + k, inputs[std::size_t(initial_input(k))], 0);
+    for (int k = 0; k < constant_count(); ++k) {
+      bind(layout_.sequences + layout_.states + k, inputs[std::size_t(constant_input(k))], 0);
+      replacements.emplace_back(inner_constant(k), node.input(constant_input(k)));
+    }
+    for (int k = 0; k < layout_.sequences; ++k) varying.insert(element(k));
+    for (int k = 0; k < layout_.states; ++k) varying.insert(state(k));
+    for (int k = 0; k < trace_count(); ++k) {
+      const Shape& row = known.outputs[std::size_t(trace_output(k))];
+      all.insert(all.end(), row.begin(), row.end());
+    }
+    for (auto& each : graph_inputs(all))
+      if (varying.contains(each)) return {};
+    all = clone_replace(all, replacements);
+    auto at = all.begin();
+    for (int k = 0; k < trace_count(); ++k) {
+      Shape shape{node.input(0)};
+      const auto row = std::ptrdiff_t(known.outputs[std::size_t(trace_output(k))].size());
+      shape.insert(shape.end(), at, at + row);
+      at += row;
+      out.push_back(std::move(shape));
+    }
+  }
+  if (layout_.has_until) out.push_back({});
+  return out;
+}
+
+bool ScanOp::may_fold(const Apply& node) const {
+  const auto steps = known_integer(node.input(0));
+  if (!steps || *steps > 1000) return false;
+  const auto order = toposort(graph_->outputs());
+  return std::all_of(order.begin(), order.end(), [](auto& each) { return each.op().may_fold(each); });
+}
+
+std::vector<std::vector<bool>> ScanOp::connection_pattern(const Apply& node) const {
+  std::vector<std::vector<bool>> inner;
+  {
+    std::lock_guard lock(found_->mutex);
+    if (!found_->connected) found_->connected = inner_connections(*graph_);
+    inner = *found_->connected;
+  }
+  for (std::size_t i = 0; i < inner.size(); ++i)
+    if (const Variable& v = graph_->inputs()[i]; !as_tensor(v.type()) || !is_float(v.dtype()))
+      inner[i].assign(inner[i].size(), false);
+  // What reaches a state's next value reaches, one step later, all that the state reaches.
+  const auto first = std::size_t(layout_.sequences);
+  const auto states = std::size_t(layout_.states);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (auto& row : inner)
+      for (std::size_t k = 0; k < states; ++k)
+        if (row[k])
+          for (std::size_t o = 0; o < row.size(); ++o)
+            if (inner[first + k][o] && !row[o]) row[o] = changed = true;
+  }
+  // A final state is the initial one where there are no steps.
+  for (std::size_t k = 0; k < states; ++k)
+    inner[first + k][k] = as_tensor(state(int(k)).type()) && is_float(state(int(k)).dtype());
+  std::vector<std::vector<bool>> out{std::vector<bool>(node.output_count(), false)};
+  for (auto& row : inner) {
+    out.push_back(row);
+    if (layout_.has_until) out.back().back() = false;
+  }
+  return out;
+}
+
+// ---- evaluation -----------------------------------------------------------------------------------------------------
+
+void ScanOp::perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const {
+  perform_by(node, in, out,
+             [&](std::span<const Array> given) { return evaluate(graph_->outputs(), graph_->inputs(), given); });
+}
+
+void ScanOp::perform_by(const Apply& node, std::span<const Array> in, std::span<Array> out,
+                        const Evaluate& step) const {
+  const std::int64_t steps = in[0].int_item();
+  if (steps < 0) throw ValueError(cat(called(), ": n_steps is ", steps, ": expected a number of steps, 0 or more"));
+  for (int k = 0; k < layout_.sequences; ++k)
+    if (const auto length = in[std::size_t(sequence_input(k))].shape(0); length != steps)
+      throw ShapeError(cat(called(), ": sequence ", k, " has ", length, " elements for ", steps, " steps"));
+  std::vector<Array> given(graph_->inputs().size()), traces(static_cast<std::size_t>(trace_count()));
+  std::copy(in.begin() + 1 + layout_.sequences, in.end(), given.begin() + layout_.sequences);
+  std::int64_t made = 0;
+  for (bool stops = false; made < steps && !stops; ++made) {
+    for (int k = 0; k < layout_.sequences; ++k)
+      given[std::size_t(k)] = in[std::size_t(sequence_input(k))].take_index(0, made);
+    std::vector<Array> results;
+    try {
+      results = step(given);
+      for (int k = 0; k < layout_.states; ++k) {
+        Array& before = given[std::size_t(layout_.sequences + k)];
+        const Array& after = results[std::size_t(k)];
+        if (after.shape() != before.shape())
+          throw ShapeError(cat(called(), ": state ", k, " has shape ", tuple_text(before.shape()),
+                               ", and the step makes it ", tuple_text(after.shape()),
+                               "; a state keeps its shape from step to step"));
+        before = after;
+      }
+      for (int k = 0; k < trace_count(); ++k) {
+        const Array& row = results[std::size_t(trace_output(k))];
+        Array& trace = traces[std::size_t(k)];
+        if (made == 0) {
+          Dims shape{steps};
+          for (auto length : row.shape()) shape.push_back(length);
+          trace = Array::zeros(row.dtype(), shape);
+        }
+        const Array place = trace.take_index(0, made);
+        if (place.shape() != row.shape())
+          throw ShapeError(cat(called(), ": output ", k, " has shape ", tuple_text(row.shape()), ", in steps before ",
+                               tuple_text(place.shape()), "; all steps give one shape"));
+        place.assign(row);
+      }
+      stops = layout_.has_until && results.back().item() != 0;
+    } catch (Error& error) {
+      error.add("step", cat(made, " of ", steps, " (counted from 0)"));
+      throw;
+    }
+  }
+  for (int k = 0; k < layout_.states; ++k) out[std::size_t(k)] = given[std::size_t(layout_.sequences + k)].copy();
+  if (made == 0 && trace_count() > 0) {
+    // No step says what its results would look like: their lengths are inferred.
+    std::vector<Shape> shapes, of_inputs;
+    for (auto& value : in) {
+      of_inputs.emplace_back();
+      for (auto length : value.shape()) of_inputs.back().push_back(int64_constant(length));
+    }
+    shapes = infer_shape(node, of_inputs);
+    for (int k = 0; k < trace_count(); ++k) {
+      Dims shape{0};
+      for (int axis = 0; axis < traced(k).ndim(); ++axis) {
+        const auto known = traced(k).static_shape()[std::size_t(axis)];
+        if (known != unknown_length || shapes.empty())
+          shape.push_back(std::max<std::int64_t>(known, 0));
+        else
+          shape.push_back(
+              evaluate(shapes[std::size_t(trace_output(k))][std::size_t(axis + 1)], node.inputs(), in).int_item());
+      }
+      traces[std::size_t(k)] = Array::zeros(traced(k).dtype(), shape);
+    }
+  }
+  for (int k = 0; k < trace_count(); ++k) out[std::size_t(trace_output(k))] = traces[std::size_t(k)];
+  if (layout_.has_until) out.back() = Array(made);
+}
+
+bool ScanOp::emit(Lowering&, const Apply&) const { return false; }
+
+// ---- construction from parts ----------------------------------------------------------------------------------------
+
+Apply make_scan(const ScanParts& parts) {
+  const TestValuesOff none_are_known;
+  Variables outputs = parts.next;
+  outputs.insert(outputs.end(), parts.traced.begin(), parts.traced.end());
+  if (parts.until) outputs.push_back(parts.until);
+  // Of each variable: whether it depends on the step, and else whether it depends on any variable at all.
+  enum class Depends : char { on_nothing, on_outside, on_step };
+  PointerMap<Depends> depends;
+  for (auto* leaves : {&parts.elements, &parts.states})
+    for (auto& leaf : *leaves) depends.insert(leaf.node(), Depends::on_step);
+  const auto depends_on = [&](const Variable& v) {
+    if (auto* known = depends.find(v.node())) return *known;
+    return v.is_constant() ? Depends::on_nothing : Depends::on_outside;
+  };
+  Variables captured, leaves;
+  PointerMap<std::size_t> places;
+  const auto capture = [&](const Variable& v) {
+    if (depends_on(v) != Depends::on_outside || !places.insert(v.node(), captured.size()).second) return;
+    captured.push_back(v);
+    leaves.emplace_back(v.type(), v.name());
+  };
+  VariableSet blockers(parts.elements.begin(), parts.elements.end());
+  blockers.insert(parts.states.begin(), parts.states.end());
+  for (const Apply& node : toposort(outputs, blockers)) {
+    Depends most = Depends::on_nothing;
+    for (auto& input : node.inputs()) most = std::max(most, depends_on(input));
+    for (auto& output : node.outputs())
+      if (!depends.contains(output.node())) depends.insert(output.node(), most);
+    if (most == Depends::on_step)
+      for (auto& input : node.inputs()) capture(input);
+  }
+  for (auto& output : outputs) capture(output);
+  Variables inner = parts.elements;
+  inner.insert(inner.end(), parts.states.begin(), parts.states.end());
+  inner.insert(inner.end(), leaves.begin(), leaves.end());
+  Replacements to_leaves;
+  for (std::size_t k = 0; k < captured.size(); ++k) to_leaves.emplace_back(captured[k], leaves[k]);
+  outputs = clone_replace(outputs, to_leaves);
+  for (std::size_t k = 0; k < parts.next.size(); ++k) {
+    // What is known of a state's lengths holds in each step: it is checked where the step does not show it.
+    const Type& type = parts.states[k].type();
+    if (!type->is_super(*outputs[k].type()) && is_tensor_of(outputs[k], type))
+      outputs[k] =
+          filtered(outputs[k], type,
+                   cat(parts.name.empty() ? "scan" : cat("scan `", parts.name, "`"), ": the next value of state ", k));
+  }
+  ScanLayout layout{int(parts.sequences.size()), int(parts.states.size()), bool(parts.until), parts.truncate_gradient,
+                    parts.name};
+  const auto op = make_ref<ScanOp>(
+      make_ref<InnerGraph>(inner, outputs, parts.name.empty() ? "scan" : cat("scan `", parts.name, "`")), layout);
+  Variables inputs{parts.n_steps};
+  inputs.insert(inputs.end(), parts.sequences.begin(), parts.sequences.end());
+  inputs.insert(inputs.end(), parts.initial.begin(), parts.initial.end());
+  const Variables constants = clone_replace(captured, parts.constants);
+  inputs.insert(inputs.end(), constants.begin(), constants.end());
+  return op->make_node(inputs);
+}
+
+// ---- batches --------------------------------------------------------------------------------------------------------
+
+// Batch dimensions come behind the steps within, and before them outside.
+Apply ScanOp::vectorize(const Apply& node, std::span<const Variable> batched) const {
+  const TestValuesOff none_are_known;
+  const int gained = common_batch_ndim(node, batched);
+  if (gained == 0) return make_node(batched);
+  if (batch_ndim(node, batched, 0) > 0)
+    throw NotImplementedError(cat(called(), ": vectorize over n_steps: the steps would differ from batch to batch"));
+  Variables outer;
+  for (auto& input : batched) outer.emplace_back(input.type(), input.name());
+  const Shape batch = batch_lengths(node, outer);
+  const auto is_batched = [&](int input) { return batch_ndim(node, batched, input) > 0; };
+
+  ScanParts parts;
+  parts.n_steps = outer[0];
+  parts.truncate_gradient = layout_.truncate_gradient;
+  parts.name = layout_.name;
+  Replacements replacements;
+  const auto stand_in = [&](const Variable& inner, const Type& type) {
+    replacements.emplace_back(inner, Variable(type, inner.name()));
+    return replacements.back().second;
+  };
+  for (int k = 0; k < layout_.sequences; ++k) {
+    const Variable& x = outer[std::size_t(sequence_input(k))];
+    if (!is_batched(sequence_input(k))) {
+      parts.sequences.push_back(x);
+      parts.elements.push_back(stand_in(element(k), element(k).type()));
+      continue;
+    }
+    std::vector<int> order{gained};
+    for (int axis = 0; axis < x.ndim(); ++axis)
+      if (axis != gained) order.push_back(axis);
+    parts.sequences.push_back(dimshuffle(x, order));
+    parts.elements.push_back(stand_in(element(k), row_of(parts.sequences.back().type())));
+  }
+  for (int k = 0; k < layout_.states; ++k) {
+    const Variable& x = outer[std::size_t(initial_input(k))];
+    Shape shape = batch;
+    for (int axis = x.ndim() - state(k).ndim(); axis < x.ndim(); ++axis) shape.push_back(length_of(x, axis));
+    parts.initial.push_back(alloc(x, shape));
+    parts.states.push_back(stand_in(state(k), parts.initial.back().type()));
+  }
+  for (int k = 0; k < constant_count(); ++k) {
+    const Variable& x = outer[std::size_t(constant_input(k))];
+    const Variable leaf =
+        stand_in(inner_constant(k), is_batched(constant_input(k)) ? x.type() : inner_constant(k).type());
+    parts.constants.emplace_back(leaf, x);
+  }
+  Variables inner = calculus().vectorize(graph_->outputs(), replacements);
+  if (layout_.has_until) {
+    if (inner.back().ndim() > 0)
+      throw NotImplementedError(
+          cat(called(), ": vectorize of a scan whose `until` depends on the batch: the steps would differ"));
+    parts.until = inner.back();
+    inner.pop_back();
+  }
+  // All batches have all results, also those that no batch, or one of length 1, reaches.
+  for (std::size_t k = 0; k < inner.size(); ++k) {
+    Shape shape = batch;
+    for (int axis = inner[k].ndim() - graph_->outputs()[k].ndim(); axis < inner[k].ndim(); ++axis)
+      shape.push_back(length_of(inner[k], axis));
+    bool is_whole = inner[k].ndim() > graph_->outputs()[k].ndim();
+    for (int axis = 0; axis < gained && is_whole; ++axis)
+      is_whole = !inner[k].tensor().broadcasts(axis) || known_integer(batch[std::size_t(axis)]) == 1;
+    if (!is_whole) inner[k] = alloc(inner[k], shape);
+  }
+  parts.next.assign(inner.begin(), inner.begin() + layout_.states);
+  parts.traced.assign(inner.begin() + layout_.states, inner.end());
+  const Apply scan = make_scan(parts);
+  Variables outputs = scan.outputs();
+  for (int k = 0; k < trace_count(); ++k) {
+    Variable& trace = outputs[std::size_t(trace_output(k))];
+    std::vector<int> order;
+    for (int axis = 1; axis <= gained; ++axis) order.push_back(axis);
+    order.push_back(0);
+    for (int axis = gained + 1; axis < trace.ndim(); ++axis) order.push_back(axis);
+    trace = dimshuffle(trace, order);
+  }
+  if (layout_.has_until) outputs.back() = alloc(outputs.back(), batch);
+  OpFromGraphOptions options;
+  options.name = layout_.name.empty() ? "batched_scan" : layout_.name;
+  return op_from_graph(outer, outputs, options)->make_node(batched);
+}
+
+// ---- for the registry -----------------------------------------------------------------------------------------------
+
+namespace {
+
+OpRef make_scan_op(const Attributes& attributes) {
+  ScanLayout layout;
+  layout.sequences = required_attribute<int>(attributes, "sequences");
+  layout.states = required_attribute<int>(attributes, "states");
+  layout.has_until = required_attribute<bool>(attributes, "until");
+  layout.truncate_gradient = optional_attribute<std::int64_t>(attributes, "truncate_gradient").value_or(-1);
+  layout.name = optional_attribute<std::string>(attributes, "name").value_or("");
+  return make_ref<ScanOp>(required_attribute<InnerGraphRef>(attributes, "graph"), layout);
+}
+
+std::vector<Sample> scan_samples() {
+  constexpr auto any = unknown_length;
+  std::vector<Sample> out;
+  const auto f64 = DType::Float64;
+  const auto x = sample_input(f64, {any}), a = sample_input(f64, {}), y0 = sample_input(f64, {});
+  const auto n = sample_input(DType::Int64, {});
+  const auto e = sample_input(f64, {}), y = sample_input(f64, {});
+  // A scalar state, of 0, 1 and more steps: final value and trace.
+  {
+    ScanParts parts{length_of(x, 0), {x}, {e}, {y0}, {y}, {tanh(a * y + e)}, {}};
+    parts.traced = {parts.next[0]};
+    const Apply node = make_scan(parts);
+    for (std::int64_t steps : {0, 1, 5})
+      out.push_back({node, {sample_values(f64, {steps}), sample_values(f64, {}, 2), sample_values(f64, {}, 1)}});
+  }
+  // A vector state with a product, an integer state, and a trace of neither.
+  {
+    const auto xs = sample_input(f64, {any, 3}), w = sample_input(f64, {3, 3}), h0 = sample_input(f64, {3});
+    const auto xt = sample_input(f64, {3}), h = sample_input(f64, {3});
+    const auto k0 = sample_input(DType::Int64, {}), k = sample_input(DType::Int64, {});
+    ScanParts parts{length_of(xs, 0), {xs}, {xt}, {h0, k0}, {h, k}, {tanh(dot(w, h) + xt), k + 2}, {}};
+    parts.traced = {sum(h) * cast(k, f64), parts.next[0]};
+    const Apply node = make_scan(parts);
+    for (std::int64_t steps : {0, 1, 4})
+      out.push_back({node,
+                     {sample_values(f64, {steps, 3}), sample_values(f64, {3}, 1), Array(std::int64_t(1)),
+                      sample_values(f64, {3, 3}, 2)}});
+  }
+  // No state: a map.
+  {
+    ScanParts parts{length_of(x, 0), {x}, {e}, {}, {}, {}, {exp(e) * a}};
+    out.push_back({make_scan(parts), {sample_values(f64, {4}), sample_values(f64, {}, 2)}});
+  }
+  // No sequence, and an end of its own, which comes early or not at all.
+  {
+    ScanParts parts{n, {}, {}, {y0}, {y}, {y * a + 1.0}, {}};
+    parts.traced = {parts.next[0]};
+    parts.until = gt(parts.next[0], 3.0);
+    const Apply node = make_scan(parts);
+    for (std::int64_t steps : {0, 2, 9}) out.push_back({node, {Array(steps), Array(0.75), Array(1.25)}});
+  }
+  // A matrix state whose lengths are known only when it runs, float32, with sequences of two kinds.
+  {
+    const auto m0 = sample_input(DType::Float32, {any, any}), m = sample_input(DType::Float32, {any, any});
+    const auto i = sample_input(DType::Int16, {any}), it = sample_input(DType::Int16, {});
+    ScanParts parts{length_of(i, 0), {i}, {it}, {m0}, {m}, {m * 0.5f + transpose(m) * cast(it, DType::Float32)}, {}};
+    parts.traced = {sum(m, std::vector<int>{0})};
+    out.push_back({make_scan(parts), {sample_values(DType::Int16, {3}), sample_values(DType::Float32, {2, 2})}});
+  }
+  // A scan in a scan.
+  {
+    const auto z = sample_input(f64, {}), z0 = sample_input(f64, {});
+    ScanParts within{int64_constant(3), {}, {}, {y}, {z}, {sin(z) + e}, {}};
+    const Variable inner = make_scan(within).output();
+    ScanParts parts{length_of(x, 0), {x}, {e}, {y0}, {y}, {inner}, {inner}};
+    out.push_back({make_scan(parts), {sample_values(f64, {3}), sample_values(f64, {}, 1)}});
+  }
+  return out;
+}
+
+const RegisterOp register_scan("Scan", "A loop of steps from state to state over an inner graph.", scan_samples,
+                               make_scan_op);
+
+}  // namespace
+}  // namespace bitale

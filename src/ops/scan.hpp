@@ -1,0 +1,95 @@
+// Scan: a loop of steps over a closed inner graph, in one normal form. Inner inputs: an element of each sequence, the
+// states, the constants. Inner outputs: the next states, the elements of the traces, and whether to stop, if there is
+// an `until`. Node inputs: the number of steps, sequences of so many elements, initial states, constants. Node outputs:
+// the final states, the traces (stacked along a new first axis), and with `until` the number of steps that were made;
+// what a trace has beyond those is zero. Taps are slices of sequences, and states that move on by one step each.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "bitale/graph/inner_graph.hpp"
+#include "bitale/graph/traversal.hpp"
+#include "ops/inner_duties.hpp"
+
+namespace bitale {
+
+struct ScanLayout {
+  int sequences = 0, states = 0;
+  bool has_until = false;
+  std::int64_t truncate_gradient = -1;  // how many of the last steps the gradient goes back; -1: all
+  std::string name = {};                // for printing and errors
+};
+
+class ScanOp final : public Op, public HasInnerGraph {
+ public:
+  // ValueError for a graph that has fewer inputs and outputs than the layout says; TypeError for a next state of
+  // another dtype, rank or static length than the state, or an `until` that is no scalar bool.
+  ScanOp(InnerGraphRef graph, ScanLayout layout);
+  ~ScanOp() override;
+
+  std::string_view name() const override { return "Scan"; }
+  Attributes attributes() const override;
+  std::string label() const override;
+  Apply make_node(std::span<const Variable> inputs) const override;
+  std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
+  void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
+  Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
+  bool has_pushforward() const override { return true; }
+  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
+  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  bool may_fold(const Apply& node) const override;
+  bool emit(Lowering& to, const Apply& node) const override;
+
+  const InnerGraphRef& inner_graph() const override { return graph_; }
+  OpRef with_inner_graph(InnerGraphRef graph) const override;
+  // Evaluates the inner graph once per step.
+  void perform_by(const Apply& node, std::span<const Array> in, std::span<Array> out,
+                  const Evaluate& evaluate) const override;
+
+  const ScanLayout& layout() const { return layout_; }
+  int trace_count() const { return int(graph_->outputs().size()) - layout_.states - int(layout_.has_until); }
+  int constant_count() const { return int(graph_->inputs().size()) - layout_.sequences - layout_.states; }
+  // Inner variables.
+  const Variable& element(int sequence) const { return graph_->inputs()[std::size_t(sequence)]; }
+  const Variable& state(int k) const { return graph_->inputs()[std::size_t(layout_.sequences + k)]; }
+  const Variable& inner_constant(int k) const {
+    return graph_->inputs()[std::size_t(layout_.sequences + layout_.states + k)];
+  }
+  const Variable& next(int state) const { return graph_->outputs()[std::size_t(state)]; }
+  const Variable& traced(int trace) const { return graph_->outputs()[std::size_t(layout_.states + trace)]; }
+  const Variable& until() const { return graph_->outputs().back(); }  // where there is one
+  // Positions among the node's inputs and outputs.
+  int sequence_input(int k) const { return 1 + k; }
+  int initial_input(int k) const { return 1 + layout_.sequences + k; }
+  int constant_input(int k) const { return 1 + layout_.sequences + layout_.states + k; }
+  int trace_output(int k) const { return layout_.states + k; }
+  std::string called() const;
+
+ private:
+  struct Found;
+  const InnerLengths& lengths() const;
+
+  const InnerGraphRef graph_;
+  const ScanLayout layout_;
+  const std::unique_ptr<Found> found_;
+};
+
+// A loop by its parts: outer values, and the variables that stand for them in one step.
+struct ScanParts {
+  Variable n_steps;
+  Variables sequences, elements;    // elements[i] stands for an element of sequences[i]
+  Variables initial, states, next;  // states[k] stands for a state, which next[k] becomes
+  Variables traced;                 // whose elements are traces
+  Variable until = {};              // null: none
+  Replacements constants = {};      // variables that stand for values of the surrounding graph
+  std::int64_t truncate_gradient = -1;
+  std::string name = {};
+};
+// The node. What depends on no element and no state, and on some variable, is computed outside the loop and becomes a
+// constant of it; other variables that the step uses, too. Sequences, states and constants that nothing uses stay.
+Apply make_scan(const ScanParts& parts);
+
+}  // namespace bitale

@@ -1,0 +1,326 @@
+// Derivatives of Scan, as scans. Backward: the adjoints of the states run from the last step to the first; each step
+// applies the pullback of the inner graph to the state as it was before the step, which the forward scan keeps in a
+// trace. Of what the pullback needs besides, the forward scan keeps what costs more to compute again than to read.
+// Forward: a scan over pairs of values and tangents.
+#include <algorithm>
+#include <utility>
+
+#include "bitale/core/text.hpp"
+#include "bitale/graph/test_value.hpp"
+#include "bitale/ops/ops.hpp"
+#include "graph/calculus.hpp"
+#include "graph/pointer_map.hpp"
+#include "ops/lengths.hpp"
+#include "ops/scalar_op.hpp"
+#include "ops/scan.hpp"
+
+namespace bitale {
+
+namespace {
+
+constexpr int worth_keeping = 8;  // simple operations per element: a value that costs as much is kept, not recomputed
+
+bool is_plain(const Variable& v) { return v && !v.is_disconnected() && !v.is_null(); }
+bool is_real(const Variable& v) { return as_tensor(v.type()) && is_float(v.dtype()); }
+
+Variable leaf_like(const Variable& v) { return Variable(tensor_type(v.dtype(), v.static_shape())); }
+
+Variable fitted(const Variable& like, const Variable& g) {
+  return with_static_shape_of(like, g.dtype() == like.dtype() ? g : cast(g, like.dtype()));
+}
+
+Variable first_of(const Variable& x, const Variable& count) {
+  return subtensor(x, {IndexItem(Slice{{}, Operand(count), {}})});
+}
+Variable reversed(const Variable& x) { return subtensor(x, {IndexItem(Slice{{}, {}, Operand(-1)})}); }
+
+// Rough operations per element of a node by itself.
+int cost_of(const Apply& node) {
+  if (const ScalarOp* scalar = node.op().elementwise()) return scalar->traits & cheap ? 1 : 16;
+  const auto views = node.op().view_of(node, 0);
+  return views.empty() ? 64 : 0;
+}
+
+// The computed variables that a pullback should find kept: those of the forward graph that it uses, and that cost more
+// to compute from the step's inputs, or from what is kept, than to read.
+Variables worth_saving(const Variables& answers, const Variables& seeds, const Variables& varying) {
+  PointerSet backward, steps;
+  for (auto& seed : seeds) backward.insert(seed.node());
+  for (auto& leaf : varying) steps.insert(leaf.node());
+  const std::vector<Apply> order = toposort(answers);
+  PointerSet used;  // forward variables that backward nodes read
+  for (const Apply& node : order) {
+    const auto is_backward = [&](const Variable& v) { return backward.contains(v.node()); };
+    const bool goes_back = std::any_of(node.inputs().begin(), node.inputs().end(), is_backward);
+    const auto varies = [&](const Variable& v) { return steps.contains(v.node()); };
+    const bool steps_on = std::any_of(node.inputs().begin(), node.inputs().end(), varies);
+    for (auto& output : node.outputs()) {
+      if (goes_back) backward.insert(output.node());
+      if (steps_on) steps.insert(output.node());
+    }
+    if (goes_back)
+      for (auto& input : node.inputs())
+        if (!is_backward(input) && input.has_owner() && varies(input)) used.insert(input.node());
+  }
+  for (auto& answer : answers)
+    if (answer.has_owner() && !backward.contains(answer.node()) && steps.contains(answer.node()))
+      used.insert(answer.node());
+  PointerMap<int> costs;
+  Variables out;
+  for (const Apply& node : order) {
+    int cost = cost_of(node);
+    for (auto& input : node.inputs())
+      if (auto* known = costs.find(input.node())) cost = std::min(1 << 20, cost + *known);
+    for (auto& output : node.outputs()) {
+      const bool is_forward = steps.contains(output.node()) && !backward.contains(output.node());
+      const bool is_kept =
+          is_forward && used.contains(output.node()) && cost >= worth_keeping && as_tensor(output.type());
+      if (is_kept) out.push_back(output);
+      costs.insert(output.node(), is_kept || !is_forward ? 0 : cost);
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangents) const {
+  const TestValuesOff none_are_known;
+  const int states = layout_.states, traces = trace_count();
+  Variables answers = no_gradients(node);
+  // Which states have an adjoint: those whose final value is asked for, and those that such states depend on.
+  const Variables& outputs = graph_->outputs();
+  Variables seeds(outputs.size(), disconnected());
+  bool any = false;
+  const auto seed = [&](std::size_t k) {
+    if (seeds[k].is_disconnected() && is_real(outputs[k]))
+      seeds[k] = leaf_like(k < std::size_t(states) ? state(int(k)) : outputs[k]), any = true;
+  };
+  for (std::size_t k = 0; k < std::size_t(states + traces); ++k)
+    if (is_plain(cotangents[k])) seed(k);
+  if (!any) return answers;
+  Variables inner;
+  for (bool grows = true; grows;) {
+    grows = false;
+    inner = calculus().pullback(outputs, graph_->inputs(), seeds);
+    for (int k = 0; k < states; ++k) {
+      const Variable& answer = inner[std::size_t(layout_.sequences + k)];
+      if (!seeds[std::size_t(k)].is_disconnected() || !is_plain(answer) || !is_real(state(k))) continue;
+      seed(std::size_t(k));
+      grows = true;
+    }
+  }
+  // A derivative that is not defined in one step is not defined at all.
+  for (int k = 0; k < states; ++k)
+    if (const Variable& undefined = inner[std::size_t(layout_.sequences + k)]; undefined.is_null()) {
+      for (std::size_t i = 1; i < answers.size(); ++i)
+        if (is_real(node.input(int(i)))) answers[i] = undefined;
+      return answers;
+    }
+
+  // One step backward.
+  ScanParts back;
+  back.name = layout_.name.empty() ? "" : cat("pullback of ", layout_.name);
+  struct Target {
+    int input;  // of the node
+    bool is_trace;
+    int place;  // among the traces, or the states, of the backward scan
+  };
+  std::vector<Target> targets;
+  for (int k = 0; k < states; ++k) {
+    const Variable& adjoint = seeds[std::size_t(k)];
+    if (adjoint.is_disconnected()) continue;
+    const Variable& answer = inner[std::size_t(layout_.sequences + k)];
+    targets.push_back({initial_input(k), false, int(back.states.size())});
+    back.states.push_back(adjoint);
+    back.next.push_back(is_plain(answer) ? fitted(adjoint, answer) : zeros_like(adjoint));
+    const Variable& given = cotangents[std::size_t(k)];
+    back.initial.push_back(is_plain(given) ? fitted(state(k), given) : zeros_like(node.input(initial_input(k))));
+  }
+  for (int k = 0; k < constant_count(); ++k) {
+    const Variable& answer = inner[std::size_t(layout_.sequences + states + k)];
+    const int input = constant_input(k);
+    if (answer.is_null()) answers[std::size_t(input)] = answer;
+    if (!is_plain(answer)) continue;
+    const Variable sum(tensor_type(answer.dtype(), inner_constant(k).static_shape()));
+    targets.push_back({input, false, int(back.states.size())});
+    back.states.push_back(sum);
+    back.next.push_back(fitted(sum, sum + answer));
+    back.initial.push_back(zeros_like(node.input(input), answer.dtype()));
+  }
+  for (int k = 0; k < layout_.sequences; ++k) {
+    const Variable& answer = inner[std::size_t(k)];
+    if (answer.is_null()) answers[std::size_t(sequence_input(k))] = answer;
+    if (!is_plain(answer)) continue;
+    targets.push_back({sequence_input(k), true, int(back.traced.size())});
+    back.traced.push_back(with_static_shape_of(element(k), answer));
+  }
+  if (targets.empty()) return answers;
+
+  // What the steps backward read of those forward.
+  Variables computed = back.next;
+  computed.insert(computed.end(), back.traced.begin(), back.traced.end());
+  Variables varying;
+  for (int k = 0; k < layout_.sequences; ++k) varying.push_back(element(k));
+  for (int k = 0; k < states; ++k) varying.push_back(state(k));
+  Variables adjoints;
+  for (auto& each : seeds)
+    if (!each.is_disconnected()) adjoints.push_back(each);
+  for (std::size_t k = 0; k < back.states.size(); ++k) adjoints.push_back(back.states[k]);
+  Variables kept = worth_saving(computed, adjoints, varying);
+  Replacements from_traces;
+  for (auto& each : kept) from_traces.emplace_back(each, leaf_like(each));
+  computed = clone_replace(computed, from_traces);
+  std::copy(computed.begin(), computed.begin() + std::ptrdiff_t(back.next.size()), back.next.begin());
+  std::copy(computed.begin() + std::ptrdiff_t(back.next.size()), computed.end(), back.traced.begin());
+  VariableSet needed;
+  for (auto& leaf : graph_inputs(computed)) needed.insert(leaf);
+
+  // The forward scan with more traces: it merges with this one when a function is made.
+  Variables extended(outputs.begin(), outputs.begin() + states + traces);
+  for (int k = 0; k < states; ++k)
+    if (needed.contains(state(k)) && as_tensor(state(k).type())) extended.push_back(state(k));
+  // What is a trace already is kept once.
+  std::vector<std::size_t> kept_at;
+  for (auto& each : kept) {
+    const auto is_same = [&](const Variable& other) { return other.same_as(each); };
+    auto found = std::find_if(extended.begin() + states, extended.end(), is_same);
+    if (found == extended.end()) found = extended.insert(found, each);
+    kept_at.push_back(std::size_t(found - extended.begin()));
+  }
+  const bool extends = extended.size() > std::size_t(states + traces);
+  if (layout_.has_until) extended.push_back(until());
+  const Apply forward = extends ? make_ref<ScanOp>(make_ref<InnerGraph>(graph_->inputs(), extended, called()), layout_)
+                                      ->make_node(node.inputs())
+                                : node;
+
+  const Variable steps = layout_.has_until ? node.outputs().back() : node.input(0);
+  const bool is_cut = layout_.truncate_gradient >= 0;
+  back.n_steps = is_cut ? minimum(steps, int64_constant(layout_.truncate_gradient)) : steps;
+  const auto backward = [&](const Variable& stack) {
+    const Variable whole = reversed(layout_.has_until ? first_of(stack, steps) : stack);
+    return is_cut ? first_of(whole, back.n_steps) : whole;
+  };
+  const auto read = [&](const Variable& element, const Variable& stack) {
+    if (!needed.contains(element)) return;
+    back.elements.push_back(element);
+    back.sequences.push_back(backward(stack));
+  };
+  for (int k = 0; k < layout_.sequences; ++k) read(element(k), node.input(sequence_input(k)));
+  int next_trace = states + traces;
+  for (int k = 0; k < states; ++k)
+    if (needed.contains(state(k)) && as_tensor(state(k).type())) read(state(k), forward.output(next_trace++));
+  for (std::size_t k = 0; k < kept.size(); ++k) read(from_traces[k].second, forward.output(int(kept_at[k])));
+  for (int k = 0; k < traces; ++k) {
+    const Variable& adjoint = seeds[std::size_t(states + k)];
+    if (adjoint.is_disconnected()) continue;
+    const Variable& given = cotangents[std::size_t(trace_output(k))];
+    read(adjoint, given.dtype() == adjoint.dtype() ? given : cast(given, adjoint.dtype()));
+  }
+  for (int k = 0; k < constant_count(); ++k)
+    back.constants.emplace_back(inner_constant(k), node.input(constant_input(k)));
+  const Apply scan = make_scan(back);
+
+  for (auto& target : targets) {
+    Variable& answer = answers[std::size_t(target.input)];
+    if (!target.is_trace) {
+      answer = scan.output(target.place);
+      // Beyond the last steps that count, an initial value has no effect.
+      if (is_cut && target.input < constant_input(0))
+        answer = switch_(eq(back.n_steps, steps), answer, zeros_like(answer));
+      continue;
+    }
+    const Variable stack = reversed(scan.output(int(back.states.size()) + target.place));
+    const Variable& whole = node.input(target.input);
+    answer = !layout_.has_until && !is_cut
+                 ? stack
+                 : set_subtensor(zeros_like(whole, stack.dtype()),
+                                 {IndexItem(Slice{Operand(steps - back.n_steps), Operand(steps), {}})}, stack);
+    answer = with_static_shape_of(whole, answer);
+  }
+  return answers;
+}
+
+Variables ScanOp::pushforward(const Apply& node, std::span<const Variable> tangents) const {
+  const TestValuesOff none_are_known;
+  const int states = layout_.states, traces = trace_count();
+  Variables answers(node.output_count(), disconnected());
+  const Variables& inputs = graph_->inputs();
+  Variables seeds(inputs.size(), disconnected());
+  bool any = false;
+  for (std::size_t i = 0; i < inputs.size(); ++i)
+    if (is_plain(tangents[i + 1]) && is_real(inputs[i])) seeds[i] = leaf_like(inputs[i]), any = true;
+  if (!any) return answers;
+  Variables inner;
+  for (bool grows = true; grows;) {
+    grows = false;
+    inner = calculus().pushforward(graph_->outputs(), inputs, seeds);
+    for (int k = 0; k < states; ++k) {
+      Variable& own = seeds[std::size_t(layout_.sequences + k)];
+      if (!own.is_disconnected() || !is_plain(inner[std::size_t(k)]) || !is_real(state(k))) continue;
+      own = leaf_like(state(k));
+      grows = true;
+    }
+  }
+  for (std::size_t k = 0; k < inner.size(); ++k)
+    if (inner[k].is_null()) {
+      for (std::size_t o = 0; o < std::size_t(states + traces); ++o)
+        if (is_real(node.output(int(o)))) answers[o] = inner[k];
+      return answers;
+    }
+  ScanParts both;
+  both.n_steps = node.input(0);
+  both.truncate_gradient = layout_.truncate_gradient;
+  both.name = layout_.name.empty() ? "" : cat("pushforward of ", layout_.name);
+  const auto tangent_of = [&](int inner_place, const Variable& value) {
+    const Variable& given = tangents[std::size_t(inner_place + 1)];
+    return is_plain(given) ? fitted(value, given) : zeros_like(value);
+  };
+  for (int k = 0; k < layout_.sequences; ++k) {
+    both.elements.push_back(element(k));
+    both.sequences.push_back(node.input(sequence_input(k)));
+  }
+  for (int k = 0; k < layout_.sequences; ++k)
+    if (const Variable& own = seeds[std::size_t(k)]; !own.is_disconnected()) {
+      both.elements.push_back(own);
+      both.sequences.push_back(tangent_of(k, node.input(sequence_input(k))));
+    }
+  for (int k = 0; k < states; ++k) {
+    both.states.push_back(state(k));
+    both.next.push_back(next(k));
+    both.initial.push_back(node.input(initial_input(k)));
+  }
+  std::vector<int> tangent_states(std::size_t(states), -1), tangent_traces(std::size_t(traces), -1);
+  for (int k = 0; k < states; ++k) {
+    const Variable& own = seeds[std::size_t(layout_.sequences + k)];
+    if (own.is_disconnected()) continue;
+    tangent_states[std::size_t(k)] = int(both.states.size());
+    both.states.push_back(own);
+    const Variable& answer = inner[std::size_t(k)];
+    both.next.push_back(is_plain(answer) ? fitted(own, answer) : zeros_like(own));
+    both.initial.push_back(tangent_of(layout_.sequences + k, node.input(initial_input(k))));
+  }
+  for (int k = 0; k < traces; ++k) {
+    const Variable& answer = inner[std::size_t(states + k)];
+    if (!is_plain(answer)) continue;
+    tangent_traces[std::size_t(k)] = int(both.traced.size());
+    both.traced.push_back(fitted(traced(k), answer));
+  }
+  for (int k = 0; k < constant_count(); ++k) {
+    both.constants.emplace_back(inner_constant(k), node.input(constant_input(k)));
+    const int place = layout_.sequences + states + k;
+    if (const Variable& own = seeds[std::size_t(place)]; !own.is_disconnected())
+      both.constants.emplace_back(own, tangent_of(place, node.input(constant_input(k))));
+  }
+  if (layout_.has_until) both.until = until();
+  const Apply scan = make_scan(both);
+  for (int k = 0; k < states; ++k)
+    if (tangent_states[std::size_t(k)] >= 0) answers[std::size_t(k)] = scan.output(tangent_states[std::size_t(k)]);
+  for (int k = 0; k < traces; ++k)
+    if (tangent_traces[std::size_t(k)] >= 0)
+      answers[std::size_t(trace_output(k))] = with_static_shape_of(
+          node.output(trace_output(k)), scan.output(int(both.states.size()) + tangent_traces[std::size_t(k)]));
+  return answers;
+}
+
+}  // namespace bitale

@@ -1,0 +1,346 @@
+"""scan: values and gradients against loops written out, in every linker, and what bad input says."""
+
+import numpy as np
+import pytest
+
+import bitale as bt
+import bitale.tensor as pt
+from bitale.scan import fori_loop, until, while_loop
+from bitale.scan import filter as scan_filter
+
+LINKERS = ["vm", "jit", "c"]
+rng = np.random.default_rng(3)
+
+
+def call(inputs, outputs, values, linker="jit"):
+    f = bt.function(inputs, outputs, mode=bt.Mode(linker=linker), on_unused_input="ignore")
+    return f(*values)
+
+
+def numeric(f, values, k, eps=1e-6):
+    """Central differences of the scalar f by its k-th argument."""
+    at = [np.array(v, dtype=float) for v in values]
+    out = np.zeros_like(at[k])
+    for i in np.ndindex(*at[k].shape):
+        sides = []
+        for sign in (1, -1):
+            moved = [v.copy() for v in at]
+            moved[k][i] += sign * eps
+            sides.append(f(*moved))
+        out[i] = (sides[0] - sides[1]) / (2 * eps)
+    return out
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+@pytest.mark.parametrize("n", [0, 1, 7])
+def test_recurrence(linker, n):
+    x, a, y0 = pt.dvector("x"), pt.dscalar("a"), pt.dscalar("y0")
+    ys, updates = bt.scan(lambda x_t, y: a * y + x_t, sequences=x, outputs_info=y0)
+    assert updates == {}
+    values = rng.normal(size=n), 0.7, 0.3
+    expected, y = [], values[2]
+    for each in values[0]:
+        y = values[1] * y + each
+        expected.append(y)
+    np.testing.assert_allclose(call([x, a, y0], ys, values, linker), np.array(expected), rtol=1e-14)
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+@pytest.mark.parametrize("n", [0, 1, 6])
+def test_gradients_of_a_recurrence(linker, n):
+    x, a, y0 = pt.dvector("x"), pt.dscalar("a"), pt.dscalar("y0")
+    ys = bt.scan(lambda x_t, y: pt.tanh(a * y + x_t) * y, sequences=x, outputs_info=y0, return_updates=False)
+    cost = (ys**2).sum() + pt.sin(ys).sum()
+    values = [rng.normal(size=n), 0.7, 0.8]
+
+    def loop(xs, a, y):
+        out = 0.0
+        for each in xs:
+            y = np.tanh(a * y + each) * y
+            out += y**2 + np.sin(y)
+        return out
+
+    got = call([x, a, y0], [cost, *bt.grad(cost, [x, a, y0])], values, linker)
+    np.testing.assert_allclose(got[0], loop(*values), rtol=1e-13)
+    for k in range(3):
+        np.testing.assert_allclose(got[k + 1], numeric(loop, values, k), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+def test_tanh_rnn(linker):
+    x, w, h0 = pt.dmatrix("x"), pt.dmatrix("w"), pt.dvector("h0")
+    hs = bt.scan(lambda x_t, h: pt.tanh(w @ h + x_t), sequences=x, outputs_info=h0, return_updates=False)
+    cost = (hs**2).sum() + hs[-1].sum()
+    values = [rng.normal(size=(5, 3)), rng.normal(size=(3, 3)), rng.normal(size=3)]
+
+    def loop(xs, w, h):
+        out = 0.0
+        for each in xs:
+            h = np.tanh(w @ h + each)
+            out += (h**2).sum()
+        return out + h.sum()
+
+    got = call([x, w, h0], [cost, *bt.grad(cost, [x, w, h0])], values, linker)
+    np.testing.assert_allclose(got[0], loop(*values), rtol=1e-13)
+    for k in range(3):
+        np.testing.assert_allclose(got[k + 1], numeric(loop, values, k), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+def test_taps(linker):
+    x, s = pt.dvector("x"), pt.dvector("s")
+    ys = bt.scan(
+        lambda x2, x0, xm, y1, y3: y1 * 0.5 - y3 * 0.25 + x2 * x0 + xm,
+        sequences=[{"input": x, "taps": [2, 0, -1]}],
+        outputs_info=[{"initial": s, "taps": [-1, -3]}],
+        return_updates=False,
+    )
+    values = [rng.normal(size=9), rng.normal(size=3)]
+
+    def loop(x, s):
+        y = list(s)
+        for t in range(1, len(x) - 2):
+            y.append(y[-1] * 0.5 - y[-3] * 0.25 + x[t + 2] * x[t] + x[t - 1])
+        return np.array(y[3:])
+
+    np.testing.assert_allclose(call([x, s], ys, values, linker), loop(*values), rtol=1e-13)
+    cost = (ys**2).sum()
+    for got, k in zip(call([x, s], bt.grad(cost, [x, s]), values, linker), range(2)):
+        np.testing.assert_allclose(got, numeric(lambda *v: (loop(*v) ** 2).sum(), values, k), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+@pytest.mark.parametrize("limit", [-1.0, 3.0, 1e9])
+def test_until(linker, limit):
+    a, y0 = pt.dscalar("a"), pt.dscalar("y0")
+    ys = bt.scan(
+        lambda y: (y * a + 1.0, until(y * a + 1.0 > limit)), outputs_info=y0, n_steps=6, return_updates=False
+    )
+
+    def loop(a, y, keep=False):
+        out = []
+        for _ in range(6):
+            y = y * a + 1.0
+            out.append(y)
+            if y > limit:
+                break
+        return np.array(out) if keep else (np.array(out) ** 2).sum()
+
+    values = [1.3, 0.5]
+    np.testing.assert_allclose(call([a, y0], ys, values, linker), loop(*values, True), rtol=1e-13)
+    cost = (ys**2).sum()
+    for got, k in zip(call([a, y0], bt.grad(cost, [a, y0]), values, linker), range(2)):
+        np.testing.assert_allclose(got, numeric(loop, values, k), rtol=1e-6)
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+def test_several_results_of_several_kinds(linker):
+    x, k0, m0 = pt.fmatrix("x"), pt.lscalar("k0"), pt.fmatrix("m0")
+    out = bt.scan(
+        lambda x_t, k, m: [k + 1, m + pt.outer(x_t, x_t) * pt.cast(k, "float32"), x_t.sum(), x_t > 0],
+        sequences=x,
+        outputs_info=[k0, m0, None, None],
+        return_updates=False,
+    )
+    xs = rng.normal(size=(4, 2)).astype("float32")
+    got = call([x, k0, m0], out, [xs, 3, np.zeros((2, 2), "float32")], linker)
+    k, m, rows = 3, np.zeros((2, 2)), []
+    for each in xs:
+        m = m + np.outer(each, each) * k
+        k += 1
+        rows.append(m)
+    np.testing.assert_array_equal(got[0], [4, 5, 6, 7])
+    np.testing.assert_allclose(got[1], rows, rtol=1e-5)
+    np.testing.assert_allclose(got[2], xs.sum(1), rtol=1e-5, atol=1e-6)
+    np.testing.assert_array_equal(got[3], xs > 0)
+    assert [g.dtype for g in got] == ["int64", "float32", "float32", "bool"]
+
+
+def test_go_backwards_n_steps_and_weak_numbers():
+    x, n = pt.dvector("x"), pt.lscalar("n")
+    ys = bt.scan(lambda x_t, y: y + x_t, sequences=x, outputs_info=0, go_backwards=True, n_steps=n, return_updates=False)
+    assert ys.dtype == "float64"
+    f = bt.function([x, n], ys)
+    np.testing.assert_array_equal(f([1.0, 2.0, 4.0], 2), [4.0, 6.0])
+    np.testing.assert_array_equal(f([1.0, 2.0, 4.0], 0), [])
+    with pytest.raises(ValueError, match="4"):
+        f([1.0, 2.0, 4.0], 4)
+    with pytest.raises(ValueError, match="n_steps is -1|negative|-1"):
+        f([1.0, 2.0, 4.0], -1)
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+def test_nested(linker):
+    x, a = pt.dvector("x"), pt.dscalar("a")
+
+    def outer(x_t, y):
+        within = bt.scan(lambda z: pt.sin(z * a) + x_t, outputs_info=y, n_steps=3, return_updates=False)
+        return within[-1]
+
+    ys = bt.scan(outer, sequences=x, outputs_info=pt.zeros([]), return_updates=False)
+
+    def loop(xs, a):
+        y, out = 0.0, 0.0
+        for each in xs:
+            for _ in range(3):
+                y = np.sin(y * a) + each
+            out += y * y
+        return out
+
+    values = [rng.normal(size=4), 0.9]
+    cost = (ys**2).sum()
+    got = call([x, a], [cost, *bt.grad(cost, [x, a])], values, linker)
+    np.testing.assert_allclose(got[0], loop(*values), rtol=1e-12)
+    for k in range(2):
+        np.testing.assert_allclose(got[k + 1], numeric(loop, values, k), rtol=1e-6)
+
+
+def test_second_derivatives_and_forward_mode():
+    x, a = pt.dvector("x"), pt.dscalar("a")
+    ys = bt.scan(lambda x_t, y: pt.tanh(a * y + x_t), sequences=x, outputs_info=0.5, return_updates=False)
+    cost = (ys**2).sum()
+    g = bt.grad(cost, a)
+    values = [rng.normal(size=5), 0.8]
+    first = bt.function([x, a], g)
+    second = bt.function([x, a], bt.grad(g, a))
+    eps = 1e-5
+    np.testing.assert_allclose(
+        second(*values), (first(values[0], 0.8 + eps) - first(values[0], 0.8 - eps)) / (2 * eps), rtol=1e-7
+    )
+    tangent = bt.function([x, a], bt.pushforward(cost, [a], [pt.ones([])]))(*values)
+    np.testing.assert_allclose(np.squeeze(tangent), first(*values), rtol=1e-12)
+    hessian = bt.function([x, a], bt.hessian(cost, x))(*values)
+    gx = bt.function([x, a], bt.grad(cost, x))
+    moved = values[0].copy()
+    moved[2] += eps
+    np.testing.assert_allclose(hessian[2], (gx(moved, 0.8) - gx(values[0], 0.8)) / eps, rtol=1e-3, atol=1e-5)
+    np.testing.assert_allclose(hessian, hessian.T, rtol=1e-9, atol=1e-12)
+
+
+def test_jacobian_and_batches():
+    x, a, y0 = pt.dvector("x"), pt.dscalar("a"), pt.dscalar("y0")
+    ys = bt.scan(lambda x_t, y: pt.tanh(a * y + x_t), sequences=x, outputs_info=y0, return_updates=False)
+    values = [rng.normal(size=4), 0.8, 0.1]
+    jacobian = call([x, a, y0], bt.jacobian(ys, x), values)
+    f = bt.function([x, a, y0], ys)
+    for k in range(4):
+        moved = values[0].copy()
+        moved[k] += 1e-6
+        np.testing.assert_allclose(jacobian[:, k], (f(moved, 0.8, 0.1) - f(*values)) / 1e-6, rtol=1e-4, atol=1e-6)
+    xs, bs = pt.dmatrix("xs"), pt.dvector("bs")
+    many = bt.vectorize_graph(ys, {x: xs, a: bs})
+    stack, rates = rng.normal(size=(3, 4)), np.array([0.1, 0.5, 0.9])
+    got = call([xs, bs, y0], many, [stack, rates, 0.1])
+    np.testing.assert_allclose(got, [f(s, r, 0.1) for s, r in zip(stack, rates)], rtol=1e-13)
+
+
+@pytest.mark.parametrize("steps", [2, 5, 100])
+def test_truncated_gradient(steps):
+    x, a, y0 = pt.dvector("x"), pt.dscalar("a"), pt.dscalar("y0")
+    ys = bt.scan(
+        lambda x_t, y: a * y + x_t, sequences=x, outputs_info=y0, truncate_gradient=steps, return_updates=False
+    )
+    values = [rng.normal(size=5), 0.5, 2.0]
+    gx, ga, g0 = call([x, a, y0], bt.grad(ys[-1], [x, a, y0]), values)
+    ys = [2.0]
+    for each in values[0]:
+        ys.append(0.5 * ys[-1] + each)
+    weights = np.array([0.5 ** (4 - t) if 4 - t < steps else 0.0 for t in range(5)])
+    np.testing.assert_allclose(gx, weights)
+    np.testing.assert_allclose(ga, (weights * np.array(ys[:-1])).sum())
+    np.testing.assert_allclose(g0, 0.5**5 if steps >= 5 else 0.0)
+
+
+def test_shared_variables_and_updates():
+    counter = bt.shared(np.int64(3), name="counter")
+    w = bt.shared(np.array([1.0, 2.0]), name="w")
+    ys, updates = bt.scan(lambda y: (y + w * pt.cast(counter, "float64"), {counter: counter + 1}), None, w, n_steps=3)
+    f = bt.function([], ys, updates=updates)
+    np.testing.assert_allclose(f(), np.array([1.0, 2.0]) * np.array([[4.0], [8.0], [13.0]]))
+    assert counter.get_value() == 6
+    with pytest.raises(bt.MissingInputError, match="counter"):
+        bt.scan(lambda y: y + pt.cast(counter, "float64"), None, w, n_steps=3, strict=True)
+
+
+def test_short_forms():
+    x = pt.dvector("x")
+    values = np.array([1.0, -2.0, 4.0])
+    squares, _ = bt.map(lambda v: v**2, x)
+    last, _ = bt.reduce(lambda v, s: s + v, x, pt.zeros([]))
+    left, _ = bt.foldl(lambda v, s: s * 0.5 + v, x, pt.zeros([]))
+    right, _ = bt.foldr(lambda v, s: s * 0.5 + v, x, pt.zeros([]))
+    positive, _ = scan_filter(lambda v: v > 0, x)
+    got = call([x], [squares, last, left, right, positive], [values])
+    np.testing.assert_allclose(got[0], values**2)
+    np.testing.assert_allclose(got[1:4], [3.0, (0.5 - 2) * 0.5 + 4, (2.0 - 2.0) * 0.5 + 1])
+    np.testing.assert_allclose(got[4], [1.0, 4.0])
+    n = pt.lscalar("n")
+    factorial = fori_loop(1, n + 1, lambda i, p: p * i, pt.constant(1, dtype="int64"))
+    assert bt.function([n], factorial)(6) == 720
+    root = while_loop(lambda v: abs(v * v - 2.0) > 1e-12, lambda v: (v + 2.0 / v) / 2.0, 1.0, max_steps=50)
+    np.testing.assert_allclose(bt.function([], root)(), np.sqrt(2.0))
+
+
+@pytest.mark.parametrize("n", [1, 7, 20])
+def test_checkpoints(n):
+    x, a = pt.dvector("x"), pt.dscalar("a")
+    plain = bt.scan(lambda x_t, y: pt.tanh(a * y + x_t), sequences=x, outputs_info=0.5, return_updates=False)
+    kept, _ = bt.scan_checkpoints(lambda x_t, y: pt.tanh(a * y + x_t), sequences=x, outputs_info=0.5, save_every_N=5)
+    values = [rng.normal(size=n), 0.8]
+    got = call([x, a], [plain[-1], kept[-1], bt.grad(plain[-1], a), bt.grad(kept[-1], a)], values)
+    np.testing.assert_allclose(got[1], got[0], rtol=1e-13)
+    np.testing.assert_allclose(got[3], got[2], rtol=1e-12)
+
+
+def test_bad_input():
+    x, y = pt.dvector("x"), pt.dvector("y")
+    with pytest.raises(ValueError, match="n_steps"):
+        bt.scan(lambda s: s, outputs_info=pt.zeros([]))
+    with pytest.raises(ValueError, match="-2"):
+        bt.scan(lambda s: s, outputs_info=pt.zeros([]), n_steps=-2)
+    with pytest.raises(TypeError, match="result 0 starts as .*float32.*float64(.|\n)*cast"):
+        bt.scan(lambda x_t, s: s + x_t, x, pt.constant(np.float32(0)))
+    with pytest.raises(TypeError, match="dimension"):
+        bt.scan(lambda x_t, s: s + x, x, pt.zeros([]))
+    with pytest.raises(TypeError, match="shape"):
+        bt.scan(lambda x_t, s: pt.zeros([3]) + s, x, pt.zeros([1]))
+    with pytest.raises(ValueError, match="before the start"):
+        bt.scan(lambda x_t, s: s + x_t, x, {"initial": pt.zeros([2]), "taps": [-3]})
+    with pytest.raises(ValueError, match="negative"):
+        bt.scan(lambda x_t, s: s + x_t, x, {"initial": pt.zeros([2]), "taps": [1]})
+    with pytest.raises(ValueError, match="2 results, expected 1"):
+        bt.scan(lambda x_t, s: [s, s], x, pt.zeros([]))
+    with pytest.raises(ValueError, match="1 result, expected 2"):
+        bt.scan(lambda x_t, s, r: s, x, [pt.zeros([]), pt.zeros([])])
+    with pytest.raises(TypeError, match="until"):
+        bt.scan(lambda x_t, s: (s, until(x > 0)), x, pt.zeros([]))
+    with pytest.raises(ValueError, match="unknown key"):
+        bt.scan(lambda x_t: x_t, {"input": x, "tap": [0]})
+    with pytest.raises(ValueError, match="initial"):
+        bt.scan(lambda x_t, s: s, x, {"taps": [-1]})
+    both = bt.scan(lambda a, b: a + b, [x, y], return_updates=False)
+    for linker in LINKERS:
+        with pytest.raises(ValueError, match="elements|length"):
+            call([x, y], both, [np.ones(3), np.ones(4)], linker)
+    with pytest.raises(ValueError, match="3|sequence"):
+        bt.scan(lambda a: a, pt.zeros([3]), n_steps=4)
+
+
+def test_errors_name_the_step():
+    x, i = pt.dvector("x"), pt.lvector("i")
+    ys = bt.scan(lambda i_t: x[i_t], i, return_updates=False)
+    f = bt.function([x, i], ys, mode=bt.Mode(linker="vm", optimizer="fast_compile"))
+    with pytest.raises(IndexError, match="step +2 of 3"):
+        f([1.0, 2.0], [0, 1, 5])
+
+
+def test_pickle_print_and_equality():
+    import pickle
+
+    x = pt.dvector("x")
+    ys = bt.scan(lambda x_t, y: x_t + y, x, 0.0, return_updates=False)
+    zs = bt.scan(lambda x_t, y: x_t + y, x, 0.0, return_updates=False)
+    assert ys.owner.op == zs.owner.op and hash(ys.owner.op) == hash(zs.owner.op)
+    assert "Scan{" in bt.dprint(ys, file="str") and "Add" in bt.dprint(ys, file="str")
+    f = pickle.loads(pickle.dumps(bt.function([x], ys)))
+    np.testing.assert_allclose(f([1.0, 2.0, 3.0]), [1.0, 3.0, 6.0])
