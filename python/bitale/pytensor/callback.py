@@ -1,0 +1,65 @@
+"""A node of PyTensor that runs by its own `perform`, called back from the compiled function."""
+
+from __future__ import annotations
+
+from typing import Any, Sequence
+
+import numpy as np
+from pytensor.graph.basic import Apply as PyTensorApply, Constant
+from pytensor.scalar.basic import ScalarType
+
+from bitale.graph import Apply, Op
+from bitale.pytensor.types import converted_type
+
+
+def _detached(node: PyTensorApply) -> PyTensorApply:
+    """The node without what computes its inputs, so that it keeps no graph alive."""
+    inputs = [x if isinstance(x, Constant) else x.type(name=x.name) for x in node.inputs]
+    return node.clone_with_new_inputs(inputs, strict=False)
+
+
+class Callback(Op):
+    """The op of one PyTensor node. Nodes of equal ops and inputs' types are computed once."""
+
+    __props__ = ("op", "fixed", "input_types", "output_types")
+
+    def __init__(self, node: PyTensorApply):
+        self.node = _detached(node)
+        self.op = node.op
+        self.fixed = tuple(x if _is_fixed(x) else None for x in node.inputs)
+        self.input_types = tuple(x.type for x in node.inputs)
+        self.output_types = tuple(x.type for x in node.outputs)
+
+    def __str__(self) -> str:
+        return f"pytensor.{self.op}"
+
+    def make_node(self, *inputs: Any) -> Apply:
+        return Apply(self, list(inputs), [converted_type(t)() for t in self.output_types])
+
+    def perform(self, node: Apply, inputs: Sequence[Any], output_storage: list[list[Any]]) -> None:
+        given = iter(inputs)
+        values = [x.data if x is not None else _as_given(t, next(given)) for x, t in zip(self.fixed, self.input_types)]
+        storage: list[list[Any]] = [[None] for _ in self.output_types]
+        self.op.perform(self.node, values, storage)
+        for to, cell, type_ in zip(output_storage, storage, self.output_types):
+            value = np.asarray(cell[0], dtype=type_.dtype)
+            to[0] = value.copy() if any(np.may_share_memory(value, x) for x in inputs) else value
+
+
+def _is_fixed(x: Any) -> bool:
+    """Constants that are no arrays, such as None and slices: they are a part of the op."""
+    return isinstance(x, Constant) and not hasattr(x.type, "dtype")
+
+
+def _as_given(type_: Any, value: Any) -> Any:
+    return value[()] if isinstance(type_, ScalarType) else value
+
+
+def callback(node: PyTensorApply, inputs: Sequence[Any]) -> list[Any]:
+    """The node's outputs, by a host callback. TypeError where an input or output has no Bitale type."""
+    for x in (*node.inputs, *node.outputs):
+        if not _is_fixed(x):
+            converted_type(x.type)
+    op = Callback(node)
+    made = op.make_node(*(value for value, x in zip(inputs, node.inputs) if not _is_fixed(x)))
+    return list(made.outputs)

@@ -1,0 +1,35 @@
+"""Checks, branches, and ops that hand on their input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytensor.gradient as gradient
+from pytensor.compile.ops import DeepCopyOp, TypeCastingOp, ViewOp
+from pytensor.ifelse import IfElse
+from pytensor.raise_op import CheckAndRaise
+
+import bitale as bt
+import bitale.tensor as pt
+from bitale import raise_op
+from bitale.pytensor.registry import converts
+
+
+@converts(
+    DeepCopyOp, ViewOp, TypeCastingOp, gradient.ZeroGrad, gradient.UndefinedGrad, gradient.DisconnectedGrad, gradient.GradClip,
+    gradient.GradScale,
+)
+def _same(op: Any, node: Any, x: Any, *_: Any) -> Any:
+    return x
+
+
+@converts(CheckAndRaise)
+def _check(op: Any, node: Any, x: Any, *conditions: Any) -> Any:
+    held = [c if c.dtype == "bool" else pt.neq(c, 0) for c in conditions]
+    return raise_op.CheckAndRaise(op.exc_type, op.msg)(x, *held)
+
+
+@converts(IfElse)
+def _ifelse(op: Any, node: Any, condition: Any, *branches: Any) -> Any:
+    found = bt.ifelse(condition, list(branches[: op.n_outs]), list(branches[op.n_outs :]))
+    return found if isinstance(found, (list, tuple)) else [found]

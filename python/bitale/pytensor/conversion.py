@@ -1,0 +1,199 @@
+"""From a PyTensor graph to a Bitale graph: node by node in topological order, each by the converter of its op's class."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from typing import Any, Callable, Iterable, Sequence
+
+from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.graph.basic import Constant, Variable
+from pytensor.graph.traversal import toposort
+
+import bitale as bt
+from bitale.pytensor.callback import callback
+from bitale.pytensor.registry import NotConverted, converter_of
+from bitale.pytensor.types import converted_constant, converted_type, fitted, is_expressible
+
+
+class ConversionError(NotImplementedError):
+    """What of a PyTensor graph Bitale can't express. `reasons` says it op by op."""
+
+    def __init__(self, reasons: dict[str, str]):
+        self.reasons = dict(reasons)
+        super().__init__("; ".join(f"{op}: {why}" for op, why in self.reasons.items()))
+
+
+@dataclasses.dataclass
+class Report:
+    """How the nodes of a graph run. native: how many are converted; callbacks: for each op that is called back, how many nodes and why;
+    interpreted: why the whole graph is left to PyTensor's own Python linker, if it is."""
+
+    native: int = 0
+    callbacks: dict[str, tuple[int, str]] = dataclasses.field(default_factory=dict)
+    interpreted: str | None = None
+
+    def add_callback(self, op: str, why: str) -> None:
+        self.callbacks[op] = (self.callbacks.get(op, (0, ""))[0] + 1, why)
+
+    @property
+    def is_native(self) -> bool:
+        return self.interpreted is None and not self.callbacks
+
+    def __str__(self) -> str:
+        if self.interpreted is not None:
+            return f"PyTensor's Python linker runs the whole graph: {self.interpreted}"
+        lines = [f"native: {self.native} nodes"]
+        lines += [f"host callback: {op} ({count} node{'s' * (count > 1)}): {why}" for op, (count, why) in self.callbacks.items()]
+        return "\n".join(lines)
+
+
+_warned: set[str] = set()
+
+
+def _warn_once(op: str, why: str) -> None:
+    if op not in _warned:
+        _warned.add(op)
+        warnings.warn(f"bitale.pytensor: {op} runs by its own perform, called back from native code: {why}", stacklevel=4)
+
+
+class Conversion:
+    """The conversion of one graph: which Bitale variable stands for which of PyTensor, and a report.
+
+    known: PyTensor variables that have a counterpart already. prepare: what is done to the inner graphs of ops before they are converted, in
+    place. strict: ops without a converter are an error rather than callbacks.
+    """
+
+    def __init__(
+        self,
+        known: dict[Variable, Any] | None = None,
+        *,
+        strict: bool = False,
+        prepare: Callable[[Any], None] | None = None,
+    ):
+        self.variables: dict[Variable, Any] = dict(known or {})
+        self.inputs: dict[Variable, bt.Variable] = {}  # the leaves that were made on the way
+        self.strict = strict
+        self.prepare = prepare
+        self.report = Report()
+        self._refused: dict[str, str] = {}
+
+    def __call__(self, outputs: Sequence[Variable]) -> list[Any]:
+        """The counterparts of these variables. ConversionError, with all reasons, where there are none."""
+        for node in toposort(outputs, blockers=list(self.variables)):
+            self._convert_node(node)
+        found = [self._leaf(v) if v.owner is None else self.variables.get(v) for v in outputs]
+        if self._refused:
+            raise ConversionError(self._refused)
+        return found
+
+    def add_inputs(self, variables: Sequence[Variable]) -> list[Any]:
+        """New Bitale variables for these, shared ones among them. ConversionError where their types have no counterpart."""
+        refused = {f"{v}": f"Bitale has no type for PyTensor's {v.type}" for v in variables if not is_expressible(v.type)}
+        if refused:
+            raise ConversionError(refused)
+        made = [converted_type(v.type)(name=v.name) for v in variables]
+        self.variables.update(zip(variables, made))
+        return made
+
+    def inner(self, fgraph: Any, inputs: Sequence[Any], *, as_it_is: bool = False) -> list[Any]:
+        """The outputs of an inner graph, given Bitale variables for its inputs; rewritten first, unless it is wanted as it is."""
+        copy = fgraph
+        if self.prepare is not None and not as_it_is:
+            copy = fgraph.unfreeze() if hasattr(fgraph, "unfreeze") else fgraph.clone()
+            self.prepare(copy)
+        there = Conversion(dict(zip(copy.inputs, inputs)), strict=self.strict, prepare=self.prepare)
+        outputs = there(copy.outputs)
+        self.report.native += there.report.native
+        for op, (count, why) in there.report.callbacks.items():
+            for _ in range(count):
+                self.report.add_callback(op, why)
+        return outputs
+
+    def _leaf(self, variable: Variable) -> Any:
+        if variable not in self.variables:
+            self.variables[variable] = self._new_leaf(variable)
+        return self.variables[variable]
+
+    def _new_leaf(self, variable: Variable) -> Any:
+        try:
+            if isinstance(variable, Constant):
+                return converted_constant(variable)
+            if isinstance(variable, SharedVariable) and is_expressible(variable.type):
+                made = bt.shared(variable.get_value(), name=variable.name, shape=variable.type.shape)
+            else:
+                made = converted_type(variable.type)(name=variable.name)
+        except TypeError as error:
+            self._refused[f"{variable}"] = str(error)
+            return None
+        self.inputs[variable] = made
+        return made
+
+    def _convert_node(self, node: Any) -> None:
+        inputs = [self._leaf(x) if x.owner is None else self.variables[x] for x in node.inputs]
+        if self._refused:
+            outputs = [None] * len(node.outputs)
+            if converter_of(node.op) is None:
+                self._note_refusal(node)
+        else:
+            outputs = self._outputs_of(node, inputs)
+        for variable, value in zip(node.outputs, outputs):
+            if variable.name and value is not None and value.owner is not None and value.name is None:
+                value.name = variable.name
+            self.variables[variable] = value
+
+    def _outputs_of(self, node: Any, inputs: list[Any]) -> list[Any]:
+        convert, why = converter_of(node.op), "no converter is registered for it"
+        if convert is not None:
+            try:
+                made = convert(node.op, node, *inputs) if not _wants_conversion(convert) else convert(self, node.op, node, *inputs)
+                outputs = list(made) if isinstance(made, (list, tuple)) else [made]
+                outputs = [fitted(value, x.type) for value, x in zip(outputs, node.outputs)]
+                self.report.native += 1
+                return outputs
+            except NotConverted as reason:
+                why = str(reason) or why
+        name = type(node.op).__name__ if convert is None else str(node.op)
+        if self.strict:
+            self._refused[name] = why
+            return [None] * len(node.outputs)
+        try:
+            outputs = callback(node, inputs)
+        except TypeError as error:
+            self._refused[name] = str(error)
+            return [None] * len(node.outputs)
+        self.report.add_callback(name, why)
+        _warn_once(name, why)
+        return outputs
+
+    def _note_refusal(self, node: Any) -> None:
+        if self.strict:
+            self._refused.setdefault(type(node.op).__name__, "no converter is registered for it")
+
+
+def with_conversion(convert: Callable[..., Any]) -> Callable[..., Any]:
+    """Marks a converter that needs the conversion itself, for inner graphs: it is given as the first argument."""
+    convert._wants_conversion = True  # type: ignore[attr-defined]
+    return convert
+
+
+def _wants_conversion(convert: Any) -> bool:
+    return getattr(convert, "_wants_conversion", False)
+
+
+def from_pytensor(
+    variables: Variable | Iterable[Variable], known: dict[Variable, Any] | None = None, *, strict: bool = False
+) -> Any:
+    """The Bitale graph of a PyTensor variable, or of a list of them.
+
+    known: PyTensor variables, and the Bitale variables that stand for them. Other inputs become Bitale variables of the same name,
+    dtype and static shape, which are added to `known`; shared variables become Bitale's, with a copy of their value. Ops without a
+    converter become callbacks of their `perform`, with one warning for each; ConversionError, naming all of them, if `strict`, or if a
+    type has no counterpart.
+    """
+    conversion = Conversion(known, strict=strict)
+    single = isinstance(variables, Variable)
+    outputs = conversion([variables] if single else list(variables))
+    if known is not None:
+        known.update(conversion.inputs)
+    return outputs[0] if single else outputs

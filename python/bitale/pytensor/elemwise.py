@@ -1,0 +1,101 @@
+"""Elementwise ops: each of PyTensor's scalar ops by the Bitale function of the same meaning."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import pytensor.scalar.basic as ps
+import pytensor.scalar.math as psm
+from pytensor.tensor.elemwise import Elemwise
+
+import bitale.tensor as pt
+from bitale.pytensor.registry import NotConverted, converts
+
+# Scalar ops that are Bitale functions of another, or the same, name. Those that Bitale lacks are left out.
+_NAMES = {
+    ps: dict(
+        LT="lt", GT="gt", LE="le", GE="ge", EQ="eq", NEQ="neq", IsNan="isnan", IsInf="isinf", Switch="switch", OR="or_", XOR="xor",
+        AND="and_", Invert="invert", Maximum="maximum", ScalarMaximum="maximum", Minimum="minimum", ScalarMinimum="minimum",
+        Add="add", Mul="mul", Sub="sub", TrueDiv="true_div", IntDiv="int_div", Mod="mod", Pow="pow", Clip="clip", Second="second",
+        Abs="abs", Sign="sign", Ceil="ceil", Floor="floor", Trunc="trunc", RoundHalfToEven="round", Neg="neg", Reciprocal="reciprocal",
+        Log="log", Log2="log2", Log10="log10", Log1p="log1p", Exp="exp", Exp2="exp2", Expm1="expm1", Sqr="sqr", Sqrt="sqrt",
+        Deg2Rad="deg2rad", Rad2Deg="rad2deg", Cos="cos", ArcCos="arccos", Sin="sin", ArcSin="arcsin", Tan="tan", ArcTan="arctan",
+        ArcTan2="arctan2", Cosh="cosh", ArcCosh="arccosh", Sinh="sinh", ArcSinh="arcsinh", Tanh="tanh", ArcTanh="arctanh",
+    ),
+    psm: dict(
+        Erf="erf", Erfc="erfc", Erfcx="erfcx", Erfinv="erfinv", Erfcinv="erfcinv", Owens_t="owens_t", Gamma="gamma", GammaLn="gammaln",
+        Psi="psi", TriGamma="tri_gamma", PolyGamma="polygamma", GammaInc="gammainc", GammaIncC="gammaincc", GammaIncInv="gammaincinv",
+        GammaIncCInv="gammainccinv", Jv="jv", J1="j1", J0="j0", I1="i1", I0="i0", Ive="ive", Kve="kve", Sigmoid="sigmoid",
+        Softplus="softplus", Log1mexp="log1mexp", BetaInc="betainc", BetaIncInv="betaincinv", Hyp2F1="hyp2f1",
+    ),
+}
+_FUNCTIONS: dict[type, Callable[..., Any]] = {
+    getattr(module, cls): getattr(pt, name)
+    for module, names in _NAMES.items()
+    for cls, name in names.items()
+    if hasattr(module, cls) and hasattr(pt, name)
+}
+# Their result has the dtype of their arguments, not one that they are converted to.
+_COMPARING = (ps.LT, ps.GT, ps.LE, ps.GE, ps.EQ, ps.NEQ, ps.IsNan, ps.IsInf)
+
+
+def _round_half_away_from_zero(x: Any) -> Any:
+    whole = pt.trunc(x)
+    return whole + pt.switch(pt.ge(pt.abs(x - whole), 0.5), pt.sign(x), pt.zeros_like(x))
+
+
+def _composite(op: Any, dtype: str, inputs: tuple[Any, ...]) -> list[Any]:
+    inner = op.fgraph
+    values = dict(zip(inner.inputs, inputs))
+
+    def value(x: Any) -> Any:
+        return values[x] if x in values else pt.constant(x.data, dtype=x.type.dtype)
+
+    for node in inner.toposort():
+        outputs = apply_scalar_op(node.op, [x.type.dtype for x in node.outputs], tuple(map(value, node.inputs)))
+        values.update(zip(node.outputs, outputs))
+    return [value(x) for x in inner.outputs]
+
+
+def _aligned(op: Any, dtype: str, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The inputs in the dtype that the operation computes in, where Bitale would choose another by itself."""
+    if isinstance(op, (*_COMPARING, ps.Switch, psm.PolyGamma)):
+        return inputs
+    return tuple(x if x.dtype == dtype or x.dtype == "bool" and dtype == "bool" else pt.cast(x, dtype) for x in inputs)
+
+
+def apply_scalar_op(op: Any, dtypes: list[str], inputs: tuple[Any, ...]) -> list[Any]:
+    """The outputs, of these dtypes, of a scalar op applied to tensors. NotConverted where Bitale has no such function."""
+    if any(dtype.startswith("complex") for dtype in dtypes) or any(x.dtype.startswith("complex") for x in inputs):
+        raise NotConverted("complex numbers")
+    if isinstance(op, ps.Composite):
+        return _composite(op, dtypes[0], inputs)
+    if isinstance(op, ps.Cast):
+        return [pt.cast(inputs[0], dtypes[0])]
+    if isinstance(op, (ps.Identity, ps.Real, ps.Conj)):
+        return [inputs[0]]
+    if isinstance(op, ps.RoundHalfAwayFromZero):
+        return [_round_half_away_from_zero(pt.cast(inputs[0], dtypes[0]))]
+    function = next((_FUNCTIONS[cls] for cls in type(op).__mro__ if cls in _FUNCTIONS), None)
+    if function is None:
+        raise NotConverted(f"Bitale has no elementwise function {op}")
+    result = _applied(function, op, inputs)
+    if result.dtype != dtypes[0]:
+        result = _applied(function, op, _aligned(op, dtypes[0], inputs))
+    return [result if result.dtype == dtypes[0] else pt.cast(result, dtypes[0])]
+
+
+def _applied(function: Callable[..., Any], op: Any, inputs: tuple[Any, ...]) -> Any:
+    if isinstance(op, (ps.Add, ps.Mul)) and len(inputs) == 1:
+        return inputs[0]
+    return function(*inputs)
+
+
+@converts(Elemwise)
+def _elemwise(op: Any, node: Any, *inputs: Any) -> Any:
+    return apply_scalar_op(op.scalar_op, [x.type.dtype for x in node.outputs], inputs)
+
+
+@converts(ps.ScalarOp)
+def _scalar(op: Any, node: Any, *inputs: Any) -> Any:
+    return apply_scalar_op(op, [x.type.dtype for x in node.outputs], inputs)

@@ -1,0 +1,114 @@
+"""The linker and mode BITALE: PyTensor canonicalizes and stabilizes, in which PyMC hangs rewrites of its own; Bitale does the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytensor
+from pytensor.compile.mode import Mode, register_linker, register_mode
+from pytensor.graph.rewriting.db import RewriteDatabaseQuery
+from pytensor.link.basic import JITLinker, PerformLinker
+from pytensor.link.utils import raise_with_op
+
+import bitale as bt
+from bitale.pytensor.conversion import Conversion, ConversionError, Report
+
+QUERY = RewriteDatabaseQuery(include=["canonicalize", "stabilize", "scan_save_mem_no_prealloc"])
+
+
+class BitaleLinker(JITLinker):
+    """Compiles a PyTensor FunctionGraph as one Bitale function. strict: a graph with an op that has no converter is refused.
+
+    What was linked last is described by `report()`.
+    """
+
+    required_rewrites = ("minimum_compile",)
+    incompatible_rewrites = (
+        "cxx_only", "BlasOpt", "fusion", "inplace", "random_make_inplace", "scan_make_inplace", "local_careduce_fusion",
+        "scan_reduce_trace_prealloc",
+    )
+
+    def __init__(self, *args: Any, strict: bool = False, **kwargs: Any):
+        super().__init__(*args, **kwargs)
+        self.strict = strict
+        self._report = Report()
+
+    def accept(self, fgraph: Any, no_recycling: Any = None, profile: Any = None) -> Any:
+        linker = super().accept(fgraph, no_recycling, profile)
+        linker.strict = self.strict  # a linker that is in use gives another one, which knows nothing of it
+        return linker
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_report": Report()}
+
+    def report(self) -> Report:
+        """Which nodes run natively, and which by callbacks."""
+        return self._report
+
+    def fgraph_convert(self, fgraph: Any, *_: Any, **__: Any) -> Any:
+        conversion = Conversion(strict=self.strict, prepare=prepare_inner_graph)
+        inputs = conversion.add_inputs(fgraph.inputs)
+        outputs = conversion(fgraph.outputs)
+        self._report = conversion.report
+        return inputs, outputs
+
+    def jit_compile(self, fn: Any) -> Any:
+        inputs, outputs = fn
+        return bt.function(inputs, outputs, on_unused_input="ignore", trust_input=True)
+
+    def create_thunk_inputs(self, storage_map: dict[Any, Any]) -> list[Any]:
+        return [storage_map[x] for x in self.fgraph.inputs]
+
+    def make_all(self, input_storage: Any = None, output_storage: Any = None, storage_map: Any = None) -> Any:
+        try:
+            return super().make_all(input_storage, output_storage, storage_map)
+        except ConversionError as error:
+            if self.strict:
+                raise
+            return self._interpreted(str(error), input_storage, output_storage, storage_map)
+
+    def _interpreted(self, why: str, *storage: Any) -> Any:
+        """The graph as PyTensor's own Python linker runs it."""
+        self._report = Report(interpreted=why)
+        linker = PerformLinker(allow_gc=self.allow_gc).accept(self.fgraph, self.no_recycling)
+        return linker.make_all(*storage)
+
+    def create_jitable_thunk(
+        self, compute_map: Any, order: Any, input_storage: Any, output_storage: Any, storage_map: Any
+    ) -> tuple[list[Any], list[Any], Any]:
+        compiled = self.jit_compile(self.fgraph_convert(self.fgraph))
+        cells_in = self.create_thunk_inputs(storage_map)
+        cells_out = [storage_map[x] for x in self.fgraph.outputs]
+        nodes = [x.owner for x in self.fgraph.outputs if x.owner is not None][:1]
+
+        def thunk() -> None:
+            try:
+                values = compiled(*[cell[0] for cell in cells_in])
+            except Exception:
+                if not nodes:
+                    raise
+                raise_with_op(self.fgraph, nodes[0], thunk)
+            for cell, value in zip(cells_out, values):
+                cell[0] = value
+
+        thunk.inputs = cells_in  # type: ignore[attr-defined]
+        thunk.outputs = cells_out  # type: ignore[attr-defined]
+        thunk.lazy = False  # type: ignore[attr-defined]
+        return [thunk], nodes, compiled
+
+
+def prepare_inner_graph(fgraph: Any) -> None:
+    """Inner graphs are rewritten by nobody else, so they get what the outer one does."""
+    Mode(BitaleLinker(), QUERY).optimizer.rewrite(fgraph)
+
+
+BITALE = Mode(BitaleLinker(), QUERY)
+register_linker("bitale", BitaleLinker())
+register_mode("BITALE", BITALE)
+
+
+def function(inputs: Any, outputs: Any = None, *, strict: bool = False, **options: Any) -> Any:
+    """PyTensor's ``function(inputs, outputs, **options)`` in the mode BITALE. ConversionError, naming every op that has no converter,
+    if `strict`."""
+    mode = Mode(BitaleLinker(strict=True), QUERY) if strict else BITALE
+    return pytensor.function(inputs, outputs, mode=mode, **options)

@@ -1,0 +1,51 @@
+"""Which function converts which class of PyTensor's ops. Users add their own by the decorator `converts`."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, Callable
+
+# (conversion, op, node, *inputs) -> the node's outputs: one Bitale variable, or several
+Converter = Callable[..., Any]
+
+_lock = threading.Lock()
+_converters: dict[type, Converter] = {}
+_batched: dict[type, Converter] = {}
+
+
+class NotConverted(Exception):
+    """Raised by a converter for a node that it can't express; the node then runs by its own `perform`."""
+
+
+def converts(*classes: type, batched: bool = False) -> Callable[[Converter], Converter]:
+    """Registers a function that expresses a PyTensor node in Bitale's terms, for these classes of ops and their subclasses.
+
+    The function is called as ``convert(op, node, *inputs)``. ``op`` and ``node`` are PyTensor's, ``inputs`` are Bitale variables (None
+    stands for PyTensor's NoneConst). It returns a variable for each output of the node: one, or a list of them. `NotConverted`, raised
+    in it, leaves the node to a host callback. With ``batched=True`` the function also stands for a ``Blockwise`` of the op: leading
+    dimensions of its inputs are batches, which it broadcasts itself. TypeError for what is no class.
+    """
+    for cls in classes:
+        if not isinstance(cls, type):
+            raise TypeError(f"converts: expected classes of PyTensor ops, got {cls!r}")
+
+    def register(convert: Converter) -> Converter:
+        with _lock:
+            for cls in classes:
+                _converters[cls] = convert
+                _batched.pop(cls, None)
+                if batched:
+                    _batched[cls] = convert
+        return convert
+
+    return register
+
+
+def converter_of(op: Any) -> Converter | None:
+    """The converter of the op's class, or of the nearest base class that has one."""
+    return next((_converters[cls] for cls in type(op).__mro__ if cls in _converters), None)
+
+
+def batched_converter_of(core_op: Any) -> Converter | None:
+    """The converter that serves a Blockwise of this op as it is, if there is one."""
+    return next((_batched.get(cls) for cls in type(core_op).__mro__ if cls in _converters), None)

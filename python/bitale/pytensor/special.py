@@ -1,0 +1,40 @@
+"""Ops that PyTensor has as graphs of their own: those that Bitale knows by name, and all others by their graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytensor.tensor.special as pts
+from pytensor.compile.builders import OpFromGraph, SymbolicOp
+
+import bitale.tensor as pt
+from bitale.pytensor.conversion import Conversion, with_conversion
+from bitale.pytensor.registry import converts
+
+
+@converts(OpFromGraph)
+@with_conversion
+def _op_from_graph(conversion: Conversion, op: Any, node: Any, *inputs: Any) -> Any:
+    return conversion.inner(op.fgraph, inputs)
+
+
+@converts(SymbolicOp)
+@with_conversion
+def _symbolic_op(conversion: Conversion, op: Any, node: Any, *inputs: Any) -> Any:
+    # Its graph is a formula of PyTensor's. Rewriting it could find the op in it again, without end.
+    return conversion.inner(op.fgraph, inputs, as_it_is=True)
+
+
+@converts(pts.LogSumExp)
+def _log_sum_exp(op: Any, node: Any, x: Any, *_: Any) -> Any:
+    return pt.special.logsumexp(x, axis=op.axis)
+
+
+@converts(pts.Softmax)
+def _softmax(op: Any, node: Any, x: Any, *_: Any) -> Any:
+    return pt.special.softmax(x, axis=op.axis)
+
+
+@converts(pts.LogSoftmax)
+def _log_softmax(op: Any, node: Any, x: Any, *_: Any) -> Any:
+    return pt.special.log_softmax(x, axis=op.axis)

@@ -1,0 +1,51 @@
+"""PyTensor's types and values in Bitale's terms: tensors and scalars are tensors; None is None; nothing else has a counterpart."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from pytensor.graph.basic import Constant
+from pytensor.scalar.basic import ScalarType
+from pytensor.tensor.type import TensorType
+from pytensor.tensor.type_other import NoneTypeT
+
+import bitale as bt
+import bitale.tensor as pt
+
+_DTYPES = frozenset(
+    ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64")
+)
+
+
+def is_expressible(type_: Any) -> bool:
+    """Whether values of this PyTensor type are values of a Bitale type."""
+    return isinstance(type_, (TensorType, ScalarType)) and type_.dtype in _DTYPES
+
+
+def converted_type(type_: Any) -> Any:
+    """The Bitale type of a PyTensor type. TypeError where there is none."""
+    if not is_expressible(type_):
+        raise TypeError(f"Bitale has no type for PyTensor's {type_}")
+    return pt.TensorType(type_.dtype, type_.shape if isinstance(type_, TensorType) else ())
+
+
+def converted_constant(variable: Constant) -> Any:
+    if isinstance(variable.type, NoneTypeT):
+        return None
+    if not is_expressible(variable.type):
+        raise TypeError(f"Bitale has no type for PyTensor's {variable.type}")
+    return pt.constant(np.asarray(variable.data, dtype=variable.type.dtype))
+
+
+def fitted(value: bt.Variable, type_: Any) -> bt.Variable:
+    """The value with the dtype of a PyTensor type, and its lengths of 1, on which broadcasting depends."""
+    if value.dtype != type_.dtype:
+        value = pt.cast(value, type_.dtype)
+    shape = type_.shape if isinstance(type_, TensorType) else ()
+    if value.ndim != len(shape):
+        raise AssertionError(f"a converter made {value.ndim} dimensions where PyTensor has {len(shape)}")
+    known = value.type.shape
+    if any(a == 1 and b is None for a, b in zip(shape, known)):
+        value = pt.specify_shape(value, tuple(1 if a == 1 and b is None else None for a, b in zip(shape, known)))
+    return value
