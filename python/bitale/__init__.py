@@ -39,6 +39,7 @@ from bitale import raise_op
 from bitale import breakpoint
 from bitale import rewrite
 from bitale.compile import Function, In, Mode, Out, function, get_mode, shared
+from bitale.tensor import random as _random  # after compile, whose shared variables it makes
 from bitale.gradient import (
     Lop,
     Rop,

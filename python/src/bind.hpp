@@ -21,6 +21,7 @@ void bind_linalg(nb::module_& m);
 void bind_shapes(nb::module_& m);  // shapes, creation, conversion, products
 void bind_indexing(nb::module_& m);
 void bind_operators(nb::module_& m);
+void bind_random(nb::module_& m);
 void bind_ifelse(nb::module_& m);
 void bind_op_from_graph(nb::module_& m);
 void bind_scan(nb::module_& m);

@@ -9,10 +9,13 @@
 #include "instance.hpp"
 #include "numpy_api.hpp"
 #include "numpy_bridge.hpp"
+#include "values.hpp"
 
 namespace bitale::python {
 
 namespace {
+
+constexpr int not_an_array = -1;  // in place of NumPy's number of a dtype
 
 // The value of a Python int, if it is one (bool isn't) that fits.
 bool small_int(PyObject* object, std::int64_t& value) {
@@ -25,19 +28,17 @@ bool small_int(PyObject* object, std::int64_t& value) {
 }  // namespace
 
 Kind kind_of(const Variable& variable) {
-  const TensorType& type = variable.tensor();
+  const TensorType& type = variable.storage();
+  if (!as_tensor(variable.type()))
+    return {type.dtype, not_an_array, type.ndim(), &type, variable.type().get(), nullptr};
   const int number = numpy_type_number(type.dtype);
   auto* scalar = reinterpret_cast<PyTypeObject*>(PyArray_TypeObjectFromType(number));
   Py_XDECREF(scalar);  // NumPy keeps it
-  return {type.dtype, number, type.ndim(), &type, scalar};
+  return {type.dtype, number, type.ndim(), &type, nullptr, scalar};
 }
 
 Array input_value(const Kind& kind, PyObject* object) {
-  if (kind.strict && !is_ndarray(object))
-    throw TypeError(cat("the input is strict: expected an array of ", kind.type->str(), ", got ", shown(object)));
-  // Float literals are converted by value_for.
-  const Downcast downcast = kind.downcast == Downcast::Always ? Downcast::Always : Downcast::Never;
-  return filter(*kind.type, value_for(*kind.type, object, kind.downcast), kind.strict, downcast);
+  return value_from(kind.other ? *kind.other : *kind.type, object, kind.downcast, kind.strict);
 }
 
 CallArguments::CallArguments(const FunctionObject& function, std::span<PyObject* const> arguments) {
@@ -72,7 +73,7 @@ bool CallArguments::take_array(PyObject* object, const Kind& kind, View& view) {
 }
 
 bool CallArguments::take_number(PyObject* object, const Kind& kind, std::size_t i) {
-  if (kind.ndim != 0 || kind.strict) return false;
+  if (kind.ndim != 0 || kind.strict || kind.other) return false;
   std::int64_t integer = 0;
   double real = 0;
   static_assert(sizeof numbers_[0] == sizeof real);

@@ -20,7 +20,8 @@ struct Kind {
   DType dtype;
   int type_number;  // NumPy's
   int ndim;
-  const TensorType* type;
+  const TensorType* type;                      // of the memory
+  const TypeBase* other;                       // of a value that is no array: its type, else null
   PyTypeObject* scalar_type;                   // NumPy's numbers of this dtype; lives for ever
   Downcast downcast = Downcast::FloatLiteral;  // of an input, as its strictness
   bool strict = false;

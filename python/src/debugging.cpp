@@ -28,6 +28,7 @@
 #include "ops/breakpoint.hpp"
 #include "ops/check_and_raise.hpp"
 #include "ops/print.hpp"
+#include "values.hpp"
 
 namespace bitale::python {
 
@@ -122,8 +123,8 @@ nb::object notes_of(const Variable& variable) {
 }
 
 nb::object test_value_of(const Variable& variable) {
-  const auto value = as_tensor(variable.type()) ? test_value(variable) : std::nullopt;
-  return value ? to_numpy(value->copy()) : nb::none();
+  const auto value = test_value(variable);
+  return value ? value_object(*variable.type(), value->copy()) : nb::none();
 }
 
 void note_test_value(const Variable& variable, Any value) {
@@ -131,7 +132,7 @@ void note_test_value(const Variable& variable, Any value) {
     if (variable.node()->tag) variable.node()->tag->test_value.reset();
     return;
   }
-  set_test_value(variable, value_for(variable.tensor(), value, Downcast::FloatLiteral));
+  set_test_value(variable, value_from(*variable.type(), value));
 }
 
 }  // namespace

@@ -25,6 +25,7 @@
 #include "function_object.hpp"
 #include "linker.hpp"
 #include "numpy_bridge.hpp"
+#include "values.hpp"
 
 namespace bitale::python {
 
@@ -214,24 +215,35 @@ void bind_function_class(nb::module_& m) {
       "Options are those of function().");
 }
 
+const Variable& shared_variable(const VariableObject& self) {
+  if (is_shared(self.variable)) return self.variable;
+  throw TypeError(cat("`", self.variable.str(), "` is not a shared variable"));
+}
+
+// An array may be seen as it is; other values are Python's own, and shared with whoever has them unless copied.
+nb::object shared_value(const VariableObject& self, bool borrow) {
+  const Variable& variable = shared_variable(self);
+  return value_object(*variable.type(), get_value(variable, borrow));
+}
+
+void set_shared_value(const VariableObject& self, Any value, bool borrow) {
+  const Variable& variable = shared_variable(self);
+  set_value(variable, value_from(*variable.type(), value), borrow);
+}
+
 void bind_shared(nb::module_& m) {
   nb::class_<TensorSharedVariableObject, TensorVariableObject>(m, "TensorSharedVariable",
                                                                "A variable with a value that lives between calls.")
       .def(
           "get_value",
-          [](const TensorSharedVariableObject& self, bool borrow, bool) {
-            return to_numpy(get_value(self.variable, borrow));
-          },
+          [](const TensorSharedVariableObject& self, bool borrow, bool) { return shared_value(self, borrow); },
           "borrow"_a = false, "return_internal_type"_a = false,
           nb::sig("def get_value(self, borrow: bool = False, return_internal_type: bool = False) -> "
                   "numpy.typing.NDArray[typing.Any]"),
           "The value: a copy, unless borrow.")
       .def(
           "set_value",
-          [](const TensorSharedVariableObject& self, Any value, bool borrow) {
-            const TensorType& type = self.variable.tensor();
-            set_value(self.variable, value_for(type, value, Downcast::FloatLiteral), borrow);
-          },
+          [](const TensorSharedVariableObject& self, Any value, bool borrow) { set_shared_value(self, value, borrow); },
           "new_value"_a, "borrow"_a = false, "Stores a copy of the value (the array itself, if borrow).")
       .def(
           "zero",
@@ -240,7 +252,15 @@ void bind_shared(nb::module_& m) {
             set_value(self.variable, Array::zeros(value.dtype(), value.shape()), true);
           },
           "borrow"_a = false, "Sets all elements to zero.");
-  m.attr("SharedVariable") = m.attr("TensorSharedVariable");
+  m.def(
+      "shared_value", [](const VariableObject& self, bool borrow) { return shared_value(self, borrow); }, "variable"_a,
+      "borrow"_a);
+  m.def(
+      "set_shared_value",
+      [](const VariableObject& self, Any value, bool borrow) { set_shared_value(self, value, borrow); }, "variable"_a,
+      "value"_a.none(), "borrow"_a);
+  m.def(
+      "is_shared", [](Any object) { return is_variable(object) && is_shared(variable_of(object)); }, "object"_a.none());
   m.def(
       "make_shared",
       [](Any value, const std::optional<std::string>& name, bool borrow, Any shape) {
@@ -253,6 +273,20 @@ void bind_shared(nb::module_& m) {
       "value"_a, "name"_a.none(), "borrow"_a, "shape"_a.none(), nb::call_guard<AtCaller>(),
       nb::sig("def make_shared(value: typing.Any, name: str | None, borrow: bool, shape: typing.Any | None) -> "
               "TensorSharedVariable"));
+  m.def(
+      "make_shared_of",
+      [](const Type& type, Any value, const std::optional<std::string>& name, bool borrow) {
+        return shared_of(type, value_from(*type, value), name.value_or(""), borrow);
+      },
+      "type"_a, "value"_a.none(), "name"_a.none(), "borrow"_a, nb::call_guard<AtCaller>(),
+      nb::sig("def make_shared_of(type: Type, value: typing.Any, name: str | None, borrow: bool) -> typing.Any"));
+  m.def(
+      "constant_value",
+      [](const VariableObject& self) -> nb::object {
+        const Array* value = self.variable.constant();
+        return value ? value_object(*self.variable.type(), value->read_only()) : nb::none();
+      },
+      "variable"_a, "The value of a constant; None for other variables.");
 }
 
 void bind_mode(nb::module_& m) {

@@ -27,6 +27,7 @@
 #include "held.hpp"
 #include "instance.hpp"
 #include "numpy_bridge.hpp"
+#include "values.hpp"
 
 namespace bitale::python {
 
@@ -37,11 +38,10 @@ Replacements typed_replacements(nb::handle pairs, const char* what) {
   Replacements out;
   for (auto& [before, after] : as_pairs(pairs, what)) {
     const Variable target = require_variable(before, what);
-    const TensorType& type = target.tensor();
     if (is_variable(after))
       out.emplace_back(target, variable_of(after));
     else
-      out.emplace_back(target, constant(filter(type, value_for(type, after, Downcast::FloatLiteral))));
+      out.emplace_back(target, constant_of(target.type(), value_from(*target.type(), after)));
   }
   return out;
 }

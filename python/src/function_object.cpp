@@ -12,6 +12,7 @@
 #include "numpy_bridge.hpp"
 #include "numpy_receiver.hpp"
 #include "out_arrays.hpp"
+#include "values.hpp"
 
 namespace bitale::python {
 
@@ -74,21 +75,30 @@ void require_count(const FunctionObject& self, std::size_t given) {
       cat(name_of(self), ": ", input_label(self, given), " is missing (", count, " inputs, ", given, " given)"));
 }
 
+// Result k, which is that of an output.
+template <class Results>
+PyObject* take(const FunctionObject& self, Results& results, std::size_t k, std::size_t output) {
+  const Kind& kind = self.output_kinds[output];
+  if (!kind.other || kind.other->is_host_only()) return results.take(k);
+  const nb::object words = nb::steal(results.take(k));
+  return value_object(*kind.other, array_from(words, Share::Borrow)).release().ptr();
+}
+
 template <class Results>
 PyObject* hand_over(const FunctionObject& self, Results& results) {
   switch (self.form) {
-    case FunctionObject::Form::Single: return results.take(0);
+    case FunctionObject::Form::Single: return take(self, results, 0, 0);
     case FunctionObject::Form::None: return Py_NewRef(Py_None);
     case FunctionObject::Form::Dict: {
       nb::dict out;
-      for (std::size_t i = 0; i < self.keys.size(); ++i) out[self.keys[i]] = nb::steal(results.take(i));
+      for (std::size_t i = 0; i < self.keys.size(); ++i) out[self.keys[i]] = nb::steal(take(self, results, i, i));
       return out.release().ptr();
     }
     case FunctionObject::Form::List: break;
   }
   PyObject* out = PyList_New(Py_ssize_t(self.output_count));
   if (!out) nb::raise_python_error();
-  for (std::size_t i = 0; i < self.output_count; ++i) PyList_SET_ITEM(out, Py_ssize_t(i), results.take(i));
+  for (std::size_t i = 0; i < self.output_count; ++i) PyList_SET_ITEM(out, Py_ssize_t(i), take(self, results, i, i));
   return out;
 }
 
@@ -139,14 +149,15 @@ PyObject* call_some(const FunctionObject& self, std::span<PyObject* const> given
   NumpyReceiver results(wanted.size());
   self.function.run_some(arguments.views(), wanted, results);
   results.finish();
-  if (self.form == FunctionObject::Form::Single && wanted.size() == 1) return results.take(0);
+  const auto taken = [&](std::size_t k) { return take(self, results, k, std::size_t(wanted[k])); };
+  if (self.form == FunctionObject::Form::Single && wanted.size() == 1) return taken(0);
   if (self.form == FunctionObject::Form::Dict) {
     nb::dict out;
-    for (std::size_t k = 0; k < wanted.size(); ++k) out[self.keys[std::size_t(wanted[k])]] = nb::steal(results.take(k));
+    for (std::size_t k = 0; k < wanted.size(); ++k) out[self.keys[std::size_t(wanted[k])]] = nb::steal(taken(k));
     return out.release().ptr();
   }
   nb::list out;
-  for (std::size_t k = 0; k < wanted.size(); ++k) out.append(nb::steal(results.take(k)));
+  for (std::size_t k = 0; k < wanted.size(); ++k) out.append(nb::steal(taken(k)));
   return out.release().ptr();
 }
 

@@ -26,6 +26,7 @@
 #include "opaque.hpp"
 #include "ops/registry.hpp"
 #include "python_op.hpp"
+#include "values.hpp"
 
 namespace bitale::python {
 
@@ -112,13 +113,12 @@ nb::list perform_node(const Apply& node, nb::list inputs) {
   std::vector<Array> in, out(node.output_count());
   if (nb::len(inputs) != node.inputs().size()) throw ValueError("perform_node: a value per input is expected");
   for (nb::handle input : inputs) {
-    const TensorType& type = node.input(int(in.size())).tensor();
-    in.push_back(filter(type, value_for(type, input, Downcast::Never)));
+    in.push_back(value_from(*node.input(int(in.size())).type(), input, Downcast::Never));
   }
   copy_destroyed(node, in);
   evaluate_node(node, in, out);
   nb::list results;
-  for (auto& value : out) results.append(to_numpy(value.copy()));
+  for (std::size_t k = 0; k < out.size(); ++k) results.append(value_object(*node.output(int(k)).type(), out[k].copy()));
   return results;
 }
 
@@ -363,6 +363,8 @@ void bind_variable(nb::module_& m) {
           if (const auto value = test_value(self.variable)) text += cat("\n", value->repr());
         return text;
       });
+  nb::class_<RandomVariableObject, VariableObject>(
+      m, "RandomGeneratorVariable", "A symbolic random generator: its methods draw, and give the next one.");
   nb::class_<TensorVariableObject, VariableObject>(m, "TensorVariable", "A symbolic array.")
       .def_prop_ro("dtype",
                    [](const TensorVariableObject& self) { return std::string(dtype_name(self.variable.dtype())); })

@@ -7,6 +7,7 @@
 #include "bitale/core/blocking.hpp"
 #include "caller.hpp"
 #include "numpy_bridge.hpp"
+#include "values.hpp"
 
 namespace {
 
@@ -35,6 +36,7 @@ NB_MODULE(_core, m) {
   bind_errors(m);
   bind_config(m);
   bind_types(m);
+  bind_values(m);
   bind_graph(m);
   bind_function_graph(m);
   bind_features(m);
@@ -46,6 +48,7 @@ NB_MODULE(_core, m) {
   bind_shapes(m);
   bind_indexing(m);
   bind_operators(m);
+  bind_random(m);
   bind_ifelse(m);
   bind_op_from_graph(m);
   bind_scan(m);

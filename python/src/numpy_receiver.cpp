@@ -6,6 +6,7 @@
 #include "bitale/core/text.hpp"
 #include "numpy_api.hpp"
 #include "numpy_bridge.hpp"
+#include "values.hpp"
 
 namespace bitale::python {
 
@@ -41,7 +42,7 @@ void* NumpyReceiver::place(int output, DType dtype, std::span<const std::int64_t
 }
 
 void* NumpyReceiver::receive(int output, Array value) {
-  if (!released_ && value.nbytes() < big_result) return Receiver::receive(output, std::move(value));
+  if (!released_ && !value.object() && value.nbytes() < big_result) return Receiver::receive(output, std::move(value));
   return keep(output, std::move(value));
 }
 
@@ -52,7 +53,8 @@ void* NumpyReceiver::keep(int output, Array value) {
 
 void NumpyReceiver::finish() {
   if (released_) PyEval_RestoreThread(std::exchange(released_, nullptr));
-  for (auto& [output, array] : arrays_) results_[std::size_t(output)] = to_numpy(std::move(array)).release().ptr();
+  for (auto& [output, array] : arrays_)
+    results_[std::size_t(output)] = (array.object() ? held_object(array) : to_numpy(std::move(array))).release().ptr();
   arrays_.clear();
 }
 

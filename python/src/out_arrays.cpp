@@ -34,6 +34,8 @@ void OutArrays::add(const FunctionObject& self, std::size_t output, PyObject* ob
   }
   const auto where = [&] { return cat(name_of(self), ": out: output ", output, ": "); };
   const Kind& kind = self.output_kinds[output];
+  if (kind.other)
+    throw TypeError(cat(where(), "a value of type ", kind.other->str(), " is not written into arrays; give None"));
   if (!PyArray_Check(object)) throw TypeError(cat(where(), "expected an array, got ", shown(object)));
   auto* array = reinterpret_cast<PyArrayObject*>(object);
   if (!PyArray_EquivTypenums(PyArray_TYPE(array), kind.type_number))

@@ -21,6 +21,7 @@
 #include "graph/expansion.hpp"
 #include "numpy_api.hpp"
 #include "numpy_bridge.hpp"
+#include "values.hpp"
 
 namespace bitale::python {
 
@@ -399,7 +400,9 @@ class PythonOp final : public Op, public Expansion {
     for (std::size_t i = 0; i < in.size(); ++i) {
       const bool is_destroyed = is_among(int(i), destroyed);
       given.push_back(is_destroyed && in[i].writeable() ? in[i] : in[i].copy());
-      inputs.append(to_numpy(is_destroyed ? given.back() : given.back().read_only()));
+      const TypeBase& type = *node.input(int(i)).type();
+      inputs.append(is_destroyed || !type.tensor() ? value_object(type, given.back())
+                                                   : to_numpy(given.back().read_only()));
     }
   }
 
@@ -423,6 +426,14 @@ class PythonOp final : public Op, public Expansion {
           throw ValueError(cat(what, " is a view of input ", i,
                                ", which the op does not declare: store a copy, or set ", "view_map = {", k, ": [", i,
                                "]}"));
+    }
+    if (const TypeBase& type = *node.output(k).type(); !type.tensor()) {
+      try {
+        return value_from(type, stored, Downcast::Never, true);
+      } catch (Error& error) {
+        error.add("in", what);
+        throw;
+      }
     }
     Array value = stored_value(std::move(stored), *as_tensor(node.output(k).type()), what);
     for (auto& other : earlier)
@@ -624,7 +635,7 @@ Apply default_node(nb::handle object, nb::handle inputs) {
       auto* type = instance_of<TypeObject>(item);
       if (!type)
         throw TypeError(cat(qualified_name(object), ".", name, ": expected types such as dvector, got ", shown(item)));
-      out.push_back(type->type);
+      out.push_back(type_of(item, *type));
     }
     return out;
   };
@@ -634,10 +645,8 @@ Apply default_node(nb::handle object, nb::handle inputs) {
   Variables variables;
   for (nb::handle input : inputs) {
     const Type& type = in[variables.size()];
-    const TensorType* tensor = as_tensor(type);
-    Variable variable = is_variable(input) || !tensor
-                            ? require_variable(input, who)
-                            : constant(filter(*tensor, value_for(*tensor, input, Downcast::FloatLiteral)));
+    Variable variable = is_variable(input) || !type->storage() ? require_variable(input, who)
+                                                               : constant_of(type, value_from(*type, input));
     if (!type->is_super(*variable.type()))
       throw TypeError(cat(who, ": input ", variables.size(), " `", variable.str(), "` has type ",
                           variable.type()->str(), ", expected ", type->str()));
@@ -669,8 +678,8 @@ Apply node_of_python_op(nb::handle op, nb::handle inputs, nb::handle outputs) {
     if (v.has_owner())
       throw ValueError(cat("Apply: the output `", v.str(), "` of ", qualified_name(op),
                            " is computed by another node; outputs are new variables, such as x.type()"));
-    if (!as_tensor(v.type()))
-      throw NotImplementedError(cat("Apply: an output of type ", v.type()->str(), "; only tensors can be outputs"));
+    if (!v.type()->storage())
+      throw TypeError(cat("Apply: an output of type ", v.type()->str(), ", which has no values"));
     types.push_back(v.type());
   }
   OpRef made = make_python_op(op);

@@ -12,8 +12,12 @@
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/graph/random_type.hpp"
 #include "define.hpp"
+#include "instance.hpp"
 #include "numpy_bridge.hpp"
+#include "python_op.hpp"
+#include "values.hpp"
 
 namespace bitale::python {
 
@@ -40,6 +44,71 @@ nb::object filter_value(const TypeObject& self, Any value, bool strict, std::opt
   if (strict && !is_ndarray(value)) throw TypeError(cat("strict: expected an array of ", type.str()));
   Array array = value_for(type, value, downcast);
   return to_numpy(filter(type, array, strict, downcast == Downcast::Always ? downcast : Downcast::Never));
+}
+
+Downcast downcast_of(std::optional<bool> allow) {
+  return !allow ? Downcast::FloatLiteral : *allow ? Downcast::Always : Downcast::Never;
+}
+
+const TypeObject& type_object(nb::handle self) {
+  if (auto* object = instance_of<TypeObject>(self)) return *object;
+  throw TypeError(cat("expected a Type that is made, got ", shown(self)));
+}
+
+// Of any type of the library. A type written in Python has a method of its own.
+nb::object filter_any(nb::handle self, Any value, bool strict, std::optional<bool> allow_downcast) {
+  const TypeObject& object = type_object(self);
+  if (!object.type)
+    throw NotImplementedError(
+        cat(nb::type_name(self.type()).c_str(),
+            " has no `filter`: define filter(self, data, strict=False, allow_downcast=None), which "
+            "gives the value or raises TypeError"));
+  return value_object(*object.type, value_from(*object.type, value, downcast_of(allow_downcast), strict));
+}
+
+bool is_valid_value(nb::handle self, Any value) {
+  try {
+    self.attr("filter")(value, true);
+    return true;
+  } catch (nb::python_error& error) {
+    if (error.matches(PyExc_TypeError) || error.matches(PyExc_ValueError)) return false;
+    throw;
+  }
+}
+
+bool values_eq(nb::handle self, Any a, Any b, bool approximately) {
+  const TypeObject& object = type_object(self);
+  if (!object.type) {
+    const int same = PyObject_RichCompareBool(a.ptr(), b.ptr(), Py_EQ);
+    if (same < 0) nb::raise_python_error();
+    return same;
+  }
+  const Array x = value_from(*object.type, a), y = value_from(*object.type, b);
+  return approximately ? object.type->values_eq_approx(x, y) : object.type->values_eq(x, y);
+}
+
+// The object of a subclass written in Python; the library's own classes make theirs in __init__.
+nb::object new_type(nb::handle cls, nb::args, nb::kwargs) {
+  if (!PyType_Check(cls.ptr()) || !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(cls.ptr()),
+                                                    reinterpret_cast<PyTypeObject*>(nb::type<TypeObject>().ptr())))
+    throw TypeError(cat("Type.__new__: expected a subclass of Type, got ", shown(cls)));
+  if (cls.is(nb::type<TypeObject>())) throw TypeError("Type: expected a subclass that says what its values are");
+  nb::object object = nb::inst_alloc(cls);
+  for (nb::handle own : {nb::type<TensorTypeObject>(), nb::type<DisconnectedTypeObject>(), nb::type<RandomTypeObject>(),
+                         nb::type<NullTypeObject>()})
+    if (PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(cls.ptr()), reinterpret_cast<PyTypeObject*>(own.ptr())))
+      return object;
+  new (nb::inst_ptr<TypeObject>(object)) TypeObject{};
+  nb::inst_mark_ready(object);
+  return object;
+}
+
+// Types of Python are equal when their classes and __props__ are; without these, one equals itself only.
+bool types_equal(nb::handle self, nb::handle other) {
+  auto *a = instance_of<TypeObject>(self), *b = instance_of<TypeObject>(other);
+  if (!a || !b) return false;
+  if (!a->type && !b->type) return python_ops_equal(self, other);
+  return a->type && b->type && a->type->equals(*b->type);
 }
 
 // A tensor type that knows more of its lengths.
@@ -135,31 +204,93 @@ void bind_fixed_kind(nb::module_& m, const Kind& kind, const char* prefix, DType
 }  // namespace
 
 void bind_types(nb::module_& m) {
-  nb::class_<TypeObject>(m, "Type", "What kind of value a variable stands for.")
+  nb::class_<TypeObject>(
+      m, "Type",
+      "What kind of value a variable stands for. A subclass says what its values are: `filter` gives a value or raises "
+      "TypeError; values_eq_approx tells whether two are the same. `__props__` names the attributes that tell its "
+      "types "
+      "apart: types of one class are equal when these are. See docs/extending.md.")
+      .def_static("__new__", new_type, "cls"_a, "args"_a, "kwargs"_a,
+                  nb::sig("def __new__(cls, *args: typing.Any, **kwargs: typing.Any) -> typing.Self"))
+      .def(
+          "__init__",
+          [](nb::handle self, nb::args given, nb::kwargs keywords) {
+            if (given.size() || nb::len(keywords))
+              throw TypeError(
+                  cat(nb::type_name(self.type()).c_str(), "() takes no arguments: it has no __init__ of its own"));
+          },
+          "args"_a, "kwargs"_a, nb::sig("def __init__(self) -> None"))
       .def(
           "__call__",
-          [](const TypeObject& self, const std::optional<std::string>& name, Any shape) {
-            return make_variable(shape.is_none() ? self.type : with_shape(self.type, shape), name);
+          [](const Type& self, const std::optional<std::string>& name, Any shape) {
+            return make_variable(shape.is_none() ? self : with_shape(self, shape), name);
           },
           "name"_a = nb::none(), "shape"_a = nb::none(), nb::call_guard<AtCaller>(),
           "A new variable of this type. shape: static lengths where the type has none; ValueError for others.")
       .def(
           "make_variable",
-          [](const TypeObject& self, const std::optional<std::string>& name) { return make_variable(self.type, name); },
+          [](const Type& self, const std::optional<std::string>& name) { return make_variable(self, name); },
           "name"_a = nb::none(), nb::call_guard<AtCaller>(), "A new variable of this type.")
       .def(
-          "is_super", [](const TypeObject& self, const TypeObject& other) { return self.type->is_super(*other.type); },
-          "other"_a, "Whether every value of `other` is a value of this type.")
-      .def(
-          "__eq__",
-          [](const TypeObject& self, nb::handle other) {
-            auto* type = instance_of<TypeObject>(other);
-            return type && self.type->equals(*type->type);
+          "make_constant",
+          [](const Type& self, Any value, const std::optional<std::string>& name) {
+            return constant_of(self, value_from(*self, value), name.value_or(""));
           },
-          nb::sig("def __eq__(self, other: object, /) -> bool"))
-      .def("__hash__", [](const TypeObject& self) { return std::hash<std::string>{}(self.type->str()); })
-      .def("__repr__", [](const TypeObject& self) { return self.type->str(); });
+          "value"_a.none(), "name"_a = nb::none(), nb::call_guard<AtCaller>(), "A constant of this type.")
+      .def("filter", filter_any, "data"_a.none(), "strict"_a = false, "allow_downcast"_a = nb::none(),
+           nb::sig("def filter(self, data: typing.Any, strict: bool = False, allow_downcast: bool | None = None) -> "
+                   "typing.Any"),
+           "The value as one of this type; TypeError when it is none.")
+      .def("is_valid_value", is_valid_value, "data"_a.none(),
+           nb::sig("def is_valid_value(self, data: typing.Any) -> bool"),
+           "Whether the value is one of this type as it is.")
+      .def(
+          "values_eq", [](nb::handle self, Any a, Any b) { return values_eq(self, a, b, false); }, "a"_a.none(),
+          "b"_a.none(), nb::sig("def values_eq(self, a: typing.Any, b: typing.Any) -> bool"),
+          "Whether two values are the same.")
+      .def(
+          "values_eq_approx",
+          [](nb::handle self, Any a, Any b) {
+            const TypeObject& object = type_object(self);
+            if (!object.type) return nb::cast<bool>(self.attr("values_eq")(a, b));
+            return values_eq(self, a, b, true);
+          },
+          "a"_a.none(), "b"_a.none(), nb::sig("def values_eq_approx(self, a: typing.Any, b: typing.Any) -> bool"),
+          "Whether two values are the same, up to rounding.")
+      .def(
+          "is_super", [](const Type& self, const Type& other) { return self->is_super(*other); }, "other"_a,
+          "Whether every value of `other` is a value of this type.")
+      .def("__eq__", types_equal, nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def("__hash__",
+           [](nb::handle self) -> Py_ssize_t {
+             const TypeObject& object = type_object(self);
+             return object.type ? Py_ssize_t(std::hash<std::string>{}(object.type->str())) : python_op_hash(self);
+           })
+      .def("__reduce__",
+           [](nb::handle self) {
+             return nb::module_::import_("bitale.graph.storing").attr("reduce_type")(nb::borrow(self));
+           })
+      .def("__repr__", [](nb::handle self) {
+        const TypeObject& object = type_object(self);
+        return object.type ? object.type->str() : python_op_label(self);
+      });
 
+  nb::class_<RandomTypeObject, TypeObject>(
+      m, "RandomGeneratorType",
+      "States of a random generator: in Python, a numpy.random.Generator. bit_generator: PCG64, "
+      "Philox, SFC64 or MT19937.")
+      .def(
+          "__init__",
+          [](RandomTypeObject* self, const std::string& bit_generator) {
+            new (self) RandomTypeObject{{random_type(parse_bit_generator(bit_generator))}};
+          },
+          "bit_generator"_a = "PCG64")
+      .def_prop_ro(
+          "bit_generator",
+          [](const RandomTypeObject& self) { return std::string(bit_generator_name(as_random(self.type)->generator)); })
+      .def("__reduce__", [](nb::handle self) {
+        return nb::make_tuple(nb::type<RandomTypeObject>(), nb::make_tuple(self.attr("bit_generator")));
+      });
   nb::class_<DisconnectedTypeObject, TypeObject>(
       m, "DisconnectedType", "Of what a pullback answers for an input that its outputs do not depend on.")
       .def("__init__",

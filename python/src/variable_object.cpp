@@ -11,7 +11,9 @@
 #include <vector>
 
 #include "bitale/compile/shared.hpp"
+#include "bitale/graph/random_type.hpp"
 #include "python_op.hpp"
+#include "python_type.hpp"
 
 namespace bitale::python {
 
@@ -74,7 +76,9 @@ ApplyObject::~ApplyObject() { forget(apply.node()); }
 nb::object wrap(const Variable& variable) {
   if (!variable) return nb::none();
   const void* node = variable.node();
-  if (!as_tensor(variable.type())) return wrap_once<VariableObject>(node, variable);
+  if (!as_tensor(variable.type()))
+    return as_random(variable.type()) ? wrap_once<RandomVariableObject>(node, variable)
+                                      : wrap_once<VariableObject>(node, variable);
   if (variable.is_constant()) return wrap_once<TensorConstantObject>(node, variable);
   if (is_shared(variable)) return wrap_once<TensorSharedVariableObject>(node, variable);
   return wrap_once<TensorVariableObject>(node, variable);
@@ -111,6 +115,8 @@ nb::object wrap(const Type& type) {
         found != named_types().end())
       return found->second;
   if (tensor) return nb::cast(TensorTypeObject{{type}}, nb::rv_policy::move);
+  if (nb::object python = python_object(*type); python.is_valid()) return python;
+  if (as_random(type)) return nb::cast(RandomTypeObject{{type}}, nb::rv_policy::move);
   if (dynamic_cast<const DisconnectedType*>(type.get()))
     return nb::cast(DisconnectedTypeObject{{type}}, nb::rv_policy::move);
   if (dynamic_cast<const NullType*>(type.get())) return nb::cast(NullTypeObject{{type}}, nb::rv_policy::move);

@@ -46,6 +46,11 @@ struct TensorSharedVariableObject : TensorVariableObject {
   using TensorVariableObject::TensorVariableObject;
 };
 
+// Of other types than tensors.
+struct RandomVariableObject : VariableObject {
+  using VariableObject::VariableObject;
+};
+
 struct ApplyObject {
   explicit ApplyObject(Apply apply) : apply(std::move(apply)) {}
   ApplyObject(ApplyObject&&) = default;
@@ -60,8 +65,11 @@ struct OpObject {
 OpRef op_of(nb::handle object, const OpObject& known);
 
 struct TypeObject {
-  Type type;
+  Type type;  // null of types written in Python, whose object this is (python_type.hpp)
 };
+struct RandomTypeObject : TypeObject {};
+// The type; for one written in Python a new one that stands for the object.
+Type type_of(nb::handle object, const TypeObject& known);
 struct TensorTypeObject : TypeObject {};
 struct DisconnectedTypeObject : TypeObject {};
 struct NullTypeObject : TypeObject {};
@@ -110,8 +118,29 @@ namespace nanobind::detail {
   };
 BITALE_NODE_CASTER(bitale::Variable, bitale::python::VariableObject, variable, "TensorVariable")
 BITALE_NODE_CASTER(bitale::Apply, bitale::python::ApplyObject, apply, "Apply")
-BITALE_NODE_CASTER(bitale::Type, bitale::python::TypeObject, type, "Type")
 #undef BITALE_NODE_CASTER
+
+template <>
+struct type_caster<bitale::Type> {
+  NB_TYPE_CASTER(bitale::Type, const_name("Type"))
+  template <class Flags>
+  bool from_python(handle source, Flags, cleanup_list*) noexcept {
+    const auto* object = bitale::python::instance_of<bitale::python::TypeObject>(source);
+    if (!object) return false;
+    value = bitale::python::type_of(source, *object);
+    return true;
+  }
+  static handle from_cpp(const bitale::Type& type, rv_policy, cleanup_list*) noexcept {
+    try {
+      return bitale::python::wrap(type).release();
+    } catch (python_error& error) {
+      error.restore();
+    } catch (const std::exception& error) {
+      PyErr_SetString(PyExc_RuntimeError, error.what());
+    }
+    return {};
+  }
+};
 
 template <>
 struct type_caster<bitale::OpRef> {

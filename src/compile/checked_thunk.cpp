@@ -108,8 +108,7 @@ void CheckedThunk::run(std::span<const View> views, Receiver& receiver) const {
   std::vector<Array> inputs;
   for (std::size_t i = 0; i < views.size(); ++i) {
     const Variable& variable = parts_.graph->inputs()[i];
-    const TensorType& type = *as_tensor(variable.type());
-    inputs.push_back(borrow(views[i], type.dtype, type.ndim()));
+    inputs.push_back(borrow_value(*variable.type(), views[i]));
     require_valid(variable, inputs.back(), parts_.checks, "the input");
     values[inputs_[i]] = inputs.back();
   }
@@ -171,8 +170,11 @@ void CheckedThunk::run_step(const Step& step, Values& values, Failures& failures
 
 void CheckedThunk::compare(const Comparison& comparison, const Values& values) const {
   const auto &before = values[comparison.before], &after = values[comparison.after];
-  if (!before || !after || values_agree(*before, *after, comparison.allowance)) return;
+  if (!before || !after) return;
   const Replacement& made = *comparison.replacement;
+  const TypeBase& type = *made.before.type();
+  if (type.tensor() ? values_agree(*before, *after, comparison.allowance) : type.values_eq_approx(*before, *after))
+    return;
   throw BadOptimization(made.before, made.after, *before, *after, made.reason);
 }
 
@@ -180,7 +182,8 @@ void CheckedThunk::run_whole(std::span<const Array> inputs, const std::vector<Ar
   for (auto& [linker, thunk] : parts_.whole) {
     const std::vector<Array> got = thunk->run(inputs);
     for (std::size_t i = 0; i < outputs.size(); ++i)
-      if (!values_agree(outputs[i], got[i]))
+      if (const TypeBase& type = *parts_.outputs[i].type();
+          !(type.tensor() ? values_agree(outputs[i], got[i]) : type.values_eq_approx(outputs[i], got[i])))
         throw BadThunkOutput(parts_.outputs[i], "node by node", outputs[i], cat("the whole graph by linker ", linker),
                              got[i], {inputs.begin(), inputs.end()});
   }

@@ -100,6 +100,7 @@ bool all_finite(const Array& value) {
 }
 
 std::string difference_text(const Array& a, const Array& b) {
+  if (a.object() || b.object()) return cat(a.str(), " and ", b.str());
   if (a.dtype() != b.dtype()) return cat("dtypes ", dtype_name(a.dtype()), " and ", dtype_name(b.dtype()));
   if (!(a.shape() == b.shape())) return cat("shapes ", tuple_text(a.shape()), " and ", tuple_text(b.shape()));
   const Array left = a.astype(DType::Float64).contiguous(), right = b.astype(DType::Float64).contiguous();

@@ -31,8 +31,11 @@ std::string chosen_name(const Function& function, const std::string& name) {
 codegen::Parameter parameter(const Variable& variable, const std::string& prefix = "") {
   codegen::Parameter out;
   if (!variable.name().empty()) out.name = prefix + variable.name();
-  out.dtype = variable.dtype();
-  out.shape = variable.tensor().shape;
+  if (variable.type()->is_host_only())
+    throw NotImplementedError(cat("export: `", variable.str(), "` of type ", variable.type()->str(),
+                                  " is an object of this process, which C can't be given"));
+  out.dtype = variable.storage().dtype;
+  out.shape = variable.storage().shape;
   return out;
 }
 

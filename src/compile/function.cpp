@@ -60,7 +60,7 @@ void Function::Impl::with_views(std::span<const Array> values, Action action) co
   SmallVector<View, 8> views;
   std::vector<Array> converted;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    if (fits(*input_types[i], values[i])) {
+    if (inputs[i].type()->is_valid_value(values[i])) {
       views.push_back(view_of(values[i]));
     } else {
       if (converted.empty()) converted.reserve(values.size());  // views point into it
@@ -79,7 +79,7 @@ Results Function::Impl::call(std::span<const Array> values) const {
 
 Array Function::Impl::accept(std::size_t i, const Array& value) const {
   try {
-    return filter(*input_types[i], value, false, downcast);
+    return inputs[i].type()->filter(value, false, downcast);
   } catch (Error& error) {
     error.add("in", label(i));
     throw;
@@ -180,7 +180,7 @@ void Function::Impl::run_into(std::span<const View> values, std::span<const View
     const Dims& known = input_types[i]->shape;
     for (std::size_t axis = 0; axis < known.size(); ++axis)
       if (known[axis] != unknown_length && known[axis] != values[i].shape[axis])
-        accept(i, borrow(values[i], input_types[i]->dtype, input_types[i]->ndim()));  // says what is wrong
+        accept(i, borrow_value(*inputs[i].type(), values[i]));  // says what is wrong
   }
   IntoReceiver results({targets, input_types, output_types, thunk->writes_last(), others});
   run(values, results);
@@ -202,6 +202,9 @@ void Function::run_into(std::span<const Array> inputs, std::span<const Array> ou
   SmallVector<View, 8> targets;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
     const TensorType& type = *impl_->output_types[i];
+    if (!as_tensor(impl_->graph->outputs()[i].type()))
+      throw TypeError(cat(who, ": run_into: output ", i, " is a ", impl_->graph->outputs()[i].type()->str(),
+                          ", which is not written into arrays"));
     if (outputs[i].dtype() != type.dtype || outputs[i].ndim() != type.ndim())
       throw TypeError(cat(who, ": run_into: output ", i, ": expected ", type.str(), ", got an array of ",
                           outputs[i].ndim(), " dimensions and dtype ", dtype_name(outputs[i].dtype())));
@@ -214,6 +217,13 @@ void Function::run_into(std::span<const Array> inputs, std::span<const Array> ou
 }
 
 void Function::require_signature(std::span<const Slot> inputs, std::span<const Slot> outputs) const {
+  const auto require_tensors = [&](std::string_view what, const Variables& variables, std::size_t count) {
+    for (std::size_t i = 0; i < count; ++i)
+      if (!as_tensor(variables[i].type()))
+        throw TypeError(cat("as: ", what, " ", i + 1, " is ", variables[i].type()->str(), ", not a tensor"));
+  };
+  require_tensors("input", impl_->inputs, impl_->inputs.size());
+  require_tensors("output", impl_->graph->outputs(), impl_->output_count);
   const auto check = [&](std::string_view what, std::span<const TensorType* const> types, std::span<const Slot> slots) {
     if (slots.size() != types.size())
       throw TypeError(cat("as: the function has ", types.size(), " ", what, "s, the signature ", slots.size()));

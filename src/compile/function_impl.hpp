@@ -22,7 +22,7 @@ namespace bitale {
 struct Compiled {
   std::string name;
   Variables inputs, built;                     // the user's
-  std::vector<const TensorType*> input_types;  // the inputs', then the shared variables'
+  std::vector<const TensorType*> input_types;  // of the memory: the inputs', then the shared variables'
   std::vector<const TensorType*> output_types;
   Variables shared;                  // the user's
   std::vector<std::size_t> updated;  // which of `shared` each update goes to

@@ -70,8 +70,8 @@ void check_inputs(const Variables& inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Variable& input = inputs[i];
     if (!input) throw TypeError(cat("function: input ", i + 1, " is null"));
-    if (!as_tensor(input.type()))
-      throw TypeError(cat("function: input ", i + 1, " has the type ", input.type()->str()));
+    if (!input.type()->storage())
+      throw TypeError(cat("function: input ", i + 1, " has the type ", input.type()->str(), ", which has no values"));
     if (is_shared(input))
       fail_at(TypeError(cat("function: input ", i + 1, " (`", input.str(),
                             "`) is a shared variable; its value comes from its container, leave it out of the inputs")),
@@ -90,7 +90,8 @@ Variable checked_update(const Variable& target, const Variable& expression) {
   if (target.type()->is_super(*expression.type())) return expression;
   TypeError error(cat("function: updates: the new value of `", target.str(), "` has another type\n", "  expected ",
                       target.type()->str(), "\n  got      ", expression.type()->str()));
-  if (as_tensor(expression.type()) && expression.dtype() != target.dtype() && expression.ndim() == target.ndim())
+  if (as_tensor(expression.type()) && as_tensor(target.type()) && expression.dtype() != target.dtype() &&
+      expression.ndim() == target.ndim())
     error.add("hint", cat("cast(value, ", dtype_name(target.dtype()), ")"));
   fail_at(std::move(error), expression);
 }
@@ -149,14 +150,14 @@ FunctionMaker::FunctionMaker(const Variables& inputs, const Variables& outputs, 
   made.threads = thread_count(options.threads);
 
   check_inputs(inputs);
-  for (auto& input : inputs) made.input_types.push_back(&input.tensor());
+  for (auto& input : inputs) made.input_types.push_back(&input.storage());
   check_pairs(options.updates, "updates", "updates");
   check_pairs(options.givens, "givens", "replacements");
   Variables roots = outputs;
   for (std::size_t i = 0; i < outputs.size(); ++i)
-    if (!outputs[i] || !as_tensor(outputs[i].type()))
-      throw TypeError(cat("function: output ", i + 1, " is not a tensor",
-                          outputs[i] ? cat(" but ", outputs[i].type()->str()) : std::string()));
+    if (!outputs[i] || !outputs[i].type()->storage())
+      throw TypeError(cat("function: output ", i + 1, " has no value",
+                          outputs[i] ? cat(": it is a ", outputs[i].type()->str()) : std::string(": it is null")));
   for (auto& [target, expression] : options.updates) roots.push_back(checked_update(target, expression));
   const Replacements cuts = cuts_of(inputs);
   const Replacements replaced = replacements_of(options.givens, cuts, inputs);
@@ -184,7 +185,7 @@ FunctionMaker::FunctionMaker(const Variables& inputs, const Variables& outputs, 
   Variables all_inputs = own;
   for (auto& variable : made.shared) {
     all_inputs.push_back(variable);
-    made.input_types.push_back(&variable.tensor());
+    made.input_types.push_back(&variable.storage());
   }
   state_->graph = std::make_shared<FunctionGraph>(all_inputs, roots);
   made.graph = state_->graph;
@@ -221,7 +222,7 @@ void FunctionMaker::link() {
   const TestValuesOff while_linking;
   Compiled& made = state_->compiled;
   made.thunk = do_link(made.graph, {.threads = made.threads, .profile = made.report.time_rules});
-  for (std::size_t i = 0; i < made.output_count; ++i) made.output_types.push_back(&made.graph->outputs()[i].tensor());
+  for (std::size_t i = 0; i < made.output_count; ++i) made.output_types.push_back(&made.graph->outputs()[i].storage());
   made.times.lower = made.thunk->times.lower;
   made.times.codegen = made.thunk->times.codegen;
   made.times.total = milliseconds(state_->start, Clock::now());
@@ -265,9 +266,9 @@ void check_defaults(const Compiled& compiled, const Variables& defaults) {
   if (!defaults.empty() && defaults.size() != compiled.inputs.size())
     throw ValueError(cat("function: expected ", compiled.inputs.size(), " defaults, got ", defaults.size()));
   for (std::size_t i = 0; i < defaults.size(); ++i)
-    if (defaults[i] && (!is_shared(defaults[i]) || !compiled.input_types[i]->is_super(*defaults[i].type())))
+    if (defaults[i] && (!is_shared(defaults[i]) || !compiled.inputs[i].type()->is_super(*defaults[i].type())))
       throw TypeError(cat("function: the default of input ", i + 1, " (`", compiled.inputs[i].str(),
-                          "`): expected a shared variable of ", compiled.input_types[i]->str(), ", got `",
+                          "`): expected a shared variable of ", compiled.inputs[i].type()->str(), ", got `",
                           defaults[i].str(), "` (", defaults[i].type()->str(), ")"));
 }
 

@@ -49,6 +49,11 @@ bool same_code(const Apply& a, const Apply& b) {
   return true;
 }
 
+// Tensors by what arithmetic may differ in, others as their type says.
+bool agree_as(const TypeBase& type, const Array& a, const Array& b) {
+  return type.tensor() ? values_agree(a, b) : type.values_eq_approx(a, b);
+}
+
 std::shared_ptr<const CompiledNode> compiled_node(const Apply& node, const std::string& linker) {
   try {
     auto made = std::make_shared<CompiledNode>(linker, link::node_code(node, linker, {}));
@@ -62,10 +67,14 @@ std::shared_ptr<const CompiledNode> compiled_node(const Apply& node, const std::
 
 void require_valid(const Variable& variable, const Array& value, const DebugChecks& checks, const std::string& source) {
   const TensorType* type = as_tensor(variable.type());
-  if (!type) return;
   const auto refuse = [&](std::string what, std::string hint) {
     throw InvalidValueError(variable, value, cat(source, " is no value of its type: ", what), std::move(hint));
   };
+  if (!type) {
+    if (!variable.type()->is_valid_value(value)) refuse(cat("expected a ", variable.type()->str()), "");
+    return;
+  }
+  if (value.object()) refuse("it is an object of the host", "");
   if (value.dtype() != type->dtype) refuse(cat("the dtype is ", dtype_name(value.dtype())), "");
   if (!fits(*type, value)) refuse(cat("the shape is ", tuple_text(value.shape())), "");
   if (checks.finite && !all_finite(value))
@@ -74,8 +83,8 @@ void require_valid(const Variable& variable, const Array& value, const DebugChec
 
 NodeCheck::NodeCheck(Apply node, const DebugChecks& checks, std::vector<std::shared_ptr<const CompiledNode>> code)
     : node_(std::move(node)), checks_(checks), code_(std::move(code)) {
-  for (auto& input : node_.inputs()) input_types_.push_back(as_tensor(input.type()));
-  for (auto& output : node_.outputs()) output_types_.push_back(as_tensor(output.type()));
+  for (auto& input : node_.inputs()) input_types_.push_back(input.type()->storage());
+  for (auto& output : node_.outputs()) output_types_.push_back(output.type()->storage());
 }
 
 Arrays NodeCheck::run(std::span<const Array> in) const {
@@ -93,7 +102,7 @@ Arrays NodeCheck::run(std::span<const Array> in) const {
 void NodeCheck::compare(const std::string& first, std::span<const Array> expected, const std::string& second,
                         std::span<const Array> got, std::span<const Array> in) const {
   for (std::size_t i = 0; i < expected.size(); ++i)
-    if (!values_agree(expected[i], got[i]))
+    if (!agree_as(*node_.output(int(i)).type(), expected[i], got[i]))
       throw BadThunkOutput(node_.output(int(i)), first, expected[i], second, got[i], Arrays(in.begin(), in.end()));
 }
 

@@ -17,7 +17,7 @@ Array Container::get() const {
 }
 
 void Container::set(const Array& value, bool borrow) {
-  Array filtered = filter(type(), value);
+  Array filtered = type_->filter(value);
   Array next = borrow ? filtered : filtered.copy();
   // What was there goes after all locks: releasing it may wait for others (memory of Python, for the interpreter's
   // lock).
@@ -51,13 +51,18 @@ Array Container::memory_for_update(const Dims& shape) const {
     std::atomic_thread_fence(std::memory_order_acquire);  // the last reader has read
     return std::move(*spare);
   }
-  return Array::empty(type().dtype, shape);
+  return Array::empty(type_->storage()->dtype, shape);
 }
 
 Variable shared(const Array& value, std::string name, bool borrow, std::optional<Dims> static_shape) {
   Dims shape = static_shape ? *static_shape : Dims(std::size_t(value.ndim()), unknown_length);
   Type type = tensor_type(value.dtype(), shape);
-  Array kept = filter(*as_tensor(type), value);
+  return shared_of(type, value, std::move(name), borrow);
+}
+
+Variable shared_of(const Type& type, const Array& value, std::string name, bool borrow) {
+  storage_of(type, "shared");
+  Array kept = type->filter(value);
   Variable variable(type, std::move(name));
   variable.node()->leaf = Ref<const LeafData>(make_ref<Container>(type, borrow ? kept : kept.copy()));
   return variable;

@@ -90,6 +90,19 @@ class Borrowed final : public RefCounted {
   std::shared_ptr<void> keep_alive_;
 };
 
+// Keeps an object alive, and its address in memory.
+class ObjectCell final : public RefCounted {
+ public:
+  explicit ObjectCell(Ref<const HostObject> object)
+      : object_(std::move(object)), address_(reinterpret_cast<std::uintptr_t>(object_.get())) {}
+  const HostObject* object() const { return object_.get(); }
+  void* address() { return &address_; }
+
+ private:
+  const Ref<const HostObject> object_;
+  std::uint64_t address_;
+};
+
 // The product, or nothing when it exceeds `limit`. Zeros are left out: (0, 2**62, 2**62) is too large as well.
 std::optional<std::int64_t> bounded_product(const Dims& shape, std::int64_t limit) {
   std::int64_t total = 1;
@@ -242,6 +255,22 @@ Array Array::from(const void* data, DType dtype, const Dims& shape) {
 }
 
 Array Array::scalar(DType dtype, const void* value) { return from(value, dtype, Dims{}); }
+
+Array Array::holding(Ref<const HostObject> object) {
+  if (!object) throw ValueError("an Array can't hold a null object");
+  Ref<ObjectCell> cell = make_ref<ObjectCell>(std::move(object));
+  Array array{NoData{}};
+  array.data_ = cell->address();
+  array.storage_ = std::move(cell);
+  array.dtype_ = DType::UInt64;
+  array.writeable_ = false;
+  array.holds_object_ = true;
+  return array;
+}
+
+const HostObject* Array::object() const noexcept {
+  return holds_object_ ? static_cast<const ObjectCell*>(storage_.get())->object() : nullptr;
+}
 
 Array Array::borrow(void* data, DType dtype, const Dims& shape, const Dims& strides, std::shared_ptr<void> keep_alive,
                     bool writeable) {
@@ -423,6 +452,7 @@ Array Array::read_only() const {
 // ---- copies --------------------------------------------------------------------------------------------------------
 
 Array Array::copy() const {
+  if (const HostObject* held = object()) return holding(held->copy());
   Array out = empty(dtype_, shape_);
   write(out, *this);
   return out;
@@ -521,6 +551,7 @@ bool all_elements(const Array& a, const Array& b, Compare compare) {
 
 bool identical(const Array& a, const Array& b) {
   if (a.dtype() != b.dtype() || !(a.shape() == b.shape())) return false;
+  if (a.object() || b.object()) return a.object() && b.object() && a.object()->equals(*b.object());
   return visit_dtype(a.dtype(), [&]<class T>() { return all_elements<T>(a, b, same_value<T>); });
 }
 

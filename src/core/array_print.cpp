@@ -259,7 +259,10 @@ std::string scalar_text(const Array& array) {
 
 }  // namespace
 
-std::string Array::str() const { return ndim() == 0 ? scalar_text(*this) : nested_text(*this, " ", 0, line_width); }
+std::string Array::str() const {
+  if (const HostObject* held = object()) return held->str();
+  return ndim() == 0 ? scalar_text(*this) : nested_text(*this, " ", 0, line_width);
+}
 
 std::string Array::repr() const {
   const std::string prefix = "array(";

@@ -25,10 +25,17 @@ void evaluate_node(const Apply& node, std::span<const Array> in, std::span<Array
     throw;
   }
   for (std::size_t i = 0; i < out.size(); ++i) {
-    auto* type = as_tensor(node.node()->outputs[i].type);
-    if (!type || (type->dtype == out[i].dtype() && type->ndim() == out[i].ndim())) continue;
-    InternalError error(cat(node.op().label(), ": output ", i, " should be ", type->str(), ", perform made dtype ",
-                            dtype_name(out[i].dtype()), " and shape ", tuple_text(out[i].shape())));
+    const TypeBase& type = *node.node()->outputs[i].type;
+    const TensorType* storage = type.storage();
+    const bool is_host_only = type.is_host_only();
+    if (!storage ||
+        (is_host_only ? type.is_valid_value(out[i])
+                      : !out[i].object() && storage->dtype == out[i].dtype() && storage->ndim() == out[i].ndim()))
+      continue;
+    const std::string made = out[i].object() ? out[i].str()
+                                             : cat("an array of dtype ", dtype_name(out[i].dtype()), " and shape ",
+                                                   tuple_text(out[i].shape()));
+    InternalError error(cat(node.op().label(), ": output ", i, " should be ", type.str(), ", perform made ", made));
     add_node_context(error, node, in);
     throw error;
   }

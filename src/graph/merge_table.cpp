@@ -90,7 +90,9 @@ Variable MergeTable::find_constant(const Variable& constant) const {
   auto [from, to] = constants_.equal_range(hash_constant(value));
   for (auto it = from; it != to; ++it) {
     Variable candidate = Variable::of(it->second);
-    if (same_constant(*candidate.constant(), value)) return candidate;
+    const bool is_alike = as_tensor(candidate.type()) ? as_tensor(constant.type()) != nullptr
+                                                      : candidate.type()->equals(*constant.type());
+    if (is_alike && same_constant(*candidate.constant(), value)) return candidate;
   }
   return {};
 }

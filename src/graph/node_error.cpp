@@ -83,6 +83,8 @@ std::string first_elements(const Array& value) {
 
 // `destroyed`: by the op that has failed, which may have done so already.
 std::string value_text(const Variable& variable, const Array& value, bool destroyed) {
+  if (!as_tensor(variable.type()))
+    return cat(variable.str(), ": ", variable.type()->str(), value.object() ? cat(" ", value.str()) : std::string());
   std::string text = cat(variable.str(), ": ", dtype_short_name(value.dtype()), " ", tuple_text(value.shape()));
   if (value.ndim()) text += cat(", strides ", tuple_text(value.strides()));
   if (value.size() == 0) return text;

@@ -41,7 +41,7 @@ std::optional<Array> test_value(const Variable& variable) {
 }
 
 const Variable& set_test_value(const Variable& variable, const Array& value) {
-  variable.tag().test_value = filter(variable.tensor(), value).copy();
+  variable.tag().test_value = variable.type()->filter(value).copy();
   return variable;
 }
 

@@ -219,6 +219,7 @@ void Transaction::inherit_notes(const Variable& from, const Variable& to) {
 // Both have the same value, so what is known of one's lengths is known of the other's.
 void Transaction::inherit_type(const Variable& from, const Variable& to) {
   if (from.type()->is_super(*to.type())) return;
+  if (!as_tensor(to.type())) return;
   Dims lengths = to.static_shape();
   for (std::size_t d = 0; d < lengths.size(); ++d)
     if (lengths[d] == unknown_length) lengths[d] = from.static_shape()[d];

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 #include <utility>
 
 #include "bitale/core/config.hpp"
@@ -47,6 +48,66 @@ std::string TensorType::short_str() const {
   static constexpr std::string_view names[] = {"Scalar", "Vector", "Matrix"};
   std::string name = ndim() <= 2 ? std::string(names[ndim()]) : cat("Tensor", ndim());
   return cat(name, "(", dtype_name(dtype), ", shape=", shape_text(shape, "?"), ")");
+}
+
+bool TensorType::is_valid_value(const Array& value) const { return fits(*this, value); }
+
+Array TensorType::filter(const Array& value, bool strict, Downcast downcast) const {
+  return bitale::filter(*this, value, strict, downcast);
+}
+
+bool TensorType::values_eq_approx(const Array& a, const Array& b) const {
+  if (!is_float(a.dtype()) || !is_float(b.dtype())) return identical(a, b);
+  const bool narrow = a.dtype() == DType::Float32 || b.dtype() == DType::Float32;
+  return narrow ? allclose(a, b, 1e-4, 1e-5) : allclose(a, b, 1e-5, 1e-8);
+}
+
+// ---- values --------------------------------------------------------------------------------------------------------
+
+bool TypeBase::is_valid_value(const Array& value) const {
+  return storage() && !value.object() && fits(*storage(), value);
+}
+
+namespace {
+std::string kind_of_value(const Array& value) {
+  return value.object()
+             ? value.str()
+             : cat("an array of dtype ", dtype_name(value.dtype()), " and shape ", tuple_text(value.shape()));
+}
+}  // namespace
+
+Array TypeBase::filter(const Array& value, bool, Downcast) const {
+  if (is_valid_value(value)) return value;
+  throw TypeError(cat("expected a value of type ", str(), ", got ", kind_of_value(value)));
+}
+
+const TensorType& storage_of(const Type& type, std::string_view who) {
+  if (const TensorType* storage = type ? type->storage() : nullptr) return *storage;
+  throw TypeError(cat(who, ": the type ", type ? type->str() : std::string("null"), " has no values"));
+}
+
+Array borrow_value(const TypeBase& type, const View& view) {
+  if (type.is_host_only()) {
+    std::uintptr_t address = 0;
+    std::memcpy(&address, view.data, sizeof address);
+    return Array::holding(Ref<const HostObject>(reinterpret_cast<const HostObject*>(address)));
+  }
+  const TensorType& storage = *type.storage();
+  return borrow(view, storage.dtype, storage.ndim());
+}
+
+bool HostType::equals(const TypeBase& other) const {
+  auto* type = dynamic_cast<const HostType*>(&other);
+  return type && (type == this || (type->name == name && type->accepts_ == accepts_));
+}
+
+const TensorType* HostType::storage() const {
+  static const Type& word = *new Type(tensor_type(DType::UInt64, 0));
+  return as_tensor(word);
+}
+
+bool HostType::is_valid_value(const Array& value) const {
+  return value.object() && (!accepts_ || accepts_(*value.object()));
 }
 
 bool DisconnectedType::equals(const TypeBase& other) const {
@@ -136,6 +197,7 @@ Array convert(const TensorType& type, const Array& value, bool strict, Downcast 
 }  // namespace
 
 bool fits(const TensorType& type, const Array& value) {
+  if (value.object()) return false;
   if (value.dtype() != type.dtype || value.ndim() != type.ndim()) return false;
   for (int d = 0; d < type.ndim(); ++d) {
     const std::int64_t length = type.shape[std::size_t(d)];
@@ -145,6 +207,7 @@ bool fits(const TensorType& type, const Array& value) {
 }
 
 Array filter(const TensorType& type, const Array& value, bool strict, Downcast downcast) {
+  if (value.object()) throw TypeError(cat("expected ", type.str(), ", got ", value.str()));
   if (value.ndim() != type.ndim())
     throw TypeError(cat("wrong number of dimensions: expected ", type.ndim(), " (", type.str(), "), got ", value.ndim(),
                         " (", value_text(value), ")"));

@@ -95,6 +95,13 @@ Variable constant(Array&& value, std::string name) {
   return out;
 }
 
+Variable constant_of(const Type& type, const Array& value, std::string name) {
+  storage_of(type, "constant");
+  Variable out(type, std::move(name));
+  out.node()->leaf = make_ref<const ConstantData>(type->filter(value).copy().contiguous().read_only());
+  return out;
+}
+
 Variable disconnected() { return Variable(make_ref<const DisconnectedType>()); }
 
 Variable undefined_gradient(std::string why) { return Variable(make_ref<const NullType>(std::move(why))); }

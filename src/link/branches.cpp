@@ -97,7 +97,7 @@ class Division {
 
   static bool is_scalar(const Apply& node) {
     for (auto& output : node.outputs())
-      if (output.ndim() != 0) return false;
+      if (!as_tensor(output.type()) || output.ndim() != 0) return false;
     return node.op().elementwise() || lazy_inputs(node);
   }
 

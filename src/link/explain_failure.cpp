@@ -19,10 +19,7 @@ void run_again(const LinkedGraph& graph, const Apply& node, std::span<const View
     return link_vm(graph)->run(inputs, unused);
   }
   std::vector<Array> values;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    const TensorType& type = graph->inputs()[i].tensor();
-    values.push_back(borrow(inputs[i], type.dtype, type.ndim()));
-  }
+  for (std::size_t i = 0; i < inputs.size(); ++i) values.push_back(borrow_value(*graph->inputs()[i].type(), inputs[i]));
   evaluate(node.outputs(), graph->inputs(), values);
 }
 

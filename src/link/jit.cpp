@@ -20,6 +20,7 @@
 #include "link/effort.hpp"
 #include "link/explain_failure.hpp"
 #include "link/failing.hpp"
+#include "link/host_outputs.hpp"
 #include "link/inner_graphs.hpp"
 #include "link/linker.hpp"
 #include "link/profiler.hpp"
@@ -62,7 +63,7 @@ class JitThunk final : public Thunk {
     for (std::size_t b = 0; b < buffers().size(); ++b)
       if (buffers()[b].role == Role::input)
         inputs_.push_back({b, std::size_t(buffers()[b].slot), std::size_t(offsets_[b]),
-                           graph->inputs()[std::size_t(buffers()[b].slot)].ndim(),
+                           graph->inputs()[std::size_t(buffers()[b].slot)].storage().ndim(),
                            std::int64_t(itemsize(buffers()[b].dtype)), buffers()[b].dtype});
     layouts_.resize(inputs_.size());
     const auto in_passing = read_in_passing(lowered_.program);
@@ -348,8 +349,9 @@ class JitThunk final : public Thunk {
       for (auto b : steps.inputs) {
         const Buffer& buffer = thunk.buffers()[std::size_t(b)];
         const Dims shape = shape_of(b);
-        in.push_back(Array::borrow(workspace.data[std::size_t(b)], buffer.dtype, shape,
-                                   contiguous_strides(shape, itemsize(buffer.dtype)), nullptr, false));
+        const Dims strides = contiguous_strides(shape, itemsize(buffer.dtype));
+        in.push_back(borrow_value(*node.input(int(in.size())).type(),
+                                  {workspace.data[std::size_t(b)], shape.data(), strides.data()}));
       }
       copy_destroyed(node, in);  // others read the buffers too
       evaluate_node(node, in, out);
@@ -357,8 +359,7 @@ class JitThunk final : public Thunk {
         const bool is_view = !node.op().view_of(node, int(k)).empty();
         const std::int64_t b = steps.outputs[k];
         Array value = is_view ? out[k].copy() : out[k].contiguous();
-        const TensorType& type = node.output(int(k)).tensor();
-        value = filter(type, value, true);
+        value = node.output(int(k)).type()->filter(value, true, Downcast::Never);
         for (int axis = 0; axis < value.ndim(); ++axis)
           workspace.lengths[std::size_t(thunk.offsets_[std::size_t(b)] + axis)] = value.shape(axis);
         const Buffer& buffer = thunk.buffers()[std::size_t(b)];
@@ -481,13 +482,17 @@ std::unique_ptr<Thunk> link_native(const LinkedGraph& graph, const LinkOptions& 
     const bool is_native = nested < most_nested && branches++ < most_branches;
     return is_native ? link_native(part, of_branches, generator, nested + 1, branches) : link_vm(part);
   };
-  OutlinedBranches calls = inner_graphs_apart(graph, link_part);
-  OutlinedBranches apart = outline_branches(calls.graph, link_part);
-  for (auto& [users_node, node] : calls.stand_in) {
-    const auto later = apart.stand_in.find(node);
-    if (later != apart.stand_in.end()) node = later->second;
-  }
-  if (!calls.stand_in.empty()) apart.stand_in = std::move(calls.stand_in);
+  OutlinedBranches apart = host_outputs_apart(graph);
+  const auto then = [&](OutlinedBranches next) {
+    apart.graph = next.graph;
+    if (apart.stand_in.empty()) std::swap(apart.stand_in, next.stand_in);
+    for (auto& [users_node, node] : apart.stand_in) {
+      const auto later = next.stand_in.find(node);
+      if (later != next.stand_in.end()) node = later->second;
+    }
+  };
+  then(inner_graphs_apart(apart.graph, link_part));
+  then(outline_branches(apart.graph, link_part));
   auto thunk = std::make_unique<JitThunk>(apart.graph, options, generator);
   thunk->set_stand_ins(std::move(apart.stand_in));
   return thunk;

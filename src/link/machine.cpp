@@ -129,10 +129,8 @@ class Machine final : public Thunk {
 
   void run(std::span<const View> views, const Plan& plan, std::span<const Index> outputs, Receiver& receiver) const {
     std::vector<Array> inputs;
-    for (std::size_t i = 0; i < views.size(); ++i) {
-      const TensorType& type = graph_->inputs()[i].tensor();
-      inputs.push_back(borrow(views[i], type.dtype, type.ndim()));
-    }
+    for (std::size_t i = 0; i < views.size(); ++i)
+      inputs.push_back(borrow_value(*graph_->inputs()[i].type(), views[i]));
     receiver.begin(views, true);
     std::vector<Array> results = evaluate(inputs, plan, outputs);
     for (std::size_t i = 0; i < results.size(); ++i) receiver.receive(int(i), std::move(results[i]));

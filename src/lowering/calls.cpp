@@ -34,7 +34,7 @@ void require_fit(const runtime::RuntimeFunction& function, const std::vector<Cal
 }
 
 bool has_elements_of(const Variable& a, const Variable& b) {
-  return a.dtype() == b.dtype() && a.static_shape() == b.static_shape();
+  return a.storage().dtype == b.storage().dtype && a.storage().shape == b.storage().shape;
 }
 
 }  // namespace
@@ -133,7 +133,8 @@ void Plan::add_repeated_copy(const Variable& source, const Variable& copy) {
   root.buffer = values_[copy.node()].buffer;
   root.domain = values_[copy.node()].shape;
   std::vector<bool> is_one;
-  for (int axis = 0; axis < source.ndim(); ++axis) is_one.push_back(source.static_shape()[std::size_t(axis)] == 1);
+  for (int axis = 0; axis < source.storage().ndim(); ++axis)
+    is_one.push_back(source.storage().shape[std::size_t(axis)] == 1);
   add_computation(
       std::move(root),
       [&](Index at) {

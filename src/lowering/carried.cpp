@@ -11,7 +11,7 @@ void Plan::accumulate(int output, Combiner combiner, std::vector<Expr> domain, i
   const Variable variable = Variable::of(&node_->outputs[std::size_t(output)]);
   const std::int64_t buffer = values_[variable.node()].buffer = result_buffer(variable);
   values_[variable.node()].reread = true;
-  const DType dtype = variable.dtype();
+  const DType dtype = variable.storage().dtype;
   const Expr var = pool().var(next_var_++, dtype);
   builders_[node_].push_back([=, this, rule = bound(std::move(rule))] {
     const auto along = std::size_t(axis);
@@ -42,7 +42,7 @@ void Plan::locate(int output, Combiner combiner, std::vector<Expr> domain, std::
   const Variable variable = Variable::of(&node_->outputs[std::size_t(output)]);
   Value& value = values_[variable.node()];
   const Expr var = pool().var(next_var_++, dtype), place_var = pool().var(next_var_++, DType::Int64);
-  if (variable.ndim() == 0)
+  if (variable.storage().ndim() == 0)
     value.scalar = place_var;
   else
     value.buffer = result_buffer(variable);

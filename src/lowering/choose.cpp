@@ -51,11 +51,11 @@ void Plan::choose(const Variable& variable) {
     value.cost = std::min(cost_limit, value.cost + source.cost);
     value.depth = std::max(value.depth, source.depth + 1);
   }
-  if (variable.ndim() == 0) {
+  if (variable.storage().ndim() == 0) {
     // Scalars are computed once by construction. A variable names those that are long chains, so that none is too deep,
     // and those that are large and have several readers, so that what walks over the readers doesn't walk over them.
     if (value.depth < deepest && (value.uses <= 1 || value.cost < named)) return;
-    const Expr var = pool().var(next_var_++, variable.dtype());
+    const Expr var = pool().var(next_var_++, variable.storage().dtype);
     builders_[variable.owner().node()].push_back([this, var, rule = value.rule] {
       Computation root;
       root.kind = Computation::Kind::scalar;
@@ -83,8 +83,8 @@ void Plan::choose(const Variable& variable) {
 Expr Plan::read(const Variable& variable, Index at) {
   Value& value = value_of(variable);
   if (value.scalar) return value.scalar;
-  if (value.buffer >= 0 && !(value.rule && variable.ndim() == 0))
-    return pool().load(value.buffer, variable.dtype(), at);
+  if (value.buffer >= 0 && !(value.rule && variable.storage().ndim() == 0))
+    return pool().load(value.buffer, variable.storage().dtype, at);
   MemoKey key{variable.node(), {}};
   for (auto& index : at) key.at.push_back(index.id());
   if (auto found = memo_.find(key); found != memo_.end()) return found->second;
@@ -92,9 +92,9 @@ Expr Plan::read(const Variable& variable, Index at) {
   touched_checks_.insert(touched_checks_.end(), value.checks.begin(), value.checks.end());
   const Expr result = is_called(variable, value) ? called(variable, value, at) : value.rule(at);
   if (!building_) guard_loads(result, value.checks);
-  if (result.dtype() != variable.dtype())
+  if (result.dtype() != variable.storage().dtype)
     throw InternalError(cat("lowering: the rule of ", variable.str(), " gives ", dtype_name(result.dtype()), ", not ",
-                            dtype_name(variable.dtype())));
+                            dtype_name(variable.storage().dtype)));
   if (value.uses > 1 && result.code() == program::Code::mul) pool().forbid_contraction(result);
   memo_[std::move(key)] = result;
   return result;

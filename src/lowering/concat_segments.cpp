@@ -83,10 +83,10 @@ Expr Plan::read_segment(const Variable& variable, Index at) {
     }
   if (building_) {
     if (!unresolved_read_) unresolved_read_ = UnresolvedRead{variable, position};
-    return pool().number(0, variable.dtype());  // never used: the reader is built anew
+    return pool().number(0, variable.storage().dtype);  // never used: the reader is built anew
   }
   store_segments(variable);
-  return pool().load(values_[variable.node()].buffer, variable.dtype(), at);
+  return pool().load(values_[variable.node()].buffer, variable.storage().dtype, at);
 }
 
 // The computations that `root` becomes, one for each part of what it reads, if that can be done. Else what it reads is

@@ -31,8 +31,8 @@ void Plan::define_all() {
 void Plan::define_input(const Variable& variable, int slot) {
   Value& value = values_[variable.node()];
   const auto buffer = std::int64_t(program.buffers.size());
-  for (int axis = 0; axis < variable.ndim(); ++axis) {
-    const std::int64_t length = variable.static_shape()[std::size_t(axis)];
+  for (int axis = 0; axis < variable.storage().ndim(); ++axis) {
+    const std::int64_t length = variable.storage().shape[std::size_t(axis)];
     value.shape.push_back(length == unknown_length ? pool().dim(buffer, axis) : pool().integer(length));
   }
   value.buffer = add_buffer(variable, program::Role::input);
@@ -44,12 +44,12 @@ void Plan::define_input(const Variable& variable, int slot) {
 }
 
 void Plan::define_strided(const Variable& variable, const InputLayout& layout, std::int64_t buffer) {
-  const int rank = variable.ndim();
+  const int rank = variable.storage().ndim();
   const int places = layout.order.empty() ? 0 : int(layout.order.size()) + !layout.unit;
   auto& lengths = program.buffers[std::size_t(buffer)].shape;
   for (int axis = rank; axis < rank + places; ++axis) lengths.push_back(pool().dim(buffer, axis));
   Value& value = values_[variable.node()];
-  value.rule = [this, layout, rank, buffer, shape = value.shape, dtype = variable.dtype()](Index at) {
+  value.rule = [this, layout, rank, buffer, shape = value.shape, dtype = variable.storage().dtype](Index at) {
     std::vector<Expr> place(std::size_t(rank), pool().integer(0));
     for (auto& [axis, reversed] : layout.order) {
       const Expr index = at[std::size_t(axis)];
@@ -86,7 +86,7 @@ Expr constant_expr(ExprPool& pool, const Array& array) {
 void Plan::define_constant(const Variable& variable, Value& value) {
   const Array array = variable.constant()->contiguous();
   for (auto length : array.shape()) value.shape.push_back(pool().integer(length));
-  if (is_uniform(array)) {
+  if (!array.object() && is_uniform(array)) {  // an address is no part of the code
     value.scalar = constant_expr(pool(), array);
     return;
   }
@@ -109,7 +109,7 @@ std::int64_t Plan::add_buffer(const Variable& variable, program::Role role) {
   const auto id = std::int64_t(program.buffers.size());
   buffer.name = variable.name().empty() ? cat(role == program::Role::input ? "in" : "b", id) : variable.name();
   if (!buffer_names_.insert(buffer.name).second) buffer_names_.insert(buffer.name += cat("_", id));
-  buffer.dtype = variable.dtype();
+  buffer.dtype = variable.storage().dtype;
   buffer.role = role;
   if (const Value* value = values_.find(variable.node())) buffer.shape = value->shape;
   program.buffers.push_back(std::move(buffer));
@@ -174,7 +174,7 @@ bool Plan::infer_shapes(const Apply& node) {
   std::vector<Shape> inferred;
   for (std::size_t k = 0; k < node.output_count(); ++k) {
     const Variable output = node.output(int(k));
-    const Dims& known = output.static_shape();
+    const Dims& known = output.storage().shape;
     std::vector<Expr> lengths;
     for (std::size_t axis = 0; axis < known.size(); ++axis) {
       if (known[axis] != unknown_length) {
@@ -291,10 +291,10 @@ void Plan::reduce(int output, Combiner combiner, std::vector<Expr> domain, std::
                   ElementRule rule) {
   const Variable variable = Variable::of(&node_->outputs[std::size_t(output)]);
   Value& value = values_[variable.node()];
-  const bool is_scalar = variable.ndim() == 0;
+  const bool is_scalar = variable.storage().ndim() == 0;
   const Expr var = pool().var(next_var_++, dtype);
   if (is_scalar)
-    value.scalar = program::cast(var, variable.dtype());
+    value.scalar = program::cast(var, variable.storage().dtype);
   else
     value.buffer = result_buffer(variable);
   builders_[node_].push_back([=, this, rule = bound(std::move(rule)), buffer = value.buffer] {
@@ -389,8 +389,8 @@ void Plan::define_host_call(const Apply& node) {
     // The host says the lengths: they are known after the call, whatever infer_shape promises.
     value.shape.clear();
     const std::int64_t buffer = result_buffer(output);
-    for (int axis = 0; axis < output.ndim(); ++axis) {
-      const std::int64_t length = output.static_shape()[std::size_t(axis)];
+    for (int axis = 0; axis < output.storage().ndim(); ++axis) {
+      const std::int64_t length = output.storage().shape[std::size_t(axis)];
       value.shape.push_back(length == unknown_length ? pool().dim(buffer, axis) : pool().integer(length));
     }
     program.buffers[std::size_t(buffer)].shape = value.shape;
@@ -478,7 +478,7 @@ bool Plan::counts_along(Expr index, Expr length) const {
 // range reads and writes element 0.
 void Plan::require_in_range(int input, Expr length, std::string message) {
   const Variable variable = node_->inputs[std::size_t(input)];
-  if (variable.ndim() == 0) {
+  if (variable.storage().ndim() == 0) {
     const Expr index = program::cast(in(input, {}), DType::Int64);
     require((index >= -length) & (index < length), std::move(message));
     return;

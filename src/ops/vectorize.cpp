@@ -15,6 +15,7 @@ namespace {
 
 int batch_rank(const Variable& before, const Variable& after) {
   if (!before || !after) throw ValueError("vectorize_graph: a variable of a replacement is missing");
+  if (!as_tensor(before.type()) && before.type()->is_super(*after.type())) return 0;
   int rank = after.ndim() - before.ndim();
   if (before.dtype() != after.dtype() || rank < 0)
     throw TypeError(cat("vectorize_graph: `", after.str(), "` of type ", after.type()->str(),
@@ -22,9 +23,14 @@ int batch_rank(const Variable& before, const Variable& after) {
   return rank;
 }
 
+// How many dimensions a batch has more. Values that are no tensors have none: there is one for the whole batch.
+int gained(const Variable& before, const Variable& after) {
+  return as_tensor(before.type()) && as_tensor(after.type()) ? after.ndim() - before.ndim() : 0;
+}
+
 Apply batched_node(const Apply& node, const Variables& inputs) {
   bool any_batch = false;
-  for (std::size_t i = 0; i < inputs.size(); ++i) any_batch |= inputs[i].ndim() != node.inputs()[i].ndim();
+  for (std::size_t i = 0; i < inputs.size(); ++i) any_batch |= gained(node.inputs()[i], inputs[i]) != 0;
   try {
     return any_batch ? node.op().vectorize(node, inputs) : node.with_inputs(inputs);
   } catch (Error& error) {
@@ -43,7 +49,7 @@ Shape lengths_of_batch(const Replacements& replacements, const VariableMap& batc
     Variable length = int64_constant(1);
     for (auto& [before, after] : replacements) {
       const Variable& aligned = batched.at(before);
-      if (aligned.ndim() == before.ndim() || aligned.tensor().broadcasts(axis)) continue;
+      if (gained(before, aligned) == 0 || aligned.tensor().broadcasts(axis)) continue;
       length = length_of(aligned, axis);
       break;
     }
@@ -91,7 +97,7 @@ Variables vectorize_graph(const Variables& outputs, const Replacements& replacem
   Variables out;
   for (const Variable& output : outputs) {
     out.push_back(batch_of(output));
-    if (out.back().same_as(output) || out.back().ndim() != output.ndim()) continue;
+    if (out.back().same_as(output) || !as_tensor(output.type()) || gained(output, out.back())) continue;
     Shape shape = lengths_of_batch(replacements, batched, ranks);
     for (auto& length : lengths_of(out.back())) shape.push_back(length);
     out.back() = alloc(out.back(), shape);

@@ -24,7 +24,7 @@ class UpdateConflictError final : public Error {
 class Container final : public LeafData {
  public:
   Container(Type type, Array value);
-  const TensorType& type() const { return *as_tensor(type_); }
+  const Type& type() const { return type_; }
   Array get() const;  // the handle; its data is never written in place while shared
   std::optional<Array> present_value() const override { return get(); }
   // Filters the value (TypeError as for a function's input) and stores it, when no call is under way that updates the
@@ -46,6 +46,8 @@ class Container final : public LeafData {
 // A shared variable: the static shape is all unknown unless given; the dtype is the value's. The value is copied unless
 // `borrow`.
 Variable shared(const Array& value, std::string name = {}, bool borrow = false, std::optional<Dims> static_shape = {});
+// A shared variable of any type. TypeError for what the type does not accept.
+Variable shared_of(const Type& type, const Array& value, std::string name = {}, bool borrow = false);
 // The container of a shared variable, or nullptr.
 const Container* container_of(const Variable& variable);
 inline bool is_shared(const Variable& variable) { return container_of(variable) != nullptr; }

@@ -15,6 +15,15 @@
 
 namespace bitale {
 
+// An object of the host that an Array may hold in place of numbers: the value of a type that native code passes on and
+// does not look into (graph/type.hpp). Immutable as far as the library is concerned, and shared.
+class HostObject : public RefCounted {
+ public:
+  virtual bool equals(const HostObject& other) const { return this == &other; }
+  virtual Ref<const HostObject> copy() const { return Ref<const HostObject>(this); }
+  virtual std::string str() const { return "<object of the host>"; }
+};
+
 class Array {
  public:
   // A 0-d float64 zero.
@@ -40,6 +49,11 @@ class Array {
   // Uses somebody else's memory for as long as `keep_alive` lives.
   static Array borrow(void* data, DType dtype, const Dims& shape, const Dims& strides, std::shared_ptr<void> keep_alive,
                       bool writeable = true);
+  // An Array that holds an object: a 0-d uint64 whose element is the object's address and means nothing to arithmetic.
+  // Copies of the Array hold a copy of the object (HostObject::copy).
+  static Array holding(Ref<const HostObject> object);
+  // The object that is held, or nullptr.
+  const HostObject* object() const noexcept;
 
   DType dtype() const noexcept { return dtype_; }
   int ndim() const noexcept { return int(shape_.size()); }
@@ -103,6 +117,7 @@ class Array {
   DType dtype_ = DType::Float64;
   bool writeable_ = true;
   bool owns_data_ = false;  // storage_ is a block of our own
+  bool holds_object_ = false;
 };
 
 Dims contiguous_strides(const Dims& shape, std::size_t itemsize);

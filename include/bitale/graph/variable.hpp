@@ -115,6 +115,11 @@ class Variable {
     if (auto* tensor = as_tensor(node_->type)) return *tensor;
     refuse_as_tensor();
   }
+  // Of any type with values: the memory of one. TypeError for other types.
+  const TensorType& storage() const {
+    if (auto* storage = node_->type->storage()) return *storage;
+    refuse_as_tensor();
+  }
   DType dtype() const { return tensor().dtype; }
   int ndim() const { return tensor().ndim(); }
   const Dims& static_shape() const { return tensor().shape; }
@@ -192,6 +197,8 @@ inline Apply Variable::owner() const { return Apply::of(node_->owner); }
 
 Variable constant(const Array& value, std::string name = {});  // of a copy
 Variable constant(Array&& value, std::string name = {});       // of the array itself, if nobody else has it
+// A value of any type. TypeError for what the type does not accept.
+Variable constant_of(const Type& type, const Array& value, std::string name = {});
 // The explicit non-gradients.
 Variable disconnected();
 Variable undefined_gradient(std::string why);

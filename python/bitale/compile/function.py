@@ -9,8 +9,8 @@ import pickle
 from typing import Any, Iterable, Iterator, Mapping, Sequence
 
 from bitale import _core
-from bitale._core import Function, Mode, SharedVariable, TensorVariable, Variable
-from bitale.compile.io import Container, In, refuse
+from bitale._core import Function, Mode, TensorVariable, Variable
+from bitale.compile.io import Container, In, SharedVariable, refuse
 from bitale.compile.maker import FunctionMaker, Recipe, replaced, wants_profile
 from bitale.configuration import config
 
@@ -38,7 +38,7 @@ def function(
     mode: str | Mode | None = None,
     updates: Mapping[Variable, Any] | Iterable[tuple[Variable, Any]] | None = None,
     givens: Mapping[Variable, Any] | Iterable[tuple[Variable, Any]] | None = None,
-    no_default_updates: bool = False,
+    no_default_updates: bool | list[Any] = False,
     accept_inplace: bool = False,
     name: str | None = None,
     rebuild_strict: bool = True,
@@ -57,6 +57,8 @@ def function(
     allow_input_downcast: None converts Python floats to config.floatX and else nothing that would lose precision;
     True converts whatever is given; False not even those floats.
     on_unused_input: "raise", "warn" or "ignore".
+    no_default_updates: True leaves out the default updates of shared variables (generators of pt.random have such); a list
+    leaves out those of its variables.
     trust_input: accepted and of no effect, as Function.trust_input says.
     profile: True measures what compiling and calls take, for `Function.profile`; so does a text, which is then the name
     of a function without one. None: what config.profile says, with which profiles are also printed at exit.
@@ -68,7 +70,6 @@ def function(
         "function",
         {
             "accept_inplace": accept_inplace,
-            "no_default_updates": isinstance(no_default_updates, list) and no_default_updates,
             "rebuild_strict=False": not rebuild_strict,
         },
     )
@@ -85,6 +86,7 @@ def function(
         on_unused_input=on_unused_input,
         trust_input=trust_input,
         threads=_thread_count(threads),
+        no_default_updates=no_default_updates,
     )
     return maker.create()
 

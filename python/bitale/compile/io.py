@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 
 from bitale import _core
-from bitale._core import SharedVariable, TensorSharedVariable, TensorVariable
+from bitale._core import TensorSharedVariable, TensorVariable, Variable
+
+
+class _IsShared(type):
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return _core.is_shared(instance)
+
+
+class SharedVariable(metaclass=_IsShared):
+    """What shared variables of all types are instances of."""
 
 
 def refuse(where: str, options: dict[str, Any]) -> None:
@@ -81,7 +90,7 @@ class In:
         autoname: bool = True,
         shared: bool = False,
     ):
-        if not isinstance(variable, TensorVariable):
+        if not isinstance(variable, Variable):
             raise TypeError(f"In: expected a variable, got {variable!r}")
         if mutable and borrow is False:
             raise ValueError(f"In: {variable} can't be mutable without borrow")
@@ -108,7 +117,7 @@ class In:
         if self.container is not None or self.value is None:
             return self
         made = copy.copy(self)
-        made.container = Container(_core.make_shared(self.value, self.name, False, self.variable.type.shape))
+        made.container = Container(_shared_for(self.variable, self.value, self.name))
         return made
 
     def holding(self, value: Any) -> In:
@@ -120,6 +129,13 @@ class In:
 
     def __repr__(self) -> str:
         return f"In({self.variable})"
+
+
+def _shared_for(variable: Any, value: Any, name: str | None) -> Any:
+    """A shared variable with that value, for the variable's type."""
+    if isinstance(variable, TensorVariable):
+        return _core.make_shared(value, name, False, variable.type.shape)
+    return _core.make_shared_of(variable.type, value, name, False)
 
 
 def _value_and_container(variable: TensorVariable, value: Any, strict: bool, allow_downcast: bool | None) -> tuple[Any, Container | None]:
@@ -139,7 +155,7 @@ class Out:
     """An output. Results are never shared with anybody, so borrow changes nothing."""
 
     def __init__(self, variable: TensorVariable, borrow: bool = False):
-        if not isinstance(variable, TensorVariable):
+        if not isinstance(variable, Variable):
             raise TypeError(f"Out: expected a variable, got {variable!r}")
         self.variable = variable
         self.borrow = borrow

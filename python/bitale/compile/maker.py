@@ -7,7 +7,7 @@ import dataclasses
 from typing import Any, Iterable, Mapping, Sequence
 
 from bitale import _core
-from bitale._core import Function, FunctionGraph, Mode, SharedVariable, TensorVariable, UnusedInputError, Variable
+from bitale._core import Function, FunctionGraph, Mode, TensorVariable, UnusedInputError, Variable
 from bitale.compile.io import Container, In, Out, refuse
 
 
@@ -15,7 +15,7 @@ def wrap_in(given: Any) -> In:
     """The input as an In."""
     if isinstance(given, In):
         return given
-    if isinstance(given, TensorVariable):
+    if isinstance(given, Variable):
         return In(given)
     raise TypeError(f"function: expected variables as inputs, got {given!r}")
 
@@ -42,7 +42,7 @@ class Outputs:
             self.form, found = "list", list(given)
         else:
             self.form, found = "single", [given]
-        self.specs = [Out(one) if isinstance(one, TensorVariable) else one for one in found]
+        self.specs = [Out(one) if isinstance(one, Variable) else one for one in found]
 
     @property
     def expressions(self) -> list[Any]:
@@ -51,7 +51,7 @@ class Outputs:
     def replaced(self, replacements: dict[Any, Any]) -> Outputs:
         """The same of other expressions."""
         made = copy.copy(self)
-        made.specs = [Out(after) if isinstance(after, TensorVariable) else after for after in replaced(self.expressions, replacements)]
+        made.specs = [Out(after) if isinstance(after, Variable) else after for after in replaced(self.expressions, replacements)]
         return made
 
 
@@ -151,15 +151,21 @@ class FunctionMaker:
         trust_input: bool = False,
         threads: int | None = None,
         no_fgraph_prep: bool = False,
+        no_default_updates: Any = False,
     ):
         refuse("function", {"accept_inplace": accept_inplace})
         if not isinstance(inputs, (list, tuple)):
             raise TypeError(f"function: inputs must be a list, even of one variable; got {inputs!r}")
+        from bitale.compile.sharedvalue import with_default_updates
+
+        given_outputs = outputs if isinstance(outputs, Outputs) else Outputs(outputs)
         self.recipe = Recipe(
             inputs=[wrap_in(given).stored() for given in inputs],
-            outputs=outputs if isinstance(outputs, Outputs) else Outputs(outputs),
+            outputs=given_outputs,
             mode=mode if mode is None or isinstance(mode, Mode) else _core.get_mode(mode),
-            updates=_core.pairs_of(updates, "updates"),
+            updates=with_default_updates(
+                given_outputs.expressions, _core.pairs_of(updates, "updates"), no_default_updates
+            ),
             givens=_core.pairs_of(givens, "givens"),
             name=profile if name is None and isinstance(profile, str) else name,
             allow_input_downcast=allow_input_downcast,

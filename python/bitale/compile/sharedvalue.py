@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from bitale import _core
-from bitale._core import SharedVariable, TensorSharedVariable
-from bitale.compile.io import refuse
+from bitale._core import TensorSharedVariable, Variable
+from bitale.compile.io import SharedVariable, refuse
 
 TensorSharedVariable.__module__ = "bitale.tensor.sharedvar"
 
@@ -18,10 +20,75 @@ def shared(
     allow_downcast: bool | None = None,
     borrow: bool = False,
     shape: Any = None,
-) -> TensorSharedVariable:
+) -> Any:
     """A shared variable that starts with a copy of the value (the array itself, if borrow).
 
-    Its dtype and rank are the value's; its lengths may change, unless shape fixes them.
+    Its dtype and rank are the value's; its lengths may change, unless shape fixes them. The value may be a
+    numpy.random.Generator.
     """
     refuse("shared", {"allow_downcast": allow_downcast})
+    if isinstance(value, (np.random.Generator, np.random.RandomState)):
+        from bitale.tensor.random import shared_rng
+
+        return shared_rng(value, name=name)
     return _core.make_shared(value, name, borrow, shape)
+
+
+def shared_of(type: Any, value: Any, name: str | None = None, borrow: bool = False) -> Any:
+    """A shared variable of any type. TypeError for what is no value of it."""
+    return _core.make_shared_of(type, value, name, borrow)
+
+
+def _get_value(self: Any, borrow: bool = False) -> Any:
+    """The value of a shared variable: a copy, unless borrow. TypeError for other variables."""
+    return _core.shared_value(self, borrow)
+
+
+def _set_value(self: Any, new_value: Any, borrow: bool = False) -> None:
+    """Stores a value of the type in a shared variable. TypeError for other variables."""
+    _core.set_shared_value(self, new_value, borrow)
+
+
+def _default_update(self: Any) -> Any:
+    """Of a shared variable: the expression that functions update it with, unless they are told otherwise; or None."""
+    return getattr(self.tag, "_default_update", None)
+
+
+def _set_default_update(self: Any, expression: Any) -> None:
+    if not _core.is_shared(self):
+        raise TypeError(f"default_update: {self} is not a shared variable")
+    if expression is not None and not (isinstance(expression, Variable) and self.type.is_super(expression.type)):
+        raise TypeError(f"default_update: expected an expression of {self.type}, got {expression!r}")
+    self.tag._default_update = expression
+
+
+for _name, _value in (("get_value", _get_value), ("set_value", _set_value), ("default_update", property(_default_update, _set_default_update))):
+    setattr(Variable, _name, _value)
+
+
+def with_default_updates(outputs: list[Any], updates: list[tuple[Any, Any]], left_out: Any) -> list[tuple[Any, Any]]:
+    """The updates, with the default updates of the shared variables that anything depends on and that have none.
+
+    left_out: True for none of them, or a list of variables whose default updates are left out.
+    """
+    if left_out is True:
+        return updates
+    skipped = set(left_out or ())
+    for one in skipped:
+        if not _core.is_shared(one):
+            raise TypeError(f"function: no_default_updates: expected shared variables, got {one!r}")
+    out = list(updates)
+    done = {variable for variable, _ in out} | skipped
+    waiting = [one for one in (*outputs, *(after for _, after in out)) if isinstance(one, Variable)]
+    while waiting:
+        found = [leaf for leaf in _core.graph_inputs(waiting) if leaf not in done and _core.is_shared(leaf)]
+        waiting = []
+        for leaf in found:
+            if leaf in done:
+                continue
+            done.add(leaf)
+            after = leaf.default_update
+            if after is not None:
+                out.append((leaf, after))
+                waiting.append(after)
+    return out

@@ -95,6 +95,14 @@ def _constant(value: Any, name: str | None) -> Variable:
     return _core.constant(value, name=name)
 
 
+def _constant_of(kind: Any, value: Any, name: str | None) -> Variable:
+    return kind.make_constant(value, name)
+
+
+def _shared_of(kind: Any, value: Any, name: str | None) -> Variable:
+    return _core.make_shared_of(kind, value, name, True)
+
+
 def _shared(value: Any, name: str | None, shape: Any) -> Variable:
     return _core.make_shared(value, name, True, shape)
 
@@ -120,7 +128,17 @@ def reduce_variable(variable: Variable) -> tuple[Any, ...]:
         return _shared, (variable.get_value(borrow=True), variable.name, variable.type.shape)
     if isinstance(variable, TensorVariable):
         return _leaf, (variable.type, variable.name)
-    raise NotImplementedError(f"pickling: a variable of type {variable.type}")
+    if _core.is_shared(variable):
+        return _shared_of, (variable.type, _core.shared_value(variable, True), variable.name)
+    value = _core.constant_value(variable)
+    if value is not None:
+        return _constant_of, (variable.type, value, variable.name)
+    return _leaf, (variable.type, variable.name)
+
+
+def reduce_type(kind: Any) -> tuple[Any, ...]:
+    """A type that is written in Python."""
+    return reduce_python_op(kind)
 
 
 def reduce_op(op: Any) -> tuple[Any, ...]:

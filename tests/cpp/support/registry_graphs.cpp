@@ -61,7 +61,8 @@ class Generator {
     if (!grow(producer)) return std::nullopt;
     const Variables results = pool_;
     for (auto& result : results) {
-      if (!result.has_owner() || !can_be(result.dtype(), consumer.values[leaf].dtype())) continue;
+      if (!result.has_owner() || !as_tensor(result.type())) continue;
+      if (!can_be(result.dtype(), consumer.values[leaf].dtype())) continue;
       forced_ = result;
       forced_leaf_ = leaf;
       if (!grow(consumer)) continue;
@@ -90,7 +91,7 @@ class Generator {
       if (pool_.empty() || tries == most_tries) return sample;
       const Variable& wanted = pool_[pool_.size() - 1 - std::size_t(below(std::min<std::size_t>(pool_.size(), 5)))];
       for (auto& value : sample.values)
-        if (value.dtype() == wanted.dtype() && value.ndim() == wanted.ndim()) return sample;
+        if (value.dtype() == wanted.storage().dtype && value.ndim() == wanted.storage().ndim()) return sample;
     }
   }
 
@@ -103,6 +104,7 @@ class Generator {
     try {
       Lengths lengths{{1, 1}};
       if (forced_) {
+        if (!as_tensor(leaves[forced_leaf_].type())) return false;
         const Array& value = sample.values[forced_leaf_];
         if (!matches(values_.at(forced_.node()).shape(), value.shape(), lengths)) return false;
         now.emplace(leaves[forced_leaf_],
@@ -159,9 +161,9 @@ class Generator {
   void add_gradients() {
     Variables costs, wrt;
     for (auto& output : out_.outputs)
-      if (is_float(output.dtype())) costs.push_back(sum(cast(output, DType::Float64)));
+      if (is_float(output.storage().dtype)) costs.push_back(sum(cast(output, DType::Float64)));
     for (auto& input : out_.inputs)
-      if (is_float(input.dtype())) wrt.push_back(input);
+      if (is_float(input.storage().dtype)) wrt.push_back(input);
     if (costs.empty() || wrt.empty()) return;
     Variable cost = costs[0];
     for (std::size_t i = 1; i < costs.size(); ++i) cost = cost + costs[i];
@@ -199,6 +201,10 @@ class Generator {
         const std::size_t from = is_recent && pool_.size() > 6 ? pool_.size() - 6 : 0;
         const Variable& variable = pool_[from + std::size_t(below(pool_.size() - from))];
         const Array& other = values_.at(variable.node());
+        if (!as_tensor(leaf.type()) || !as_tensor(variable.type())) {
+          if (!leaf.type()->equals(*variable.type())) continue;
+          return variable;
+        }
         const bool converts = other.dtype() != value.dtype();
         if (!can_be(other.dtype(), value.dtype())) continue;
         if (converts && tries < 10) continue;
@@ -218,6 +224,7 @@ class Generator {
 
   // The sample's own value, or its elements again and again in another shape.
   Variable new_input(const Variable& leaf, const Array& value, Lengths& lengths) {
+    if (!as_tensor(leaf.type())) return add_input(Variable(leaf.type(), new_name()), value);
     Dims shape;
     for (auto length : value.shape()) {
       constexpr std::int64_t others[] = {0, 2, 3, 7, 33};
@@ -233,12 +240,18 @@ class Generator {
       if (!size) every.assign(Array::zeros(value.dtype(), every.shape()));
       own = every.reshape(shape);
     }
-    const std::string name = cat(std::string(1, char('a' + out_.inputs.size() % 26)), out_.inputs.size());
+    const std::string name = new_name();
     const bool fits = shape == value.shape();
     const bool is_static = below(3) == 0;
-    const Variable input = fits && !is_static
-                               ? Variable(leaf.type(), name)
-                               : tensor(name, value.dtype(), is_static ? shape : Dims(shape.size(), unknown_length));
+    return add_input(fits && !is_static
+                         ? Variable(leaf.type(), name)
+                         : tensor(name, value.dtype(), is_static ? shape : Dims(shape.size(), unknown_length)),
+                     own);
+  }
+
+  std::string new_name() const { return cat(std::string(1, char('a' + out_.inputs.size() % 26)), out_.inputs.size()); }
+
+  Variable add_input(const Variable& input, const Array& own) {
     out_.inputs.push_back(input);
     out_.values.push_back(own);
     values_[input.node()] = own;
@@ -381,7 +394,7 @@ PairGraph pair_graph(const std::string& producer, const std::string& consumer) {
     for (const Sample* to : samples_by_name().at(consumer))
       for (std::size_t leaf = 0; leaf < to->values.size(); ++leaf) {
         const auto fits = [&](const Variable& result) {
-          return result.ndim() == to->values[leaf].ndim() &&
+          return as_tensor(result.type()) && result.ndim() == to->values[leaf].ndim() &&
                  Generator::can_be(result.dtype(), to->values[leaf].dtype());
         };
         const auto results = from->node.outputs();

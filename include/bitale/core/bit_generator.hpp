@@ -1,0 +1,29 @@
+// The bit generators that Bitale knows, which are NumPy's, and the memory of their states: a row of 64-bit words.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace bitale {
+
+enum class BitGenerator : std::uint8_t { PCG64, Philox, SFC64, MT19937 };
+inline constexpr int bit_generator_count = 4;
+
+std::string_view bit_generator_name(BitGenerator kind);  // NumPy's: "PCG64"
+// ValueError naming those that are known.
+BitGenerator parse_bit_generator(std::string_view name);
+// How many words a state has. PCG64: state and increment, lower words first. Philox: counter (4), key (2), place in the
+// buffer, buffer (4). SFC64: state (4). Each of these is followed by whether half of a word is left, and that half.
+// MT19937: 624 numbers of 32 bits, and the place among them.
+std::int64_t state_words(BitGenerator kind);
+// What is wrong with such words as a state; empty: nothing.
+std::string_view refuse_state(BitGenerator kind, std::span<const std::uint64_t> words);
+// The state of numpy.random.default_rng(seed): PCG64 seeded through NumPy's SeedSequence. The seed is a number of any
+// length, 32 bits each, the lowest first. `spawn_key`: of a child of that sequence.
+std::vector<std::uint64_t> seeded_state(std::span<const std::uint32_t> seed,
+                                        std::span<const std::uint32_t> spawn_key = {});
+std::vector<std::uint64_t> seeded_state(std::uint64_t seed);
+
+}  // namespace bitale

@@ -1,0 +1,410 @@
+"""Distributions as functions: ``next_rng, x = normal(0, 1, size=3, rng=rng, return_next_rng=True)``.
+
+Parameters broadcast against each other, and to size where it is given. Without return_next_rng a function gives the
+draw alone; without rng it makes a shared generator with a seed of the system and a default update. dtype: of the draw,
+among those of its kind (float or int); default: config.floatX or int64. ValueError for parameters outside their domain,
+when the function is called; TypeError for a generator that is none. A method of a generator (``rng.normal(...)``) always
+gives both. What is not said otherwise is numpy.random.Generator's draw, to the last bit.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+
+from bitale import _core
+from bitale._core import RandomGeneratorVariable, TensorVariable
+from bitale.configuration import config
+
+__all__: list[str] = []  # filled by _distribution
+
+
+def _as_size(size: Any, who: str) -> list[TensorVariable] | None:
+    """The lengths of a draw; None: what the parameters broadcast to."""
+    if size is None:
+        return None
+    if isinstance(size, (list, tuple)):
+        return [_core.as_tensor_variable(length) for length in size]
+    if isinstance(size, np.ndarray) and size.ndim == 1:
+        return [_core.as_tensor_variable(int(length)) for length in size]
+    length = _core.as_tensor_variable(size)
+    if length.ndim == 0:
+        return [length]
+    known = length.type.shape[0]
+    if length.ndim != 1 or known is None:
+        raise ValueError(f"{who}: size is a length, a list of lengths or a vector of known length, got {size!r}")
+    return [length[i] for i in range(known)]
+
+
+def _parameters(*given: Any) -> list[TensorVariable]:
+    return [_core.as_tensor_variable(one) for one in given]
+
+
+def _with_dtype(draw: TensorVariable, dtype: Any, who: str) -> TensorVariable:
+    is_float = draw.dtype.startswith("float")
+    wanted = np.dtype(config.floatX if dtype == "floatX" or (dtype is None and is_float) else dtype or draw.dtype)
+    if wanted.kind != ("f" if is_float else "i") and not (not is_float and wanted.kind in "bu"):
+        raise ValueError(f"{who}: draws are {'float' if is_float else 'whole'} numbers, they can't be {wanted}")
+    return draw if wanted.name == draw.dtype else _core.cast(draw, wanted.name)
+
+
+class _Source:
+    """The generator while several draws are made from it."""
+
+    def __init__(self, rng: Any):
+        self.rng = rng
+
+    def draw(self, name: str, parameters: Any, size: Any) -> TensorVariable:
+        self.rng, out = _core.random_draw(name, self.rng, _parameters(*parameters), size)
+        return out
+
+
+def _generator(rng: Any, who: str) -> tuple[Any, bool]:
+    """The generator to draw from, and whether it was made here."""
+    from bitale.tensor.random.variable import as_rng, shared_rng
+
+    if rng is None:
+        return shared_rng(seed=None), True
+    if isinstance(rng, RandomGeneratorVariable):
+        return rng, False
+    if isinstance(rng, np.random.Generator):
+        return as_rng(rng), False
+    raise TypeError(f"{who}: expected a random generator, such as pt.random.rng() or pt.random.shared_rng(seed=1), got {rng!r}")
+
+
+def _distribution(make: Callable[..., TensorVariable]) -> Callable[..., Any]:
+    """make(source, *parameters, size=) with the keywords that all distributions have."""
+    import functools
+    import inspect
+
+    who = make.__name__
+    own = inspect.signature(make)
+    names = [name for name in own.parameters if name not in ("source", "size")]
+
+    @functools.wraps(make)
+    def function(*args: Any, rng: Any = None, dtype: Any = None, name: str | None = None, return_next_rng: bool = False, **kwargs: Any) -> Any:
+        bound = own.bind(None, *args, **kwargs)
+        bound.apply_defaults()
+        given, is_own = _generator(rng, who)
+        source = _Source(given)
+        arguments = {**bound.arguments, "source": source, "size": _as_size(bound.arguments["size"], who)}
+        out = make(**arguments)
+        out = _with_dtype(out, dtype, who) if who not in _KEEPS_DTYPE else out
+        if name is not None:
+            out.name = name
+        if is_own:
+            given.default_update = source.rng
+        return (source.rng, out) if return_next_rng else out
+
+    keywords = [inspect.Parameter(word, inspect.Parameter.KEYWORD_ONLY, default=default) for word, default in
+                (("rng", None), ("dtype", None), ("name", None), ("return_next_rng", False))]
+    positional = [own.parameters[name] for name in (*names, "size")]
+    function.__signature__ = own.replace(parameters=[*positional, *keywords], return_annotation=inspect.Signature.empty)  # type: ignore[attr-defined]
+    __all__.append(who)
+    globals()[who] = function
+    METHODS[who] = function
+    return function
+
+
+METHODS: dict[str, Callable[..., Any]] = {}  # of generators, by name
+_KEEPS_DTYPE = {"choice", "permutation"}
+
+
+def _shape_or(size: Any, *parameters: Any) -> Any:
+    """The size of a draw that takes no parameters, on which parameters act."""
+    if size is not None:
+        return size
+    given = [one for one in _parameters(*parameters) if one.ndim]
+    if not given:
+        return []
+    ndim = max(one.ndim for one in given)
+    out = []
+    for axis in range(-ndim, 0):
+        lengths = [one.shape[axis] for one in given if one.ndim >= -axis and one.type.shape[axis] != 1]
+        out.append(lengths[0] if lengths else _core.as_tensor_variable(1))
+    return out
+
+
+# ---- NumPy's ---------------------------------------------------------------------------------------------------------
+
+
+@_distribution
+def uniform(source: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> TensorVariable:
+    """From low up to high, high not included."""
+    return source.draw("uniform", (low, high), size)
+
+
+@_distribution
+def normal(source: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+    """With mean loc and standard deviation scale."""
+    return source.draw("normal", (loc, scale), size)
+
+
+@_distribution
+def standard_normal(source: Any, size: Any = None) -> TensorVariable:
+    """With mean 0 and standard deviation 1."""
+    return source.draw("standard_normal", (), size if size is not None else [])
+
+
+@_distribution
+def lognormal(source: Any, mean: Any = 0.0, sigma: Any = 1.0, size: Any = None) -> TensorVariable:
+    """The exponential of a normal variable with this mean and standard deviation."""
+    return source.draw("lognormal", (mean, sigma), size)
+
+
+@_distribution
+def exponential(source: Any, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+    """With mean scale."""
+    return source.draw("exponential", (scale,), size)
+
+
+@_distribution
+def gamma(source: Any, shape: Any, rate: Any = None, scale: Any = None, size: Any = None) -> TensorVariable:
+    """With mean shape * scale. scale or rate (its inverse): ValueError for both or none."""
+    if (rate is None) == (scale is None):
+        raise ValueError("gamma: expected either scale or rate, " + ("got none" if rate is None else "got both"))
+    if scale is None:
+        scale = 1.0 / _core.as_tensor_variable(rate)
+    return source.draw("gamma", (shape, scale), size)
+
+
+@_distribution
+def beta(source: Any, alpha: Any, beta: Any, size: Any = None) -> TensorVariable:
+    """Between 0 and 1, with mean alpha / (alpha + beta)."""
+    return source.draw("beta", (alpha, beta), size)
+
+
+@_distribution
+def chisquare(source: Any, df: Any, size: Any = None) -> TensorVariable:
+    """The sum of squares of df standard normal variables."""
+    return source.draw("chisquare", (df,), size)
+
+
+@_distribution
+def weibull(source: Any, shape: Any, size: Any = None) -> TensorVariable:
+    """With scale 1."""
+    return source.draw("weibull", (shape,), size)
+
+
+@_distribution
+def laplace(source: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+    """Double exponential."""
+    return source.draw("laplace", (loc, scale), size)
+
+
+@_distribution
+def logistic(source: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+    """With mean loc."""
+    return source.draw("logistic", (loc, scale), size)
+
+
+@_distribution
+def rayleigh(source: Any, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+    """The length of a vector of two normal variables with standard deviation scale. NumPy's draws; PyTensor's differ."""
+    return source.draw("rayleigh", (scale,), size)
+
+
+@_distribution
+def wald(source: Any, mean: Any = 1.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+    """Inverse Gaussian."""
+    return source.draw("wald", (mean, scale), size)
+
+
+@_distribution
+def vonmises(source: Any, mu: Any, kappa: Any, size: Any = None) -> TensorVariable:
+    """On the circle, from -pi to pi, around mu."""
+    return source.draw("vonmises", (mu, kappa), size)
+
+
+@_distribution
+def triangular(source: Any, left: Any, mode: Any, right: Any, size: Any = None) -> TensorVariable:
+    """From left to right, with the peak at mode."""
+    return source.draw("triangular", (left, mode, right), size)
+
+
+@_distribution
+def poisson(source: Any, lam: Any = 1.0, size: Any = None) -> TensorVariable:
+    """With mean lam."""
+    return source.draw("poisson", (lam,), size)
+
+
+@_distribution
+def geometric(source: Any, p: Any, size: Any = None) -> TensorVariable:
+    """How many trials it takes until one succeeds, from 1 on."""
+    return source.draw("geometric", (p,), size)
+
+
+@_distribution
+def binomial(source: Any, n: Any, p: Any, size: Any = None) -> TensorVariable:
+    """How many of n trials succeed. n is a whole number."""
+    return source.draw("binomial", (n, p), size)
+
+
+@_distribution
+def negative_binomial(source: Any, n: Any, p: Any, size: Any = None) -> TensorVariable:
+    """How many trials fail before n have succeeded; n may be any positive number."""
+    return source.draw("negative_binomial", (n, p), size)
+
+
+@_distribution
+def hypergeometric(source: Any, ngood: Any, nbad: Any, nsample: Any, size: Any = None) -> TensorVariable:
+    """How many good ones are among nsample taken at once."""
+    return source.draw("hypergeometric", (ngood, nbad, nsample), size)
+
+
+@_distribution
+def integers(source: Any, low: Any, high: Any = None, size: Any = None) -> TensorVariable:
+    """From low up to high, high not included; from 0 up to low where high is None."""
+    low, high = (0, low) if high is None else (low, high)
+    return source.draw("integers", (low, high), size)
+
+
+# ---- compositions: SciPy's and PyTensor's, as expressions of NumPy's draws --------------------------------------------
+
+
+@_distribution
+def bernoulli(source: Any, p: Any, size: Any = None) -> TensorVariable:
+    """1 with probability p, else 0."""
+    return source.draw("binomial", (1, p), size)
+
+
+@_distribution
+def halfnormal(source: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+    """loc plus scale times the absolute value of a standard normal variable."""
+    return abs(source.draw("standard_normal", (), _shape_or(size, loc, scale))) * scale + loc
+
+
+@_distribution
+def pareto(source: Any, b: Any, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+    """From scale on, with the power b; by the inverse distribution function."""
+    u = source.draw("uniform", (0.0, 1.0), _shape_or(size, b, scale))
+    return (1 - u) ** (-1.0 / _core.as_tensor_variable(b)) * scale
+
+
+@_distribution
+def gumbel(source: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+    """Extreme values of the right; by the inverse distribution function, as SciPy's gumbel_r."""
+    u = source.draw("uniform", (0.0, 1.0), _shape_or(size, loc, scale))
+    return -_core.log(-_core.log(u)) * scale + loc
+
+
+@_distribution
+def cauchy(source: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+    """By the inverse distribution function."""
+    u = source.draw("uniform", (0.0, 1.0), _shape_or(size, loc, scale))
+    return _core.tan(np.pi * u - np.pi / 2.0) * scale + loc
+
+
+@_distribution
+def halfcauchy(source: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+    """By the inverse distribution function."""
+    u = source.draw("uniform", (0.0, 1.0), _shape_or(size, loc, scale))
+    return _core.tan(np.pi / 2 * u) * scale + loc
+
+
+@_distribution
+def invgamma(source: Any, shape: Any, scale: Any, size: Any = None) -> TensorVariable:
+    """The inverse of a gamma variable with scale 1 / scale."""
+    return 1 / source.draw("gamma", (shape, 1 / _core.as_tensor_variable(scale)), size)
+
+
+@_distribution
+def truncexpon(source: Any, b: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+    """Exponential, from loc to loc + b * scale; by the inverse distribution function."""
+    u = source.draw("uniform", (0.0, 1.0), _shape_or(size, b, loc, scale))
+    return -_core.log1p(u * _core.expm1(-_core.as_tensor_variable(b))) * scale + loc
+
+
+@_distribution
+def t(source: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
+    """Student's t with df degrees of freedom."""
+    shape = _shape_or(size, df, loc, scale)
+    return source.draw("standard_t", (df,), shape) * scale + loc
+
+
+@_distribution
+def gengamma(source: Any, alpha: Any = 1.0, p: Any = 1.0, lambd: Any = 1.0, size: Any = None) -> TensorVariable:
+    """lambd times a gamma variable of shape alpha / p, to the power 1 / p."""
+    alpha, p = _parameters(alpha, p)
+    drawn = source.draw("standard_gamma", (alpha / p,), _shape_or(size, alpha, p, lambd))
+    return drawn ** (1.0 / p) * lambd
+
+
+@_distribution
+def betabinom(source: Any, n: Any, a: Any, b: Any, size: Any = None) -> TensorVariable:
+    """How many of n trials succeed, with a probability that is a beta variable."""
+    shape = _shape_or(size, n, a, b)
+    return source.draw("binomial", (n, source.draw("beta", (a, b), shape)), shape)
+
+
+nbinom = negative_binomial
+METHODS["nbinom"] = nbinom
+__all__.append("nbinom")
+
+
+# ---- of vectors ------------------------------------------------------------------------------------------------------
+
+
+def _over_core(size: Any, core_ndim: int, *cores: Any) -> Any:
+    """The lengths of the batch: size, or what the batch dimensions of the parameters broadcast to."""
+    if size is not None:
+        return list(size)
+    batches = []
+    for parameter, ndim in cores:
+        batch = parameter.ndim - ndim
+        batches.append([(parameter.shape[i], parameter.type.shape[i]) for i in range(batch)])
+    rank = max((len(batch) for batch in batches), default=0)
+    out = []
+    for axis in range(-rank, 0):
+        lengths = [batch[axis][0] for batch in batches if len(batch) >= -axis and batch[axis][1] != 1]
+        out.append(lengths[0] if lengths else _core.as_tensor_variable(1))
+    return out
+
+
+@_distribution
+def multivariate_normal(source: Any, mean: Any, cov: Any, size: Any = None, method: str = "cholesky") -> TensorVariable:
+    """With this mean vector and covariance matrix: mean + L z, with the Cholesky factor L and standard normal z.
+
+    LinAlgError for a matrix that is not positive definite. NotImplementedError for the methods svd and eigh.
+    """
+    from bitale.tensor import linalg
+
+    if method != "cholesky":
+        raise NotImplementedError(f"multivariate_normal: method={method!r}; only cholesky is implemented")
+    mean, cov = _parameters(mean, cov)
+    if mean.ndim < 1 or cov.ndim < 2:
+        raise ValueError(f"multivariate_normal: expected a vector and a matrix, got {mean.ndim} and {cov.ndim} dimensions")
+    batch = _over_core(size, 1, (mean, 1), (cov, 2))
+    z = source.draw("standard_normal", (), [*batch, mean.shape[-1]])
+    factor = linalg.cholesky(cov)
+    if cov.ndim == 2:
+        drawn = _core.dot(z, factor.T)
+    else:
+        drawn = (factor * z[..., None, :]).sum(axis=-1)
+    return drawn + mean
+
+
+@_distribution
+def categorical(source: Any, p: Any, size: Any = None) -> TensorVariable:
+    """The place in the last dimension of p that is drawn, with these probabilities."""
+    p = _core.as_tensor_variable(p)
+    if p.ndim < 1:
+        raise ValueError("categorical: expected a vector of probabilities, or several, got a scalar")
+    u = source.draw("uniform", (0.0, 1.0), _over_core(size, 1, (p, 1)))
+    below = _core.lt(_core.cumsum(p, axis=-1), u[..., None])
+    return _core.cast(below.sum(axis=-1), "int64")
+
+
+def _missing(name: str) -> Any:
+    def function(*args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(f"random: the distribution `{name}` is not implemented")
+
+    function.__name__ = function.__qualname__ = name
+    __all__.append(name)
+    globals()[name] = METHODS[name] = function
+    return function
+
+
+for _name in ("dirichlet", "multinomial", "choice", "permutation"):
+    _missing(_name)

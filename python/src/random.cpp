@@ -1,0 +1,37 @@
+// Draws: what bitale.tensor.random is written over.
+#include "bitale/ops/random.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/pair.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "arguments.hpp"
+#include "bind.hpp"
+#include "define.hpp"
+#include "variable_object.hpp"
+
+namespace bitale::python {
+
+void bind_random(nb::module_& m) {
+  m.def(
+      "random_draw",
+      [](const std::string& distribution, const Variable& rng, const Variables& parameters,
+         const std::optional<Variables>& size) {
+        const random::Draw draw =
+            random::draw(distribution, rng, parameters, size ? random::Size(Operands(*size)) : random::Size());
+        return std::pair(wrap(draw.next_rng), wrap(draw.value));
+      },
+      "distribution"_a, "rng"_a, "parameters"_a, "size"_a.none(), nb::call_guard<AtCaller>(),
+      nb::sig(
+          "def random_draw(distribution: str, rng: RandomGeneratorVariable, parameters: list[TensorVariable], size: "
+          "list[TensorVariable] | None) -> tuple[RandomGeneratorVariable, TensorVariable]"));
+  m.def("random_distributions", [] { return random::distribution_names(); });
+}
+
+}  // namespace bitale::python

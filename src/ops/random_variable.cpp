@@ -1,0 +1,344 @@
+// Draws of numbers from a generator's state. One op for all distributions of the table (runtime/random/draws): inputs
+// are the state, the lengths of what is drawn, and the parameters, each a scalar or of the draw's shape; outputs are
+// the next state and the draw. Native code is one call of the runtime, on a state that is copied or in its place.
+#include <algorithm>
+
+#include "bitale/ops/ops.hpp"
+#include "bitale/ops/random.hpp"
+#include "ops/lengths.hpp"
+#include "ops/lowering.hpp"
+#include "ops/registry.hpp"
+#include "ops/sample_values.hpp"
+#include "runtime/random/draws.hpp"
+
+namespace bitale {
+
+namespace {
+
+using runtime::random::Column;
+using runtime::random::Distribution;
+
+const Distribution& distribution_named(std::string_view name) {
+  if (const Distribution* found = runtime::random::find_distribution(name)) return *found;
+  const std::string near = closest(name, random::distribution_names());
+  throw NotImplementedError(cat("random: the distribution `", name, "` is not implemented",
+                                near.empty() ? std::string() : cat("; did you mean ", near, "?")));
+}
+
+class RandomVariable final : public Op {
+ public:
+  RandomVariable(std::string distribution, int ndim)
+      : distribution(std::move(distribution)), ndim(ndim), of_(distribution_named(this->distribution)) {
+    if (ndim < 0) throw ValueError(cat("RandomVariable: a negative number of dimensions, ", ndim));
+  }
+  const std::string distribution;
+  const int ndim;  // of the draw
+  static constexpr auto fields = attribute_list(attribute("distribution", &RandomVariable::distribution),
+                                                attribute("ndim", &RandomVariable::ndim));
+
+  std::string_view name() const override { return "RandomVariable"; }
+  Attributes attributes() const override { return collect_attributes(*this, fields); }
+  std::string label() const override { return cat("RandomVariable{", distribution, "}"); }
+
+  Apply make_node(std::span<const Variable> inputs) const override {
+    require_inputs(*this, inputs, first_parameter() + of_.parameters.size());
+    if (!as_random(inputs[0].type()))
+      throw TypeError(cat(distribution, ": expected a random generator, got `", inputs[0].str(), "` of type ",
+                          inputs[0].type()->str()));
+    Variables own{inputs[0]};
+    for (int axis = 0; axis < ndim; ++axis) own.push_back(as_length(inputs[std::size_t(1 + axis)], distribution));
+    Dims shape = static_lengths(std::span(own).subspan(1));
+    for (std::size_t axis = 0; axis < shape.size(); ++axis)
+      if (const auto known = known_integer(own[1 + axis]); known && *known < 0)
+        throw ValueError(cat(distribution, ": negative length ", *known, " of dimension ", axis));
+    for (std::size_t k = 0; k < of_.parameters.size(); ++k) {
+      const Variable& given = inputs[first_parameter() + k];
+      if (given.ndim() != 0 && given.ndim() != ndim)
+        throw TypeError(cat(distribution, ": the parameter ", of_.parameters[k], " has ", given.ndim(),
+                            " dimensions, the draw ", ndim));
+      own.push_back(converted(given, k));
+      for (std::size_t axis = 0; axis < std::size_t(given.ndim()); ++axis)
+        shape[axis] = common_length(shape[axis], given.static_shape()[axis], int(axis), distribution);
+    }
+    return Apply(OpRef(this), std::move(own), {inputs[0].type(), tensor_type(of_.result, shape)});
+  }
+
+  // Of the state nobody asks for lengths: they are static.
+  std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape>) const override {
+    return {{}, Shape(node.inputs().begin() + 1, node.inputs().begin() + 1 + ndim)};
+  }
+
+  void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override {
+    Dims shape;
+    for (int axis = 0; axis < ndim; ++axis) shape.push_back(in[std::size_t(1 + axis)].int_item());
+    for (std::size_t axis = 0; axis < shape.size(); ++axis)
+      if (shape[axis] < 0)
+        throw ValueError(cat(distribution, ": negative length ", shape[axis], " of dimension ", axis));
+    std::vector<Array> kept;
+    std::vector<Column> columns;
+    for (std::size_t k = 0; k < of_.parameters.size(); ++k) {
+      const Array& value = in[first_parameter() + k];
+      if (value.ndim() && value.shape() != shape)
+        throw ShapeError(cat(distribution, ": the parameter ", of_.parameters[k], " has the shape ",
+                             tuple_text(value.shape()), ", the draw ", tuple_text(shape)));
+      kept.push_back(value.contiguous());
+      columns.push_back({kept.back().data(), value.ndim() ? 1 : 0});
+    }
+    Array state = in[0].copy(), values = Array::empty(of_.result, shape);
+    const BitGenerator generator = as_random(node.input(0).type())->generator;
+    if (of_.draw(of_, generator, state.data_as<std::uint64_t>(), values.size(), columns, values.mutable_data()))
+      refuse(kept, columns, shape);
+    out[0] = std::move(state);
+    out[1] = std::move(values);
+  }
+
+  bool emit(Lowering& to, const Apply& node) const override {
+    const auto integer = [&](std::int64_t value) { return to.pool().integer(value); };
+    Expr count = integer(1);
+    for (int axis = 0; axis < ndim; ++axis) {
+      const Expr length = to.shape_out(1)[std::size_t(axis)];
+      if (!is_never_negative(node.input(1 + axis)))
+        to.require(length >= 0, cat(distribution, ": negative length of dimension ", axis));
+      count = count * length;
+    }
+    std::vector<CallArgument> arguments{integer(std::int64_t(as_random(node.input(0).type())->generator)),
+                                        integer(of_.number), count, OutputData{0, {}, 0}};
+    for (std::size_t k = 0; k < of_.parameters.size(); ++k) {
+      const int input = int(first_parameter() + k);
+      const bool is_fixed = node.input(input).ndim() == 0;
+      if (!is_fixed)
+        for (int axis = 0; axis < ndim; ++axis)
+          to.require(equal(to.shape_in(input)[std::size_t(axis)], to.shape_out(1)[std::size_t(axis)]),
+                     cat(distribution, ": the length of the parameter ", of_.parameters[k], " in dimension ", axis,
+                         " is not the draw's"));
+      arguments.push_back(InputData{input});
+      arguments.push_back(integer(is_fixed ? 0 : 1));
+    }
+    arguments.push_back(OutputData{1});
+    to.call(of_.function, std::move(arguments));
+    return true;
+  }
+
+  // A draw has no derivative by its parameters.
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
+    Variables out = no_gradients(node);
+    if (cotangents[1].is_disconnected()) return out;
+    for (std::size_t k = first_parameter(); k < out.size(); ++k)
+      out[k] = undefined_gradient(cat("a draw from the ", distribution,
+                                      " distribution has no derivative by its parameters; write it as an expression of "
+                                      "a draw that does not depend on them"));
+    return out;
+  }
+  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override {
+    std::vector<std::vector<bool>> out(node.inputs().size(), {false, false});
+    for (std::size_t k = first_parameter(); k < out.size(); ++k)
+      out[k][1] = of_.dtypes[k - first_parameter()] == DType::Float64;
+    return out;
+  }
+
+  // One generator draws for the whole batch, one element after the other.
+  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override {
+    if (!batched[0].type()->equals(*node.input(0).type()))
+      throw NotImplementedError(cat(distribution, ": vectorize over generators"));
+    Variables parameters(batched.begin() + std::ptrdiff_t(first_parameter()), batched.end());
+    for (int axis = 0; axis < ndim; ++axis)
+      if (batched[std::size_t(1 + axis)].ndim())
+        throw NotImplementedError(cat(distribution, ": vectorize over the lengths"));
+    int batch = 0;
+    Shape lengths;
+    for (std::size_t k = 0; k < parameters.size(); ++k) {
+      const int more = parameters[k].ndim() - node.input(int(first_parameter() + k)).ndim();
+      if (more == 0) continue;
+      if (batch && more != batch)
+        throw NotImplementedError(cat(distribution, ": inputs with different numbers of batch dimensions"));
+      if (!batch)
+        for (int axis = 0; axis < more; ++axis) lengths.push_back(length_of(parameters[k], axis));
+      batch = more;
+    }
+    lengths.insert(lengths.end(), batched.begin() + 1, batched.begin() + 1 + ndim);
+    for (std::size_t k = 0; k < parameters.size(); ++k) {
+      Variable& parameter = parameters[k];
+      const int core = node.input(int(first_parameter() + k)).ndim();
+      if (parameter.ndim() == batch && core == 0 && batch)  // one for each of the batch: repeated over the draw
+        parameter = dimshuffle(parameter, with_new_axes(batch, ndim));
+      if (parameter.ndim()) parameter = broadcast_to(parameter, lengths);
+    }
+    Variables inputs{batched[0]};
+    inputs.insert(inputs.end(), lengths.begin(), lengths.end());
+    inputs.insert(inputs.end(), parameters.begin(), parameters.end());
+    return make_ref<RandomVariable>(distribution, int(lengths.size()))->make_node(inputs);
+  }
+
+  bool may_fold(const Apply&) const override { return false; }
+
+ private:
+  std::size_t first_parameter() const { return std::size_t(1 + ndim); }
+
+  Variable converted(const Variable& given, std::size_t k) const {
+    const DType wanted = of_.dtypes[k];
+    if (given.dtype() == wanted) return given;
+    if (wanted == DType::Int64 && !can_cast_safely(given.dtype(), wanted))
+      throw TypeError(cat(distribution, ": the parameter ", of_.parameters[k], " is a whole number, got `", given.str(),
+                          "` of dtype ", dtype_name(given.dtype()), "; cast it to int64"));
+    return cast(given, wanted);
+  }
+
+  static std::vector<int> with_new_axes(int batch, int more) {
+    std::vector<int> order;
+    for (int axis = 0; axis < batch; ++axis) order.push_back(axis);
+    order.insert(order.end(), std::size_t(more), new_axis);
+    return order;
+  }
+
+  // Says the first parameters that are outside the domain.
+  [[noreturn]] void refuse(std::span<const Array> values, std::span<const Column> columns, const Dims& shape) const {
+    const std::int64_t count = std::max<std::int64_t>(product(shape), 1);
+    std::vector<Column> one(columns.begin(), columns.end());
+    for (std::int64_t i = 0; i < count; ++i) {
+      for (std::size_t k = 0; k < one.size(); ++k)
+        one[k].data = static_cast<const char*>(columns[k].data) + 8 * i * columns[k].step;
+      const char* what = of_.refuse(of_, one);
+      if (!what) continue;
+      std::vector<std::string> texts;
+      Dims place(shape.size(), 0);
+      std::int64_t rest = i;
+      for (std::size_t axis = shape.size(); axis-- > 0; rest /= shape[axis]) place[axis] = rest % shape[axis];
+      bool is_somewhere = false;
+      for (std::size_t k = 0; k < one.size(); ++k) {
+        texts.push_back(cat(of_.parameters[k], " = ", Array::scalar(values[k].dtype(), one[k].data).str()));
+        is_somewhere |= columns[k].step != 0;
+      }
+      ValueError error(cat(what, ": ", distribution, " with ", join(texts, ", "),
+                           is_somewhere ? cat(" at ", tuple_text(place)) : std::string()));
+      throw error;
+    }
+    throw InternalError(cat(distribution, ": refused parameters that are in its domain"));
+  }
+
+  const Distribution& of_;
+};
+
+OpRef make_random_variable(const Attributes& attributes) {
+  return make_ref<RandomVariable>(required_attribute<std::string>(attributes, "distribution"),
+                                  required_attribute<int>(attributes, "ndim"));
+}
+
+// ---- broadcasting ---------------------------------------------------------------------------------------------------
+
+bool repeats_along(const Variable& x, int axis) { return x.tensor().broadcasts(axis); }
+
+// The lengths that parameters broadcast to.
+Shape common_lengths(const Variables& parameters, int ndim) {
+  Shape out;
+  for (int axis = 0; axis < ndim; ++axis) {
+    Variable length = int64_constant(1);
+    for (auto& parameter : parameters) {
+      const int own = axis - (ndim - parameter.ndim());
+      if (own < 0 || repeats_along(parameter, own)) continue;
+      length = length_of(parameter, own);
+      if (known_integer(length)) break;
+    }
+    out.push_back(length);
+  }
+  return out;
+}
+
+}  // namespace
+
+namespace random {
+
+Variable rng(std::string name, BitGenerator generator) { return Variable(random_type(generator), std::move(name)); }
+
+Draw draw(std::string_view distribution, const Operand& rng, const Operands& given, const Size& size) {
+  const LocationScope here(rng.where);
+  const Distribution& of = distribution_named(distribution);
+  if (given.variables.size() != of.parameters.size())
+    throw TypeError(
+        cat(distribution, ": expected ", of.parameters.size(), " parameters, got ", given.variables.size()));
+  Variables parameters = given.variables;
+  int ndim = 0;
+  for (auto& parameter : parameters) ndim = std::max(ndim, parameter.ndim());
+  Shape lengths;
+  if (size) {
+    for (auto& length : size->variables) lengths.push_back(as_length(length, cat(distribution, ": size")));
+    if (ndim > int(lengths.size()))
+      throw ValueError(
+          cat(distribution, ": the parameters have ", ndim, " dimensions, but size says ", lengths.size()));
+  } else {
+    lengths = common_lengths(parameters, ndim);
+  }
+  ndim = int(lengths.size());
+  for (auto& parameter : parameters) {
+    bool is_whole = parameter.ndim() == ndim;
+    for (int axis = 0; axis < parameter.ndim(); ++axis)
+      is_whole &= !repeats_along(parameter, axis) || known_integer(lengths[std::size_t(axis)]) == 1;
+    if (parameter.ndim() && !is_whole) parameter = broadcast_to(parameter, lengths);
+  }
+  Variables inputs{rng.variable};
+  inputs.insert(inputs.end(), lengths.begin(), lengths.end());
+  inputs.insert(inputs.end(), parameters.begin(), parameters.end());
+  const Apply node = make_ref<RandomVariable>(std::string(distribution), ndim)->make_node(inputs);
+  return {node.output(0), node.output(1)};
+}
+
+std::vector<std::string> distribution_names() {
+  std::vector<std::string> out;
+  for (auto& each : runtime::random::distributions()) out.emplace_back(each.name);
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+}  // namespace random
+
+namespace {
+
+std::vector<Sample> random_variable_samples() {
+  std::vector<Sample> out;
+  // Values that are in the domain of nearly all: the exceptions are told by name.
+  const auto value_for = [](const Distribution& of, std::size_t k) -> double {
+    const std::string_view parameter = of.parameters[k];
+    if (parameter == "p") return 0.3;
+    if (parameter == "low" || parameter == "left") return -1;
+    if (parameter == "mode") return 0;
+    if (parameter == "ngood" || parameter == "nbad") return 30;
+    return 12;
+  };
+  const auto add = [&](const Distribution& of, BitGenerator generator, const Dims& shape, bool full) {
+    const Type& type = random_type(generator);
+    const Variable rng(type, "rng");
+    Array state = Array::zeros(DType::UInt64, type->storage()->shape);
+    for (std::int64_t i = 0; i < state.size(); ++i)
+      state.data_as<std::uint64_t>()[i] = std::uint64_t(i + 3) * 0x9E3779B97F4A7C15u | 1;
+    auto* words = state.data_as<std::uint64_t>();
+    if (generator == BitGenerator::MT19937) words[312] = 623;
+    if (generator != BitGenerator::MT19937) words[state.size() - 2] = 1, words[state.size() - 1] = 5;
+    if (generator == BitGenerator::Philox) words[6] = 3;
+    Variables inputs{rng};
+    std::vector<Array> values{state};
+    for (auto length : shape) inputs.push_back(int64_constant(length));
+    for (std::size_t k = 0; k < of.parameters.size(); ++k) {
+      const Dims own = full && k == 0 ? shape : Dims{};
+      inputs.push_back(sample_input(of.dtypes[k], Dims(own.size(), unknown_length), std::string(of.parameters[k])));
+      values.push_back(Array::full(of.dtypes[k], own, value_for(of, k)));
+    }
+    const auto op = make_ref<RandomVariable>(std::string(of.name), int(shape.size()));
+    out.push_back({op->make_node(inputs), values, 0, false});
+  };
+  for (auto& of : runtime::random::distributions()) {
+    add(of, BitGenerator::PCG64, {5}, !of.parameters.empty());
+    add(of, BitGenerator(std::size_t(of.number) % bit_generator_count), {2, 3}, false);
+  }
+  for (int kind = 0; kind < bit_generator_count; ++kind) {
+    add(*runtime::random::find_distribution("normal"), BitGenerator(kind), {}, false);
+    add(*runtime::random::find_distribution("integers"), BitGenerator(kind), {0}, true);
+  }
+  return out;
+}
+
+REGISTER_OP_MADE_BY(RandomVariable, make_random_variable,
+                    "Draws from a distribution, and the generator's state after them; NumPy's to the last bit.",
+                    random_variable_samples);
+
+}  // namespace
+
+}  // namespace bitale

@@ -1,0 +1,344 @@
+"""Random generators as values, and draws against NumPy's."""
+
+import copy
+import pickle
+
+import numpy as np
+import pytest
+
+import bitale as bt
+import bitale.tensor as pt
+from bitale import _core
+
+GENERATORS = [np.random.PCG64, np.random.Philox, np.random.SFC64, np.random.MT19937]
+KINDS = [kind.__name__ for kind in GENERATORS]
+LINKERS = ["vm", "jit", "c"]
+
+
+def generator(kind, seed=5):
+    """One that has already drawn half of a word."""
+    out = np.random.Generator(kind(seed))
+    out.integers(10)
+    return out
+
+
+def state(rng):
+    return rng.bit_generator.state
+
+
+def same_state(a, b):
+    np.testing.assert_equal(state(a), state(b))
+
+
+rows = np.random.default_rng(9)
+N = 20001
+SMALL, LARGE = rows.uniform(0.05, 3, N), rows.uniform(0.05, 20, N)
+PROBABILITY, COUNT = rows.uniform(0.01, 0.99, N), rows.integers(1, 2000, N)
+NUMPY = [
+    ("random",),
+    ("standard_normal",),
+    ("standard_exponential",),
+    ("standard_cauchy",),
+    ("uniform", -1.0, 3.0),
+    ("uniform", -SMALL, LARGE),
+    ("normal", 1.0, 2.0),
+    ("normal", SMALL, LARGE),
+    ("lognormal", 0.1, SMALL),
+    ("exponential", 2.0),
+    ("standard_gamma", SMALL),
+    ("gamma", SMALL, LARGE),
+    ("gamma", 2.5, 2.0),
+    ("beta", SMALL, LARGE),
+    ("beta", 0.5, 0.5),
+    ("beta", 1e-3, 1e-3),
+    ("beta", 1e-110, 2e-110),
+    ("chisquare", SMALL),
+    ("standard_t", LARGE),
+    ("pareto", SMALL),
+    ("weibull", SMALL),
+    ("power", SMALL),
+    ("laplace", SMALL, LARGE),
+    ("gumbel", SMALL, LARGE),
+    ("logistic", SMALL, LARGE),
+    ("rayleigh", SMALL),
+    ("wald", SMALL, LARGE),
+    ("wald", 1e3, 1e-3),
+    ("vonmises", SMALL, LARGE),
+    ("vonmises", 0.5, 1e-6),
+    ("vonmises", 0.5, 1e7),
+    ("vonmises", 0.5, 1e-9),
+    ("triangular", -SMALL, np.zeros(N), LARGE),
+    ("poisson", LARGE),
+    ("poisson", 1e5),
+    ("geometric", PROBABILITY),
+    ("geometric", 1e-3),
+    ("binomial", COUNT, PROBABILITY),
+    ("binomial", 10**6, 0.3),
+    ("binomial", 10, 0.9),
+    ("negative_binomial", LARGE, PROBABILITY),
+    ("hypergeometric", COUNT, COUNT[::-1].copy(), np.minimum(COUNT, COUNT[::-1])),
+    ("hypergeometric", 1000, 3000, 700),
+    ("integers", -5, 100),
+    ("integers", -COUNT, COUNT),
+    ("integers", 0, 2**40),
+    ("integers", -(2**63), 2**63 - 1),
+]
+
+
+def test_numpy_cases_cover_all_distributions():
+    assert sorted({case[0] for case in NUMPY}) == _core.random_distributions()
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_draws_are_numpys(kind):
+    """Draws and the state after them, to the last bit."""
+    rng = pt.random.rng("rng", kind)
+    outputs = []
+    for name, *parameters in NUMPY:
+        outputs += _core.random_draw(name, rng, [pt.as_tensor(one) for one in parameters], [pt.as_tensor(N)])
+    got = bt.function([rng], outputs)(generator(getattr(np.random, kind)))
+    for (name, *parameters), after, draw in zip(NUMPY, got[::2], got[1::2]):
+        reference = generator(getattr(np.random, kind))
+        expected = getattr(reference, name)(*parameters, size=N)
+        assert draw.dtype == expected.dtype and np.array_equal(draw, expected, equal_nan=True), name
+        same_state(after, reference)
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+@pytest.mark.parametrize("size", [None, (), (1,), (4, 0), (2, 3), (3, 2, 3)])
+def test_broadcasting_and_sizes(linker, size):
+    loc, scale = np.array([1.0, 2.0, 3.0]), np.array([[0.5], [2.0]])
+    rng = pt.random.rng()
+    if size is None or size[-2:] == (2, 3):
+        given = (loc, scale)
+    else:
+        given = (2.0, 3.0)
+    after, x = rng.normal(*given, size=size)
+    got = bt.function([rng], [after, x], mode=bt.Mode(linker))(np.random.default_rng(1))
+    reference = np.random.default_rng(1)
+    expected = reference.normal(*given, size=size)
+    assert np.shape(got[1]) == np.shape(expected) and np.array_equal(got[1], expected)
+    same_state(got[0], reference)
+
+
+def test_symbolic_lengths_and_parameters():
+    rng, n, loc = pt.random.rng(), pt.lscalar(), pt.dvector()
+    f = bt.function([rng, n, loc], rng.normal(loc, 1.0, size=(n, loc.shape[0]))[1])
+    expected = np.random.default_rng(2).normal([1.0, 5.0], 1.0, size=(3, 2))
+    assert np.array_equal(f(np.random.default_rng(2), 3, [1.0, 5.0]), expected)
+    with pytest.raises(ValueError, match="negative length"):
+        f(np.random.default_rng(2), -3, [1.0, 5.0])
+    size = pt.lvector(shape=(2,))
+    g = bt.function([rng, size], rng.uniform(size=size)[1])
+    assert np.array_equal(g(np.random.default_rng(2), [2, 3]), np.random.default_rng(2).uniform(size=(2, 3)))
+    with pytest.raises(ValueError, match="known length"):
+        rng.uniform(size=pt.lvector())
+
+
+def test_a_function_leaves_the_given_generator_alone():
+    rng = pt.random.rng()
+    f = bt.function([rng], rng.normal(size=3)[1])
+    given = np.random.default_rng(3)
+    before = state(copy.deepcopy(given))
+    assert np.array_equal(f(given), f(given))
+    assert state(given) == before
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_shared_generators(linker, kind):
+    value = generator(getattr(np.random, kind))
+    rng = bt.shared(value, name="rng")
+    assert isinstance(rng, bt.compile.SharedVariable) and rng.name == "rng"
+    assert rng.type == pt.random.RandomGeneratorType(kind)
+    after, x = rng.normal(size=3)
+    f = bt.function([], x, updates={rng: after}, mode=bt.Mode(linker))
+    reference = generator(getattr(np.random, kind))
+    for _ in range(3):
+        assert np.array_equal(f(), reference.normal(size=3))
+    same_state(rng.get_value(), reference)
+    same_state(value, generator(getattr(np.random, kind)))  # a copy was drawn from
+    rng.set_value(generator(getattr(np.random, kind), 7))
+    assert np.array_equal(f(), generator(getattr(np.random, kind), 7).normal(size=3))
+
+
+def test_shared_rng_forms():
+    rng = pt.random.shared_rng(seed=4)
+    same_state(rng.get_value(), np.random.default_rng(4))
+    rng.set_value(seed=5)
+    same_state(rng.get_value(), np.random.default_rng(5))
+    with pytest.raises(ValueError, match="both"):
+        pt.random.shared_rng(np.random.default_rng(1), seed=1)
+    with pytest.raises(ValueError, match="none"):
+        pt.random.shared_rng()
+    with pytest.raises(TypeError, match="Generator"):
+        pt.random.shared_rng(3)
+    with pytest.raises(TypeError, match="RandomState"):
+        bt.shared(np.random.RandomState(1))
+    with pytest.raises(TypeError, match="expected a Generator of the bit generator PCG64, got one of Philox"):
+        rng.set_value(np.random.Generator(np.random.Philox(1)))
+    with pytest.raises(TypeError, match="PCG64DXSM is not supported"):
+        pt.random.shared_rng(np.random.Generator(np.random.PCG64DXSM(1)))
+    with pytest.raises(TypeError):
+        pt.random.shared_rng(seed="one")
+
+
+def test_function_style_and_default_updates():
+    rng = pt.random.shared_rng(seed=4)
+    after, x = pt.random.normal(0, 1, size=2, rng=rng, return_next_rng=True)
+    assert bt.function([], x)() is not None
+    f = bt.function([], x)
+    assert np.array_equal(f(), f())  # no update was asked for
+    rng.default_update = after
+    reference = np.random.default_rng(4)
+    g = bt.function([], x)
+    assert np.array_equal(g(), reference.normal(size=2)) and np.array_equal(g(), reference.normal(size=2))
+    for options in ({"no_default_updates": True}, {"no_default_updates": [rng]}, {"updates": {rng: rng}}):
+        h = bt.function([], x, **options)
+        assert np.array_equal(h(), h())
+    with pytest.raises(TypeError):
+        rng.default_update = x
+    own = pt.random.normal(size=3)  # a generator of its own, with a default update
+    f = bt.function([], own)
+    assert not np.array_equal(f(), f())
+    fixed = pt.random.normal(size=3, rng=np.random.default_rng(6))
+    assert np.array_equal(fixed.eval(), np.random.default_rng(6).normal(size=3))
+
+
+def test_random_stream():
+    stream = pt.random.RandomStream(8)
+    x, y = stream.normal(0, 1, size=3), stream.integers(0, 10, size=2)
+    f = bt.function([], [x, y])
+    first, second = f(), f()
+    children = [np.random.default_rng(child) for child in np.random.SeedSequence(8).spawn(2)]
+    for got in (first, second):
+        assert np.array_equal(got[0], children[0].normal(size=3))
+        assert np.array_equal(got[1], children[1].integers(0, 10, size=2))
+    stream.seed(8)
+    again = f()
+    assert all(np.array_equal(a, b) for a, b in zip(again, first))
+    assert len(stream.updates()) == 2
+    with pytest.raises(AttributeError):
+        stream.abnormal
+    with pytest.raises(ValueError):
+        stream.normal(rng=pt.random.rng())
+
+
+@pytest.mark.parametrize(
+    "name, parameters, message",
+    [
+        ("normal", (0.0, -1.0), "scale < 0"),
+        ("normal", (0.0, [1.0, -1.0]), r"scale < 0: normal with loc = 0.0, scale = -1.0 at \(1,\)"),
+        ("beta", (0.0, 1.0), "a <= 0"),
+        ("beta", (1.0, np.nan), "b <= 0"),
+        ("poisson", (-1.0,), "lam < 0"),
+        ("poisson", (np.nan,), "lam is NaN"),
+        ("poisson", (1e30,), "too large"),
+        ("binomial", (3, 1.5), "p < 0, p > 1"),
+        ("binomial", (-3, 0.5), "n < 0"),
+        ("integers", (3, 3), "low >= high"),
+        ("uniform", (0.0, np.inf), "range exceeds"),
+        ("geometric", (0.0,), "p <= 0"),
+        ("triangular", (1.0, 0.0, 2.0), "left > mode"),
+        ("hypergeometric", (3, 3, 9), "nsample"),
+    ],
+)
+@pytest.mark.parametrize("linker", LINKERS)
+def test_parameters_outside_their_domain(name, parameters, message, linker):
+    rng = pt.random.shared_rng(seed=1)
+    after, x = getattr(rng, name)(*[np.asarray(one) for one in parameters])
+    f = bt.function([], x, updates={rng: after}, mode=bt.Mode(linker))
+    with pytest.raises(ValueError, match=message):
+        f()
+    same_state(rng.get_value(), np.random.default_rng(1))  # nothing was drawn
+
+
+def test_what_can_not_be_drawn():
+    rng = pt.random.rng()
+    with pytest.raises(TypeError, match="expected a random generator"):
+        pt.random.normal(rng=pt.dvector())
+    with pytest.raises(TypeError, match="expected a random generator"):
+        pt.random.normal(rng=3)
+    with pytest.raises(TypeError, match="whole number"):
+        rng.binomial(2.5, 0.5)
+    with pytest.raises(ValueError, match="can't be"):
+        rng.normal(dtype="int64")
+    with pytest.raises(ValueError, match="dimensions"):
+        rng.normal(np.zeros((2, 3)), 1.0, size=3)
+    with pytest.raises(NotImplementedError, match="not implemented; did you mean normal"):
+        _core.random_draw("nromal", rng, [], None)
+    with pytest.raises(TypeError, match="unsupported operand"):
+        rng + 1
+    with pytest.raises(TypeError, match="tensor"):
+        pt.exp(rng)
+    f = bt.function([rng], rng.normal()[1])
+    for wrong in (3, np.zeros(6, "uint64"), None, np.random.Generator(np.random.SFC64(1))):
+        with pytest.raises(TypeError):
+            f(wrong)
+
+
+def test_dtypes_and_names():
+    rng = pt.random.rng()
+    _, x = rng.normal(dtype="float32", name="x", size=3)
+    assert x.dtype == "float32" and x.name == "x"
+    assert np.array_equal(x.eval({rng: np.random.default_rng(1)}), np.random.default_rng(1).normal(size=3).astype("float32"))
+    assert rng.poisson(3.0)[1].dtype == "int64"
+    assert rng.bernoulli(0.5, dtype="bool")[1].dtype == "bool"
+
+
+def test_equal_draws_are_one_and_others_are_not():
+    rng = pt.random.rng()
+    a, b, c = rng.normal(size=2)[1], rng.normal(size=2)[1], rng.normal(size=2, scale=3.0)[1]
+    f = bt.function([rng], [a, b, c])
+    assert sum("RandomVariable" in str(node.op) for node in f.maker.fgraph.toposort()) == 2
+    got = f(np.random.default_rng(1))
+    assert np.array_equal(got[0], got[1]) and np.array_equal(got[2], 3 * got[0])
+
+
+def test_draws_have_no_derivative():
+    rng, mu = pt.random.rng(), pt.dscalar("mu")
+    _, x = rng.normal(mu, 1.0)
+    with pytest.raises(Exception, match="no derivative"):
+        bt.grad(x, mu)
+    reparametrized = mu + rng.normal()[1]
+    assert bt.grad(reparametrized, mu).eval({mu: 2.0, rng: np.random.default_rng(1)}) == 1
+
+
+def test_vectorize_draws_for_each_of_the_batch():
+    from bitale.graph.replace import vectorize_graph
+
+    rng, mu, batch = pt.random.rng(), pt.dscalar(), pt.dvector()
+    _, x = rng.normal(mu, 1.0, size=2)
+    y = vectorize_graph(x, {mu: batch})
+    got = y.eval({rng: np.random.default_rng(1), batch: [1.0, 100.0, 1000.0]})
+    assert np.array_equal(got, np.random.default_rng(1).normal(np.array([[1.0], [100.0], [1000.0]]), 1.0, size=(3, 2)))
+
+
+def test_debug_mode_and_pickle():
+    rng = pt.random.shared_rng(seed=2)
+    after, x = rng.gamma([1.0, 0.5], scale=3.0)
+    f = bt.function([], x, updates={rng: after}, mode="DebugMode")
+    reference = np.random.default_rng(2)
+    assert np.array_equal(f(), reference.gamma([1.0, 0.5], 3.0))
+    g = pickle.loads(pickle.dumps(bt.function([], x, updates={rng: after})))
+    assert np.array_equal(g(), reference.gamma([1.0, 0.5], 3.0))
+    restored = pickle.loads(pickle.dumps((rng, x)))
+    same_state(restored[0].get_value(), rng.get_value())
+    kind = pickle.loads(pickle.dumps(pt.random.RandomGeneratorType("SFC64")))
+    assert kind == pt.random.RandomGeneratorType("SFC64") != pt.random.random_generator_type
+
+
+def test_threads_with_one_shared_generator_draw_in_turn():
+    import threading
+
+    rng = pt.random.shared_rng(seed=3)
+    after, x = rng.normal(size=1000)
+    f = bt.function([], x, updates={rng: after})
+    got = []
+    threads = [threading.Thread(target=lambda: got.extend(f() for _ in range(20))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    expected = np.random.default_rng(3).normal(size=(80, 1000))
+    assert {row.tobytes() for row in got} == {row.tobytes() for row in expected}
