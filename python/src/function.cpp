@@ -159,12 +159,13 @@ void bind_function_class(nb::module_& m) {
           "form"_a,
           "The address of a C function that calls this one, valid until the process ends. Forms: value_and_grad, "
           "int f(size_t n, const double *x, double *grad, double *value, const void *user), of a function of one "
-          "vector "
-          "with a scalar and a vector output; and SciPy's double (double), double (double, void *), double (int, "
-          "double "
-          "*), double (int, double *, void *). After an error the first returns 1 and the others nan. Calls may come "
-          "from "
-          "many threads at once. TypeError when the function's inputs or outputs don't fit.")
+          "vector with a scalar and a vector output; finite_value_and_grad, the same, which returns 3 where the "
+          "gradient and 4 where the value is not finite; vector, int f(size_t n, size_t m, const double *x, double "
+          "*out, const void *user), of a function from a vector to a vector of m elements; and SciPy's double "
+          "(double), "
+          "double (double, void *), double (int, double *), double (int, double *, void *). After an error the first "
+          "three return 1 and the others nan. Calls may come from many threads at once. TypeError when the function's "
+          "inputs or outputs don't fit.")
       .def(
           "get_shared", [](const Self& self) { return self.function.shared_variables(); },
           "The shared variables it reads or updates.")

@@ -58,6 +58,7 @@ NB_MODULE(_core, m) {
   bind_gradient(m);
   bind_printing(m);
   bind_rewriting(m);
+  bind_cells(m);
   bind_profile(m);
   bind_debugging(m);
   bind_system(m);

@@ -1,6 +1,7 @@
 #include "bitale/compile/address.hpp"
 
 #include <array>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <memory>
@@ -62,6 +63,26 @@ int value_and_grad(std::size_t n, const double* x, double* grad, double* value, 
   return ok ? 0 : 1;
 }
 
+// Samplers treat a point where either is not finite as one to be left.
+int finite_value_and_grad(std::size_t n, const double* x, double* grad, double* value, const void* user,
+                          const Context* context) {
+  const int status = value_and_grad(n, x, grad, value, user, context);
+  if (status != 0) return status;
+  for (std::size_t i = 0; i < n; ++i)
+    if (!std::isfinite(grad[i])) return 3;
+  return std::isfinite(*value) ? 0 : 4;
+}
+
+int vector_to_vector(std::size_t n, std::size_t m, const double* x, double* out, const void*, const Context* context) {
+  const bool ok = succeeds([&] {
+    const std::int64_t length = std::int64_t(n), out_length = std::int64_t(m);
+    const View input{const_cast<double*>(somewhere(x)), &length, &step};
+    const View output{const_cast<double*>(somewhere(out)), &out_length, &step};
+    context->function.run_into(std::span(&input, 1), std::span(&output, 1));
+  });
+  return ok ? 0 : 1;
+}
+
 double scalar(double x, const Context* context) {
   double value = std::numeric_limits<double>::quiet_NaN();
   const bool ok = succeeds([&] {
@@ -91,7 +112,7 @@ double several(int n, double* x, const Context* context) {
 }
 double several_user(int n, double* x, void*, const Context* context) { return several(n, x, context); }
 
-enum class Takes { vector_with_grad, scalar, numbers };
+enum class Takes { vector_with_grad, vector, scalar, numbers };
 
 struct Form {
   std::string_view name;
@@ -104,6 +125,8 @@ const std::vector<Form>& forms() {
   const auto at = [](auto* function) { return reinterpret_cast<void*>(function); };
   static const std::vector<Form> table{
       {"value_and_grad", Takes::vector_with_grad, at(value_and_grad), 5},
+      {"finite_value_and_grad", Takes::vector_with_grad, at(finite_value_and_grad), 5},
+      {"vector", Takes::vector, at(vector_to_vector), 5},
       {"double (double)", Takes::scalar, at(scalar), 0},
       {"double (double, void *)", Takes::scalar, at(scalar_user), 1},
       {"double (int, double *)", Takes::numbers, at(several), 2},
@@ -144,6 +167,11 @@ Context context_for(const Function& function, const Form& form) {
     if (!two || !is_double(outputs[context.grad_first ? 0 : 1], 1) ||
         !is_double(outputs[context.grad_first ? 1 : 0], 0))
       refuse("one float64 vector with a float64 scalar and a float64 vector as outputs");
+    return context;
+  }
+  if (form.takes == Takes::vector) {
+    if (!one_vector || outputs.size() != 1 || !is_double(outputs[0], 1))
+      refuse("one float64 vector with one float64 vector as output");
     return context;
   }
   bool scalars = !inputs.empty();

@@ -8,7 +8,7 @@ import numpy as np
 import pymc as pm
 import pytensor
 import pytensor.tensor as pt
-from pytensor.compile.ops import as_op
+from pytensor.compile.ops import wrap_py
 
 MODELS: dict[str, Callable[[], pm.Model]] = {}
 
@@ -296,7 +296,7 @@ def truncated(rng: Any) -> None:
     pm.Truncated("y", pm.Normal.dist(mu, sigma), lower=-1.0, upper=2.0, observed=rng.uniform(-0.9, 1.9, 50))
 
 
-@as_op(itypes=[pt.dscalar, pt.dvector], otypes=[pt.dscalar])
+@wrap_py(itypes=[pt.dscalar, pt.dvector], otypes=[pt.dscalar])
 def _density_in_python(mu: Any, data: Any) -> Any:
     return np.asarray(-0.5 * ((data - mu) ** 2).sum())
 

@@ -12,6 +12,10 @@ namespace bitale {
 // The address of a C function that calls `function`. Forms, and which functions have them (all float64):
 //   value_and_grad    int f(size_t n, const double *x, double *grad, double *value, const void *user)
 //                     one vector input; a scalar and a vector output, in either order
+//   finite_value_and_grad
+//                     the same; 3 where the vector, 4 where the scalar has come out infinite or nan
+//   vector            int f(size_t n, size_t m, const double *x, double *out, const void *user)
+//                     one vector input, one vector output, of m elements
 //   double (double), double (double, void *)
 //                     one scalar input, one scalar output
 //   double (int, double *), double (int, double *, void *)

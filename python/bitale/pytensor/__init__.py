@@ -9,6 +9,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from bitale.pytensor import versions as _versions
 
 _versions.check()
@@ -18,4 +20,16 @@ from bitale.pytensor.conversion import ConversionError, Report, from_pytensor
 from bitale.pytensor import elemwise, reductions, shapes, indexing, linalg, special, control  # whose converters are registered
 from bitale.pytensor.linker import BitaleLinker, function
 
-__all__ = ["BitaleLinker", "ConversionError", "NotConverted", "Report", "converts", "from_pytensor", "function"]
+__all__ = ["BitaleLinker", "ConversionError", "NotConverted", "Report", "converts", "from_pytensor", "function", "nutpie"]
+
+
+def nutpie(model: Any, **options: Any) -> Any:
+    """A PyMC model, compiled by Bitale for ``nutpie.sample``; no Numba is needed.
+
+    Shared data have the values of this moment; the result's `with_data` gives a model with others. var_names: which variables the trace has
+    besides the free ones (default: all); initial_points, jitter_rvs: as nutpie's own ``compile_pymc_model``. ImportError without nutpie;
+    ConversionError for random variables among those of the trace.
+    """
+    from bitale.pytensor.nutpie_model import compile_model  # which needs PyMC
+
+    return compile_model(model, **options)

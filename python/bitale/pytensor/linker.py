@@ -11,6 +11,7 @@ from pytensor.link.basic import JITLinker, PerformLinker
 from pytensor.link.utils import raise_with_op
 
 import bitale as bt
+from bitale._core import CellFunction
 from bitale.pytensor.conversion import Conversion, ConversionError, Report
 
 QUERY = RewriteDatabaseQuery(include=["canonicalize", "stabilize", "scan_save_mem_no_prealloc"])
@@ -81,20 +82,21 @@ class BitaleLinker(JITLinker):
         cells_out = [storage_map[x] for x in self.fgraph.outputs]
         nodes = [x.owner for x in self.fgraph.outputs if x.owner is not None][:1]
 
-        def thunk() -> None:
-            try:
-                values = compiled(*[cell[0] for cell in cells_in])
-            except Exception:
-                if not nodes:
-                    raise
-                raise_with_op(self.fgraph, nodes[0], thunk)
-            for cell, value in zip(cells_out, values):
-                cell[0] = value
-
+        thunk = CellFunction(compiled, cells_in, cells_out, self._error_handler(nodes))
         thunk.inputs = cells_in  # type: ignore[attr-defined]
         thunk.outputs = cells_out  # type: ignore[attr-defined]
         thunk.lazy = False  # type: ignore[attr-defined]
         return [thunk], nodes, compiled
+
+    def _error_handler(self, nodes: list[Any]) -> Any:
+        """What raises an error of a call again as PyTensor's linkers do: with the node, where one is to blame."""
+        if not nodes:
+            return None
+
+        def raise_again(error: BaseException) -> None:
+            raise_with_op(self.fgraph, nodes[0], exc_info=(type(error), error, error.__traceback__))
+
+        return raise_again
 
 
 def prepare_inner_graph(fgraph: Any) -> None:

@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include <cmath>
+#include <limits>
 #include <thread>
 
 #include "bitale/bitale.hpp"
@@ -50,6 +51,29 @@ TEST_CASE("address: value and gradient, whichever comes first, from many threads
     CHECK(f(0, nullptr, nullptr, &value, nullptr) == 0);
     CHECK(value == 0);
   }
+}
+
+TEST_CASE("address: value and gradient that are not finite have a status of their own") {
+  const Variable x = vector("x"), y = sum(log(x));
+  auto* f = at<ValueAndGrad>(function({x}, Variables{y, grad(y, x)}), "finite_value_and_grad");
+  double gradient[2], value = 0;
+  const double inside[2] = {1, 2}, edge[2] = {1, 0}, huge[2] = {1, std::numeric_limits<double>::infinity()};
+  CHECK(f(2, inside, gradient, &value, nullptr) == 0);
+  CHECK(gradient[1] == 0.5);
+  CHECK(f(2, edge, gradient, &value, nullptr) == 3);
+  CHECK(f(2, huge, gradient, &value, nullptr) == 4);
+}
+
+TEST_CASE("address: a vector of a vector") {
+  using VectorToVector = int(std::size_t, std::size_t, const double*, double*, const void*);
+  const Variable x = vector("x");
+  auto* f = at<VectorToVector>(function({x}, Variables{concatenate({x, x * 2.0})}), "vector");
+  const double point[2] = {1, 3};
+  double out[4] = {};
+  CHECK(f(2, 4, point, out, nullptr) == 0);
+  CHECK(out[3] == 6);
+  CHECK(f(2, 3, point, out, nullptr) == 1);
+  CHECK_THROWS_AS(address(function({x}, Variables{sum(x)}), "vector"), TypeError);
 }
 
 TEST_CASE("address: numbers") {

@@ -1,0 +1,119 @@
+"""Functions in the mode BITALE do what PyTensor's functions do: state, copies, storage, errors."""
+
+from __future__ import annotations
+
+import pickle
+import threading
+
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+import pytest
+from pytensor.compile.io import Out
+from pytensor.compile.mode import Mode
+
+import bitale.pytensor
+from bitale._core import CellFunction
+
+x, s = pt.dvector("x"), pt.dscalar("s")
+
+
+def test_updates_and_shared_variables_of_another_length():
+    total, data = pytensor.shared(0.0, "total"), pytensor.shared(np.arange(3.0), "data")
+    f = pytensor.function([s], (data * s).sum(), updates={total: total + s}, mode="BITALE")
+    assert f(2.0) == 6.0 and total.get_value() == 2.0
+    data.set_value(np.arange(5.0))
+    assert f(1.0) == 10.0 and total.get_value() == 3.0
+    with pytest.raises(TypeError):
+        data.set_value(np.ones((2, 2)))
+
+
+def test_givens_and_forms_of_outputs():
+    rate = pytensor.shared(0.5, "rate")
+    f = pytensor.function([x, s], [x * s, x.sum()], mode="BITALE")
+    assert f([1.0, 2.0], 2.0)[0].tolist() == [2.0, 4.0] and f([1.0], s=3.0)[1] == 1.0
+    g = pytensor.function([x], x * s, givens={s: rate}, mode="BITALE")
+    assert g([2.0]).tolist() == [1.0]
+
+
+def test_outputs_that_are_inputs_or_constants():
+    f = pytensor.function([x], [x, pt.constant(3.0)], mode="BITALE")
+    given = np.ones(2)
+    found = f(given)
+    assert found[0].tolist() == [1, 1] and found[0] is not given and found[1] == 3.0
+    assert pytensor.function([x], [], mode="BITALE", on_unused_input="ignore")([1.0]) == []
+
+
+def test_results_are_fresh():
+    f = pytensor.function([x], Out(x * 2, borrow=True), mode="BITALE")
+    first, second = f([1.0]), f([2.0])
+    assert first.tolist() == [2.0] and second.tolist() == [4.0]
+
+
+def test_pickle_and_copy():
+    state, other = pytensor.shared(1.0, "state"), pytensor.shared(10.0, "other")
+    f = pytensor.function([x], x * state, updates={state: state + 1}, mode="BITALE")
+    loaded = pickle.loads(pickle.dumps(f))
+    assert loaded([1.0]).tolist() == [1.0] and loaded([1.0]).tolist() == [2.0] and state.get_value() == 1.0
+    assert f.copy(swap={state: other})([1.0]).tolist() == [10.0] and other.get_value() == 11.0
+    assert f.copy(delete_updates=True)([1.0]).tolist() == [1.0] and state.get_value() == 1.0
+
+
+def test_trust_input_and_profile():
+    f = pytensor.function([x], x.sum(), mode="BITALE", profile=True)
+    f.trust_input = True
+    assert f(np.ones(3)) == 3.0 and f.profile.fct_callcount == 1
+
+
+def test_linker_by_name():
+    assert pytensor.function([x], x + 1, mode=Mode(linker="bitale"))([1.0]).tolist() == [2.0]
+
+
+def test_errors_name_the_node():
+    f = pytensor.function([x], pt.exp(x)[5], mode="BITALE")
+    with pytest.raises(IndexError, match="index 5 is out of bounds") as error:
+        f([1.0])
+    assert "Subtensor{i}(x, 5)" in str(error.value)
+    assert f(np.zeros(6)) == 1.0
+
+
+def test_random_graphs_are_left_to_pytensor():
+    rng = pytensor.shared(np.random.default_rng(1), "rng")
+    next_rng, draw = pt.random.normal(0, 1, size=(3,), rng=rng).owner.outputs
+    f = pytensor.function([], draw, updates={rng: next_rng}, mode="BITALE")
+    expected = np.random.default_rng(1)
+    np.testing.assert_array_equal(f(), expected.normal(size=3))
+    np.testing.assert_array_equal(f(), expected.normal(size=3))
+
+
+def test_calls_from_threads():
+    f = pytensor.function([x], pt.exp(x).sum(), mode="BITALE").vm.jit_fn
+    values = [None] * 4
+
+    def work(k):
+        values[k] = [float(f(np.full(100, k))[0]) for _ in range(200)]
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    for k in range(4):
+        np.testing.assert_allclose(values[k], 100 * np.exp(k))
+
+
+def test_cells_that_are_no_cells():
+    with pytest.raises(TypeError, match="lists of one element"):
+        CellFunction(lambda: [], [()], [])
+    with pytest.raises(TypeError, match="a list with a value for each output"):
+        CellFunction(lambda: 3, [], [[None]])()
+    seen = []
+    with pytest.raises(KeyError):
+        CellFunction(lambda: {}[1], [], [], seen.append)()
+    assert isinstance(seen[0], KeyError)
+
+
+def test_old_pytensor_is_refused(monkeypatch):
+    monkeypatch.setattr("importlib.metadata.version", lambda name: "2.20.1")
+    with pytest.raises(ImportError, match=r"needs PyTensor 3\.\d+ or newer, and this is 2.20.1"):
+        bitale.pytensor._versions.check()

@@ -1,0 +1,59 @@
+"""Models for nutpie's sampler, by C functions of Bitale."""
+
+from __future__ import annotations
+
+import ctypes
+
+import numpy as np
+import pymc as pm
+import pytest
+
+import bitale.pytensor
+from models import MODELS
+
+nutpie = pytest.importorskip("nutpie")
+pytestmark = pytest.mark.filterwarnings("ignore")
+Density = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_size_t, *[ctypes.c_void_p] * 4)
+
+
+def test_status_values_and_gradients():
+    model = MODELS["eight_schools_not_centred"]()
+    compiled = bitale.pytensor.nutpie(model)
+    density = Density(compiled.compiled_logp_func.address)
+    point, gradient, value = np.linspace(-1, 1, 10), np.empty(10), np.empty(())
+    pointers = [a.ctypes.data for a in (point, gradient, value)]
+    assert density(10, *pointers, None) == 0
+    expected = model.logp_dlogp_function(ravel_inputs=True, mode="BITALE")
+    expected.set_extra_values({})
+    found = expected(point)
+    np.testing.assert_allclose(value, found[0])
+    np.testing.assert_allclose(gradient, found[1])
+    point[0] = np.nan
+    assert density(10, *pointers, None) in (3, 4)
+
+
+def test_sampling():
+    trace = nutpie.sample(
+        bitale.pytensor.nutpie(MODELS["eight_schools_not_centred"]()), draws=500, tune=500, chains=2, progress_bar=False, seed=1
+    )
+    assert 2.5 < float(trace.posterior["mu"].mean()) < 6.5
+    assert trace.posterior["theta"].shape == (2, 500, 8)
+    theta, eta = (trace.posterior[name].values for name in ("theta", "eta"))
+    mu, tau = (trace.posterior[name].values[..., None] for name in ("mu", "tau"))
+    np.testing.assert_allclose(theta, mu + tau * eta)
+
+
+def test_other_data():
+    with pm.Model() as model:
+        data = pm.Data("data", np.arange(5.0))
+        mean = pm.Normal("mean", 0, 100)
+        pm.Normal("y", mean, 1, observed=data, shape=data.shape)
+    compiled = bitale.pytensor.nutpie(model)
+    other = compiled.with_data(data=np.full(50, 7.0))
+    for one, expected in ((compiled, 2.0), (other, 7.0), (compiled, 2.0)):
+        trace = nutpie.sample(one, draws=300, tune=300, chains=2, progress_bar=False, seed=3)
+        assert abs(float(trace.posterior["mean"].mean()) - expected) < 0.3
+    with pytest.raises(KeyError, match="there are: data"):
+        compiled.with_data(nothing=1)
+    with pytest.raises(ValueError, match="rank 1"):
+        compiled.with_data(data=np.ones((2, 2)))
