@@ -5,6 +5,8 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/graph/inner_graph.hpp"
+#include "bitale/graph/test_value.hpp"
+#include "lowering/lower.hpp"
 
 namespace bitale::link {
 
@@ -38,6 +40,20 @@ class InnerCall final : public OpOf<InnerCall> {
 
 }  // namespace
 
+// Whether the lowering makes native code of the node by itself.
+static bool is_native(const Apply& node) {
+  const TestValuesOff none_are_known;
+  Variables inputs, leaves;
+  std::vector<Type> types;
+  for (auto& input : node.inputs()) {
+    inputs.push_back(input.is_constant() ? input : Variable(input.type()));
+    if (!input.is_constant()) leaves.push_back(inputs.back());
+  }
+  for (auto& output : node.outputs()) types.push_back(output.type());
+  const Apply alone(node.op_ref(), inputs, types);
+  return lowering::lower(FunctionGraph(leaves, alone.outputs())).callbacks.empty();
+}
+
 bool is_inner_call(const Op& op) { return dynamic_cast<const InnerCall*>(&op) != nullptr; }
 
 OutlinedBranches inner_graphs_apart(const LinkedGraph& graph, const LinkBranch& link) {
@@ -54,7 +70,7 @@ OutlinedBranches inner_graphs_apart(const LinkedGraph& graph, const LinkBranch& 
   std::vector<Apply> kept;  // replaced nodes, so that no other gets their address
   // One after the other, each after those it reads, for a call begins with the inputs that the node has now.
   for (const Apply& node : copy->toposort()) {
-    if (!has_inner_graph(node)) continue;
+    if (!has_inner_graph(node) || is_native(node)) continue;
     const auto is_same = [&](auto& call) { return static_cast<const InnerCall&>(*call).op->equals(node.op()); };
     auto found = std::find_if(calls.begin(), calls.end(), is_same);
     if (found == calls.end()) {

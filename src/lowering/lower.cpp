@@ -21,6 +21,20 @@ std::vector<Maker> makers_of(const Plan& plan) {
 
 }  // namespace
 
+std::optional<Program> lower_body(const FunctionGraph& graph) {
+  Plan plan(graph, {});
+  plan.define_all();
+  if (!plan.callbacks.empty()) return {};
+  plan.choose_stores();
+  plan.build_computations();
+  drop_overwritten(plan);
+  build_nests(plan);
+  forward_stores(plan.program);
+  narrow_temporaries(plan.program);
+  collapse_loops(plan);
+  return std::move(plan.program);
+}
+
 Lowered lower(const FunctionGraph& graph, const InputLayouts& layouts, bool shared, const PassObserver& observer) {
   Plan plan(graph, layouts);
   plan.define_all();          // what every variable is

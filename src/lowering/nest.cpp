@@ -54,6 +54,7 @@ class NestBuilder {
       if (root.buffer >= 0) writers_[std::size_t(root.buffer)].push_back(id);
       if (root.var) producers_[root.var.payload()] = id;
       if (root.place_var) producers_[root.place_var.payload()] = id;
+      for (auto& var : root.vars) producers_[var.payload()] = id;
       for (int dependency : touched_) depends_[std::size_t(dependency)] = false;
     }
     Steps& steps = plan_.program.steps;

@@ -45,6 +45,7 @@ struct Computation {
   std::optional<Combiner> combiner;   // of an accumulator, or of a store that accumulates
   std::optional<program::Step> step;  // kind step: a call, a host call or a check
   std::vector<std::int64_t> reads, writes;  // buffers of a step
+  std::vector<Expr> vars;                   // of a step: variables that are known after it
   std::vector<int> checks;                  // tokens of the checks that guard its reads
   bool is_overwritten = false;              // by later computations, all of it, before anybody reads it
   bool is_segment = false;                  // writes one segment of its buffer; other computations write the rest
@@ -116,6 +117,7 @@ class Plan final : public Lowering {
   void locate(int output, Combiner combiner, std::vector<Expr> domain, std::vector<bool> reduced, DType dtype,
               ElementRule value) override;
   void scan(Expr extent, Scan scan) override;
+  bool loop(const InnerLoop& loop) override;
   std::optional<GraphRule> graph_rule(const Variables& inputs, const Variables& outputs) override;
   void assemble(int output, std::optional<int> base, std::vector<Piece> pieces) override;
   void concatenate(int output, int axis, std::vector<Part> parts) override;
@@ -129,6 +131,7 @@ class Plan final : public Lowering {
   Expr index_in(int input, Index at, Expr length, bool wraps) override;
 
  private:
+  friend class LoopBody;
   using BuildComputations = std::function<void()>;  // what a definition does when computations are built
   struct MemoKey {
     VariableNode* variable;
@@ -246,6 +249,9 @@ class Plan final : public Lowering {
   ApplyNode* node_ = nullptr;  // being defined, or whose rule is being evaluated
   std::int64_t next_var_ = 0;
 };
+
+// The Program of an inner graph, as far as the pass `collapse`: what a loop repeats. Nothing where it needs the host.
+std::optional<Program> lower_body(const FunctionGraph& graph);
 
 // Whether both only store to the same buffer, and never to the same place: they may come in any order.
 bool are_apart(const Plan& plan, const Computation& a, const Computation& b);

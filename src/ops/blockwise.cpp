@@ -289,6 +289,7 @@ class BatchLowering final : public Lowering {
     throw NotForBatches();
   }
   void scan(Expr, Scan) override { throw NotForBatches(); }
+  bool loop(const InnerLoop&) override { throw NotForBatches(); }
   std::optional<GraphRule> graph_rule(const Variables&, const Variables&) override { throw NotForBatches(); }
   void assemble(int, std::optional<int>, std::vector<Piece>) override { throw NotForBatches(); }
   void concatenate(int, int, std::vector<Part>) override { throw NotForBatches(); }

@@ -45,6 +45,17 @@ struct Scan {
   std::function<Step(Expr number, std::span<const Expr> states)> step;
 };
 
+// A loop over an inner graph. The node's inputs are the number of steps, sequences with an element per step, initial
+// states and constants; the inner graph's are an element of each sequence, states and constants. Outputs of the inner
+// graph: next states, elements of traces, and with `has_until` whether to stop. Of the node: final states, traces, and
+// the number of steps made.
+struct InnerLoop {
+  std::span<const Variable> inputs, outputs;
+  int sequences, states;
+  bool has_until;
+  std::string called;  // for messages
+};
+
 // An argument of a runtime call: a scalar, the C-contiguous data of an input or output from an element on, or memory
 // that is worth nothing before and after.
 struct InputData {
@@ -106,6 +117,9 @@ class Lowering {
   virtual std::optional<GraphRule> graph_rule(const Variables& inputs, const Variables& outputs) = 0;
   // Each output is a vector of `extent` elements, which the steps of `scan` make in order.
   virtual void scan(Expr extent, Scan scan) = 0;
+  // The outputs are what the loop makes. False, and nothing is said: its steps need the host, or memory whose size
+  // differs from step to step.
+  virtual bool loop(const InnerLoop& loop) = 0;
   // The output is a copy of input `base` (or undefined where no piece writes) with pieces written in order.
   virtual void assemble(int output, std::optional<int> base, std::vector<Piece> pieces) = 0;
   // The output is `parts`, one after the other along `axis`. Readers run a loop over each part; none is copied.

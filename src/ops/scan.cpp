@@ -13,6 +13,7 @@
 #include "graph/evaluate.hpp"
 #include "graph/pointer_map.hpp"
 #include "ops/lengths.hpp"
+#include "ops/lowering.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 
@@ -314,7 +315,11 @@ void ScanOp::perform_by(const Apply& node, std::span<const Array> in, std::span<
   if (layout_.has_until) out.back() = Array(made);
 }
 
-bool ScanOp::emit(Lowering&, const Apply&) const { return false; }
+bool ScanOp::emit(Lowering& to, const Apply& node) const {
+  for (auto& input : node.inputs())
+    if (!as_tensor(input.type())) return false;
+  return to.loop({graph_->inputs(), graph_->outputs(), layout_.sequences, layout_.states, layout_.has_until, called()});
+}
 
 // ---- construction from parts ----------------------------------------------------------------------------------------
 

@@ -1,0 +1,603 @@
+// Loops over inner graphs. The inner graph is lowered by itself, with its own fusion; the Program that comes of it is
+// the body of the loop, in which its inputs are elements of sequences, states and values from around it. A state is a
+// carried variable if it is a scalar; else it is one buffer, which starts as the initial value and ends as the final
+// one. A next state is written over it directly where nothing reads the state afterwards, and is else copied at the end
+// of the step.
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+#include "bitale/core/text.hpp"
+#include "lowering/plan.hpp"
+#include "program/steps.hpp"
+
+namespace bitale::lowering {
+
+using program::Code;
+using program::Role;
+using program::Step;
+using program::Steps;
+
+class LoopBody {
+ public:
+  LoopBody(Plan& plan, Program body, const InnerLoop& loop)
+      : plan_(plan),
+        body_(std::move(body)),
+        node_(plan.node_),
+        sequences_(loop.sequences),
+        states_(loop.states),
+        has_until_(loop.has_until),
+        called_(loop.called) {
+    traces_ = body_.output_count - states_ - int(has_until_);
+    inputs_.assign(body_.buffers.size(), -1);
+    outputs_.assign(body_.buffers.size(), -1);
+    for (std::size_t b = 0; b < body_.buffers.size(); ++b) {
+      if (body_.buffers[b].role == Role::input) inputs_[b] = body_.buffers[b].slot;
+      if (body_.buffers[b].role == Role::output) outputs_[b] = body_.buffers[b].slot;
+    }
+  }
+
+  // Whether the memory that a step needs is known before the loop, and no step asks for what only the top may do.
+  bool can_repeat() {
+    bool good = true;
+    for (std::size_t b = 0; b < body_.buffers.size(); ++b)
+      if (inputs_[b] < 0)
+        for (auto& length : body_.buffers[b].shape) good &= is_known_outside(length);
+    program::visit_steps(body_.steps, [&](const Step& step) {
+      program::for_each_access(step, [&](const program::Access& access) {
+        if (access.reach == program::Reach::by_host) good = false;
+        if (access.reach == program::Reach::by_call) {
+          const auto b = std::size_t(access.buffer);
+          if (body_.buffers[b].ndim() == 0) good = false;
+          if (inputs_[b] >= 0) by_call_.push_back(inputs_[b]);
+        }
+      });
+    });
+    for (std::size_t b = 0; b < body_.buffers.size(); ++b)
+      if (outputs_[b] >= 0 && body_.buffers[b].ndim() == 0) good &= is_stored_once(std::int64_t(b));
+    return good;
+  }
+
+  // ---- while nodes are defined ----
+
+  void define() {
+    const Variables& inputs = node_->inputs;
+    const Expr steps = plan_.canonical(plan_.scalar_of(inputs[0]));
+    if (steps.code() != Code::dim) plan_.require(steps >= 0, cat(called_, ": n_steps is negative"));
+    for (int k = 0; k < sequences_; ++k)
+      plan_.require(equal(plan_.value_of(outer_sequence(k)).shape[0], steps),
+                    cat(called_, ": sequence ", k, " does not have as many elements as there are steps"));
+    extent_ = plan_.canonical(steps);
+    for (int input = 0; input < int(inputs.size()) - 1; ++input) {
+      const Variable& outer = inputs[std::size_t(input + 1)];
+      Value& value = plan_.value_of(outer);
+      if (std::find(by_call_.begin(), by_call_.end(), input) != by_call_.end() && !is_state(input))
+        plan_.want(outer);
+      else if (input >= sequences_ + states_ && outer.ndim() > 0 && !value.permuted_from)
+        plan_.want(outer);
+      value.expanded = true;  // the loop may read it more than once: it is stored if it takes computing
+    }
+    for (int k = 0; k < states_; ++k) {
+      Value& value = plan_.values_[&node_->outputs[k]];
+      carried_.push_back(plan_.new_var(Variable::of(&node_->outputs[k]).dtype()));
+      buffers_.push_back(-1);
+      if (value.shape.empty()) {
+        value.scalar = carried_.back();
+        continue;
+      }
+      value.buffer = buffers_.back() = plan_.result_buffer(Variable::of(&node_->outputs[k]));
+      value.reread = true;
+    }
+    for (int k = 0; k < traces_; ++k) {
+      const Variable trace = Variable::of(&node_->outputs[states_ + k]);
+      Value& value = plan_.values_[trace.node()];
+      value.buffer = plan_.result_buffer(trace);
+      value.reread = true;
+      trace_buffers_.push_back(value.buffer);
+    }
+    count_ = plan_.new_var(DType::Int64);
+    if (has_until_) plan_.values_[&node_->outputs[states_ + traces_]].scalar = count_;
+    // States keep their shapes, and what a step checks of lengths alone is checked before the loop.
+    for (std::size_t b = 0; b < body_.buffers.size(); ++b) {
+      const int k = outputs_[b];
+      if (k < 0 || k >= states_) continue;
+      const auto& state = plan_.values_[&node_->outputs[k]].shape;
+      for (std::size_t axis = 0; axis < state.size(); ++axis) {
+        const Expr before = plan_.canonical(state[axis]), after = translate(body_.buffers[b].shape[axis]);
+        if (before == after) continue;
+        plan_.require((extent_ <= 0) | equal(before, after),
+                      cat(called_, ": state ", k, " changes its length in dimension ", axis, " from step to step"));
+      }
+    }
+    Steps kept;
+    for (auto& step : body_.steps) {
+      auto* check = std::get_if<program::Check>(&step.what);
+      if (!check || !is_of_lengths(check->condition)) {
+        kept.push_back(std::move(step));
+        continue;
+      }
+      plan_.require((extent_ <= 0) | translate(check->condition), body_.checks[std::size_t(check->check)]);
+    }
+    body_.steps = std::move(kept);
+    checks_.assign(body_.checks.size(), -1);
+    program::visit_steps(body_.steps, [&](const Step& step) {
+      if (auto* check = std::get_if<program::Check>(&step.what); check && checks_[std::size_t(check->check)] < 0)
+        checks_[std::size_t(check->check)] = plan_.new_check(body_.checks[std::size_t(check->check)]);
+    });
+  }
+
+  // ---- when computations are built ----
+
+  void build() {
+    Plan::NodeScope scope(plan_, node_);
+    for (int k = 0; k < states_; ++k)
+      if (buffers_[std::size_t(k)] >= 0) plan_.add_copy(outer_initial(k), buffers_[std::size_t(k)]);
+    make_buffers();
+    for (;;) {
+      plan_.memo_.clear();
+      plan_.touched_checks_.clear();
+      build_loop();
+      if (!plan_.unresolved_read_) break;
+      plan_.store_segments(std::exchange(plan_.unresolved_read_, {})->variable);
+    }
+    Computation root;
+    root.kind = Computation::Kind::step;
+    root.reads = reads_;
+    root.writes = writes_;
+    root.checks = plan_.touched_checks_;
+    for (auto& carry : loop_.carries) root.vars.push_back(carry.var);
+    for (int id : checks_)
+      if (id >= 0) plan_.check_computations[std::size_t(id)] = int(plan_.computations.size());
+    root.step = Step{std::move(loop_)};
+    plan_.computations.push_back(std::move(root));
+    if (has_until_) clear_rest();
+  }
+
+ private:
+  bool is_state(int input) const { return input >= sequences_ && input < sequences_ + states_; }
+  const Variable& outer_sequence(int k) const { return node_->inputs[std::size_t(1 + k)]; }
+  const Variable& outer_initial(int k) const { return node_->inputs[std::size_t(1 + sequences_ + k)]; }
+
+  // A length that is the same in all steps: of shapes, and of values that are constants of the loop.
+  bool is_known_outside(Expr length) const {
+    bool known = true;
+    program::ExprWalk()(length, [&](Expr expr) {
+      if (expr.code() == Code::var || expr.code() == Code::index) known = false;
+      if (expr.code() == Code::load) {
+        const auto b = std::size_t(expr.payload());
+        known &= (inputs_[b] >= sequences_ + states_ && expr.argument_count() == 0) ||
+                 body_.buffers[b].role == Role::constant;
+      }
+    });
+    return known;
+  }
+  bool is_of_lengths(Expr condition) const {
+    bool known = true;
+    program::ExprWalk()(condition, [&](Expr expr) {
+      known &= expr.code() != Code::var && expr.code() != Code::index && expr.code() != Code::load;
+    });
+    return known;
+  }
+  // A scalar result: stored at the top, by one step.
+  bool is_stored_once(std::int64_t buffer) const {
+    int at_top = 0, all = 0;
+    const auto stores = [&](const Step& step) {
+      auto* store = std::get_if<program::Store>(&step.what);
+      return store && store->buffer == buffer;
+    };
+    for (auto& step : body_.steps) at_top += stores(step);
+    program::visit_steps(body_.steps, [&](const Step& step) {
+      program::for_each_access(
+          step, [&](const program::Access& access) { all += access.buffer == buffer && access.writes(); });
+    });
+    return at_top == 1 && all == 1;
+  }
+
+  // ---- expressions ----
+
+  Expr length_of(std::int64_t buffer, std::size_t axis) {
+    const int input = inputs_[std::size_t(buffer)];
+    if (input < 0) return translate(body_.buffers[std::size_t(buffer)].shape[axis]);
+    const Variable& outer = node_->inputs[std::size_t(1 + input)];
+    return plan_.canonical(plan_.value_of(outer).shape[axis + std::size_t(input < sequences_)]);
+  }
+
+  Expr loaded(Expr load, std::vector<Expr> at) {
+    const auto b = std::size_t(load.payload());
+    const int input = inputs_[b], output = outputs_[b];
+    if (input >= 0) {
+      const Variable& outer = node_->inputs[std::size_t(1 + input)];
+      if (is_state(input)) {
+        const auto k = std::size_t(input - sequences_);
+        return buffers_[k] < 0 ? carried_[k] : plan_.pool().load(buffers_[k], load.dtype(), at);
+      }
+      if (input < sequences_) at.insert(at.begin(), number_);
+      return plan_.with_fixed_lengths(plan_.read(outer, at));
+    }
+    if (output >= 0 && at.empty() && (output < states_ || output >= states_ + traces_))
+      return scalars_[std::size_t(output)];
+    if (is_traced(output)) at.insert(at.begin(), number_);
+    return plan_.pool().load(mapped_[b], load.dtype(), at);
+  }
+  bool is_traced(int output) const { return output >= states_ && output < states_ + traces_; }
+
+  Expr made(Expr expr, std::span<const Expr> arguments) {
+    ExprPool &from = *body_.pool, &to = plan_.pool();
+    switch (expr.code()) {
+      case Code::index: return indices_.at(expr.payload());
+      case Code::var: {
+        if (expr.payload() < 0) return to.var(expr.payload(), expr.dtype());  // a parameter of a function
+        auto [found, is_new] = variables_.try_emplace(expr.payload());
+        if (is_new) found->second = plan_.new_var(expr.dtype());
+        return found->second;
+      }
+      case Code::dim: return length_of(expr.payload() >> 8, std::size_t(expr.payload() & 0xff));
+      case Code::load: return loaded(expr, {arguments.begin(), arguments.end()});
+      case Code::call:
+        if (const program::Function* function = body_.function_of(expr))
+          return function_call(expr, *function, arguments);
+        return to.call(from.function_name(expr.payload()), expr.dtype(), arguments);
+      case Code::rare_call:
+        return to.rare_call(from.function_name(expr.payload()), arguments[0], arguments[1], arguments.subspan(2));
+      case Code::select: return select(arguments[0], arguments[1], arguments[2]);
+      case Code::cast: return program::cast(arguments[0], expr.dtype());
+      default: return to.make(expr.code(), expr.dtype(), arguments, expr.payload());
+    }
+  }
+
+  Expr function_call(Expr call, const program::Function& function, std::span<const Expr> arguments) {
+    auto [found, is_new] = functions_.try_emplace(call.payload());
+    if (is_new) {
+      const std::string name =
+          cat(body_.pool->function_name(call.payload()), ".in_loop", plan_.program.functions.size());
+      program::Function own{function.parameters, function.body};
+      for (auto& parameter : own.parameters) parameter = translate(parameter);
+      own.body = translate(function.body);
+      found->second = plan_.pool().call(name, call.dtype(), arguments).payload();
+      plan_.program.functions[found->second] = std::move(own);
+    }
+    return plan_.pool().make(Code::call, call.dtype(), arguments, found->second);
+  }
+
+  Expr translate(Expr root) {
+    std::vector<Expr> stack{root}, arguments;
+    while (!stack.empty()) {
+      const Expr expr = stack.back();
+      if (done_.count(expr.id())) {
+        stack.pop_back();
+        continue;
+      }
+      arguments.clear();
+      const std::size_t before = stack.size();
+      for (std::size_t i = 0; i < expr.argument_count(); ++i) {
+        const auto found = done_.find(expr.argument(i).id());
+        if (found == done_.end())
+          stack.push_back(expr.argument(i));
+        else
+          arguments.push_back(found->second);
+      }
+      if (stack.size() != before) continue;
+      const Expr out = made(expr, arguments);
+      done_.emplace(expr.id(), out);
+      if (body_.pool->forbids_contraction(expr)) plan_.pool().forbid_contraction(out);
+      if (const ExprPool::SourceCall* meaning = body_.pool->source_call(expr)) {
+        arguments.clear();
+        for (auto& argument : meaning->arguments)
+          if (const auto found = done_.find(argument.id()); found != done_.end()) arguments.push_back(found->second);
+        if (arguments.size() == meaning->arguments.size())
+          plan_.pool().annotate_call(out, meaning->function, arguments);
+      }
+      stack.pop_back();
+    }
+    return done_.at(root.id());
+  }
+
+  // ---- memory ----
+
+  std::int64_t add_buffer(const program::Buffer& like, std::string name) {
+    program::Buffer buffer;
+    buffer.name = std::move(name);
+    if (!plan_.buffer_names_.insert(buffer.name).second)
+      plan_.buffer_names_.insert(buffer.name += cat("_", plan_.program.buffers.size()));
+    buffer.dtype = like.dtype;
+    buffer.role = like.role == Role::constant ? Role::constant : Role::temporary;
+    buffer.value = like.value;
+    for (auto& length : like.shape) buffer.shape.push_back(plan_.with_fixed_lengths(translate(length)));
+    plan_.program.buffers.push_back(std::move(buffer));
+    return std::int64_t(plan_.program.buffers.size()) - 1;
+  }
+
+  void make_buffers() {
+    done_.clear();
+    mapped_.assign(body_.buffers.size(), -1);
+    copied_.assign(std::size_t(states_), -1);
+    for (std::size_t b = 0; b < body_.buffers.size(); ++b) {
+      const int output = outputs_[b];
+      if (inputs_[b] >= 0) continue;
+      if (output >= 0 && is_traced(output)) {
+        mapped_[b] = trace_buffers_[std::size_t(output - states_)];
+        continue;
+      }
+      if (output >= 0 && body_.buffers[b].ndim() == 0) continue;
+      if (output >= 0 && output < states_) {
+        const auto k = std::size_t(output);
+        if (may_overwrite(std::int64_t(b), output)) {
+          mapped_[b] = buffers_[k];
+          continue;
+        }
+        mapped_[b] = copied_[k] = add_buffer(body_.buffers[b], cat("next", output));
+        writes_.push_back(mapped_[b]);
+        continue;
+      }
+      mapped_[b] = add_buffer(body_.buffers[b], body_.buffers[b].name);
+      if (body_.buffers[b].role != Role::constant) writes_.push_back(mapped_[b]);
+    }
+    for (auto buffer : buffers_)
+      if (buffer >= 0) reads_.push_back(buffer), writes_.push_back(buffer);
+    writes_.insert(writes_.end(), trace_buffers_.begin(), trace_buffers_.end());
+  }
+
+  // Whether the next state may be written where the state is: it is stored once, element by element, by a loop that
+  // visits each, and of the state nothing is read later, nor another element in that loop.
+  bool may_overwrite(std::int64_t next, int k) {
+    std::int64_t state = -1;
+    for (std::size_t b = 0; b < inputs_.size(); ++b)
+      if (inputs_[b] == sequences_ + k) state = std::int64_t(b);
+    int position = 0, stored_at = -1, writes = 0, first_top = -1, top = 0;
+    std::vector<Expr> place, around, indices;
+    const auto note_write = [&](const Step& step) {
+      program::for_each_access(step, [&](const program::Access& access) {
+        if (access.buffer != next || !access.writes()) return;
+        ++writes;
+        if (!std::holds_alternative<program::Store>(step.what)) return;
+        stored_at = position;
+        place = *access.at;
+        around = indices;
+        first_top = top;
+      });
+    };
+    const auto walk = [&](auto& self, const Steps& steps, int depth) -> void {
+      for (auto& step : steps) {
+        if (depth == 0) ++top;
+        ++position;
+        note_write(step);
+        auto* loop = std::get_if<program::Loop>(&step.what);
+        if (loop) indices.push_back(loop->index);
+        program::for_each_body(step, [&](const Steps& inner) { self(self, inner, depth + 1); });
+        if (loop) indices.pop_back();
+      }
+    };
+    walk(walk, body_.steps, 0);
+    if (writes != 1 || stored_at < 0) return false;
+    for (auto& index : around)
+      if (std::find(place.begin(), place.end(), index) == place.end()) return false;
+    // All reads come before the store, and those in its own loop are of the same element.
+    bool good = true;
+    position = top = 0;
+    const auto check = [&](auto& self, const Steps& steps, int depth) -> void {
+      for (auto& step : steps) {
+        if (depth == 0) ++top;
+        ++position;
+        program::ExprWalk exprs;
+        program::for_each_load(step, exprs, [&](Expr load) {
+          if (load.payload() != state) return;
+          if (position > stored_at || (top == first_top && program::arguments_of(load) != place)) good = false;
+        });
+        program::for_each_access(step, [&](const program::Access& access) {
+          if (access.buffer == state && access.reach != program::Reach::element && top >= first_top) good = false;
+        });
+        program::for_each_body(step, [&](const Steps& inner) { self(self, inner, depth + 1); });
+      }
+    };
+    check(check, body_.steps, 0);
+    return good;
+  }
+
+  Expr row_size(const std::vector<Expr>& shape) {
+    Expr out = plan_.pool().integer(1);
+    for (std::size_t axis = 1; axis < shape.size(); ++axis) out = out * shape[axis];
+    return plan_.with_fixed_lengths(out);
+  }
+
+  // ---- steps ----
+
+  void build_loop() {
+    done_.clear(), indices_.clear(), variables_.clear();
+    number_ = plan_.new_index("step", extent_);
+    loop_ = {};
+    loop_.index = number_;
+    loop_.extent = plan_.with_fixed_lengths(extent_);
+    scalars_.assign(std::size_t(body_.output_count), Expr());
+    for (int k = 0; k < states_; ++k)
+      if (buffers_[std::size_t(k)] < 0)
+        loop_.carries.push_back({carried_[std::size_t(k)], Combiner::add, false,
+                                 plan_.with_fixed_lengths(plan_.read(outer_initial(k), {}))});
+    // A state of its own keeps the steps in order.
+    if (loop_.carries.empty() || has_until_)
+      loop_.carries.push_back({count_, Combiner::add, false, plan_.pool().integer(0)});
+    append(body_.steps, loop_.body);
+    for (int k = 0; k < states_; ++k)
+      if (copied_[std::size_t(k)] >= 0) copy_back(k);
+    for (int k = 0; k < states_; ++k)
+      if (buffers_[std::size_t(k)] < 0)
+        loop_.body.push_back({program::Next{carried_[std::size_t(k)], scalars_[std::size_t(k)]}});
+    if (loop_.carries.back().var == count_) loop_.body.push_back({program::Next{count_, count_ + 1}});
+    if (has_until_) loop_.until = scalars_.back();
+  }
+
+  Step nested(std::int64_t buffer, const std::function<Step(const std::vector<Expr>&)>& make,
+              std::vector<Expr> first = {}) {
+    const std::vector<Expr> shape = plan_.program.buffers[std::size_t(buffer)].shape;
+    std::vector<Expr> at = first, indices;
+    for (std::size_t axis = first.size(); axis < shape.size(); ++axis) {
+      const Expr length = plan_.with_fixed_lengths(shape[axis]);
+      const bool is_one = length.is_constant(1);
+      at.push_back(is_one ? plan_.pool().integer(0) : plan_.new_index("c", length));
+    }
+    Step step = make(at);
+    for (std::size_t axis = shape.size(); axis-- > first.size();)
+      if (at[axis].code() == Code::index)
+        step = Step{program::Loop{at[axis], plan_.with_fixed_lengths(shape[axis]), {}, {std::move(step)}, false}};
+    return step;
+  }
+
+  void copy_back(int k) {
+    const auto to = buffers_[std::size_t(k)], from = copied_[std::size_t(k)];
+    const DType dtype = plan_.program.buffers[std::size_t(to)].dtype;
+    loop_.body.push_back(nested(to, [&](const std::vector<Expr>& at) {
+      return Step{program::Store{to, at, plan_.pool().load(from, dtype, at)}};
+    }));
+  }
+
+  // What a trace has beyond the steps that were made is zero.
+  void clear_rest() {
+    for (auto trace : trace_buffers_) {
+      const DType dtype = plan_.program.buffers[std::size_t(trace)].dtype;
+      const Expr rest = plan_.with_fixed_lengths(extent_) - count_, index = plan_.new_index("rest", rest);
+      Computation root;
+      root.kind = Computation::Kind::step;
+      root.writes = {trace};
+      Step step = nested(trace,
+                         [&](const std::vector<Expr>& at) {
+                           return Step{program::Store{trace, at, plan_.pool().number(0, dtype)}};
+                         },
+                         {count_ + index});
+      root.step = Step{program::Loop{index, rest, {}, {std::move(step)}, false}};
+      plan_.computations.push_back(std::move(root));
+    }
+  }
+
+  void append(const Steps& from, Steps& to) {
+    for (auto& step : from) append(step, to);
+  }
+
+  void append(const Step& from, Steps& to) {
+    if (auto* fill = std::get_if<program::Fill>(&from.what)) {
+      const Expr value = translate(fill->value);
+      const int output = outputs_[std::size_t(fill->buffer)];
+      to.push_back(nested(
+          mapped_[std::size_t(fill->buffer)],
+          [&](const std::vector<Expr>& at) {
+            return Step{program::Store{mapped_[std::size_t(fill->buffer)], at, value}};
+          },
+          is_traced(output) ? std::vector<Expr>{number_} : std::vector<Expr>{}));
+      return;
+    }
+    if (auto* store = std::get_if<program::Store>(&from.what)) {
+      const int output = outputs_[std::size_t(store->buffer)];
+      if (output >= 0 && store->at.empty() && !is_traced(output)) {
+        const Expr value = translate(store->value), var = plan_.new_var(value.dtype());
+        scalars_[std::size_t(output)] = var;
+        to.push_back({program::Let{var, value}});
+        return;
+      }
+    }
+    Step step = from;
+    if (auto* call = std::get_if<program::Call>(&step.what)) {
+      for (auto& argument : call->arguments)
+        if (auto* memory = std::get_if<program::BufferArgument>(&argument)) *memory = moved(*memory);
+    } else {
+      program::for_each_access(step, [&](const program::MutableAccess& access) {
+        const int output = outputs_[std::size_t(access.buffer)];
+        access.buffer = mapped_[std::size_t(access.buffer)];
+        if (access.at)
+          for (auto& place : *access.at) place = translate(place);
+        if (access.at && is_traced(output)) access.at->insert(access.at->begin(), number_);
+      });
+    }
+    if (auto* check = std::get_if<program::Check>(&step.what)) check->check = checks_[std::size_t(check->check)];
+    translate_expressions(step);
+    program::for_each_body(step, [&](Steps& body) {
+      const Steps before = std::exchange(body, {});
+      append(before, body);
+    });
+    if (auto* loop = std::get_if<program::Loop>(&step.what); loop && loop->until) loop->until = translate(loop->until);
+    to.push_back(std::move(step));
+  }
+
+  // Those of the step itself; places of elements have been seen to, and what a loop asks when its body is done waits.
+  void translate_expressions(Step& step) {
+    if (auto* loop = std::get_if<program::Loop>(&step.what)) {
+      loop->extent = translate(loop->extent);
+      // Loops one after the other share an index, which counts to one extent.
+      Expr& index = indices_[loop->index.payload()];
+      if (!index) index = plan_.new_index(body_.index_names[std::size_t(loop->index.payload())], loop->extent);
+      for (auto& carry : loop->carries) {
+        if (carry.init) carry.init = translate(carry.init);
+        carry.var = translate(carry.var);
+      }
+      loop->index = index;
+      loop->parallel_cost = {};
+      return;
+    }
+    auto* store = std::get_if<program::Store>(&step.what);
+    auto* accumulate = std::get_if<program::Accumulate>(&step.what);
+    if (store) store->value = translate(store->value);
+    if (accumulate) accumulate->value = translate(accumulate->value);
+    if (store || accumulate) return;
+    if (auto* call = std::get_if<program::Call>(&step.what)) {
+      for (auto& argument : call->arguments)
+        if (auto* expr = std::get_if<Expr>(&argument)) *expr = translate(*expr);
+    } else {
+      program::for_each_expr(step, [&](Expr& expr) { expr = translate(expr); });
+    }
+    program::for_each_definition(step, [&](Expr& var, program::Definition) { var = translate(var); });
+  }
+
+  program::BufferArgument moved(program::BufferArgument memory) {
+    const auto b = std::size_t(memory.buffer);
+    const int input = inputs_[b], output = outputs_[b];
+    if (memory.offset) memory.offset = translate(memory.offset);
+    const auto shift = [&](Expr by) { memory.offset = memory.offset ? memory.offset + by : by; };
+    if (input >= 0 && is_state(input)) {
+      memory.buffer = buffers_[std::size_t(input - sequences_)];
+    } else if (input >= 0) {
+      const Variable& outer = node_->inputs[std::size_t(1 + input)];
+      memory.buffer = plan_.in_memory(outer);
+      reads_.push_back(memory.buffer);
+      if (input < sequences_) shift(number_ * row_size(plan_.value_of(outer).shape));
+    } else {
+      memory.buffer = mapped_[b];
+      if (is_traced(output)) shift(number_ * row_size(plan_.program.buffers[std::size_t(memory.buffer)].shape));
+    }
+    return memory;
+  }
+
+  Plan& plan_;
+  Program body_;
+  ApplyNode* const node_;
+  const int sequences_, states_;
+  const bool has_until_;
+  const std::string called_;
+  int traces_ = 0;
+  std::vector<int> inputs_, outputs_;  // per buffer of the body: which input or output of the inner graph, or -1
+  std::vector<int> by_call_;           // inner inputs whose memory runtime functions read
+  Expr extent_, number_, count_;
+  std::vector<Expr> carried_;                          // per state that is a scalar: the loop's variable
+  std::vector<std::int64_t> buffers_, trace_buffers_;  // per state that is none, and per trace
+  std::vector<std::int64_t> copied_;                   // per state: where the next one is made, if not in its place
+  std::vector<std::int64_t> mapped_;                   // per buffer of the body: the buffer of the whole
+  std::vector<int> checks_;                            // per check of the body: that of the whole
+  std::vector<std::int64_t> reads_, writes_;
+  std::vector<Expr> scalars_;  // per output of the inner graph that is a scalar, traces left out: its variable
+  program::Loop loop_;
+  std::unordered_map<std::uint32_t, Expr> done_;  // translated expressions
+  std::unordered_map<std::int64_t, Expr> indices_, variables_;
+  std::unordered_map<std::int64_t, std::int64_t> functions_;
+};
+
+bool Plan::loop(const InnerLoop& loop) {
+  for (auto list : {loop.inputs, loop.outputs})
+    for (auto& variable : list)
+      if (!as_tensor(variable.type())) return false;
+  std::optional<Program> program = lower_body(FunctionGraph(Variables(loop.inputs.begin(), loop.inputs.end()),
+                                                            Variables(loop.outputs.begin(), loop.outputs.end())));
+  if (!program) return false;
+  const auto body = std::make_shared<LoopBody>(*this, std::move(*program), loop);
+  if (!body->can_repeat()) return false;
+  body->define();
+  builders_[node_].push_back([body] { body->build(); });
+  return true;
+}
+
+}  // namespace bitale::lowering
