@@ -17,6 +17,7 @@ void bind_elementwise(nb::module_& m);  // from the registry
 void bind_reductions(nb::module_& m);
 void bind_sorting(nb::module_& m);
 void bind_special(nb::module_& m);
+void bind_language(nb::module_& m);  // rearranging, creating, searching, contracting
 void bind_linalg(nb::module_& m);
 void bind_shapes(nb::module_& m);  // shapes, creation, conversion, products
 void bind_indexing(nb::module_& m);

@@ -44,6 +44,7 @@ NB_MODULE(_core, m) {
   bind_reductions(m);
   bind_sorting(m);
   bind_special(m);
+  bind_language(m);
   bind_linalg(m);
   bind_shapes(m);
   bind_indexing(m);

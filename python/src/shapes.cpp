@@ -153,7 +153,7 @@ void bind_shape(nb::module_& m) {
         return transpose_by(x, spread(axes));
       },
       "axes"_a, "x with its dimensions in the order of axes, reversed by default.");
-  define(m, "expand_dims", expand_dims_at, "x"_a, "axis"_a,
+  define(m, "expand_dims", expand_dims_at, "a"_a, "axis"_a,
          "x with new dimensions of length 1 at these places of the result.");
   define_both(
       m, "squeeze",
@@ -242,14 +242,22 @@ void bind_creation(nb::module_& m) {
         return ones(as_lengths(shape, "ones"), optional_dtype(dtype));
       },
       "shape"_a, "dtype"_a = nb::none(), "Ones of this shape; dtype: config.floatX by default.");
-  define_both(
+  const auto zeros_like_of = [](const Like& x, const DTypeLike& dtype) {
+    return zeros_like(as_variable(x), optional_dtype(dtype));
+  };
+  define_method(m, "zeros_like", zeros_like_of, "dtype"_a = nb::none(), "Of this shape, and of this dtype by default.");
+  define(
       m, "zeros_like",
-      [](const Like& x, const DTypeLike& dtype) { return zeros_like(as_variable(x), optional_dtype(dtype)); },
-      "dtype"_a = nb::none(), "Zeros of x's shape, and of x's dtype by default.");
-  define_both(
+      [](const Like& x, const DTypeLike& dtype, bool) { return zeros_like(as_variable(x), optional_dtype(dtype)); },
+      "model"_a, "dtype"_a = nb::none(), "opt"_a = false, "Zeros of x's shape, and of x's dtype by default.");
+  const auto ones_like_of = [](const Like& x, const DTypeLike& dtype) {
+    return ones_like(as_variable(x), optional_dtype(dtype));
+  };
+  define_method(m, "ones_like", ones_like_of, "dtype"_a = nb::none(), "Of this shape, and of this dtype by default.");
+  define(
       m, "ones_like",
-      [](const Like& x, const DTypeLike& dtype) { return ones_like(as_variable(x), optional_dtype(dtype)); },
-      "dtype"_a = nb::none(), "Ones of x's shape, and of x's dtype by default.");
+      [](const Like& x, const DTypeLike& dtype, bool) { return ones_like(as_variable(x), optional_dtype(dtype)); },
+      "model"_a, "dtype"_a = nb::none(), "opt"_a = false, "Ones of x's shape, and of x's dtype by default.");
   define(m, "arange", arange_by, "start"_a, "stop"_a = nb::none(), "step"_a = nb::none(), "dtype"_a = nb::none(),
          "start, start + step, ... before stop; arange(stop) starts at 0.");
   define(
@@ -260,7 +268,7 @@ void bind_creation(nb::module_& m) {
       "scalars"_a, "dtype"_a = nb::none(), "The scalars as a vector.");
   define(
       m, "join", [](int axis, nb::args tensors) { return join(axis, as_variables(spread(tensors), "join")); }, "axis"_a,
-      "tensors"_a, "The tensors one after the other along the axis.");
+      "tensors_list"_a, "The tensors one after the other along the axis.");
   define(
       m, "concatenate", [](Any tensors, int axis) { return concatenate(as_variables(tensors, "concatenate"), axis); },
       "tensor_list"_a, "axis"_a = 0, "The tensors one after the other along the axis.");
@@ -274,7 +282,7 @@ void bind_conversion(nb::module_& m) {
   define(m, "cast", convert, "x"_a, "dtype"_a, "x converted to the dtype; itself when it has it.");
   define_method(m, "astype", convert, "dtype"_a, "x converted to the dtype; itself when it has it.");
   define(
-      m, "isfinite", [](const Like& x) { return isfinite(as_variable(x)); }, "x"_a,
+      m, "isfinite", [](const Like& x) { return isfinite(as_variable(x)); }, "a"_a,
       "Whether neither infinite nor nan.");
   define(
       m, "logaddexp",
@@ -295,9 +303,13 @@ void bind_conversion(nb::module_& m) {
   bind_logical("logical_xor", logical_xor, "Whether just one of both is true; all but 0 is.");
   define(
       m, "logical_not", [](const Like& x) { return logical_not(as_variable(x)); }, "x"_a, "Whether it is 0.");
-  define_both(
+  define(
+      m, "deg2rad", [](const Like& x) { return deg2rad(as_variable(x)); }, "a"_a, "Degrees to radians.");
+  define_method(
       m, "deg2rad", [](const Like& x) { return deg2rad(as_variable(x)); }, "Degrees to radians.");
-  define_both(
+  define(
+      m, "rad2deg", [](const Like& x) { return rad2deg(as_variable(x)); }, "a"_a, "Radians to degrees.");
+  define_method(
       m, "rad2deg", [](const Like& x) { return rad2deg(as_variable(x)); }, "Radians to degrees.");
   define_method(
       m, "clip",
@@ -314,12 +326,17 @@ void bind_conversion(nb::module_& m) {
 }
 
 void bind_products(nb::module_& m) {
-  define_both(
-      m, "dot", [](const Like& x, const Like& y) { return dot(as_variable(x), as_variable(y)); }, "y"_a,
-      "Product of vectors and matrices, as numpy.dot.");
+  const auto dot_of = [](const Like& x, const Like& y) { return dot(as_variable(x), as_variable(y)); };
+  define(m, "dot", dot_of, "l"_a, "r"_a, "Product of vectors and matrices, as numpy.dot.");
+  define_method(m, "dot", dot_of, "right"_a, "Product of vectors and matrices, as numpy.dot.");
   define(
-      m, "matmul", [](const Like& x, const Like& y) { return matmul(as_variable(x), as_variable(y)); }, "x"_a, "y"_a,
-      "Product of stacks of matrices, as numpy.matmul.");
+      m, "matmul",
+      [](const Like& x, const Like& y, const DTypeLike& dtype) {
+        const Variable product = matmul(as_variable(x), as_variable(y));
+        const auto element = optional_dtype(dtype);
+        return element ? cast(product, *element) : product;
+      },
+      "x1"_a, "x2"_a, "dtype"_a = nb::none(), "Product of stacks of matrices, as numpy.matmul.");
   define(
       m, "outer", [](const Like& x, const Like& y) { return outer(as_variable(x), as_variable(y)); }, "x"_a, "y"_a,
       "x[i] * y[j] for all pairs; arrays of other ranks are flattened.");

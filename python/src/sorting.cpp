@@ -1,6 +1,10 @@
 // Sorting, as functions and as methods.
 #include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
 
+#include <optional>
+#include <string>
 #include <string_view>
 
 #include "arguments.hpp"
@@ -28,12 +32,15 @@ void check_options(const char* function, std::string_view kind, nb::handle order
 }
 
 void bind_sort(nb::module_& m, const char* name, Sorting function, const char* doc) {
-  const auto bound = [function, name](const Like& a, const AxisLike& axis, const char* kind, const Any& order) {
-    check_options(name, kind, order);
+  const auto bound = [function, name](const Like& a, const AxisLike& axis, const std::optional<std::string>& kind,
+                                      const Any& order, const Any&) {
+    check_options(name, kind.value_or("stable"), order);
     return function(as_variable(a), as_optional_int(axis, cat(name, ": axis")));
   };
-  define(m, name, bound, "a"_a, "axis"_a.none() = -1, "kind"_a = "quicksort", "order"_a = nb::none(), doc);
-  define_method(m, name, bound, "axis"_a.none() = -1, "kind"_a = "quicksort", "order"_a = nb::none(), doc);
+  define(m, name, bound, "a"_a, "axis"_a.none() = -1, "kind"_a = nb::none(), "order"_a = nb::none(),
+         "stable"_a = nb::none(), doc);
+  define_method(m, name, bound, "axis"_a.none() = -1, "kind"_a = nb::none(), "order"_a = nb::none(),
+                "stable"_a = nb::none(), doc);
 }
 
 }  // namespace

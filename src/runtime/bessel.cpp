@@ -17,15 +17,26 @@
 namespace {
 
 namespace policies = boost::math::policies;
-using Quiet =
-    policies::policy<policies::domain_error<policies::ignore_error>, policies::pole_error<policies::ignore_error>,
-                     policies::overflow_error<policies::ignore_error>,
-                     policies::evaluation_error<policies::ignore_error>, policies::promote_double<false>>;
+using policies::ignore_error;
+using Quiet = policies::policy<policies::domain_error<ignore_error>, policies::pole_error<ignore_error>,
+                               policies::overflow_error<ignore_error>, policies::evaluation_error<ignore_error>,
+                               policies::rounding_error<ignore_error>,
+                               policies::indeterminate_result_error<ignore_error>, policies::promote_double<false>>;
 using bitale::inf;
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 constexpr long double pi = 3.14159265358979323846264338327950288L;
 constexpr double largest_in_range = 11000;  // exp of it is a long double
+
+// Generated code calls these functions: no exception may leave them.
+template <class F>
+double guarded(F f) {
+  try {
+    return double(f());
+  } catch (...) {
+    return not_a_number;
+  }
+}
 
 bool is_whole(double x) { return x == std::floor(x); }
 
@@ -58,21 +69,30 @@ long double uniform_exponent(long double z) {
   return 1 / (root + z) + std::log(z / (1 + root));
 }
 
+// Beyond these orders the uniform expansions are right to the last digit, and recurrences would take long.
+constexpr double large_order = 1e4, largest_recurrence = 1e5;
+
 bool takes_far_series(double order, double x) { return order * order < 4 * x; }
 
 }  // namespace
 
 extern "C" {
 
-double bt_i0(double x) { return boost::math::cyl_bessel_i(0, static_cast<long double>(x), Quiet()); }
-double bt_i1(double x) { return boost::math::cyl_bessel_i(1, static_cast<long double>(x), Quiet()); }
+double bt_i0(double x) {
+  if (std::fabs(x) > largest_in_range) return std::isnan(x) ? x : inf;
+  return guarded([&] { return boost::math::cyl_bessel_i(0, static_cast<long double>(x), Quiet()); });
+}
+double bt_i1(double x) {
+  if (std::fabs(x) > largest_in_range || std::isnan(x)) return std::isnan(x) ? x : std::copysign(inf, x);
+  return guarded([&] { return boost::math::cyl_bessel_i(1, static_cast<long double>(x), Quiet()); });
+}
 double bt_j0(double x) {
   if (std::isinf(x)) return 0;
-  return double(boost::math::cyl_bessel_j(0, static_cast<long double>(x), Quiet()));
+  return guarded([&] { return boost::math::cyl_bessel_j(0, static_cast<long double>(x), Quiet()); });
 }
 double bt_j1(double x) {
   if (std::isinf(x)) return 0;
-  return double(boost::math::cyl_bessel_j(1, static_cast<long double>(x), Quiet()));
+  return guarded([&] { return boost::math::cyl_bessel_j(1, static_cast<long double>(x), Quiet()); });
 }
 
 double bt_jv(double order, double x) {
@@ -83,7 +103,13 @@ double bt_jv(double order, double x) {
     if (order == 0) return 1;
     return order > 0 || is_whole(order) ? 0 : std::tgamma(order + 1) < 0 ? -inf : inf;
   }
-  return double(boost::math::cyl_bessel_j(static_cast<long double>(order), static_cast<long double>(x), Quiet()));
+  if (std::fabs(order) > largest_recurrence) {
+    // Far below its order it is smaller than any number (A. & S. 9.3.7); what lies above is not computed.
+    const double size = std::fabs(order), left = 1 - std::fabs(x) / size;
+    return left > 0.1 && (order > 0 || is_whole(order)) ? 0 : not_a_number;
+  }
+  return guarded(
+      [&] { return boost::math::cyl_bessel_j(static_cast<long double>(order), static_cast<long double>(x), Quiet()); });
 }
 
 double bt_ive(double order, double x) {
@@ -100,9 +126,11 @@ double bt_ive(double order, double x) {
     return order > 0 ? 0 : std::tgamma(order + 1) < 0 ? -inf : inf;
   }
   const long double v = order, y = x;
-  if (x <= largest_in_range) return double(boost::math::cyl_bessel_i(v, y, Quiet()) * std::exp(-y));
-  // A negative order differs by a multiple of K, which is exp(-2x) times as large.
   const long double size = std::fabs(v);
+  if (x <= largest_in_range && size <= large_order)
+    return guarded([&] { return boost::math::cyl_bessel_i(v, y, Quiet()) * std::exp(-y); });
+  if (order < 0 && x < size) return not_a_number;  // a multiple of K, which is not scaled like I, would count
+  // A negative order differs by a multiple of K, which is exp(-2x) times as large.
   if (takes_far_series(double(size), x)) return double(far_series(size, y, true) / std::sqrt(2 * pi * y));
   const long double z = y / size, t = 1 / std::sqrt(1 + z * z);
   return double(std::exp(size * uniform_exponent(z)) * std::sqrt(t / (2 * pi * size)) * uniform_series(size, t, 1));
@@ -113,7 +141,8 @@ double bt_kve(double order, double x) {
   if (x == 0) return inf;
   if (std::isinf(x)) return 0;
   const long double v = std::fabs(static_cast<long double>(order)), y = x;
-  if (x <= largest_in_range) return double(boost::math::cyl_bessel_k(v, y, Quiet()) * std::exp(y));
+  if (x <= largest_in_range && v <= large_order)
+    return guarded([&] { return boost::math::cyl_bessel_k(v, y, Quiet()) * std::exp(y); });
   if (takes_far_series(double(v), x)) return double(far_series(v, y, false) * std::sqrt(pi / (2 * y)));
   const long double z = y / v, t = 1 / std::sqrt(1 + z * z);
   return double(std::exp(-v * uniform_exponent(z)) * std::sqrt(pi * t / (2 * v)) * uniform_series(v, t, -1));
@@ -123,7 +152,7 @@ double bt_owens_t(double h, double a) {
   if (std::isnan(h) || std::isnan(a)) return not_a_number;
   if (std::isinf(h)) return 0;
   if (std::isinf(a)) return std::copysign(bt_ndtr(-std::fabs(h)) / 2, a);
-  return boost::math::owens_t(h, a, Quiet());
+  return guarded([&] { return boost::math::owens_t(h, a, Quiet()); });
 }
 
 double bt_ndtri_exp(double y) {

@@ -18,14 +18,25 @@
 namespace {
 
 namespace policies = boost::math::policies;
-using Quiet =
-    policies::policy<policies::domain_error<policies::ignore_error>, policies::pole_error<policies::ignore_error>,
-                     policies::overflow_error<policies::ignore_error>,
-                     policies::evaluation_error<policies::ignore_error>, policies::promote_double<true>>;
+using policies::ignore_error;
+using Quiet = policies::policy<policies::domain_error<ignore_error>, policies::pole_error<ignore_error>,
+                               policies::overflow_error<ignore_error>, policies::evaluation_error<ignore_error>,
+                               policies::rounding_error<ignore_error>,
+                               policies::indeterminate_result_error<ignore_error>, policies::promote_double<true>>;
 using bitale::inf;
 using Real = long double;
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+
+// Generated code calls these functions: no exception may leave them.
+template <class F>
+double guarded(F f) {
+  try {
+    return double(f());
+  } catch (...) {
+    return not_a_number;
+  }
+}
 
 Real psi(Real x) { return boost::math::digamma(x, Quiet()); }
 
@@ -134,7 +145,7 @@ double bt_gammainc(double k, double x) {
   if (std::isinf(k)) return std::isinf(x) ? not_a_number : 0;
   if (x == 0) return 0;
   if (std::isinf(x)) return 1;
-  return boost::math::gamma_p(k, x, Quiet());
+  return guarded([&] { return boost::math::gamma_p(k, x, Quiet()); });
 }
 
 double bt_gammaincc(double k, double x) {
@@ -143,7 +154,7 @@ double bt_gammaincc(double k, double x) {
   if (std::isinf(k)) return std::isinf(x) ? not_a_number : 1;
   if (x == 0) return 1;
   if (std::isinf(x)) return 0;
-  return boost::math::gamma_q(k, x, Quiet());
+  return guarded([&] { return boost::math::gamma_q(k, x, Quiet()); });
 }
 
 double bt_gammaincinv(double k, double p) {
@@ -151,7 +162,7 @@ double bt_gammaincinv(double k, double p) {
   if (k == 0 || p == 0) return 0;
   if (p == 1) return inf;
   if (std::isinf(k)) return not_a_number;
-  return boost::math::gamma_p_inv(k, p, Quiet());
+  return guarded([&] { return boost::math::gamma_p_inv(k, p, Quiet()); });
 }
 
 double bt_gammainccinv(double k, double q) {
@@ -159,14 +170,14 @@ double bt_gammainccinv(double k, double q) {
   if (k == 0 || q == 1) return 0;
   if (q == 0) return inf;
   if (std::isinf(k)) return not_a_number;
-  return boost::math::gamma_q_inv(k, q, Quiet());
+  return guarded([&] { return boost::math::gamma_q_inv(k, q, Quiet()); });
 }
 
 double bt_gammainc_derivative(double k, double x) {
   if (!(k > 0 && x >= 0) || std::isinf(k)) return not_a_number;
   if (x == 0 || std::isinf(x)) return 0;
-  if (x <= k + 1) return double(gamma_derivative_below(k, x));
-  return double(gamma_derivative_above(k, x));
+  if (x <= k + 1) return guarded([&] { return gamma_derivative_below(k, x); });
+  return guarded([&] { return gamma_derivative_above(k, x); });
 }
 
 double bt_betainc(double a, double b, double x) {
@@ -176,19 +187,19 @@ double bt_betainc(double a, double b, double x) {
   if (x == 1) return 1;
   if (a == 0 || std::isinf(b)) return 1;
   if (b == 0 || std::isinf(a)) return 0;
-  return boost::math::ibeta(a, b, x, Quiet());
+  return guarded([&] { return boost::math::ibeta(a, b, x, Quiet()); });
 }
 
 double bt_betaincinv(double a, double b, double p) {
   if (!(a > 0 && b > 0 && p >= 0 && p <= 1) || std::isinf(a) || std::isinf(b)) return not_a_number;
   if (p == 0 || p == 1) return p;
-  return boost::math::ibeta_inv(a, b, p, Quiet());
+  return guarded([&] { return boost::math::ibeta_inv(a, b, p, Quiet()); });
 }
 
 double bt_betainc_derivative(double a, double b, double x) {
   if (!(a > 0 && b > 0 && x >= 0 && x <= 1) || std::isinf(a) || std::isinf(b)) return not_a_number;
   if (x == 0 || x == 1) return 0;
-  return double(beta_derivative(a, b, x, 1 - static_cast<long double>(x)));
+  return guarded([&] { return beta_derivative(a, b, x, 1 - static_cast<long double>(x)); });
 }
 
 float bt_gammaincf(float k, float x) { return float(bt_gammainc(k, x)); }

@@ -161,6 +161,44 @@ def normalized(g: Generator) -> str:
     return f"pt.{name}({x}, axis={g.axes(x)})"
 
 
+@kind(4)
+def with_parameter(g: Generator) -> str:
+    """Functions of parameters, inside their domains."""
+    name = g.choice(sorted(with_parameters))
+    x = g.pick(kinds="f")
+    positive = [f"(0.5 + 4 * pt.sigmoid({each}))" for each in (x, g.partner(x, "f"))]
+    part = f"(0.05 + 0.9 * pt.sigmoid({x}))"
+    if name in ("ive", "jv", "kve"):
+        return f"pt.{name}({g.choice(['0', '1', '2.5'])}, {positive[0]})"
+    if name.startswith("beta"):
+        return f"pt.{name}({positive[0]}, {positive[1]}, {part})"
+    return f"pt.{name}({positive[1]}, {part if 'inv' in name else positive[0]})"
+
+
+@kind(6)
+def rearranged(g: Generator) -> str:
+    name = g.choice(["flip", "roll", "tile", "repeat", "pad", "join_dims", "searchsorted"])
+    if name == "searchsorted":
+        return f"pt.searchsorted(pt.sort({g.pick(ndim=1)}), {g.pick()}, side={g.choice(['left', 'right'])!r})"
+    x = g.pick(least=1)
+    ndim = g.values[x].ndim
+    if name == "flip":
+        return f"pt.flip({x}, axis={'None' if g.chance(0.3) else g.axis(x)})"
+    if name == "roll":
+        return f"pt.roll({x}, {g.between(-5, 5)}, axis={'None' if g.chance(0.3) else g.axis(x)})"
+    if name == "tile":
+        return f"pt.tile({x}, {tuple(g.between(0 if g.chance(0.1) else 1, 2) for _ in range(ndim))})"
+    if name == "repeat":
+        return f"pt.repeat({x}, {g.between(0 if g.chance(0.1) else 1, 3)}, axis={'None' if g.chance(0.3) else g.axis(x)})"
+    if name == "join_dims":
+        start = g.below(ndim)
+        return f"pt.join_dims({x}, {start}, {g.between(1, ndim - start)})"
+    if not g.values[x].array.size:
+        raise Rejected
+    mode = g.choice(["constant", "edge", "wrap", "symmetric", "reflect"])
+    return f"pt.pad({x}, ({g.below(3)}, {g.below(3)}), mode={mode!r})"
+
+
 # ---- shapes ----------------------------------------------------------------------------------------------------------
 
 

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from scipy import special as sp
 
-from . import arrays, elementwise
+from . import arrays, composed, elementwise
 from .values import Val, formula, val
 
 globals().update(elementwise.table)
 globals().update(arrays.table)
+globals().update(composed.table)
 
 _t = {**elementwise.table, **arrays.table}
 add, sub, mul, true_div, switch = _t["add"], _t["sub"], _t["mul"], _t["true_div"], _t["switch"]

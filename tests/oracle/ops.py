@@ -78,6 +78,11 @@ def _argsort(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[V
     return [arrays.argsort(inputs[0])]
 
 
+@op("SearchSorted")
+def _search_sorted(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [Val(np.asarray(np.searchsorted(inputs[0].array, inputs[1].array, side=attributes["side"])))]
+
+
 @op("Dot")
 def _dot(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
     return [arrays.dot(*inputs)]

@@ -17,7 +17,9 @@ from oracle.values import Val
 makers = {
     "TensorType", "TensorVariable", "TensorConstant", "TensorSharedVariable", "Constant", "Variable", "Op", "ShapeError",
     "NotScalarConstantError", "grad", "hessian", "jacobian", "tensor", "scalar", "scalars", "vector", "vectors", "matrix",
-    "matrices", "row", "rows", "col", "cols", "AxisError",
+    "matrices", "row", "rows", "col", "cols", "AxisError", "vectorize", "empty", "empty_like", "transfer", "pack", "unpack",
+    "slice_at_axis", "broadcast_shape", "specify_broadcastable", "is_flat", "concat_with_broadcast",
+    "get_scalar_constant_value", "get_underlying_scalar_constant_value",
 }  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 // Special functions with more than one parameter, Bessel functions, and short formulas of them. Names and arguments are
-// PyTensor's. Integers become floats as for exp. Domains and values at limits are SciPy's.
+// PyTensor's. Integers become floats as for exp. Domains are SciPy's, and so
+// are values at limits where it has them.
 #pragma once
 
 #include "bitale/ops/operand.hpp"

@@ -2,6 +2,9 @@
 
 import math as _math
 
+# PyTensor's places first: some have the name of a function, which comes after and is what bitale.tensor means by it.
+from bitale.tensor import basic, einsum, elemwise, math, pad, reshape, shape, sort, subtensor
+
 from bitale._core import *
 from bitale._core import NotScalarConstantError, ShapeError
 from bitale._core import (
@@ -29,6 +32,7 @@ from bitale.tensor.sharedvar import TensorSharedVariable
 from bitale.tensor.type import TensorType
 from bitale.tensor.variable import TensorConstant, TensorVariable
 from bitale.tensor.extra_ops import *
+from bitale.tensor.composed import *
 from bitale.tensor import linalg, special
 
 # Other names of the same functions.
@@ -63,3 +67,11 @@ inf = _math.inf
 nan = _math.nan
 euler_gamma = 0.5772156649015329
 newaxis = None
+
+# Ready-made types by dtype and rank.
+int_scalar_types = int_types = (bscalar, wscalar, iscalar, lscalar)
+float_scalar_types = float_types = (fscalar, dscalar)
+int_vector_types = (bvector, wvector, ivector, lvector)
+float_vector_types = (fvector, dvector)
+int_matrix_types = (bmatrix, wmatrix, imatrix, lmatrix)
+float_matrix_types = (fmatrix, dmatrix)

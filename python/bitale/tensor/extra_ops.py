@@ -81,21 +81,21 @@ def full_like(a: Any, fill_value: Any, dtype: Any = None) -> TensorVariable:
     return second(a, fill_value if dtype is None else cast(fill_value, dtype))
 
 
-def where(condition: Any, x: Any = None, y: Any = None) -> TensorVariable | tuple[TensorVariable, ...]:
-    """x where the condition is true, else y; the condition alone: where it is not 0, as `nonzero`.
+def where(cond: Any, ift: Any = None, iff: Any = None) -> TensorVariable | tuple[TensorVariable, ...]:
+    """ift where the condition is true, else iff; the condition alone: where it is not 0, as `nonzero`.
 
-    ValueError when only one of x and y is given.
+    ValueError when only one of ift and iff is given.
     """
-    if x is None and y is None:
-        return nonzero(condition)
-    if x is None or y is None:
-        raise ValueError("where: expected both x and y, or neither")
-    return switch(condition, x, y)
+    if ift is None and iff is None:
+        return nonzero(cond)
+    if ift is None or iff is None:
+        raise ValueError("where: expected both values, or neither")
+    return switch(cond, ift, iff)
 
 
-def swapaxes(x: Any, axis1: int, axis2: int) -> TensorVariable:
-    """x with two dimensions exchanged."""
-    x = as_tensor_variable(x)
+def swapaxes(y: Any, axis1: int, axis2: int) -> TensorVariable:
+    """y with two dimensions exchanged."""
+    x = as_tensor_variable(y)
     order = list(range(x.ndim))
     i, j = _axis(axis1, x.ndim, "swapaxes"), _axis(axis2, x.ndim, "swapaxes")
     order[i], order[j] = order[j], order[i]
@@ -107,9 +107,9 @@ def swap_last_axes(x: Any) -> TensorVariable:
     return swapaxes(x, -1, -2)
 
 
-def moveaxis(x: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> TensorVariable:
-    """x with some dimensions moved to other places; the others keep their order."""
-    x = as_tensor_variable(x)
+def moveaxis(a: Any, source: int | Sequence[int], destination: int | Sequence[int]) -> TensorVariable:
+    """a with some dimensions moved to other places; the others keep their order."""
+    x = as_tensor_variable(a)
     sources = [source] if isinstance(source, int) else list(source)
     destinations = [destination] if isinstance(destination, int) else list(destination)
     if len(sources) != len(destinations):
@@ -124,26 +124,26 @@ def moveaxis(x: Any, source: int | Sequence[int], destination: int | Sequence[in
     return dimshuffle(x, *order)
 
 
-def shape_padleft(x: Any, n_ones: int = 1) -> TensorVariable:
-    """x with new dimensions of length 1 in front."""
-    x = as_tensor_variable(x)
+def shape_padleft(t: Any, n_ones: int = 1) -> TensorVariable:
+    """t with new dimensions of length 1 in front."""
+    x = as_tensor_variable(t)
     return dimshuffle(x, *["x"] * n_ones, *range(x.ndim))
 
 
-def shape_padright(x: Any, n_ones: int = 1) -> TensorVariable:
-    """x with new dimensions of length 1 behind."""
-    x = as_tensor_variable(x)
+def shape_padright(t: Any, n_ones: int = 1) -> TensorVariable:
+    """t with new dimensions of length 1 behind."""
+    x = as_tensor_variable(t)
     return dimshuffle(x, *range(x.ndim), *["x"] * n_ones)
 
 
-def shape_padaxis(x: Any, axis: int) -> TensorVariable:
-    """x with a new dimension of length 1."""
-    return expand_dims(x, axis)
+def shape_padaxis(t: Any, axis: int) -> TensorVariable:
+    """t with a new dimension of length 1."""
+    return expand_dims(t, axis)
 
 
-def atleast_Nd(x: Any, n: int = 1, *, left: bool = True) -> TensorVariable:
-    """x with as many dimensions of length 1 in front (or behind, unless left) as it takes to have n."""
-    x = as_tensor_variable(x)
+def atleast_Nd(arry: Any, n: int = 1, *, left: bool = True) -> TensorVariable:
+    """arry with as many dimensions of length 1 in front (or behind, unless left) as it takes to have n."""
+    x = as_tensor_variable(arry)
     if x.ndim >= n:
         return x
     return (shape_padleft if left else shape_padright)(x, n - x.ndim)
@@ -178,9 +178,9 @@ def smallest(x: Any, y: Any, *more: Any) -> TensorVariable:
     return x
 
 
-def max_and_argmax(x: Any, axis: Any = None, keepdims: bool = False) -> tuple[TensorVariable, TensorVariable]:
+def max_and_argmax(a: Any, axis: Any = None, keepdims: bool = False) -> tuple[TensorVariable, TensorVariable]:
     """The largest elements and where they are."""
-    return max(x, axis=axis, keepdims=keepdims), argmax(x, axis=axis, keepdims=keepdims)
+    return max(a, axis=axis, keepdims=keepdims), argmax(a, axis=axis, keepdims=keepdims)
 
 
 def ptp(a: Any, axis: Any = None, keepdims: bool = False) -> TensorVariable:
@@ -227,3 +227,12 @@ def isclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan:
 def allclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> TensorVariable:
     """Whether all elements are close."""
     return isclose(a, b, rtol, atol, equal_nan).all()
+
+
+def __getattr__(name: str) -> Any:
+    # PyTensor has more functions at this place.
+    import bitale.tensor
+
+    if name.startswith("_") or name not in vars(bitale.tensor):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return vars(bitale.tensor)[name]

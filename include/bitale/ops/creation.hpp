@@ -1,0 +1,37 @@
+// Sequences of numbers and triangles of ones. Names and arguments are NumPy's.
+#pragma once
+
+#include <optional>
+
+#include "bitale/ops/ops.hpp"
+
+namespace bitale {
+
+struct SequenceOptions {
+  bool endpoint = true;  // whether `stop` is the last number
+  std::optional<DType> dtype = {};  // config.floatX when not given
+  int axis = 0;  // where the new dimension comes, of limits that are tensors
+};
+// `num` numbers with equal steps from start to stop. Limits broadcast. Of an integer dtype: rounded down.
+Variable linspace(const Operand& start, const Operand& stop, const Operand& num = 50,
+                  const SequenceOptions& options = {});
+// The distance of such numbers.
+Variable linspace_step(const Operand& start, const Operand& stop, const Operand& num = 50, bool endpoint = true);
+// base to the power of such numbers.
+Variable logspace(const Operand& start, const Operand& stop, const Operand& num = 50, const Operand& base = 10.0,
+                  const SequenceOptions& options = {});
+// `num` numbers with equal quotients from start to stop, both of one sign and not 0.
+Variable geomspace(const Operand& start, const Operand& stop, const Operand& num = 50,
+                   const SequenceOptions& options = {});
+
+// Ones on and below diagonal k of [n, m], zeros above; m: n when not given.
+Variable tri(const Operand& n, const std::optional<Operand>& m = {}, int k = 0, std::optional<DType> dtype = {});
+// Copies with nan and the infinities replaced: these by the dtype's largest numbers unless others are given.
+Variable nan_to_num(const Operand& x, const Operand& nan = 0.0, const std::optional<Operand>& posinf = {},
+                    const std::optional<Operand>& neginf = {});
+// x with `value` on its main diagonal; of more than two dimensions, on the one on which all indices are equal.
+// fill_diagonal_offset: on another diagonal of a matrix, whose offset may be symbolic.
+Variable fill_diagonal(const Operand& x, const Operand& value);
+Variable fill_diagonal_offset(const Operand& x, const Operand& value, const Operand& offset);
+
+}  // namespace bitale

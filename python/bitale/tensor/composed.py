@@ -1,0 +1,631 @@
+"""Functions that take functions, answer Python values, or have arguments that only Python has; formulas of others."""
+
+from __future__ import annotations
+
+import math
+import re
+from typing import Any, Callable, Sequence
+
+import numpy as np
+
+from bitale._core import (
+    AxisError,
+    NotScalarConstantError,
+    TensorVariable,
+    alloc,
+    arange,
+    as_tensor_variable,
+    argsort,
+    broadcast_arrays,
+    cast,
+    concatenate,
+    constant,
+    dot,
+    eye,
+    isnan,
+    join,
+    make_vector,
+    nonzero,
+    ones_like,
+    round,
+    round_half_away_from_zero,
+    specify_shape,
+    split,
+    split_dims,
+    stack,
+    sum,
+    switch,
+    take_along_axis,
+    tri,
+    vectorize_graph,
+    zeros,
+    zeros_like,
+)
+from bitale._core import _bincount, _linspace, _linspace_step, _pad, _unique
+
+__all__ = [
+    "angle",
+    "bartlett",
+    "bincount",
+    "broadcast_shape",
+    "concat_with_broadcast",
+    "conj",
+    "conjugate",
+    "cov",
+    "dense_dot",
+    "empty",
+    "empty_like",
+    "get_scalar_constant_value",
+    "get_underlying_scalar_constant_value",
+    "get_vector_length",
+    "horizontal_stack",
+    "identity",
+    "identity_like",
+    "imag",
+    "iround",
+    "is_flat",
+    "linspace",
+    "mgrid",
+    "ogrid",
+    "pack",
+    "pad",
+    "permute_row_elements",
+    "real",
+    "scalar_from_tensor",
+    "slice_at_axis",
+    "specify_broadcastable",
+    "stacklists",
+    "tensor_copy",
+    "tensor_from_scalar",
+    "transfer",
+    "tril_indices",
+    "tril_indices_from",
+    "triu_indices",
+    "triu_indices_from",
+    "unique",
+    "unpack",
+    "vectorize",
+    "vertical_stack",
+]
+
+# ---- creation --------------------------------------------------------------------------------------------------------
+
+
+def linspace(
+    start: Any,
+    stop: Any,
+    num: Any = 50,
+    endpoint: bool = True,
+    retstep: bool = False,
+    dtype: Any = None,
+    axis: int = 0,
+) -> TensorVariable | tuple[TensorVariable, TensorVariable]:
+    """num numbers with equal steps from start to stop, which is the last one unless endpoint is False.
+
+    Limits may be tensors; the new dimension comes at axis. dtype is config.floatX by default; numbers of an integer dtype
+    are rounded down. retstep: the pair of numbers and step.
+    """
+    numbers = _linspace(start, stop, num, endpoint, dtype, axis)
+    return (numbers, _linspace_step(start, stop, num, endpoint)) if retstep else numbers
+
+
+def empty(shape: Any, dtype: Any = None) -> TensorVariable:
+    """A tensor of this shape whose elements may be anything; here zeros. dtype: config.floatX by default."""
+    return zeros(shape, dtype)
+
+
+def empty_like(prototype: Any, dtype: Any = None) -> TensorVariable:
+    """A tensor of the prototype's shape whose elements may be anything; here zeros."""
+    return zeros_like(prototype, dtype)
+
+
+def identity_like(x: Any, dtype: Any = None) -> TensorVariable:
+    """Ones on the main diagonal of a matrix of x's shape, zeros elsewhere. ValueError for another number of dimensions."""
+    x = as_tensor_variable(x)
+    if x.ndim != 2:
+        raise ValueError(f"identity_like: expected a matrix, got {x} with {x.ndim} dimensions")
+    return eye(x.shape[0], x.shape[1], k=0, dtype=dtype or x.dtype)
+
+
+def bartlett(M: Any) -> TensorVariable:
+    """The Bartlett window of M points: a triangle that is 0 at both ends, as numpy.bartlett."""
+    m = as_tensor_variable(M)
+    if m.ndim != 0 or m.dtype[0] not in "iu":
+        raise TypeError(f"bartlett: expected a number of points, got {m} of type {m.type}")
+    k = cast(arange(m), "float64")
+    last = cast(m, "float64") - 1
+    window = switch(k <= last / 2, 2 * k / last, 2 - 2 * k / last)
+    return switch(last <= 0, ones_like(k), window)
+
+
+def tril_indices(n: Any, k: int = 0, m: Any = None) -> tuple[TensorVariable, ...]:
+    """The indices on and below diagonal k of an [n, m] matrix, as a vector for each dimension."""
+    return nonzero(tri(n, m, k, dtype="bool"))
+
+
+def triu_indices(n: Any, k: int = 0, m: Any = None) -> tuple[TensorVariable, ...]:
+    """The indices on and above diagonal k of an [n, m] matrix, as a vector for each dimension."""
+    return nonzero(~tri(n, m, k - 1, dtype="bool"))
+
+
+def _matrix(a: Any, function: str) -> TensorVariable:
+    a = as_tensor_variable(a)
+    if a.ndim != 2:
+        raise ValueError(f"{function}: expected a matrix, got {a} with {a.ndim} dimensions")
+    return a
+
+
+def tril_indices_from(a: Any, k: int = 0) -> tuple[TensorVariable, ...]:
+    """tril_indices of a's shape. ValueError unless a is a matrix."""
+    a = _matrix(a, "tril_indices_from")
+    return tril_indices(a.shape[0], k=k, m=a.shape[1])
+
+
+def triu_indices_from(a: Any, k: int = 0) -> tuple[TensorVariable, ...]:
+    """triu_indices of a's shape. ValueError unless a is a matrix."""
+    a = _matrix(a, "triu_indices_from")
+    return triu_indices(a.shape[0], k=k, m=a.shape[1])
+
+
+class _Grid:
+    """Coordinates by slices: grid[0:3, 0:1:0.5]; a number of points is written as an imaginary step, 5j."""
+
+    def __init__(self, is_sparse: bool):
+        self._is_sparse = is_sparse
+
+    def __getitem__(self, key: Any) -> Any:
+        slices = key if isinstance(key, tuple) else (key,)
+        axes = []
+        for each in slices:
+            if not isinstance(each, slice):
+                raise TypeError(f"expected slices, got {each!r}")
+            start = 0 if each.start is None else each.start
+            step = 1 if each.step is None else each.step
+            if isinstance(step, complex):
+                axes.append(linspace(start, each.stop, int(abs(step))))
+            else:
+                axes.append(arange(start, each.stop, step))
+        if not isinstance(key, tuple):
+            return axes[0]
+        n = len(axes)
+        sparse = [axis.dimshuffle(*["x"] * i, 0, *["x"] * (n - 1 - i)) for i, axis in enumerate(axes)]
+        return sparse if self._is_sparse else broadcast_arrays(*sparse)
+
+
+mgrid = _Grid(False)
+ogrid = _Grid(True)
+
+# ---- conversion and what is known ------------------------------------------------------------------------------------
+
+
+def tensor_copy(x: Any) -> TensorVariable:
+    """x: values in a graph never change, so there is nothing to copy."""
+    return as_tensor_variable(x)
+
+
+identity = tensor_copy
+
+
+def tensor_from_scalar(s: Any) -> TensorVariable:
+    """A scalar as a tensor without dimensions, which it is here. TypeError for tensors with dimensions."""
+    s = as_tensor_variable(s)
+    if s.ndim != 0:
+        raise TypeError(f"expected a scalar, got {s} with {s.ndim} dimensions")
+    return s
+
+
+scalar_from_tensor = tensor_from_scalar
+
+
+def transfer(var: Any, target: str) -> TensorVariable:
+    """The variable, where the target says: "cpu" is all there is. ValueError for another one."""
+    if target != "cpu":
+        raise ValueError(f"transfer: expected the target \"cpu\", got {target!r}")
+    return as_tensor_variable(var)
+
+
+def get_vector_length(v: Any) -> int:
+    """The number of elements of a vector. ValueError when it is not known, or v is no vector."""
+    v = as_tensor_variable(v)
+    if v.ndim != 1:
+        raise ValueError(f"get_vector_length: expected a vector, got {v} with {v.ndim} dimensions")
+    length = v.type.shape[0]
+    if length is None:
+        raise ValueError(f"get_vector_length: the length of {v} is not known")
+    return length
+
+
+def get_underlying_scalar_constant_value(
+    v: Any,
+    *,
+    elemwise: bool = True,
+    only_process_constants: bool = False,
+    max_recur: int = 10,
+    raise_not_constant: bool = True,
+) -> Any:
+    """The one value that all elements of v have, as a NumPy array without dimensions.
+
+    NotScalarConstantError when there is none that the graph shows, or v itself when raise_not_constant is False.
+    """
+    if v is None or (isinstance(v, np.ndarray) and v.size == 0):
+        raise NotScalarConstantError(f"{v!r} has no value that all its elements have")
+    v = as_tensor_variable(v)
+    data = getattr(v, "data", None)
+    if data is not None and data.size and (np.all(data == data.flat[0]) or np.all(data != data)):
+        return np.array(data.flat[0], dtype=v.dtype)
+    from bitale import graph
+
+    if data is None and not only_process_constants and not list(graph.graph_inputs([v])):
+        value = v.eval()
+        if value.size and np.all(value == value.flat[0]):
+            return np.array(value.flat[0], dtype=v.dtype)
+    node = v.owner
+    if node is not None and not only_process_constants and max_recur > 0:
+        name = type(node.op).__name__ if not hasattr(node.op, "name") else node.op.name
+        if name in ("Alloc", "DimShuffle", "Reshape", "SpecifyShape"):
+            return get_underlying_scalar_constant_value(
+                node.inputs[0], max_recur=max_recur - 1, raise_not_constant=raise_not_constant
+            )
+    if raise_not_constant:
+        raise NotScalarConstantError(f"{v} has no constant value that all its elements have")
+    return v
+
+
+def get_scalar_constant_value(
+    v: Any,
+    elemwise: bool = True,
+    only_process_constants: bool = False,
+    max_recur: int = 10,
+    raise_not_constant: bool = True,
+) -> Any:
+    """The value of a scalar. NotScalarConstantError when the graph does not show it, or v has dimensions that are not 1."""
+    v = as_tensor_variable(v)
+    if all(n == 1 for n in v.type.shape):
+        return get_underlying_scalar_constant_value(
+            v,
+            elemwise=elemwise,
+            only_process_constants=only_process_constants,
+            max_recur=max_recur,
+            raise_not_constant=raise_not_constant,
+        )
+    if raise_not_constant:
+        raise NotScalarConstantError(f"{v} is no scalar")
+    return v
+
+
+def is_flat(var: Any, ndim: int = 1) -> bool:
+    """Whether var has ndim dimensions: then flattening it to so many changes nothing."""
+    return as_tensor_variable(var).ndim == ndim
+
+
+def broadcast_shape(*arrays: Any, arrays_are_shapes: bool = False) -> tuple[Any, ...]:
+    """The lengths that tensors (or tensors with these shapes) have when broadcast together."""
+    if not arrays_are_shapes:
+        shaped = [as_tensor_variable(x) for x in arrays]
+    else:
+        shaped = [zeros(tuple(lengths), dtype="bool") for lengths in arrays]
+    if not shaped:
+        return ()
+    common = broadcast_arrays(*shaped)[0]
+    return tuple(common.shape[axis] for axis in range(common.ndim))
+
+
+def specify_broadcastable(x: Any, *axes: int) -> TensorVariable:
+    """x, whose dimensions `axes` have length 1: checked when a function is called."""
+    x = as_tensor_variable(x)
+    lengths: list[int | None] = [None] * x.ndim
+    for axis in axes:
+        if not -x.ndim <= axis < x.ndim:
+            raise AxisError(f"specify_broadcastable: axis {axis} is out of bounds for a tensor of {x.ndim} dimensions")
+        lengths[axis] = 1
+    return specify_shape(x, tuple(lengths)) if axes else x
+
+
+def real(x: Any) -> TensorVariable:
+    """The real part: of the dtypes there are, x itself."""
+    return as_tensor_variable(x)
+
+
+def imag(x: Any) -> TensorVariable:
+    """The imaginary part: of the dtypes there are, zeros."""
+    return zeros_like(x)
+
+
+def conj(_x: Any) -> TensorVariable:
+    """The complex conjugate: of the dtypes there are, x itself."""
+    return as_tensor_variable(_x)
+
+
+conjugate = conj
+
+
+def angle(z: Any) -> TensorVariable:
+    """The angle to the positive axis: 0, and pi of negative numbers. nan of nan."""
+    z = as_tensor_variable(z)
+    z = z if z.dtype[0] == "f" else cast(z, "float64")
+    return switch(z < 0, constant(math.pi, dtype=z.dtype), switch(isnan(z), z, zeros_like(z)))
+
+
+# ---- joining ---------------------------------------------------------------------------------------------------------
+
+
+def stacklists(arg: Any) -> TensorVariable:
+    """Nested lists of tensors as one tensor: a dimension for each level."""
+    return stack([stacklists(each) for each in arg]) if isinstance(arg, (list, tuple)) else as_tensor_variable(arg)
+
+
+def _matrices(tensors: tuple[Any, ...], function: str) -> list[TensorVariable]:
+    if not tensors:
+        raise ValueError(f"{function}: expected at least one matrix")
+    return [_matrix(x, function) for x in tensors]
+
+
+def horizontal_stack(*args: Any) -> TensorVariable:
+    """Matrices side by side. ValueError for other numbers of dimensions."""
+    return concatenate(_matrices(args, "horizontal_stack"), axis=1)
+
+
+def vertical_stack(*args: Any) -> TensorVariable:
+    """Matrices one below the other. ValueError for other numbers of dimensions."""
+    return concatenate(_matrices(args, "vertical_stack"), axis=0)
+
+
+def concat_with_broadcast(tensor_list: Sequence[Any], axis: int = 0) -> TensorVariable:
+    """concatenate, after the tensors' other dimensions have been broadcast together."""
+    tensors = [as_tensor_variable(x) for x in tensor_list]
+    if not tensors:
+        raise ValueError("concat_with_broadcast: expected at least one tensor")
+    ndim = tensors[0].ndim
+    if any(x.ndim != ndim for x in tensors):
+        raise TypeError("concat_with_broadcast: expected tensors with equally many dimensions")
+    if not -ndim <= axis < ndim:
+        raise AxisError(f"concat_with_broadcast: axis {axis} is out of bounds for tensors of {ndim} dimensions")
+    axis %= ndim
+    others = broadcast_arrays(*(x[(slice(None),) * axis + (slice(0, 1),)] for x in tensors)) if len(tensors) > 1 else tensors
+    lengths = [others[0].shape[i] for i in range(ndim)]
+    wide = [alloc(x, [x.shape[axis] if i == axis else lengths[i] for i in range(ndim)]) for x in tensors]
+    return join(axis, *wide)
+
+
+def slice_at_axis(sl: slice, axis: int) -> tuple[Any, ...]:
+    """The index that takes this slice of one dimension, and all of the others."""
+    return (slice(None),) * axis + (sl,) + (...,) if axis >= 0 else (..., sl) + (slice(None),) * (-1 - axis)
+
+
+def _kept_axes(axes: int | Sequence[int] | None) -> tuple[int, int]:
+    """How many dimensions are kept in front and behind."""
+    if axes is None:
+        return 0, 0
+    given = [axes] if isinstance(axes, int) else list(axes)
+    front, behind = [a for a in given if a >= 0], [a for a in given if a < 0]
+    if sorted(front) != list(range(len(front))) or sorted(behind) != list(range(-len(behind), 0)):
+        raise ValueError(f"pack: expected axes from 0 on, or up to -1, or both, got {given}")
+    return len(front), len(behind)
+
+
+def pack(*tensors: Any, keep_axes: Sequence[int] | int | None = None) -> tuple[TensorVariable, list[TensorVariable]]:
+    """All dimensions but the kept ones made one, and the tensors joined along it; and the shapes that unpack needs.
+
+    keep_axes: axes from 0 on, or up to -1, or both. ValueError for others, and for tensors with fewer dimensions.
+    """
+    front, behind = _kept_axes(keep_axes)
+    flat, shapes = [], []
+    for given in tensors:
+        x = as_tensor_variable(given)
+        if x.ndim < front + behind:
+            raise ValueError(f"pack: {x} has {x.ndim} dimensions, of which {front + behind} should be kept")
+        lengths = [x.shape[i] for i in range(x.ndim)]
+        middle = lengths[front : x.ndim - behind]
+        shapes.append(make_vector(*middle, dtype="int64") if middle else constant(np.empty(0, "int64")))
+        flat.append(x.reshape((*lengths[:front], math.prod(middle[1:], start=middle[0]) if middle else 1, *lengths[x.ndim - behind :])))
+    if not flat:
+        raise ValueError("pack: expected at least one tensor")
+    return join(front, *flat), shapes
+
+
+def unpack(
+    packed_input: Any, packed_shapes: Sequence[Any], keep_axes: Sequence[int] | int | None = None
+) -> list[TensorVariable]:
+    """The tensors that pack has joined."""
+    front, _ = _kept_axes(keep_axes)
+    packed = as_tensor_variable(packed_input)
+    lengths = []
+    for given in packed_shapes:
+        middle = as_tensor_variable(given, dtype="int64") if isinstance(given, (list, tuple)) else as_tensor_variable(given)
+        lengths.append([middle[i] for i in range(get_vector_length(middle))])
+    sizes = [math.prod(each[1:], start=each[0]) if each else 1 for each in lengths]
+    out = []
+    for part, each in zip(split(packed, sizes, axis=front), lengths):
+        out.append(split_dims(part, each, axis=front) if each else part.squeeze(axis=front) if part.type.shape[front] == 1
+                   else specify_broadcastable(part, front).squeeze(axis=front))  # fmt: skip
+    return out
+
+
+# ---- elements --------------------------------------------------------------------------------------------------------
+
+
+def iround(a: Any, mode: str | None = None) -> TensorVariable:
+    """The nearest whole number as int64; of two equally near the even one, or with mode "half_away_from_zero" the further."""
+    if mode not in (None, "half_to_even", "half_away_from_zero"):
+        raise ValueError(f'iround: expected mode "half_to_even" or "half_away_from_zero", got {mode!r}')
+    return cast(round_half_away_from_zero(a) if mode == "half_away_from_zero" else round(a), "int64")
+
+
+def pad(
+    x: Any,
+    pad_width: Any,
+    mode: str = "constant",
+    *,
+    constant_values: Any = None,
+    end_values: Any = None,
+    stat_length: Any = None,
+    reflect_type: str | None = None,
+) -> TensorVariable:
+    """x with elements added around it, as numpy.pad.
+
+    pad_width: a number, a pair for before and after, or a pair for each dimension. mode: "constant", "edge",
+    "linear_ramp", "maximum", "minimum", "mean", "median", "wrap", "symmetric" or "reflect". ValueError for another one, for
+    negative widths, and for arguments that the mode does not take. NotImplementedError for reflect_type="odd".
+    """
+    taken = {"constant": "constant_values", "linear_ramp": "end_values", "symmetric": "reflect_type", "reflect": "reflect_type",
+             "maximum": "stat_length", "minimum": "stat_length", "mean": "stat_length", "median": "stat_length"}  # fmt: skip
+    given = {"constant_values": constant_values, "end_values": end_values, "stat_length": stat_length, "reflect_type": reflect_type}
+    for name, value in given.items():
+        if value is not None and taken.get(mode) != name:
+            raise ValueError(f'pad: mode "{mode}" does not take {name}')
+    if reflect_type not in (None, "even"):
+        if reflect_type == "odd":
+            raise NotImplementedError('pad: reflect_type="odd"')
+        raise ValueError(f'pad: expected reflect_type "even" or "odd", got {reflect_type!r}')
+    return _pad(x, pad_width, mode, constant_values if end_values is None else end_values, stat_length)
+
+
+def unique(
+    ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: int | None = None
+) -> Any:
+    """The distinct elements in increasing order (nan once, last); and, as asked for, where each was found first, which
+    of them each element of ar is (in ar's shape), and how often each was found.
+
+    NotImplementedError for an axis of a tensor with more than one dimension.
+    """
+    ar = as_tensor_variable(ar)
+    if axis is not None and not (ar.ndim == 1 and axis in (0, -1)):
+        if not -ar.ndim <= axis < ar.ndim:
+            raise AxisError(f"unique: axis {axis} is out of bounds for a tensor of {ar.ndim} dimensions")
+        raise NotImplementedError("unique: rows along an axis")
+    values, index, inverse, counts = _unique(ar)
+    asked = [each for each, wanted in ((index, return_index), (inverse, return_inverse), (counts, return_counts)) if wanted]
+    return (values, *asked) if asked else values
+
+
+def bincount(x: Any, weights: Any = None, minlength: Any = None, assert_nonneg: bool = False) -> TensorVariable:
+    """How often each number from 0 on is in a vector of integers, or the sum of its weights; at least minlength long.
+
+    A negative number is a ValueError when the function is called, whatever assert_nonneg says.
+    """
+    return _bincount(x, weights, 0 if minlength is None else minlength)
+
+
+def permute_row_elements(x: Any, y: Any, inverse: bool = False) -> TensorVariable:
+    """The elements of each row of x in the order of a permutation, or of each row of permutations; inverse: undone."""
+    x, y = as_tensor_variable(x), as_tensor_variable(y)
+    if inverse:
+        y = argsort(y, axis=-1)
+    ndim = max(x.ndim, y.ndim)
+    x, y = (v.dimshuffle(*["x"] * (ndim - v.ndim), *range(v.ndim)) for v in (x, y))
+    if ndim == 1:
+        return x[y]
+    wide_x = broadcast_arrays(x[..., :1], y[..., :1])[0]
+    lengths = [wide_x.shape[i] for i in range(ndim - 1)]
+    x, y = (alloc(v, [*lengths, v.shape[ndim - 1]]) for v in (x, y))
+    return take_along_axis(x, y, axis=ndim - 1)
+
+
+def dense_dot(a: Any, b: Any) -> TensorVariable:
+    """dot: all tensors are dense here."""
+    return dot(a, b)
+
+
+def cov(
+    m: Any,
+    y: Any = None,
+    rowvar: bool = True,
+    bias: bool = False,
+    ddof: int | None = None,
+    fweights: Any = None,
+    aweights: Any = None,
+) -> TensorVariable:
+    """The covariance matrix of variables, which are rows, or columns unless rowvar; arguments as of numpy.cov."""
+    if ddof is not None and not isinstance(ddof, int):
+        raise ValueError("cov: expected an integer as ddof")
+    m = as_tensor_variable(m)
+    if m.ndim > 2 or m.ndim == 0:
+        raise ValueError(f"cov: expected a vector or a matrix, got {m} with {m.ndim} dimensions")
+
+    def rows(x: TensorVariable) -> TensorVariable:
+        x = cast(x, "float64") if x.dtype[0] != "f" else x
+        if x.ndim == 1:
+            return x.dimshuffle("x", 0)
+        return x if rowvar else x.T
+
+    x = rows(m)
+    if y is not None:
+        y = as_tensor_variable(y)
+        if y.ndim not in (1, 2):
+            raise ValueError(f"cov: expected a vector or a matrix, got {y} with {y.ndim} dimensions")
+        x = concatenate([x, rows(y)], axis=0)
+    if ddof is None:
+        ddof = 0 if bias else 1
+    weights = None
+    for given, what in ((fweights, "fweights"), (aweights, "aweights")):
+        if given is None:
+            continue
+        given = as_tensor_variable(given)
+        if given.ndim != 1:
+            raise ValueError(f"cov: expected a vector as {what}, got {given} with {given.ndim} dimensions")
+        weights = cast(given, x.dtype) if weights is None else weights * cast(given, x.dtype)
+    if weights is None:
+        factor = cast(x.shape[1], x.dtype) - ddof
+        mean = x.mean(axis=1, keepdims=True)
+        centred = x - mean
+        weighted = centred
+    else:
+        total = sum(weights)
+        mean = (x * weights).sum(axis=1, keepdims=True) / total
+        if ddof == 0 or aweights is None:
+            factor = total - ddof
+        else:
+            factor = total - ddof * sum(weights * cast(as_tensor_variable(aweights), x.dtype)) / total
+        centred = x - mean
+        weighted = centred * weights
+    return (dot(weighted, centred.T) / factor).squeeze()
+
+
+# ---- batches ---------------------------------------------------------------------------------------------------------
+
+_CORE = r"\(\s*(?:\w+\s*(?:,\s*\w+\s*)*)?\)"
+
+
+def _ranks(signature: str) -> tuple[list[int], list[int]]:
+    if not re.fullmatch(rf"\s*(?:{_CORE}\s*(?:,\s*{_CORE}\s*)*)?->\s*{_CORE}\s*(?:,\s*{_CORE}\s*)*", signature):
+        raise ValueError(f'vectorize: expected a signature such as "(m,n),(n)->(m)", got {signature!r}')
+    sides = []
+    for side in signature.split("->"):
+        sides.append([len([n for n in core[1:-1].split(",") if n.strip()]) for core in re.findall(_CORE, side)])
+    return sides[0], sides[1]
+
+
+def vectorize(func: Callable[..., Any], signature: str | None = None) -> Callable[..., Any]:
+    """func, a function of variables, for batches: their dimensions come before those that the signature names.
+
+    Without a signature the inputs and outputs are scalars. ValueError for a text that is no signature, for inputs with
+    fewer dimensions than it says, and for outputs with others.
+
+    >>> import bitale.tensor as pt
+    >>> norm = pt.vectorize(lambda x: pt.sqrt((x**2).sum()), "(n)->()")
+    >>> norm(pt.as_tensor([[3.0, 4.0], [6.0, 8.0]])).eval()
+    array([ 5., 10.])
+    """
+    ranks = None if signature is None else _ranks(signature)
+
+    def vectorized(*inputs: Any) -> Any:
+        given = [as_tensor_variable(x) for x in inputs]
+        cores = [0] * len(given) if ranks is None else ranks[0]
+        if len(cores) != len(given):
+            raise ValueError(f"vectorize: the signature has {len(cores)} inputs, got {len(given)}")
+        formal = []
+        for x, core in zip(given, cores):
+            if x.ndim < core:
+                raise ValueError(f"vectorize: expected at least {core} dimensions, got {x} with {x.ndim}")
+            formal.append(x.type.clone(shape=x.type.shape[x.ndim - core :])(name=getattr(x, "name", None)))
+        results = func(*formal)
+        several = isinstance(results, (list, tuple))
+        outputs = [as_tensor_variable(out) for out in (results if several else [results])]
+        if ranks is not None and [out.ndim for out in outputs] != ranks[1]:
+            raise ValueError(
+                f"vectorize: the signature has outputs of {ranks[1]} dimensions, the function's have {[out.ndim for out in outputs]}"
+            )
+        batched = vectorize_graph(outputs, dict(zip(formal, given)))
+        return list(batched) if several else batched[0]
+
+    return vectorized

@@ -1,0 +1,362 @@
+// Rearranging, creating, searching and contracting: the functions of arrange.hpp, creation.hpp, search.hpp and
+// contraction.hpp with PyTensor's argument names.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <string>
+
+#include "arguments.hpp"
+#include "bind.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/ops/arrange.hpp"
+#include "bitale/ops/contraction.hpp"
+#include "bitale/ops/creation.hpp"
+#include "bitale/ops/search.hpp"
+#include "define.hpp"
+#include "numpy_bridge.hpp"
+
+namespace bitale::python {
+
+namespace {
+
+std::optional<Operand> optional_operand(nb::handle value) {
+  if (value.is_none()) return {};
+  return Operand(as_variable(value));
+}
+
+nb::tuple tuple_of(const Variables& variables) {
+  nb::list out;
+  for (const Variable& variable : variables) out.append(wrap(variable));
+  return nb::tuple(out);
+}
+
+nb::list list_of(const Variables& variables) {
+  nb::list out;
+  for (const Variable& variable : variables) out.append(wrap(variable));
+  return out;
+}
+
+bool is_sequence(nb::handle value) { return PyTuple_Check(value.ptr()) || PyList_Check(value.ptr()); }
+
+TakeMode mode_of(const std::string& mode, const char* who) {
+  if (mode == "raise") return TakeMode::Raise;
+  if (mode == "clip") return TakeMode::Clip;
+  if (mode == "wrap") return TakeMode::Wrap;
+  throw ValueError(cat(who, ": expected mode \"raise\", \"clip\" or \"wrap\", got \"", mode, "\""));
+}
+
+SearchSide side_of(const std::string& side) {
+  if (side == "left") return SearchSide::Left;
+  if (side == "right") return SearchSide::Right;
+  throw ValueError(cat("searchsorted: expected side \"left\" or \"right\", got \"", side, "\""));
+}
+
+// A scalar, a pair, or a sequence of pairs.
+std::vector<Padding> paddings(nb::handle given, const char* what) {
+  const auto pair_of = [&](nb::handle before, nb::handle after) {
+    return Padding{Operand(as_variable(before)), Operand(as_variable(after))};
+  };
+  if (given.is_none()) return {};
+  nb::object pairs = nb::borrow(given);
+  if (is_ndarray(given)) pairs = given.attr("tolist")();
+  if (!is_sequence(pairs)) return {pair_of(pairs, pairs)};
+  const std::size_t n = nb::len(pairs);
+  std::vector<Padding> out;
+  for (nb::handle pair : pairs) {
+    if (!is_sequence(pair)) {
+      if (n == 2) return {pair_of(pairs[0], pairs[1])};
+      if (n == 1) return {pair_of(pairs[0], pairs[0])};
+      throw ValueError(cat("pad: expected a number, a pair, or a pair for each dimension as ", what));
+    }
+    const std::size_t count = nb::len(pair);
+    if (count != 1 && count != 2) throw ValueError(cat("pad: expected pairs as ", what, ", got ", shown(pair)));
+    out.push_back(pair_of(pair[0], pair[count - 1]));
+  }
+  return out;
+}
+
+nb::object tensordot_of(const Like& a, const Like& b, const Any& axes) {
+  if (!is_sequence(axes)) {
+    const auto count = as_optional_int(axes, "tensordot: axes");
+    if (!count) throw TypeError("tensordot: expected a number of axes, or the axes of both operands");
+    return wrap(tensordot(as_variable(a), as_variable(b), *count));
+  }
+  if (nb::len(axes) != 2) throw ValueError("tensordot: expected the axes of both operands");
+  const auto several = [](nb::handle given) {
+    return is_sequence(given) ? as_ints(given, "tensordot: axes") : std::vector<int>{nb::cast<int>(given)};
+  };
+  return wrap(tensordot(as_variable(a), as_variable(b), several(axes[0]), several(axes[1])));
+}
+
+SequenceOptions sequence_options(bool endpoint, const DTypeLike& dtype, int axis) {
+  return {.endpoint = endpoint, .dtype = optional_dtype(dtype), .axis = axis};
+}
+
+Variable in_optional_dtype(const Variable& x, const DTypeLike& dtype) {
+  const auto element = optional_dtype(dtype);
+  return element ? cast(x, *element) : x;
+}
+
+void bind_arranging(nb::module_& m) {
+  define(
+      m, "flip", [](const Like& x, const AxisLike& axis) { return flip(as_variable(x), as_axes(axis, "flip")); },
+      "arr"_a, "axis"_a.none() = nb::none(), "The elements in reverse order along these axes, all by default.");
+  define(
+      m, "rot90",
+      [](const Like& x, int k, const Any& axes) {
+        const std::vector<int> pair = as_ints(axes, "rot90: axes");
+        if (pair.size() != 2) throw ValueError("rot90: expected two axes");
+        return rot90(as_variable(x), k, {pair[0], pair[1]});
+      },
+      "m"_a, "k"_a = 1, "axes"_a = nb::make_tuple(0, 1),
+      "Turned by k times 90 degrees in the plane of two axes, from the first towards the second.");
+  define(
+      m, "roll",
+      [](const Like& x, const Like& shift, const AxisLike& axis) {
+        return roll(as_variable(x), as_variable(shift), as_optional_int(axis, "roll: axis"));
+      },
+      "x"_a, "shift"_a, "axis"_a.none() = nb::none(),
+      "Shifted along an axis, what leaves one end coming in at the other; without an axis, of the flattened x.");
+  define(
+      m, "tile",
+      [](const Like& x, const Any& reps) {
+        std::vector<Operand> repetitions;
+        for (const Variable& length : as_lengths(reps, "tile")) repetitions.emplace_back(length);
+        return tile(as_variable(x), repetitions);
+      },
+      "A"_a, "reps"_a, "Repeated so many times along each dimension; missing numbers are 1 in front.");
+  const auto repeated = [](const Like& x, const Like& repeats, const AxisLike& axis) {
+    return repeat(as_variable(x), as_variable(repeats), as_optional_int(axis, "repeat: axis"));
+  };
+  define(m, "repeat", repeated, "a"_a, "repeats"_a, "axis"_a.none() = nb::none(),
+         "Each element so many times in a row: a number, or one for each element along the axis. Without an axis, of "
+         "the flattened a. ValueError for negative numbers and for another length.");
+  define_method(m, "repeat", repeated, "repeats"_a, "axis"_a.none() = nb::none(),
+                "Each element so many times in a row: a number, or one for each element along the axis.");
+  define(
+      m, "broadcast_arrays",
+      [](nb::args tensors) { return list_of(broadcast_arrays(as_variables(tensors, "broadcast_arrays"))); }, "args"_a,
+      "All with the shape that they have when broadcast together.");
+  define(
+      m, "join_dims",
+      [](const Like& x, int start_axis, std::optional<int> n_axes) {
+        return join_dims(as_variable(x), start_axis, n_axes);
+      },
+      "x"_a, "start_axis"_a = 0, "n_axes"_a = nb::none(),
+      "n_axes dimensions from start_axis on made one, all that follow by default; 0 inserts one of length 1.");
+  define(
+      m, "split_dims",
+      [](const Like& x, const ShapeLike& shape, int axis) {
+        return split_dims(as_variable(x), as_lengths(shape, "split_dims"), axis);
+      },
+      "x"_a, "shape"_a, "axis"_a = 0, "A dimension made several of these lengths, one of which may be -1.");
+  define(
+      m, "split",
+      [](const Like& x, const ShapeLike& sizes, const Any&, int axis) {
+        return list_of(split(as_variable(x), as_lengths(sizes, "split"), axis));
+      },
+      "x"_a, "splits_size"_a, nb::kw_only(), "n_splits"_a = nb::none(), "axis"_a = 0,
+      "Consecutive parts of these lengths along an axis: numbers, or a vector whose length is known. ValueError when "
+      "they are negative or don't add up to the length.");
+  m.def(
+      "_pad",
+      [](const Like& x, const Any& widths, const std::string& mode, const Any& values, const Any& stat_length) {
+        PadOptions options;
+        options.values = paddings(values, "values");
+        options.stat_length = paddings(stat_length, "stat_length");
+        return pad(as_variable(x), paddings(widths, "pad_width"), mode, options);
+      },
+      nb::call_guard<AtCaller>(), "x"_a, "pad_width"_a, "mode"_a, "values"_a = nb::none(),
+      "stat_length"_a = nb::none());
+}
+
+void bind_creating(nb::module_& m) {
+  m.def(
+      "_linspace",
+      [](const Like& start, const Like& stop, const Like& num, bool endpoint, const DTypeLike& dtype, int axis) {
+        return linspace(as_variable(start), as_variable(stop), as_variable(num),
+                        sequence_options(endpoint, dtype, axis));
+      },
+      nb::call_guard<AtCaller>(), "start"_a, "stop"_a, "num"_a, "endpoint"_a, "dtype"_a = nb::none(), "axis"_a = 0);
+  m.def(
+      "_linspace_step",
+      [](const Like& start, const Like& stop, const Like& num, bool endpoint) {
+        return linspace_step(as_variable(start), as_variable(stop), as_variable(num), endpoint);
+      },
+      nb::call_guard<AtCaller>());
+  define(
+      m, "logspace",
+      [](const Like& start, const Like& stop, const Like& num, const Like& base, bool endpoint, const DTypeLike& dtype,
+         int axis) {
+        return logspace(as_variable(start), as_variable(stop), as_variable(num), as_variable(base),
+                        sequence_options(endpoint, dtype, axis));
+      },
+      "start"_a, "stop"_a, "num"_a = 50, "base"_a = 10.0, "endpoint"_a = true, "dtype"_a = nb::none(), "axis"_a = 0,
+      "base to the power of num numbers with equal steps from start to stop.");
+  define(
+      m, "geomspace",
+      [](const Like& start, const Like& stop, const Like& num, const Like&, bool endpoint, const DTypeLike& dtype,
+         int axis) {
+        return geomspace(as_variable(start), as_variable(stop), as_variable(num),
+                         sequence_options(endpoint, dtype, axis));
+      },
+      "start"_a, "stop"_a, "num"_a = 50, "base"_a = 10.0, "endpoint"_a = true, "dtype"_a = nb::none(), "axis"_a = 0,
+      "num numbers with equal quotients from start to stop, both of one sign and not 0. The base makes no difference.");
+  define(
+      m, "tri",
+      [](const Like& n, const Any& columns, int k, const DTypeLike& dtype) {
+        return tri(as_variable(n), optional_operand(columns), k, optional_dtype(dtype));
+      },
+      "N"_a, "M"_a = nb::none(), "k"_a = 0, "dtype"_a = nb::none(),
+      "Ones on and below diagonal k of [N, M], zeros above; M is N by default, dtype config.floatX.");
+  define(
+      m, "nan_to_num",
+      [](const Like& x, const Like& nan, const Any& posinf, const Any& neginf) {
+        return nan_to_num(as_variable(x), as_variable(nan), optional_operand(posinf), optional_operand(neginf));
+      },
+      "x"_a, "nan"_a = 0.0, "posinf"_a = nb::none(), "neginf"_a = nb::none(),
+      "nan and the infinities replaced, these by the dtype's largest numbers unless others are given.");
+  define(
+      m, "fill_diagonal",
+      [](const Like& a, const Like& value) { return fill_diagonal(as_variable(a), as_variable(value)); }, "a"_a,
+      "val"_a, "a with the value on its main diagonal.");
+  define(
+      m, "fill_diagonal_offset",
+      [](const Like& a, const Like& value, const Like& offset) {
+        return fill_diagonal_offset(as_variable(a), as_variable(value), as_variable(offset));
+      },
+      "a"_a, "val"_a, "offset"_a, "A matrix with the value on a diagonal.");
+}
+
+void bind_searching(nb::module_& m) {
+  const auto search = [](const Like& x, const Like& v, const std::string& side, const Any& sorter) {
+    return searchsorted(as_variable(x), as_variable(v), side_of(side), optional_operand(sorter));
+  };
+  define(m, "searchsorted", search, "x"_a, "v"_a, "side"_a = "left", "sorter"_a = nb::none(),
+         "Where the elements of v would have to be inserted into the increasing vector x to keep it so: before equal "
+         "ones, or behind them. sorter: positions that sort x. int64, of v's shape.");
+  define_method(m, "searchsorted", search, "v"_a, "side"_a = "left", "sorter"_a = nb::none(),
+                "Where the elements of v would have to be inserted into this increasing vector.");
+  m.def(
+      "_unique",
+      [](const Like& x) {
+        const UniqueValues found = unique(as_variable(x));
+        return tuple_of({found.values, found.index, found.inverse, found.counts});
+      },
+      nb::call_guard<AtCaller>());
+  m.def(
+      "_bincount",
+      [](const Like& x, const Any& weights, const Like& minlength) {
+        return bincount(as_variable(x), optional_operand(weights), as_variable(minlength));
+      },
+      nb::call_guard<AtCaller>(), "x"_a, "weights"_a = nb::none(), "minlength"_a = 0);
+  define(
+      m, "digitize",
+      [](const Like& x, const Like& bins, bool right) { return digitize(as_variable(x), as_variable(bins), right); },
+      "x"_a, "bins"_a, "right"_a = false,
+      "The number of the bin, between increasing or decreasing limits, that each element lies in, as numpy.digitize.");
+  define(
+      m, "take_along_axis",
+      [](const Like& arr, const Like& indices, const AxisLike& axis) {
+        const auto along = as_optional_int(axis, "take_along_axis: axis");
+        if (!along) return take_along_axis(flatten(as_variable(arr)), flatten(as_variable(indices)), 0);
+        return take_along_axis(as_variable(arr), as_variable(indices), *along);
+      },
+      "arr"_a, "indices"_a, "axis"_a.none() = 0,
+      "Elements at positions along one axis, those of the other dimensions being their places: what argsort answers, "
+      "taken. None: of the flattened arr.");
+  const auto chosen = [](const Like& a, const Any& choices, const std::string& mode) {
+    const Variable stacked = is_variable(choices) ? variable_of(choices) : Variable();
+    if (!stacked) return choose(as_variable(a), as_variables(choices, "choose"), mode_of(mode, "choose"));
+    const std::int64_t count = stacked.ndim() ? stacked.static_shape()[0] : unknown_length;
+    if (count == unknown_length)
+      throw ValueError("choose: expected a sequence of choices, or a tensor whose length is known");
+    Variables all;
+    for (std::int64_t i = 0; i < count; ++i) all.push_back(subtensor(stacked, {IndexItem(Operand(i))}));
+    return choose(as_variable(a), all, mode_of(mode, "choose"));
+  };
+  define(
+      m, "choose", chosen, "a"_a, "choices"_a, "mode"_a = "raise",
+      "Each element from that choice which a says; all broadcast. Out of range: an IndexError, \"clip\" or \"wrap\".");
+  define_method(m, "choose", chosen, "choices"_a, "mode"_a = "raise", "Each element from that choice which this says.");
+  define(
+      m, "ravel_multi_index",
+      [](const Any& multi_index, const ShapeLike& dims, const std::string& mode, const std::string& order) {
+        if (order != "C") throw NotImplementedError("ravel_multi_index: only order=\"C\"");
+        return ravel_multi_index(as_variables(multi_index, "ravel_multi_index"), as_lengths(dims, "ravel_multi_index"),
+                                 mode_of(mode, "ravel_multi_index"));
+      },
+      "multi_index"_a, "dims"_a, "mode"_a = "raise", "order"_a = "C",
+      "The positions of index tuples in a flattened tensor of this shape. ValueError for an index out of range.");
+  define(
+      m, "unravel_index",
+      [](const Like& indices, const ShapeLike& dims, const std::string& order) {
+        if (order != "C") throw NotImplementedError("unravel_index: only order=\"C\"");
+        return tuple_of(unravel_index(as_variable(indices), as_lengths(dims, "unravel_index")));
+      },
+      "indices"_a, "dims"_a, "order"_a = "C",
+      "The index tuples of positions in a flattened tensor of this shape: a tensor for each dimension.");
+  define(
+      m, "inverse_permutation", [](const Like& perm) { return inverse_permutation(as_variable(perm)); }, "perm"_a,
+      "The permutation that undoes this one, of each row.");
+  define(
+      m, "median",
+      [](const Like& x, const AxisLike& axis, bool keepdims) {
+        return median(as_variable(x), as_axes(axis, "median"), keepdims);
+      },
+      "x"_a, "axis"_a.none() = nb::none(), "keepdims"_a = false,
+      "The middle element, or the mean of the middle two; nan where there is one.");
+  define(
+      m, "quantile",
+      [](const Like& a, const Like& q, const AxisLike& axis, bool keepdims) {
+        return quantile(as_variable(a), as_variable(q), as_axes(axis, "quantile"), keepdims);
+      },
+      "a"_a, "q"_a, "axis"_a.none() = nb::none(), "keepdims"_a = false,
+      "By linear interpolation, where the part q of the elements lies below. A vector q is the first dimension.");
+  define(
+      m, "percentile",
+      [](const Like& a, const Like& q, const AxisLike& axis, bool keepdims) {
+        return percentile(as_variable(a), as_variable(q), as_axes(axis, "percentile"), keepdims);
+      },
+      "a"_a, "q"_a, "axis"_a.none() = nb::none(), "keepdims"_a = false, "quantile of q hundredths.");
+}
+
+void bind_contracting(nb::module_& m) {
+  define(m, "tensordot", tensordot_of, "a"_a, "b"_a, "axes"_a = 2,
+         "Summed over the last dimensions of a and the first of b, so many, or over the axes of both that are given.");
+  const auto product = [](Variable (*function)(const Operand&, const Operand&)) {
+    return [function](const Like& x1, const Like& x2, const DTypeLike& dtype) {
+      return in_optional_dtype(function(as_variable(x1), as_variable(x2)), dtype);
+    };
+  };
+  define(m, "vecdot", product(vecdot), "x1"_a, "x2"_a, "dtype"_a = nb::none(),
+         "Products of vectors: the last dimensions. Those before broadcast.");
+  define(m, "matvec", product(matvec), "x1"_a, "x2"_a, "dtype"_a = nb::none(),
+         "Products of matrices with vectors. The dimensions before broadcast.");
+  define(m, "vecmat", product(vecmat), "x1"_a, "x2"_a, "dtype"_a = nb::none(),
+         "Products of vectors with matrices. The dimensions before broadcast.");
+  m.def(
+      "kron", [](const Like& a, const Like& b) { return kron(as_variable(a), as_variable(b)); },
+      nb::call_guard<AtCaller>(), "a"_a, "b"_a, "Blocks of b, scaled by the elements of a.");
+  define(
+      m, "einsum",
+      [](const std::string& subscripts, nb::args operands, const Any&) {
+        return einsum(subscripts, as_variables(operands, "einsum"));
+      },
+      "subscripts"_a, "operands"_a, "optimize"_a = nb::none(),
+      "The sum of products that the subscripts say, as numpy.einsum. Two operands at a time become a product of "
+      "matrices, in an order chosen by the lengths that are known. ValueError for subscripts that don't fit.");
+}
+
+}  // namespace
+
+void bind_language(nb::module_& m) {
+  bind_arranging(m);
+  bind_creating(m);
+  bind_searching(m);
+  bind_contracting(m);
+}
+
+}  // namespace bitale::python

@@ -1,0 +1,290 @@
+// einsum: two operands at a time become a product of matrices, in batches over the letters that both have and that are
+// still needed. Letters of one operand alone are summed first, repeated ones are diagonals.
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/ops/contraction.hpp"
+#include "bitale/ops/linalg.hpp"
+#include "ops/lengths.hpp"
+
+namespace bitale {
+
+namespace {
+
+// Dimensions by name. The dimensions of an ellipsis are named by characters that are no letters.
+struct Term {
+  std::string names;
+  Variable value;
+};
+
+bool has(const std::string& names, char c) { return names.find(c) != std::string::npos; }
+
+[[noreturn]] void refuse(std::string_view subscripts, const std::string& why) {
+  throw ValueError(cat("einsum: \"", subscripts, "\": ", why));
+}
+
+struct Parsed {
+  std::vector<std::string> inputs;
+  std::string output;
+};
+
+constexpr char first_of_ellipsis = '\x01';
+
+Parsed parse(std::string_view subscripts, const Variables& operands) {
+  std::string text;
+  for (char c : subscripts)
+    if (c != ' ') text += c;
+  const std::size_t arrow = text.find("->");
+  const std::string left = text.substr(0, arrow);
+  Parsed out;
+  std::vector<std::string> given(1);
+  for (char c : left) {
+    if (c == ',')
+      given.emplace_back();
+    else
+      given.back() += c;
+  }
+  if (given.size() != operands.size())
+    refuse(subscripts, cat("it names ", given.size(), " operands, but there are ", operands.size()));
+  int most = 0;  // dimensions of an ellipsis
+  const auto letters_of = [&](const std::string& part) {
+    std::string letters;
+    const std::size_t dots = part.find("...");
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      if (i == dots) {
+        letters += '.';
+        i += 2;
+      } else if ((part[i] >= 'a' && part[i] <= 'z') || (part[i] >= 'A' && part[i] <= 'Z')) {
+        letters += part[i];
+      } else {
+        refuse(subscripts, cat("expected letters and \"...\", got \"", std::string(1, part[i]), "\""));
+      }
+    }
+    return letters;
+  };
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const std::string letters = letters_of(given[i]);
+    const int named = int(letters.size()) - int(has(letters, '.')), ndim = operands[i].ndim();
+    if (named > ndim || (named < ndim && !has(letters, '.')))
+      refuse(subscripts,
+             cat("\"", given[i], "\" names ", named, " dimensions, but ", operands[i].str(), " has ", ndim));
+    if (has(letters, '.')) most = std::max(most, ndim - named);
+    out.inputs.push_back(letters);
+  }
+  if (most > 20) refuse(subscripts, "too many dimensions");
+  // Dimensions of an ellipsis count from the right.
+  const auto expanded = [&](const std::string& letters, int count) {
+    std::string names;
+    for (char c : letters) {
+      if (c != '.') {
+        names += c;
+        continue;
+      }
+      for (int k = most - count; k < most; ++k) names += char(first_of_ellipsis + k);
+    }
+    return names;
+  };
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    const int named = int(out.inputs[i].size()) - int(has(out.inputs[i], '.'));
+    out.inputs[i] = expanded(out.inputs[i], operands[i].ndim() - named);
+  }
+  if (arrow != std::string::npos) {
+    const std::string letters = letters_of(text.substr(arrow + 2));
+    out.output = expanded(letters, most);
+    std::string all;
+    for (auto& names : out.inputs) all += names;
+    for (char c : out.output) {
+      if (std::count(out.output.begin(), out.output.end(), c) > 1)
+        refuse(subscripts, cat("the output has \"", std::string(1, c), "\" twice"));
+      if (!has(all, c)) refuse(subscripts, cat("no operand has \"", std::string(1, c), "\", which the output has"));
+    }
+    return out;
+  }
+  // Without an arrow: the ellipsis, and what comes once, in the order of the alphabet.
+  std::map<char, int> counts;
+  for (auto& names : out.inputs)
+    for (char c : names) ++counts[c];
+  for (int k = 0; k < most; ++k) out.output += char(first_of_ellipsis + k);
+  for (auto& [c, count] : counts)
+    if (c >= 'A' && count == 1) out.output += c;
+  return out;
+}
+
+int place(const Term& term, char c) { return int(term.names.find(c)); }
+
+// A letter that a term has twice is a diagonal of it.
+void take_diagonals(Term& term) {
+  for (std::size_t i = 0; i < term.names.size(); ++i) {
+    const std::size_t again = term.names.find(term.names[i], i + 1);
+    if (again == std::string::npos) continue;
+    const char c = term.names[i];
+    // A length must be the other: the diagonal of a matrix that is not square is shorter.
+    std::vector<std::optional<Operand>> equal(std::size_t(term.value.ndim()));
+    common_length(term.value.static_shape()[i], term.value.static_shape()[again], int(again), "einsum");
+    equal[again] = Operand(length_of(term.value, int(i)));
+    term.value = diagonal(specify_shape(term.value, equal), 0, int(i), int(again));
+    term.names.erase(again, 1);
+    term.names.erase(i, 1);
+    term.names += c;
+    i = std::size_t(-1);
+  }
+}
+
+void sum_unneeded(Term& term, const std::string& needed) {
+  std::vector<int> axes;
+  std::string kept;
+  for (std::size_t i = 0; i < term.names.size(); ++i) {
+    if (has(needed, term.names[i]))
+      kept += term.names[i];
+    else
+      axes.push_back(int(i));
+  }
+  if (axes.empty()) return;
+  const DType dtype = term.value.dtype();
+  term.value = sum(term.value, axes, false, dtype == DType::Bool ? std::optional<DType>() : dtype);
+  term.names = kept;
+}
+
+// The dimensions in this order, each with its length, and 1 where the term has it not.
+Variable arranged(const Term& term, const std::string& names) {
+  std::vector<int> order;
+  for (char c : names) order.push_back(has(term.names, c) ? place(term, c) : new_axis);
+  return dimshuffle(term.value, order);
+}
+
+// The length of a letter, of that term which has it and not 1.
+Variable length_in(const Term& a, const Term& b, char c) {
+  if (!has(a.names, c)) return length_of(b.value, place(b, c));
+  const Variable length = length_of(a.value, place(a, c));
+  if (!has(b.names, c) || known_integer(length) != 1) return length;
+  return length_of(b.value, place(b, c));
+}
+
+bool is_one(const Term& term, char c) { return term.value.static_shape()[std::size_t(place(term, c))] == 1; }
+
+// Lengths that are known to be 1 broadcast: such a dimension goes away where the other term has it.
+void drop_ones(Term& term, const Term& other) {
+  for (std::size_t i = 0; i < term.names.size(); ++i)
+    if (has(other.names, term.names[i]) && is_one(term, term.names[i]) && !is_one(other, term.names[i])) {
+      term.value = squeeze(term.value, std::vector<int>{int(i)});
+      term.names.erase(i, 1);
+      --i;
+    }
+}
+
+void require_equal_lengths(const Term& a, Term& b) {
+  std::vector<std::optional<Operand>> equal(std::size_t(b.value.ndim()));
+  bool any = false;
+  for (std::size_t i = 0; i < b.names.size(); ++i) {
+    if (!has(a.names, b.names[i])) continue;
+    const int other = place(a, b.names[i]);
+    common_length(a.value.static_shape()[std::size_t(other)], b.value.static_shape()[i], int(i), "einsum");
+    equal[i] = Operand(length_of(a.value, other));
+    any = true;
+  }
+  if (any) b.value = specify_shape(b.value, equal);
+}
+
+Term product(Term a, Term b, const std::string& needed) {
+  drop_ones(a, b);
+  drop_ones(b, a);
+  sum_unneeded(a, needed + b.names);
+  sum_unneeded(b, needed + a.names);
+  require_equal_lengths(a, b);
+  std::string batch, rows, columns, summed;
+  for (char c : a.names) (!has(b.names, c) ? rows : has(needed, c) ? batch : summed) += c;
+  for (char c : b.names)
+    if (!has(a.names, c)) columns += c;
+  const std::string names = batch + rows + columns;
+  if (summed.empty()) return {names, mul(arranged(a, names), arranged(b, names))};
+  const auto lengths = [&](const std::string& of) {
+    Variables out;
+    for (char c : of) out.push_back(length_in(a, b, c));
+    return out;
+  };
+  const Variables batches = lengths(batch), row_lengths = lengths(rows), column_lengths = lengths(columns);
+  const Variable depth = lengths::product(lengths(summed));
+  const auto stacked = [&](const Term& term, const std::string& order, const Variable& n, const Variable& m) {
+    Variables shape = batches;
+    shape.insert(shape.end(), {n, m});
+    return reshape(arranged(term, order), Operands(shape));
+  };
+  const Variable left = stacked(a, batch + rows + summed, lengths::product(row_lengths), depth);
+  const Variable right = stacked(b, batch + summed + columns, depth, lengths::product(column_lengths));
+  Variables shape = batches;
+  shape.insert(shape.end(), row_lengths.begin(), row_lengths.end());
+  shape.insert(shape.end(), column_lengths.begin(), column_lengths.end());
+  return {names, reshape(matmul(left, right), Operands(shape))};
+}
+
+// How large the product of two terms is, and how much smaller than both: with a guess for lengths that are not known.
+struct Cost {
+  double growth, size;
+  bool operator<(const Cost& other) const { return growth != other.growth ? growth < other.growth : size < other.size; }
+};
+
+double size_of(const std::vector<Term>& terms, const std::string& names) {
+  constexpr double guess = 32;
+  double size = 1;
+  for (char c : names) {
+    double length = 1;
+    for (auto& term : terms)
+      if (has(term.names, c)) {
+        const std::int64_t known = term.value.static_shape()[std::size_t(place(term, c))];
+        length = std::max(length, known == unknown_length ? guess : double(known));
+      }
+    size *= length;
+  }
+  return size;
+}
+
+// The letters that the output or another term than i and j has.
+std::string needed_beside(const std::vector<Term>& terms, const std::string& output, std::size_t i, std::size_t j) {
+  std::string needed = output;
+  for (std::size_t k = 0; k < terms.size(); ++k)
+    if (k != i && k != j) needed += terms[k].names;
+  return needed;
+}
+
+}  // namespace
+
+Variable einsum(std::string_view subscripts, const Operands& operands) {
+  const LocationScope here(operands.where);
+  const Parsed parsed = parse(subscripts, operands.variables);
+  std::vector<Term> terms;
+  for (std::size_t i = 0; i < parsed.inputs.size(); ++i) {
+    terms.push_back({parsed.inputs[i], operands.variables[i]});
+    take_diagonals(terms.back());
+  }
+  while (terms.size() > 1) {
+    std::size_t best_i = 0, best_j = 1;
+    std::optional<Cost> best;
+    for (std::size_t i = 0; i < terms.size(); ++i)
+      for (std::size_t j = i + 1; j < terms.size(); ++j) {
+        const std::string needed = needed_beside(terms, parsed.output, i, j);
+        std::string names, all = terms[i].names;
+        for (char c : terms[j].names)
+          if (!has(all, c)) all += c;
+        for (char c : all)
+          if (has(needed, c)) names += c;
+        const double result = size_of(terms, names);
+        const Cost cost{result - size_of(terms, terms[i].names) - size_of(terms, terms[j].names), size_of(terms, all)};
+        if (best && !(cost < *best)) continue;
+        best = cost;
+        best_i = i;
+        best_j = j;
+      }
+    const std::string needed = needed_beside(terms, parsed.output, best_i, best_j);
+    terms[best_i] = product(terms[best_i], terms[best_j], needed);
+    terms.erase(terms.begin() + std::ptrdiff_t(best_j));
+  }
+  sum_unneeded(terms[0], parsed.output);
+  std::vector<int> order;
+  for (char c : parsed.output) order.push_back(place(terms[0], c));
+  return dimshuffle(terms[0].value, order);
+}
+
+}  // namespace bitale

@@ -1,0 +1,266 @@
+// Functions of search.hpp that are formulas: over sorting, gathers, scatters and running sums.
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/ops/arrange.hpp"
+#include "bitale/ops/debugging.hpp"
+#include "bitale/ops/ordered.hpp"
+#include "bitale/ops/search.hpp"
+#include "graph/evaluate.hpp"
+#include "ops/lengths.hpp"
+#include "ops/reduce.hpp"
+
+namespace bitale {
+
+namespace {
+
+void require_integers(const Operand& x, const char* who, const char* what) {
+  if (!is_discrete(x.dtype()) || x.dtype() == DType::Bool)
+    throw TypeError(
+        cat(who, ": expected integers as ", what, ", got ", x.variable.str(), " of dtype ", dtype_name(x.dtype())));
+}
+
+Variable zero() { return int64_constant(0); }
+
+// Integers within [0, length), as mode says; what is out of range becomes an index that no tensor has.
+Variable in_range(const Variable& index, const Variable& length, TakeMode mode) {
+  const Variable i = cast(index, DType::Int64);
+  switch (mode) {
+    case TakeMode::Clip: return clip(i, zero(), sub(length, int64_constant(1)));
+    case TakeMode::Wrap: return mod(i, length);
+    default: return switch_(lt(i, zero()), length, i);
+  }
+}
+
+// The axes made the last dimension, one.
+Variable with_last(const Variable& x, const std::vector<int>& axes) {
+  std::vector<int> order;
+  for (int axis = 0; axis < x.ndim(); ++axis)
+    if (std::find(axes.begin(), axes.end(), axis) == axes.end()) order.push_back(axis);
+  const int kept = int(order.size());
+  order.insert(order.end(), axes.begin(), axes.end());
+  return join_dims(dimshuffle(x, order), kept);
+}
+
+// What with_last and an index have taken away, as dimensions of length 1.
+Variable with_kept(const Variable& reduced, const std::vector<int>& axes) {
+  Variable out = reduced;
+  for (int axis : axes) out = expand_dims(out, axis);
+  return out;
+}
+
+Variable last_element(const Variable& x, const Variable& place) {
+  return subtensor(x, {IndexItem(Ellipsis{}), IndexItem(place)});
+}
+
+// nan where the sorted rows end with one: it is among their elements.
+Variable nan_if_any(const Variable& sorted, const Variable& value) {
+  if (!is_float(sorted.dtype())) return value;
+  const Variable last = last_element(sorted, int64_constant(-1));
+  return switch_(isnan(last), cast(last, value.dtype()), value);
+}
+
+}  // namespace
+
+UniqueValues unique(const Operand& x) {
+  const LocationScope here(x.where);
+  const Variable flat = flatten(x), order = argsort(flat, 0), sorted = take(flat, order, 0);
+  const Variable before = subtensor(sorted, {IndexItem(Slice{{}, -1, {}})}),
+                 after = subtensor(sorted, {IndexItem(Slice{1, {}, {}})});
+  Variable differs = neq(before, after);
+  if (is_float(flat.dtype())) differs = and_(differs, invert(and_(isnan(before), isnan(after))));
+  // The first element is one, if there is one.
+  const Variable n = length_of(flat, 0);
+  const Variable first = ones({lengths::min(n, int64_constant(1))}, DType::Bool);
+  const Variable starts = flatnonzero(concatenate(Operands({first, differs})));
+  UniqueValues out;
+  out.values = take(sorted, starts, 0);
+  out.index = take(order, starts, 0);
+  const Variable ends = concatenate(Operands({subtensor(starts, {IndexItem(Slice{1, {}, {}})}),
+                                              subtensor(reshape(n, Operands({int64_constant(1)})),
+                                                        {IndexItem(Slice{{}, Operand(length_of(first, 0)), {}})})}));
+  out.counts = sub(ends, starts);
+  const Variable numbers = sub(cumsum(concatenate(Operands({first, differs})), 0), int64_constant(1));
+  const Variable scattered = set_subtensor(alloc(zero(), {n}), {IndexItem(order)}, numbers);
+  out.inverse = reshape(scattered, Operands(lengths_of(x.variable)));
+  return out;
+}
+
+Variable bincount(const Operand& x, const std::optional<Operand>& weights, const Operand& min_length) {
+  const LocationScope here(x.where);
+  require_integers(x, "bincount", "values");
+  if (x.ndim() != 1)
+    throw TypeError(cat("bincount: expected a vector, got ", x.variable.str(), " with ", x.ndim(), " dimensions"));
+  if (weights && weights->ndim() != 1)
+    throw TypeError(cat("bincount: expected a vector of weights, got ", weights->variable.str(), " with ",
+                        weights->ndim(), " dimensions"));
+  const Variable index = cast(x, DType::Int64);
+  const Variable checked =
+      check_and_raise(index, {all(ge(index, zero()))}, "ValueError", "bincount: the values must not be negative");
+  const Variable at_least = as_length(min_length.variable, "bincount");
+  // The largest of none is -1.
+  const Variable largest = max(concatenate(Operands({checked, alloc(int64_constant(-1), {int64_constant(1)})})));
+  const Variable length = lengths::max(add(largest, int64_constant(1)), at_least);
+  const DType dtype =
+      weights ? weights->dtype() == DType::Float32 ? DType::Float64 : promote(weights->dtype(), DType::Float64)
+              : DType::Int64;
+  const Variable none = alloc(cast(Operand(0), dtype), {length});
+  if (!weights) return inc_subtensor(none, {IndexItem(checked)}, int64_constant(1));
+  std::vector<std::optional<Operand>> lengths{Operand(length_of(index, 0))};
+  return inc_subtensor(none, {IndexItem(checked)}, cast(specify_shape(*weights, lengths), dtype));
+}
+
+Variable digitize(const Operand& x, const Operand& bins, bool right) {
+  const LocationScope here(x.where);
+  if (bins.ndim() != 1)
+    throw ValueError(
+        cat("digitize: expected a vector of limits, got ", bins.variable.str(), " with ", bins.ndim(), " dimensions"));
+  const SearchSide side = right ? SearchSide::Left : SearchSide::Right;
+  const Variable n = length_of(bins.variable, 0);
+  const Variable increasing = searchsorted(bins, x, side);
+  const Variable decreasing = sub(n, searchsorted(flip(bins), x, side));
+  const Variable falls = any(lt(diff(bins), 0));
+  return switch_(falls, decreasing, increasing);
+}
+
+Variable take_along_axis(const Operand& x, const Operand& indices, int axis) {
+  const LocationScope here(x.where);
+  require_integers(indices, "take_along_axis", "indices");
+  if (x.ndim() != indices.ndim())
+    throw ValueError(cat("take_along_axis: expected indices with the ", x.ndim(), " dimensions of ", x.variable.str(),
+                         ", got ", indices.ndim()));
+  const int along = normal_axis(axis, x.ndim(), "take_along_axis");
+  std::vector<IndexItem> items;
+  for (int a = 0; a < x.ndim(); ++a) {
+    if (a == along) {
+      items.push_back(IndexItem(indices));
+      continue;
+    }
+    std::vector<int> order(std::size_t(x.ndim()), new_axis);
+    order[std::size_t(a)] = 0;
+    items.push_back(IndexItem(dimshuffle(arange(length_of(x.variable, a)), order)));
+  }
+  return subtensor(x, items);
+}
+
+Variable choose(const Operand& which, const Operands& choices, TakeMode mode) {
+  const LocationScope here(which.where);
+  require_integers(which, "choose", "the numbers of choices");
+  if (choices.variables.empty()) throw ValueError("choose: expected at least one choice");
+  Variables all{which.variable};
+  all.insert(all.end(), choices.variables.begin(), choices.variables.end());
+  const Variables wide = broadcast_arrays(all);
+  const Variable stacked = stack(Variables(wide.begin() + 1, wide.end()));
+  const Variable index = in_range(wide[0], int64_constant(std::int64_t(choices.variables.size())), mode);
+  return squeeze(take_along_axis(stacked, expand_dims(index, 0), 0), std::vector<int>{0});
+}
+
+Variable ravel_multi_index(const Operands& multi_index, const Operands& dims, TakeMode mode) {
+  const LocationScope here(multi_index.where);
+  if (multi_index.variables.size() != dims.variables.size())
+    throw ValueError(cat("ravel_multi_index: expected ", dims.variables.size(),
+                         " index tensors, one for each length, got ", multi_index.variables.size()));
+  Variable out;
+  for (std::size_t i = 0; i < dims.variables.size(); ++i) {
+    const Variable &index = multi_index.variables[i], length = as_length(dims.variables[i], "ravel_multi_index");
+    require_integers(index, "ravel_multi_index", "indices");
+    Variable place = in_range(index, length, mode);
+    if (mode == TakeMode::Raise)
+      place = check_and_raise(place, {bitale::all(lt(place, length))}, "ValueError",
+                              "ravel_multi_index: an index is out of range");
+    out = out ? add(mul(out, length), place) : place;
+  }
+  if (!out) throw ValueError("ravel_multi_index: expected at least one dimension");
+  return out;
+}
+
+Variables unravel_index(const Operand& indices, const Operands& dims) {
+  const LocationScope here(indices.where);
+  require_integers(indices, "unravel_index", "indices");
+  Variables lengths;
+  for (const Variable& length : dims.variables) lengths.push_back(as_length(length, "unravel_index"));
+  const Variable place = cast(indices, DType::Int64), total = lengths::product(lengths);
+  Variable rest = check_and_raise(place, {all(and_(ge(place, zero()), lt(place, total)))}, "ValueError",
+                                  "unravel_index: an index is out of range");
+  Variables out(lengths.size());
+  for (std::size_t i = lengths.size(); i-- > 0;) {
+    out[i] = mod(rest, lengths[i]);
+    rest = int_div(rest, lengths[i]);
+  }
+  return out;
+}
+
+Variable inverse_permutation(const Operand& permutation) {
+  const LocationScope here(permutation.where);
+  require_integers(permutation, "inverse_permutation", "a permutation");
+  return argsort(permutation, -1);
+}
+
+Variable median(const Operand& x, const Axes& axis, bool keepdims) {
+  const LocationScope here(x.where);
+  const std::vector<int> axes = axes_or_all("median", axis, x.ndim());
+  if (axes.empty()) return cast(x, is_float(x.dtype()) ? x.dtype() : DType::Float64);
+  const Variable sorted = sort(with_last(x.variable, axes));
+  const Variable n = length_of(sorted, sorted.ndim() - 1), two = int64_constant(2);
+  const Variable low = last_element(sorted, int_div(sub(n, int64_constant(1)), two)),
+                 high = last_element(sorted, int_div(n, two));
+  const DType dtype = is_float(x.dtype()) ? x.dtype() : DType::Float64;
+  const Variable mean = mul(add(cast(low, dtype), cast(high, dtype)), cast(Operand(0.5), dtype));
+  // The sum of two equal ones may be infinite.
+  const Variable middle = switch_(eq(mod(n, two), int64_constant(1)), cast(high, dtype), mean);
+  const Variable out = nan_if_any(sorted, middle);
+  return keepdims ? with_kept(out, axes) : out;
+}
+
+Variable quantile(const Operand& x, const Operand& q, const Axes& axis, bool keepdims) {
+  const LocationScope here(x.where);
+  if (q.ndim() > 1)
+    throw ValueError(
+        cat("quantile: expected a scalar or a vector q, got ", q.variable.str(), " with ", q.ndim(), " dimensions"));
+  if (q.variable.is_constant()) {
+    const Array values = q.variable.constant()->astype(DType::Float64).contiguous();
+    for (std::int64_t i = 0; i < values.size(); ++i)
+      if (!(values.data_as<double>()[i] >= 0 && values.data_as<double>()[i] <= 1))
+        throw ValueError(cat("quantile: expected q in [0, 1], got ", values.data_as<double>()[i]));
+  }
+  std::vector<int> axes = axes_or_all("quantile", axis, x.ndim());
+  const DType dtype = is_float(x.dtype()) ? x.dtype() : DType::Float64;
+  const Variable sorted = sort(with_last(cast(x, dtype), axes));
+  const Variable n = length_of(sorted, sorted.ndim() - 1), last = sub(n, int64_constant(1));
+  const Variable part = check_and_raise(cast(q, DType::Float64), {all(and_(ge(q, 0), le(q, 1)))}, "ValueError",
+                                        "quantile: q must be in [0, 1]");
+  const Variable place = mul(part, cast(last, DType::Float64)), whole = floor(place);
+  const Variable below = cast(whole, DType::Int64), above = minimum(add(below, int64_constant(1)), last);
+  const Variable share = cast(sub(place, whole), dtype);
+  const Variable low = last_element(sorted, below), high = last_element(sorted, above);
+  // From that end which is nearer, so that the limits are what they are.
+  const Variable step = sub(high, low);
+  const Variable between = switch_(lt(share, 0.5), add(low, mul(step, share)), sub(high, mul(step, sub(1, share))));
+  Variable out = switch_(eq(low, high), low, between);
+  if (q.ndim() == 0) {
+    out = nan_if_any(sorted, out);
+    return keepdims ? with_kept(out, axes) : out;
+  }
+  const Variable any_nan = expand_dims(isnan(last_element(sorted, int64_constant(-1))), -1);
+  out = switch_(any_nan, cast(Operand(std::numeric_limits<double>::quiet_NaN()), dtype), out);
+  // [kept..., q] to [q, kept...]
+  std::vector<int> order(std::size_t(out.ndim()));
+  std::iota(order.begin() + 1, order.end(), 0);
+  order[0] = out.ndim() - 1;
+  out = dimshuffle(out, order);
+  if (!keepdims) return out;
+  for (int& a : axes) ++a;
+  return with_kept(out, axes);
+}
+
+Variable percentile(const Operand& x, const Operand& q, const Axes& axis, bool keepdims) {
+  const LocationScope here(x.where);
+  const Variable part = true_div(cast(q, DType::Float64), 100.0);
+  if (!q.variable.is_constant()) return quantile(x, part, axis, keepdims);
+  return quantile(x, constant(evaluate(part)), axis, keepdims);
+}
+
+}  // namespace bitale

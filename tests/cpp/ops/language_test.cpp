@@ -1,0 +1,59 @@
+// The functions of arrange.hpp, creation.hpp, search.hpp and contraction.hpp in C++: what NumPy gives, and what is
+// refused. tests/python/test_language.py has the many cases.
+#include <doctest/doctest.h>
+
+#include "bitale/core/error.hpp"
+#include "bitale/ops/arrange.hpp"
+#include "bitale/ops/contraction.hpp"
+#include "bitale/ops/creation.hpp"
+#include "bitale/ops/search.hpp"
+#include "graph/evaluate.hpp"
+
+using namespace bitale;
+
+namespace {
+
+bool gives(const Variable& v, const Array& expected) { return allclose(evaluate(v), expected, 1e-14, 1e-14); }
+
+const Array m = Array{1.0, 2.0, 3.0, 4.0, 5.0, 6.0}.reshape({2, 3}), v{3.0, -1.0, 2.0};
+
+}  // namespace
+
+TEST_CASE("elements in other places") {
+  CHECK(gives(flip(m, std::vector<int>{1}), Array{3.0, 2.0, 1.0, 6.0, 5.0, 4.0}.reshape({2, 3})));
+  CHECK(gives(rot90(m), Array{3.0, 6.0, 2.0, 5.0, 1.0, 4.0}.reshape({3, 2})));
+  CHECK(gives(roll(v, 1), Array{2.0, 3.0, -1.0}));
+  CHECK(gives(tile(v, {2}), Array{3.0, -1.0, 2.0, 3.0, -1.0, 2.0}));
+  CHECK(gives(repeat(v, Array{std::int64_t(1), std::int64_t(0), std::int64_t(2)}), Array{3.0, 2.0, 2.0}));
+  CHECK(gives(pad(v, {{1, 2}}, "reflect"), Array{-1.0, 3.0, -1.0, 2.0, -1.0, 3.0}));
+  CHECK(gives(join_dims(m), Array{1.0, 2.0, 3.0, 4.0, 5.0, 6.0}));
+  CHECK(gives(split(v, {1, 2})[1], Array{-1.0, 2.0}));
+  CHECK_THROWS_AS(pad(v, {{1, 2}}, "sideways"), ValueError);
+  CHECK_THROWS_AS(flip(v, std::vector<int>{1}), AxisError);
+}
+
+TEST_CASE("sequences and diagonals") {
+  CHECK(gives(linspace(0.0, 1.0, 5), Array{0.0, 0.25, 0.5, 0.75, 1.0}));
+  CHECK(gives(geomspace(1.0, 8.0, 4), Array{1.0, 2.0, 4.0, 8.0}));
+  CHECK(gives(fill_diagonal(m, 0.0), Array{0.0, 2.0, 3.0, 4.0, 0.0, 6.0}.reshape({2, 3})));
+  CHECK(gives(tri(2, Operand(3)), Array{1.0, 0.0, 0.0, 1.0, 1.0, 0.0}.reshape({2, 3})));
+}
+
+TEST_CASE("positions and order statistics") {
+  const Array sorted{-1.0, 2.0, 2.0, 3.0};
+  CHECK(evaluate(searchsorted(sorted, 2.0)).int_item() == 1);
+  CHECK(evaluate(searchsorted(sorted, 2.0, SearchSide::Right)).int_item() == 3);
+  CHECK(gives(unique(sorted).values, Array{-1.0, 2.0, 3.0}));
+  CHECK(gives(median(m), Array(3.5)));
+  CHECK(gives(quantile(v, 0.25), Array(0.5)));
+  CHECK_THROWS_AS(quantile(v, 2.0), ValueError);
+}
+
+TEST_CASE("contractions") {
+  CHECK(gives(einsum("ij,j->i", {m, v}), Array{7.0, 19.0}));
+  CHECK(gives(einsum("ij,kj->ik", {m, m}), Array{14.0, 32.0, 32.0, 77.0}.reshape({2, 2})));
+  CHECK(gives(tensordot(m, m, {0, 1}, {0, 1}), Array(91.0)));
+  CHECK(gives(matvec(m, v), Array{7.0, 19.0}));
+  CHECK(gives(kron(v, Array{1.0, 10.0}), Array{3.0, 30.0, -1.0, -10.0, 2.0, 20.0}));
+  CHECK_THROWS_AS(einsum("ij,jk", {m}), ValueError);
+}

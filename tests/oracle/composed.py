@@ -1,0 +1,131 @@
+"""Functions of bitale.tensor that rearrange, create, search and contract, in NumPy; each by its name there."""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+import numpy as np
+
+from .values import Val, formula, val, working_dtype
+
+
+def _plain(x: Any) -> Any:
+    return x.array if isinstance(x, Val) else [_plain(e) for e in x] if isinstance(x, (list, tuple)) else x
+
+
+def moving(function: Callable[..., Any]) -> Callable[..., Val]:
+    """Elements in other places: the dtype is the first tensor's."""
+
+    def moved(x: Any, *arguments: Any, **keywords: Any) -> Val:
+        x = val(x)
+        out = function(x.array, *map(_plain, arguments), **{k: _plain(v) for k, v in keywords.items()})
+        return Val(out, x.dtype)
+
+    return moved
+
+
+def computing(function: Callable[..., Any], ulps: float = 64) -> Callable[..., Any]:
+    """Values: the dtype is what NumPy says of the nominal dtypes."""
+
+    @formula(ulps=ulps, backward=2)
+    def computed(*arguments: Any, **keywords: Any) -> Any:
+        def native(x: Any) -> Any:
+            if isinstance(x, Val):
+                return x.array.astype(x.dtype)
+            return [native(e) for e in x] if isinstance(x, (list, tuple)) else x
+
+        with np.errstate(all="ignore"):
+            out = function(*map(native, arguments), **{k: native(v) for k, v in keywords.items()})
+        out = np.asarray(out)
+        return Val(out.astype(working_dtype(out.dtype)), out.dtype)
+
+    return computed
+
+
+def integers(function: Callable[..., Any]) -> Callable[..., Val]:
+    """Positions and counts: int64."""
+
+    def found(*arguments: Any, **keywords: Any) -> Val:
+        return Val(np.asarray(function(*map(_plain, arguments), **{k: _plain(v) for k, v in keywords.items()})).astype(np.int64))
+
+    return found
+
+
+def _join_dims(x: np.ndarray, start_axis: int = 0, n_axes: int | None = None) -> np.ndarray:
+    n = x.ndim - start_axis if n_axes is None else n_axes
+    return x.reshape(x.shape[:start_axis] + (int(np.prod(x.shape[start_axis : start_axis + n])),) + x.shape[start_axis + n :])
+
+
+def _split_dims(x: np.ndarray, shape: Any, axis: int = 0) -> np.ndarray:
+    axis %= x.ndim
+    return x.reshape(x.shape[:axis] + tuple(np.atleast_1d(shape)) + x.shape[axis + 1 :])
+
+
+def _fill_diagonal(x: np.ndarray, value: Any, offset: int = 0) -> np.ndarray:
+    out = x.copy()
+    if x.ndim == 2:
+        i, j = np.indices(x.shape)
+        out[j - i == offset] = value
+    else:
+        np.fill_diagonal(out, value)
+    return out
+
+
+def _permute_rows(x: np.ndarray, y: np.ndarray, inverse: bool = False) -> np.ndarray:
+    y = np.argsort(y, -1) if inverse else y
+    shape = np.broadcast_shapes(x.shape[:-1], y.shape[:-1])
+    return np.take_along_axis(np.broadcast_to(x, shape + x.shape[-1:]), np.broadcast_to(y, shape + y.shape[-1:]), -1)
+
+
+def split(x: Any, splits_size: Any, *, n_splits: Any = None, axis: int = 0) -> list[Val]:
+    x = val(x)
+    ends = np.cumsum(_plain(splits_size))
+    return [Val(part, x.dtype) for part in np.split(x.array, ends[:-1], axis)]
+
+
+def broadcast_arrays(*args: Any) -> list[Val]:
+    values = [val(x) for x in args]
+    return [Val(out.copy(), x.dtype) for out, x in zip(np.broadcast_arrays(*(x.array for x in values)), values)]
+
+
+def _indices(rows: Any, columns: Any, keep: Any) -> tuple[Val, ...]:
+    return tuple(Val(i) for i in np.nonzero(keep(*np.indices((rows, rows if columns is None else columns)))))
+
+
+def unique(ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: Any = None) -> Any:
+    out = np.unique(val(ar).array, return_index=return_index, return_inverse=return_inverse, return_counts=return_counts)
+    return tuple(Val(x) for x in out) if isinstance(out, tuple) else Val(out, val(ar).dtype)
+
+
+table: dict[str, Callable[..., Any]] = {
+    **{name: moving(getattr(np, name)) for name in ("flip", "rot90", "roll", "tile", "repeat", "take_along_axis")},
+    "join_dims": moving(_join_dims), "split_dims": moving(_split_dims), "fill_diagonal": moving(_fill_diagonal),
+    "fill_diagonal_offset": moving(_fill_diagonal), "permute_row_elements": moving(_permute_rows),
+    "pad": moving(lambda x, w, mode="constant", **kw: np.pad(x, w, mode, **{k: v for k, v in kw.items() if v is not None})),
+    "nan_to_num": moving(lambda x, nan=0.0, posinf=None, neginf=None: np.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)),
+    "choose": lambda a, choices, mode="raise": Val(np.choose(_plain(a), _plain(choices), mode=mode)),
+    **{name: integers(getattr(np, name)) for name in ("searchsorted", "digitize", "ravel_multi_index")},
+    "unravel_index": lambda indices, dims, order="C": tuple(Val(i) for i in np.unravel_index(_plain(indices), dims)),
+    "inverse_permutation": integers(lambda p: np.argsort(p, -1)),
+    "get_vector_length": lambda v: len(val(v).array),
+    **{name: computing(getattr(np, name)) for name in ("median", "quantile", "percentile", "cov", "linspace", "logspace",
+                                                      "geomspace", "tensordot", "einsum", "bartlett", "tri")},
+    "bincount": computing(lambda x, weights=None, minlength=None, assert_nonneg=False: np.bincount(x, weights, minlength or 0)),
+    "vecdot": computing(lambda x, y, dtype=None: np.einsum("...i,...i->...", x, y)),
+    "matvec": computing(lambda x, y, dtype=None: np.einsum("...ij,...j->...i", x, y)),
+    "vecmat": computing(lambda x, y, dtype=None: np.einsum("...i,...ij->...j", x, y)),
+    "dense_dot": computing(np.dot),
+    "iround": integers(np.rint),
+    "split": split, "broadcast_arrays": broadcast_arrays, "unique": unique,
+    "tril_indices": lambda n, k=0, m=None: _indices(n, m, lambda i, j: j <= i + k),
+    "triu_indices": lambda n, k=0, m=None: _indices(n, m, lambda i, j: j >= i + k),
+    "tril_indices_from": lambda a, k=0: _indices(*val(a).shape, lambda i, j: j <= i + k),
+    "triu_indices_from": lambda a, k=0: _indices(*val(a).shape, lambda i, j: j >= i + k),
+    "stacklists": lambda arg: Val(np.stack([val(x).array for x in arg])),
+    "horizontal_stack": lambda *args: Val(np.hstack([val(x).array for x in args])),
+    "vertical_stack": lambda *args: Val(np.vstack([val(x).array for x in args])),
+    "real": val, "conj": val, "conjugate": val, "imag": lambda x: Val(np.zeros_like(val(x).array), val(x).dtype),
+    "angle": computing(lambda x: np.where(np.isnan(x), x, np.angle(x))),
+    "identity": val, "tensor_copy": val, "tensor_from_scalar": val, "scalar_from_tensor": val,
+    "identity_like": lambda x, dtype=None: Val(np.eye(*val(x).shape), dtype or val(x).dtype),
+}  # fmt: skip

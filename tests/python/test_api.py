@@ -1,0 +1,49 @@
+"""Every name of pytensor.tensor is there, with its arguments, but for those that tests/api/known.py lists."""
+
+import importlib
+import pathlib
+import sys
+
+root = pathlib.Path(__file__).parents[2]
+sys.path[:0] = [str(root / "tests"), str(root / "tools")]
+
+import pytest
+
+import api_doc
+from api import known
+
+
+def test_no_name_is_missing_without_a_reason():
+    assert [name for name in api_doc.missing() if known.reason_missing(name) is None] == []
+
+
+def test_arguments_have_pytensors_names():
+    assert set(api_doc.other_arguments()) - known.other_arguments == set()
+    assert known.other_arguments - set(api_doc.other_arguments()) == set(), "these are as in PyTensor now"
+
+
+def test_the_page_is_up_to_date():
+    assert (root / "docs" / "api.md").read_text() == api_doc.page(), "run tools/api_doc.py"
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["tensor.basic.as_tensor_variable", "tensor.math.sum", "tensor.shape.reshape", "tensor.shape.shape", "tensor.sort.argsort",
+     "tensor.subtensor.set_subtensor", "tensor.elemwise.exp", "tensor.extra_ops.repeat", "tensor.einsum.einsum", "tensor.pad.pad",
+     "tensor.reshape.join_dims", "tensor.type.TensorType", "tensor.variable.TensorVariable", "graph.basic.Variable",
+     "graph.basic.Apply", "graph.fg.FunctionGraph", "graph.traversal.ancestors", "graph.replace.vectorize_graph", "graph.op.Op",
+     "graph.type.Type", "compile.mode.Mode", "compile.sharedvalue.shared", "compile.builders.OpFromGraph", "configdefaults.config",
+     "raise_op.Assert", "ifelse.ifelse", "printing.Print", "gradient.grad"],
+)  # fmt: skip
+def test_names_are_at_pytensors_places(path):
+    module, name = path.rsplit(".", 1)
+    assert getattr(importlib.import_module("bitale." + module), name) is not None
+
+
+def test_functions_keep_their_names_beside_modules():
+    import bitale.tensor as pt
+
+    for name in ("shape", "sort", "pad", "einsum", "reshape"):
+        assert callable(getattr(pt, name))
+    with pytest.raises(ImportError):
+        from bitale.tensor.math import no_such_name  # noqa: F401

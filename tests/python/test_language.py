@@ -1,0 +1,298 @@
+"""Functions that rearrange, create, search and contract, against NumPy: values, dtypes, static shapes, errors, gradients."""
+
+import numpy as np
+import pytest
+
+import bitale as bt
+import bitale.tensor as pt
+
+A = np.arange(12.0).reshape(3, 4) * 0.7 - 2
+V = np.array([0.3, -1.5, 2.0, 2.0, -0.25])
+B = np.linspace(-1, 2, 24).reshape(2, 3, 4)
+
+
+def check(build, numpy, *arrays, mode="FAST_RUN", dtype=None, rtol=1e-13, gradient=True):
+    """What `build` gives of variables, with lengths known and not, is what `numpy` gives of the arrays."""
+    with np.errstate(all="ignore"):
+        expected = np.asarray(numpy(*arrays))
+    for known in (False, True):
+        inputs = [pt.tensor(dtype=a.dtype, shape=a.shape if known else (None,) * a.ndim) for a in map(np.asarray, arrays)]
+        out = build(*inputs)
+        assert out.ndim == expected.ndim
+        assert all(n in (None, m) for n, m in zip(out.type.shape, expected.shape))
+        assert out.dtype == (dtype or expected.dtype)
+        value = bt.function(inputs, out, mode=mode, on_unused_input="ignore")(*arrays)
+        assert value.shape == expected.shape
+        np.testing.assert_allclose(value, expected, rtol=rtol, atol=1e-14)
+    if gradient and mode == "FAST_RUN" and all(np.asarray(a).dtype == np.float64 for a in arrays) and out.dtype == "float64":
+        bt.verify_grad(build, list(arrays))
+
+
+MOVED = {
+    "flip": [(lambda x: pt.flip(x), np.flip, A), (lambda x: pt.flip(x, 1), lambda x: np.flip(x, 1), A),
+             (lambda x: pt.flip(x, (0, -1)), lambda x: np.flip(x, (0, -1)), B)],
+    "rot90": [(lambda x, k=k: pt.rot90(x, k), lambda x, k=k: np.rot90(x, k), A) for k in range(-1, 5)]
+             + [(lambda x: pt.rot90(x, 1, (2, 0)), lambda x: np.rot90(x, 1, (2, 0)), B)],
+    "roll": [(lambda x: pt.roll(x, 2), lambda x: np.roll(x, 2), A), (lambda x: pt.roll(x, -7, 1), lambda x: np.roll(x, -7, 1), A),
+             (lambda x: pt.roll(x, 1, 0), lambda x: np.roll(x, 1, 0), np.empty((0, 2)))],
+    "tile": [(lambda x: pt.tile(x, 2), lambda x: np.tile(x, 2), V), (lambda x: pt.tile(x, (2, 3)), lambda x: np.tile(x, (2, 3)), V),
+             (lambda x: pt.tile(x, (2, 1, 3)), lambda x: np.tile(x, (2, 1, 3)), A), (lambda x: pt.tile(x, (2,)), lambda x: np.tile(x, (2,)), B),
+             (lambda x: pt.tile(x, (0, 2)), lambda x: np.tile(x, (0, 2)), A)],
+    "repeat": [(lambda x: pt.repeat(x, 3), lambda x: np.repeat(x, 3), A), (lambda x: pt.repeat(x, 2, 0), lambda x: np.repeat(x, 2, 0), A),
+               (lambda x: x.repeat([1, 0, 2], axis=0), lambda x: np.repeat(x, [1, 0, 2], 0), A),
+               (lambda x: pt.repeat(x, [2, 0, 0, 1, 3]), lambda x: np.repeat(x, [2, 0, 0, 1, 3]), V)],
+    "join_dims": [(lambda x: pt.join_dims(x), lambda x: x.reshape(-1), B), (lambda x: pt.join_dims(x, 1), lambda x: x.reshape(2, 12), B),
+                  (lambda x: pt.join_dims(x, 0, 2), lambda x: x.reshape(6, 4), B),
+                  (lambda x: pt.join_dims(x, 1, 0), lambda x: x.reshape(3, 1, 4), A), (lambda x: pt.join_dims(x, -1, 1), lambda x: x, A)],
+    "split_dims": [(lambda x: pt.split_dims(x, (2, 2), 1), lambda x: x.reshape(3, 2, 2), A),
+                   (lambda x: pt.split_dims(x, (3, -1), -1), lambda x: x.reshape(3, 4), A.reshape(-1)),
+                   (lambda x: pt.split_dims(x, 3), lambda x: x, A)],
+    "split": [(lambda x: pt.split(x, [1, 3], axis=1)[1], lambda x: np.split(x, [1], 1)[1], A),
+              (lambda x: pt.split(x, [2, 0, 3])[2], lambda x: np.split(x, [2, 2])[2], V)],
+    "broadcast_arrays": [(lambda x, y: sum(pt.broadcast_arrays(x.dimshuffle(0, "x"), y)), lambda x, y: x[:, None] + y, V, A[0])],
+    "take_along_axis": [(lambda x: pt.take_along_axis(x, pt.argsort(x, axis=0), axis=0), lambda x: np.sort(x, 0), -A),
+                        (lambda x: pt.take_along_axis(x, np.array([[0, -1]]), axis=1), lambda x: np.take_along_axis(x, np.array([[0, -1]]), 1), A[:1])],
+    "nan_to_num": [(lambda x: pt.nan_to_num(x), np.nan_to_num, np.array([1, np.nan, np.inf, -np.inf])),
+                   (lambda x: pt.nan_to_num(x, 1, 2, 3), lambda x: np.nan_to_num(x, nan=1, posinf=2, neginf=3), np.array([1, np.nan, np.inf, -np.inf], "f4"))],
+    "fill_diagonal": [(lambda x: pt.fill_diagonal(x, 5), lambda x: np.where(np.eye(3, 4), 5.0, x), A),
+                      (lambda x: pt.fill_diagonal(x, 5), lambda x: np.where(np.eye(4, 3), 5.0, x), A.T),
+                      (lambda x: pt.fill_diagonal_offset(x, 5, -1), lambda x: np.where(np.eye(3, 4, -1), 5.0, x), A),
+                      (lambda x: pt.fill_diagonal_offset(x, 5, 2), lambda x: np.where(np.eye(3, 4, 2), 5.0, x), A)],
+    "permute_row_elements": [(lambda x: pt.permute_row_elements(x, [2, 0, 1, 3]), lambda x: x[:, [2, 0, 1, 3]], A),
+                             (lambda x: pt.permute_row_elements(x, [2, 0, 1, 3], inverse=True), lambda x: x[:, [1, 2, 0, 3]], A)],
+    "kron": [(lambda x: pt.linalg.kron(x, x), lambda x: np.kron(x, x), A[:2, :3]), (lambda x, y: pt.linalg.kron(x, y), np.kron, V, A)],
+    "cov": [(lambda x: pt.cov(x), np.cov, A**2), (lambda x: pt.cov(x, rowvar=False, ddof=0), lambda x: np.cov(x, rowvar=False, ddof=0), A**2),
+            (lambda x, y: pt.cov(x, y), np.cov, A**2, A[0]),
+            (lambda x: pt.cov(x, fweights=[1, 2, 1, 3], aweights=[0.5, 1, 2, 1]), lambda x: np.cov(x, fweights=[1, 2, 1, 3], aweights=[0.5, 1, 2, 1]), A**2)],
+    "median": [(lambda x, a=a: pt.median(x, a), lambda x, a=a: np.median(x, a), B**2) for a in (None, 0, 1, (0, 2), -1)]
+              + [(lambda x: pt.median(x, 0), lambda x: np.median(x, 0), np.array([[1, np.nan], [2, 3.0]]))],
+    "quantile": [(lambda x: pt.quantile(x, 0.3, axis=1), lambda x: np.quantile(x, 0.3, axis=1), A**2),
+                 (lambda x: pt.quantile(x, [0.0, 0.25, 1.0]), lambda x: np.quantile(x, [0.0, 0.25, 1.0]), V),
+                 (lambda x: pt.percentile(x, [10, 60], axis=(0, 2), keepdims=True), lambda x: np.percentile(x, [10, 60], axis=(0, 2), keepdims=True), B**2)],
+    "tensordot": [(lambda x, y: pt.tensordot(x, y, 1), lambda x, y: np.tensordot(x, y, 1), A, A.T), (lambda x, y: pt.tensordot(x, y), np.tensordot, B, A),
+                  (lambda x, y: pt.tensordot(x, y, [[2, 1], [1, 0]]), lambda x, y: np.tensordot(x, y, [[2, 1], [1, 0]]), B, A),
+                  (lambda x, y: pt.tensordot(x, y, 0), lambda x, y: np.tensordot(x, y, 0), V, V)],
+    "products": [(pt.vecdot, lambda x, y: (x * y).sum(-1), V, V), (lambda x: pt.vecdot(x, A), lambda x: (x * A).sum(-1), B),
+                 (lambda x, y: pt.matvec(x, y), lambda x, y: x @ y, B, A[0]), (lambda x, y: pt.vecmat(x, y), lambda x, y: x @ y, A[:, 0], B)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name,k", [(name, k) for name, cases in MOVED.items() for k in range(len(cases))])
+def test_as_numpy(name, k, mode):
+    build, numpy, *arrays = MOVED[name][k]
+    rough = {"median", "quantile", "nan_to_num"}
+    check(build, numpy, *arrays, mode=mode, gradient=name not in rough and all(a.size for a in arrays))
+
+
+@pytest.mark.parametrize("width", [0, 2, (1, 2), ((1, 0), (2, 5))], ids=str)
+@pytest.mark.parametrize("pad_mode", ["constant", "edge", "linear_ramp", "maximum", "minimum", "mean", "median", "wrap", "symmetric", "reflect"])
+def test_pad(pad_mode, width, mode):
+    check(lambda x: pt.pad(x, width, mode=pad_mode), lambda x: np.pad(x, width, mode=pad_mode), A, mode=mode)
+    if pad_mode == "constant":
+        check(lambda x: pt.pad(x, width, constant_values=(2, 3)), lambda x: np.pad(x, width, constant_values=(2, 3)), A, mode=mode)
+    if pad_mode == "linear_ramp":
+        check(lambda x: pt.pad(x, width, pad_mode, end_values=(2, 3)), lambda x: np.pad(x, width, pad_mode, end_values=(2, 3)), A, mode=mode)
+    if pad_mode in ("maximum", "mean"):
+        check(lambda x: pt.pad(x, width, pad_mode, stat_length=2), lambda x: np.pad(x, width, pad_mode, stat_length=2), A, mode=mode)
+
+
+@pytest.mark.parametrize(
+    "subscripts,arrays",
+    [("ij,jk->ik", [A, A.T]), ("ij,jk", [A, A.T]), ("ii", [A[:, :3]]), ("ii->i", [A[:, :3]]), ("ij->ji", [A]), ("ij->", [A]),
+     ("i,j->ij", [V, V]), ("i,i", [V, V]), ("i,i->i", [V, V]), ("bij,bjk->bik", [B, B.transpose(0, 2, 1)]), ("...ij,jk->...ik", [B, A.T]),
+     ("...i->...", [B]), ("...,...", [B, A]), ("bij,kj,k->bi", [B, A, V[:3]]), ("ij,kl,jl->ik", [A, A, A[:, :1] * A[0]]) if False else ("ij,kj,lk->il", [A, A, A[:2, :3]]),
+     ("ijk,jk,k->i", [B, A, A[0]]), ("aab->ba", [np.arange(18.0).reshape(3, 3, 2)]), (" i j , j -> i ", [A, A[0]]), ("i,->i", [V, np.float64(2.0)]),
+     ("ba,b", [A, V[:3]]), ("ij,ij,ij->j", [A, A, A])],
+    ids=str,
+)  # fmt: skip
+def test_einsum(subscripts, arrays, mode):
+    arrays = [np.asarray(a) for a in arrays]
+    check(lambda *xs: pt.einsum(subscripts, *xs), lambda *xs: np.einsum(subscripts, *xs), *arrays, mode=mode)
+
+
+def test_einsum_multiplies_the_smallest_first():
+    x, y, z = pt.tensor("x", shape=(500, 2)), pt.tensor("y", shape=(2, 500)), pt.tensor("z", shape=(500, 3))
+    f = bt.function([x, y, z], pt.einsum("ij,jk,kl->il", x, y, z))
+    shapes = [node.outputs[0].type.shape for node in f.maker.fgraph.toposort()]
+    assert (500, 500) not in shapes
+
+
+@pytest.mark.parametrize("subscripts,count,message", [
+    ("ij,jk->ik", 1, "operands"), ("ijk", 1, "dimensions"), ("i1", 1, "letters"), ("ij->iij", 1, "twice"), ("ij->k", 1, "no operand"),
+    ("i.j", 1, "letters")])  # fmt: skip
+def test_invalid_einsum(subscripts, count, message):
+    with pytest.raises(ValueError, match=message):
+        pt.einsum(subscripts, *[pt.dmatrix() for _ in range(count)])
+
+
+@pytest.mark.parametrize("endpoint", [True, False])
+@pytest.mark.parametrize("num", [0, 1, 2, 7])
+def test_sequences(num, endpoint, mode):
+    start, stop = np.array([1.0, 0.1]), np.array([10.0, 4.0])
+    for name in ("linspace", "geomspace", "logspace"):
+        ours, numpys = getattr(pt, name), getattr(np, name)
+        check(lambda a, b: ours(a, b, num, endpoint=endpoint), lambda a, b: numpys(a, b, num, endpoint=endpoint), start, stop,
+              mode=mode, gradient=num > 2 and name == "linspace", rtol=1e-12)  # fmt: skip
+        check(lambda: ours(2, 10, num, endpoint=endpoint), lambda: numpys(2, 10, num, endpoint=endpoint), mode=mode, rtol=1e-12)
+    check(lambda a, b: pt.linspace(a, b, num, axis=-1), lambda a, b: np.linspace(a, b, num, axis=-1), start, stop, mode=mode)
+    check(lambda: pt.linspace(0, 9, num, dtype="int32"), lambda: np.linspace(0, 9, num, dtype="int32"), mode=mode)
+    n = pt.lscalar("n")
+    values, step = pt.linspace(0.0, 5.0, n, retstep=True)
+    got = bt.function([n], [values, step], mode=mode)(max(num, 2))
+    expected = np.linspace(0.0, 5.0, max(num, 2), retstep=True)
+    np.testing.assert_allclose(got[0], expected[0])
+    np.testing.assert_allclose(got[1], expected[1])
+
+
+def test_triangles_and_grids(mode):
+    check(lambda: pt.tri(3, 5, k=-1), lambda: np.tri(3, 5, k=-1), mode=mode)
+    check(lambda: pt.bartlett(7), lambda: np.bartlett(7), mode=mode)
+    for k in (-1, 0, 2):
+        for ours, numpys in ((pt.tril_indices, np.tril_indices), (pt.triu_indices, np.triu_indices)):
+            for got, expected in zip(ours(4, k, 3), numpys(4, k, 3)):
+                np.testing.assert_array_equal(got.eval(), expected)
+    for got, expected in zip(pt.mgrid[0:3, 1:2:4j], np.mgrid[0:3, 1:2:4j]):
+        np.testing.assert_allclose(got.eval(), expected)
+    for got, expected in zip(pt.ogrid[0:3, 1:6:2], np.ogrid[0:3, 1:6:2]):
+        np.testing.assert_allclose(got.eval(), expected)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int8", "uint64", "bool"])
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_searchsorted(dtype, side, mode):
+    rng = np.random.default_rng(0)
+    x = np.sort(rng.integers(0, 9, 40)).astype(dtype)
+    v = rng.integers(0, 10, (5, 7)).astype(dtype)
+    check(lambda a, b: pt.searchsorted(a, b, side), lambda a, b: np.searchsorted(a, b, side), x, v, mode=mode)
+    check(lambda b: pt.searchsorted([1.0, 2.0, 5.0], b, side), lambda b: np.searchsorted([1.0, 2.0, 5.0], b, side), v, mode=mode)
+    unsorted = rng.permutation(x)
+    order = np.argsort(unsorted)
+    check(lambda a: a.searchsorted(3, side, order), lambda a: np.searchsorted(a, 3, side, order), unsorted, mode=mode)
+
+
+def test_searchsorted_in_batches(mode):
+    x, v = pt.dvector("x"), pt.dmatrix("v")
+    xs, vs = pt.dmatrix("xs"), pt.dtensor3("vs")
+    out = bt.graph.vectorize_graph(pt.searchsorted(x, v), {x: xs, v: vs})
+    rng = np.random.default_rng(1)
+    a, b = np.sort(rng.normal(size=(3, 9)), 1), rng.normal(size=(3, 2, 4))
+    np.testing.assert_array_equal(bt.function([xs, vs], out, mode=mode)(a, b), [np.searchsorted(i, j) for i, j in zip(a, b)])
+
+
+def test_digitize(mode):
+    x = np.array([-1.0, 0.0, 0.5, 1.0, 2.0, 9.0])
+    for bins in (np.array([0.0, 1.0, 2.0]), np.array([2.0, 1.0, 0.0]), np.array([1.0])):
+        for right in (False, True):
+            check(lambda a, b: pt.digitize(a, b, right), lambda a, b: np.digitize(a, b, right), x, bins, mode=mode)
+
+
+@pytest.mark.parametrize("array", [np.array([3, 1, 1, 7, 3]), np.array([[2.0, np.nan], [np.nan, -1.0]]), np.empty(0), np.array([True, False])], ids=str)
+def test_unique(array, mode):
+    x = pt.tensor(dtype=array.dtype, shape=(None,) * array.ndim)
+    got = bt.function([x], pt.unique(x, True, True, True), mode=mode)(array)
+    expected = np.unique(array, True, True, True)
+    for g, e in zip(got, expected):
+        np.testing.assert_array_equal(g, np.asarray(e).reshape(g.shape))
+    assert got[2].shape == array.shape
+
+
+def test_counts(mode):
+    x = np.array([1, 4, 1, 0])
+    check(lambda a: pt.bincount(a), np.bincount, x, mode=mode)
+    check(lambda a: pt.bincount(a, minlength=9), lambda a: np.bincount(a, minlength=9), x, mode=mode)
+    check(lambda a, w: pt.bincount(a, w), np.bincount, x, V[:4], mode=mode)
+    check(lambda a: pt.bincount(a), np.bincount, x[:0], mode=mode)
+    i = pt.lvector()
+    with pytest.raises(ValueError, match="negative"):
+        bt.function([i], pt.bincount(i), mode=mode)([1, -1])
+
+
+def test_choices_and_places(mode):
+    which = np.array([2, 0, 1, 2])
+    choices = [np.arange(4), np.arange(4) * 10, np.full(4, -1)]
+    check(lambda a: pt.choose(a, choices), lambda a: np.choose(a, choices), which, mode=mode)
+    for how in ("clip", "wrap"):
+        check(lambda a: pt.choose(a, choices, how), lambda a: np.choose(a, choices, mode=how), which * 3 - 2, mode=mode)
+    i = pt.lvector()
+    for bad in ([3, 0, 0, 0], [-1, 0, 0, 0]):
+        with pytest.raises(IndexError):
+            bt.function([i], pt.choose(i, choices), mode=mode)(bad)
+        with pytest.raises(ValueError, match="out of range"):
+            bt.function([i], pt.ravel_multi_index([i, i], (3, 3)), mode=mode)(bad)
+    check(lambda a: pt.ravel_multi_index((a, a), (3, 4)), lambda a: np.ravel_multi_index((a, a), (3, 4)), which, mode=mode)
+    for k in range(2):
+        check(lambda a: pt.unravel_index(a, (3, 4))[k], lambda a: np.unravel_index(a, (3, 4))[k], which * 5, mode=mode)
+    check(lambda a: pt.inverse_permutation(a), lambda a: np.argsort(a), np.array([2, 0, 3, 1]), mode=mode)
+
+
+def test_pack_and_unpack(mode):
+    x, y = pt.dmatrix("x"), pt.dtensor3("y")
+    packed, shapes = pt.pack(x, y, keep_axes=-1)
+    back = pt.unpack(packed, [[3], [2, 3]], keep_axes=-1)
+    got = bt.function([x, y], [packed, *shapes, *back], mode=mode)(A, B)
+    np.testing.assert_array_equal(got[0], np.concatenate([A, B.reshape(-1, 4)]))
+    assert got[1].tolist() == [3] and got[2].tolist() == [2, 3]
+    np.testing.assert_array_equal(got[3], A)
+    np.testing.assert_array_equal(got[4], B)
+    flat, shapes = pt.pack(x, 2.0)
+    for got, expected in zip(bt.function([x], pt.unpack(flat, shapes), mode=mode)(A), (A, 2.0)):
+        np.testing.assert_array_equal(got, expected)
+
+
+def test_vectorize():
+    x = pt.dtensor3("x")
+    norm = pt.vectorize(lambda v: pt.sqrt((v**2).sum()), "(n)->()")
+    np.testing.assert_allclose(bt.function([x], norm(x))(B), np.linalg.norm(B, axis=-1))
+    outer = pt.vectorize(lambda a, b: pt.outer(a, b), "(m),(n)->(m,n)")
+    np.testing.assert_allclose(bt.function([x], outer(x, x[:, :, :2]))(B), np.einsum("...i,...j->...ij", B, B[..., :2]))
+    with pytest.raises(ValueError, match="signature"):
+        pt.vectorize(lambda v: v, "(n->()")
+    with pytest.raises(ValueError, match="dimensions"):
+        norm(pt.dscalar())
+
+
+def test_parts_of_real_numbers(mode):
+    x = np.array([-2.0, 0.0, 3.0])
+    for name in ("real", "imag", "conj", "conjugate", "angle"):
+        check(getattr(pt, name), getattr(np, name), x, mode=mode, gradient=False)
+
+
+def test_what_is_known():
+    assert pt.get_vector_length(pt.as_tensor([1, 2, 3])) == 3
+    with pytest.raises(ValueError):
+        pt.get_vector_length(pt.dvector())
+    assert pt.get_underlying_scalar_constant_value(pt.as_tensor([2.0, 2.0])) == 2
+    assert pt.get_scalar_constant_value(pt.as_tensor(3) + 4) == 7
+    with pytest.raises(bt.NotScalarConstantError):
+        pt.get_scalar_constant_value(pt.dscalar())
+    assert pt.is_flat(pt.dvector()) and not pt.is_flat(pt.dmatrix())
+
+
+@pytest.mark.parametrize("build,error", [
+    (lambda x: pt.flip(x, 5), IndexError), (lambda x: pt.roll(x, 1, 5), IndexError), (lambda x: pt.rot90(x, 1, (0, 0)), ValueError),
+    (lambda x: pt.pad(x, -1), ValueError), (lambda x: pt.pad(x, 1, mode="upside"), ValueError), (lambda x: pt.pad(x, 1, end_values=2), ValueError),
+    (lambda x: pt.join_dims(x, 0, 3), ValueError), (lambda x: pt.take_along_axis(x, np.array([1])), ValueError),
+    (lambda x: pt.take_along_axis(x, x), TypeError), (lambda x: pt.quantile(x, 1.5), ValueError), (lambda x: pt.tensordot(x, x, 3), ValueError),
+    (lambda x: pt.tensordot(pt.ones((2, 3)), pt.ones((2, 3)), 1), ValueError), (lambda x: pt.searchsorted(x, 1), ValueError),
+    (lambda x: pt.repeat(x, 1.5), TypeError), (lambda x: pt.split(x, [-1, 2]), ValueError), (lambda x: pt.matvec(x[0], x), ValueError),
+    (lambda x: pt.fill_diagonal(x[0], 1), ValueError), (lambda x: pt.bincount(x), TypeError), (lambda x: pt.linspace(0, 1, -1), ValueError),
+])  # fmt: skip
+def test_wrong_arguments(build, error):
+    with pytest.raises(error):
+        build(pt.dmatrix("x"))
+
+
+def test_lengths_that_differ_are_errors_of_calls(mode):
+    x, y, n = pt.dmatrix("x"), pt.dmatrix("y"), pt.lvector("n")
+    with pytest.raises(ValueError):
+        bt.function([x, y], pt.tensordot(x, y, 1), mode=mode)(A, A)
+    with pytest.raises(ValueError):
+        bt.function([x, y], pt.einsum("ij,jk", x, y), mode=mode)(A, A)
+    with pytest.raises(ValueError):
+        bt.function([x], pt.einsum("ii", x), mode=mode)(A)
+    with pytest.raises(ValueError):
+        bt.function([x, n], pt.repeat(x, n, axis=0), mode=mode)(A, [1, 2])
+    with pytest.raises(ValueError, match="negative"):
+        bt.function([x, n], pt.repeat(x, n, axis=0), mode=mode)(A, [1, 2, -1])
+    with pytest.raises(ValueError):
+        bt.function([x, n], pt.split(x, [n[0], n[1]])[0], mode=mode)(A, [1, 1])

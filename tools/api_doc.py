@@ -1,0 +1,93 @@
+#!/usr/bin/env python3
+"""Writes docs/api.md: every public function of bitale.tensor, its arguments and its first sentence, and what of PyTensor's
+names is missing or takes other arguments. `--check` compares instead. tests/api has PyTensor's names and the reasons."""
+
+from __future__ import annotations
+
+import csv
+import inspect
+import pathlib
+import re
+import sys
+
+root = pathlib.Path(__file__).parents[1]
+sys.path.insert(0, str(root / "tests"))
+
+from api import known
+from api.arguments import names
+
+import bitale.tensor as pt
+
+
+def theirs() -> dict[str, dict[str, str]]:
+    with open(root / "tests" / "api" / "names.csv", newline="") as file:
+        return {row["name"]: row for row in csv.DictReader(file)}
+
+
+def found(name: str) -> object:
+    value: object = pt
+    for part in name.split("."):
+        value = getattr(value, part, ...)
+    return value
+
+
+def missing() -> list[str]:
+    return [name for name in theirs() if found(name) is ...]
+
+
+def other_arguments() -> dict[str, tuple[list[str], list[str]]]:
+    """By name: PyTensor's arguments, and ours."""
+    out = {}
+    for name, row in theirs().items():
+        value = found(name)
+        expected = [argument.split("=")[0] for argument in row["arguments"].split()]
+        if value is ... or not expected:
+            continue
+        ours = names(value)
+        if ours != expected:
+            out[name] = (expected, ours or [])
+    return out
+
+
+def sentence(value: object) -> str:
+    text = re.sub(r"\s+", " ", inspect.getdoc(value) or "")
+    text = text.split(" -> TensorVariable ")[-1]
+    end = re.search(r"[.:](?= |$)", text)
+    return (text[: end.start()] if end else text).replace("|", "\\|")
+
+
+def functions(module: object, prefix: str) -> list[str]:
+    lines = []
+    for name in sorted(dir(module)):
+        value = getattr(module, name)
+        if name[0] == "_" or not callable(value) or inspect.isclass(value) or re.fullmatch(known.constructors, name):
+            continue
+        if not getattr(value, "__doc__", None) or isinstance(value, pt.TensorType):
+            continue
+        arguments = ", ".join(names(value) or [])
+        lines.append(f"| `{prefix}{name}({arguments})` | {sentence(value)} |")
+    return lines
+
+
+def page() -> str:
+    lines = [
+        "# Functions of bitale.tensor",
+        "",
+        "Written by `tools/api_doc.py`; `help(bitale.tensor.NAME)` says more. Constructors of variables (`dmatrix`, `lvectors`, ...) are",
+        "left out. Elementwise functions broadcast, fuse with what is around them and have derivatives unless said otherwise.",
+        "",
+    ]
+    for module, prefix in ((pt, ""), (pt.special, "special."), (pt.linalg, "linalg.")):
+        lines += [f"## bitale.tensor{'.' + prefix[:-1] if prefix else ''}", "", "| function | |", "|---|---|", *functions(module, prefix), ""]
+    lines += ["## Names of pytensor.tensor that are missing", "", "| name | why |", "|---|---|"]
+    lines += [f"| `{name}` | {known.reason_missing(name)} |" for name in missing()]
+    lines += ["", "## Functions whose arguments have other names than in pytensor.tensor", "", "| function | there | here |", "|---|---|---|"]
+    lines += [f"| `{name}` | `{', '.join(there)}` | `{', '.join(here)}` |" for name, (there, here) in sorted(other_arguments().items())]
+    return "\n".join(lines) + "\n"
+
+
+if __name__ == "__main__":
+    target = root / "docs" / "api.md"
+    if "--check" in sys.argv:
+        sys.exit(0 if target.read_text() == page() else "docs/api.md is not up to date: run tools/api_doc.py")
+    target.write_text(page())
