@@ -344,3 +344,88 @@ def test_pickle_print_and_equality():
     assert "Scan{" in bt.dprint(ys, file="str") and "Add" in bt.dprint(ys, file="str")
     f = pickle.loads(pickle.dumps(bt.function([x], ys)))
     np.testing.assert_allclose(f([1.0, 2.0, 3.0]), [1.0, 3.0, 6.0])
+
+
+def scans(f):
+    return [node for node in f.maker.fgraph.toposort() if type(node.op).__name__ == "Scan" or str(node.op).startswith("Scan")]
+
+
+def test_value_and_gradient_share_the_forward_scan():
+    x, a = pt.dvector("x"), pt.dscalar("a")
+    ys = bt.scan(lambda x_t, y: pt.tanh(a * y + x_t), x, 0.5, return_updates=False)
+    cost = (ys**2).sum()
+    f = bt.function([x, a], [cost, *bt.grad(cost, [x, a])])
+    assert len(scans(f)) == 2  # one forward, one backward
+    g = bt.function([x, a], [ys, bt.scan(lambda x_t, y: pt.tanh(a * y + x_t), x, 0.5, return_updates=False) + 1.0])
+    assert len(scans(g)) == 1
+
+
+def test_the_last_step_alone_stores_no_trace():
+    a, n = pt.dscalar("a"), pt.lscalar("n")
+    ys = bt.scan(lambda y: y * a + 1.0, outputs_info=0.0, n_steps=n, return_updates=False)
+    f = bt.function([a, n], ys[-1])
+    (scan,) = scans(f)
+    assert all(out.ndim == 0 for out in scan.outputs)
+    assert "[n]" not in f.dprint("program", file="str")
+    y = 0.0
+    for _ in range(1000):
+        y = y * 0.5 + 1.0
+    assert f(0.5, 1000) == y
+    with pytest.raises(IndexError):
+        f(0.5, 0)
+
+
+def test_a_map_is_no_loop_of_its_own():
+    x, y = pt.dvector("x"), pt.dmatrix("y")
+    out = bt.scan(lambda a, b: pt.exp(a) * b.sum(), [x, y], return_updates=False)
+    f = bt.function([x, y], out)
+    assert not scans(f)
+    values = rng.normal(size=4), rng.normal(size=(4, 3))
+    np.testing.assert_allclose(f(*values), np.exp(values[0]) * values[1].sum(1))
+    with pytest.raises(ValueError):
+        f(values[0], rng.normal(size=(3, 3)))
+    n = pt.lscalar("n")
+    g = bt.function([x, n], bt.scan(lambda a: a + 1.0, x, n_steps=n, return_updates=False))
+    np.testing.assert_allclose(g([1.0, 2.0, 3.0], 2), [2.0, 3.0])
+    with pytest.raises(ValueError):
+        g([1.0, 2.0, 3.0], 4)
+
+
+def test_work_on_sequences_leaves_the_loop():
+    x, w, h0 = pt.dmatrix("x"), pt.dmatrix("w"), pt.dvector("h0")
+    hs = bt.scan(lambda x_t, h: pt.tanh(w @ h) + w @ x_t, x, h0, return_updates=False)
+    f = bt.function([x, w, h0], hs)
+    text = bt.dprint(f, file="str")
+    (scan,) = scans(f)
+    assert "Dot" in text.split("Scan")[1] or "Dot" in text
+    values = rng.normal(size=(5, 3)), rng.normal(size=(3, 3)), rng.normal(size=3)
+    h, expected = values[2], []
+    for each in values[0]:
+        h = np.tanh(values[1] @ h) + values[1] @ each
+        expected.append(h)
+    np.testing.assert_allclose(f(*values), expected, rtol=1e-12)
+
+
+def test_scans_are_native_loops():
+    """Nothing in these is called back through the host."""
+    x, w, h0 = pt.dmatrix("x"), pt.dmatrix("w"), pt.dvector("h0")
+    hs = bt.scan(lambda x_t, h: pt.tanh(w @ h + x_t), x, h0, return_updates=False)
+    cost = (hs**2).sum()
+    for f in (bt.function([x, w, h0], hs), bt.function([x, w, h0], bt.grad(cost, [x, w, h0]))):
+        assert "host" not in f.dprint("program", file="str")
+
+
+def test_a_step_that_needs_the_host_runs_all_the_same():
+    x = pt.dvector("x")
+
+    def step(x_t, s):
+        return pt.sort(s) * 0.5 + x_t, pt.arange(pt.cast(abs(x_t), "int64")).sum()
+
+    out = bt.scan(step, x, [pt.zeros([3]) + pt.arange(3.0)[::-1], None], return_updates=False)
+    values = np.array([1.5, -3.0, 2.0])
+    got = call([x], out, [values])
+    s = np.array([2.0, 1.0, 0.0])
+    for k, each in enumerate(values):
+        s = np.sort(s) * 0.5 + each
+        np.testing.assert_allclose(got[0][k], s)
+        assert got[1][k] == np.arange(int(abs(each))).sum()

@@ -1,0 +1,517 @@
+// Scans: those that share states are one, what nobody reads is not computed, who reads the last element of a trace
+// reads the final state, and what does not depend on the states is computed for all steps at once.
+#include <algorithm>
+
+#include "bitale/core/error.hpp"
+#include "bitale/ops/debugging.hpp"
+#include "bitale/ops/ops.hpp"
+#include "bitale/ops/scan.hpp"
+#include "bitale/rewriting/passes.hpp"
+#include "graph/calculus.hpp"
+#include "graph/pointer_map.hpp"
+#include "ops/lengths.hpp"
+#include "ops/scan.hpp"
+#include "ops/subtensor.hpp"
+#include "rules/vocabulary.hpp"
+
+namespace bitale::rewriting {
+
+namespace {
+
+const ScanOp* scan_op(const Apply& node) { return node ? dynamic_cast<const ScanOp*>(&node.op()) : nullptr; }
+
+// A loop in parts, and what its results stand for.
+struct Loop {
+  ScanParts parts;
+  std::vector<Variables> finals, traces;  // per state and trace: outputs of the nodes that it came from
+  Variables steps;                        // with until
+};
+
+Loop loop_of(const Apply& node) {
+  const ScanOp& op = *scan_op(node);
+  const ScanLayout& layout = op.layout();
+  Loop out;
+  ScanParts& parts = out.parts;
+  parts.n_steps = node.input(0);
+  for (int k = 0; k < layout.sequences; ++k) {
+    parts.sequences.push_back(node.input(op.sequence_input(k)));
+    parts.elements.push_back(op.element(k));
+  }
+  for (int k = 0; k < layout.states; ++k) {
+    parts.initial.push_back(node.input(op.initial_input(k)));
+    parts.states.push_back(op.state(k));
+    parts.next.push_back(op.next(k));
+    out.finals.push_back({node.output(k)});
+  }
+  for (int k = 0; k < op.trace_count(); ++k) {
+    parts.traced.push_back(op.traced(k));
+    out.traces.push_back({node.output(op.trace_output(k))});
+  }
+  for (int k = 0; k < op.constant_count(); ++k)
+    parts.constants.emplace_back(op.inner_constant(k), node.input(op.constant_input(k)));
+  if (layout.has_until) {
+    parts.until = op.until();
+    out.steps = {node.outputs().back()};
+  }
+  parts.truncate_gradient = layout.truncate_gradient;
+  parts.name = layout.name;
+  return out;
+}
+
+// Everything that a step computes, in one list.
+Variables results_of(const ScanParts& parts) {
+  Variables out = parts.next;
+  out.insert(out.end(), parts.traced.begin(), parts.traced.end());
+  if (parts.until) out.push_back(parts.until);
+  return out;
+}
+void set_results(ScanParts& parts, const Variables& from) {
+  auto at = from.begin();
+  for (auto& each : parts.next) each = *at++;
+  for (auto& each : parts.traced) each = *at++;
+  if (parts.until) parts.until = *at;
+}
+void replace_in_step(ScanParts& parts, const Replacements& replacements) {
+  if (!replacements.empty()) set_results(parts, clone_replace(results_of(parts), replacements));
+}
+
+bool same_value(const Variable& a, const Variable& b) {
+  if (a.same_as(b)) return true;
+  return a.is_constant() && b.is_constant() && a.type()->equals(*b.type()) && identical(*a.constant(), *b.constant());
+}
+
+// One variable of the step for each outer value.
+void share_inputs(ScanParts& parts) {
+  Replacements same;
+  const auto merge = [&](Variables& outer, Variables& inner) {
+    Variables kept_outer, kept_inner;
+    for (std::size_t k = 0; k < outer.size(); ++k) {
+      std::size_t found = 0;
+      while (found < kept_outer.size() &&
+             !(same_value(kept_outer[found], outer[k]) && kept_inner[found].type()->equals(*inner[k].type())))
+        ++found;
+      if (found < kept_outer.size()) {
+        same.emplace_back(inner[k], kept_inner[found]);
+        continue;
+      }
+      kept_outer.push_back(outer[k]);
+      kept_inner.push_back(inner[k]);
+    }
+    outer = kept_outer, inner = kept_inner;
+  };
+  merge(parts.sequences, parts.elements);
+  Variables inner, outer;
+  for (auto& [leaf, value] : parts.constants) inner.push_back(leaf), outer.push_back(value);
+  merge(outer, inner);
+  parts.constants.clear();
+  for (std::size_t k = 0; k < inner.size(); ++k) parts.constants.emplace_back(inner[k], outer[k]);
+  replace_in_step(parts, same);
+}
+
+// The results of a step, equal ones the same variable; states stand for those that `representative` names.
+Variables merged_results(const ScanParts& parts, const std::vector<std::size_t>& representative) {
+  Replacements same;
+  for (std::size_t k = 0; k < representative.size(); ++k)
+    if (representative[k] != k) same.emplace_back(parts.states[k], parts.states[representative[k]]);
+  const Variables results = clone_replace(results_of(parts), same);
+  Variables leaves;
+  VariableSet taken;
+  for (auto& leaf : graph_inputs(results))
+    if (taken.insert(leaf).second) leaves.push_back(leaf);
+  const FunctionGraph graph(leaves, results);
+  Replacements back;
+  for (std::size_t k = 0; k < leaves.size(); ++k) back.emplace_back(graph.inputs()[k], leaves[k]);
+  return clone_replace(graph.outputs(), back);
+}
+
+// States that begin alike and go on alike are one; so are equal traces. How many states have gone.
+std::size_t share_states(Loop& loop) {
+  ScanParts& parts = loop.parts;
+  const std::size_t count = parts.states.size();
+  std::vector<std::size_t> representative(count);
+  for (std::size_t k = 0; k < count; ++k) {
+    representative[k] = k;
+    for (std::size_t j = 0; j < k; ++j)
+      if (representative[j] == j && same_value(parts.initial[j], parts.initial[k]) &&
+          parts.states[j].type()->equals(*parts.states[k].type())) {
+        representative[k] = j;
+        break;
+      }
+  }
+  // Held to be the same until their next values differ.
+  Variables results;
+  for (bool changed = true; changed;) {
+    changed = false;
+    results = merged_results(parts, representative);
+    std::vector<std::size_t> finer(count);
+    for (std::size_t k = 0; k < count; ++k) {
+      finer[k] = k;
+      for (std::size_t j = 0; j < k; ++j)
+        if (finer[j] == j && representative[j] == representative[k] && same_value(results[j], results[k])) {
+          finer[k] = j;
+          break;
+        }
+    }
+    changed = finer != representative;
+    representative = finer;
+  }
+  set_results(parts, results);
+  Loop out;
+  out.parts = parts;
+  out.steps = loop.steps;
+  for (auto* list : {&out.parts.states, &out.parts.initial, &out.parts.next, &out.parts.traced}) list->clear();
+  std::vector<std::size_t> place(count);
+  for (std::size_t k = 0; k < count; ++k) {
+    if (representative[k] != k) {
+      auto& finals = out.finals[place[representative[k]]];
+      finals.insert(finals.end(), loop.finals[k].begin(), loop.finals[k].end());
+      continue;
+    }
+    place[k] = out.finals.size();
+    out.parts.states.push_back(parts.states[k]);
+    out.parts.initial.push_back(parts.initial[k]);
+    out.parts.next.push_back(parts.next[k]);
+    out.finals.push_back(loop.finals[k]);
+  }
+  for (std::size_t k = 0; k < parts.traced.size(); ++k) {
+    const auto is_same = [&](const Variable& other) { return same_value(other, parts.traced[k]); };
+    const auto found = std::find_if(out.parts.traced.begin(), out.parts.traced.end(), is_same);
+    if (found != out.parts.traced.end()) {
+      auto& traces = out.traces[std::size_t(found - out.parts.traced.begin())];
+      traces.insert(traces.end(), loop.traces[k].begin(), loop.traces[k].end());
+      continue;
+    }
+    out.parts.traced.push_back(parts.traced[k]);
+    out.traces.push_back(loop.traces[k]);
+  }
+  const std::size_t gone = count - out.parts.states.size();
+  loop = std::move(out);
+  return gone;
+}
+
+// Without what nobody reads: traces, states, sequences.
+bool drop_unread(const FunctionGraph& graph, Loop& loop) {
+  ScanParts& parts = loop.parts;
+  const auto is_read = [&](const Variables& outputs) {
+    return std::any_of(outputs.begin(), outputs.end(), [&](auto& each) { return !graph.clients(each).empty(); });
+  };
+  const std::size_t before = parts.traced.size() + parts.states.size() + parts.sequences.size();
+  Loop out;
+  out.parts = parts;
+  out.steps = loop.steps;
+  for (auto* list : {&out.parts.states, &out.parts.initial, &out.parts.next, &out.parts.traced, &out.parts.sequences,
+                     &out.parts.elements})
+    list->clear();
+  Variables needed;
+  for (std::size_t k = 0; k < parts.traced.size(); ++k)
+    if (is_read(loop.traces[k])) {
+      out.parts.traced.push_back(parts.traced[k]);
+      out.traces.push_back(loop.traces[k]);
+      needed.push_back(parts.traced[k]);
+    }
+  if (parts.until) needed.push_back(parts.until);
+  std::vector<bool> lives(parts.states.size(), false);
+  for (std::size_t k = 0; k < lives.size(); ++k)
+    if (is_read(loop.finals[k])) lives[k] = true, needed.push_back(parts.next[k]);
+  for (bool grows = true; grows;) {
+    grows = false;
+    VariableSet leaves;
+    for (auto& leaf : graph_inputs(needed)) leaves.insert(leaf);
+    for (std::size_t k = 0; k < lives.size(); ++k)
+      if (!lives[k] && leaves.contains(parts.states[k])) lives[k] = grows = true, needed.push_back(parts.next[k]);
+  }
+  for (std::size_t k = 0; k < lives.size(); ++k)
+    if (lives[k]) {
+      out.parts.states.push_back(parts.states[k]);
+      out.parts.initial.push_back(parts.initial[k]);
+      out.parts.next.push_back(parts.next[k]);
+      out.finals.push_back(loop.finals[k]);
+    }
+  VariableSet leaves;
+  for (auto& leaf : graph_inputs(needed)) leaves.insert(leaf);
+  // A sequence says how many steps there may be: one of another length than n_steps is an error, read or not.
+  for (std::size_t k = 0; k < parts.sequences.size(); ++k)
+    if (leaves.contains(parts.elements[k]) || !is_same_length(length_of(parts.sequences[k], 0), parts.n_steps)) {
+      out.parts.sequences.push_back(parts.sequences[k]);
+      out.parts.elements.push_back(parts.elements[k]);
+    }
+  if (out.parts.traced.empty() && out.parts.states.empty() && !out.parts.until) return false;
+  const bool changed = out.parts.traced.size() + out.parts.states.size() + out.parts.sequences.size() != before;
+  loop = std::move(out);
+  return changed;
+}
+
+// In place of all that the loop's results stand for.
+void put_in_place(FunctionGraph& graph, const Loop& loop, Replacements pairs, const char* rule) {
+  Variables outputs;
+  if (!loop.parts.states.empty() || !loop.parts.traced.empty() || loop.parts.until)
+    outputs = make_scan(loop.parts).outputs();
+  const auto stands = [&](const Variables& olds, const Variable& value) {
+    for (auto& old : olds)
+      if (!graph.clients(old).empty()) pairs.emplace_back(old, fit(value, old).value_or(value));
+  };
+  for (std::size_t k = 0; k < loop.finals.size(); ++k) stands(loop.finals[k], outputs[k]);
+  for (std::size_t k = 0; k < loop.traces.size(); ++k) stands(loop.traces[k], outputs[loop.finals.size() + k]);
+  if (loop.parts.until) stands(loop.steps, outputs.back());
+  graph.replace_all(pairs, rule);
+}
+
+bool reads(const Apply& node, const Apply& other) {
+  for (auto& each : toposort(node.inputs()))
+    if (each.same_as(other)) return true;
+  return false;
+}
+
+// Two loops as one, if that shares states.
+std::optional<Loop> merged(const Apply& a, const Apply& b) {
+  if (!same_value(a.input(0), b.input(0))) return std::nullopt;
+  const ScanOp &first = *scan_op(a), &second = *scan_op(b);
+  if (first.layout().has_until != second.layout().has_until ||
+      first.layout().truncate_gradient != second.layout().truncate_gradient)
+    return std::nullopt;
+  Loop out = loop_of(a), other = loop_of(b);
+  // Equal ops have the very same inner variables: the second one gets its own.
+  Replacements own;
+  const auto renamed = [&](Variable& leaf) {
+    own.emplace_back(leaf, Variable(leaf.type(), leaf.name()));
+    leaf = own.back().second;
+  };
+  for (auto& leaf : other.parts.elements) renamed(leaf);
+  for (auto& leaf : other.parts.states) renamed(leaf);
+  for (auto& [leaf, value] : other.parts.constants) renamed(leaf);
+  replace_in_step(other.parts, own);
+  const auto append = [](auto& to, const auto& from) { to.insert(to.end(), from.begin(), from.end()); };
+  append(out.parts.sequences, other.parts.sequences);
+  append(out.parts.elements, other.parts.elements);
+  append(out.parts.initial, other.parts.initial);
+  append(out.parts.states, other.parts.states);
+  append(out.parts.next, other.parts.next);
+  append(out.parts.traced, other.parts.traced);
+  append(out.parts.constants, other.parts.constants);
+  append(out.finals, other.finals);
+  append(out.traces, other.traces);
+  if (!out.parts.until) {
+    share_inputs(out.parts);
+    if (share_states(out) == 0) return std::nullopt;
+    return out;
+  }
+  // Both end after the same step only if they ask the same.
+  append(out.steps, other.steps);
+  out.parts.traced.push_back(other.parts.until);
+  out.traces.emplace_back();
+  share_inputs(out.parts);
+  if (share_states(out) == 0) return std::nullopt;
+  const auto asked = std::find_if(out.traces.begin(), out.traces.end(), [](auto& each) { return each.empty(); });
+  if (asked == out.traces.end() ||
+      !same_value(out.parts.traced[std::size_t(asked - out.traces.begin())], out.parts.until))
+    return std::nullopt;
+  out.parts.traced.erase(out.parts.traced.begin() + (asked - out.traces.begin()));
+  out.traces.erase(asked);
+  return out;
+}
+
+std::vector<Apply> scans_of(const FunctionGraph& graph) {
+  std::vector<Apply> out;
+  bool any = false;
+  for (std::size_t slot = 0; slot < graph.slot_count() && !any; ++slot) any = scan_op(graph.at_slot(slot));
+  if (!any) return out;
+  for (auto& node : graph.toposort())
+    if (scan_op(node)) out.push_back(node);
+  return out;
+}
+
+void merge_scans(FunctionGraph& graph) {
+  const RuleScope scope("scan_merge");
+  for (bool changed = true; changed;) {
+    changed = false;
+    const std::vector<Apply> nodes = scans_of(graph);
+    for (std::size_t i = 0; i < nodes.size() && !changed; ++i)
+      for (std::size_t j = i + 1; j < nodes.size() && !changed; ++j) {
+        if (reads(nodes[j], nodes[i])) continue;
+        if (auto both = merged(nodes[i], nodes[j])) {
+          put_in_place(graph, *both, {}, "scan_merge");
+          changed = true;
+        }
+      }
+  }
+}
+
+void remove_unread(FunctionGraph& graph) {
+  const RuleScope scope("scan_remove_unused");
+  std::vector<Apply> nodes = scans_of(graph);
+  for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {  // readers first
+    if (!graph.contains(*node)) continue;
+    Loop loop = loop_of(*node);
+    share_inputs(loop.parts);
+    if (drop_unread(graph, loop)) put_in_place(graph, loop, {}, "scan_remove_unused");
+  }
+}
+
+// ---- out of the loop ------------------------------------------------------------------------------------------------
+
+bool is_dear(const Apply& node) {
+  if (const ScalarOp* scalar = node.op().elementwise()) return !(scalar->traits & cheap);
+  return node.op().view_of(node, 0).empty();
+}
+
+void push_out(FunctionGraph& graph) {
+  const RuleScope scope("scan_push_out");
+  for (const Apply& node : scans_of(graph)) {
+    if (!graph.contains(node) || scan_op(node)->layout().has_until) continue;
+    Loop loop = loop_of(node);
+    ScanParts& parts = loop.parts;
+    PointerSet of_states, of_elements;
+    for (auto& state : parts.states) of_states.insert(state.node());
+    for (auto& element : parts.elements) of_elements.insert(element.node());
+    PointerSet dear;
+    Variables moved;
+    VariableSet seen;
+    const auto move = [&](const Variable& v) {
+      if (v.has_owner() && of_elements.contains(v.node()) && !of_states.contains(v.node()) && seen.insert(v).second)
+        moved.push_back(v);
+    };
+    const std::vector<Apply> order = toposort(results_of(parts));
+    for (const Apply& each : order)
+      for (auto& output : each.outputs()) {
+        const auto any = [&](PointerSet& set) {
+          return std::any_of(each.inputs().begin(), each.inputs().end(),
+                             [&](auto& v) { return set.contains(v.node()); });
+        };
+        if (any(of_states)) of_states.insert(output.node());
+        if (any(of_elements)) of_elements.insert(output.node());
+        if (is_dear(each) || any(dear)) dear.insert(output.node());
+      }
+    // What takes computing is done for all steps at once; what is read once it is there, in the loop.
+    for (const Apply& each : order)
+      if (of_states.contains(each.output().node()))
+        for (auto& input : each.inputs())
+          if (dear.contains(input.node())) move(input);
+    for (auto& next : parts.next)
+      if (dear.contains(next.node())) move(next);
+    for (auto& traced : parts.traced) move(traced);
+    std::vector<std::size_t> elements_as_traces;  // a trace of a sequence is the sequence
+    for (std::size_t k = 0; k < parts.traced.size(); ++k)
+      for (std::size_t s = 0; s < parts.elements.size(); ++s)
+        if (parts.traced[k].same_as(parts.elements[s])) elements_as_traces.push_back(k);
+    if (moved.empty() && elements_as_traces.empty()) continue;
+    Variables whole;
+    Replacements rows;
+    for (std::size_t k = 0; k < parts.sequences.size(); ++k) {
+      Variable sequence = parts.sequences[k];
+      if (!is_same_length(length_of(sequence, 0), parts.n_steps)) {
+        std::vector<std::optional<Operand>> lengths(static_cast<std::size_t>(sequence.ndim()));
+        lengths[0] = Operand(parts.n_steps);
+        sequence = specify_shape(sequence, lengths);
+      }
+      whole.push_back(sequence);
+      rows.emplace_back(parts.elements[k], sequence);
+    }
+    Variables stacks;
+    try {
+      stacks = moved.empty() ? Variables() : calculus().vectorize(clone_replace(moved, parts.constants), rows);
+    } catch (const NotImplementedError&) {
+      continue;
+    }
+    bool fits = true;
+    for (std::size_t k = 0; k < stacks.size(); ++k) fits &= stacks[k].ndim() == moved[k].ndim() + 1;
+    if (!fits) continue;
+    Replacements pairs, leaves;
+    Loop rest = loop;
+    rest.parts.traced.clear(), rest.traces.clear();
+    for (std::size_t k = 0; k < parts.traced.size(); ++k) {
+      Variable stack;
+      for (std::size_t m = 0; m < moved.size() && !stack; ++m)
+        if (moved[m].same_as(parts.traced[k])) stack = stacks[m];
+      for (std::size_t s = 0; s < parts.elements.size() && !stack; ++s)
+        if (parts.elements[s].same_as(parts.traced[k])) stack = whole[s];
+      if (!stack) {
+        rest.parts.traced.push_back(parts.traced[k]);
+        rest.traces.push_back(loop.traces[k]);
+        continue;
+      }
+      for (auto& old : loop.traces[k])
+        if (!graph.clients(old).empty()) pairs.emplace_back(old, fit(stack, old).value_or(stack));
+    }
+    for (std::size_t m = 0; m < moved.size(); ++m) {
+      leaves.emplace_back(moved[m], Variable(moved[m].type()));
+      rest.parts.elements.push_back(leaves.back().second);
+      rest.parts.sequences.push_back(stacks[m]);
+    }
+    replace_in_step(rest.parts, leaves);
+    // Sequences that only what was moved has read.
+    VariableSet read;
+    for (auto& leaf : graph_inputs(results_of(rest.parts))) read.insert(leaf);
+    for (std::size_t k = rest.parts.elements.size(); k-- > 0;)
+      if (!read.contains(rest.parts.elements[k])) {
+        rest.parts.elements.erase(rest.parts.elements.begin() + std::ptrdiff_t(k));
+        rest.parts.sequences.erase(rest.parts.sequences.begin() + std::ptrdiff_t(k));
+      }
+    put_in_place(graph, rest, std::move(pairs), "scan_push_out");
+  }
+}
+
+// ---- the last element of a trace ------------------------------------------------------------------------------------
+
+// Of a trace of a state's next values: the final state, if there is a step.
+std::optional<Variables> last_of_trace(FunctionGraph&, const Apply& node) {
+  const Variable& trace = node.input(0);
+  if (!trace.has_owner()) return std::nullopt;
+  const Apply scan = trace.owner();
+  const ScanOp* op = scan_op(scan);
+  if (!op || op->layout().has_until || trace.index() < op->layout().states) return std::nullopt;
+  const auto steps = known_integer(scan.input(0));
+  if (steps && *steps <= 0) return std::nullopt;
+  int state = 0;
+  const Variable value = op->traced(trace.index() - op->layout().states);
+  while (state < op->layout().states && !op->next(state).same_as(value)) ++state;
+  if (state == op->layout().states) return std::nullopt;
+  const Variable last = subtensor(trace, {IndexItem(-1)});
+  if (!last.owner().op().equals(node.op()) || node.inputs().size() != last.owner().inputs().size()) return std::nullopt;
+  for (std::size_t i = 1; i < node.inputs().size(); ++i)
+    if (!same_value(node.input(int(i)), last.owner().input(int(i)))) return std::nullopt;
+  const Variable final = scan.output(state);
+  if (steps) return one(final);
+  return one(check_and_raise(final, {gt(scan.input(0), int64_constant(0))}, "IndexError",
+                             "scan: the last of no steps is asked for"));
+}
+
+void declare_scans(Rules& rules) {
+  rules.function("scan_last_step", Root::op({"Subtensor"}), last_of_trace)
+      .with_input(Root::op({"Scan"}))
+      .doc("The last element of the trace of a state is the final state, so that no trace need be stored.")
+      .tags(canonicalize, "scan", "scan_save_mem")
+      .sample([] {
+        const Variable x = sample_vector();
+        const auto step = [](const Variable& x_t, const Variable& y) { return tanh(y + x_t); };
+        return subtensor(scan({.sequences = {x}, .initial = {constant(Array(0.5))}}, step).traces[0], {IndexItem(-1)});
+      });
+}
+
+const RegisterRules register_scans("scan", declare_scans);
+
+const RegisterPasses passes({
+    {"scan_merge",
+     0.2,
+     {"fast_run", "scan"},
+     "Scans of as many steps that share states, such as one and its gradient's forward part, are one.",
+     merge_scans},
+    {"scan_remove_unused_early",
+     0.25,
+     {"fast_run", "fast_compile", "scan"},
+     "Traces and states of a scan that nobody reads are not computed.",
+     remove_unread},
+    {"scan_push_out",
+     0.3,
+     {"fast_run", "scan"},
+     "What a step computes from sequences alone is computed for all steps at once; a scan without states is no loop.",
+     push_out},
+    {"scan_remove_unused",
+     1.605,
+     {"fast_run", "fast_compile", "scan"},
+     "Traces and states of a scan that nobody reads any more are not computed.",
+     remove_unread},
+});
+
+}  // namespace
+
+}  // namespace bitale::rewriting
