@@ -31,7 +31,8 @@ void bind_printing(nb::module_& m);
 void bind_rewriting(nb::module_& m);   // rules of users, traces, reports; after bind_function
 void bind_linker(nb::module_& m);      // before bind_function
 void bind_function(nb::module_& m);    // function, shared, Mode
-void bind_cells(nb::module_& m);      // functions between the cells of PyTensor's functions
+void bind_cells(nb::module_& m);       // functions between the cells of PyTensor's functions
+void bind_lines(nb::module_& m);       // a scope in which nodes carry given lines
 void bind_profile(nb::module_& m);     // what functions take; after bind_function
 void bind_debug_mode(nb::module_& m);  // after bind_function
 void bind_debugging(nb::module_& m);   // checks, prints, breakpoints, tags, and handlers in Python

@@ -60,6 +60,7 @@ NB_MODULE(_core, m) {
   bind_printing(m);
   bind_rewriting(m);
   bind_cells(m);
+  bind_lines(m);
   bind_profile(m);
   bind_debugging(m);
   bind_system(m);

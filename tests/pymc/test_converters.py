@@ -57,7 +57,7 @@ GRAPHS = {
     "products": [x @ y.T, x @ v, v @ w, pt.outer(v, w), t @ t, pt.tensordot(t, t, axes=[[0], [0]]), pt.batched_dot(t, t) if hasattr(pt, "batched_dot") else t @ t],
     "factors": [linalg.cholesky(positive), linalg.cholesky(positive[0], lower=False), linalg.cholesky(-positive[0])],
     "equations": [
-        linalg.solve(positive[0], t[0]), linalg.solve(positive, t), linalg.solve_triangular(positive[0], t[0], lower=True),
+        linalg.solve_triangular(positive[0] * pt.arange(3), t[0], lower=True), linalg.solve(positive[0], t[0]), linalg.solve(positive, t), linalg.solve_triangular(positive[0], t[0], lower=True),
         linalg.solve_triangular(positive, t[:, :, 0], lower=False, b_ndim=1), linalg.cho_solve((positive[0], True), t[0]),
         linalg.solve(positive[0], t[0], assume_a="sym"), linalg.solve(positive[0], t[0], assume_a="pos"),
     ],

@@ -69,11 +69,16 @@ def test_linker_by_name():
     assert pytensor.function([x], x + 1, mode=Mode(linker="bitale"))([1.0]).tolist() == [2.0]
 
 
-def test_errors_name_the_node():
-    f = pytensor.function([x], pt.exp(x)[5], mode="BITALE")
+def _compiled(output):
+    return pytensor.function([x], output, mode="BITALE")
+
+
+def test_errors_name_the_node_and_line():
+    element = pt.exp(x)[5]
+    f = _compiled(element)
     with pytest.raises(IndexError, match="index 5 is out of bounds") as error:
         f([1.0])
-    assert "Subtensor{i}(x, 5)" in str(error.value)
+    assert "Subtensor{i}(x, 5)" in str(error.value) and "`test_errors_name_the_node_and_line`" in str(error.value)
     assert f(np.zeros(6)) == 1.0
 
 

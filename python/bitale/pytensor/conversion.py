@@ -11,6 +11,7 @@ from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.traversal import toposort
 
 import bitale as bt
+from bitale._core import AtLines
 from bitale.pytensor.callback import callback
 from bitale.pytensor.registry import NotConverted, converter_of
 from bitale.pytensor.types import converted_constant, converted_type, fitted, is_expressible
@@ -48,6 +49,20 @@ class Report:
         return "\n".join(lines)
 
 
+def users_lines(node: Any) -> list[tuple[str, int, str]]:
+    """Where the user wrote the node, as far as PyTensor knows: its trace without what belongs to installed packages.
+
+    A node that a rewrite has made has two or more traces: first that of the rewriting, then those of the nodes that it stands for.
+    """
+    traces = (getattr(node.outputs[0].tag, "trace", None) or []) if node.outputs else []
+    frames = traces[1 if len(traces) > 1 else 0] if traces else []
+    return [(file, line or 0, name) for file, line, name, *_ in frames if not _is_of_a_package(file)]
+
+
+def _is_of_a_package(file: str) -> bool:
+    return "/site-packages/" in file or "/dist-packages/" in file or file.startswith(("<frozen", "/usr/lib/python"))
+
+
 _warned: set[str] = set()
 
 
@@ -81,7 +96,8 @@ class Conversion:
     def __call__(self, outputs: Sequence[Variable]) -> list[Any]:
         """The counterparts of these variables. ConversionError, with all reasons, where there are none."""
         for node in toposort(outputs, blockers=list(self.variables)):
-            self._convert_node(node)
+            with AtLines(users_lines(node)):
+                self._convert_node(node)
         found = [self._leaf(v) if v.owner is None else self.variables.get(v) for v in outputs]
         if self._refused:
             raise ConversionError(self._refused)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytensor.tensor.blas as blas
 from pytensor.tensor.blas import BatchedDot, Dot22, Dot22Scalar, Gemm, Gemv
 from pytensor.tensor.blockwise import Blockwise
@@ -71,6 +72,9 @@ def _cholesky(op: Any, node: Any, x: Any) -> Any:
 @converts(SolveTriangular, batched=True)
 def _solve_triangular(op: Any, node: Any, a: Any, b: Any) -> Any:
     a, b = _aligned(node, (a, b))
+    if not op.unit_diagonal:  # a singular matrix makes PyTensor's result nan, where Bitale raises
+        singular = pt.any(pt.eq(pt.diagonal(a, 0, a.ndim - 2, a.ndim - 1), 0), axis=-1)
+        a = pt.switch(pt.shape_padright(singular, 2), np.asarray(np.nan, a.dtype), a)
     return pt.linalg.solve_triangular(a, b, lower=op.lower, unit_diagonal=op.unit_diagonal, b_ndim=op.b_ndim)
 
 

@@ -1,0 +1,90 @@
+"""PyMC's models on Bitale, against the backends of the same PyTensor in the same run: `./dev bench --pymc`."""
+
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+RESULTS = HERE / "results" / "pymc.json"
+
+
+def run(mode, names, cache):
+    """{model: what was measured} of one process, with its own compile directories in `cache`."""
+    environment = {
+        **os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "NUMBA_CACHE_DIR": cache,
+        "PYTENSOR_FLAGS": f"base_compiledir={cache}", "BITALE_FLAGS": f"base_compiledir={cache}",
+    }
+    command = [sys.executable, HERE / "pymc_worker.py", mode, *names]
+    output = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=False, text=True).stdout
+    lines = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
+    return {line.pop("model"): line for line in lines}
+
+
+def median(found, key, names):
+    return statistics.median(found[name][key] for name in names)
+
+
+def milliseconds(seconds):
+    return f"{seconds * 1e3:.0f} ms"
+
+
+def show(found):
+    ours, again, peers = found["BITALE"], found["BITALE, code kept"], {k: v for k, v in found.items() if not k.startswith("BITALE")}
+    names = [n for n in ours if "error" not in ours[n] and all("error" not in peer.get(n, {"error": ""}) for peer in peers.values())]
+    for name in ours:
+        if name not in names:
+            print(f"left out: {name}: " + "; ".join(f"{k}: {v.get(name, {}).get('error')}" for k, v in found.items() if "error" in v.get(name, {"error": ""})))
+    linking = [ours[n]["linking"] for n in names]
+    print(f"models: {len(names)}, native throughout: {sum(ours[n]['native'] for n in names)}")
+    print(f"PyTensor's rewriting, median                           {milliseconds(median(ours, 'rewriting', names)):>10}")
+    print(f"our share of the first call, median  (target 60 ms)    {milliseconds(statistics.median(linking)):>10}")
+    print(f"our share of the first call, worst   (target 400 ms)   {milliseconds(max(linking)):>10}")
+    print(f"the same, code kept, median          (target 20 ms)    {milliseconds(median(again, 'linking', names)):>10}")
+    for mode, peer in peers.items():
+        print(f"{mode}: rewriting {milliseconds(median(peer, 'rewriting', names))}, linking and first call "
+              f"{milliseconds(median(peer, 'linking', names))}, worst {milliseconds(max(peer[n]['linking'] for n in names))}")
+    if peers:
+        ratios = {n: ours[n]["call"] / min(peer[n]["call"] for peer in peers.values()) for n in names}
+        print(f"one call, ratio to the best peer, median (target 0.6)  {statistics.median(ratios.values()):>10.2f}")
+        worst = max(ratios, key=ratios.get)
+        print(f"one call, ratio to the best peer, worst  (target 1.0)  {ratios[worst]:>10.2f}  {worst}")
+
+
+def table(found):
+    modes = list(found)
+    yield "| model | native | " + " | ".join(f"{m}: ms" for m in modes) + " | " + " | ".join(f"{m}: µs" for m in modes if "kept" not in m) + " |"
+    yield "|---" * (2 + 2 * len(modes) - sum("kept" in m for m in modes)) + "|"
+    for name, ours in found["BITALE"].items():
+        cells = [found[m].get(name, {}) for m in modes]
+        first = [f"{c['linking'] * 1e3:.0f}" if "linking" in c else "–" for c in cells]
+        calls = [f"{c['call'] * 1e6:.1f}" if "call" in c else "–" for m, c in zip(modes, cells) if "kept" not in m]
+        yield f"| {name} | {'yes' if ours.get('native') else 'no'} | " + " | ".join(first) + " | " + " | ".join(calls) + " |"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--modes", default="NUMBA,CVM", help="peers, by PyTensor's names of modes; empty: none")
+    parser.add_argument("--models", default="", help="names of models; default: all")
+    parser.add_argument("--table", action="store_true", help="a line for each model, in Markdown")
+    options = parser.parse_args()
+    names = [n for n in options.models.split(",") if n]
+    found = {}
+    with tempfile.TemporaryDirectory() as cache:
+        found["BITALE"] = run("BITALE", names, cache)
+        found["BITALE, code kept"] = run("BITALE", names, cache)
+    for mode in filter(None, options.modes.split(",")):
+        with tempfile.TemporaryDirectory() as cache:
+            found[mode] = run(mode, names, cache)
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text(json.dumps(found, indent=1))
+    show(found)
+    if options.table:
+        print("\n".join(table(found)))
+
+
+main()
