@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 
-_NEEDED = (3, 0)
+_NEEDED = (3, 3)
 
 
 def check() -> None:
