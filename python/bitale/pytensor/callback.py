@@ -7,6 +7,7 @@ from typing import Any, Sequence
 import numpy as np
 from pytensor.graph.basic import Apply as PyTensorApply, Constant
 from pytensor.scalar.basic import ScalarType
+from pytensor.scan.op import Scan
 
 from bitale.graph import Apply, Op
 from bitale.pytensor.types import converted_type
@@ -26,6 +27,7 @@ class Callback(Op):
     def __init__(self, node: PyTensorApply):
         self.node = _detached(node)
         self.op = node.op
+        self.performing = _performing(node.op)
         self.fixed = tuple(x if _is_fixed(x) else None for x in node.inputs)
         self.input_types = tuple(x.type for x in node.inputs)
         self.output_types = tuple(x.type for x in node.outputs)
@@ -40,10 +42,24 @@ class Callback(Op):
         given = iter(inputs)
         values = [x.data if x is not None else _as_given(t, next(given)) for x, t in zip(self.fixed, self.input_types)]
         storage: list[list[Any]] = [[None] for _ in self.output_types]
-        self.op.perform(self.node, values, storage)
+        self.performing.perform(self.node, values, storage)
         for to, cell, type_ in zip(output_storage, storage, self.output_types):
             value = np.asarray(cell[0], dtype=type_.dtype)
             to[0] = value.copy() if any(np.may_share_memory(value, x) for x in inputs) else value
+
+
+def _performing(op: Any) -> Any:
+    """The op whose `perform` is called: for a Scan a copy whose steps are a function of Bitale, rather than of PyTensor's C compiler."""
+    if not isinstance(op, Scan):
+        return op
+    from bitale.pytensor.linker import prepare_inner_graph  # which needs this module
+
+    inner = op.fgraph.unfreeze()
+    prepare_inner_graph(inner)
+    copy = op.clone_with_inner_graph(inner)
+    # Gradients that are accumulated in preallocated memory need PyTensor's own machine.
+    copy.mode = "FAST_COMPILE" if any(copy.mitmots_preallocated) else "BITALE"
+    return copy
 
 
 def _is_fixed(x: Any) -> bool:
