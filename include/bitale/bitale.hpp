@@ -25,6 +25,7 @@
 #include "bitale/ops/op_from_graph.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/ordered.hpp"
+#include "bitale/ops/random.hpp"
 #include "bitale/ops/scan.hpp"
 #include "bitale/ops/search.hpp"
 #include "bitale/ops/special.hpp"

@@ -31,10 +31,10 @@ std::string qualified_name(nb::handle object) { return nb::cast<std::string>(obj
 
 nb::object helper(const char* name) { return nb::module_::import_("bitale.graph.python_op").attr(name); }
 
-// The names in __props__ of the object's class; nothing when it has none.
+// The names in __props__ of the object's class, an op's or a type's; nothing when it has none.
 std::optional<std::vector<std::string>> property_names(nb::handle object) {
-  const nb::object declared = object.type().attr("__props__");
-  if (declared.is(nb::object(nb::type<OpObject>().attr("__props__")))) return {};
+  const nb::object declared = nb::getattr(object.type(), "__props__", nb::handle());
+  if (!declared.is_valid() || declared.is(nb::object(nb::type<OpObject>().attr("__props__")))) return {};
   if (!PyTuple_Check(declared.ptr()) && !PyList_Check(declared.ptr()))
     throw TypeError(cat(qualified_name(object), ".__props__: expected a tuple of names, got ", shown(declared)));
   std::vector<std::string> names;
@@ -50,7 +50,7 @@ nb::object property(nb::handle object, const std::string& name) {
   const nb::object value = nb::getattr(object, name.c_str(), nb::handle());
   if (!value.is_valid())
     throw TypeError(
-        cat(qualified_name(object), ".__props__ names `", name, "`, which the op has not: set it in __init__"));
+        cat(qualified_name(object), ".__props__ names `", name, "`, which the object has not: set it in __init__"));
   return value;
 }
 

@@ -31,6 +31,19 @@ void bind_random(nb::module_& m) {
       nb::sig(
           "def random_draw(distribution: str, rng: RandomGeneratorVariable, parameters: list[TensorVariable], size: "
           "list[TensorVariable] | None) -> tuple[RandomGeneratorVariable, TensorVariable]"));
+  m.def(
+      "random_rows",
+      [](const std::string& distribution, const Variable& rng, const Variables& batch, const Variable& length,
+         const std::optional<Variable>& population, const Variables& parameters) {
+        const auto from = population ? std::optional<Operand>(*population) : std::nullopt;
+        const random::Draw draw = random::rows(distribution, rng, batch, length, from, parameters);
+        return std::pair(wrap(draw.next_rng), wrap(draw.value));
+      },
+      "distribution"_a, "rng"_a, "batch"_a, "length"_a, "population"_a.none(), "parameters"_a,
+      nb::call_guard<AtCaller>(),
+      nb::sig("def random_rows(distribution: str, rng: RandomGeneratorVariable, batch: list[TensorVariable], length: "
+              "TensorVariable, population: TensorVariable | None, parameters: list[TensorVariable]) -> "
+              "tuple[RandomGeneratorVariable, TensorVariable]"));
   m.def("random_distributions", [] { return random::distribution_names(); });
 }
 

@@ -120,3 +120,9 @@ def test_debugging(capsys):
     (shown,) = blocks("debugging.md", "text")
     told = [line for line in str(names["error"]).splitlines() if not line.startswith("  built at")]
     assert told == [line for line in shown.splitlines() if not line.startswith("  built at")]
+
+
+def test_random():
+    names = {}
+    for code in blocks("random.md", "python"):
+        execute(code, "random.md", names)

@@ -716,7 +716,7 @@ def test_bad_props():
     x = pt.dvector("x")
     with pytest.raises(TypeError, match=r"Listed.__props__: the value of `factor` can't be hashed: \[1, 2\]"):
         Listed([1, 2])(x)
-    with pytest.raises(TypeError, match="names `missing`, which the op has not"):
+    with pytest.raises(TypeError, match="names `missing`, which the object has not"):
         type("Lacks", (Scale,), {"__props__": ("missing",)})(2.0)(x)
     with pytest.raises(TypeError, match="expected a tuple of names"):
         type("Text", (Scale,), {"__props__": "factor"})(2.0)(x)

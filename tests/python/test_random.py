@@ -104,6 +104,120 @@ def test_draws_are_numpys(kind):
         same_state(after, reference)
 
 
+A = np.array([[0.5, 2.0, 3.0], [1.0, 1.0, 9.0]])
+P = np.array([0.2, 0.5, 0.3])
+WORDS = np.arange(10.0).reshape(5, 2)
+ROWS = {
+    "dirichlet": (("dirichlet", A[0]), {"size": (2, 2)}, lambda r: r.dirichlet(A[0], size=(2, 2))),
+    "small": (("dirichlet", A[0] / 100), {"size": 5}, lambda r: r.dirichlet(A[0] / 100, size=5)),
+    "several": (("dirichlet", A), {}, lambda r: np.array([r.dirichlet(a) for a in A])),
+    "multinomial": (("multinomial", 50, P), {"size": 4}, lambda r: r.multinomial(50, P, size=4)),
+    "counts": (("multinomial", np.array([5, 500]), P), {}, lambda r: np.array([r.multinomial(n, P) for n in (5, 500)])),
+    "permutation": (("permutation", 20), {}, lambda r: r.permutation(20)),
+    "vector": (("permutation", WORDS[:, 0]), {}, lambda r: r.permutation(WORDS[:, 0])),
+    "matrix": (("permutation", WORDS), {}, lambda r: r.permutation(WORDS)),
+    "choice": (("choice", 20), {"size": 7, "replace": False}, lambda r: r.choice(20, size=7, replace=False)),
+    "many": (("choice", 20000), {"size": 700, "replace": False}, lambda r: r.choice(20000, size=700, replace=False)),
+    "few": (("choice", 20000), {"size": 70, "replace": False}, lambda r: r.choice(20000, size=70, replace=False)),
+    "words": (("choice", WORDS), {"size": (2, 2), "replace": False}, lambda r: r.choice(WORDS, size=(2, 2), replace=False)),
+    "weighted": (("choice", 3), {"size": 3, "replace": False, "p": P}, lambda r: r.choice(3, size=3, replace=False, p=P)),
+    "replaced": (("choice", 9), {"size": 5}, lambda r: r.choice(9, size=5)),
+    "weighted, replaced": (("choice", 3), {"size": 50, "p": P}, lambda r: r.choice(3, size=50, p=P)),
+    "one": (("choice", WORDS), {}, lambda r: r.choice(WORDS)),
+    "categorical": (("categorical", P), {"size": (4, 5)}, lambda r: np.searchsorted(P.cumsum(), r.uniform(size=(4, 5)))),
+}
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+@pytest.mark.parametrize("case", ROWS)
+def test_rows_and_choices_are_numpys(case, linker):
+    (name, *parameters), options, expected = ROWS[case]
+    rng = pt.random.rng()
+    after, x = getattr(rng, name)(*parameters, **options)
+    got = bt.function([rng], [after, x], mode=bt.Mode(linker))(np.random.default_rng(4))
+    reference = np.random.default_rng(4)
+    assert np.array_equal(got[1], expected(reference))
+    same_state(got[0], reference)
+
+
+@pytest.mark.parametrize(
+    "name, parameters, options, message",
+    [
+        ("dirichlet", ([1.0, -1.0],), {}, "alpha < 0"),
+        ("multinomial", (3, [0.9, 0.9, 0.1]), {}, "sum"),
+        ("multinomial", (3, [-0.1, 0.9]), {}, "pvals < 0"),
+        ("multinomial", (-3, [0.1, 0.9]), {}, "n < 0"),
+        ("choice", (3,), {"size": 4, "replace": False}, "larger sample"),
+        ("choice", (3,), {"size": 2, "replace": False, "p": [0.5, 0.2, 0.2]}, "sum to 1"),
+        ("choice", (3,), {"size": 2, "replace": False, "p": [1.0, 0.0, 0.0]}, "Fewer non-zero"),
+        ("choice", (3,), {"size": 2, "replace": False, "p": [0.5, 0.5]}, "lengths|shape"),
+    ],
+)
+@pytest.mark.parametrize("linker", ["vm", "jit"])
+def test_rows_with_bad_parameters(name, parameters, options, message, linker):
+    rng = pt.random.shared_rng(seed=1)
+    after, x = getattr(rng, name)(*parameters, **options)
+    with pytest.raises(ValueError, match=message):
+        bt.function([], x, updates={rng: after}, mode=bt.Mode(linker))()
+    same_state(rng.get_value(), np.random.default_rng(1))
+
+
+def test_multivariate_normal():
+    cov, rng = np.array([[2.0, 0.5], [0.5, 1.0]]), pt.random.rng()
+    x = rng.multivariate_normal([1.0, 2.0], cov, size=4)[1].eval({rng: np.random.default_rng(4)})
+    expected = np.random.default_rng(4).normal(size=(4, 2)) @ np.linalg.cholesky(cov).T + [1, 2]
+    np.testing.assert_allclose(x, expected, rtol=1e-12)
+    many = np.stack([cov, 4 * cov])
+    x = rng.multivariate_normal(np.zeros(2), many)[1].eval({rng: np.random.default_rng(4)})
+    z = np.random.default_rng(4).normal(size=(2, 2))
+    np.testing.assert_allclose(x, [np.linalg.cholesky(c) @ each for c, each in zip(many, z)], rtol=1e-12)
+    with pytest.raises(np.linalg.LinAlgError):
+        rng.multivariate_normal([0.0, 0.0], -cov)[1].eval({rng: np.random.default_rng(4)})
+
+
+COMPOSITIONS = {
+    "bernoulli": ((0.3,), lambda r, n: r.binomial(1, 0.3, n)),
+    "halfnormal": ((1.0, 2.0), lambda r, n: 1 + 2 * abs(r.standard_normal(n))),
+    "pareto": ((3.0, 2.0), lambda r, n: 2 * (1 - r.uniform(size=n)) ** (-1 / 3)),
+    "gumbel": ((1.0, 2.0), lambda r, n: 1 - 2 * np.log(-np.log(r.uniform(size=n)))),
+    "cauchy": ((1.0, 2.0), lambda r, n: 1 + 2 * np.tan(np.pi * r.uniform(size=n) - np.pi / 2)),
+    "halfcauchy": ((1.0, 2.0), lambda r, n: 1 + 2 * np.tan(np.pi / 2 * r.uniform(size=n))),
+    "invgamma": ((3.0, 7.0), lambda r, n: 1 / r.gamma(3.0, 1 / 7, n)),
+    "truncexpon": ((3.0, 1.0, 2.0), lambda r, n: 1 - 2 * np.log1p(r.uniform(size=n) * np.expm1(-3.0))),
+    "t": ((5.0, 1.0, 2.0), lambda r, n: 1 + 2 * r.standard_t(5.0, n)),
+    "gengamma": ((1.0, 3.0, 1.5), lambda r, n: 1.5 * r.standard_gamma(1 / 3, n) ** (1 / 3)),
+    "betabinom": ((9, 2.0, 3.0), lambda r, n: r.binomial(9, r.beta(2.0, 3.0, n), n)),
+    "nbinom": ((4, 0.3), lambda r, n: r.negative_binomial(4, 0.3, n)),
+    "chisquare": ((4.0,), lambda r, n: r.chisquare(4.0, n)),
+    "rayleigh": ((4.0,), lambda r, n: r.rayleigh(4.0, n)),
+}
+
+
+@pytest.mark.parametrize("name", COMPOSITIONS)
+def test_compositions(name):
+    parameters, expected = COMPOSITIONS[name]
+    rng = pt.random.rng()
+    after, x = getattr(rng, name)(*parameters, size=1000)
+    got = bt.function([rng], [after, x])(np.random.default_rng(4))
+    reference = np.random.default_rng(4)
+    np.testing.assert_allclose(got[1], expected(reference, 1000), rtol=1e-12)
+    same_state(got[0], reference)
+    # Without size, parameters say the shape.
+    vectors = [np.full((2, 1), one) if i == 0 else np.full(3, one) for i, one in enumerate(parameters)]
+    assert getattr(rng, name)(*vectors)[1].eval({rng: np.random.default_rng(4)}).shape == ((2, 3) if len(vectors) > 1 else (2, 1))
+
+
+def test_every_distribution_of_the_list_is_there():
+    names = """bernoulli beta betabinom binomial categorical cauchy chisquare choice dirichlet exponential gamma gengamma
+        geometric gumbel halfcauchy halfnormal hypergeometric integers invgamma laplace logistic lognormal multinomial
+        multivariate_normal nbinom negative_binomial normal pareto permutation poisson rayleigh standard_normal t triangular
+        truncexpon uniform vonmises wald weibull""".split()
+    for name in names:
+        assert callable(getattr(pt.random, name)) and callable(getattr(pt.random.rng(), name))
+    with pytest.raises(NotImplementedError, match="svd"):
+        pt.random.rng().multivariate_normal([0.0], [[1.0]], method="svd")
+
+
 @pytest.mark.parametrize("linker", LINKERS)
 @pytest.mark.parametrize("size", [None, (), (1,), (4, 0), (2, 3), (3, 2, 3)])
 def test_broadcasting_and_sizes(linker, size):

@@ -32,6 +32,12 @@ Variable rng(std::string name = {}, BitGenerator generator = BitGenerator::PCG64
 // Any distribution of the table, by NumPy's name (runtime/random/draws). NotImplementedError for others.
 Draw draw(std::string_view distribution, const Operand& rng, const Operands& parameters = {}, const Size& size = {});
 
+// Rows: "dirichlet" (alpha), "multinomial" (n, pvals), "permutation" of the positions below `length`, "choice" of
+// `length` of the positions below `population`, "weighted_choice" with probabilities (p). `batch`: how many, in which
+// shape; parameters broadcast to it. One state draws all of them, one after the other.
+Draw rows(std::string_view distribution, const Operand& rng, const Operands& batch, const Operand& length,
+          const std::optional<Operand>& population = {}, const Operands& parameters = Variables{});
+
 // clang-format off
 inline Draw uniform(const Operand& rng, const Operand& low = 0.0, const Operand& high = 1.0, const Size& size = {}) { return draw("uniform", rng, {low, high}, size); }
 inline Draw normal(const Operand& rng, const Operand& loc = 0.0, const Operand& scale = 1.0, const Size& size = {}) { return draw("normal", rng, {loc, scale}, size); }

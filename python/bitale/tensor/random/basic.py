@@ -41,6 +41,11 @@ def _parameters(*given: Any) -> list[TensorVariable]:
     return [_core.as_tensor_variable(one) for one in given]
 
 
+def _real(given: Any) -> TensorVariable:
+    """A parameter that a formula computes with: in float64, whatever dtype a literal has."""
+    return _core.cast(_core.as_tensor_variable(given), "float64")
+
+
 def _with_dtype(draw: TensorVariable, dtype: Any, who: str) -> TensorVariable:
     is_float = draw.dtype.startswith("float")
     wanted = np.dtype(config.floatX if dtype == "floatX" or (dtype is None and is_float) else dtype or draw.dtype)
@@ -57,6 +62,10 @@ class _Source:
 
     def draw(self, name: str, parameters: Any, size: Any) -> TensorVariable:
         self.rng, out = _core.random_draw(name, self.rng, _parameters(*parameters), size)
+        return out
+
+    def rows(self, name: str, batch: Any, length: Any, population: Any, parameters: Any) -> TensorVariable:
+        self.rng, out = _core.random_rows(name, self.rng, batch, length, population, parameters)
         return out
 
 
@@ -165,7 +174,7 @@ def gamma(source: Any, shape: Any, rate: Any = None, scale: Any = None, size: An
     if (rate is None) == (scale is None):
         raise ValueError("gamma: expected either scale or rate, " + ("got none" if rate is None else "got both"))
     if scale is None:
-        scale = 1.0 / _core.as_tensor_variable(rate)
+        scale = 1.0 / _real(rate)
     return source.draw("gamma", (shape, scale), size)
 
 
@@ -279,7 +288,7 @@ def halfnormal(source: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) 
 def pareto(source: Any, b: Any, scale: Any = 1.0, size: Any = None) -> TensorVariable:
     """From scale on, with the power b; by the inverse distribution function."""
     u = source.draw("uniform", (0.0, 1.0), _shape_or(size, b, scale))
-    return (1 - u) ** (-1.0 / _core.as_tensor_variable(b)) * scale
+    return (1 - u) ** (-1.0 / _real(b)) * scale
 
 
 @_distribution
@@ -306,14 +315,14 @@ def halfcauchy(source: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) 
 @_distribution
 def invgamma(source: Any, shape: Any, scale: Any, size: Any = None) -> TensorVariable:
     """The inverse of a gamma variable with scale 1 / scale."""
-    return 1 / source.draw("gamma", (shape, 1 / _core.as_tensor_variable(scale)), size)
+    return 1 / source.draw("gamma", (shape, 1 / _real(scale)), size)
 
 
 @_distribution
 def truncexpon(source: Any, b: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
     """Exponential, from loc to loc + b * scale; by the inverse distribution function."""
     u = source.draw("uniform", (0.0, 1.0), _shape_or(size, b, loc, scale))
-    return -_core.log1p(u * _core.expm1(-_core.as_tensor_variable(b))) * scale + loc
+    return -_core.log1p(u * _core.expm1(-_real(b))) * scale + loc
 
 
 @_distribution
@@ -326,7 +335,7 @@ def t(source: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) 
 @_distribution
 def gengamma(source: Any, alpha: Any = 1.0, p: Any = 1.0, lambd: Any = 1.0, size: Any = None) -> TensorVariable:
     """lambd times a gamma variable of shape alpha / p, to the power 1 / p."""
-    alpha, p = _parameters(alpha, p)
+    alpha, p = _real(alpha), _real(p)
     drawn = source.draw("standard_gamma", (alpha / p,), _shape_or(size, alpha, p, lambd))
     return drawn ** (1.0 / p) * lambd
 
@@ -388,6 +397,10 @@ def multivariate_normal(source: Any, mean: Any, cov: Any, size: Any = None, meth
 @_distribution
 def categorical(source: Any, p: Any, size: Any = None) -> TensorVariable:
     """The place in the last dimension of p that is drawn, with these probabilities."""
+    return _categorical(source, p, size)
+
+
+def _categorical(source: Any, p: Any, size: Any) -> TensorVariable:
     p = _core.as_tensor_variable(p)
     if p.ndim < 1:
         raise ValueError("categorical: expected a vector of probabilities, or several, got a scalar")
@@ -396,15 +409,60 @@ def categorical(source: Any, p: Any, size: Any = None) -> TensorVariable:
     return _core.cast(below.sum(axis=-1), "int64")
 
 
-def _missing(name: str) -> Any:
-    def function(*args: Any, **kwargs: Any) -> Any:
-        raise NotImplementedError(f"random: the distribution `{name}` is not implemented")
+@_distribution
+def dirichlet(source: Any, alphas: Any, size: Any = None) -> TensorVariable:
+    """Shares that sum to 1, along the last dimension."""
+    (alphas,) = _parameters(alphas)
+    if alphas.ndim < 1:
+        raise ValueError("dirichlet: expected a vector of concentrations, or several, got a scalar")
+    return source.rows("dirichlet", _over_core(size, 1, (alphas, 1)), alphas.shape[-1], None, [alphas])
 
-    function.__name__ = function.__qualname__ = name
-    __all__.append(name)
-    globals()[name] = METHODS[name] = function
-    return function
+
+@_distribution
+def multinomial(source: Any, n: Any, p: Any, size: Any = None) -> TensorVariable:
+    """How many of n trials fall on each place of the last dimension of p, with these probabilities."""
+    n, p = _parameters(n, p)
+    if p.ndim < 1:
+        raise ValueError("multinomial: expected a vector of probabilities, or several, got a scalar")
+    return source.rows("multinomial", _over_core(size, 1, (n, 0), (p, 1)), p.shape[-1], None, [n, p])
 
 
-for _name in ("dirichlet", "multinomial", "choice", "permutation"):
-    _missing(_name)
+@_distribution
+def permutation(source: Any, x: Any, size: Any = None) -> TensorVariable:
+    """The numbers below x in random order, or x with its first dimension in random order. size: how many such, of a
+    number; NotImplementedError for more of an array."""
+    (x,) = _parameters(x)
+    if x.ndim and size is not None:
+        raise NotImplementedError("permutation: size of an array")
+    order = source.rows("permutation", list(size or ()), x.shape[0] if x.ndim else x, None, [])
+    return x[order] if x.ndim else _core.cast(order, x.dtype)
+
+
+@_distribution
+def choice(source: Any, a: Any, size: Any = None, replace: bool = True, p: Any = None) -> TensorVariable:
+    """Elements of the first dimension of a, or numbers below a. p: their probabilities.
+
+    With replacement this is ``integers`` or ``categorical``, as in PyTensor; without, NumPy's ``choice``.
+    """
+    (a,) = _parameters(a)
+    population = a.shape[0] if a.ndim else a
+    if p is not None:
+        (p,) = _parameters(p)
+        if p.ndim != 1:
+            raise ValueError(f"choice: expected a vector of probabilities, got {p.ndim} dimensions")
+    if replace or size is None:
+        if p is None:
+            chosen = source.draw("integers", (0, population), size)
+        else:
+            chosen = _categorical(source, p, size)
+    else:
+        lengths = list(size)
+        count = _core.as_tensor_variable(1)
+        for length in lengths:
+            count = count * length
+        weights = [] if p is None else [p]
+        name = "choice" if p is None else "weighted_choice"
+        chosen = source.rows(name, [], count, population, weights)
+        if len(lengths) != 1:
+            chosen = _core.reshape(chosen, lengths) if lengths else chosen[0]
+    return a[chosen] if a.ndim else chosen
