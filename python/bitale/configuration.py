@@ -11,20 +11,76 @@ _types: dict[str, str] = {flag["name"]: flag["type"] for flag in _core.config_fl
 _parsers: dict[str, Any] = {"bool": lambda text: text == "True", "int": int, "float": float}
 
 
+# PyTensor's flags that have nothing to change here: they keep what they are given, and `config.note(name)` says why.
+_profile = "a profile (docs/profiling.md) has a form of its own"
+_c = "no C compiler is used unless the linker is \"c\""
+_without_effect: dict[str, tuple[Any, str]] = {
+    "DebugMode__check_strides": (0, "outputs are always C-contiguous"),
+    "blas__check_openmp": (True, "no OpenMP is used"),
+    "blas__ldflags": ("", "the flag blas__library names the library"),
+    "check_input": (True, "inputs are always checked"),
+    "check_stack_trace": ("off", "every new node inherits the line of what it replaces"),
+    "cmodule__age_thresh_use": (2073600, "the flag cache__size says how much compiled code is kept"),
+    "cmodule__compilation_warning": (False, _c),
+    "cmodule__debug": (False, _c),
+    "cmodule__preload_cache": (False, _c),
+    "cmodule__remove_gxx_opt": (False, _c),
+    "cmodule__warn_no_version": (False, _c),
+    "compile__timeout": (120, "who needs code that another process compiles waits until it is there"),
+    "compile__wait": (5, "who needs code that another process compiles waits until it is there"),
+    "compiledir_format": ("", "the flag compiledir names the directory"),
+    "compiler_verbose": (False, _c),
+    "cycle_detection": ("regular", "there is one way to find cycles"),
+    "gcc_version_str": ("", _c),
+    "generated_src_dir": ("", "f.dprint(\"llvm\") shows generated code"),
+    "lib__amdlibm": (False, "elementary functions are the library's own"),
+    "nocleanup": (False, _c),
+    "numba__cache": (True, "Numba is not used"),
+    "numba__fastmath": (False, "arithmetic is strict IEEE"),
+    "on_shape_error": ("raise", "an error while lengths are inferred is always raised"),
+    "openmp": (False, "the flag num_threads says how many threads work"),
+    "openmp_elemwise_minsize": (200000, "the flag num_threads says how many threads work"),
+    "optdb__position_cutoff": (float("inf"), "a query of a mode says which rewrites run"),
+    "print_global_stats": (False, _profile),
+    "profile_memory": (False, _profile),
+    "profile_optimizer": (False, _profile),
+    "profiling__debugprint": (False, _profile),
+    "profiling__ignore_first_call": (False, _profile),
+    "profiling__min_memory_size": (1024, _profile),
+    "profiling__min_peak_memory": (False, _profile),
+    "profiling__n_apply": (20, _profile),
+    "profiling__output_line_width": (512, _profile),
+    "profiling__time_thunks": (True, _profile),
+    "scan__allow_gc": (False, "memory is planned when a function is compiled"),
+    "scan__allow_output_prealloc": (True, "outputs of scans are always allocated before the loop"),
+    "tensor__cmp_sloppy": (0, "comparisons have their tolerance as arguments"),
+    "tensor__insert_inplace_optimizer_validate_nb": (-1, "every replacement is checked"),
+    "traceback__compile_limit": (0, "a variable keeps one line"),
+    "vm__lazy": (None, "branches are lazy in every linker"),
+    "warn_float64": ("ignore", "dtypes of results are in their types"),
+}
+_kept: dict[str, Any] = {}
+
+
 class _Change(ContextDecorator):
     """Changes flags for a ``with`` block, or for each call of a decorated function."""
 
     def __init__(self, changes: dict[str, Any]):
         for name in changes:
-            _core.config_get(name)  # KeyError for an unknown one
+            if name not in _without_effect:
+                _core.config_get(name)  # KeyError for an unknown one
         self._changes = changes
-        self._before: list[dict[str, str]] = []
+        self._before: list[dict[str, Any]] = []
 
     def __enter__(self) -> None:
-        before: dict[str, str] = {}
+        before: dict[str, Any] = {}
         self._before.append(before)
         try:
             for name, value in self._changes.items():
+                if name in _without_effect:
+                    before[name] = _kept.get(name, _without_effect[name][0])
+                    _kept[name] = value
+                    continue
                 before[name] = _core.config_get(name)
                 _core.config_set(name, str(value))
         except BaseException:
@@ -33,14 +89,17 @@ class _Change(ContextDecorator):
 
     def __exit__(self, *exception: Any) -> None:
         for name, value in self._before.pop().items():
-            _core.config_set(name, value)
+            if name in _without_effect:
+                _kept[name] = value
+            else:
+                _core.config_set(name, value)
 
 
 class Config:
     """All flags. ``print(config)`` shows them with their documentation."""
 
     def __getattr__(self, name: str) -> Any:
-        if name not in _types:
+        if name not in _types and name not in _without_effect:
             if name.startswith("__"):
                 raise AttributeError(name)
             try:
@@ -60,16 +119,25 @@ class Config:
 
     def get(self, name: str) -> Any:
         """A flag's value; KeyError for an unknown one."""
+        if name in _without_effect:
+            return _kept.get(name, _without_effect[name][0])
         text = _core.config_get(name)
         return _parsers.get(_types[name], str)(text)
 
     def set(self, name: str, value: Any) -> None:
         """Changes a flag; KeyError, ValueError or TypeError when that can't be."""
+        if name in _without_effect:
+            _kept[name] = value
+            return
         _core.config_set(name, str(value))
 
     def change_flags(self, changes: Mapping[str, Any] | None = None, **more: Any) -> ContextDecorator:
         """Changes flags for a ``with`` block or, as a decorator, for the calls of a function."""
         return _Change({**(changes or {}), **more})
+
+    def note(self, name: str) -> str | None:
+        """Why a flag of PyTensor's has nothing to change here; None for a flag that has."""
+        return _without_effect[name][1] if name in _without_effect else None
 
     def config_print(self) -> str:
         """All flags with their documentation."""

@@ -13,6 +13,7 @@
 #include "bitale/compile/function.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/gradient_control.hpp"
 #include "define.hpp"
 #include "numpy_bridge.hpp"
 
@@ -186,6 +187,16 @@ void bind_gradient(nb::module_& m) {
   m.def(
       "disconnected_grad", [](const Like& x) { return disconnected_grad(as_variable(x)); }, "x"_a, at_caller,
       "x, without connection for gradients.");
+  m.def(
+      "undefined_grad", [](const Like& x) { return undefined_grad(as_variable(x)); }, "x"_a, at_caller,
+      "x; a gradient that needs its derivative is a NullTypeGradError.");
+  m.def(
+      "grad_scale", [](const Like& x, double multiplier) { return grad_scale(as_variable(x), multiplier); }, "x"_a,
+      "multiplier"_a, at_caller, "x; gradients that pass it are multiplied.");
+  m.def(
+      "grad_clip", [](const Like& x, double lower, double upper) { return grad_clip(as_variable(x), lower, upper); },
+      "x"_a, "lower_bound"_a, "upper_bound"_a, at_caller,
+      "x; the elements of gradients that pass it are brought between the bounds. ValueError unless lower <= upper.");
 }
 
 }  // namespace bitale::python

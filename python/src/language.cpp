@@ -352,7 +352,52 @@ void bind_contracting(nb::module_& m) {
 
 }  // namespace
 
+// Methods and properties of variables that functions in Python do.
+void bind_variable_surface(nb::module_& m) {
+  auto cls = variable_class(m);
+  const char* const composed = "bitale.tensor.composed";
+  const auto property = [&](const char* name, const char* signature, const char* doc) {
+    cls.def_prop_ro(
+        name, [composed, name](nb::handle self) { return nb::module_::import_(composed).attr(name)(self); },
+        nb::sig(signature), doc);
+  };
+  property("real", "def real(self) -> TensorVariable", "The real part.");
+  property("imag", "def imag(self) -> TensorVariable", "The imaginary part.");
+  for (const char* name : {"conj", "conjugate"})
+    define_in_python(cls, name, composed, name, cat("def ", name, "(self) -> TensorVariable").c_str(),
+                     "The complex conjugate.");
+  define_in_python(cls, "transfer", composed, "transfer", "def transfer(self, target: str) -> TensorVariable",
+                   "This variable, where the target says: \"cpu\" is all there is.");
+  define_in_python(
+      cls, "norm", composed, "_norm",
+      "def norm(self, L: typing.Any, axis: typing.Any = None, keepdims: bool = False) -> TensorVariable",
+      "The norm of order L over axes: the L-th root of the sum of the L-th powers; for 0 how many elements "
+      "are not 0, and for an infinite L the largest, or smallest, absolute value.");
+  define_in_python(cls, "get_underlying_scalar_constant", composed, "get_underlying_scalar_constant_value",
+                   "def get_underlying_scalar_constant(self, **keywords: typing.Any) -> typing.Any",
+                   "The one value that all elements have. NotScalarConstantError when the graph shows none.");
+}
+
+// A constant's value under PyTensor's names.
+void bind_constant_surface(nb::module_& m) {
+  auto cls = nb::borrow<nb::class_<TensorConstantObject, TensorVariableObject>>(m.attr("TensorConstant"));
+  const char* const composed = "bitale.tensor.composed";
+  cls.def_prop_ro(
+      "value", [](nb::handle self) { return nb::borrow(self.attr("data")); },
+      nb::sig("def value(self) -> numpy.typing.NDArray[typing.Any]"), "The value: a read-only array.");
+  cls.def_prop_ro(
+      "unique_value",
+      [composed](nb::handle self) { return nb::module_::import_(composed).attr("_unique_value")(self); },
+      nb::sig("def unique_value(self) -> typing.Any"), "The one value that all elements have, or None.");
+  define_in_python(cls, "signature", composed, "_constant_signature", "def signature(self) -> collections.abc.Hashable",
+                   "Equal for constants of one type with the same bits.");
+  define_in_python(cls, "equals", composed, "_constant_equals", "def equals(self, other: typing.Any) -> bool",
+                   "Whether the other is a constant, or a value, of this type with the same bits.");
+}
+
 void bind_language(nb::module_& m) {
+  bind_constant_surface(m);
+  bind_variable_surface(m);
   bind_arranging(m);
   bind_creating(m);
   bind_searching(m);

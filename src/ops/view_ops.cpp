@@ -1,7 +1,9 @@
 // Ops that pass their input on and only speak to differentiation: zero_grad says the derivative is zero,
-// disconnected_grad that there is no connection.
+// disconnected_grad that there is no connection, undefined_grad that there is none to be had, grad_scale and grad_clip
+// what gradients become on their way back.
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/gradient_control.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/lowering.hpp"
 #include "ops/registry.hpp"
@@ -48,13 +50,72 @@ class DisconnectedGrad final : public PassOn {
   std::vector<std::vector<bool>> connection_pattern(const Apply&) const override { return {{false}}; }
 };
 
-template <class Which>
+class UndefinedGrad final : public PassOn {
+ public:
+  std::string_view name() const override { return "UndefinedGrad"; }
+  Variables pullback(const Apply& node, std::span<const Variable>) const override { return undefined(node); }
+  Variables pushforward(const Apply& node, std::span<const Variable>) const override { return undefined(node); }
+  std::vector<std::vector<bool>> connection_pattern(const Apply&) const override { return {{true}}; }
+
+ private:
+  static Variables undefined(const Apply& node) {
+    return {undefined_gradient(cat("the gradient of `", node.input(0).str(), "` has been declared undefined"))};
+  }
+};
+
+bool has_gradient(const Apply& node) { return !is_discrete(node.output().dtype()); }
+
+class GradScale final : public PassOn {
+ public:
+  explicit GradScale(double multiplier) : multiplier(multiplier) {}
+
+  double multiplier;
+  static constexpr auto fields = attribute_list(attribute("multiplier", &GradScale::multiplier));
+
+  std::string_view name() const override { return "GradScale"; }
+  Attributes attributes() const override { return collect_attributes(*this, fields); }
+  Variables pullback(const Apply& node, std::span<const Variable> g) const override { return scaled(node, g[0]); }
+  Variables pushforward(const Apply& node, std::span<const Variable> t) const override { return scaled(node, t[0]); }
+  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override { return {{has_gradient(node)}}; }
+
+ private:
+  Variables scaled(const Apply& node, const Variable& g) const {
+    if (g.is_disconnected() || !has_gradient(node)) return {disconnected()};
+    return {mul(g, cast(Operand(multiplier), g.dtype()))};
+  }
+};
+
+class GradClip final : public PassOn {
+ public:
+  GradClip(double lower, double upper) : lower(lower), upper(upper) {}
+
+  double lower, upper;
+  static constexpr auto fields =
+      attribute_list(attribute("lower", &GradClip::lower), attribute("upper", &GradClip::upper));
+
+  std::string_view name() const override { return "GradClip"; }
+  Attributes attributes() const override { return collect_attributes(*this, fields); }
+  Variables pullback(const Apply& node, std::span<const Variable> g) const override {
+    if (g[0].is_disconnected() || !has_gradient(node)) return {disconnected()};
+    return {clip(g[0], cast(Operand(lower), g[0].dtype()), cast(Operand(upper), g[0].dtype()))};
+  }
+  // What is done to cotangents is not linear, so tangents have no counterpart: they pass.
+  Variables pushforward(const Apply& node, std::span<const Variable> t) const override {
+    return {has_gradient(node) ? t[0] : disconnected()};
+  }
+  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override { return {{has_gradient(node)}}; }
+};
+
+template <class Which, auto... arguments>
 std::vector<Sample> view_ops_samples() {
   const Variable x[] = {sample_input(DType::Float64, {unknown_length, 3}, "x")};
-  return {{make_ref<Which>()->make_node(x), {sample_values(DType::Float64, {2, 3})}, 1e-6, false}};
+  return {{make_ref<Which>(arguments...)->make_node(x), {sample_values(DType::Float64, {2, 3})}, 1e-6, false}};
 }
 
 REGISTER_OP(ZeroGrad, "Its input, with gradient zero.", view_ops_samples<ZeroGrad>);
+REGISTER_OP(UndefinedGrad, "Its input, whose gradient is declared undefined.", view_ops_samples<UndefinedGrad>);
+REGISTER_OP(GradScale, "Its input, with gradients multiplied by a number.", (view_ops_samples<GradScale, 0.5>));
+REGISTER_OP(GradClip, "Its input, with gradients brought between two bounds.", (view_ops_samples<GradClip, -0.5, 1.0>));
 REGISTER_OP(DisconnectedGrad, "Its input, without connection to the gradient.", view_ops_samples<DisconnectedGrad>);
 
 }  // namespace
@@ -69,6 +130,24 @@ Variable disconnected_grad(const Operand& x) {
   static const OpRef op = make_ref<DisconnectedGrad>();
   const LocationScope here(x.where);
   return (*op)({x.variable});
+}
+
+Variable undefined_grad(const Operand& x) {
+  static const OpRef op = make_ref<UndefinedGrad>();
+  const LocationScope here(x.where);
+  return (*op)({x.variable});
+}
+
+Variable grad_scale(const Operand& x, double multiplier) {
+  const LocationScope here(x.where);
+  return (*make_ref<GradScale>(multiplier))({x.variable});
+}
+
+Variable grad_clip(const Operand& x, double lower, double upper) {
+  const LocationScope here(x.where);
+  if (!(lower <= upper))
+    throw ValueError(cat("grad_clip: expected a lower bound up to the upper one, got ", lower, " and ", upper));
+  return (*make_ref<GradClip>(lower, upper))({x.variable});
 }
 
 }  // namespace bitale

@@ -83,6 +83,7 @@ double bt_i0(double x) {
   return guarded([&] { return boost::math::cyl_bessel_i(0, static_cast<long double>(x), Quiet()); });
 }
 double bt_i1(double x) {
+  if (x == 0) return x;  // with its sign
   if (std::fabs(x) > largest_in_range || std::isnan(x)) return std::isnan(x) ? x : std::copysign(inf, x);
   return guarded([&] { return boost::math::cyl_bessel_i(1, static_cast<long double>(x), Quiet()); });
 }
@@ -91,7 +92,8 @@ double bt_j0(double x) {
   return guarded([&] { return boost::math::cyl_bessel_j(0, static_cast<long double>(x), Quiet()); });
 }
 double bt_j1(double x) {
-  if (std::isinf(x)) return 0;
+  if (x == 0) return x;
+  if (std::isinf(x)) return std::copysign(0.0, x);
   return guarded([&] { return boost::math::cyl_bessel_j(1, static_cast<long double>(x), Quiet()); });
 }
 

@@ -630,7 +630,8 @@ def inner_graph(g: Generator) -> str:
 @kind(1.5)
 def passed_on(g: Generator) -> str:
     x = g.pick()
-    form = g.choice(["bt.zero_grad({x})", "bt.disconnected_grad({x})", "bt.printing.Print('v', attrs=())({x})", "check", "stop"])
+    form = g.choice(["bt.zero_grad({x})", "bt.disconnected_grad({x})", "bt.gradient.undefined_grad({x})",
+                     "bt.gradient.grad_scale({x}, 0.5)", "bt.gradient.grad_clip({x}, -1, 1)", "bt.printing.Print('v', attrs=())({x})", "check", "stop"])
     if form == "check":
         condition = _condition(g)
         try:

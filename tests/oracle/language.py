@@ -45,6 +45,9 @@ bt = types.SimpleNamespace(
     ifelse=ifelse,
     zero_grad=identity,
     disconnected_grad=identity,
+    gradient=types.SimpleNamespace(
+        undefined_grad=identity, grad_scale=lambda x, *_: val(x), grad_clip=lambda x, *_: val(x)
+    ),
     dot=arrays.dot,
     printing=types.SimpleNamespace(Print=lambda *_, **__: identity),
     breakpoint=types.SimpleNamespace(PdbBreakpoint=breakpoint_op),

@@ -296,3 +296,53 @@ def test_lengths_that_differ_are_errors_of_calls(mode):
         bt.function([x, n], pt.repeat(x, n, axis=0), mode=mode)(A, [1, 2, -1])
     with pytest.raises(ValueError):
         bt.function([x, n], pt.split(x, [n[0], n[1]])[0], mode=mode)(A, [1, 1])
+
+
+def test_constants_have_values():
+    c = pt.constant([2.0, 2.0])
+    assert c.value is not None and c.unique_value == 2 and pt.constant([1.0, 2.0]).unique_value is None
+    assert c.signature() == pt.constant(np.array([2.0, 2.0])).signature() != pt.constant([2.0, 2.5]).signature()
+    assert hash(c.signature()) == hash(pt.constant([2.0, 2.0]).signature())
+    assert c.equals(pt.constant([2.0, 2.0])) and c.equals(np.array([2.0, 2.0])) and not c.equals([2, 2]) and not c.equals(pt.dvector())
+    assert pt.constant(np.nan).equals(pt.constant(np.nan))
+
+
+@pytest.mark.parametrize("L", [0, 1, 2, 3.5, np.inf, -np.inf])
+def test_norm_of_a_variable(L, mode):
+    check(lambda x: x.norm(L), lambda x: np.linalg.norm(x, L), V, mode=mode, gradient=L in (2, 3.5))
+    check(lambda x: x.norm(L, axis=1, keepdims=True), lambda x: np.linalg.norm(x, L, axis=1, keepdims=True), A, mode=mode, gradient=False)
+
+
+def test_parts_of_variables():
+    x = pt.dvector("x")
+    assert x.real is x and x.conj() is x and x.transfer("cpu") is x
+    np.testing.assert_array_equal(x.imag.eval({x: V}), 0 * V)
+    with pytest.raises(ValueError, match="cpu"):
+        x.transfer("cuda")
+    assert (pt.as_tensor(3) + 4).get_underlying_scalar_constant() == 7
+
+
+def test_gradients_on_their_way_back(mode):
+    x = pt.dvector("x")
+    for control, expected in ((lambda v: bt.gradient.grad_scale(v, -2.0), -4 * V), (lambda v: bt.gradient.grad_clip(v, -1, 2), np.clip(2 * V, -1, 2))):
+        value, gradient = bt.function([x], [control(x) + 0, bt.grad((control(x) ** 2).sum(), x)], mode=mode)(V)
+        np.testing.assert_array_equal(value, V)
+        np.testing.assert_allclose(gradient, expected)
+    with pytest.raises(bt.NullTypeGradError, match="declared undefined"):
+        bt.grad(bt.gradient.undefined_grad(x).sum(), x)
+    with pytest.raises(ValueError, match="lower"):
+        bt.gradient.grad_clip(x, 2, 1)
+
+
+def test_verify_grad_takes_pytensors_arguments():
+    bt.gradient.verify_grad(lambda x: x**2, [V], n_tests=1, rng=np.random.default_rng(0), eps=1e-6, mode="FAST_COMPILE")
+
+
+def test_flags_without_effect_keep_their_value():
+    assert bt.config.openmp is False and "num_threads" in bt.config.note("openmp") and bt.config.note("floatX") is None
+    with bt.config.change_flags(openmp=True, floatX="float32"):
+        assert bt.config.openmp is True and bt.config.floatX == "float32"
+    assert bt.config.openmp is False and bt.config.floatX == "float64"
+    bt.config.on_shape_error = "raise"
+    with pytest.raises(AttributeError):
+        bt.config.no_such_flag

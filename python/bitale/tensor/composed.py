@@ -12,6 +12,7 @@ from bitale._core import (
     AxisError,
     NotScalarConstantError,
     TensorVariable,
+    abs,
     alloc,
     arange,
     as_tensor_variable,
@@ -25,6 +26,9 @@ from bitale._core import (
     isnan,
     join,
     make_vector,
+    max,
+    min,
+    neq,
     nonzero,
     ones_like,
     round,
@@ -182,7 +186,7 @@ class _Grid:
             start = 0 if each.start is None else each.start
             step = 1 if each.step is None else each.step
             if isinstance(step, complex):
-                axes.append(linspace(start, each.stop, int(abs(step))))
+                axes.append(linspace(start, each.stop, int(math.hypot(step.real, step.imag))))
             else:
                 axes.append(arange(start, each.stop, step))
         if not isinstance(key, tuple):
@@ -269,6 +273,24 @@ def get_underlying_scalar_constant_value(
     if raise_not_constant:
         raise NotScalarConstantError(f"{v} has no constant value that all its elements have")
     return v
+
+
+def _unique_value(x: Any) -> Any:
+    data = x.data
+    same = data.size > 0 and bool(np.all(data == data.flat[0]) or np.all(data != data))
+    return np.array(data.flat[0], dtype=data.dtype) if same else None
+
+
+def _constant_signature(x: Any) -> tuple[Any, ...]:
+    return str(x.type), x.data.shape, np.ascontiguousarray(x.data).tobytes()
+
+
+def _constant_equals(x: Any, other: Any) -> bool:
+    try:
+        other = as_tensor_variable(other)
+    except (TypeError, ValueError):
+        return False
+    return hasattr(other, "data") and _constant_signature(x) == _constant_signature(other)
 
 
 def get_scalar_constant_value(
@@ -511,7 +533,7 @@ def permute_row_elements(x: Any, y: Any, inverse: bool = False) -> TensorVariabl
     x, y = as_tensor_variable(x), as_tensor_variable(y)
     if inverse:
         y = argsort(y, axis=-1)
-    ndim = max(x.ndim, y.ndim)
+    ndim = x.ndim if x.ndim > y.ndim else y.ndim
     x, y = (v.dimshuffle(*["x"] * (ndim - v.ndim), *range(v.ndim)) for v in (x, y))
     if ndim == 1:
         return x[y]
@@ -579,6 +601,16 @@ def cov(
         centred = x - mean
         weighted = centred * weights
     return (dot(weighted, centred.T) / factor).squeeze()
+
+
+def _norm(x: Any, L: Any, axis: Any = None, keepdims: bool = False) -> TensorVariable:
+    x = as_tensor_variable(x)
+    if isinstance(L, (int, float)):
+        if L == 0:
+            return cast(neq(x, 0), x.dtype).sum(axis=axis, keepdims=keepdims)
+        if math.isinf(L):
+            return (max if L > 0 else min)(abs(x), axis=axis, keepdims=keepdims)
+    return (abs(x) ** L).sum(axis=axis, keepdims=keepdims) ** (1.0 / L)
 
 
 # ---- batches ---------------------------------------------------------------------------------------------------------
