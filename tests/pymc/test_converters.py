@@ -39,6 +39,8 @@ GRAPHS = {
     "trigonometry": [pt.sin(x), pt.cos(x), pt.tan(x), pt.arctan(x), pt.arcsin(pt.tanh(x)), pt.arctan2(x, y), pt.sinh(x), pt.cosh(x), pt.arcsinh(x)],
     "special": [pt.erf(x), pt.erfc(x), pt.erfcx(x), pt.gammaln(abs(x)), pt.psi(abs(x)), pt.sigmoid(x), pt.softplus(x), pt.gamma(abs(x) + 1)],
     "reductions": [x.sum(), x.sum(axis=0), x.prod(axis=1), x.max(axis=0), x.min(), b.all(axis=0), b.any(), x.mean(axis=1), k.sum(), x.argmax(axis=1)],
+    "searching": [pt.searchsorted(pt.sort(v), w), pt.searchsorted(v, w, side="right", sorter=pt.argsort(v)), pt.repeat(v, i**2), pt.repeat(x, 2, axis=0)],
+    "distinct": [pt.unique(i), *pt.unique(i, return_inverse=True, return_counts=True)],
     "initial": [pt.max(x, axis=0, initial=-np.inf), pt.max(x[:0], axis=0, initial=-np.inf)],
     "cumulative": [pt.cumsum(x, axis=1), pt.cumprod(v), pt.cumsum(x)],
     "sorting": [pt.sort(x, axis=0), pt.argsort(v), pt.sort(x, axis=None)],
@@ -67,7 +69,7 @@ GRAPHS = {
     "graphs in ops": [OpFromGraph([x, y], [x * y + 1])(x, y), pt.einsum("ij,kj->ik", x, y), pt.pad(x, 1)],
     "gradients": [pytensor.grad((pt.log1p(x**2) * v).sum(), [x])[0], pytensor.grad(linalg.cholesky(positive).sum(), t), pytensor.grad(v[i].prod(), v)],
 }
-BY_CALLBACK = {"called back": [pt.special.betaln(1, s), pt.gammainc(s, abs(x)), pt.repeat(v, i**2), linalg.svd(x)[1], pt.unique(i)]}
+BY_CALLBACK = {"called back": [pt.special.betaln(1, s), pt.gammainc(s, abs(x)), linalg.svd(x)[1], pt.unique(k, axis=0)]}
 
 
 def _both(outputs):

@@ -1,4 +1,4 @@
-"""Reductions, cumulative ones, and sorting."""
+"""Reductions, cumulative ones, and what goes with sorting."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Callable
 import numpy as np
 import pytensor.scalar.basic as ps
 from pytensor.tensor.elemwise import CAReduce
-from pytensor.tensor.extra_ops import CumOp
+from pytensor.tensor.extra_ops import CumOp, Repeat, SearchsortedOp, Unique
 from pytensor.tensor.math import Argmax, ProdWithoutZeros
 from pytensor.tensor.sort import ArgSortOp, SortOp
 
@@ -98,3 +98,20 @@ def _sort(op: Any, node: Any, x: Any, *axis: Any) -> Any:
 @converts(ArgSortOp)
 def _argsort(op: Any, node: Any, x: Any, *axis: Any) -> Any:
     return pt.argsort(x, axis=_sort_axis(op, axis))
+
+
+@converts(SearchsortedOp)
+def _searchsorted(op: Any, node: Any, x: Any, v: Any, *sorter: Any) -> Any:
+    return pt.searchsorted(x, v, side=op.side, sorter=sorter[0] if sorter else None)
+
+
+@converts(Repeat)
+def _repeat(op: Any, node: Any, x: Any, repeats: Any) -> Any:
+    return pt.repeat(x, repeats, axis=op.axis)
+
+
+@converts(Unique)
+def _unique(op: Any, node: Any, x: Any) -> Any:
+    if x.ndim > 1:
+        raise NotConverted("unique of more than one dimension")
+    return pt.unique(x, op.return_index, op.return_inverse, op.return_counts)
