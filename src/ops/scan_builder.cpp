@@ -167,7 +167,7 @@ ScanResult ScanBuilder::finish(const ScanStep& step) const {
   parts.elements = elements_;
   parts.truncate_gradient = given_.truncate_gradient;
   parts.name = given_.name;
-  std::vector<int> first_state(count, -1);
+  std::vector<int> first_state(count, -1), traces;
   for (std::size_t k = 0; k < count; ++k) {
     Variable value = step.outputs[k];
     if (!value) throw TypeError(cat(who, ": result ", k, " of the step is missing"));
@@ -204,7 +204,9 @@ ScanResult ScanBuilder::finish(const ScanStep& step) const {
         parts.next.push_back(back == 0 ? value : (*states)[back - 1]);
       }
     }
-    parts.traced.push_back(value);
+    // Of what is no tensor, a generator's state, there is a final value and no trace.
+    traces.push_back(as_tensor(value.type()) || !states ? int(parts.traced.size()) : -1);
+    if (traces.back() >= 0) parts.traced.push_back(value);
   }
   const std::size_t first_update = parts.states.size();
   Variables inner = parts.next;
@@ -244,9 +246,13 @@ ScanResult ScanBuilder::finish(const ScanStep& step) const {
   ScanResult out;
   out.steps = parts.until ? node.outputs().back() : n_steps_;
   for (std::size_t k = 0; k < count; ++k) {
-    const Variable trace = node.output(int(parts.states.size() + k));
-    out.traces.push_back(parts.until ? rows(trace, {}, Operand(out.steps)) : trace);
     out.finals.push_back(first_state[k] < 0 ? Variable() : node.output(first_state[k]));
+    if (traces[k] < 0) {
+      out.traces.push_back(out.finals.back());
+      continue;
+    }
+    const Variable trace = node.output(int(parts.states.size()) + traces[k]);
+    out.traces.push_back(parts.until ? rows(trace, {}, Operand(out.steps)) : trace);
   }
   for (std::size_t k = 0; k < step.updates.size(); ++k)
     out.updates.emplace_back(step.updates[k].first, node.output(int(first_update + k)));

@@ -429,3 +429,18 @@ def test_a_step_that_needs_the_host_runs_all_the_same():
         s = np.sort(s) * 0.5 + each
         np.testing.assert_allclose(got[0][k], s)
         assert got[1][k] == np.arange(int(abs(each))).sum()
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+def test_a_generator_is_a_state(linker):
+    rng_state = bt.shared(np.random.default_rng(3))
+
+    def step(s, g):
+        after, draw = pt.random.normal(0, 1, rng=g).owner.outputs
+        return s + draw, after
+
+    (walk, last), _ = bt.scan(step, outputs_info=[pt.constant(0.0, dtype="float64"), rng_state], n_steps=4)
+    f = bt.function([], walk, updates={rng_state: last}, mode=bt.Mode(linker=linker))
+    draws = np.random.default_rng(3).normal(size=8)
+    np.testing.assert_allclose(f(), np.cumsum(draws[:4]), rtol=1e-14)
+    np.testing.assert_allclose(f(), np.cumsum(draws[4:]), rtol=1e-14)
