@@ -6,6 +6,7 @@ node's inputs as Vals and the node, and gives the value of each output.
 
 from __future__ import annotations
 
+import copy
 from typing import Any, Callable, Iterable
 
 import numpy as np
@@ -275,6 +276,36 @@ def _if_else(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[V
 @op("OpFromGraph")
 def _from_graph(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
     return evaluate(node.op.inner_outputs, dict(zip(node.op.inner_inputs, inputs)))
+
+
+# ---- random variables: the value of a generator is a numpy.random.Generator ----------------------------------------------
+
+
+@op("RandomVariable")
+def _random_variable(attributes: dict[str, Any], inputs: list[Any], node: Any) -> list[Any]:
+    rng, ndim = copy.deepcopy(inputs[0]), attributes["ndim"]
+    size = tuple(int(each.array) for each in inputs[1 : 1 + ndim])
+    parameters = [each.array for each in inputs[1 + ndim :]]
+    return [rng, Val(getattr(rng, attributes["distribution"])(*parameters, size=size))]
+
+
+@op("RandomRows")
+def _random_rows(attributes: dict[str, Any], inputs: list[Any], node: Any) -> list[Any]:
+    rng, ndim, name = copy.deepcopy(inputs[0]), attributes["batch_ndim"], attributes["distribution"]
+    lengths = [int(each.array) for each in inputs[1 : 2 + ndim + name.endswith("choice")]]
+    batch, length = tuple(lengths[:ndim]), lengths[ndim]
+    parameters = [each.array for each in inputs[1 + len(lengths) :]]
+    rows = []
+    for place in np.ndindex(batch):
+        own = [each[place] if variable.ndim > (k == len(parameters) - 1) else each
+               for k, (each, variable) in enumerate(zip(parameters, node.inputs[1 + len(lengths) :]))]  # fmt: skip
+        if name == "permutation":
+            rows.append(rng.permutation(length))
+        elif name.endswith("choice"):
+            rows.append(rng.choice(lengths[-1], size=length, replace=False, p=own[0] if own else None))
+        else:
+            rows.append(getattr(rng, name)(*own))
+    return [rng, Val(np.reshape(rows, (*batch, length)), node.outputs[1].dtype)]
 
 
 # ---- graphs ----------------------------------------------------------------------------------------------------------

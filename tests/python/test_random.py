@@ -162,6 +162,23 @@ def test_rows_with_bad_parameters(name, parameters, options, message, linker):
     same_state(rng.get_value(), np.random.default_rng(1))
 
 
+def test_the_oracle_draws_the_same():
+    import pathlib
+    import sys
+
+    sys.path.insert(0, str(pathlib.Path(__file__).parents[1]))
+    from oracle import ops
+
+    rng = pt.random.rng()
+    state, x = rng.normal(np.zeros((2, 3)), 2.0)
+    for name, parameters, options in (("dirichlet", (A,), {}), ("multinomial", (9, P), {"size": 2}), ("permutation", (5,), {"size": 2}),
+                                      ("choice", (9,), {"size": 4, "replace": False})):  # fmt: skip
+        state, y = getattr(state, name)(*parameters, **options)
+        expected = ops.evaluate([y, x], {rng: np.random.default_rng(3)})
+        got = bt.function([rng], [y, x])(np.random.default_rng(3))
+        assert all(np.array_equal(a, b.array) for a, b in zip(got, expected))
+
+
 def test_multivariate_normal():
     cov, rng = np.array([[2.0, 0.5], [0.5, 1.0]]), pt.random.rng()
     x = rng.multivariate_normal([1.0, 2.0], cov, size=4)[1].eval({rng: np.random.default_rng(4)})
