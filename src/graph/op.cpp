@@ -8,6 +8,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/graph/range.hpp"
 #include "graph/hash.hpp"
 
 namespace bitale {
@@ -81,6 +82,11 @@ Apply Op::vectorize(const Apply&, std::span<const Variable>) const {
 
 std::vector<int> Op::view_of(const Apply&, int) const { return {}; }
 std::vector<int> Op::destroys(const Apply&, int) const { return {}; }
+Range Op::range(const Apply& node, int output, InputRanges& inputs) const {
+  const std::vector<int> viewed = view_of(node, output);
+  return viewed.size() == 1 ? inputs.of(viewed[0]) : Range();
+}
+
 bool Op::may_fold(const Apply&) const { return true; }
 
 Variable Op::operator()(std::span<const Variable> inputs) const {

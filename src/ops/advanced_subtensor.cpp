@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "bitale/graph/range.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/advanced_inc_subtensor.hpp"
 #include "ops/advanced_index.hpp"
@@ -139,4 +140,7 @@ std::vector<Sample> advanced_subtensor_samples() {
 REGISTER_OP(AdvancedSubtensor, "Elements or rows of a tensor, by integer tensors.", advanced_subtensor_samples);
 
 }  // namespace
+
+Range AdvancedSubtensor::range(const Apply&, int, InputRanges& inputs) const { return inputs.of(0); }
+
 }  // namespace bitale

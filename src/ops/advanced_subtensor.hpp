@@ -17,6 +17,7 @@ class AdvancedSubtensor final : public OpOf<AdvancedSubtensor> {
   std::string label() const override;
   std::string pprint_text(std::span<const std::string> inputs) const override;
   Apply make_node(std::span<const Variable> inputs) const override;
+  Range range(const Apply& node, int output, InputRanges& inputs) const override;
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
   bool emit(Lowering& to, const Apply& node) const override;

@@ -1,6 +1,7 @@
 #include "ops/alloc.hpp"
 
 #include "bitale/core/config.hpp"
+#include "bitale/graph/range.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
@@ -196,4 +197,7 @@ std::vector<Sample> alloc_samples() {
 REGISTER_OP(Alloc, "A tensor of given lengths filled with a value.", alloc_samples);
 
 }  // namespace
+
+Range Alloc::range(const Apply&, int, InputRanges& inputs) const { return inputs.of(0); }
+
 }  // namespace bitale

@@ -10,6 +10,7 @@ class Alloc final : public Op {
  public:
   std::string_view name() const override { return "Alloc"; }
   Apply make_node(std::span<const Variable> inputs) const override;
+  Range range(const Apply& node, int output, InputRanges& inputs) const override;
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
   bool emit(Lowering& to, const Apply& node) const override;

@@ -12,6 +12,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/array_loops.hpp"
+#include "ops/interval.hpp"
 #include "ops/lowering.hpp"
 
 namespace bitale {
@@ -407,6 +408,44 @@ Variable apply_elemwise(std::string_view scalar_name, std::span<const Variable> 
 const ScalarOp* scalar_op_of(const Variable& output) {
   const Op* op = output.owner_op();
   return op ? op->elementwise() : nullptr;
+}
+
+// ---- ranges ---------------------------------------------------------------------------------------------------------
+
+namespace {
+
+double value_at(const ScalarOp& op, double x) {
+  const ScalarLoop run = op.loops.run[std::size_t(DType::Float64)];
+  if (!run || op.loops.out[std::size_t(DType::Float64)] != DType::Float64) return std::nan("");
+  const char* in[] = {reinterpret_cast<const char*>(&x)};
+  const std::int64_t stride = sizeof(double);
+  double out = 0;
+  run(1, in, &stride, reinterpret_cast<char*>(&out), stride);
+  return out;
+}
+
+// A limit at infinity is not reached, but steps reach what lies beside an open bound.
+interval::End end_of(const ScalarOp& op, interval::End at) {
+  const double value = value_at(op, at.value);
+  const bool limit = std::isinf(at.value) && std::isfinite(value);
+  return {value, limit || (at.open && !op.has(discrete_output))};
+}
+
+Range monotone_range(const ScalarOp& op, const Range& a) {
+  if (op.has(increasing)) return interval::between(end_of(op, interval::low_of(a)), end_of(op, interval::high_of(a)));
+  if (op.has(decreasing)) return interval::between(end_of(op, interval::high_of(a)), end_of(op, interval::low_of(a)));
+  return {};
+}
+
+}  // namespace
+
+Range Elemwise::range(const Apply& node, int, InputRanges& inputs) const {
+  if (scalar.range) {
+    std::vector<Range> of(node.inputs().size());
+    for (std::size_t i = 0; i < of.size(); ++i) of[i] = inputs.of(int(i));
+    return scalar.range(of, node.output().dtype());
+  }
+  return scalar.arity == 1 ? monotone_range(scalar, inputs.of(0)) : Range();
 }
 
 }  // namespace bitale

@@ -26,6 +26,7 @@ class Elemwise final : public Op, public InplaceForms {
   bool has_pushforward() const override { return true; }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  Range range(const Apply& node, int output, InputRanges& inputs) const override;
   std::vector<int> destroys(const Apply& node, int output) const override;
   OpRef inplace_on_inputs(const Apply& node, std::span<const int> allowed) const override;
 

@@ -1,6 +1,7 @@
 #include "ops/join.hpp"
 
 #include "bitale/ops/ops.hpp"
+#include "ops/interval.hpp"
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
@@ -167,4 +168,7 @@ std::vector<Sample> join_samples() {
 REGISTER_OP(Join, "Tensors laid one after another along an axis.", join_samples);
 
 }  // namespace
+
+Range Join::range(const Apply& node, int, InputRanges& inputs) const { return interval::of_all(node, inputs); }
+
 }  // namespace bitale

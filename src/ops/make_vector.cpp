@@ -2,6 +2,7 @@
 
 #include "bitale/core/config.hpp"
 #include "bitale/ops/ops.hpp"
+#include "ops/interval.hpp"
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
@@ -120,4 +121,7 @@ std::vector<Sample> make_vector_samples() {
 REGISTER_OP(MakeVector, "A vector made of scalars.", make_vector_samples);
 
 }  // namespace
+
+Range MakeVector::range(const Apply& node, int, InputRanges& inputs) const { return interval::of_all(node, inputs); }
+
 }  // namespace bitale

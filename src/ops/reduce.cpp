@@ -12,6 +12,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/elemwise.hpp"
+#include "ops/interval.hpp"
 #include "ops/lowering.hpp"
 #include "ops/regions.hpp"
 #include "ops/registry.hpp"
@@ -457,5 +458,15 @@ REGISTER_OP_MADE_BY(CAReduce, make_reduction, "Sum, product, maximum, minimum, a
                     reduce_samples);
 
 }  // namespace
+
+// A sum over nothing is 0, a product over nothing 1.
+Range CAReduce::range(const Apply&, int, InputRanges& inputs) const {
+  using namespace interval;
+  const Range a = inputs.of(0);
+  if (kind.name == "max" || kind.name == "min") return a;
+  if (kind.name == "sum") return a.low >= 0 ? at_least(0) : a.high <= 0 ? negated(at_least(0)) : Range{};
+  if (kind.name == "prod") return a.is_positive() ? at_least(0, true) : a.low >= 0 ? at_least(0) : Range{};
+  return {};
+}
 
 }  // namespace bitale

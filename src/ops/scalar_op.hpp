@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -13,6 +14,14 @@
 #include "program/expr.hpp"
 
 namespace bitale {
+
+struct Range;
+namespace exact {
+class Number;
+}
+// None where the mathematics has no value: a division by zero, a logarithm of a negative number.
+using ExactValue = std::optional<exact::Number>;
+using Ranges = std::span<const Range>;
 
 // What inputs are converted to before evaluation, and what comes out. A condition (of `switch`) is converted to bool.
 struct ScalarTypes {
@@ -84,6 +93,12 @@ struct ScalarOp {
   std::vector<double> edges = {};     // special values that evaluation must get right
   double identity = 0;                // neutral element, when has_identity
   bool has_identity = false;
+  // Bounds of the values, given those of the inputs and the dtype of the output (graph/range.hpp). None: those of the
+  // values at the input's bounds where the op is monotone, else nothing is known.
+  Range (*range)(Ranges in, DType out) = nullptr;
+  // The value in exact arithmetic, which rules are checked against (ops/exact.hpp). Of an op with a condition, the
+  // value of the branch that is taken.
+  ExactValue (*exact)(std::span<const exact::Number> in) = nullptr;
 
   bool has(Trait trait) const { return (traits & trait) != 0; }
   DType input_dtype(int input, DType compute) const { return has_condition && input == 0 ? DType::Bool : compute; }

@@ -1,6 +1,7 @@
 #include "ops/shape.hpp"
 
 #include "bitale/ops/ops.hpp"
+#include "ops/interval.hpp"
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
@@ -141,4 +142,8 @@ const RegisterOp register_shape("Shape", "The lengths of a tensor.", shape_sampl
 const RegisterOp register_shape_i("Shape_i", "One length of a tensor.", shape_i_samples, make_op<ShapeI>);
 
 }  // namespace
+
+Range ShapeOp::range(const Apply&, int, InputRanges&) const { return interval::closed(0, interval::most_exact); }
+Range ShapeI::range(const Apply&, int, InputRanges&) const { return interval::closed(0, interval::most_exact); }
+
 }  // namespace bitale

@@ -16,7 +16,9 @@
 
 namespace bitale {
 
-class Lowering;   // ops/lowering.hpp: what an op may say to the lowering
+class Lowering;     // ops/lowering.hpp: what an op may say to the lowering
+class InputRanges;  // graph/range.hpp
+struct Range;
 struct ScalarOp;  // ops/scalar_op.hpp: the record of an elementwise operation
 
 // The lengths of one tensor: an int64 scalar per dimension.
@@ -67,6 +69,9 @@ class Op : public RefCounted {
   // Which inputs an output may be a view of, and which inputs it destroys; per output.
   virtual std::vector<int> view_of(const Apply& node, int output) const;
   virtual std::vector<int> destroys(const Apply& node, int output) const;
+  // Bounds of an output's values, given those of the inputs; the dtype's own need not be said. Default: those of the
+  // input that the output is a view of, or none.
+  virtual Range range(const Apply& node, int output, InputRanges& inputs) const;
   // May constant folding evaluate this node? (Alloc of a large shape says no.)
   virtual bool may_fold(const Apply& node) const;
 

@@ -1,5 +1,7 @@
 // Arithmetic: sums, products, quotients, powers. Division and remainder follow Python (towards minus infinity);
 // integers wrap, and dividing an integer by zero gives 0, as NumPy.
+#include "ops/interval.hpp"
+#include "ops/scalar/exact_rules.hpp"
 #include "ops/scalar/record.hpp"
 #include "runtime/special.hpp"
 
@@ -228,6 +230,8 @@ SCALAR_OP({
     .edges = {0.0, -0.0, inf, -inf, nan},
     .identity = 0,
     .has_identity = true,
+    .range = [](Ranges a, DType) { return interval::sum(a[0], a[1]); },
+    .exact = [](Numbers a) -> ExactValue { return a[0] + a[1]; },
 });
 
 SCALAR_OP({
@@ -244,6 +248,8 @@ SCALAR_OP({
     .traits = cheap,
     .domain = {{-5, 5}, {-5, 5}},
     .edges = {0.0, -0.0, inf, -inf, nan},
+    .range = [](Ranges a, DType) { return interval::sum(a[0], interval::negated(a[1])); },
+    .exact = [](Numbers a) -> ExactValue { return a[0] - a[1]; },
 });
 
 SCALAR_OP({
@@ -262,6 +268,8 @@ SCALAR_OP({
     .edges = {0.0, -0.0, inf, -inf, nan},
     .identity = 1,
     .has_identity = true,
+    .range = [](Ranges a, DType) { return interval::product(a[0], a[1]); },
+    .exact = [](Numbers a) -> ExactValue { return a[0] * a[1]; },
 });
 
 SCALAR_OP({
@@ -278,6 +286,8 @@ SCALAR_OP({
     .traits = cheap,
     .domain = {{-5, 5}, {0.5, 5}},
     .edges = {0.0, -0.0, inf, -inf, nan},
+    .range = [](Ranges a, DType) { return interval::product(a[0], interval::inverse(a[1])); },
+    .exact = [](Numbers a) { return a[1] == 0 ? ExactValue() : ExactValue(a[0] / a[1]); },
 });
 
 SCALAR_OP({
@@ -324,6 +334,8 @@ SCALAR_OP({
     .partials = {pow_by_base, pow_by_exponent},
     .domain = {{0.2, 4}, {0, 4}},
     .edges = {0.0, -0.0, 1.0, -1.0, 2.0, inf, -inf, nan},
+    .range = [](Ranges a, DType) { return interval::power(a[0], a[1]); },
+    .exact = [](Numbers a) { return exact_power(a[0], a[1]); },
 });
 
 SCALAR_OP({
@@ -345,6 +357,8 @@ SCALAR_OP({
     .traits = odd | decreasing | keeps_zero | involution | cheap,
     .domain = {{-5, 5}},
     .edges = {0.0, -0.0, inf, -inf, nan},
+    .range = [](Ranges a, DType) { return interval::negated(a[0]); },
+    .exact = [](Numbers a) -> ExactValue { return -a[0]; },
 });
 
 SCALAR_OP({
@@ -360,6 +374,8 @@ SCALAR_OP({
     .traits = even | keeps_zero | idempotent | cheap,
     .domain = {{-5, 5}},
     .edges = {0.0, -0.0, inf, -inf, nan},
+    .range = [](Ranges a, DType) { return interval::size(a[0]); },
+    .exact = [](Numbers a) -> ExactValue { return abs(a[0]); },
 });
 
 SCALAR_OP({
@@ -374,6 +390,13 @@ SCALAR_OP({
     .traits = odd | increasing | keeps_zero | idempotent | cheap | discrete_output,
     .domain = {{-5, 5}},
     .edges = {0.0, -0.0, inf, -inf, nan},
+    .range =
+        [](Ranges a, DType) {
+          return a[0].is_positive() ? interval::closed(1, 1) : interval::closed(a[0].low >= 0 ? 0 : -1, 1);
+        },
+    .exact = [](Numbers a) -> ExactValue {
+      return a[0] > 0 ? exact::Number(1) : a[0] < 0 ? exact::Number(-1) : exact::Number(0);
+    },
 });
 
 SCALAR_OP({
@@ -388,6 +411,8 @@ SCALAR_OP({
     .traits = even | keeps_zero | cheap,
     .domain = {{-5, 5}},
     .edges = {0.0, -0.0, inf, -inf, nan, 1e200, 1e-200},
+    .range = [](Ranges a, DType) { return interval::product(interval::size(a[0]), interval::size(a[0])); },
+    .exact = [](Numbers a) -> ExactValue { return a[0] * a[0]; },
 });
 
 SCALAR_OP({
@@ -402,6 +427,8 @@ SCALAR_OP({
     .traits = increasing | keeps_zero,
     .domain = {{0.1, 9}},
     .edges = {0.0, -0.0, -1.0, inf, -inf, nan},
+    .range = [](Ranges a, DType) { return a[0].is_positive() ? interval::at_least(0, true) : interval::at_least(0); },
+    .exact = [](Numbers a) { return a[0] < 0 ? ExactValue() : ExactValue(sqrt(a[0])); },
 });
 
 SCALAR_OP({
@@ -431,6 +458,8 @@ SCALAR_OP({
     .traits = odd | involution,
     .domain = {{0.2, 5}},
     .edges = {0.0, -0.0, inf, -inf, nan},
+    .range = [](Ranges a, DType) { return interval::inverse(a[0]); },
+    .exact = [](Numbers a) { return a[0] == 0 ? ExactValue() : ExactValue(1 / a[0]); },
 });
 
 SCALAR_OP({
@@ -446,6 +475,8 @@ SCALAR_OP({
     .traits = commutative | associative | idempotent | cheap,
     .domain = {{-5, 5}, {-5, 5}},
     .edges = {0.0, 1.0, inf, -inf, nan},
+    .range = [](Ranges a, DType) { return interval::maximum(a[0], a[1]); },
+    .exact = [](Numbers a) -> ExactValue { return a[0] > a[1] ? a[0] : a[1]; },
 });
 
 SCALAR_OP({
@@ -461,6 +492,8 @@ SCALAR_OP({
     .traits = commutative | associative | idempotent | cheap,
     .domain = {{-5, 5}, {-5, 5}},
     .edges = {0.0, 1.0, inf, -inf, nan},
+    .range = [](Ranges a, DType) { return interval::minimum(a[0], a[1]); },
+    .exact = [](Numbers a) -> ExactValue { return a[0] < a[1] ? a[0] : a[1]; },
 });
 
 SCALAR_OP({
@@ -478,6 +511,7 @@ SCALAR_OP({
     .traits = cheap,
     .domain = {{-5, 5}, {-3, -1}, {1, 3}},
     .edges = {0.0, 1.0, inf, -inf, nan},
+    .range = [](Ranges a, DType) { return interval::minimum(interval::maximum(a[0], a[1]), a[2]); },
 });
 
 SCALAR_OP({
@@ -494,6 +528,10 @@ SCALAR_OP({
     .traits = cheap,
     .domain = {{0, 1}, {-5, 5}, {-5, 5}},
     .edges = {0.0, 1.0, inf, -inf, nan},
+    .range = [](Ranges a,
+                DType) { return a[0].is_always(0) ? a[2]
+                                : a[0].low > 0    ? a[1]
+                                                  : interval::either(a[1], a[2]); },
 });
 
 SCALAR_OP({
@@ -509,6 +547,7 @@ SCALAR_OP({
     .traits = associative | idempotent | cheap,
     .domain = {{-5, 5}, {-5, 5}},
     .edges = {0.0, 1.0, inf, -inf, nan},
+    .range = [](Ranges a, DType) { return a[1]; },
 });
 
 SCALAR_OP({
@@ -525,6 +564,7 @@ SCALAR_OP({
     .traits = commutative,
     .domain = {{0.5, 5}, {-5, 5}},
     .edges = {0.0, -0.0, 1.0, 1e200, 1e-200, inf, -inf, nan},
+    .exact = [](Numbers a) -> ExactValue { return exact::Number(sqrt(a[0] * a[0] + a[1] * a[1])); },
 });
 
 }  // namespace bitale::records

@@ -1,6 +1,8 @@
 // Conversions, one record per target dtype. A record computes in its target dtype, so that converting the input, as
 // every record has done to it, is all there is.
 #include "bitale/core/text.hpp"
+#include "bitale/graph/range.hpp"
+#include "ops/scalar/exact_rules.hpp"
 #include "ops/scalar/record.hpp"
 
 namespace bitale::records {
@@ -27,6 +29,9 @@ ScalarOp cast_record(const char* name, const char* title) {
       .traits = cheap,
       .domain = {{-5, 5}},
       .edges = {0.0, -0.0, 0.9, -0.9, 300.0, 1e20, -1e20, inf, -inf, nan},
+      .range = [](Ranges a, DType) { return a[0]; },
+      .exact = is_float(target) ? +[](Numbers a) -> ExactValue { return a[0]; }
+                                : nullptr,
   };
 }
 

@@ -1,4 +1,6 @@
 // Comparisons and predicates: bool, without derivative.
+#include "ops/interval.hpp"
+#include "ops/scalar/exact_rules.hpp"
 #include "ops/scalar/record.hpp"
 
 namespace bitale::records {
@@ -29,6 +31,12 @@ SCALAR_OP({
     .traits = commutative | comparison | cheap | discrete_output,
     .domain = {{-2, 2}, {-2, 2}},
     .edges = {0.0, -0.0, 1.0, inf, -inf, nan},
+    .range =
+        [](Ranges a, DType) {
+          return interval::truth(interval::is_same_number(a[0], a[1]),
+                                 interval::is_below(a[0], a[1]) || interval::is_below(a[1], a[0]));
+        },
+    .exact = [](Numbers a) -> ExactValue { return exact_truth(a[0] == a[1]); },
 });
 
 SCALAR_OP({
@@ -45,6 +53,11 @@ SCALAR_OP({
     .traits = commutative | comparison | cheap | discrete_output,
     .domain = {{-2, 2}, {-2, 2}},
     .edges = {0.0, -0.0, 1.0, inf, -inf, nan},
+    .range =
+        [](Ranges a, DType) {
+          return interval::truth(interval::is_below(a[0], a[1]) || interval::is_below(a[1], a[0]),
+                                 interval::is_same_number(a[0], a[1]));
+        },
 });
 
 SCALAR_OP({
@@ -60,6 +73,9 @@ SCALAR_OP({
     .traits = comparison | cheap | discrete_output,
     .domain = {{-2, 2}, {-2, 2}},
     .edges = {0.0, -0.0, 1.0, inf, -inf, nan},
+    .range = [](Ranges a,
+                DType) { return interval::truth(interval::is_below(a[0], a[1]), interval::is_not_above(a[1], a[0])); },
+    .exact = [](Numbers a) -> ExactValue { return exact_truth(a[0] < a[1]); },
 });
 
 SCALAR_OP({
@@ -75,6 +91,9 @@ SCALAR_OP({
     .traits = comparison | cheap | discrete_output,
     .domain = {{-2, 2}, {-2, 2}},
     .edges = {0.0, -0.0, 1.0, inf, -inf, nan},
+    .range = [](Ranges a,
+                DType) { return interval::truth(interval::is_not_above(a[0], a[1]), interval::is_below(a[1], a[0])); },
+    .exact = [](Numbers a) -> ExactValue { return exact_truth(a[0] <= a[1]); },
 });
 
 SCALAR_OP({
@@ -90,6 +109,9 @@ SCALAR_OP({
     .traits = comparison | cheap | discrete_output,
     .domain = {{-2, 2}, {-2, 2}},
     .edges = {0.0, -0.0, 1.0, inf, -inf, nan},
+    .range = [](Ranges a,
+                DType) { return interval::truth(interval::is_below(a[1], a[0]), interval::is_not_above(a[0], a[1])); },
+    .exact = [](Numbers a) -> ExactValue { return exact_truth(a[0] > a[1]); },
 });
 
 SCALAR_OP({
@@ -105,6 +127,9 @@ SCALAR_OP({
     .traits = comparison | cheap | discrete_output,
     .domain = {{-2, 2}, {-2, 2}},
     .edges = {0.0, -0.0, 1.0, inf, -inf, nan},
+    .range = [](Ranges a,
+                DType) { return interval::truth(interval::is_not_above(a[1], a[0]), interval::is_below(a[0], a[1])); },
+    .exact = [](Numbers a) -> ExactValue { return exact_truth(a[0] >= a[1]); },
 });
 
 SCALAR_OP({
@@ -140,6 +165,7 @@ SCALAR_OP({
     .traits = cheap | discrete_output,
     .domain = {{-2, 2}},
     .edges = {0.0, inf, -inf, nan},
+    .exact = [](Numbers) -> ExactValue { return exact::Number(0); },
 });
 
 }  // namespace bitale::records

@@ -1,4 +1,6 @@
 // Hyperbolic functions and their inverses.
+#include "ops/interval.hpp"
+#include "ops/scalar/exact_rules.hpp"
 #include "ops/scalar/record.hpp"
 
 namespace bitale::records {
@@ -15,6 +17,7 @@ SCALAR_OP({
     .traits = odd | increasing | keeps_zero,
     .domain = {{-3, 3}},
     .edges = {0.0, -0.0, 1e-20, 709.0, 710.0, 711.0, -711.0, inf, -inf, nan},
+    .exact = exact_bounded<[](const exact::Number& x) { return (expm1(x) - expm1(-x)) / 2; }>,
 });
 
 SCALAR_OP({
@@ -29,6 +32,12 @@ SCALAR_OP({
     .traits = even,
     .domain = {{-3, 3}},
     .edges = {0.0, -0.0, 709.0, 710.0, 711.0, -711.0, inf, -inf, nan},
+    .range = [](Ranges, DType) { return interval::at_least(1); },
+    .exact =
+        [](Numbers a) {
+          const bool tiny = !(a[0] == 0) && abs(a[0]) < 1e-200;
+          return overflows(a[0]) || tiny ? ExactValue() : ExactValue((exp(a[0]) + exp(-a[0])) / 2);
+        },
 });
 
 SCALAR_OP({
@@ -43,6 +52,7 @@ SCALAR_OP({
     .traits = odd | increasing | keeps_zero,
     .domain = {{-3, 3}},
     .edges = {0.0, -0.0, 1e-20, 30.0, -30.0, 1000.0, inf, -inf, nan},
+    .exact = exact_bounded<[](const exact::Number& x) { return expm1(2 * x) / (exp(2 * x) + 1); }>,
 });
 
 SCALAR_OP({
@@ -57,6 +67,7 @@ SCALAR_OP({
     .traits = odd | increasing | keeps_zero,
     .domain = {{-5, 5}},
     .edges = {0.0, -0.0, 1e300, inf, -inf, nan},
+    .exact = [](Numbers a) -> ExactValue { return a[0] < 0 ? -exact_arcsinh(-a[0]) : exact_arcsinh(a[0]); },
 });
 
 SCALAR_OP({
@@ -72,6 +83,8 @@ SCALAR_OP({
     .traits = increasing,
     .domain = {{1.5, 9}},
     .edges = {1.0, 0.5, 1e300, inf, -inf, nan},
+    .range = [](Ranges, DType) { return interval::at_least(0); },
+    .exact = [](Numbers a) { return a[0] < 1 ? ExactValue() : ExactValue(log(a[0] + sqrt(a[0] * a[0] - 1))); },
 });
 
 SCALAR_OP({
@@ -86,6 +99,7 @@ SCALAR_OP({
     .traits = odd | increasing | keeps_zero,
     .domain = {{-0.9, 0.9}},
     .edges = {0.0, -0.0, 1.0, -1.0, 2.0, inf, nan},
+    .exact = [](Numbers a) { return abs(a[0]) >= 1 ? ExactValue() : ExactValue((log1p(a[0]) - log1p(-a[0])) / 2); },
 });
 
 }  // namespace bitale::records

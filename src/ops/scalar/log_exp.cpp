@@ -1,4 +1,5 @@
 // Exponentials and logarithms, and the two functions of statistics that are stable only as one: sigmoid and softplus.
+#include "ops/scalar/exact_rules.hpp"
 #include "ops/scalar/record.hpp"
 
 namespace bitale::records {
@@ -44,6 +45,7 @@ SCALAR_OP({
     .traits = increasing,
     .domain = {{-3, 3}},
     .edges = {0.0, -0.0, 1.0, 709.0, 710.0, -745.0, -746.0, inf, -inf, nan},
+    .exact = exact_bounded<exact::exp>,
 });
 
 SCALAR_OP({
@@ -58,6 +60,7 @@ SCALAR_OP({
     .traits = increasing,
     .domain = {{-3, 3}},
     .edges = {0.0, -0.0, 1.0, 1023.0, 1024.0, -1074.0, -1080.0, inf, -inf, nan},
+    .exact = exact_bounded<[](const exact::Number& x) { return exp(x * log(exact::Number(2))); }>,
 });
 
 SCALAR_OP({
@@ -72,6 +75,7 @@ SCALAR_OP({
     .traits = increasing | keeps_zero,
     .domain = {{-3, 3}},
     .edges = {0.0, -0.0, 1e-20, 709.0, 710.0, -40.0, inf, -inf, nan},
+    .exact = exact_bounded<exact::expm1>,
 });
 
 SCALAR_OP({
@@ -86,6 +90,7 @@ SCALAR_OP({
     .traits = increasing,
     .domain = {{0.2, 9}},
     .edges = {0.0, -0.0, 1.0, -1.0, 5e-324, inf, -inf, nan},
+    .exact = [](Numbers a) { return a[0] <= 0 ? ExactValue() : ExactValue(log(a[0])); },
 });
 
 SCALAR_OP({
@@ -100,6 +105,7 @@ SCALAR_OP({
     .traits = increasing,
     .domain = {{0.2, 9}},
     .edges = {0.0, -0.0, 1.0, 8.0, -1.0, 5e-324, inf, -inf, nan},
+    .exact = [](Numbers a) { return a[0] <= 0 ? ExactValue() : ExactValue(log(a[0]) / log(exact::Number(2))); },
 });
 
 SCALAR_OP({
@@ -114,6 +120,7 @@ SCALAR_OP({
     .traits = increasing,
     .domain = {{0.2, 9}},
     .edges = {0.0, -0.0, 1.0, 1000.0, -1.0, 5e-324, inf, -inf, nan},
+    .exact = [](Numbers a) { return a[0] <= 0 ? ExactValue() : ExactValue(log(a[0]) / log(exact::Number(10))); },
 });
 
 SCALAR_OP({
@@ -128,6 +135,7 @@ SCALAR_OP({
     .traits = increasing | keeps_zero,
     .domain = {{-0.9, 9}},
     .edges = {0.0, -0.0, 1e-20, -1.0, -2.0, inf, -inf, nan},
+    .exact = [](Numbers a) { return a[0] <= -1 ? ExactValue() : ExactValue(log1p(a[0])); },
 });
 
 SCALAR_OP({
@@ -143,6 +151,7 @@ SCALAR_OP({
     .traits = increasing,
     .domain = {{-5, 5}},
     .edges = {0.0, -0.0, 40.0, -40.0, 800.0, -800.0, inf, -inf, nan},
+    .exact = exact_bounded<[](const exact::Number& x) { return 1 / (1 + exp(-x)); }>,
 });
 
 SCALAR_OP({
@@ -157,6 +166,7 @@ SCALAR_OP({
     .traits = increasing,
     .domain = {{-5, 5}},
     .edges = {0.0, -0.0, 40.0, -40.0, 800.0, -800.0, inf, -inf, nan},
+    .exact = exact_bounded<[](const exact::Number& x) { return log1p(exp(x)); }>,
 });
 
 SCALAR_OP({
@@ -172,6 +182,7 @@ SCALAR_OP({
     .traits = decreasing,
     .domain = {{-5, -0.1}},
     .edges = {0.0, -0.0, -1e-20, -0.7, -40.0, -800.0, 1.0, inf, -inf, nan},
+    .exact = [](Numbers a) { return a[0] >= 0 ? ExactValue() : ExactValue(log(-expm1(a[0]))); },
 });
 
 SCALAR_OP({
@@ -186,6 +197,11 @@ SCALAR_OP({
     .partials = {[](At a) { return a.g * log(a.y); }, [](At a) { return switch_(eq(a.x, 0), 0, a.g * a.x / a.y); }},
     .domain = {{-5, 5}, {0.1, 9}},
     .edges = {0.0, -0.0, 1.0, -1.0, inf, -inf, nan},
+    .exact =
+        [](Numbers a) {
+          if (a[0] == 0) return ExactValue(exact::Number(0));
+          return a[1] <= 0 ? ExactValue() : ExactValue(exact::Number(a[0] * log(a[1])));
+        },
 });
 
 SCALAR_OP({
@@ -201,6 +217,11 @@ SCALAR_OP({
                  [](At a) { return switch_(eq(a.x, 0), 0, a.g * a.x / (1 + a.y)); }},
     .domain = {{-5, 5}, {-0.9, 9}},
     .edges = {0.0, -0.0, 1.0, -1.0, inf, -inf, nan},
+    .exact =
+        [](Numbers a) {
+          if (a[0] == 0) return ExactValue(exact::Number(0));
+          return a[1] <= -1 ? ExactValue() : ExactValue(exact::Number(a[0] * log1p(a[1])));
+        },
 });
 
 }  // namespace bitale::records

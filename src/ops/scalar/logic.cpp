@@ -1,4 +1,5 @@
 // Bitwise logic of integers, which is logic of bools.
+#include "ops/interval.hpp"
 #include "ops/scalar/record.hpp"
 
 namespace bitale::records {
@@ -17,6 +18,11 @@ SCALAR_OP({
     .domain = {{-9, 9}, {-9, 9}},
     .identity = -1,  // all bits set: true for bool
     .has_identity = true,
+    .range =
+        [](Ranges a, DType dtype) {
+          if (dtype != DType::Bool) return Range();
+          return interval::closed(std::min(a[0].low, a[1].low), std::min(a[0].high, a[1].high));
+        },
 });
 
 SCALAR_OP({
@@ -33,6 +39,11 @@ SCALAR_OP({
     .domain = {{-9, 9}, {-9, 9}},
     .identity = 0,
     .has_identity = true,
+    .range =
+        [](Ranges a, DType dtype) {
+          if (dtype != DType::Bool) return Range();
+          return interval::closed(std::max(a[0].low, a[1].low), std::max(a[0].high, a[1].high));
+        },
 });
 
 SCALAR_OP({
@@ -68,6 +79,11 @@ SCALAR_OP({
     .expand = [](Args in, DType) { return ~in[0]; },
     .traits = involution | cheap | discrete_output,
     .domain = {{-9, 9}},
+    .range =
+        [](Ranges a, DType dtype) {
+          if (dtype != DType::Bool) return Range();
+          return interval::closed(1 - a[0].high, 1 - a[0].low);
+        },
 });
 
 }  // namespace bitale::records

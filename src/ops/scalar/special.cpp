@@ -1,6 +1,7 @@
 // Special functions: error function and its inverse, the normal distribution function, gamma, log-gamma and its
 // derivatives.
 #include "runtime/special.hpp"
+#include "ops/scalar/exact_rules.hpp"
 #include "ops/scalar/record.hpp"
 
 namespace bitale::records {
@@ -57,6 +58,7 @@ SCALAR_OP({
     .traits = odd | increasing | keeps_zero,
     .domain = {{-2, 2}},
     .edges = {0.0, -0.0, 30.0, -30.0, inf, -inf, nan},
+    .exact = exact_bounded<exact::erf>,
 });
 
 SCALAR_OP({
@@ -71,6 +73,7 @@ SCALAR_OP({
     .traits = decreasing,
     .domain = {{-2, 2}},
     .edges = {0.0, -0.0, 25.0, 30.0, -30.0, inf, -inf, nan},
+    .exact = exact_bounded<exact::erfc>,
 });
 
 SCALAR_OP({
@@ -85,6 +88,7 @@ SCALAR_OP({
     .traits = decreasing,
     .domain = {{-2, 9}},
     .edges = {0.0, -0.0, 25.0, 30.0, 1e300, -26.0, -30.0, inf, -inf, nan},
+    .exact = [](Numbers a) { return abs(a[0]) > 1e3 ? ExactValue() : ExactValue(exp(a[0] * a[0]) * erfc(a[0])); },
 });
 
 SCALAR_OP({

@@ -1,4 +1,6 @@
 // Trigonometric functions and their inverses.
+#include "ops/interval.hpp"
+#include "ops/scalar/exact_rules.hpp"
 #include "ops/scalar/record.hpp"
 
 namespace bitale::records {
@@ -15,6 +17,8 @@ SCALAR_OP({
     .traits = odd | keeps_zero,
     .domain = {{-5, 5}},
     .edges = {0.0, -0.0, 1e10, inf, -inf, nan},
+    .range = [](Ranges, DType) { return interval::closed(-1, 1); },
+    .exact = exact_bounded<exact::sin>,
 });
 
 SCALAR_OP({
@@ -29,6 +33,8 @@ SCALAR_OP({
     .traits = even,
     .domain = {{-5, 5}},
     .edges = {0.0, -0.0, 1e10, inf, -inf, nan},
+    .range = [](Ranges, DType) { return interval::closed(-1, 1); },
+    .exact = exact_bounded<exact::cos>,
 });
 
 SCALAR_OP({
@@ -43,6 +49,7 @@ SCALAR_OP({
     .traits = odd | keeps_zero,
     .domain = {{-1.2, 1.2}},
     .edges = {0.0, -0.0, 1e10, inf, -inf, nan},
+    .exact = [](Numbers a) { return overflows(a[0]) ? ExactValue() : ExactValue(sin(a[0]) / cos(a[0])); },
 });
 
 SCALAR_OP({
@@ -85,6 +92,7 @@ SCALAR_OP({
     .traits = odd | increasing | keeps_zero,
     .domain = {{-5, 5}},
     .edges = {0.0, -0.0, 1e300, inf, -inf, nan},
+    .exact = [](Numbers a) -> ExactValue { return atan(a[0]); },
 });
 
 SCALAR_OP({
