@@ -19,10 +19,13 @@ namespace {
 
 namespace policies = boost::math::policies;
 using policies::ignore_error;
-using Quiet = policies::policy<policies::domain_error<ignore_error>, policies::pole_error<ignore_error>,
-                               policies::overflow_error<ignore_error>, policies::evaluation_error<ignore_error>,
-                               policies::rounding_error<ignore_error>,
-                               policies::indeterminate_result_error<ignore_error>, policies::promote_double<true>>;
+// What needs more iterations ends with an exception, which `guarded` makes nan.
+using Quiet =
+    policies::policy<policies::domain_error<ignore_error>, policies::pole_error<ignore_error>,
+                     policies::overflow_error<ignore_error>, policies::evaluation_error<policies::throw_on_error>,
+                     policies::max_series_iterations<20000>, policies::max_root_iterations<200>,
+                     policies::rounding_error<ignore_error>, policies::indeterminate_result_error<ignore_error>,
+                     policies::promote_double<true>>;
 using bitale::inf;
 using Real = long double;
 
@@ -46,6 +49,7 @@ constexpr Real wide = 12;
 // The integral over [low, high], of a function of the point and of its distances from both ends.
 template <class F>
 Real integral(F f, Real low, Real high) {
+  if (low >= high) return 0;
   static boost::math::quadrature::tanh_sinh<Real> rule(12);  // its tables grow under a lock
   const auto from_ends = [&](Real t, Real to_end) {
     // to_end is low - t or high - t, whichever is nearer.
