@@ -258,9 +258,10 @@ TEST_CASE("hits are counted per call and per process, and reported") {
   CHECK(report.nodes_after == 4);
   CHECK(report.seconds > 0);
   REQUIRE(report.phases.size() > 3);
-  CHECK(report.phases[0].name == "expand");
-  CHECK(report.phases[1].name == "useless");
-  CHECK(report.phases[2].name == "canonicalize");
+  std::vector<std::string> among;
+  for (auto& phase : report.phases)
+    if (phase.name == "expand" || phase.name == "useless" || phase.name == "canonicalize") among.push_back(phase.name);
+  CHECK(among == std::vector<std::string>{"expand", "useless", "canonicalize"});
   CHECK(report.str().find("log1p") != std::string::npos);
 }
 
