@@ -43,7 +43,7 @@ void add(Batch& batch, const OpEntry& entry, const Sample& sample) {
   Variables inputs;
   Replacements fresh;
   for (auto& input : before) {
-    inputs.push_back(tensor(input.name(), input.dtype(), input.tensor().shape));
+    inputs.push_back(Variable(input.type(), input.name()));
     fresh.emplace_back(input, inputs.back());
   }
   const Variables outputs = clone_replace(sample.node.outputs(), fresh);
