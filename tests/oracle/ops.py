@@ -336,6 +336,7 @@ def evaluate(outputs: list[Any], given: dict[Any, Val]) -> list[Val]:
 
 # Ops that random graphs do not hold, and where they are compared with something else.
 without_formula = {
+    "RandomRows": "draws are NumPy's: tests/python/test_random.py",
     "RandomVariable": "draws are NumPy's: tests/python/test_random.py",
     "Scan": "loops in Python: tests/python/test_scan.py",
 }
