@@ -4,41 +4,22 @@
 #include "runtime/bessel.hpp"
 
 #include <algorithm>
-#include <boost/math/policies/policy.hpp>
 #include <boost/math/special_functions/bessel.hpp>
 #include <boost/math/special_functions/owens_t.hpp>
 #include <cmath>
-#include <limits>
 
 #include "core/limits.hpp"
+#include "runtime/boost_math.hpp"
 #include "runtime/functions.hpp"
 #include "runtime/special.hpp"
 
+namespace bitale::runtime {
+
 namespace {
 
-namespace policies = boost::math::policies;
-using policies::ignore_error;
-using Quiet = policies::policy<policies::domain_error<ignore_error>, policies::pole_error<ignore_error>,
-                               policies::overflow_error<ignore_error>, policies::evaluation_error<ignore_error>,
-                               policies::rounding_error<ignore_error>,
-                               policies::indeterminate_result_error<ignore_error>, policies::promote_double<false>>;
-using bitale::inf;
+using BesselPolicy = QuietPolicy<policies::evaluation_error<policies::ignore_error>, policies::promote_double<false>>;
 
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-constexpr long double pi = 3.14159265358979323846264338327950288L;
 constexpr double largest_in_range = 11000;  // exp of it is a long double
-
-// Generated code calls these functions: no exception may leave them.
-template <class F>
-double guarded(F f) {
-  try {
-    return double(f());
-  } catch (...) {
-    return not_a_number;
-  }
-}
-
-bool is_whole(double x) { return x == std::floor(x); }
 
 // The sum of (mu - 1)(mu - 9)... / (k! (8x)^k), mu = 4 order^2, with alternating signs or not.
 long double far_series(long double order, long double x, bool alternating) {
@@ -80,21 +61,21 @@ extern "C" {
 
 double bt_i0(double x) {
   if (std::fabs(x) > largest_in_range) return std::isnan(x) ? x : inf;
-  return guarded([&] { return boost::math::cyl_bessel_i(0, static_cast<long double>(x), Quiet()); });
+  return guarded([&] { return boost::math::cyl_bessel_i(0, static_cast<long double>(x), BesselPolicy()); });
 }
 double bt_i1(double x) {
   if (x == 0) return x;  // with its sign
   if (std::fabs(x) > largest_in_range || std::isnan(x)) return std::isnan(x) ? x : std::copysign(inf, x);
-  return guarded([&] { return boost::math::cyl_bessel_i(1, static_cast<long double>(x), Quiet()); });
+  return guarded([&] { return boost::math::cyl_bessel_i(1, static_cast<long double>(x), BesselPolicy()); });
 }
 double bt_j0(double x) {
   if (std::isinf(x)) return 0;
-  return guarded([&] { return boost::math::cyl_bessel_j(0, static_cast<long double>(x), Quiet()); });
+  return guarded([&] { return boost::math::cyl_bessel_j(0, static_cast<long double>(x), BesselPolicy()); });
 }
 double bt_j1(double x) {
   if (x == 0) return x;
   if (std::isinf(x)) return std::copysign(0.0, x);
-  return guarded([&] { return boost::math::cyl_bessel_j(1, static_cast<long double>(x), Quiet()); });
+  return guarded([&] { return boost::math::cyl_bessel_j(1, static_cast<long double>(x), BesselPolicy()); });
 }
 
 double bt_jv(double order, double x) {
@@ -110,8 +91,9 @@ double bt_jv(double order, double x) {
     const double size = std::fabs(order), left = 1 - std::fabs(x) / size;
     return left > 0.1 && (order > 0 || is_whole(order)) ? 0 : not_a_number;
   }
-  return guarded(
-      [&] { return boost::math::cyl_bessel_j(static_cast<long double>(order), static_cast<long double>(x), Quiet()); });
+  return guarded([&] {
+    return boost::math::cyl_bessel_j(static_cast<long double>(order), static_cast<long double>(x), BesselPolicy());
+  });
 }
 
 double bt_ive(double order, double x) {
@@ -130,7 +112,7 @@ double bt_ive(double order, double x) {
   const long double v = order, y = x;
   const long double size = std::fabs(v);
   if (x <= largest_in_range && size <= large_order)
-    return guarded([&] { return boost::math::cyl_bessel_i(v, y, Quiet()) * std::exp(-y); });
+    return guarded([&] { return boost::math::cyl_bessel_i(v, y, BesselPolicy()) * std::exp(-y); });
   if (order < 0 && x < size) return not_a_number;  // a multiple of K, which is not scaled like I, would count
   // A negative order differs by a multiple of K, which is exp(-2x) times as large.
   if (takes_far_series(double(size), x)) return double(far_series(size, y, true) / std::sqrt(2 * pi * y));
@@ -143,8 +125,10 @@ double bt_kve(double order, double x) {
   if (x == 0) return inf;
   if (std::isinf(x)) return 0;
   const long double v = std::fabs(static_cast<long double>(order)), y = x;
-  if (x <= largest_in_range && v <= large_order)
-    return guarded([&] { return boost::math::cyl_bessel_k(v, y, Quiet()) * std::exp(y); });
+  if (x <= largest_in_range && v <= large_order) {
+    const double scaled = guarded([&] { return boost::math::cyl_bessel_k(v, y, BesselPolicy()) * std::exp(y); });
+    return std::isnan(scaled) ? inf : scaled;  // its recurrence overflowed
+  }
   if (takes_far_series(double(v), x)) return double(far_series(v, y, false) * std::sqrt(pi / (2 * y)));
   const long double z = y / v, t = 1 / std::sqrt(1 + z * z);
   return double(std::exp(-v * uniform_exponent(z)) * std::sqrt(pi * t / (2 * v)) * uniform_series(v, t, -1));
@@ -154,7 +138,7 @@ double bt_owens_t(double h, double a) {
   if (std::isnan(h) || std::isnan(a)) return not_a_number;
   if (std::isinf(h)) return 0;
   if (std::isinf(a)) return std::copysign(bt_ndtr(-std::fabs(h)) / 2, a);
-  return guarded([&] { return boost::math::owens_t(h, a, Quiet()); });
+  return guarded([&] { return boost::math::owens_t(h, a, BesselPolicy()); });
 }
 
 double bt_ndtri_exp(double y) {
@@ -186,8 +170,6 @@ float bt_owens_tf(float h, float a) { return float(bt_owens_t(h, a)); }
 float bt_ndtri_expf(float y) { return float(bt_ndtri_exp(y)); }
 
 }  // extern "C"
-
-namespace bitale::runtime {
 
 namespace {
 

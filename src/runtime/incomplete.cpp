@@ -4,44 +4,31 @@
 #include "runtime/incomplete.hpp"
 
 #include <algorithm>
-#include <boost/math/policies/policy.hpp>
+#include <bit>
 #include <boost/math/quadrature/tanh_sinh.hpp>
 #include <boost/math/special_functions/beta.hpp>
 #include <boost/math/special_functions/digamma.hpp>
 #include <boost/math/special_functions/gamma.hpp>
 #include <cmath>
+#include <cstdint>
 #include <limits>
 
 #include "core/limits.hpp"
+#include "runtime/boost_math.hpp"
 #include "runtime/functions.hpp"
+#include "runtime/incomplete_large.hpp"
+
+namespace bitale::runtime {
 
 namespace {
 
-namespace policies = boost::math::policies;
-using policies::ignore_error;
-// What needs more iterations ends with an exception, which `guarded` makes nan.
-using Quiet =
-    policies::policy<policies::domain_error<ignore_error>, policies::pole_error<ignore_error>,
-                     policies::overflow_error<ignore_error>, policies::evaluation_error<policies::throw_on_error>,
-                     policies::max_series_iterations<20000>, policies::max_root_iterations<200>,
-                     policies::rounding_error<ignore_error>, policies::indeterminate_result_error<ignore_error>,
-                     policies::promote_double<true>>;
-using bitale::inf;
 using Real = long double;
 
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+// What needs more iterations ends with an exception, which `guarded` makes nan.
+using IncompletePolicy = QuietPolicy<policies::evaluation_error<policies::throw_on_error>,
+                                     policies::max_series_iterations<1000000>, policies::max_root_iterations<200>>;
 
-// Generated code calls these functions: no exception may leave them.
-template <class F>
-double guarded(F f) {
-  try {
-    return double(f());
-  } catch (...) {
-    return not_a_number;
-  }
-}
-
-Real psi(Real x) { return boost::math::digamma(x, Quiet()); }
+Real psi(Real x) { return boost::math::digamma(x, IncompletePolicy()); }
 
 // Weights below exp(-30) of the largest, so many standard deviations away, count for nothing.
 constexpr Real wide = 12;
@@ -63,11 +50,11 @@ Real integral(F f, Real low, Real high) {
 constexpr Real large = 1000;  // beyond, sums of logarithms lose digits to cancellation
 
 Real gamma_density(Real k, Real log_gamma, Real t) {
-  if (k > large) return boost::math::gamma_p_derivative(k, t, Quiet());
+  if (k > large) return boost::math::gamma_p_derivative(k, t, IncompletePolicy());
   return std::exp((k - 1) * std::log(t) - t - log_gamma);
 }
 Real beta_density(Real a, Real b, Real log_beta, Real t, Real log_t, Real log_rest) {
-  if (a + b > large && t > 0 && t < 1) return boost::math::ibeta_derivative(a, b, t, Quiet());
+  if (a + b > large && t > 0 && t < 1) return boost::math::ibeta_derivative(a, b, t, IncompletePolicy());
   return std::exp((a - 1) * log_t + (b - 1) * log_rest - log_beta);
 }
 
@@ -79,7 +66,7 @@ Real gamma_integral(Real k, Real low, Real high) {
 Real gamma_derivative_below(Real k, Real x) {
   if (k > 1e6L) return gamma_integral(k, std::max(Real(0), std::min(x, k) - wide * std::sqrt(k)), x);
   // Sum of x^n / Gamma(k + n + 1) (log x - psi(k + n + 1)), times x^k exp(-x).
-  Real term = boost::math::gamma_p_derivative(k + 1, x, Quiet());  // x^k exp(-x) / Gamma(k + 1)
+  Real term = boost::math::gamma_p_derivative(k + 1, x, IncompletePolicy());  // x^k exp(-x) / Gamma(k + 1)
   Real psi_n = psi(k + 1), sum = 0;
   const Real log_x = std::log(x);
   for (int n = 0; n < 1000000; ++n) {
@@ -139,6 +126,24 @@ Real beta_derivative(Real a, Real b, Real x, Real y) {
       0, end == 1 ? y : reach);
 }
 
+// Beyond this the other parameter of a beta distribution alone gives its shape: it is a gamma distribution of
+// x times this one.
+constexpr double gamma_limit = 1e24;
+
+bool both_large(double a, double b) { return a >= large_parameter && b >= large_parameter; }
+
+// Where the increasing function f of [low, high], 0 <= low, reaches p: doubles that are not negative are ordered as
+// their bits are, so 64 steps find the last digit.
+template <class F>
+double bisect(F f, double low, double high, double p) {
+  auto below = std::bit_cast<std::int64_t>(low), above = std::bit_cast<std::int64_t>(high);
+  while (above - below > 1) {
+    const std::int64_t middle = below + (above - below) / 2;
+    (f(std::bit_cast<double>(middle)) < p ? below : above) = middle;
+  }
+  return std::bit_cast<double>(above);
+}
+
 }  // namespace
 
 extern "C" {
@@ -149,7 +154,8 @@ double bt_gammainc(double k, double x) {
   if (std::isinf(k)) return std::isinf(x) ? not_a_number : 0;
   if (x == 0) return 0;
   if (std::isinf(x)) return 1;
-  return guarded([&] { return boost::math::gamma_p(k, x, Quiet()); });
+  if (k >= large_parameter) return gammainc_of_large(k, x);
+  return guarded([&] { return boost::math::gamma_p(k, x, IncompletePolicy()); });
 }
 
 double bt_gammaincc(double k, double x) {
@@ -158,23 +164,26 @@ double bt_gammaincc(double k, double x) {
   if (std::isinf(k)) return std::isinf(x) ? not_a_number : 1;
   if (x == 0) return 1;
   if (std::isinf(x)) return 0;
-  return guarded([&] { return boost::math::gamma_q(k, x, Quiet()); });
+  if (k >= large_parameter) return gammaincc_of_large(k, x);
+  return guarded([&] { return boost::math::gamma_q(k, x, IncompletePolicy()); });
 }
 
 double bt_gammaincinv(double k, double p) {
   if (!(k >= 0 && p >= 0 && p <= 1)) return not_a_number;
-  if (k == 0 || p == 0) return 0;
+  if (k < std::numeric_limits<double>::min() || p == 0) return 0;
   if (p == 1) return inf;
   if (std::isinf(k)) return not_a_number;
-  return guarded([&] { return boost::math::gamma_p_inv(k, p, Quiet()); });
+  if (k >= large_parameter) return bisect([&](double x) { return bt_gammainc(k, x); }, 0, inf, p);
+  return guarded([&] { return boost::math::gamma_p_inv(k, p, IncompletePolicy()); });
 }
 
 double bt_gammainccinv(double k, double q) {
   if (!(k >= 0 && q >= 0 && q <= 1)) return not_a_number;
-  if (k == 0 || q == 1) return 0;
+  if (k < std::numeric_limits<double>::min() || q == 1) return 0;
   if (q == 0) return inf;
   if (std::isinf(k)) return not_a_number;
-  return guarded([&] { return boost::math::gamma_q_inv(k, q, Quiet()); });
+  if (k >= large_parameter) return bisect([&](double x) { return -bt_gammaincc(k, x); }, 0, inf, -q);
+  return guarded([&] { return boost::math::gamma_q_inv(k, q, IncompletePolicy()); });
 }
 
 double bt_gammainc_derivative(double k, double x) {
@@ -191,13 +200,19 @@ double bt_betainc(double a, double b, double x) {
   if (x == 1) return 1;
   if (a == 0 || std::isinf(b)) return 1;
   if (b == 0 || std::isinf(a)) return 0;
-  return guarded([&] { return boost::math::ibeta(a, b, x, Quiet()); });
+  if (both_large(a, b)) return betainc_of_large(a, b, x);
+  if (b >= gamma_limit) return bt_gammainc(a, b * x);
+  if (a >= gamma_limit) return bt_gammaincc(b, a * (1 - x));
+  return guarded([&] { return boost::math::ibeta(a, b, x, IncompletePolicy()); });
 }
 
 double bt_betaincinv(double a, double b, double p) {
   if (!(a > 0 && b > 0 && p >= 0 && p <= 1) || std::isinf(a) || std::isinf(b)) return not_a_number;
   if (p == 0 || p == 1) return p;
-  return guarded([&] { return boost::math::ibeta_inv(a, b, p, Quiet()); });
+  if (both_large(a, b)) return bisect([&](double x) { return bt_betainc(a, b, x); }, 0, 1, p);
+  if (b >= gamma_limit) return std::min(1.0, bt_gammaincinv(a, p) / b);
+  if (a >= gamma_limit) return std::max(0.0, 1 - bt_gammainccinv(b, p) / a);
+  return guarded([&] { return boost::math::ibeta_inv(a, b, p, IncompletePolicy()); });
 }
 
 double bt_betainc_derivative(double a, double b, double x) {
@@ -216,8 +231,6 @@ float bt_betaincinvf(float a, float b, float p) { return float(bt_betaincinv(a, 
 float bt_betainc_derivativef(float a, float b, float x) { return float(bt_betainc_derivative(a, b, x)); }
 
 }  // extern "C"
-
-namespace bitale::runtime {
 
 namespace {
 

@@ -1,31 +1,24 @@
 // Special functions over Boost.Math, with its exceptions turned into the values IEEE and SciPy give at poles.
 #include "runtime/special.hpp"
-#include "core/limits.hpp"
-
 #include <math.h>
 
 #include <algorithm>
-#include <boost/math/policies/policy.hpp>
 #include <boost/math/special_functions/digamma.hpp>
 #include <boost/math/special_functions/erf.hpp>
 #include <boost/math/special_functions/polygamma.hpp>
 #include <boost/math/special_functions/trigamma.hpp>
 #include <cmath>
-#include <limits>
+
+#include "core/limits.hpp"
+#include "runtime/boost_math.hpp"
+
+namespace bitale::runtime {
 
 namespace {
 
-namespace policies = boost::math::policies;
-using Quiet =
-    policies::policy<policies::domain_error<policies::ignore_error>, policies::pole_error<policies::ignore_error>,
-                     policies::overflow_error<policies::ignore_error>,
-                     policies::evaluation_error<policies::ignore_error>, policies::promote_double<false>>;
+using SpecialPolicy = QuietPolicy<policies::evaluation_error<policies::ignore_error>, policies::promote_double<false>>;
 
 constexpr long double sqrt_half = 0.707106781186547524400844362104849039L;
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
-using bitale::inf;
-
-bool is_whole(double x) { return x == std::floor(x); }
 
 // Below this a double has no fraction left to tell where between two poles it is.
 constexpr double no_fraction_left = -4503599627370496.0;
@@ -63,14 +56,14 @@ double bt_erfinv(double x) {
   if (!(std::abs(x) <= 1)) return not_a_number;
   if (x == 0) return x;
   if (std::abs(x) == 1) return std::copysign(inf, x);
-  return boost::math::erf_inv(x, Quiet());
+  return boost::math::erf_inv(x, SpecialPolicy());
 }
 
 double bt_erfcinv(double x) {
   if (!(x >= 0 && x <= 2)) return not_a_number;
   if (x == 0) return inf;
   if (x == 2) return -inf;
-  return boost::math::erfc_inv(x, Quiet());
+  return boost::math::erfc_inv(x, SpecialPolicy());
 }
 
 // In long double, because a rounding of x / sqrt 2 counts x^2 times.
@@ -94,13 +87,12 @@ double bt_lgamma(double x) {
 double bt_digamma(double x) {
   if (std::isnan(x) || x == inf) return x;
   if (x == 0) return std::signbit(x) ? inf : -inf;
-  if (x > 0) return boost::math::digamma(x, Quiet());
+  if (x > 0) return boost::math::digamma(x, SpecialPolicy());
   if (x < no_fraction_left || is_whole(x)) return not_a_number;
   // psi(1 - x) - pi / tan(pi x), with what x differs from a whole number by, which is exact; in long double, for both
   // may be large and cancel.
-  constexpr long double pi = 3.14159265358979323846264338327950288L;
   const long double y = x, fraction = y - std::rint(y);
-  return double(boost::math::digamma(1 - y, Quiet()) - pi / std::tan(pi * fraction));
+  return double(boost::math::digamma(1 - y, SpecialPolicy()) - pi / std::tan(pi * fraction));
 }
 
 double bt_trigamma(double x) {
@@ -108,7 +100,7 @@ double bt_trigamma(double x) {
   if (x == inf) return 0;
   if (x == -inf) return not_a_number;
   if (x <= 0 && is_whole(x)) return inf;
-  return double(boost::math::trigamma(static_cast<long double>(x), Quiet()));
+  return double(boost::math::trigamma(static_cast<long double>(x), SpecialPolicy()));
 }
 
 double bt_polygamma(double order, double x) {
@@ -123,7 +115,8 @@ double bt_polygamma(double order, double x) {
     const double nearest = x > 0 ? x : x - std::rint(x), power = std::pow(nearest, -order - 1);
     return power == 0 ? not_a_number : (odd ? inf : -inf) * power;
   }
-  return x < 0 && order > 20 ? polygamma_between_poles(int(order), x) : boost::math::polygamma(int(order), x, Quiet());
+  if (x < 0 && order > 20) return polygamma_between_poles(int(order), x);
+  return guarded([&] { return boost::math::polygamma(int(order), x, SpecialPolicy()); });
 }
 
 float bt_erfcxf(float x) { return float(bt_erfcx(x)); }
@@ -152,3 +145,5 @@ std::int64_t bt_pow_i64(std::int64_t x, std::int64_t n) {
 }
 
 }  // extern "C"
+
+}  // namespace bitale::runtime

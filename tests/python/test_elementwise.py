@@ -266,6 +266,8 @@ def test_no_derivative_by_an_order_is_an_error():
     v, x = pt.dscalars("v", "x")
     with pytest.raises(bt.NullTypeGradError, match="no derivative"):
         bt.grad(pt.jv(v, x), v)
+    with pytest.raises(bt.NullTypeGradError, match="no derivative"):
+        bt.grad(pt.polygamma(v, x), v)
     assert bt.function([v, x], bt.grad(pt.jv(v, x), x))(1.0, 0.5) == pytest.approx(scipy.special.jvp(1.0, 0.5))
 
 

@@ -2,26 +2,11 @@
 // call of the runtime for each element. Derivatives by an order are not defined here.
 #include "runtime/bessel.hpp"
 
-#include "ops/elemwise.hpp"
 #include "ops/scalar/record.hpp"
 
 namespace bitale::records {
 
 namespace {
-
-template <class T, class F, class... Rest>
-T through_double(F f, T x, Rest... rest) {
-  return T(f(double(x), double(rest)...));
-}
-
-Variable of_order(const char* name, const Variable& order, const Variable& x) {
-  const Variable inputs[] = {order, x};
-  return apply_elemwise(name, inputs);
-}
-Variable of(const char* name, const Variable& x) {
-  const Variable inputs[] = {x};
-  return apply_elemwise(name, inputs);
-}
 
 inline constexpr double one_over_two_pi = 0.15915494309189533577, root_half = 0.70710678118654752440,
                         root_half_pi = 1.25331413731550025121, one_over_root_8_pi = 0.19947114020071633897;
@@ -52,7 +37,7 @@ SCALAR_OP({
     .expand = [](Args in, DType) { return math_call("bt_i1", {in[0]}); },
     // (I0 + I2) / 2, and I0 - I1 / x is the same.
     .partials = {[](At a) {
-      return a.g * 0.5 * (of("i0", a.x) + of_order("ive", cast(2, a.x.dtype()), a.x) * exp(abs(a.x)));
+      return a.g * 0.5 * (of("i0", a.x) + of("ive", cast(2, a.x.dtype()), a.x) * exp(abs(a.x)));
     }},
     .traits = odd | increasing | keeps_zero,
     .domain = {{-5, 5}},
@@ -81,7 +66,7 @@ SCALAR_OP({
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return through_double(bt_j1, x); }),
     .expand = [](Args in, DType) { return math_call("bt_j1", {in[0]}); },
-    .partials = {[](At a) { return a.g * 0.5 * (of("j0", a.x) - of_order("jv", cast(2, a.x.dtype()), a.x)); }},
+    .partials = {[](At a) { return a.g * 0.5 * (of("j0", a.x) - of("jv", cast(2, a.x.dtype()), a.x)); }},
     .traits = odd | keeps_zero,
     .domain = {{-5, 5}},
     .edges = {0.0, -0.0, 700.0, inf, -inf, nan},
@@ -99,8 +84,7 @@ SCALAR_OP({
         [](Args in, DType) {
           return math_call("bt_jv", {in[0], in[1]});
         },
-    .partials = {no_derivative,
-                 [](At a) { return a.g * 0.5 * (of_order("jv", a.x - 1, a.y) - of_order("jv", a.x + 1, a.y)); }},
+    .partials = {no_derivative, [](At a) { return a.g * 0.5 * (of("jv", a.x - 1, a.y) - of("jv", a.x + 1, a.y)); }},
     .domain = {{0.5, 3}, {0.5, 5}},
     .edges = {0.0, 1.0, 2.5, 30.0, inf, nan},
 });
@@ -119,7 +103,7 @@ SCALAR_OP({
         },
     .partials = {no_derivative,
                  [](At a) {
-                   const Variable around = of_order("ive", a.x - 1, a.y) + of_order("ive", a.x + 1, a.y);
+                   const Variable around = of("ive", a.x - 1, a.y) + of("ive", a.x + 1, a.y);
                    return a.g * (0.5 * around - sign(a.y) * a.out);
                  }},
     .domain = {{0.5, 3}, {0.5, 5}},
@@ -140,7 +124,7 @@ SCALAR_OP({
         },
     .partials = {no_derivative,
                  [](At a) {
-                   const Variable around = of_order("kve", a.x - 1, a.y) + of_order("kve", a.x + 1, a.y);
+                   const Variable around = of("kve", a.x - 1, a.y) + of("kve", a.x + 1, a.y);
                    return a.g * (a.out - 0.5 * around);
                  }},
     .domain = {{0.5, 3}, {0.5, 5}},

@@ -2,26 +2,11 @@
 // the parameters are functions of their own, which have no derivatives by parameters again.
 #include "runtime/incomplete.hpp"
 
-#include "ops/elemwise.hpp"
 #include "ops/scalar/record.hpp"
 
 namespace bitale::records {
 
 namespace {
-
-template <class T, class F, class... Rest>
-T through_double(F f, T x, Rest... rest) {
-  return T(f(double(x), double(rest)...));
-}
-
-Variable of(const char* name, const Variable& x, const Variable& y) {
-  const Variable inputs[] = {x, y};
-  return apply_elemwise(name, inputs);
-}
-Variable of(const char* name, const Variable& x, const Variable& y, const Variable& z) {
-  const Variable inputs[] = {x, y, z};
-  return apply_elemwise(name, inputs);
-}
 
 // The density of the gamma distribution with shape k: the derivative of gammainc by x.
 Variable gamma_density(const Variable& k, const Variable& x) { return exp(xlogy(k - 1, x) - x - gammaln(k)); }

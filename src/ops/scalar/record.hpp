@@ -9,6 +9,7 @@
 
 #include "bitale/ops/ops.hpp"
 #include "core/limits.hpp"
+#include "ops/elemwise.hpp"
 #include "ops/scalar_op.hpp"
 #include "program/expr.hpp"
 #include "program/math/math.hpp"
@@ -85,6 +86,19 @@ ScalarLoops loops(Types<T...>, F) {
   ScalarLoops out;
   (add_loop<F, has_condition, T>(out, std::make_index_sequence<std::size_t(arity)>()), ...);
   return out;
+}
+
+// An elementwise function by its name, for derivatives.
+template <class... V>
+Variable of(const char* name, const V&... in) {
+  const Variable inputs[] = {in...};
+  return apply_elemwise(name, inputs);
+}
+
+// A function of doubles, for a loop over any float type.
+template <class F, class T, class... Rest>
+T through_double(F f, T x, Rest... rest) {
+  return T(f(double(x), double(rest)...));
 }
 
 // ---- integers that wrap ----------------------------------------

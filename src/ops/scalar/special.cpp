@@ -12,11 +12,6 @@ inline constexpr double two_over_sqrt_pi = 1.12837916709551257390, half_sqrt_pi 
                         one_over_sqrt_2_pi = 0.39894228040143267794, sqrt_two_over_pi = 0.79788456080286535588,
                         sqrt_half = 0.70710678118654752440;
 
-template <class T, class F>
-T through_double(F f, T x) {
-  return T(f(double(x)));
-}
-
 // exp(-x ** 2) to the last digits: the square's rounding, which x ** 2 multiplies, is kept out. A square of a few bits
 // is exact, and the rest's exponential is a short series, for the rest is below 1e-4 wherever the result is not 0.
 Variable bell(const Variable& x) {
@@ -207,12 +202,12 @@ SCALAR_OP({
     .symbol = "polygamma",
     .arity = 2,
     .dtypes = [](std::span<const DType> in) { return upgrade_to_float(in.subspan(1)); },  // an order says nothing
-    .loops = loops<2>(float_types, [](auto x, auto y) { return decltype(x)(bt_polygamma(double(x), double(y))); }),
+    .loops = loops<2>(float_types, [](auto n, auto x) { return through_double(bt_polygamma, n, x); }),
     .expand =
         [](Args in, DType) {
           return math_call("bt_polygamma", {in[0], in[1]});
         },
-    .partials = {not_connected, [](At a) { return a.g * polygamma(a.x + 1, a.y); }},
+    .partials = {no_derivative, [](At a) { return a.g * polygamma(a.x + 1, a.y); }},
     .domain = {{1, 1}, {0.5, 9}},
     .edges = {0.0, 1.0, 2.0, 3.0, 2.5, inf, nan},
 });

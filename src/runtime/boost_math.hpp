@@ -1,0 +1,37 @@
+// How the special functions call Boost.Math: a policy under which domain, pole and overflow errors are values, as IEEE
+// and SciPy have them, and a guard that turns what is left of its exceptions into nan.
+#pragma once
+
+#include <boost/math/policies/policy.hpp>
+#include <cmath>
+#include <limits>
+
+#include "core/limits.hpp"
+
+namespace bitale::runtime {
+
+namespace policies = boost::math::policies;
+
+// Errors whose kinds have a value by IEEE give that value.
+template <class... Policies>
+using QuietPolicy =
+    policies::policy<policies::domain_error<policies::ignore_error>, policies::pole_error<policies::ignore_error>,
+                     policies::overflow_error<policies::ignore_error>, policies::rounding_error<policies::ignore_error>,
+                     policies::indeterminate_result_error<policies::ignore_error>, Policies...>;
+
+inline constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+inline constexpr long double pi = 3.14159265358979323846264338327950288L;
+
+// Generated code calls the functions of the runtime: no exception may leave them.
+template <class F>
+double guarded(F f) {
+  try {
+    return double(f());
+  } catch (...) {
+    return not_a_number;
+  }
+}
+
+inline bool is_whole(double x) { return x == std::floor(x); }
+
+}  // namespace bitale::runtime
