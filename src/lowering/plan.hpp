@@ -116,9 +116,7 @@ class Plan final : public Lowering {
   void accumulate(int output, Combiner combiner, std::vector<Expr> domain, int axis, ElementRule value) override;
   void locate(int output, Combiner combiner, std::vector<Expr> domain, std::vector<bool> reduced, DType dtype,
               ElementRule value) override;
-  void scan(Expr extent, Scan scan) override;
   bool loop(const InnerLoop& loop) override;
-  std::optional<GraphRule> graph_rule(const Variables& inputs, const Variables& outputs) override;
   void assemble(int output, std::optional<int> base, std::vector<Piece> pieces) override;
   void concatenate(int output, int axis, std::vector<Part> parts) override;
   void call_each(std::string_view function, std::vector<Expr> extents, CallRule arguments) override;

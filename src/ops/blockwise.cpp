@@ -288,9 +288,7 @@ class BatchLowering final : public Lowering {
   void locate(int, program::Combiner, std::vector<Expr>, std::vector<bool>, DType, ElementRule) override {
     throw NotForBatches();
   }
-  void scan(Expr, Scan) override { throw NotForBatches(); }
   bool loop(const InnerLoop&) override { throw NotForBatches(); }
-  std::optional<GraphRule> graph_rule(const Variables&, const Variables&) override { throw NotForBatches(); }
   void assemble(int, std::optional<int>, std::vector<Piece>) override { throw NotForBatches(); }
   void concatenate(int, int, std::vector<Part>) override { throw NotForBatches(); }
   void observe() override { throw NotForBatches(); }

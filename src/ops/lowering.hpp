@@ -35,16 +35,6 @@ struct Part {
   ElementRule value;
 };
 
-// Steps of a loop one after the other, from state to state. `init`: what the states start as. `step`: for the number of
-// a step and what the states are then, what they become, all at once, and the elements of the outputs at that number.
-struct Scan {
-  struct Step {
-    std::vector<Expr> next, outputs;
-  };
-  std::function<std::vector<Expr>()> init;
-  std::function<Step(Expr number, std::span<const Expr> states)> step;
-};
-
 // A loop over an inner graph. The node's inputs are the number of steps, sequences with an element per step, initial
 // states and constants; the inner graph's are an element of each sequence, states and constants. Outputs of the inner
 // graph: next states, elements of traces, and with `has_until` whether to stop. Of the node: final states, traces, and
@@ -111,12 +101,6 @@ class Lowering {
   // first of equal ones, and a nan before all. The reduced axes are all, or one.
   virtual void locate(int output, program::Combiner combiner, std::vector<Expr> domain, std::vector<bool> reduced,
                       DType dtype, ElementRule value) = 0;
-  // A graph of scalars, with its inputs free, as a rule from the inputs' values to the outputs'; none when it holds
-  // what is no element rule. A variable belongs to one rule at most: an op gives a copy of its graph.
-  using GraphRule = std::function<std::vector<Expr>(std::span<const Expr> inputs)>;
-  virtual std::optional<GraphRule> graph_rule(const Variables& inputs, const Variables& outputs) = 0;
-  // Each output is a vector of `extent` elements, which the steps of `scan` make in order.
-  virtual void scan(Expr extent, Scan scan) = 0;
   // The outputs are what the loop makes. False, and nothing is said: its steps need the host, or memory whose size
   // differs from step to step.
   virtual bool loop(const InnerLoop& loop) = 0;
