@@ -186,20 +186,6 @@ Array stored_value(nb::object stored, const TensorType& type, const std::string&
   return is_array && !is_ours ? value.copy() : value;
 }
 
-// Calls ask(); what it raises names the node.
-template <class Ask>
-auto about(const Apply& node, Ask&& ask) {
-  try {
-    return ask();
-  } catch (Error& error) {
-    add_node_context(error, node, {});
-    throw;
-  } catch (...) {
-    describe_foreign_error(node, {});
-    throw;
-  }
-}
-
 // ---- the op ---------------------------------------------------------------------------------------------------------
 
 class PythonOp final : public Op, public Expansion {
@@ -225,7 +211,7 @@ class PythonOp final : public Op, public Expansion {
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override {
     nb::gil_scoped_acquire locked;
     if (!overrides(object(), "infer_shape")) return {};
-    return about(node, [&] { return inferred_shape(node, inputs); });
+    return with_node_context(node, [&] { return inferred_shape(node, inputs); });
   }
 
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override {
@@ -270,7 +256,7 @@ class PythonOp final : public Op, public Expansion {
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override {
     nb::gil_scoped_acquire locked;
     if (!overrides(object(), "connection_pattern")) return Op::connection_pattern(node);
-    return about(node, [&] { return own_pattern(node); });
+    return with_node_context(node, [&] { return own_pattern(node); });
   }
 
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override {
@@ -301,7 +287,7 @@ class PythonOp final : public Op, public Expansion {
   bool may_fold(const Apply& node) const override {
     nb::gil_scoped_acquire locked;
     if (!overrides(object(), "do_constant_folding")) return true;
-    return about(node, [&] {
+    return with_node_context(node, [&] {
       const nb::object answer = object().attr("do_constant_folding")(nb::none(), wrap(node));
       const int truth = PyObject_IsTrue(answer.ptr());
       if (truth < 0) nb::raise_python_error();

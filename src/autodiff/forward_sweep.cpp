@@ -88,16 +88,9 @@ class ForwardSweep {
   }
 
   static Variables ask(const Apply& node, const Variables& tangents) {
-    Variables out;
-    try {
-      out = node.op().has_pushforward() ? node.op().pushforward(node, tangents) : transpose_pullback(node, tangents);
-    } catch (Error& error) {
-      add_node_context(error, node, {});
-      throw;
-    } catch (...) {
-      describe_foreign_error(node, {});
-      throw;
-    }
+    const Variables out = with_node_context(node, [&] {
+      return node.op().has_pushforward() ? node.op().pushforward(node, tangents) : transpose_pullback(node, tangents);
+    });
     if (out.size() != node.output_count())
       throw InternalError(
           cat(node.op().label(), ": pushforward answered for ", out.size(), " outputs of ", node.output_count()));

@@ -156,16 +156,7 @@ void ReverseSweep::pass_to_form(const StableForm& at, Slot& from, Slot& to) {
 namespace {
 
 Variables ask_pullback(const Apply& node, const Variables& cotangents) {
-  Variables terms;
-  try {
-    terms = node.op().pullback(node, cotangents);
-  } catch (Error& error) {
-    add_node_context(error, node, {});
-    throw;
-  } catch (...) {
-    describe_foreign_error(node, {});
-    throw;
-  }
+  Variables terms = with_node_context(node, [&] { return node.op().pullback(node, cotangents); });
   if (terms.size() != node.inputs().size())
     throw InternalError(
         cat(node.op().label(), ": pullback answered for ", terms.size(), " inputs of ", node.inputs().size()));

@@ -39,5 +39,18 @@ void add_storage(Error& error, std::vector<StoredValue> stored);
 using Describer = void (*)(const Apply& node, const std::string& lines);
 void set_foreign_error_describer(Describer describer);
 void describe_foreign_error(const Apply& node, std::span<const Array> in);
+// What f returns; what it throws names the node.
+template <class F>
+auto with_node_context(const Apply& node, F&& f) {
+  try {
+    return f();
+  } catch (Error& error) {
+    add_node_context(error, node, {});
+    throw;
+  } catch (...) {
+    describe_foreign_error(node, {});
+    throw;
+  }
+}
 
 }  // namespace bitale

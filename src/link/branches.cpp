@@ -252,20 +252,26 @@ bool has_lazy_nodes(const FunctionGraph& graph) {
 
 }  // namespace
 
-OutlinedBranches outline_branches(const LinkedGraph& graph, const LinkBranch& link) {
-  if (!has_lazy_nodes(*graph)) return {graph, {}};
-  const auto copy = std::make_shared<FunctionGraph>(graph->clone());
-  const VariableMap originals = copy->originals();
-  std::unordered_map<const ApplyNode*, ApplyNode*> stand_in, replaced;
-  Division(*copy, link).run([&](const Apply& lazy, const Apply& together) { replaced[lazy.node()] = together.node(); });
-  if (replaced.empty()) return {graph, {}};
+OutlinedBranches outlined(std::shared_ptr<const FunctionGraph> copy, const VariableMap& originals,
+                          const NodeMap& replaced) {
+  NodeMap stand_in;
   for (auto& [original, own] : originals) {
     ApplyNode* owner = own.node()->owner;
     if (!owner || !original.node()->owner) continue;
     const auto found = replaced.find(owner);
     stand_in[original.node()->owner] = found == replaced.end() ? owner : found->second;
   }
-  return {copy, std::move(stand_in)};
+  return {std::move(copy), std::move(stand_in)};
+}
+
+OutlinedBranches outline_branches(const LinkedGraph& graph, const LinkBranch& link) {
+  if (!has_lazy_nodes(*graph)) return {graph, {}};
+  const auto copy = std::make_shared<FunctionGraph>(graph->clone());
+  const VariableMap originals = copy->originals();
+  NodeMap replaced;
+  Division(*copy, link).run([&](const Apply& lazy, const Apply& together) { replaced[lazy.node()] = together.node(); });
+  if (replaced.empty()) return {graph, {}};
+  return outlined(copy, originals, replaced);
 }
 
 }  // namespace bitale::link

@@ -10,11 +10,15 @@
 
 namespace bitale::link {
 
+using NodeMap = std::unordered_map<const ApplyNode*, ApplyNode*>;
+
 struct OutlinedBranches {
   LinkedGraph graph;  // the given one where nothing is to be taken apart
-  std::unordered_map<const ApplyNode*, ApplyNode*>
-      stand_in;  // of the given graph's nodes in this one; none: themselves
+  NodeMap stand_in;   // of the given graph's nodes in this one; none: themselves
 };
+// What stands for the nodes of the graph that `copy` was cloned from, after some of its nodes were replaced by others.
+OutlinedBranches outlined(std::shared_ptr<const FunctionGraph> copy, const VariableMap& originals,
+                          const NodeMap& replaced);
 
 // How a branch is linked.
 using LinkBranch = std::function<std::unique_ptr<Thunk>(const LinkedGraph& branch)>;

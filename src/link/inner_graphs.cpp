@@ -66,7 +66,7 @@ OutlinedBranches inner_graphs_apart(const LinkedGraph& graph, const LinkBranch& 
   const auto copy = std::make_shared<FunctionGraph>(graph->clone());
   const VariableMap originals = copy->originals();
   std::vector<OpRef> calls;
-  std::unordered_map<const ApplyNode*, ApplyNode*> stand_in, replaced;
+  NodeMap replaced;
   std::vector<Apply> kept;  // replaced nodes, so that no other gets their address
   // One after the other, each after those it reads, for a call begins with the inputs that the node has now.
   for (const Apply& node : copy->toposort()) {
@@ -90,13 +90,7 @@ OutlinedBranches inner_graphs_apart(const LinkedGraph& graph, const LinkBranch& 
     kept.push_back(call);
     replaced[node.node()] = call.node();
   }
-  for (auto& [original, own] : originals) {
-    ApplyNode* owner = own.node()->owner;
-    if (!owner || !original.node()->owner) continue;
-    const auto found = replaced.find(owner);
-    stand_in[original.node()->owner] = found == replaced.end() ? owner : found->second;
-  }
-  return {copy, std::move(stand_in)};
+  return outlined(copy, originals, replaced);
 }
 
 }  // namespace bitale::link

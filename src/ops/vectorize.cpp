@@ -31,15 +31,8 @@ int gained(const Variable& before, const Variable& after) {
 Apply batched_node(const Apply& node, const Variables& inputs) {
   bool any_batch = false;
   for (std::size_t i = 0; i < inputs.size(); ++i) any_batch |= gained(node.inputs()[i], inputs[i]) != 0;
-  try {
-    return any_batch ? node.op().vectorize(node, inputs) : node.with_inputs(inputs);
-  } catch (Error& error) {
-    add_node_context(error, node, {});
-    throw;
-  } catch (...) {
-    describe_foreign_error(node, {});
-    throw;
-  }
+  return with_node_context(node,
+                           [&] { return any_batch ? node.op().vectorize(node, inputs) : node.with_inputs(inputs); });
 }
 
 // The lengths of the batch dimensions, of which an input may have some with length 1.

@@ -16,15 +16,7 @@ constexpr int largest_depth = 100;  // of formulas in formulas
 
 Variables expanded(const Apply& node, const Expansion& op) {
   const LocationScope place(node.provenance().where);
-  try {
-    return op.expansion(node).value_or(Variables());
-  } catch (Error& error) {
-    add_node_context(error, node, {});
-    throw;
-  } catch (...) {
-    describe_foreign_error(node, {});
-    throw;
-  }
+  return with_node_context(node, [&] { return op.expansion(node).value_or(Variables()); });
 }
 
 // What stands for the node, of the types that its readers were built for.

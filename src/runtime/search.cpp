@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <type_traits>
 
+#include "runtime/c_type.hpp"
 #include "runtime/functions.hpp"
 
 namespace bitale::runtime {
@@ -59,15 +60,6 @@ static void bt_searchsorted_$S(int64_t length, int64_t count, int64_t right, con
   }
 }
 )";
-
-template <class T>
-constexpr std::string_view c_type() {
-  if constexpr (std::is_floating_point_v<T>) return sizeof(T) == 4 ? "float" : "double";
-  constexpr std::string_view whole[] = {"int8_t", "int16_t", "int32_t", "int64_t"};
-  constexpr std::string_view positive[] = {"uint8_t", "uint16_t", "uint32_t", "uint64_t"};
-  constexpr std::size_t place = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
-  return std::is_signed_v<T> ? whole[place] : positive[place];
-}
 
 template <class T, class F>
 RuntimeFunction search_row(std::string_view name, F* function, std::string_view suffix) {
