@@ -10,6 +10,7 @@
 #include "bitale/bitale.hpp"
 #include "codegen/target.hpp"
 #include "link/linker.hpp"
+#include "support/seeds.hpp"
 #include "support/shrink.hpp"
 
 using namespace bitale;
@@ -231,9 +232,8 @@ bool same_bits(const Array& a, const Array& b) {
 }  // namespace
 
 TEST_CASE("random graphs give the same bits in any number of threads") {
-  const char* wanted = std::getenv("BITALE_TEST_GRAPHS");
-  const unsigned count = wanted ? unsigned(std::atoi(wanted)) : 20;
-  for (unsigned seed = 1; seed <= count; ++seed) {
+  for (const std::int64_t number : test::Seeds(20)) {
+    const auto seed = unsigned(number);
     const DType dtype = seed % 5 == 0 ? DType::Float32 : DType::Float64;
     INFO("seed " << seed << ", " << std::string(dtype_name(dtype)) << ", " << target_of(seed));
     const config::Change target("target", target_of(seed));
@@ -244,8 +244,6 @@ TEST_CASE("random graphs give the same bits in any number of threads") {
 }
 
 TEST_CASE("random graphs and their gradients") {
-  // More on demand: BITALE_TEST_GRAPHS=100000.
-  const char* wanted = std::getenv("BITALE_TEST_GRAPHS");
-  const unsigned count = wanted ? unsigned(std::atoi(wanted)) : 60;
-  for (unsigned seed = 1; seed <= count; ++seed) check(seed, seed % 5 == 0 ? DType::Float32 : DType::Float64);
+  for (const std::int64_t seed : test::Seeds(60))
+    check(unsigned(seed), seed % 5 == 0 ? DType::Float32 : DType::Float64);
 }

@@ -1,7 +1,6 @@
 // Random graphs over the whole registry: the interpreter on the graph as built is right; each pass of the lowering,
 // native code in each mode, and other numbers of threads must agree with it. Failing graphs are shrunk and shown.
-// BITALE_TEST_GRAPHS=100000 for more, BITALE_TEST_SEED to begin elsewhere, BITALE_TEST_PAIRS=1000000 for a report of
-// which ops have consumed what which others produce.
+// BITALE_TEST_PAIRS=1000000 reports which ops have consumed what which others produce.
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -18,15 +17,11 @@
 #include "lowering/lower.hpp"
 #include "support/passes.hpp"
 #include "support/registry_graphs.hpp"
+#include "support/seeds.hpp"
 
 using namespace bitale;
 
 namespace {
-
-std::int64_t number_from(const char* variable, std::int64_t otherwise) {
-  const char* text = std::getenv(variable);
-  return text ? std::atoll(text) : otherwise;
-}
 
 // The processor time of one stage, in microseconds per node of the graph as built.
 using Timings = std::map<std::string, double>;
@@ -164,11 +159,9 @@ class SlowStages {
 }  // namespace
 
 TEST_CASE("random graphs over the registry") {
-  const std::int64_t count = number_from("BITALE_TEST_GRAPHS", 3000), first = number_from("BITALE_TEST_SEED", 1);
-  const bool is_fuzzing = std::getenv("BITALE_TEST_GRAPHS");
+  const bool is_fuzzing = test::Seeds::is_fuzzing();
   SlowStages slow;
-  for (std::int64_t seed = first; seed < first + count; ++seed) {
-    if (is_fuzzing && (seed - first) % 10000 == 0) std::cerr << seed - first << " of " << count << " graphs\n";
+  for (const std::int64_t seed : test::Seeds(3000)) {
     const config::Change target("target", target_of(std::uint64_t(seed)));
     const test::Case graph = graph_of(seed);
     if (graph.outputs.empty()) continue;
@@ -189,7 +182,7 @@ TEST_CASE("random graphs over the registry") {
 }
 
 TEST_CASE("the generator reaches every op") {
-  const std::int64_t count = number_from("BITALE_TEST_PAIRS", 3000);
+  const std::int64_t count = test::number_from("BITALE_TEST_PAIRS").value_or(3000);
   test::PairCounts pairs;
   for (std::int64_t seed = 1; seed <= count; ++seed) test::registry_graph(std::uint64_t(seed), 12, &pairs);
   std::set<std::string> seen;

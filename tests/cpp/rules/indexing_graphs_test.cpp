@@ -13,6 +13,7 @@
 #include "bitale/rewriting/rewriting.hpp"
 #include "graph/evaluate.hpp"
 #include "rewriting/engine.hpp"
+#include "support/seeds.hpp"
 #include "support/shrink.hpp"
 
 using namespace bitale;
@@ -159,11 +160,6 @@ class Chain {
   Variables positions_;
 };
 
-int trials() {
-  const char* wanted = std::getenv("BITALE_TEST_FUZZ");
-  return wanted ? std::atoi(wanted) : 4000;
-}
-
 bool same(const Array& before, const Array& after) {
   return before.dtype() == after.dtype() && before.shape() == after.shape() && allclose(before, after, 1e-9, 1e-9);
 }
@@ -190,8 +186,10 @@ std::string trouble(const test::Case& graph, const char* optimizer) {
 
 TEST_CASE("random indexing keeps its values under all rules") {
   const config::Change strict("on_opt_error", "raise");
-  int done = 0, failed = 0;
-  for (int seed = 0; seed < trials() && failed < 5; ++seed) {
+  std::int64_t tried = 0, done = 0, failed = 0;
+  for (const std::int64_t seed : test::Seeds(4000)) {
+    if (failed == 5) break;
+    ++tried;
     CAPTURE(seed);
     test::Case graph;
     try {
@@ -212,5 +210,5 @@ TEST_CASE("random indexing keeps its values under all rules") {
       FAIL_CHECK(describe(small) << trouble(small, optimizer));
     }
   }
-  CHECK(done > trials() / 4);
+  CHECK(4 * done > tried);
 }

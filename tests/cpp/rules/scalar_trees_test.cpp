@@ -24,6 +24,7 @@
 #include "rewriting/database.hpp"
 #include "rewriting/engine.hpp"
 #include "rewriting/equation.hpp"
+#include "support/seeds.hpp"
 #include "support/shrink.hpp"
 
 using namespace bitale;
@@ -468,11 +469,6 @@ std::string native_trouble(const test::Case& tree, const char* optimizer) {
   return difference(tree, shaken(tree), got, false);
 }
 
-int count_of(const char* variable, int otherwise) {
-  const char* wanted = std::getenv(variable);
-  return wanted ? std::atoi(wanted) : otherwise;
-}
-
 void check_tree(std::uint64_t seed, const std::function<std::string(const test::Case&)>& wrong, const char* what) {
   const test::Case tree = random_tree(seed);
   std::string text;
@@ -497,12 +493,10 @@ void check_tree(std::uint64_t seed, const std::function<std::string(const test::
 
 }  // namespace
 
-// More on demand: BITALE_TEST_TREES=46000, from BITALE_TEST_TREES_FROM on.
 TEST_CASE("random trees of elementwise functions keep their values") {
   const config::Change quiet("on_opt_error", "ignore");
-  const int first = count_of("BITALE_TEST_TREES_FROM", 1), count = count_of("BITALE_TEST_TREES", 1500);
   const RewriteQuery strict = OPT_FAST_RUN.excluding({"domain"});
-  for (int seed = first; seed < first + count; ++seed) {
+  for (const std::int64_t seed : test::Seeds(1500)) {
     check_tree(
         std::uint64_t(seed), [&](auto& tree) { return trouble(tree, OPT_FAST_RUN, false); }, "fast_run");
     if (seed % 4 == 0)

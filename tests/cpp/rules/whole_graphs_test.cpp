@@ -13,6 +13,7 @@
 #include "bitale/rewriting/rewriting.hpp"
 #include "graph/evaluate.hpp"
 #include "rewriting/engine.hpp"
+#include "support/seeds.hpp"
 #include "support/shrink.hpp"
 
 using namespace bitale;
@@ -72,12 +73,6 @@ Array filled(const Dims& shape, int seed) {
   Array out = Array::empty(DType::Float64, shape);
   for (std::int64_t k = 0; k < out.size(); ++k) out.data_as<double>()[k] = uniform(generator);
   return out;
-}
-
-// More on demand: BITALE_TEST_FUZZ=100000.
-int fuzz_trials() {
-  const char* wanted = std::getenv("BITALE_TEST_FUZZ");
-  return wanted ? std::atoi(wanted) : 400;
 }
 
 std::size_t nodes_after(const Variable& output) {
@@ -155,9 +150,10 @@ TEST_CASE("graphs become as small as they should") {
 }
 
 TEST_CASE("random graphs keep their values") {
-  std::mt19937 generator(20240501);
-  auto pick = [&](int n) { return int(generator() % unsigned(n)); };
-  for (int trial = 0; trial < fuzz_trials(); ++trial) {
+  for (const std::int64_t seed : test::Seeds(400)) {
+    std::mt19937 generator{unsigned(seed)};
+    auto pick = [&](int n) { return int(generator() % unsigned(n)); };
+    const int trial = int(seed % 1000000);
     const Variables inputs{matrix("a"), matrix("b"), vector("v"), dscalar("s"), row("r"), col("c")};
     const std::vector<Array> values{filled({3, 4}, trial),     filled({3, 4}, trial + 1),
                                     filled({4}, trial + 2),    Array(0.3 + 0.1 * (trial % 9)),
@@ -207,16 +203,17 @@ TEST_CASE("random graphs keep their values") {
       }
       pool.push_back(made);
     }
-    CAPTURE(trial);
+    CAPTURE(seed);
     const Variable output = sum(pool.back()) + pool[pool.size() - 2];
     check(inputs, output, values, 1e-7);
   }
 }
 
 TEST_CASE("random integer graphs keep their values exactly") {
-  std::mt19937 generator(7);
-  auto pick = [&](int n) { return int(generator() % unsigned(n)); };
-  for (int trial = 0; trial < fuzz_trials(); ++trial) {
+  for (const std::int64_t seed : test::Seeds(400)) {
+    std::mt19937 generator{unsigned(seed)};
+    auto pick = [&](int n) { return int(generator() % unsigned(n)); };
+    CAPTURE(seed);
     Variables inputs;
     std::vector<Array> values;
     for (DType dtype : {DType::Int8, DType::Int8, DType::UInt8, DType::Int32, DType::Int64, DType::Bool}) {
@@ -260,7 +257,7 @@ TEST_CASE("random integer graphs keep their values exactly") {
       }
       pool.push_back(made);
     }
-    CAPTURE(trial);
+    CAPTURE(seed);
     const Variable last = pool.back();
     if (is_discrete(last.dtype())) check(inputs, last, values, 0);
   }

@@ -1,0 +1,58 @@
+// The seeds that a generator of random cases goes through: as many as its test takes by itself, or what the environment
+// says: BITALE_TEST_GRAPHS, a number of cases; BITALE_TEST_SECONDS, a time; BITALE_TEST_SEED, the first seed.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <cstdlib>
+#include <iostream>
+#include <optional>
+
+namespace bitale::test {
+
+inline std::optional<std::int64_t> number_from(const char* variable) {
+  const char* text = std::getenv(variable);
+  return text ? std::optional<std::int64_t>(std::atoll(text)) : std::nullopt;
+}
+
+class Seeds {
+ public:
+  explicit Seeds(std::int64_t otherwise)
+      : count_(number_from("BITALE_TEST_GRAPHS").value_or(otherwise)),
+        first_(number_from("BITALE_TEST_SEED").value_or(1)) {
+    if (const auto seconds = number_from("BITALE_TEST_SECONDS"))
+      until_ = std::chrono::steady_clock::now() + std::chrono::seconds(*seconds);
+  }
+
+  struct End {};
+  class Iterator {
+   public:
+    explicit Iterator(const Seeds& seeds) : seeds_(&seeds), seed_(seeds.first_) {}
+    std::int64_t operator*() const { return seed_; }
+    Iterator& operator++() {
+      ++seed_;
+      return *this;
+    }
+    bool operator!=(End) const {
+      const std::int64_t done = seed_ - seeds_->first_;
+      const bool more = seeds_->until_ ? std::chrono::steady_clock::now() < *seeds_->until_ : done < seeds_->count_;
+      if (!more && is_fuzzing()) std::cerr << done << " cases from seed " << seeds_->first_ << "\n";
+      return more;
+    }
+
+   private:
+    const Seeds* seeds_;
+    std::int64_t seed_;
+  };
+  Iterator begin() const { return Iterator(*this); }
+  End end() const { return {}; }
+
+  // Whether more than the test's own cases are wanted.
+  static bool is_fuzzing() { return std::getenv("BITALE_TEST_GRAPHS") || std::getenv("BITALE_TEST_SECONDS"); }
+
+ private:
+  const std::int64_t count_, first_;
+  std::optional<std::chrono::steady_clock::time_point> until_;
+};
+
+}  // namespace bitale::test
