@@ -14,8 +14,6 @@ from models import MODELS
 
 # Why a model is not native throughout.
 CALLBACKS = {
-    "state_space_scan": {"Scan"},
-    "ode_scan": {"Scan"},
     "black_box": {"FromFunctionOp"},
 }
 # Products of large matrices that are nearly singular, at a point far away, lose digits in any order of evaluation.

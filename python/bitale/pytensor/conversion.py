@@ -169,6 +169,11 @@ class Conversion:
                 return outputs
             except NotConverted as reason:
                 why = str(reason) or why
+            except ConversionError as error:  # of an inner graph
+                if self.strict:
+                    self._refused.update(error.reasons)
+                    return [None] * len(node.outputs)
+                why = str(error)
         name = type(node.op).__name__ if convert is None else str(node.op)
         if self.strict:
             self._refused[name] = why
