@@ -29,6 +29,7 @@ from bitale._core import (
 __version__ = _core.version()
 
 from bitale.configuration import config
+from bitale import random
 from bitale import tensor
 from bitale import graph
 from bitale import compile

@@ -44,6 +44,28 @@ void bind_random(nb::module_& m) {
       nb::sig("def random_rows(distribution: str, rng: RandomGeneratorVariable, batch: list[TensorVariable], length: "
               "TensorVariable, population: TensorVariable | None, parameters: list[TensorVariable]) -> "
               "tuple[RandomGeneratorVariable, TensorVariable]"));
+  m.def(
+      "random_fold", [](const Variable& rng, const Variable& number) { return wrap(random::fold(rng, number)); },
+      "rng"_a, "number"_a, nb::call_guard<AtCaller>(),
+      nb::sig("def random_fold(rng: RandomGeneratorVariable, number: TensorVariable) -> RandomGeneratorVariable"));
+  m.def(
+      "random_split",
+      [](const Variable& rng, int count) {
+        const random::Split split = random::split(rng, count);
+        nb::list children;
+        for (auto& child : split.children) children.append(wrap(child));
+        return nb::make_tuple(wrap(split.next_rng), children);
+      },
+      "rng"_a, "count"_a, nb::call_guard<AtCaller>(),
+      nb::sig("def random_split(rng: RandomGeneratorVariable, count: int) -> tuple[RandomGeneratorVariable, "
+              "list[RandomGeneratorVariable]]"));
+  m.def(
+      "random_child_key",
+      [](std::uint64_t key, std::uint64_t drawn, std::uint64_t number) {
+        const std::uint64_t state[] = {key, drawn};
+        return child_key(state, number);
+      },
+      "key"_a, "drawn"_a, "number"_a);
   m.def("random_distributions", [] { return random::distribution_names(); });
 }
 

@@ -6,6 +6,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "core/threefry.hpp"
 
 namespace bitale {
 
@@ -15,7 +16,8 @@ struct Row {
   std::string_view name;
   std::int64_t words;
 };
-constexpr Row rows[bit_generator_count] = {{"PCG64", 6}, {"Philox", 13}, {"SFC64", 6}, {"MT19937", 313}};
+constexpr Row generator_rows[bit_generator_count] = {
+    {"PCG64", 6}, {"Philox", 13}, {"SFC64", 6}, {"MT19937", 313}, {"Threefry", 2}};
 
 constexpr std::uint32_t init_a = 0x43b0d7e5, mult_a = 0x931e8875, init_b = 0x8b51f9dd, mult_b = 0x58f38ded;
 constexpr std::uint32_t mix_left = 0xca01f9dd, mix_right = 0x4973f715;
@@ -68,19 +70,20 @@ __extension__ typedef unsigned __int128 Word128;
 
 }  // namespace
 
-std::string_view bit_generator_name(BitGenerator kind) { return rows[std::size_t(kind)].name; }
-std::int64_t state_words(BitGenerator kind) { return rows[std::size_t(kind)].words; }
+std::string_view bit_generator_name(BitGenerator kind) { return generator_rows[std::size_t(kind)].name; }
+std::int64_t state_words(BitGenerator kind) { return generator_rows[std::size_t(kind)].words; }
 
 BitGenerator parse_bit_generator(std::string_view name) {
   for (int kind = 0; kind < bit_generator_count; ++kind)
-    if (rows[kind].name == name) return BitGenerator(kind);
-  throw ValueError(
-      cat("unknown bit generator `", name, "`: expected PCG64 (numpy.random.default_rng's), Philox, SFC64 or MT19937"));
+    if (generator_rows[kind].name == name) return BitGenerator(kind);
+  throw ValueError(cat("unknown bit generator `", name,
+                       "`: expected PCG64 (numpy.random.default_rng's), Philox, SFC64, MT19937 or Threefry"));
 }
 
 std::string_view refuse_state(BitGenerator kind, std::span<const std::uint64_t> words) {
   if (std::int64_t(words.size()) != state_words(kind)) return "the number of words";
   if (kind == BitGenerator::MT19937) return words[312] > 624 ? "the place is beyond the 624 numbers" : "";
+  if (kind == BitGenerator::Threefry) return words[1] >> 62 ? "the number of draws is beyond 2^62" : "";
   const std::size_t half = words.size() - 2;
   if (words[half] > 1 || words[half + 1] >> 32) return "the half of a word that is left";
   if (kind == BitGenerator::PCG64 && !(words[2] & 1)) return "the increment is even";
@@ -105,6 +108,10 @@ std::vector<std::uint64_t> seeded_state(std::span<const std::uint32_t> seed, std
 std::vector<std::uint64_t> seeded_state(std::uint64_t seed) {
   const std::uint32_t words[] = {std::uint32_t(seed), std::uint32_t(seed >> 32)};
   return seeded_state(std::span(words, words[1] ? 2 : 1));
+}
+
+std::uint64_t child_key(std::span<const std::uint64_t> state, std::uint64_t number) {
+  return threefry::block(threefry::draw_key(state.data()), threefry::child_mark + number);
 }
 
 }  // namespace bitale

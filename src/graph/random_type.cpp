@@ -51,5 +51,6 @@ const Type& random_type(BitGenerator generator) {
 }
 
 Array random_state(std::uint64_t seed) { return Array(seeded_state(seed)); }
+Array stream_state(std::uint64_t seed) { return Array(std::vector<std::uint64_t>{seed, 0}); }
 
 }  // namespace bitale

@@ -7,6 +7,7 @@
 #include "bitale/ops/random.hpp"
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
+#include "ops/random_state.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/random/rows.hpp"
@@ -69,9 +70,7 @@ class RandomRows final : public Op {
 
   Apply make_node(std::span<const Variable> inputs) const override {
     require_inputs(*this, inputs, first_parameter() + of_.parameters.size());
-    if (!as_random(inputs[0].type()))
-      throw TypeError(cat(distribution, ": expected a random generator, got `", inputs[0].str(), "` of type ",
-                          inputs[0].type()->str()));
+    require_generator(inputs[0], distribution);
     Variables own{inputs[0]};
     for (std::size_t i = 1; i < first_parameter(); ++i) own.push_back(as_length(inputs[i], distribution));
     for (std::size_t k = 0; k < of_.parameters.size(); ++k) {

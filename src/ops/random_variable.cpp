@@ -5,11 +5,16 @@
 
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/random.hpp"
+#include "graph/calculus.hpp"
+#include "graph/evaluate.hpp"
+#include "graph/expansion.hpp"
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
+#include "ops/random_domain.hpp"
+#include "ops/random_formulas.hpp"
+#include "ops/random_state.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
-#include "runtime/random/draws.hpp"
 
 namespace bitale {
 
@@ -18,14 +23,7 @@ namespace {
 using runtime::random::Column;
 using runtime::random::Distribution;
 
-const Distribution& distribution_named(std::string_view name) {
-  if (const Distribution* found = runtime::random::find_distribution(name)) return *found;
-  const std::string near = closest(name, random::distribution_names());
-  throw NotImplementedError(cat("random: the distribution `", name, "` is not implemented",
-                                near.empty() ? std::string() : cat("; did you mean ", near, "?")));
-}
-
-class RandomVariable final : public Op {
+class RandomVariable final : public Op, public Expansion {
  public:
   RandomVariable(std::string distribution, int ndim)
       : distribution(std::move(distribution)), ndim(ndim), of_(distribution_named(this->distribution)) {
@@ -42,9 +40,7 @@ class RandomVariable final : public Op {
 
   Apply make_node(std::span<const Variable> inputs) const override {
     require_inputs(*this, inputs, first_parameter() + of_.parameters.size());
-    if (!as_random(inputs[0].type()))
-      throw TypeError(cat(distribution, ": expected a random generator, got `", inputs[0].str(), "` of type ",
-                          inputs[0].type()->str()));
+    require_generator(inputs[0], distribution);
     Variables own{inputs[0]};
     for (int axis = 0; axis < ndim; ++axis) own.push_back(as_length(inputs[std::size_t(1 + axis)], distribution));
     Dims shape = static_lengths(std::span(own).subspan(1));
@@ -68,7 +64,22 @@ class RandomVariable final : public Op {
     return {{}, Shape(node.inputs().begin() + 1, node.inputs().begin() + 1 + ndim)};
   }
 
+  // Draws from a counter-based stream are formulas over its words, wherever there is one.
+  std::optional<Variables> expansion(const Apply& node) const override {
+    if (!is_formula(node)) return std::nullopt;
+    const auto lengths = std::span(node.inputs()).subspan(1, std::size_t(ndim));
+    const Variables parameters(node.inputs().begin() + std::ptrdiff_t(first_parameter()), node.inputs().end());
+    const auto draw = random_formula(of_, node.input(0), lengths, parameters);
+    return Variables{draw->next_rng, draw->value};
+  }
+
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override {
+    if (is_formula(node)) {
+      const Variables outputs = *expansion(node);
+      const std::vector<Array> values = evaluate(outputs, node.inputs(), in);
+      std::copy(values.begin(), values.end(), out.begin());
+      return;
+    }
     Dims shape;
     for (int axis = 0; axis < ndim; ++axis) shape.push_back(in[std::size_t(1 + axis)].int_item());
     for (std::size_t axis = 0; axis < shape.size(); ++axis)
@@ -86,13 +97,16 @@ class RandomVariable final : public Op {
     }
     Array state = in[0].copy(), values = Array::empty(of_.result, shape);
     const BitGenerator generator = as_random(node.input(0).type())->generator;
-    if (of_.draw(of_, generator, state.data_as<std::uint64_t>(), values.size(), columns, values.mutable_data()))
-      refuse(kept, columns, shape);
+    if (of_.draw(of_, generator, state.data_as<std::uint64_t>(), values.size(), columns, values.mutable_data())) {
+      check_parameters(of_, kept, shape);
+      throw InternalError(cat(distribution, ": parameters were refused that are in its domain"));
+    }
     out[0] = std::move(state);
     out[1] = std::move(values);
   }
 
   bool emit(Lowering& to, const Apply& node) const override {
+    if (is_formula(node)) return false;
     const auto integer = [&](std::int64_t value) { return to.pool().integer(value); };
     Expr count = integer(1);
     for (int axis = 0; axis < ndim; ++axis) {
@@ -119,8 +133,9 @@ class RandomVariable final : public Op {
     return true;
   }
 
-  // A draw has no derivative by its parameters.
+  // A draw of NumPy's has no derivative by its parameters; a formula has, where it does not choose by them.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
+    if (is_formula(node)) return derived(true, node, cotangents);
     Variables out = no_gradients(node);
     if (cotangents[1].is_disconnected()) return out;
     for (std::size_t k = first_parameter(); k < out.size(); ++k)
@@ -171,8 +186,34 @@ class RandomVariable final : public Op {
 
   bool may_fold(const Apply&) const override { return false; }
 
+  Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override {
+    if (is_formula(node)) return derived(false, node, tangents);
+    return Op::pushforward(node, tangents);
+  }
+
  private:
   std::size_t first_parameter() const { return std::size_t(1 + ndim); }
+  // By the parameters that are real numbers.
+  Variables derived(bool is_pullback, const Apply& node, std::span<const Variable> given) const {
+    Variables by, out = no_gradients(node);
+    std::vector<std::size_t> places;
+    for (std::size_t k = 0; k < of_.parameters.size(); ++k) {
+      if (of_.dtypes[k] != DType::Float64) continue;
+      places.push_back(first_parameter() + k);
+      by.push_back(node.input(int(places.back())));
+    }
+    const Variables draws{(*expansion(node))[1]};
+    if (!is_pullback) {
+      Variables tangents;
+      for (std::size_t place : places) tangents.push_back(given[place]);
+      return {disconnected(), calculus().pushforward(draws, by, tangents)[0]};
+    }
+    if (given[1].is_disconnected() || by.empty()) return out;
+    const Variables found = calculus().pullback(draws, by, {given[1]});
+    for (std::size_t k = 0; k < places.size(); ++k) out[places[k]] = found[k];
+    return out;
+  }
+  bool is_formula(const Apply& node) const { return is_counter_based(node.input(0)) && has_random_formula(of_); }
 
   Variable converted(const Variable& given, std::size_t k) const {
     const DType wanted = of_.dtypes[k];
@@ -188,31 +229,6 @@ class RandomVariable final : public Op {
     for (int axis = 0; axis < batch; ++axis) order.push_back(axis);
     order.insert(order.end(), std::size_t(more), new_axis);
     return order;
-  }
-
-  // Says the first parameters that are outside the domain.
-  [[noreturn]] void refuse(std::span<const Array> values, std::span<const Column> columns, const Dims& shape) const {
-    const std::int64_t count = std::max<std::int64_t>(product(shape), 1);
-    std::vector<Column> one(columns.begin(), columns.end());
-    for (std::int64_t i = 0; i < count; ++i) {
-      for (std::size_t k = 0; k < one.size(); ++k)
-        one[k].data = static_cast<const char*>(columns[k].data) + 8 * i * columns[k].step;
-      const char* what = of_.refuse(of_, one);
-      if (!what) continue;
-      std::vector<std::string> texts;
-      Dims place(shape.size(), 0);
-      std::int64_t rest = i;
-      for (std::size_t axis = shape.size(); axis-- > 0; rest /= shape[axis]) place[axis] = rest % shape[axis];
-      bool is_somewhere = false;
-      for (std::size_t k = 0; k < one.size(); ++k) {
-        texts.push_back(cat(of_.parameters[k], " = ", Array::scalar(values[k].dtype(), one[k].data).str()));
-        is_somewhere |= columns[k].step != 0;
-      }
-      ValueError error(cat(what, ": ", distribution, " with ", join(texts, ", "),
-                           is_somewhere ? cat(" at ", tuple_text(place)) : std::string()));
-      throw error;
-    }
-    throw InternalError(cat(distribution, ": refused parameters that are in its domain"));
   }
 
   const Distribution& of_;
@@ -311,7 +327,10 @@ std::vector<Sample> random_variable_samples() {
       state.data_as<std::uint64_t>()[i] = std::uint64_t(i + 3) * 0x9E3779B97F4A7C15u | 1;
     auto* words = state.data_as<std::uint64_t>();
     if (generator == BitGenerator::MT19937) words[312] = 623;
-    if (generator != BitGenerator::MT19937) words[state.size() - 2] = 1, words[state.size() - 1] = 5;
+    if (generator == BitGenerator::Threefry)
+      words[1] = 5;
+    else if (generator != BitGenerator::MT19937)
+      words[state.size() - 2] = 1, words[state.size() - 1] = 5;
     if (generator == BitGenerator::Philox) words[6] = 3;
     Variables inputs{rng};
     std::vector<Array> values{state};

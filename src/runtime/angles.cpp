@@ -89,7 +89,7 @@ const RegisterFunctions angle_functions{
     same_as_in_c(runtime_function("bt_tan_hugef", bt_tan_hugef, "x"), "", "bt_tan_huge"),
 };
 
-constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
+constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
@@ -99,17 +99,17 @@ using namespace bitale::runtime;
 
 extern "C" {
 
-double bt_sin_huge(double x) { return std::fabs(x) >= 1 && std::isfinite(x) ? sin_at(reduce(x)) : not_a_number; }
+double bt_sin_huge(double x) { return std::fabs(x) >= 1 && std::isfinite(x) ? sin_at(reduce(x)) : no_number; }
 
 double bt_cos_huge(double x) {
-  if (!(std::fabs(x) >= 1 && std::isfinite(x))) return not_a_number;
+  if (!(std::fabs(x) >= 1 && std::isfinite(x))) return no_number;
   Angle angle = reduce(x);
   ++angle.quadrant;
   return sin_at(angle);
 }
 
 double bt_tan_huge(double x) {
-  if (!(std::fabs(x) >= 1 && std::isfinite(x))) return not_a_number;
+  if (!(std::fabs(x) >= 1 && std::isfinite(x))) return no_number;
   const Angle angle = reduce(x);
   const double tangent = std::tan(angle.high), value = tangent + angle.low * (1 + tangent * tangent);
   return angle.quadrant & 1 ? -1 / value : value;

@@ -11,7 +11,7 @@ from typing import Any, Callable, Iterable
 
 import numpy as np
 
-from . import arrays, elementwise
+from . import arrays, elementwise, streams
 from .values import Val
 
 Formula = Callable[[dict[str, Any], list[Val], Any], list[Val]]
@@ -278,11 +278,53 @@ def _from_graph(attributes: dict[str, Any], inputs: list[Val], node: Any) -> lis
     return evaluate(node.op.inner_outputs, dict(zip(node.op.inner_inputs, inputs)))
 
 
-# ---- random variables: the value of a generator is a numpy.random.Generator ----------------------------------------------
+# ---- random variables: the value of a generator is a numpy.random.Generator, or a Stream ------------------------------------
+
+
+@op("RandomBits")
+def _random_bits(attributes: dict[str, Any], inputs: list[Any], node: Any) -> list[Any]:
+    state, size = inputs[0], tuple(int(each.array) for each in inputs[1:])
+    bits = streams.words(state.key, state.drawn, size, attributes["word"])
+    form = {"bits": lambda x: x, "unit": streams.unit, "open": streams.open_unit}[attributes["form"]]
+    return [type(state)(state.key, state.drawn + 1), Val(form(bits))]
+
+
+@op("RandomChild")
+def _random_child(attributes: dict[str, Any], inputs: list[Any], node: Any) -> list[Any]:
+    state, number = inputs[0], int(inputs[1].array)
+    return [type(state)(streams.child_key(state.key, state.drawn, number)), type(state)(state.key, state.drawn + 1)]
+
+
+@op("RandomDomain")
+def _random_domain(attributes: dict[str, Any], inputs: list[Any], node: Any) -> list[Any]:
+    if not inputs[-1].array:
+        raise ValueError(f"parameters of {attributes['distribution']}")
+    return inputs[:-1]
+
+
+def _from_a_stream(name: str, state: Any, size: Any, parameters: list[Any]) -> Any:
+    """The distributions that are one formula of one word."""
+    from scipy.special import ndtri
+
+    bits = streams.words(state.key, state.drawn, size)
+    unit, inside = streams.unit(bits), streams.open_unit(bits)
+    formulas = {
+        "random": lambda: unit,
+        "uniform": lambda low, high: low + (high - low) * unit,
+        "standard_normal": lambda: ndtri(inside),
+        "normal": lambda mean, deviation: mean + deviation * ndtri(inside),
+        "exponential": lambda scale: -scale * np.log(inside),
+    }
+    return formulas[name](*parameters)
 
 
 @op("RandomVariable")
 def _random_variable(attributes: dict[str, Any], inputs: list[Any], node: Any) -> list[Any]:
+    if not isinstance(inputs[0], np.random.Generator):
+        state, ndim = inputs[0], attributes["ndim"]
+        size = tuple(int(each.array) for each in inputs[1 : 1 + ndim])
+        drawn = _from_a_stream(attributes["distribution"], state, size, [each.array for each in inputs[1 + ndim :]])
+        return [type(state)(state.key, state.drawn + 1), Val(drawn)]
     rng, ndim = copy.deepcopy(inputs[0]), attributes["ndim"]
     size = tuple(int(each.array) for each in inputs[1 : 1 + ndim])
     parameters = [each.array for each in inputs[1 + ndim :]]
@@ -336,6 +378,9 @@ def evaluate(outputs: list[Any], given: dict[Any, Val]) -> list[Val]:
 
 # Ops that random graphs do not hold, and where they are compared with something else.
 without_formula = {
+    "RandomBits": "words of Threefry: tests/python/test_random_stream.py",
+    "RandomChild": "keys of Threefry: tests/python/test_random_stream.py",
+    "RandomDomain": "domains of parameters: tests/python/test_random_stream.py",
     "RandomRows": "draws are NumPy's: tests/python/test_random.py",
     "RandomVariable": "draws are NumPy's: tests/python/test_random.py",
     "Scan": "loops in Python: tests/python/test_scan.py",

@@ -337,7 +337,7 @@ def test_function_style_and_default_updates():
 
 
 def test_random_stream():
-    stream = pt.random.RandomStream(8)
+    stream = pt.random.RandomStream(8, rng_ctor=np.random.default_rng)
     x, y = stream.normal(0, 1, size=3), stream.integers(0, 10, size=2)
     f = bt.function([], [x, y])
     first, second = f(), f()

@@ -1,4 +1,5 @@
-// The bit generators that Bitale knows, which are NumPy's, and the memory of their states: a row of 64-bit words.
+// The bit generators that Bitale knows, and the memory of their states: a row of 64-bit words. All but Threefry, the
+// counter-based one, are NumPy's.
 #pragma once
 
 #include <cstdint>
@@ -8,15 +9,15 @@
 
 namespace bitale {
 
-enum class BitGenerator : std::uint8_t { PCG64, Philox, SFC64, MT19937 };
-inline constexpr int bit_generator_count = 4;
+enum class BitGenerator : std::uint8_t { PCG64, Philox, SFC64, MT19937, Threefry };
+inline constexpr int bit_generator_count = 5;
 
 std::string_view bit_generator_name(BitGenerator kind);  // NumPy's: "PCG64"
 // ValueError naming those that are known.
 BitGenerator parse_bit_generator(std::string_view name);
 // How many words a state has. PCG64: state and increment, lower words first. Philox: counter (4), key (2), place in the
 // buffer, buffer (4). SFC64: state (4). Each of these is followed by whether half of a word is left, and that half.
-// MT19937: 624 numbers of 32 bits, and the place among them.
+// MT19937: 624 numbers of 32 bits, and the place among them. Threefry: key, and the number of draws made from it.
 std::int64_t state_words(BitGenerator kind);
 // What is wrong with such words as a state; empty: nothing.
 std::string_view refuse_state(BitGenerator kind, std::span<const std::uint64_t> words);
@@ -25,5 +26,7 @@ std::string_view refuse_state(BitGenerator kind, std::span<const std::uint64_t> 
 std::vector<std::uint64_t> seeded_state(std::span<const std::uint32_t> seed,
                                         std::span<const std::uint32_t> spawn_key = {});
 std::vector<std::uint64_t> seeded_state(std::uint64_t seed);
+// The key of child `number` of a Threefry state: the child is the stream of that key, of which nothing is drawn yet.
+std::uint64_t child_key(std::span<const std::uint64_t> state, std::uint64_t number);
 
 }  // namespace bitale

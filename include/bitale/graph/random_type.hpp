@@ -31,5 +31,7 @@ inline const RandomType* as_random(const Type& type) { return dynamic_cast<const
 
 // A value of random_type(): the state of numpy.random.default_rng(seed).
 Array random_state(std::uint64_t seed);
+// A value of random_type(BitGenerator::Threefry): the stream of this seed, of which nothing is drawn yet.
+Array stream_state(std::uint64_t seed);
 
 }  // namespace bitale

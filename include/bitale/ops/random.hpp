@@ -50,6 +50,16 @@ inline Draw binomial(const Operand& rng, const Operand& n, const Operand& p, con
 inline Draw integers(const Operand& rng, const Operand& low, const Operand& high, const Size& size = {}) { return draw("integers", rng, {low, high}, size); }
 // clang-format on
 
+// Child `number` of a counter-based stream: a stream of its own, which neither takes from `rng` nor depends on what is
+// drawn from it. TypeError for other generators. The children of one state are a draw from it: go on with a split's
+// next_rng.
+Variable fold(const Operand& rng, const Operand& number);
+struct Split {
+  Variables children;
+  Variable next_rng;
+};
+Split split(const Operand& rng, int count);
+
 // The names that `draw` knows, sorted.
 std::vector<std::string> distribution_names();
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from bitale import _core
+from bitale.random import Stream
 from bitale._core import TensorSharedVariable, Variable
 from bitale.compile.io import SharedVariable, refuse
 
@@ -24,10 +25,10 @@ def shared(
     """A shared variable that starts with a copy of the value (the array itself, if borrow).
 
     Its dtype and rank are the value's; its lengths may change, unless shape fixes them. The value may be a
-    numpy.random.Generator.
+    numpy.random.Generator, or a stream (bitale.random.stream).
     """
     refuse("shared", {"allow_downcast": allow_downcast})
-    if isinstance(value, (np.random.Generator, np.random.RandomState)):
+    if isinstance(value, (np.random.Generator, np.random.RandomState, Stream)):
         from bitale.tensor.random import shared_rng
 
         return shared_rng(value, name=name)

@@ -76,6 +76,11 @@ Expr erfinv(Expr x) {
   return select(a < 1, value, select(equal(a, 1), copysign(x.pool().number(inf, x.dtype()), x), nan));
 }
 
+Expr erfinv_inside(Expr x) {
+  const Expr w = -log_of_normal(fma(-x, x, x.pool().number(1, x.dtype())));
+  return rare_math_call("bt_erfinv", w > most_central, x * central(w), {x});
+}
+
 Expr erfcinv(Expr x) {
   const Expr d = 1.0 - x, lost = (1.0 - d) - x, rest = x * (2.0 - x);  // 1 - d^2
   const Expr w = -log_of_positive(rest), factor = central(w);

@@ -1,13 +1,15 @@
 // NumPy's bit generators, written to the published algorithms: PCG64 (O'Neill, XSL-RR 128/64), Philox4x64-10 (Salmon
 // and others, 2011), SFC64 (Doty-Humphrey) and MT19937 (Matsumoto and Nishimura, 1998). A state is a row of 64-bit
 // words in memory; a generator takes it into registers for a call and writes it back. What NumPy keeps beside the state
-// (half of a word that was drawn as 32 bits) is part of it, so that a stream goes on where NumPy's ended.
+// (half of a word that was drawn as 32 bits) is part of it, so that a stream goes on where NumPy's ended. Threefry is
+// the counter-based stream (core/threefry.hpp), for samplers that take words one after the other.
 #pragma once
 
 #include <cstdint>
 #include <cstring>
 
 #include "bitale/core/bit_generator.hpp"
+#include "core/threefry.hpp"
 
 namespace bitale::runtime::random {
 
@@ -169,6 +171,26 @@ class Mt19937 {
   int place_;
 };
 
+// The words of a key, from a counter on.
+class KeyedWords {
+ public:
+  explicit KeyedWords(std::uint64_t key, std::uint64_t counter = 0) : key_(key), counter_(counter) {}
+  std::uint64_t next64() { return threefry::block(key_, counter_++); }
+  std::uint32_t next32() { return std::uint32_t(next64()); }
+  double next_double() { return unit_double(next64()); }
+
+ private:
+  std::uint64_t key_, counter_;
+};
+
+// One draw, however many words it takes.
+class Threefry : public KeyedWords {
+ public:
+  static constexpr std::int64_t words = 2;  // key, number of the draw
+  explicit Threefry(const std::uint64_t* w) : KeyedWords(threefry::draw_key(w)) {}
+  void store(std::uint64_t* w) const { ++w[1]; }
+};
+
 // Calls `action` with the generator of that kind in the state that `words` hold, and stores the state it leaves.
 template <class Action>
 auto with_generator(BitGenerator kind, std::uint64_t* words, Action&& action) {
@@ -184,6 +206,7 @@ auto with_generator(BitGenerator kind, std::uint64_t* words, Action&& action) {
     case BitGenerator::Philox: return run(Philox(words));
     case BitGenerator::SFC64: return run(Sfc64(words));
     case BitGenerator::MT19937: return run(Mt19937(words));
+    case BitGenerator::Threefry: return run(Threefry(words));
     case BitGenerator::PCG64: break;
   }
   return run(Pcg64(words));

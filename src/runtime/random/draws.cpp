@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "runtime/functions.hpp"
+#include "runtime/random/sampler_function.hpp"
 #include "runtime/random/samplers.hpp"
 
 namespace bitale::runtime::random {
@@ -69,7 +69,8 @@ Entry<Out, P...> entry_of(Sampler, const char* (*refuse)(P...)) {
     };
   };
   return {{fill.template operator()<BitGenerator::PCG64>(), fill.template operator()<BitGenerator::Philox>(),
-           fill.template operator()<BitGenerator::SFC64>(), fill.template operator()<BitGenerator::MT19937>()},
+           fill.template operator()<BitGenerator::SFC64>(), fill.template operator()<BitGenerator::MT19937>(),
+           fill.template operator()<BitGenerator::Threefry>()},
           refuse};
 }
 
@@ -301,28 +302,21 @@ std::int64_t draw3(std::int64_t generator, std::int64_t distribution, std::int64
   return call<Out, A, B, C>(generator, distribution, count, state, columns, out);
 }
 
-template <class Function>
-RuntimeFunction function(std::string_view name, Function* address, std::string_view names) {
-  RuntimeFunction out = runtime_function(name, address, names);
-  out.failure = "random: a parameter of a distribution is outside its domain";
-  return out;
-}
-
 constexpr std::string_view names0 = "generator distribution count inout:state out";
 constexpr std::string_view names1 = "generator distribution count inout:state a a_step out";
 constexpr std::string_view names2 = "generator distribution count inout:state a a_step b b_step out";
 constexpr std::string_view names3 = "generator distribution count inout:state a a_step b b_step c c_step out";
 
 const RegisterFunctions rows{
-    function("bt_random__f", draw_f, names0),
-    function("bt_random_f_f", draw1<Real, Real>, names1),
-    function("bt_random_ff_f", draw2<Real, Real, Real>, names2),
-    function("bt_random_fff_f", draw3<Real, Real, Real, Real>, names3),
-    function("bt_random_f_i", draw1<Int, Real>, names1),
-    function("bt_random_ff_i", draw2<Int, Real, Real>, names2),
-    function("bt_random_if_i", draw2<Int, Int, Real>, names2),
-    function("bt_random_ii_i", draw2<Int, Int, Int>, names2),
-    function("bt_random_iii_i", draw3<Int, Int, Int, Int>, names3),
+    sampler_function("bt_random__f", draw_f, names0),
+    sampler_function("bt_random_f_f", draw1<Real, Real>, names1),
+    sampler_function("bt_random_ff_f", draw2<Real, Real, Real>, names2),
+    sampler_function("bt_random_fff_f", draw3<Real, Real, Real, Real>, names3),
+    sampler_function("bt_random_f_i", draw1<Int, Real>, names1),
+    sampler_function("bt_random_ff_i", draw2<Int, Real, Real>, names2),
+    sampler_function("bt_random_if_i", draw2<Int, Int, Real>, names2),
+    sampler_function("bt_random_ii_i", draw2<Int, Int, Int>, names2),
+    sampler_function("bt_random_iii_i", draw3<Int, Int, Int, Int>, names3),
 };
 
 }  // namespace

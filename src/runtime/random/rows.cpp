@@ -6,7 +6,7 @@
 #include <unordered_set>
 #include <vector>
 
-#include "runtime/functions.hpp"
+#include "runtime/random/sampler_function.hpp"
 #include "runtime/random/samplers.hpp"
 
 namespace bitale::runtime::random {
@@ -204,19 +204,13 @@ std::int64_t weighted_choice(std::int64_t generator, std::int64_t rows, std::int
 
 namespace {
 
-template <class Function>
-RuntimeFunction function(std::string_view name, Function* address, std::string_view names) {
-  RuntimeFunction out = runtime_function(name, address, names);
-  out.failure = "random: a parameter of a distribution is outside its domain";
-  return out;
-}
-
 const RegisterFunctions registered{
-    function("bt_random_dirichlet", dirichlet, "generator rows length inout:state alpha alpha_step out"),
-    function("bt_random_multinomial", multinomial, "generator rows length inout:state n n_step p p_step out"),
-    function("bt_random_permutation", permutation, "generator rows length inout:state out"),
-    function("bt_random_choice", choice, "generator rows length population inout:state out"),
-    function("bt_random_weighted_choice", weighted_choice, "generator rows length population inout:state p p_step out"),
+    sampler_function("bt_random_dirichlet", dirichlet, "generator rows length inout:state alpha alpha_step out"),
+    sampler_function("bt_random_multinomial", multinomial, "generator rows length inout:state n n_step p p_step out"),
+    sampler_function("bt_random_permutation", permutation, "generator rows length inout:state out"),
+    sampler_function("bt_random_choice", choice, "generator rows length population inout:state out"),
+    sampler_function("bt_random_weighted_choice", weighted_choice,
+                     "generator rows length population inout:state p p_step out"),
 };
 
 }  // namespace

@@ -226,7 +226,7 @@ inline double log_gamma(double x) {
 template <class G>
 std::int64_t poisson(G& g, double lam) {
   if (lam >= 10) {
-    const double root = std::sqrt(lam), log_lam = std::log(lam);
+    const double root = std::sqrt(lam);
     const double b = 0.931 + 2.53 * root, a = -0.059 + 0.02483 * b;
     const double inverse_alpha = 1.1239 + 1.1328 / (b - 3.4), accepted = 0.9277 - 3.6224 / (b - 2);
     for (;;) {
@@ -236,7 +236,7 @@ std::int64_t poisson(G& g, double lam) {
       if (us >= 0.07 && v <= accepted) return k;
       if (k < 0 || (us < 0.013 && v > us)) continue;
       if (std::log(v) + std::log(inverse_alpha) - std::log(a / (us * us) + b) <=
-          -lam + double(k) * log_lam - log_gamma(double(k) + 1))
+          -lam + double(k) * std::log(lam) - log_gamma(double(k) + 1))
         return k;
     }
   }

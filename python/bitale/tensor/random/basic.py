@@ -16,6 +16,7 @@ import numpy as np
 from bitale import _core
 from bitale._core import RandomGeneratorVariable, TensorVariable
 from bitale.configuration import config
+from bitale.random import Stream
 
 __all__: list[str] = []  # filled by _distribution
 
@@ -77,7 +78,7 @@ def _generator(rng: Any, who: str) -> tuple[Any, bool]:
         return shared_rng(seed=None), True
     if isinstance(rng, RandomGeneratorVariable):
         return rng, False
-    if isinstance(rng, np.random.Generator):
+    if isinstance(rng, (np.random.Generator, Stream)):
         return as_rng(rng), False
     raise TypeError(f"{who}: expected a random generator, such as pt.random.rng() or pt.random.shared_rng(seed=1), got {rng!r}")
 

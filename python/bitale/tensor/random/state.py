@@ -1,10 +1,13 @@
-"""States of NumPy's generators as the words that native code draws from, and back, without loss."""
+"""States of NumPy's generators, and of counter-based streams, as the words that native code draws from, and back, without
+loss."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import numpy as np
+
+from bitale.random import Stream
 
 _HALF = (1 << 64) - 1
 
@@ -65,11 +68,16 @@ _KINDS: dict[str, Any] = {
 
 
 def bit_generator_of(generator: Any) -> str:
-    """The name of a Generator's bit generator. TypeError for what is no Generator, or one of an unknown bit generator."""
+    """The name of a Generator's bit generator, or "Threefry" for a Stream.
+
+    TypeError for what is neither, or a Generator of an unknown bit generator.
+    """
+    if isinstance(generator, Stream):
+        return "Threefry"
     if isinstance(generator, np.random.RandomState):
         raise TypeError("numpy.random.RandomState is not supported; use a numpy.random.Generator")
     if not isinstance(generator, np.random.Generator):
-        raise TypeError(f"expected a numpy.random.Generator, such as numpy.random.default_rng(1), got {generator!r}")
+        raise TypeError(f"expected a numpy.random.Generator or a stream, such as bitale.random.stream(1), got {generator!r}")
     name = type(generator.bit_generator).__name__
     if name not in _KINDS:
         raise TypeError(f"a Generator of the bit generator {name} is not supported: expected one of {', '.join(_KINDS)}")
@@ -77,18 +85,22 @@ def bit_generator_of(generator: Any) -> str:
 
 
 def words_of(generator: Any, name: str) -> np.ndarray[Any, Any]:
-    """The state of a Generator whose bit generator has that name. TypeError for another one."""
+    """The state of a Generator whose bit generator has that name, or of a Stream. TypeError for another one."""
     given = bit_generator_of(generator)
     if given != name:
         raise TypeError(
             f"expected a Generator of the bit generator {name}, got one of {given}; a variable for it has the type "
             f"RandomGeneratorType({given!r})"
         )
+    if isinstance(generator, Stream):
+        return np.array([generator.key, generator.drawn], dtype=np.uint64)
     return np.array(_KINDS[name][1](generator.bit_generator.state), dtype=np.uint64)
 
 
-def generator_of(name: str, words: Any) -> np.random.Generator:
-    """The Generator in that state."""
+def generator_of(name: str, words: Any) -> Any:
+    """The Generator, or Stream, in that state."""
+    if name == "Threefry":
+        return Stream(int(words[0]), int(words[1]))
     kind, _, state_of = _KINDS[name]
     bits = kind(0)
     bits.state = {"bit_generator": name, **state_of(np.asarray(words))}

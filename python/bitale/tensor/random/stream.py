@@ -6,6 +6,7 @@ from typing import Any, Callable
 
 import numpy as np
 
+from bitale import random
 from bitale.tensor.random import basic
 from bitale.tensor.random.variable import shared_rng
 
@@ -13,12 +14,13 @@ from bitale.tensor.random.variable import shared_rng
 class RandomStream:
     """``stream = RandomStream(1); x = stream.normal(0, 1, size=3)``: functions of x draw anew with each call.
 
-    The generators are those that PyTensor's RandomStream makes of the same seed: children of numpy.random.SeedSequence,
-    one for each draw. namespace: a module (or several things with attributes) with more functions that take rng and
-    return_next_rng. rng_ctor: makes a numpy.random.Generator of a SeedSequence.
+    Each draw has a counter-based stream of its own (bitale.random.stream), whose key is of a child of
+    numpy.random.SeedSequence(seed). namespace: a module (or several things with attributes) with more functions that take
+    rng and return_next_rng. rng_ctor: makes a generator of a SeedSequence; with numpy.random.default_rng the draws are
+    those of PyTensor's RandomStream with the same seed.
     """
 
-    def __init__(self, seed: Any = None, namespace: Any = None, rng_ctor: Callable[[Any], Any] = np.random.default_rng):
+    def __init__(self, seed: Any = None, namespace: Any = None, rng_ctor: Callable[[Any], Any] = random.stream):
         self.default_instance_seed = seed
         self.namespace = namespace
         self.rng_ctor = rng_ctor

@@ -20,11 +20,14 @@ _UNSET = object()
 
 
 def rng(name: str | None = None, bit_generator: str = "PCG64") -> RandomGeneratorVariable:
-    """A symbolic generator: an input of functions, which take a numpy.random.Generator of this bit generator."""
+    """A symbolic generator: an input of functions, which take a numpy.random.Generator of this bit generator.
+
+    With "Threefry" they take a counter-based stream (bitale.random.stream).
+    """
     return RandomGeneratorType(bit_generator)(name)
 
 
-def _value_of(value: Any, seed: Any, who: str) -> np.random.Generator:
+def _value_of(value: Any, seed: Any, who: str) -> Any:
     if (value is None) == (seed is _UNSET):
         raise ValueError(f"{who}: expected a generator or a seed, got " + ("none" if value is None else "both"))
     return np.random.default_rng(copy.deepcopy(seed)) if value is None else value
@@ -33,7 +36,8 @@ def _value_of(value: Any, seed: Any, who: str) -> np.random.Generator:
 def shared_rng(value: Any = None, *, seed: Any = _UNSET, name: str | None = None, borrow: bool = False) -> Any:
     """A shared variable that holds a generator's state: that of value, or of numpy.random.default_rng(seed).
 
-    The state is copied; borrow is accepted and of no effect. TypeError for what is no numpy.random.Generator.
+    value: a numpy.random.Generator, or a stream (bitale.random.stream); TypeError for others. The state is copied; borrow is
+    accepted and of no effect.
     """
     generator = _value_of(value, seed, "shared_rng")
     return _core.make_shared_of(RandomGeneratorType(bit_generator_of(generator)), generator, name, False)
@@ -45,7 +49,7 @@ def default_rng(seed: Any = None) -> Any:
 
 
 def as_rng(x: Any) -> RandomGeneratorVariable:
-    """A symbolic generator as it is; a constant of a numpy.random.Generator."""
+    """A symbolic generator as it is; a constant of a numpy.random.Generator, or of a stream."""
     if isinstance(x, RandomGeneratorVariable):
         return x
     return RandomGeneratorType(bit_generator_of(x)).make_constant(x)
@@ -69,8 +73,26 @@ for _name in METHODS:
     setattr(RandomGeneratorVariable, _name, _method(_name))
 
 
-def _get_value(self: Any, borrow: bool = False, return_internal_type: bool = False) -> np.random.Generator:
-    """The generator, in the state of now."""
+def _fold(self: RandomGeneratorVariable, number: Any) -> RandomGeneratorVariable:
+    """Child ``number`` of a counter-based stream: a stream of its own, which takes nothing from this one.
+
+    number: a whole number, symbolic or not. The children of one state are as one draw from it: what is drawn besides comes
+    from another state (``split``). TypeError for a generator of NumPy's.
+    """
+    return _core.random_fold(self, _core.as_tensor_variable(number))
+
+
+def _split(self: RandomGeneratorVariable, count: int) -> tuple[RandomGeneratorVariable, list[RandomGeneratorVariable]]:
+    """The stream to go on with, and ``count`` children, which are streams of their own. TypeError as for ``fold``."""
+    return _core.random_split(self, count)
+
+
+setattr(RandomGeneratorVariable, "fold", _fold)
+setattr(RandomGeneratorVariable, "split", _split)
+
+
+def _get_value(self: Any, borrow: bool = False, return_internal_type: bool = False) -> Any:
+    """The generator, or stream, in the state of now."""
     return _core.shared_value(self, borrow)
 
 

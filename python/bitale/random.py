@@ -1,0 +1,75 @@
+"""Counter-based streams of random numbers: the generator of bitale's own draws.
+
+>>> import bitale as bt, bitale.tensor as pt
+>>> rng = bt.shared(bt.random.stream(1))
+>>> next_rng, x = rng.normal(0, 1, size=3)
+>>> f = bt.function([], x, updates={rng: next_rng})
+
+Element i of draw n is Threefry-2x32-20 of (key, n, i), so draws are computed wherever they are read, in any order and by
+any number of threads, with the same bits. See docs/random.md.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import operator
+import secrets
+from typing import Any
+
+__all__ = ["Stream", "stream"]
+
+
+@dataclasses.dataclass(frozen=True)
+class Stream:
+    """A state: a key of 64 bits, and how many draws were made with it. Immutable; draws are made by compiled functions.
+
+    The children of a state (``fold``, ``split``) are streams of keys of their own.
+    """
+
+    key: int
+    drawn: int = 0
+
+    def __post_init__(self) -> None:
+        for name, bits in (("key", 64), ("drawn", 62)):
+            try:
+                value = operator.index(getattr(self, name))
+            except TypeError:
+                raise TypeError(f"Stream: {name} is a whole number, got {getattr(self, name)!r}") from None
+            if not 0 <= value < 1 << bits:
+                raise ValueError(f"Stream: {name} is from 0 up to 2**{bits}, got {value}")
+            object.__setattr__(self, name, value)
+
+    def fold(self, number: int) -> Stream:
+        """Child ``number`` of this state: that of ``split``, and of ``fold`` of a symbolic stream in this state."""
+        from bitale import _core
+
+        return Stream(_core.random_child_key(self.key, self.drawn, number))
+
+    def split(self, count: int) -> tuple[Stream, list[Stream]]:
+        """The state to go on with, and the first ``count`` children of this one."""
+        return Stream(self.key, self.drawn + 1), [self.fold(number) for number in range(count)]
+
+
+def stream(seed: Any = None) -> Stream:
+    """The stream of a seed: a whole number from 0 up to 2**64, which is its key. None: a seed of the system.
+
+    A numpy.random.SeedSequence, or a list of whole numbers for one, gives a key of 64 bits of that sequence. TypeError
+    and ValueError for other seeds.
+    """
+    import numpy as np
+
+    if seed is None:
+        return Stream(secrets.randbits(64))
+    if isinstance(seed, Stream):
+        return seed
+    if isinstance(seed, np.random.SeedSequence):
+        return Stream(int(seed.generate_state(1, np.uint64)[0]))
+    if isinstance(seed, (list, tuple, np.ndarray)):
+        return stream(np.random.SeedSequence(seed))  # type: ignore[arg-type]
+    try:
+        key = operator.index(seed)
+    except TypeError:
+        raise TypeError(f"stream: a seed is a whole number, a list of them or a SeedSequence, got {seed!r}") from None
+    if not 0 <= key < 1 << 64:
+        raise ValueError(f"stream: a seed is from 0 up to 2**64, got {key}")
+    return Stream(key)

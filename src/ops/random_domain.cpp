@@ -1,0 +1,158 @@
+#include "ops/random_domain.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/ops/ops.hpp"
+#include "bitale/ops/random.hpp"
+#include "ops/lengths.hpp"
+#include "ops/lowering.hpp"
+#include "ops/registry.hpp"
+#include "ops/sample_values.hpp"
+
+namespace bitale {
+
+using runtime::random::Column;
+using runtime::random::Distribution;
+
+const Distribution& distribution_named(std::string_view name) {
+  if (const Distribution* found = runtime::random::find_distribution(name)) return *found;
+  const std::string near = closest(name, random::distribution_names());
+  throw NotImplementedError(cat("random: the distribution `", name, "` is not implemented",
+                                near.empty() ? std::string() : cat("; did you mean ", near, "?")));
+}
+
+void check_parameters(const Distribution& of, std::span<const Array> values, const Dims& shape) {
+  std::vector<Array> kept;
+  std::vector<Column> columns;
+  bool is_somewhere = false;
+  for (auto& value : values) {
+    kept.push_back(value.contiguous());
+    columns.push_back({kept.back().data(), value.ndim() ? 1 : 0});
+    is_somewhere |= value.ndim() > 0;
+  }
+  const std::int64_t count = is_somewhere ? product(shape) : 1;
+  std::vector<Column> one = columns;
+  for (std::int64_t i = 0; i < count; ++i) {
+    for (std::size_t k = 0; k < one.size(); ++k)
+      one[k].data = static_cast<const char*>(columns[k].data) + 8 * i * columns[k].step;
+    const char* what = of.refuse(of, one);
+    if (!what) continue;
+    std::vector<std::string> texts;
+    Dims place(shape.size(), 0);
+    std::int64_t rest = i;
+    for (std::size_t axis = shape.size(); axis-- > 0; rest /= shape[axis]) place[axis] = rest % shape[axis];
+    for (std::size_t k = 0; k < one.size(); ++k)
+      texts.push_back(cat(of.parameters[k], " = ", Array::scalar(values[k].dtype(), one[k].data).str()));
+    throw ValueError(cat(what, ": ", of.name, " with ", join(texts, ", "),
+                         is_somewhere ? cat(" at ", tuple_text(place)) : std::string()));
+  }
+}
+
+namespace {
+
+class RandomDomain final : public Op {
+ public:
+  explicit RandomDomain(std::string distribution)
+      : distribution(std::move(distribution)), of_(distribution_named(this->distribution)) {}
+  const std::string distribution;
+  static constexpr auto fields = attribute_list(attribute("distribution", &RandomDomain::distribution));
+
+  std::string_view name() const override { return "RandomDomain"; }
+  Attributes attributes() const override { return collect_attributes(*this, fields); }
+  std::string label() const override { return cat("RandomDomain{", distribution, "}"); }
+
+  // The parameters, and whether they are in the domain.
+  Apply make_node(std::span<const Variable> inputs) const override {
+    require_inputs(*this, inputs, of_.parameters.size() + 1);
+    int ndim = 0;
+    for (auto& input : inputs.first(of_.parameters.size())) ndim = std::max(ndim, input.ndim());
+    std::vector<Type> types;
+    for (std::size_t k = 0; k < of_.parameters.size(); ++k) {
+      const Variable& input = inputs[k];
+      if (input.dtype() != of_.dtypes[k] || (input.ndim() != 0 && input.ndim() != ndim))
+        throw TypeError(cat("RandomDomain: the parameter ", of_.parameters[k], " of ", distribution, " has the type ",
+                            input.type()->str()));
+      types.push_back(tensor_type(input.dtype(), input.static_shape()));
+    }
+    if (inputs.back().dtype() != DType::Bool || inputs.back().ndim())
+      throw TypeError(cat("RandomDomain: expected a truth value, got `", inputs.back().str(), "`"));
+    return Apply(OpRef(this), Variables(inputs.begin(), inputs.end()), types);
+  }
+  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override {
+    return {inputs.begin(), inputs.end() - 1};
+  }
+
+  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
+    const auto parameters = in.first(of_.parameters.size());
+    if (!in.back().int_item()) {
+      Dims shape;
+      for (auto& value : parameters)
+        if (value.ndim()) shape = value.shape();
+      check_parameters(of_, parameters, shape);
+      throw InternalError(cat(distribution, ": parameters were refused that are in its domain"));
+    }
+    std::copy(parameters.begin(), parameters.end(), out.begin());
+  }
+
+  bool emit(Lowering& to, const Apply& node) const override {
+    const int count = int(of_.parameters.size());
+    to.expect(to.in(count), cat("random: a parameter of ", distribution, " is outside its domain"));
+    for (int k = 0; k < count; ++k) {
+      std::vector<int> order(std::size_t(node.input(k).ndim()));
+      std::iota(order.begin(), order.end(), 0);
+      to.permute(k, k, order);
+    }
+    return true;
+  }
+
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
+    Variables out = no_gradients(node);
+    for (std::size_t k = 0; k < cotangents.size(); ++k)
+      if (of_.dtypes[k] == DType::Float64) out[k] = cotangents[k];
+    return out;
+  }
+  Variables pushforward(const Apply&, std::span<const Variable> tangents) const override {
+    return {tangents.begin(), tangents.end() - 1};
+  }
+  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override {
+    std::vector<std::vector<bool>> out(node.inputs().size(), std::vector<bool>(of_.parameters.size(), false));
+    for (std::size_t k = 0; k < of_.parameters.size(); ++k) out[k][k] = of_.dtypes[k] == DType::Float64;
+    return out;
+  }
+  std::vector<int> view_of(const Apply&, int output) const override { return {output}; }
+
+ private:
+  const Distribution& of_;
+};
+
+std::vector<Sample> random_domain_samples() {
+  const Variable loc = sample_input(DType::Float64, {}), scale = sample_input(DType::Float64, {unknown_length});
+  const Variable n = sample_input(DType::Int64, {}), p = sample_input(DType::Float64, {}),
+                 holds = sample_input(DType::Bool, {});
+  return {{make_ref<RandomDomain>("normal")->make_node({{loc, scale, holds}}),
+           {Array(1.5), Array({1.0, 2.0, 0.0}), Array(true)}},
+          {make_ref<RandomDomain>("binomial")->make_node({{n, p, holds}}),
+           {Array(std::int64_t(7)), Array(0.5), Array(true)}}};
+}
+
+OpRef make_random_domain(const Attributes& attributes) {
+  return make_ref<RandomDomain>(required_attribute<std::string>(attributes, "distribution"));
+}
+
+REGISTER_OP_MADE_BY(RandomDomain, make_random_domain,
+                    "The parameters of a distribution; an error when one is outside its domain.",
+                    random_domain_samples);
+
+}  // namespace
+
+Variables checked_parameters(std::string_view distribution, const Variables& parameters, const Variable& holds) {
+  if (const Array* known = holds.constant(); known && known->int_item()) return parameters;
+  Variables inputs = parameters;
+  inputs.push_back(holds);
+  return make_ref<RandomDomain>(std::string(distribution))->make_node(inputs).outputs();
+}
+
+}  // namespace bitale

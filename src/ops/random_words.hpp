@@ -1,0 +1,28 @@
+// Words of the counter-based stream as expressions (core/threefry.hpp says which are which).
+#pragma once
+
+#include "core/threefry.hpp"
+#include "program/expr.hpp"
+
+namespace bitale {
+
+// Of uint64 expressions.
+inline program::Expr random_block(program::Expr key, program::Expr counter) {
+  using program::cast;
+  using enum DType;
+  const auto [high, low] =
+      threefry::mixed(cast(key >> 32, UInt32), cast(key, UInt32), cast(counter >> 32, UInt32), cast(counter, UInt32));
+  return cast(high, UInt64) << 32 | cast(low, UInt64);
+}
+
+// As threefry::unit and threefry::open_unit. The second sets the bits of a number from 1 to 2, which is exact, and
+// costs no conversion.
+inline program::Expr random_unit(program::Expr bits) {
+  return program::cast(program::cast(bits >> 11, DType::Int64), DType::Float64) * (1.0 / 9007199254740992.0);
+}
+inline program::Expr random_open_unit(program::Expr bits) {
+  const program::Expr exponent = bits.pool().integer(0x3ff0000000000000, DType::UInt64);
+  return program::bitcast(bits >> 12 | exponent, DType::Float64) - (1.0 - 1.0 / 9007199254740992.0);
+}
+
+}  // namespace bitale

@@ -1,0 +1,29 @@
+// One draw by rejection from an element's own random number u, uniform on (0, 1). What is needed beyond u are the words
+// of Threefry with the bits of u as key. The functions that expressions call are bt_...; the others are what such an
+// expression computes as a whole (ops/scalar/random.cpp).
+#pragma once
+
+#include <cstdint>
+
+namespace bitale::runtime::random {
+
+// Which block of the key is what: the second number of the first attempt; the power for small shapes; the rest.
+inline constexpr std::uint64_t attempt_word = 0, power_word = 1, first_rest_word = 2;
+inline constexpr double least_rate_for_rejection = 10;
+
+double normal_from_uniform(double u);
+double gamma_from_uniform(double u, double shape);
+double log_gamma_from_uniform(double u, double shape);
+double poisson_from_uniform(double u, double rate);
+
+}  // namespace bitale::runtime::random
+
+extern "C" {
+double bt_random_gamma_again(double u, double shape);  // of shape 1 or more, when the first attempt was refused
+double bt_random_power(double u, double shape);        // by which a draw of shape + 1 becomes one of shape
+double bt_random_log_power(double u, double shape);    // its logarithm
+// other: exp(-rate) where the rate is below 10, else a second uniform number.
+double bt_random_poisson(double u, double rate, double other);
+double bt_random_binomial(double u, double n, double p);
+double bt_random_vonmises(double u, double mu, double kappa);
+}

@@ -1,0 +1,333 @@
+"""The counter-based stream: its bits, what they do not depend on, and its distributions against SciPy's."""
+
+import copy
+import pathlib
+import pickle
+import sys
+
+import numpy as np
+import pytest
+
+import bitale as bt
+import bitale.tensor as pt
+from bitale import _core
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from oracle import streams  # noqa: E402
+from oracle.streams import block  # noqa: E402
+
+stats = pytest.importorskip("scipy.stats")
+
+LINKERS = ["vm", "jit", "c"]
+N = 1_000_000
+def draws(name, *parameters, size=N, seed=2026, mode=None):
+    rng = bt.shared(bt.random.stream(seed))
+    after, x = _core.random_draw(name, rng, [pt.as_tensor(one) for one in parameters], [pt.as_tensor(n) for n in np.atleast_1d(size)])
+    return bt.function([], x, updates={rng: after}, mode=mode)()
+
+
+# ---- bits ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_block_function_is_threefry():
+    """The vectors that come with the paper's implementation (Random123, kat_vectors)."""
+    vectors = [
+        (0, 0, 0x6B20015999BA4EFE),
+        (2**64 - 1, 2**64 - 1, 0x1CB996FCBB002BE7),
+        (0x13198A2E03707344, 0x243F6A8885A308D3, 0xC4923A9C483DF7A0),
+    ]
+    for key, counter, expected in vectors:
+        assert int(block(key, counter)) == expected
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+@pytest.mark.parametrize("size", [(), (1,), (17,), (3, 5), (2, 3, 7), (0,), (4, 0)])
+def test_elements_are_blocks_of_key_and_place(linker, size):
+    rng = pt.random.rng("rng", "Threefry")
+    after, x = rng.uniform(0, 1, size=size)
+    later, y = after.uniform(0, 1, size=size)
+    f = bt.function([rng], [x, y, later], mode=bt.Mode(linker))
+    state = bt.random.Stream(0x0123456789ABCDEF, 7)
+    first, second, end = f(state)
+    for got, draw in ((first, 7), (second, 8)):
+        assert np.array_equal(got, streams.unit(streams.words(state.key, draw, size)))
+    assert end == bt.random.Stream(state.key, 9)
+
+
+def test_bits_do_not_depend_on_sizes_slices_or_fusion():
+    rng = pt.random.rng("rng", "Threefry")
+    x = rng.normal(0, 1, size=1000)[1]
+    state = bt.random.stream(3)
+    whole, part, flat, doubled = bt.function([rng], [x, x[300:310], rng.normal(0, 1, size=(10, 100))[1].flatten(), 2 * x])(state)
+    assert np.array_equal(whole[300:310], part) and np.array_equal(whole, flat) and np.array_equal(2 * whole, doubled)
+    shorter = bt.function([rng], rng.normal(0, 1, size=10)[1])(state)
+    assert np.array_equal(shorter, whole[:10])
+
+
+@pytest.mark.parametrize("name, parameters", [("normal", (1.0, 2.0)), ("gamma", (2.5, 1.0)), ("poisson", (30.0,)), ("poisson", (3.0,))])
+def test_bits_do_not_depend_on_threads(name, parameters):
+    rng = pt.random.rng("rng", "Threefry")
+    x = getattr(rng, name)(*parameters[:1], **({"scale": parameters[1]} if len(parameters) > 1 else {}), size=200_001)[1]
+    state = bt.random.stream(3)
+    results = [bt.function([rng], [x, (x**2).sum()], threads=n)(state) for n in (1, 2, 3)]
+    for values, total in results[1:]:
+        assert np.array_equal(values, results[0][0]) and total == results[0][1]
+
+
+def test_a_mean_of_draws_stores_no_array():
+    rng = bt.shared(bt.random.stream(1))
+    after, x = rng.normal(0, 1, size=N)
+    f = bt.function([], (x**2).mean(), updates={rng: after})
+    text = f.dprint("program", file="str")
+    assert "f64[1000000]" not in text and "f64[?]" not in text
+    assert abs(f() - 1) < 0.01
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+def test_children(linker):
+    rng = pt.random.rng("rng", "Threefry")
+    after, children = rng.split(3)
+    number = pt.lscalar("number")
+    f = bt.function([rng, number], [after, *children, rng.fold(number), children[1].uniform(size=5)[1]], mode=bt.Mode(linker))
+    state = bt.random.Stream(77, 4)
+    got = f(state, 2)
+    keys = [streams.child_key(77, 4, i) for i in range(3)]
+    assert got[0] == bt.random.Stream(77, 5)
+    assert got[1:4] == [bt.random.Stream(key) for key in keys] and got[4] == got[3]
+    assert state.split(3) == (got[0], got[1:4]) and state.fold(2) == got[4]
+    assert np.array_equal(got[5], streams.unit(streams.words(keys[1], 0, 5)))
+    with pytest.raises(ValueError, match="negative number of a child"):
+        f(state, -1)
+    with pytest.raises(TypeError, match="expected a counter-based stream"):
+        pt.random.rng("numpys").fold(1)
+
+
+def test_values():
+    state = bt.random.stream(5)
+    assert state == bt.random.Stream(5, 0) and hash(state) == hash(bt.random.Stream(5))
+    assert pickle.loads(pickle.dumps(state)) == state and copy.deepcopy(state) == state
+    assert bt.random.stream() != bt.random.stream()
+    assert bt.random.stream(np.random.SeedSequence(3)) == bt.random.stream(np.random.SeedSequence(3))
+    assert bt.random.stream([1, 2]) != bt.random.stream([1, 3])
+    assert bt.random.stream(np.int64(5)) == state
+    for bad in (1.5, "one"):
+        with pytest.raises(TypeError, match="seed"):
+            bt.random.stream(bad)
+    for bad in (-1, 2**64):
+        with pytest.raises(ValueError, match="from 0 up to"):
+            bt.random.stream(bad)
+    with pytest.raises(ValueError, match="drawn"):
+        bt.random.Stream(1, 2**62)
+    rng = bt.shared(state, name="rng")
+    assert rng.type.bit_generator == "Threefry" and rng.get_value() == state
+    rng.set_value(bt.random.stream(6))
+    assert rng.get_value() == bt.random.stream(6)
+    with pytest.raises(TypeError, match="bit generator Threefry, got one of PCG64"):
+        rng.set_value(np.random.default_rng(1))
+
+
+def test_random_stream_draws_from_streams():
+    stream = pt.random.RandomStream(8)
+    x, y = stream.normal(0, 1, size=3), stream.normal(0, 1, size=3)
+    f = bt.function([], [x, y])
+    first, second = f(), f()
+    assert not np.array_equal(first[0], first[1]) and not np.array_equal(first[0], second[0])
+    stream.seed(8)
+    assert all(np.array_equal(a, b) for a, b in zip(f(), first))
+    assert all(isinstance(rng.get_value(), bt.random.Stream) for rng, _ in stream.updates())
+
+
+def test_checkpoints_and_pickles_go_on():
+    rng = bt.shared(bt.random.stream(1))
+    after, x = rng.normal(0, 1, size=3)
+    f = bt.function([], x, updates={rng: after})
+    f()
+    g = pickle.loads(pickle.dumps(f))
+    assert np.array_equal(f(), g()) and np.array_equal(f(), g())
+
+
+# ---- distributions ---------------------------------------------------------------------------------------------------
+
+CONTINUOUS = {
+    "random": ((), stats.uniform()),
+    "standard_normal": ((), stats.norm()),
+    "standard_exponential": ((), stats.expon()),
+    "standard_cauchy": ((), stats.cauchy()),
+    "uniform": ((-1.0, 3.0), stats.uniform(-1, 4)),
+    "normal": ((1.0, 2.0), stats.norm(1, 2)),
+    "lognormal": ((0.1, 0.5), stats.lognorm(0.5, scale=np.exp(0.1))),
+    "exponential": ((2.0,), stats.expon(scale=2)),
+    "standard_gamma": ((0.3,), stats.gamma(0.3)),
+    "gamma": ((2.5, 3.0), stats.gamma(2.5, scale=3)),
+    "gamma of one": ((1.0, 1.0), stats.gamma(1)),
+    "gamma of many": ((400.0, 1.0), stats.gamma(400)),
+    "beta": ((2.0, 3.0), stats.beta(2, 3)),
+    "beta of small": ((0.2, 0.4), stats.beta(0.2, 0.4)),
+    "chisquare": ((3.0,), stats.chi2(3)),
+    "standard_t": ((9.0,), stats.t(9)),
+    "pareto": ((9.0,), stats.lomax(9)),
+    "weibull": ((1.7,), stats.weibull_min(1.7)),
+    "power": ((2.5,), stats.powerlaw(2.5)),
+    "laplace": ((1.0, 2.0), stats.laplace(1, 2)),
+    "gumbel": ((1.0, 2.0), stats.gumbel_r(1, 2)),
+    "logistic": ((1.0, 2.0), stats.logistic(1, 2)),
+    "rayleigh": ((2.0,), stats.rayleigh(scale=2)),
+    "wald": ((2.0, 3.0), stats.invgauss(2 / 3, scale=3)),
+    "vonmises": ((0.5, 2.0), stats.vonmises(2)),
+    "triangular": ((-1.0, 0.5, 2.0), stats.triang(0.5, -1, 3)),
+}
+DISCRETE = {
+    "poisson": ((3.0,), stats.poisson(3)),
+    "poisson below ten": ((9.99,), stats.poisson(9.99)),
+    "poisson of many": ((30.0,), stats.poisson(30)),
+    "poisson of a million": ((1e6,), stats.poisson(1e6)),
+    "geometric": ((0.3,), stats.geom(0.3)),
+    "geometric of few": ((1e-3,), stats.geom(1e-3)),
+    "binomial": ((20, 0.3), stats.binom(20, 0.3)),
+    "binomial of many": ((1000, 0.7), stats.binom(1000, 0.7)),
+    "negative_binomial": ((2.5, 0.3), stats.nbinom(2.5, 0.3)),
+    "hypergeometric": ((30, 50, 20), stats.hypergeom(80, 30, 20)),
+    "integers": ((-5, 100), stats.randint(-5, 100)),
+    "integers of two words": ((-3, 2**33), stats.randint(-3.0, 2.0**33)),
+}
+
+
+def test_every_distribution_is_tested():
+    assert {name.split()[0] for name in (*CONTINUOUS, *DISCRETE)} == set(_core.random_distributions())
+
+
+def check_moments(x, law):
+    """The first four, where they exist: each within five standard errors, which are taken of the sample."""
+    if law.dist.name in ("cauchy", "vonmises"):  # has none; SciPy's formulas hold for few concentrations
+        return
+    mean, variance, skew, kurtosis = law.stats("mvsk")
+    z = (np.asarray(x, dtype=float) - mean) / np.sqrt(variance)
+    for power, expected in ((1, 0.0), (2, 1.0), (3, float(skew)), (4, float(kurtosis) + 3)):
+        sample = z**power
+        assert abs(sample.mean() - expected) < 5 * sample.std() / np.sqrt(len(z)) + 1e-12, power
+
+
+def check_tails(x, law):
+    for probability in (1e-2, 1e-4):
+        for count, expected in (
+            (np.count_nonzero(x < law.ppf(probability)), len(x) * law.cdf(law.ppf(probability))),
+            (np.count_nonzero(x > law.isf(probability)), len(x) * law.sf(law.isf(probability))),
+        ):
+            if isinstance(law.dist, stats.rv_continuous):
+                assert abs(count - expected) < 5 * np.sqrt(expected) + 1
+
+
+@pytest.mark.parametrize("case", CONTINUOUS)
+def test_continuous_distributions(case):
+    parameters, law = CONTINUOUS[case]
+    x = draws(case.split()[0], *parameters)
+    assert x.dtype == np.float64 and np.isfinite(x).all()
+    if case == "vonmises":  # on the circle, around 0
+        assert np.abs(x).max() <= np.pi
+        x = (x - 0.5 + np.pi) % (2 * np.pi) - np.pi
+    assert stats.kstest(x, law.cdf).pvalue > 1e-3
+    check_tails(x, law)
+    check_moments(x, law)
+
+
+@pytest.mark.parametrize("case", DISCRETE)
+def test_discrete_distributions(case):
+    parameters, law = DISCRETE[case]
+    x = draws(case.split()[0], *parameters)
+    assert x.dtype == np.int64
+    check_moments(x, law)
+    edges = np.unique(law.ppf(np.linspace(0, 1, 60)[1:-1]))
+    bins = np.concatenate([[-np.inf], edges, [np.inf]])
+    probabilities = np.diff(np.concatenate([[0.0], law.cdf(edges), [1.0]]))
+    counts = np.histogram(x, np.concatenate([[-np.inf], edges + 0.5, [np.inf]]))[0]
+    kept = probabilities > 0
+    assert len(bins) == len(counts) + 1 and counts[~kept].sum() == 0
+    assert stats.chisquare(counts[kept], probabilities[kept] / probabilities.sum() * N).pvalue > 1e-3
+
+
+def test_samplers_with_a_parameter_for_each_element():
+    """Through the distribution function all become uniform."""
+    rows = np.random.default_rng(5)
+    shape, scale = rows.uniform(0.1, 5, N), rows.uniform(0.1, 3, N)
+    assert stats.kstest(stats.gamma.cdf(draws("gamma", shape, scale), shape, scale=scale), "uniform").pvalue > 1e-3
+    assert stats.kstest(stats.norm.cdf(draws("normal", shape, scale), shape, scale), "uniform").pvalue > 1e-3
+    rate = rows.uniform(0, 25, N)
+    x = draws("poisson", rate)
+    between = stats.poisson.cdf(x - 1, rate) + rows.uniform(size=N) * stats.poisson.pmf(x, rate)
+    assert stats.kstest(between, "uniform").pvalue > 1e-3
+    n, p = rows.integers(0, 90, N), rows.uniform(0, 1, N)
+    x = draws("binomial", n, p)
+    between = stats.binom.cdf(x - 1, n, p) + rows.uniform(size=N) * stats.binom.pmf(x, n, p)
+    assert stats.kstest(between, "uniform").pvalue > 1e-3
+
+
+def test_words_draws_and_elements_are_independent():
+    """Correlations of neighbours, of draws from successive states, of words of one draw, and of related keys."""
+    x = draws("random", size=N)
+    pairs = [(x[:-1], x[1:]), (x[:-64], x[64:])]
+    rng = pt.random.rng("rng", "Threefry")
+    after, first = rng.uniform(size=N)
+    second = after.uniform(size=N)[1]
+    child = rng.fold(0).uniform(size=N)[1]
+    f = bt.function([rng], [first, second, child])
+    a, b, c = f(bt.random.stream(1))
+    pairs += [(a, b), (a, c), (b, c), (a, f(bt.random.stream(2))[0]), (a, f(bt.random.Stream(1 << 32))[0])]
+    for u, v in pairs:
+        counts = np.histogram2d(u, v, bins=16, range=[[0, 1], [0, 1]])[0].ravel()
+        assert stats.chisquare(counts).pvalue > 1e-4
+    bits = draws("integers", -(2**63), 2**63 - 1).view(np.uint64)
+    ones = np.array([np.count_nonzero(bits >> np.uint64(i) & np.uint64(1)) for i in range(64)])
+    assert np.all(np.abs(ones - N / 2) < 5 * np.sqrt(N) / 2)
+
+
+def test_derivatives_by_parameters():
+    """A formula that does not choose by its parameters is differentiated as what it is."""
+    rng = bt.shared(bt.random.stream(1))
+    mu, sigma = pt.dscalar("mu"), pt.dscalar("sigma")
+    x = rng.normal(mu, sigma, size=5)[1]
+    by_mu, by_sigma, z = bt.function([mu, sigma], [*bt.grad(x.sum(), [mu, sigma]), (x - mu) / sigma])(1.0, 2.0)
+    assert by_mu == 5 and np.isclose(by_sigma, z.sum())
+    shape = pt.dscalar("shape")
+    with pytest.raises(bt.NullTypeGradError):
+        bt.grad(rng.gamma(shape, scale=1.0, size=3)[1].sum(), shape)
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+@pytest.mark.parametrize(
+    "name, parameters, message",
+    [
+        ("normal", (0.0, -1.0), "scale < 0: normal with loc = 0.0, scale = -1.0"),
+        ("normal", (0.0, [1.0, -1.0]), r"scale < 0: normal with loc = 0.0, scale = -1.0 at \(1,\)"),
+        ("beta", (0.0, 1.0), "a <= 0"),
+        ("beta", (1.0, np.nan), "b <= 0"),
+        ("poisson", (-1.0,), "lam < 0"),
+        ("poisson", (np.nan,), "lam is NaN"),
+        ("poisson", (1e30,), "too large"),
+        ("binomial", (3, 1.5), "p < 0, p > 1"),
+        ("binomial", (-3, 0.5), "n < 0"),
+        ("integers", (3, 3), "low >= high"),
+        ("uniform", (0.0, np.inf), "range exceeds"),
+        ("uniform", (0.0, -1.0), "high < low"),
+        ("geometric", (0.0,), "p <= 0"),
+        ("triangular", (1.0, 0.0, 2.0), "left > mode"),
+        ("negative_binomial", (-1.0, 0.5), "n <= 0"),
+        ("hypergeometric", (3, 3, 9), "nsample"),
+        ("vonmises", (0.0, -1.0), "kappa < 0"),
+        ("lognormal", (0.0, -1.0), "sigma < 0"),
+    ],
+)
+def test_parameters_outside_their_domain(name, parameters, message, linker):
+    rng = bt.shared(bt.random.stream(1))
+    symbols = [pt.as_tensor(np.asarray(one)).type() for one in parameters]
+    after, x = getattr(rng, name)(*symbols)
+    f = bt.function(symbols, x, updates={rng: after}, mode=bt.Mode(linker))
+    with pytest.raises(ValueError, match=message):
+        f(*[np.asarray(one) for one in parameters])
+    assert rng.get_value() == bt.random.stream(1)  # nothing was drawn
+
+
+def test_domains_hold_for_nan_and_zero_as_in_numpy():
+    assert np.isnan(draws("normal", np.nan, 1.0, size=3)).all() and (draws("normal", 2.0, 0.0, size=3) == 2).all()
+    assert (draws("gamma", 0.0, 1.0, size=3) == 0).all() and np.isnan(draws("gamma", np.nan, 1.0, size=3)).all()
+    assert (draws("poisson", 0.0, size=3) == 0).all() and (draws("binomial", 0, 0.5, size=3) == 0).all()
+    assert (draws("geometric", 1.0, size=3) == 1).all() and (draws("weibull", 0.0, size=3) == 0).all()
