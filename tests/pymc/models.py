@@ -102,7 +102,7 @@ def zero_inflated_poisson(rng: Any) -> None:
 def ordered_logistic(rng: Any) -> None:
     x = rng.normal(size=70)
     b = pm.Normal("b")
-    cut = pm.Normal("cut", 0, 2, shape=3, transform=pm.distributions.transforms.ordered, initval=[-1.0, 0, 1])
+    cut = pm.Normal("cut", [-4.0, 0, 4], 0.5, shape=3, transform=pm.distributions.transforms.ordered, initval=[-1.0, 0, 1])
     pm.OrderedLogistic("y", eta=b * x, cutpoints=cut, observed=rng.integers(0, 4, 70), compute_p=False)
 
 

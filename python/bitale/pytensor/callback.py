@@ -8,7 +8,9 @@ import numpy as np
 from pytensor.graph.basic import Apply as PyTensorApply, Constant
 from pytensor.scalar.basic import ScalarType
 from pytensor.scan.op import Scan
+from pytensor.tensor.random.type import RandomGeneratorType
 
+import bitale as bt
 from bitale.graph import Apply, Op
 from bitale.pytensor.types import converted_type
 
@@ -36,7 +38,7 @@ class Callback(Op):
         return f"pytensor.{self.op}"
 
     def make_node(self, *inputs: Any) -> Apply:
-        return Apply(self, list(inputs), [converted_type(t)() for t in self.output_types])
+        return Apply(self, list(inputs), [_output_type(t, inputs)() for t in self.output_types])
 
     def perform(self, node: Apply, inputs: Sequence[Any], output_storage: list[list[Any]]) -> None:
         given = iter(inputs)
@@ -44,8 +46,17 @@ class Callback(Op):
         storage: list[list[Any]] = [[None] for _ in self.output_types]
         self.performing.perform(self.node, values, storage)
         for to, cell, type_ in zip(output_storage, storage, self.output_types):
+            if isinstance(type_, RandomGeneratorType):
+                to[0] = cell[0]
+                continue
             value = np.asarray(cell[0], dtype=type_.dtype)
-            to[0] = value.copy() if any(np.may_share_memory(value, x) for x in inputs) else value
+            to[0] = value.copy() if any(np.may_share_memory(value, x) for x in inputs if isinstance(x, np.ndarray)) else value
+
+
+def _output_type(type_: Any, inputs: Sequence[Any]) -> Any:
+    """Generators that a node gives are of the kind that it takes."""
+    generators = [x.type for x in inputs if isinstance(x.type, bt.tensor.random.RandomGeneratorType)]
+    return generators[0] if generators and isinstance(type_, RandomGeneratorType) else converted_type(type_)
 
 
 def _performing(op: Any) -> Any:

@@ -9,6 +9,7 @@ from typing import Any, Callable, Iterable, Sequence
 from pytensor.compile.sharedvalue import SharedVariable
 from pytensor.graph.basic import Constant, Variable
 from pytensor.graph.traversal import toposort
+from pytensor.tensor.random.type import RandomGeneratorType
 
 import bitale as bt
 from bitale._core import AtLines
@@ -63,6 +64,13 @@ def _is_of_a_package(file: str) -> bool:
     return "/site-packages/" in file or "/dist-packages/" in file or file.startswith(("<frozen", "/usr/lib/python"))
 
 
+def input_type(variable: Variable) -> Any:
+    """The Bitale type of an input. A generator that is shared has the bit generator of its value. TypeError where there is none."""
+    if isinstance(variable, SharedVariable) and isinstance(variable.type, RandomGeneratorType):
+        return converted_type(variable.type, type(variable.get_value(borrow=True).bit_generator).__name__)
+    return converted_type(variable.type)
+
+
 _warned: set[str] = set()
 
 
@@ -108,7 +116,7 @@ class Conversion:
         refused = {f"{v}": f"Bitale has no type for PyTensor's {v.type}" for v in variables if not is_expressible(v.type)}
         if refused:
             raise ConversionError(refused)
-        made = [converted_type(v.type)(name=v.name) for v in variables]
+        made = [input_type(v)(name=v.name) for v in variables]
         self.variables.update(zip(variables, made))
         return made
 
@@ -135,10 +143,12 @@ class Conversion:
         try:
             if isinstance(variable, Constant):
                 return converted_constant(variable)
-            if isinstance(variable, SharedVariable) and is_expressible(variable.type):
+            if isinstance(variable, SharedVariable) and hasattr(variable.type, "shape") and is_expressible(variable.type):
                 made = bt.shared(variable.get_value(), name=variable.name, shape=variable.type.shape)
+            elif isinstance(variable, SharedVariable) and is_expressible(variable.type):
+                made = bt.shared(variable.get_value(), name=variable.name)
             else:
-                made = converted_type(variable.type)(name=variable.name)
+                made = input_type(variable)(name=variable.name)
         except TypeError as error:
             self._refused[f"{variable}"] = str(error)
             return None
@@ -174,6 +184,8 @@ class Conversion:
                     self._refused.update(error.reasons)
                     return [None] * len(node.outputs)
                 why = str(error)
+            except (TypeError, ValueError, NotImplementedError) as error:  # what Bitale refuses of this node, PyTensor may know how to run
+                why = str(error).split("\n", 1)[0]
         name = type(node.op).__name__ if convert is None else str(node.op)
         if self.strict:
             self._refused[name] = why

@@ -1,4 +1,5 @@
-"""PyTensor's types and values in Bitale's terms: tensors and scalars are tensors; None is None; nothing else has a counterpart."""
+"""PyTensor's types and values in Bitale's terms: tensors and scalars are tensors, generators are generators; None is None; nothing else has a
+counterpart."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ from typing import Any
 import numpy as np
 from pytensor.graph.basic import Constant
 from pytensor.scalar.basic import ScalarType
+from pytensor.tensor.random.type import RandomGeneratorType
 from pytensor.tensor.type import TensorType
 from pytensor.tensor.type_other import NoneTypeT
 
@@ -20,11 +22,13 @@ _DTYPES = frozenset(
 
 def is_expressible(type_: Any) -> bool:
     """Whether values of this PyTensor type are values of a Bitale type."""
-    return isinstance(type_, (TensorType, ScalarType)) and type_.dtype in _DTYPES
+    return isinstance(type_, RandomGeneratorType) or (isinstance(type_, (TensorType, ScalarType)) and type_.dtype in _DTYPES)
 
 
-def converted_type(type_: Any) -> Any:
-    """The Bitale type of a PyTensor type. TypeError where there is none."""
+def converted_type(type_: Any, bit_generator: str = "PCG64") -> Any:
+    """The Bitale type of a PyTensor type. bit_generator: of a generator, of which PyTensor's type says nothing. TypeError where there is none."""
+    if isinstance(type_, RandomGeneratorType):
+        return pt.random.RandomGeneratorType(bit_generator)
     if not is_expressible(type_):
         raise TypeError(f"Bitale has no type for PyTensor's {type_}")
     return pt.TensorType(type_.dtype, type_.shape if isinstance(type_, TensorType) else ())
@@ -35,11 +39,15 @@ def converted_constant(variable: Constant) -> Any:
         return None
     if not is_expressible(variable.type):
         raise TypeError(f"Bitale has no type for PyTensor's {variable.type}")
+    if isinstance(variable.type, RandomGeneratorType):
+        return pt.random.as_rng(variable.data)
     return pt.constant(np.asarray(variable.data, dtype=variable.type.dtype))
 
 
 def fitted(value: bt.Variable, type_: Any) -> bt.Variable:
     """The value with the dtype of a PyTensor type, and its lengths of 1, on which broadcasting depends."""
+    if isinstance(type_, RandomGeneratorType):
+        return value
     if value.dtype != type_.dtype:
         value = pt.cast(value, type_.dtype)
     shape = type_.shape if isinstance(type_, TensorType) else ()

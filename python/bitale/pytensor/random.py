@@ -1,0 +1,201 @@
+"""Random variables. Generators are values in both: a draw takes one, and gives the next and what was drawn.
+
+Distributions are known by the class that defines how they draw. A subclass that draws in another way is called back.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Callable
+
+from pytensor.tensor.random import basic
+from pytensor.tensor.random.op import RandomVariable
+
+import bitale.tensor as pt
+from bitale import _core, raise_op
+from bitale.pytensor.registry import NotConverted, converts
+
+# (parameters, rng=, size=) -> the next generator, and the draw
+Draw = Callable[..., tuple[Any, Any]]
+_draws: dict[str, Draw] = {}
+
+
+def _name(cls: type) -> str:
+    return f"{cls.__module__}.{cls.__qualname__}"
+
+
+def draws(*classes: Any) -> Callable[[Draw], Draw]:
+    """Registers how random variables of these classes draw. Classes of libraries that need not be there are given by their names."""
+
+    def register(draw: Draw) -> Draw:
+        for cls in classes:
+            _draws[cls if isinstance(cls, str) else _name(cls)] = draw
+        return draw
+
+    return register
+
+
+def _draw_of(op: Any) -> Draw:
+    """The function for the op's class, or for a base class whose sampler the op's class has, too."""
+    cls = type(op)
+    for base in cls.__mro__:
+        draw = _draws.get(_name(base))
+        if draw is None:
+            continue
+        for sampler in ("rng_fn", "rng_fn_scipy"):
+            if getattr(getattr(cls, sampler, None), "__func__", getattr(cls, sampler, None)) is not getattr(
+                getattr(base, sampler, None), "__func__", getattr(base, sampler, None)
+            ):
+                raise NotConverted("it draws in a way of its own")
+        return draw
+    raise NotConverted("no converter is registered for its draws")
+
+
+@converts(RandomVariable)
+def _random_variable(op: Any, node: Any, rng: Any, size: Any, *parameters: Any) -> Any:
+    draw = _draw_of(op)
+    lengths = None
+    if size is not None:
+        count = node.inputs[1].type.shape[0]
+        lengths = [size[k] for k in range(count)]
+    return draw(op, *parameters, rng=rng, size=lengths)
+
+
+def _plain(name: str) -> Draw:
+    """A distribution of NumPy's with scalar parameters in NumPy's order."""
+
+    def draw(op: Any, *parameters: Any, rng: Any, size: Any) -> tuple[Any, Any]:
+        return _core.random_draw(name, rng, list(parameters), size)
+
+    return draw
+
+
+for _cls, _of in {
+    basic.UniformRV: "uniform", basic.TriangularRV: "triangular", basic.BetaRV: "beta", basic.NormalRV: "normal",
+    basic.LogNormalRV: "lognormal", basic.GammaRV: "gamma", basic.ExponentialRV: "exponential", basic.WeibullRV: "weibull",
+    basic.LogisticRV: "logistic", basic.VonMisesRV: "vonmises", basic.PoissonRV: "poisson", basic.GeometricRV: "geometric",
+    basic.HyperGeometricRV: "hypergeometric", basic.WaldRV: "wald", basic.LaplaceRV: "laplace", basic.BinomialRV: "binomial",
+    basic.NegBinomialRV: "negative_binomial", basic.IntegersRV: "integers",
+}.items():
+    draws(_cls)(_plain(_of))
+
+
+def _in_domain(x: Any, *conditions: Any) -> Any:
+    """SciPy's samplers refuse parameters outside their domain, nan among them."""
+    check = raise_op.CheckAndRaise(ValueError, "Domain error in arguments: a parameter of a random variable is outside its domain")
+    return check(x, *(pt.all(condition) for condition in conditions))
+
+
+@draws(basic.BernoulliRV)
+def _bernoulli(op: Any, p: Any, **keys: Any) -> Any:
+    return _of_module("bernoulli", p, **keys)
+
+
+@draws(basic.HalfNormalRV)
+def _halfnormal(op: Any, loc: Any, scale: Any, **keys: Any) -> Any:
+    return _of_module("halfnormal", loc, _in_domain(scale, pt.ge(scale, 0)), **keys)
+
+
+@draws(basic.ParetoRV)
+def _pareto(op: Any, b: Any, scale: Any, **keys: Any) -> Any:
+    return _of_module("pareto", _in_domain(b, pt.gt(b, 0)), _in_domain(scale, pt.ge(scale, 0)), **keys)
+
+
+@draws(basic.GumbelRV)
+def _gumbel(op: Any, loc: Any, scale: Any, **keys: Any) -> Any:
+    return _of_module("gumbel", loc, _in_domain(scale, pt.ge(scale, 0)), **keys)
+
+
+@draws(basic.CauchyRV)
+def _cauchy(op: Any, loc: Any, scale: Any, **keys: Any) -> Any:
+    return _of_module("cauchy", loc, _in_domain(scale, pt.ge(scale, 0)), **keys)
+
+
+@draws(basic.HalfCauchyRV)
+def _halfcauchy(op: Any, loc: Any, scale: Any, **keys: Any) -> Any:
+    return _of_module("halfcauchy", loc, _in_domain(scale, pt.ge(scale, 0)), **keys)
+
+
+@draws(basic.InvGammaRV)
+def _invgamma(op: Any, shape: Any, scale: Any, **keys: Any) -> Any:
+    return _of_module("invgamma", shape, scale, **keys)
+
+
+@draws(basic.TruncExponentialRV)
+def _truncexpon(op: Any, b: Any, loc: Any, scale: Any, **keys: Any) -> Any:
+    return _of_module("truncexpon", _in_domain(b, pt.gt(b, 0)), loc, _in_domain(scale, pt.ge(scale, 0)), **keys)
+
+
+@draws(basic.StudentTRV)
+def _t(op: Any, df: Any, loc: Any, scale: Any, **keys: Any) -> Any:
+    return _of_module("t", _in_domain(df, pt.gt(df, 0)), loc, _in_domain(scale, pt.ge(scale, 0)), **keys)
+
+
+@draws(basic.BetaBinomialRV)
+def _betabinom(op: Any, n: Any, a: Any, b: Any, **keys: Any) -> Any:
+    return _of_module("betabinom", n, a, b, **keys)
+
+
+@draws(basic.GenGammaRV)
+def _gengamma(op: Any, alpha: Any, p: Any, scale: Any, **keys: Any) -> Any:
+    return _of_module("gengamma", _in_domain(alpha, pt.gt(alpha, 0)), _in_domain(p, pt.gt(p, 0)), _in_domain(scale, pt.ge(scale, 0)), **keys)
+
+
+@draws(basic.MvNormalRV)
+def _multivariate_normal(op: Any, mean: Any, cov: Any, **keys: Any) -> Any:
+    if getattr(op, "method", "cholesky") != "cholesky":
+        raise NotConverted(f"the method {op.method!r}")
+    return _of_module("multivariate_normal", mean, cov, **keys)
+
+
+@draws(basic.DirichletRV)
+def _dirichlet(op: Any, alphas: Any, **keys: Any) -> Any:
+    return _of_module("dirichlet", alphas, **keys)
+
+
+@draws(basic.MultinomialRV)
+def _multinomial(op: Any, n: Any, p: Any, **keys: Any) -> Any:
+    return _of_module("multinomial", n, p, **keys)
+
+
+@draws(basic.CategoricalRV)
+def _categorical(op: Any, p: Any, **keys: Any) -> Any:
+    return _of_module("categorical", p, **keys)
+
+
+@draws(basic.PermutationRV)
+def _permutation(op: Any, x: Any, **keys: Any) -> Any:
+    if x.ndim > op.ndims_params[0] or keys["size"]:
+        raise NotConverted("a batch of permutations")
+    return _of_module("permutation", x, rng=keys["rng"], size=None)
+
+
+@draws(basic.ChoiceWithoutReplacement)
+def _choice(op: Any, a: Any, *rest: Any, rng: Any, size: Any) -> Any:
+    (*weights, core_shape) = rest
+    if a.ndim > op.ndims_params[0] or size or core_shape.ndim != 1 or core_shape.type.shape[0] is None:
+        raise NotConverted("a batch of choices")
+    lengths = [core_shape[k] for k in range(core_shape.type.shape[0])]
+    return _of_module("choice", a, size=lengths, replace=False, p=weights[0] if weights else None, rng=rng)
+
+
+@draws("pymc.distributions.continuous.WaldRV")
+def _shifted_wald(op: Any, mean: Any, scale: Any, shift: Any, rng: Any, size: Any) -> Any:
+    following, draw = _core.random_draw("wald", rng, [mean, scale], size)
+    return following, draw + shift
+
+
+@draws("pymc.distributions.discrete.DiscreteUniformRV")
+def _discrete_uniform(op: Any, lower: Any, upper: Any, rng: Any, size: Any) -> Any:
+    return _core.random_draw("integers", rng, [pt.cast(lower, "int64"), pt.cast(upper, "int64") + 1], size)
+
+
+@draws("pymc.distributions.multivariate.MatrixNormalRV")
+def _matrix_normal(op: Any, mean: Any, rows: Any, columns: Any, rng: Any, size: Any) -> Any:
+    if mean.ndim > 2 or rows.ndim > 2 or columns.ndim > 2:
+        raise NotConverted("a batch of matrix normal variables")
+    following, z = _core.random_draw("standard_normal", rng, [], [*(size or ()), pt.shape_i(rows, 0), pt.shape_i(columns, 0)])
+    return following, mean + pt.matmul(rows, pt.matmul(z, pt.matrix_transpose(columns)))
+
+
+def _of_module(name: str, *parameters: Any, **keys: Any) -> Any:
+    return getattr(pt.random, name)(*parameters, return_next_rng=True, **keys)
