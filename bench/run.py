@@ -315,6 +315,15 @@ def measure_kernels(rows, build, peers):
     return found
 
 
+def measure_scans(rows, build, peers):
+    """Loops against the same by hand in C++ and in JAX, and from the expression to the first result."""
+    for name, found in script("scans", peers, one_thread=True, build=build).items():
+        ratios = ", ".join(f"{found['times']['Bitale'] / seconds:.2f} of {rival}"
+                           for rival, seconds in found["times"].items() if rival != "Bitale")
+        rows.add(f"scan_{name}", f"{name} ({found['target']})", "", duration(found["times"]["Bitale"]),
+                 f"{ratios}; {durations(found['times'], ('Bitale',))}; first call {duration(found['first'])} (≤ 60 ms)", found)
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--build", type=Path, default=HERE.parent / "build" / "release",
@@ -350,6 +359,7 @@ def main():
         measure_debug_mode(rows)
         measure_fused(rows, build, options.peers)
         measure_calls(rows, build, options.peers)
+        measure_scans(rows, build, options.peers)
     measure_rewrite(rows, build)
     if options.peers and not options.cpp_only:
         measure_rewrite_peers(rows)

@@ -13,9 +13,9 @@ foreach(source ${bench_sources})
   add_dependencies(bitale_bench bench_${name})
 endforeach()
 
-# The kernels by hand that bench/python/kernels.py compares with, as strict as ours, and as fast as GCC makes them.
+# The kernels and loops by hand that bench/python compares with, as strict as ours, and as fast as GCC makes them.
 foreach(kind strict fast)
-  add_library(bench_peers_${kind} MODULE bench/cpp/peers/kernels.cpp)
+  add_library(bench_peers_${kind} MODULE bench/cpp/peers/kernels.cpp bench/cpp/peers/scans.cpp)
   target_compile_options(bench_peers_${kind} PRIVATE -O3 -march=native)
   target_link_libraries(bench_peers_${kind} PRIVATE openblas)
   set_target_properties(bench_peers_${kind} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/bench)

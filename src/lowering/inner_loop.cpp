@@ -31,6 +31,7 @@ class LoopBody {
     traces_ = body_.output_count - states_ - int(has_until_);
     inputs_.assign(body_.buffers.size(), -1);
     outputs_.assign(body_.buffers.size(), -1);
+    has_address_.assign(body_.buffers.size(), false);
     for (std::size_t b = 0; b < body_.buffers.size(); ++b) {
       if (body_.buffers[b].role == Role::input) inputs_[b] = body_.buffers[b].slot;
       if (body_.buffers[b].role == Role::output) outputs_[b] = body_.buffers[b].slot;
@@ -48,13 +49,15 @@ class LoopBody {
         if (access.reach == program::Reach::by_host) good = false;
         if (access.reach == program::Reach::by_call) {
           const auto b = std::size_t(access.buffer);
-          if (body_.buffers[b].ndim() == 0) good = false;
-          if (inputs_[b] >= 0) by_call_.push_back(inputs_[b]);
+          if (body_.buffers[b].ndim() == 0)
+            has_address_[b] = true;
+          else if (inputs_[b] >= 0)
+            by_call_.push_back(inputs_[b]);
         }
       });
     });
     for (std::size_t b = 0; b < body_.buffers.size(); ++b)
-      if (outputs_[b] >= 0 && body_.buffers[b].ndim() == 0) good &= is_stored_once(std::int64_t(b));
+      if (outputs_[b] >= 0 && body_.buffers[b].ndim() == 0 && !is_stored_once(std::int64_t(b))) has_address_[b] = true;
     return good;
   }
 
@@ -202,20 +205,20 @@ class LoopBody {
     return plan_.canonical(plan_.value_of(outer).shape[axis + std::size_t(input < sequences_)]);
   }
 
+  Expr element_of_input(int input, DType dtype, std::vector<Expr> at) {
+    if (is_state(input)) {
+      const auto k = std::size_t(input - sequences_);
+      return buffers_[k] < 0 ? carried_[k] : plan_.pool().load(buffers_[k], dtype, at);
+    }
+    if (input < sequences_) at.insert(at.begin(), number_);
+    return plan_.with_fixed_lengths(plan_.read(node_->inputs[std::size_t(1 + input)], at));
+  }
+
   Expr loaded(Expr load, std::vector<Expr> at) {
     const auto b = std::size_t(load.payload());
     const int input = inputs_[b], output = outputs_[b];
-    if (input >= 0) {
-      const Variable& outer = node_->inputs[std::size_t(1 + input)];
-      if (is_state(input)) {
-        const auto k = std::size_t(input - sequences_);
-        return buffers_[k] < 0 ? carried_[k] : plan_.pool().load(buffers_[k], load.dtype(), at);
-      }
-      if (input < sequences_) at.insert(at.begin(), number_);
-      return plan_.with_fixed_lengths(plan_.read(outer, at));
-    }
-    if (output >= 0 && at.empty() && (output < states_ || output >= states_ + traces_))
-      return scalars_[std::size_t(output)];
+    if (input >= 0) return element_of_input(input, load.dtype(), std::move(at));
+    if (output >= 0 && at.empty() && !has_address_[b] && !is_traced(output)) return scalars_[std::size_t(output)];
     if (is_traced(output)) at.insert(at.begin(), number_);
     return plan_.pool().load(mapped_[b], load.dtype(), at);
   }
@@ -313,6 +316,11 @@ class LoopBody {
     copied_.assign(std::size_t(states_), -1);
     for (std::size_t b = 0; b < body_.buffers.size(); ++b) {
       const int output = outputs_[b];
+      if (has_address_[b] && !is_traced(output)) {
+        mapped_[b] = add_buffer(body_.buffers[b], body_.buffers[b].name);
+        if (body_.buffers[b].role != Role::constant) writes_.push_back(mapped_[b]);
+        continue;
+      }
       if (inputs_[b] >= 0) continue;
       if (output >= 0 && is_traced(output)) {
         mapped_[b] = trace_buffers_[std::size_t(output - states_)];
@@ -415,7 +423,17 @@ class LoopBody {
     // A state of its own keeps the steps in order.
     if (loop_.carries.empty() || has_until_)
       loop_.carries.push_back({count_, Combiner::add, false, plan_.pool().integer(0)});
+    const auto scalar = [&](std::size_t b) { return plan_.pool().load(mapped_[b], body_.buffers[b].dtype, {}); };
+    for (std::size_t b = 0; b < body_.buffers.size(); ++b)
+      if (has_address_[b] && inputs_[b] >= 0)
+        loop_.body.push_back(
+            {program::Store{mapped_[b], {}, element_of_input(inputs_[b], body_.buffers[b].dtype, {})}});
     append(body_.steps, loop_.body);
+    for (std::size_t b = 0; b < body_.buffers.size(); ++b)
+      if (const int output = outputs_[b]; has_address_[b] && output >= 0 && !is_traced(output)) {
+        const Expr var = scalars_[std::size_t(output)] = plan_.new_var(body_.buffers[b].dtype);
+        loop_.body.push_back({program::Let{var, scalar(b)}});
+      }
     for (int k = 0; k < states_; ++k)
       if (copied_[std::size_t(k)] >= 0) copy_back(k);
     for (int k = 0; k < states_; ++k)
@@ -485,7 +503,7 @@ class LoopBody {
     }
     if (auto* store = std::get_if<program::Store>(&from.what)) {
       const int output = outputs_[std::size_t(store->buffer)];
-      if (output >= 0 && store->at.empty() && !is_traced(output)) {
+      if (output >= 0 && store->at.empty() && !is_traced(output) && !has_address_[std::size_t(store->buffer)]) {
         const Expr value = translate(store->value), var = plan_.new_var(value.dtype());
         scalars_[std::size_t(output)] = var;
         to.push_back({program::Let{var, value}});
@@ -548,6 +566,10 @@ class LoopBody {
     const auto b = std::size_t(memory.buffer);
     const int input = inputs_[b], output = outputs_[b];
     if (memory.offset) memory.offset = translate(memory.offset);
+    if (has_address_[b] && !is_traced(output)) {
+      memory.buffer = mapped_[b];
+      return memory;
+    }
     const auto shift = [&](Expr by) { memory.offset = memory.offset ? memory.offset + by : by; };
     if (input >= 0 && is_state(input)) {
       memory.buffer = buffers_[std::size_t(input - sequences_)];
@@ -572,6 +594,7 @@ class LoopBody {
   int traces_ = 0;
   std::vector<int> inputs_, outputs_;  // per buffer of the body: which input or output of the inner graph, or -1
   std::vector<int> by_call_;           // inner inputs whose memory runtime functions read
+  std::vector<bool> has_address_;      // per buffer of the body: a scalar that is memory within a step
   Expr extent_, number_, count_;
   std::vector<Expr> carried_;                          // per state that is a scalar: the loop's variable
   std::vector<std::int64_t> buffers_, trace_buffers_;  // per state that is none, and per trace

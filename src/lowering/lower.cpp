@@ -23,6 +23,7 @@ std::vector<Maker> makers_of(const Plan& plan) {
 
 std::optional<Program> lower_body(const FunctionGraph& graph) {
   Plan plan(graph, {});
+  plan.repeated = true;
   plan.define_all();
   if (!plan.callbacks.empty()) return {};
   plan.choose_stores();
@@ -31,7 +32,6 @@ std::optional<Program> lower_body(const FunctionGraph& graph) {
   build_nests(plan);
   forward_stores(plan.program);
   narrow_temporaries(plan.program);
-  collapse_loops(plan);
   return std::move(plan.program);
 }
 
@@ -50,6 +50,8 @@ Lowered lower(const FunctionGraph& graph, const InputLayouts& layouts, bool shar
   observe("forward");
   narrow_temporaries(plan.program);
   observe("narrow");
+  promote_elements(plan);
+  observe("promote");
   collapse_loops(plan);
   observe("collapse");
   tile_loops(plan);

@@ -89,6 +89,8 @@ class Plan final : public Lowering {
   // The range of an index expression, where constants say it.
   std::optional<std::pair<std::int64_t, std::int64_t>> range_of(Expr index, int depth = 0) const;
 
+  bool repeated = false;  // the body of a loop
+
   // A loop variable that counts to `extent`; the name is for readers.
   Expr new_index(std::string_view name, Expr extent);
   Expr new_var(DType dtype) { return pool().var(next_var_++, dtype); }
@@ -123,6 +125,7 @@ class Plan final : public Lowering {
   void observe() override;
   MatrixLayout matrix(int input) override;
   bool is_computed(int input) override;
+  bool is_repeated() const override { return repeated; }
   void require(Expr condition, std::string message) override;
   void expect(Expr condition, std::string message) override;
   void require_in_range(int input, Expr length, std::string message) override;
@@ -248,7 +251,7 @@ class Plan final : public Lowering {
   std::int64_t next_var_ = 0;
 };
 
-// The Program of an inner graph, as far as the pass `collapse`: what a loop repeats. Nothing where it needs the host.
+// The Program of an inner graph, as far as the pass `narrow`: what a loop repeats. Nothing where it needs the host.
 std::optional<Program> lower_body(const FunctionGraph& graph);
 
 // Whether both only store to the same buffer, and never to the same place: they may come in any order.
@@ -263,6 +266,8 @@ void forward_stores(Program& program);
 void narrow_temporaries(Program& program);
 // Loops over rows and columns that are one loop over elements.
 void collapse_loops(Plan& plan);
+// Small buffers in loops whose iterations follow one another become variables.
+void promote_elements(Plan& plan);
 // Loops that read along rows and columns go through tiles.
 void tile_loops(Plan& plan);
 // Loops whose iterations several threads may share.

@@ -238,6 +238,7 @@ class BatchLowering final : public Lowering {
   void require(Expr condition, std::string message) override { to_.require(condition, std::move(message)); }
   void expect(Expr condition, std::string message) override { to_.expect(condition, std::move(message)); }
   bool is_computed(int) override { return false; }
+  bool is_repeated() const override { return to_.is_repeated(); }
   MatrixLayout matrix(int) override { return {false}; }
 
   void call_each(std::string_view function, std::vector<Expr> extents, CallRule rule) override {

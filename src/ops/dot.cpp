@@ -1,5 +1,6 @@
 #include "ops/dot.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "bitale/ops/ops.hpp"
@@ -49,6 +50,14 @@ Variables in_common_dtype(const Op& op, std::span<const Variable> inputs) {
   require_inputs(op, inputs, 2);
   const DType dtype = promote(inputs[0].dtype(), inputs[1].dtype());
   return {cast(inputs[0], dtype), cast(inputs[1], dtype)};
+}
+
+// Products of known lengths whose terms are best written out, as loops of steps do it.
+bool is_tiny_product(const Apply& node) {
+  constexpr std::int64_t most = 4;
+  const auto is_tiny = [](std::int64_t length) { return length >= 0 && length <= most; };
+  const auto &x = node.input(0).static_shape(), &y = node.input(1).static_shape();
+  return std::all_of(x.begin(), x.end(), is_tiny) && std::all_of(y.begin(), y.end(), is_tiny);
 }
 
 // Sum over k of x[..., k] y[k, ...], for what BLAS does not do.
@@ -134,12 +143,13 @@ bool Dot::emit(Lowering& to, const Apply& node) const {
   to.require(equal(x.back(), y.front()), cat("dot: ", inner_message));
   const Expr k = x.back();
   const bool x_vector = x.size() == 1, y_vector = y.size() == 1;
-  if (x_vector && !y_vector && goes_to_blas(dtype) && to.is_computed(1)) {  // row by row
+  const bool is_tiny = to.is_repeated() && is_tiny_product(node);
+  if (x_vector && !y_vector && goes_to_blas(dtype) && !is_tiny && to.is_computed(1)) {  // row by row
     to.reduce(0, program::Combiner::add, {k, y[1]}, {true, false}, dtype,
               [&to](Index at) { return to.in(0, at.first(1)) * to.in(1, at); });
     return true;
   }
-  if (!goes_to_blas(dtype) || (x_vector && y_vector) || (y_vector && to.is_computed(0))) {
+  if (!goes_to_blas(dtype) || is_tiny || (x_vector && y_vector) || (y_vector && to.is_computed(0))) {
     std::vector<Expr> domain;
     if (!x_vector) domain.push_back(x[0]);
     if (!y_vector) domain.push_back(y[1]);

@@ -121,6 +121,8 @@ class Lowering {
   // Whether the input is computed element by element and read by this node only: then reading each element once, where
   // it is computed, costs less than storing it.
   virtual bool is_computed(int input) = 0;
+  // Whether this is the body of a loop: what it says runs once per step, and calls of runtime functions weigh more.
+  virtual bool is_repeated() const = 0;
   // For `call`: whether input's data can be passed untransposed from the array it is the transpose of.
   virtual MatrixLayout matrix(int input) = 0;
 

@@ -444,3 +444,83 @@ def test_a_generator_is_a_state(linker):
     draws = np.random.default_rng(3).normal(size=8)
     np.testing.assert_allclose(f(), np.cumsum(draws[:4]), rtol=1e-14)
     np.testing.assert_allclose(f(), np.cumsum(draws[4:]), rtol=1e-14)
+
+
+# ---- small states ----
+
+
+def small_steps():
+    """Steps over a small state: the step, what the state starts as, and the other inputs."""
+    f, q = rng.normal(size=(3, 3)) * 0.4, rng.normal(size=(3, 3))
+    square = rng.normal(size=(3, 3))
+    return {
+        "products": (lambda p, f, q: f @ p @ f.T + q, square, [f, q]),
+        "elementwise": (lambda p, f, q: pt.tanh(p * f + q[::-1]), square, [f, q]),
+        "transposed": (lambda p, f, q: p.T + f, square, [f, q]),
+        "one element": (lambda p, f, q: pt.set_subtensor(p[1, 2], (p * f).sum()), square, [f, q]),
+        "rotated": (lambda p, f, q: pt.roll(p, 1, axis=0), square, [f, q]),
+        "sums": (lambda p, f, q: p.sum(axis=0) * f - pt.max(p, axis=1)[:, None] * q, square, [f, q]),
+        "memory and products": (lambda p, f, q: pt.linalg.inv(f @ p @ f.T + 4 * pt.eye(3)), square @ square.T, [f, q]),
+        "bool": (lambda p, f, q: pt.switch(p, f > 0, q > 0), square > 0, [f, q]),
+        "int": (lambda p, f, q: p @ p % 7 + 1, np.arange(9).reshape(3, 3), [f, q]),
+        "empty": (lambda p, f, q: p + 1, np.zeros((3, 0)), [f, q]),
+    }
+
+
+@pytest.mark.parametrize("linker", ["jit", "c"])
+@pytest.mark.parametrize("n", [0, 1, 5])
+@pytest.mark.parametrize("name", small_steps())
+def test_small_states(name, n, linker):
+    step, start, others = small_steps()[name]
+    p0 = pt.tensor("p0", dtype=start.dtype, shape=start.shape)
+    others_in = [pt.tensor(dtype="float64", shape=(3, 3)) for _ in others]
+    ps = bt.scan(lambda p: step(p, *others_in), outputs_info=p0, n_steps=n, return_updates=False)
+    outputs = [ps]
+    if start.dtype == "float64":
+        cost = (ps**2).sum()
+        outputs += [cost, *bt.grad(cost, [p0, *others_in], disconnected_inputs="ignore")]
+    if n:
+        outputs.append(ps[-1])
+    values = [start, *others]
+    got = call([p0, *others_in], outputs, values, linker)
+    for each, expected in zip(got, call([p0, *others_in], outputs, values, "vm")):
+        np.testing.assert_allclose(each, expected, rtol=1e-11, atol=1e-11)
+
+
+def test_a_small_state_is_variables():
+    m0, f = pt.tensor("m0", dtype="float64", shape=(2,)), pt.tensor("f", dtype="float64", shape=(2, 2))
+    last = bt.scan(lambda m: f @ m, outputs_info=m0, n_steps=100, return_updates=False)[-1]
+    text = program_text([m0, f], last)
+    loop = text[text.index("in 100"):]
+    assert loop.splitlines()[0].count("state") >= 2
+    assert "for " not in loop
+
+
+def program_text(inputs, outputs):
+    import io
+
+    file = io.StringIO()
+    bt.function(inputs, outputs).dprint("program", file=file)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+def test_scalars_that_runtime_functions_read_and_write(linker):
+    xs = pt.tensor("xs", dtype="float64", shape=(None, 2, 2))
+
+    def step(x, total):
+        d = pt.linalg.det(x + total * pt.eye(2))
+        return total + 0.1 * d, d
+
+    totals, ds = bt.scan(step, sequences=xs, outputs_info=[1.0, None], return_updates=False)
+    cost = (totals * ds).sum()
+    value = rng.normal(size=(5, 2, 2))
+    total, expected = 1.0, []
+    for x in value:
+        d = np.linalg.det(x + total * np.eye(2))
+        total = total + 0.1 * d
+        expected.append((total, d))
+    f = bt.function([xs], [totals, ds, cost, bt.grad(cost, xs)], mode=bt.Mode(linker=linker))
+    got = f(value)
+    np.testing.assert_allclose(np.stack(got[:2], 1), expected, rtol=1e-12)
+    np.testing.assert_allclose(got[3], numeric(lambda v: f(v)[2], [value], 0), rtol=1e-6, atol=1e-7)

@@ -1,0 +1,352 @@
+// Scalar replacement: in a loop whose iterations follow one another (a scan), a small buffer of known lengths becomes
+// variables, one for each element, if all places at which it is accessed are numbers once short loops are unrolled.
+// What one iteration leaves to the next is a state of the loop, and what others read is stored once, after it.
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "lowering/plan.hpp"
+#include "program/lane_order.hpp"
+#include "program/math/scale.hpp"
+#include "program/steps.hpp"
+
+namespace bitale::lowering {
+
+namespace {
+
+using program::Code;
+using program::Loop;
+using program::OneOf;
+using program::Reach;
+using program::Step;
+using program::Steps;
+
+constexpr std::int64_t most_elements = 64;     // of a buffer
+constexpr std::int64_t most_of_a_nest = 4000;  // expressions after unrolling
+constexpr std::int64_t most_of_a_loop = 8000;
+// A loop whose body computes more than so many expressions gains more from lanes, if it has some iterations.
+constexpr std::int64_t worth_lanes = 24, enough_lanes = 4;
+
+// What a step in the loop's body is made of.
+struct Nest {
+  bool unrolls = false;
+  std::int64_t size = 0;  // expressions once it is unrolled
+  std::set<std::int64_t> buffers;
+};
+
+class Promoter {
+ public:
+  explicit Promoter(Plan& plan) : plan_(plan), pool_(plan.pool()), program_(plan.program) {}
+
+  void run() { run(program_.steps, 0); }
+
+ private:
+  // Inner loops first: what they leave in variables, the loops around them can.
+  void run(Steps& steps, int depth) {
+    for (std::size_t i = 0; i < steps.size(); ++i) {
+      program::for_each_body(steps[i], [&](Steps& body) { run(body, depth + 1); });
+      auto* loop = std::get_if<Loop>(&steps[i].what);
+      if (!loop || !is_serial(*loop)) continue;
+      Steps after = promote(*loop, depth);
+      steps.insert(steps.begin() + std::ptrdiff_t(i + 1), std::make_move_iterator(after.begin()),
+                   std::make_move_iterator(after.end()));
+    }
+  }
+
+  static bool is_serial(const Loop& loop) {
+    return std::any_of(loop.carries.begin(), loop.carries.end(), [](auto& carry) { return carry.is_state(); });
+  }
+
+  // ---- what can be unrolled, and what promoted ----
+
+  static bool mentions_only(Expr root, const std::vector<Expr>& indices) {
+    bool good = true;
+    program::ExprWalk()(root, [&](Expr expr) {
+      const bool is_bad_leaf = expr.code() == Code::var || expr.code() == Code::load || expr.code() == Code::dim;
+      good &= !is_bad_leaf &&
+              (expr.code() != Code::index || std::find(indices.begin(), indices.end(), expr) != indices.end());
+    });
+    return good;
+  }
+
+  static std::int64_t expression_count(const Step& step) {
+    std::int64_t count = 1;
+    program::ExprWalk walk;
+    program::for_each_expr(step, [&](const Expr& root) {
+      walk(root, [&](Expr expr) {
+        count += !expr.is_constant() && expr.code() != Code::index;
+        return expr.code() != Code::load;
+      });
+    });
+    return count;
+  }
+
+  // Expressions that the step becomes, or nothing where it cannot be unrolled.
+  static std::optional<std::int64_t> unrolled_size(const Step& step) {
+    const auto* loop = std::get_if<Loop>(&step.what);
+    if (!loop) {
+      const auto* update = std::get_if<program::Update>(&step.what);
+      if (!program::is_simple(step) || (update && update->place_var)) return {};
+      return expression_count(step);
+    }
+    if (!loop->extent.is_constant() || loop->until) return {};
+    const std::int64_t extent = loop->extent.payload();
+    if (extent < 1 || extent > most_elements) return {};
+    for (auto& carry : loop->carries)
+      if (carry.running || carry.is_state()) return {};
+    std::int64_t size = 0;
+    for (auto& inner : loop->body) {
+      const auto each = unrolled_size(inner);
+      if (!each) return {};
+      if (!std::holds_alternative<Loop>(inner.what) && *each > worth_lanes && extent >= enough_lanes) return {};
+      size += *each;
+    }
+    size *= extent;
+    return size <= most_of_a_nest ? std::optional(size) : std::nullopt;
+  }
+
+  bool is_small(std::int64_t b) const {
+    const program::Buffer& buffer = program_.buffers[std::size_t(b)];
+    if (buffer.role != program::Role::temporary && buffer.role != program::Role::output) return false;
+    std::int64_t count = 1;
+    for (auto& length : buffer.shape) {
+      if (!length.is_constant() || length.payload() < 0 || length.payload() > most_elements) return false;
+      count *= std::max<std::int64_t>(1, length.payload());
+      if (count > most_elements) return false;
+    }
+    return true;
+  }
+
+  // Every access in a step: visit(buffer, places or null, writes). `indices` are then those of loops in the step that
+  // are known there.
+  template <class Visit>
+  static void for_each_place(const Step& step, std::vector<Expr>& indices, Visit&& visit) {
+    program::ExprWalk walk;
+    program::for_each_load(step, walk, [&](Expr load) {
+      const std::vector<Expr> at = program::arguments_of(load);
+      visit(load.payload(), &at, false);
+    });
+    program::for_each_access(step,
+                             [&](const program::Access& access) { visit(access.buffer, access.at, access.writes()); });
+    const auto* loop = std::get_if<Loop>(&step.what);
+    if (loop) indices.push_back(loop->index);
+    program::for_each_body(step, [&](const Steps& body) {
+      for (auto& inner : body) for_each_place(inner, indices, visit);
+    });
+    if (loop) indices.pop_back();
+  }
+
+  std::set<std::int64_t> candidates(const Loop& loop, std::vector<Nest>& nests) const {
+    std::set<std::int64_t> stored, refused, out;
+    const std::vector<Expr> none;
+    for (auto& step : loop.body) {
+      Nest& nest = nests.emplace_back();
+      const auto size = unrolled_size(step);
+      nest.unrolls = size && std::holds_alternative<Loop>(step.what);
+      nest.size = size.value_or(0);
+      bool has_bodies = false;
+      program::for_each_body(step, [&](const Steps&) { has_bodies = true; });
+      const bool stays = has_bodies && !nest.unrolls;
+      std::vector<Expr> indices;
+      for_each_place(step, indices, [&](std::int64_t b, const std::vector<Expr>* at, bool writes) {
+        nest.buffers.insert(b);
+        if (writes) stored.insert(b);
+        bool good = at && !(writes && stays);
+        if (at)
+          for (auto& place : *at) good &= mentions_only(place, stays ? none : indices);
+        if (!good) refused.insert(b);
+      });
+    }
+    if (loop.until)
+      program::ExprWalk()(loop.until, [&](Expr expr) {
+        if (expr.code() == Code::load) refused.insert(expr.payload());
+      });
+    for (auto b : stored)
+      if (!refused.contains(b) && is_small(b)) out.insert(b);
+    return out;
+  }
+
+  // Of the heaviest nests first, what they access is left in memory until the rest is small enough.
+  static void keep_small(const std::vector<Nest>& nests, std::set<std::int64_t>& chosen) {
+    for (;;) {
+      std::int64_t all = 0;
+      const Nest* heaviest = nullptr;
+      for (auto& nest : nests) {
+        const bool touches =
+            std::any_of(nest.buffers.begin(), nest.buffers.end(), [&](auto b) { return chosen.contains(b); });
+        if (!nest.unrolls || !touches) continue;
+        all += nest.size;
+        if (!heaviest || nest.size > heaviest->size) heaviest = &nest;
+      }
+      if (all <= most_of_a_loop) return;
+      for (auto b : heaviest->buffers) chosen.erase(b);
+    }
+  }
+
+  // ---- the loop without them ----
+
+  // How often each buffer is read, and how often written.
+  struct Uses {
+    std::map<std::int64_t, std::int64_t> reads, writes;
+    void add(const Steps& steps, std::int64_t sign) {
+      program::visit_steps(steps, [&](const Step& step) {
+        program::ExprWalk loads;
+        program::for_each_load(step, loads, [&](Expr load) { reads[load.payload()] += sign; });
+        program::for_each_access(step, [&](const program::Access& access) {
+          if (access.reads()) reads[access.buffer] += sign;
+          if (access.writes()) writes[access.buffer] += sign;
+        });
+      });
+    }
+  };
+  // Of what is not in the body of the loop.
+  Uses outside(const Loop& loop) const {
+    Uses uses;
+    uses.add(program_.steps, 1);
+    uses.add(loop.body, -1);
+    for (std::size_t b = 0; b < program_.buffers.size(); ++b) {
+      if (program_.buffers[b].role == program::Role::output) ++uses.reads[std::int64_t(b)];
+      program::ExprWalk lengths;
+      for (auto& length : program_.buffers[b].shape)
+        lengths(length, [&](Expr expr) {
+          if (expr.code() == Code::load) ++uses.reads[expr.payload()];
+        });
+    }
+    return uses;
+  }
+
+  // Gives what is to be done after the loop.
+  Steps promote(Loop& loop, int depth) {
+    std::vector<Nest> nests;
+    chosen_ = candidates(loop, nests);
+    if (chosen_.empty()) return {};
+    Uses uses = outside(loop);
+    // What an outer loop's next iteration finds in memory that only this loop writes stays there.
+    std::erase_if(chosen_, [&](std::int64_t b) { return depth > 0 && uses.reads[b] > 0 && uses.writes[b] == 0; });
+    keep_small(nests, chosen_);
+    if (chosen_.empty()) return {};
+    renamed_.clear(), current_.clear(), begun_.clear(), stored_.clear();
+    loop_ = &loop;
+    Steps body = std::exchange(loop.body, {});
+    for (std::size_t k = 0; k < body.size(); ++k) {
+      const bool touches =
+          std::any_of(nests[k].buffers.begin(), nests[k].buffers.end(), [&](auto b) { return chosen_.contains(b); });
+      if (nests[k].unrolls && touches)
+        unroll(body[k], loop.body);
+      else
+        append(std::move(body[k]), loop.body);
+    }
+    // States of the loop, and what is stored when it is done.
+    for (auto load : stored_) {
+      const std::int64_t b = load.payload();
+      if (uses.reads[b] > 0 && !begun_.contains(load.id()))
+        begin(load, uses.writes[b] > 0 ? load : pool_.number(0, load.dtype()));
+    }
+    for (auto& [id, var] : begun_) loop.body.push_back({program::Next{var, current_.at(id)}});
+    Steps after;
+    for (auto load : stored_)
+      if (uses.reads[load.payload()] > 0)
+        after.push_back({program::Store{load.payload(), program::arguments_of(load), begun_.at(load.id())}});
+    return after;
+  }
+
+  // The element is a state, which starts as `init`.
+  Expr begin(Expr load, Expr init) {
+    const Expr var = plan_.new_var(load.dtype());
+    loop_->carries.push_back({var, program::Combiner::add, false, init});
+    begun_[load.id()] = var;
+    return var;
+  }
+
+  // With variables for elements, as they are at this step.
+  Expr promoted(Expr root) {
+    const Expr renamed = substitute(root, renamed_);
+    program::ExprWalk()(renamed, [&](Expr expr) {
+      if (expr.code() != Code::load || !chosen_.contains(expr.payload())) return;
+      if (!current_.contains(expr.id())) current_[expr.id()] = begin(expr, expr);
+    });
+    return substitute(renamed, current_);
+  }
+
+  Expr element_of(std::int64_t buffer, std::span<const Expr> at) {
+    return pool_.load(buffer, program_.buffers[std::size_t(buffer)].dtype, at);
+  }
+
+  Expr named(Expr value, Steps& to) {
+    if (value.is_constant() || value.code() == Code::var) return value;
+    const Expr var = plan_.new_var(value.dtype());
+    to.push_back({program::Let{var, value}});
+    return var;
+  }
+
+  void set(std::int64_t buffer, const std::vector<Expr>& at, Expr value, Steps& to) {
+    const Expr load = element_of(buffer, at);
+    current_[load.id()] = named(value, to);
+    if (std::find(stored_.begin(), stored_.end(), load) == stored_.end()) stored_.push_back(load);
+  }
+
+  // A step outside unrolled loops.
+  void append(Step step, Steps& to) {
+    if (auto* store = std::get_if<program::Store>(&step.what); store && chosen_.contains(store->buffer)) {
+      for (auto& place : store->at) place = substitute(place, renamed_);
+      return set(store->buffer, store->at, promoted(store->value), to);
+    }
+    if (auto* add = std::get_if<program::Accumulate>(&step.what); add && chosen_.contains(add->buffer)) {
+      for (auto& place : add->at) place = substitute(place, renamed_);
+      const Expr before = promoted(element_of(add->buffer, add->at));
+      return set(add->buffer, add->at, program::combine(add->combiner, before, promoted(add->value)), to);
+    }
+    replace_in(step);
+    to.push_back(std::move(step));
+  }
+  void replace_in(Step& step) {
+    program::for_each_expr(step, [&](Expr& expr) { expr = promoted(expr); });
+    program::for_each_body(step, [&](Steps& body) {
+      for (auto& inner : body) replace_in(inner);
+    });
+  }
+
+  void unroll(const Step& step, Steps& to) {
+    program::match(
+        step, [&](const OneOf<program::Store, program::Accumulate> auto& s) { append({s}, to); },
+        [&](const program::Let& let) {
+          const Expr value = named(promoted(let.value), to);
+          renamed_[let.var.id()] = value;
+        },
+        [&](const program::Update& update) {
+          const Expr before = renamed_.at(update.var.id()), value = promoted(update.value);
+          const bool is_product =
+              program::is_float_sum(update) && value.code() == Code::mul && !program::math::as_scaled(value);
+          renamed_[update.var.id()] = named(is_product ? program::fma(value.argument(0), value.argument(1), before)
+                                                       : program::combine(update.combiner, before, value),
+                                            to);
+        },
+        [&](const Loop& loop) {
+          for (auto& carry : loop.carries)
+            renamed_[carry.var.id()] = program::identity(carry.combiner, pool_, carry.var.dtype());
+          for (std::int64_t i = 0; i < loop.extent.payload(); ++i) {
+            renamed_[loop.index.id()] = pool_.integer(i);
+            for (auto& inner : loop.body) unroll(inner, to);
+          }
+          renamed_.erase(loop.index.id());
+        },
+        [](const OneOf<program::Allocate, program::Fill, program::Call, program::Check, program::HostCall,
+                       program::Next, program::If> auto&) {});
+  }
+
+  Plan& plan_;
+  ExprPool& pool_;
+  Program& program_;
+  Loop* loop_ = nullptr;
+  std::set<std::int64_t> chosen_;        // buffers
+  Stored renamed_;                       // indices and variables of unrolled loops
+  Stored current_;                       // loads of elements: what they are at this step
+  std::map<std::uint32_t, Expr> begun_;  // loads of elements that are states of the loop
+  std::vector<Expr> stored_;             // loads of elements that the loop stores
+};
+
+}  // namespace
+
+void promote_elements(Plan& plan) { Promoter(plan).run(); }
+
+}  // namespace bitale::lowering
