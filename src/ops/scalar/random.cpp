@@ -52,6 +52,7 @@ Expr expand_upper_half(Args in, DType) {
 }
 
 bool is_known(Expr x, bool (*holds)(double)) { return x.is_constant() && holds(std::bit_cast<double>(x.payload())); }
+bool is_below_one(double x) { return x > 0 && x < 1; }
 bool is_one_or_more(double x) { return x >= 1; }
 
 Expr standard_normal(Expr u) { return std::numbers::sqrt2 * math::erfinv_inside(2.0 * u - 1.0); }
@@ -78,6 +79,7 @@ Expr expand_gamma(Args in, DType) {
   const GammaAttempt first = gamma_attempt(u, shape);
   const Expr drawn = program::rare_math_call("bt_random_gamma_again", first.refused, first.value, {u, first.shape});
   if (is_known(shape, is_one_or_more)) return drawn;
+  if (is_known(shape, is_below_one)) return drawn * math::pow(further_uniform(u, own::power_word), 1.0 / shape);
   const Expr one = u.pool().number(1, DType::Float64);
   return drawn * program::rare_math_call("bt_random_power", shape < 1, one, {u, shape});
 }
@@ -88,23 +90,52 @@ Expr expand_log_gamma(Args in, DType) {
   const Expr drawn =
       math::log(program::rare_math_call("bt_random_gamma_again", first.refused, first.value, {u, first.shape}));
   if (is_known(shape, is_one_or_more)) return drawn;
+  if (is_known(shape, is_below_one)) return drawn + math::log(further_uniform(u, own::power_word)) / shape;
   const Expr none = u.pool().number(0, DType::Float64);
   return drawn + program::rare_math_call("bt_random_log_power", shape < 1, none, {u, shape});
 }
 
-// What the runtime is given besides u and the rate: the probability of 0 for inversion, a second number for PTRS.
+// Inversion: how many of the sums of probabilities are below u. More terms than these are for the runtime.
+Expr poisson_by_inversion(Expr u, Expr rate) {
+  constexpr int terms = 24;
+  auto& pool = u.pool();
+  const Expr zero = pool.number(0, DType::Float64), one = pool.number(1, DType::Float64);
+  Expr probability = math::exp(-rate), sum = probability, count = zero;
+  for (int k = 1; k <= terms; ++k) {
+    count = count + select(u > sum, one, zero);
+    probability = probability * (rate * (1.0 / k));
+    sum = sum + probability;
+  }
+  return program::rare_math_call("bt_random_poisson_again", u > sum, count, {u, rate});
+}
+
+// PTRS (Hormann, 1993), without the squeezes that spare scalar code the logarithms. One in five attempts is refused, so
+// that there are two before the runtime is called.
+Expr poisson_by_rejection(Expr u, Expr rate) {
+  const Expr b = 2.53 * sqrt(rate) + 0.931, a = 0.02483 * b - 0.059, inverse_alpha = 1.1328 / (b - 3.4) + 1.1239;
+  const auto attempt = [&](Expr first, Expr second) {
+    const Expr centred = first - 0.5, us = 0.5 - abs(centred);
+    const Expr k = floor((2.0 * a / us + b) * centred + rate + 0.43);
+    const Expr weight = k * math::log(rate) - rate - math::gammaln(k + 1.0);
+    const Expr accepted = (k >= 0) & ~((us < 0.013) & (second > us)) &
+                          (math::log(second * inverse_alpha / (a / (us * us) + b)) <= weight);
+    return std::pair(k, accepted);
+  };
+  const auto [k, accepted] = attempt(u, further_uniform(u, own::attempt_word));
+  const auto [other, other_accepted] =
+      attempt(further_uniform(u, own::second_attempt_word), further_uniform(u, own::second_attempt_word + 1));
+  return program::rare_math_call("bt_random_poisson_again", ~(accepted | other_accepted), select(accepted, k, other),
+                                 {u, rate});
+}
+
 Expr expand_poisson(Args in, DType) {
   const Expr u = in[0], rate = in[1];
-  const auto is_small = [](double x) { return x < own::least_rate_for_rejection; };
-  const auto is_large = [](double x) { return x >= own::least_rate_for_rejection; };
-  Expr other;
-  if (is_known(rate, is_small))
-    other = math::exp(-rate);
-  else if (is_known(rate, is_large))
-    other = further_uniform(u, own::attempt_word);
-  else
-    other = select(rate < own::least_rate_for_rejection, math::exp(-rate), further_uniform(u, own::attempt_word));
-  return math_call("bt_random_poisson", {u, rate, other});
+  if (is_known(rate, [](double x) { return x < own::least_rate_for_rejection; })) return poisson_by_inversion(u, rate);
+  if (is_known(rate, [](double x) { return x >= own::least_rate_for_rejection; })) return poisson_by_rejection(u, rate);
+  // Each side is given a rate that suits it, so that its rare calls stay rare.
+  const Expr is_small = rate < own::least_rate_for_rejection;
+  const Expr small = select(is_small, rate, 1.0), large = select(is_small, 20.0, rate);
+  return select(is_small, poisson_by_inversion(u, small), poisson_by_rejection(u, large));
 }
 
 }  // namespace

@@ -58,8 +58,20 @@ double log_gamma_from_uniform(double u, double shape) {
                    : std::log(gamma_of_one_or_more(u, shape));
 }
 
+// As the expression, so that a reference evaluation accepts what it accepts.
 double poisson_from_uniform(double u, double rate) {
-  return bt_random_poisson(u, rate, rate < least_rate_for_rejection ? std::exp(-rate) : uniform_of(u, attempt_word));
+  if (!(rate >= least_rate_for_rejection)) return bt_random_poisson_again(u, rate);
+  const double b = 2.53 * std::sqrt(rate) + 0.931, a = 0.02483 * b - 0.059, inverse_alpha = 1.1328 / (b - 3.4) + 1.1239;
+  double k = 0;
+  const auto attempt = [&](double first, double second) {
+    const double centred = first - 0.5, us = 0.5 - std::fabs(centred);
+    k = std::floor((2.0 * a / us + b) * centred + rate + 0.43);
+    const double weight = k * std::log(rate) - rate - bt_lgamma(k + 1.0);
+    return k >= 0 && !(us < 0.013 && second > us) && std::log(second * inverse_alpha / (a / (us * us) + b)) <= weight;
+  };
+  const bool accepted = attempt(u, uniform_of(u, attempt_word)) ||
+                        attempt(uniform_of(u, second_attempt_word), uniform_of(u, second_attempt_word + 1));
+  return accepted ? k : bt_random_poisson_again(u, rate);
 }
 
 }  // namespace bitale::runtime::random
@@ -83,20 +95,20 @@ double bt_random_log_power(double u, double shape) {
   return std::log(uniform_of(u, power_word)) / shape;
 }
 
-double bt_random_poisson(double u, double rate, double other) {
+double bt_random_poisson_again(double u, double rate) {
   using namespace bitale::runtime::random;
   if (!(rate >= 0) || rate > 9.2e18) return std::numeric_limits<double>::quiet_NaN();
   if (rate >= least_rate_for_rejection) {
-    WithFirst numbers(u, other);
-    return double(poisson(numbers, rate));
+    KeyedWords words = rest_of(u);
+    return double(poisson(words, rate));
   }
-  // The probabilities are taken off u one after the other; their sum is 1 to 2^-50.
   constexpr int most = 100;
-  double probability = other, left = u;
+  double probability = std::exp(-rate), sum = probability;
   int k = 0;
-  for (; left > probability && k < most; ++k) {
-    left -= probability;
-    probability *= rate / (k + 1);
+  while (u > sum && k < most) {
+    ++k;
+    probability *= rate * (1.0 / k);
+    sum += probability;
   }
   return k;
 }
@@ -148,7 +160,7 @@ const RegisterFunctions from_uniform_functions{
     runtime_function("bt_random_gamma_again", bt_random_gamma_again, "u shape"),
     runtime_function("bt_random_power", bt_random_power, "u shape"),
     runtime_function("bt_random_log_power", bt_random_log_power, "u shape"),
-    runtime_function("bt_random_poisson", bt_random_poisson, "u rate other"),
+    runtime_function("bt_random_poisson_again", bt_random_poisson_again, "u rate"),
     runtime_function("bt_random_binomial", bt_random_binomial, "u n p"),
     runtime_function("bt_random_vonmises", bt_random_vonmises, "u mu kappa"),
 };

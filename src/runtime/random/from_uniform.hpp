@@ -7,8 +7,9 @@
 
 namespace bitale::runtime::random {
 
-// Which block of the key is what: the second number of the first attempt; the power for small shapes; the rest.
-inline constexpr std::uint64_t attempt_word = 0, power_word = 1, first_rest_word = 2;
+// Which block of the key is what: the second number of the first attempt; the power for small shapes; both numbers of a
+// second attempt; the rest.
+inline constexpr std::uint64_t attempt_word = 0, power_word = 1, second_attempt_word = 2, first_rest_word = 4;
 inline constexpr double least_rate_for_rejection = 10;
 
 double normal_from_uniform(double u);
@@ -19,11 +20,10 @@ double poisson_from_uniform(double u, double rate);
 }  // namespace bitale::runtime::random
 
 extern "C" {
-double bt_random_gamma_again(double u, double shape);  // of shape 1 or more, when the first attempt was refused
-double bt_random_power(double u, double shape);        // by which a draw of shape + 1 becomes one of shape
-double bt_random_log_power(double u, double shape);    // its logarithm
-// other: exp(-rate) where the rate is below 10, else a second uniform number.
-double bt_random_poisson(double u, double rate, double other);
+double bt_random_gamma_again(double u, double shape);   // of shape 1 or more, when the first attempt was refused
+double bt_random_power(double u, double shape);         // by which a draw of shape + 1 becomes one of shape
+double bt_random_log_power(double u, double shape);     // its logarithm
+double bt_random_poisson_again(double u, double rate);  // of a rate below 10: when the sums of an expression end
 double bt_random_binomial(double u, double n, double p);
 double bt_random_vonmises(double u, double mu, double kappa);
 }
