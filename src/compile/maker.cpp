@@ -9,6 +9,7 @@
 #include "bitale/core/config.hpp"
 #include "bitale/graph/test_value.hpp"
 #include "compile/function_impl.hpp"
+#include "compile/shared_states.hpp"
 #include "compile/vector_width_due.hpp"
 
 namespace bitale {
@@ -188,6 +189,7 @@ FunctionMaker::FunctionMaker(const Variables& inputs, const Variables& outputs, 
     made.input_types.push_back(&variable.storage());
   }
   state_->graph = std::make_shared<FunctionGraph>(all_inputs, roots);
+  check_states(*state_->graph);
   made.graph = state_->graph;
   made.built = std::move(roots);
   made.build_time = milliseconds(state_->start, Clock::now());

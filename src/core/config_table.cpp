@@ -117,6 +117,11 @@ const std::vector<Flag>& declarations() {
        {"raise", "warn", "ignore"},
        "raise",
        "What function() does with an input that no output depends on."},
+      {"random__shared_state",
+       "enum",
+       {"raise", "warn", "ignore"},
+       "raise",
+       "What function() does when two different draws begin from one state of a random generator."},
 
       {"unpickle_function", "bool", {}, "True", "Off: compiled functions in a pickle are read as None."},
 

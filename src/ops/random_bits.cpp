@@ -1,6 +1,7 @@
 #include "ops/random_bits.hpp"
 
 #include "bitale/ops/ops.hpp"
+#include "graph/state_reader.hpp"
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
 #include "ops/random_state.hpp"
@@ -21,7 +22,7 @@ BitsForm form_named(std::string_view name) {
   throw ValueError(cat("RandomBits: unknown form `", name, "`, expected bits, unit or open"));
 }
 
-class RandomBits final : public Op {
+class RandomBits final : public Op, public StateReader {
  public:
   RandomBits(std::string form, int word, int ndim)
       : form(std::move(form)), word(word), ndim(ndim), form_(form_named(this->form)) {
@@ -106,6 +107,7 @@ class RandomBits final : public Op {
     return std::vector<std::vector<bool>>(node.inputs().size(), {false, false});
   }
   bool may_fold(const Apply&) const override { return false; }
+  bool is_part_of_draw() const override { return true; }
 
  private:
   static constexpr int threefry_cost = 40;

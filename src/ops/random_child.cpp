@@ -2,6 +2,7 @@
 // is drawn from the state itself. Any number of children may be made of one state; a split goes on with the next one.
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/random.hpp"
+#include "graph/state_reader.hpp"
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
 #include "ops/random_state.hpp"
@@ -13,7 +14,7 @@ namespace bitale {
 
 namespace {
 
-class RandomChild final : public Op {
+class RandomChild final : public Op, public StateReader {
  public:
   RandomChild() = default;
   static constexpr auto fields = attribute_list();
@@ -56,6 +57,7 @@ class RandomChild final : public Op {
     return {{false, false}, {false, false}};
   }
   bool may_fold(const Apply&) const override { return false; }
+  bool is_part_of_draw() const override { return false; }
 };
 
 std::vector<Sample> random_child_samples() {

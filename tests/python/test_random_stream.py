@@ -58,7 +58,9 @@ def test_bits_do_not_depend_on_sizes_slices_or_fusion():
     rng = pt.random.rng("rng", "Threefry")
     x = rng.normal(0, 1, size=1000)[1]
     state = bt.random.stream(3)
-    whole, part, flat, doubled = bt.function([rng], [x, x[300:310], rng.normal(0, 1, size=(10, 100))[1].flatten(), 2 * x])(state)
+    with bt.config.change_flags(random__shared_state="ignore"):
+        f = bt.function([rng], [x, x[300:310], rng.normal(0, 1, size=(10, 100))[1].flatten(), 2 * x])
+    whole, part, flat, doubled = f(state)
     assert np.array_equal(whole[300:310], part) and np.array_equal(whole, flat) and np.array_equal(2 * whole, doubled)
     shorter = bt.function([rng], rng.normal(0, 1, size=10)[1])(state)
     assert np.array_equal(shorter, whole[:10])
@@ -269,7 +271,8 @@ def test_words_draws_and_elements_are_independent():
     after, first = rng.uniform(size=N)
     second = after.uniform(size=N)[1]
     child = rng.fold(0).uniform(size=N)[1]
-    f = bt.function([rng], [first, second, child])
+    with bt.config.change_flags(random__shared_state="ignore"):
+        f = bt.function([rng], [first, second, child])
     a, b, c = f(bt.random.stream(1))
     pairs += [(a, b), (a, c), (b, c), (a, f(bt.random.stream(2))[0]), (a, f(bt.random.Stream(1 << 32))[0])]
     for u, v in pairs:
@@ -331,3 +334,55 @@ def test_domains_hold_for_nan_and_zero_as_in_numpy():
     assert (draws("gamma", 0.0, 1.0, size=3) == 0).all() and np.isnan(draws("gamma", np.nan, 1.0, size=3)).all()
     assert (draws("poisson", 0.0, size=3) == 0).all() and (draws("binomial", 0, 0.5, size=3) == 0).all()
     assert (draws("geometric", 1.0, size=3) == 1).all() and (draws("weibull", 0.0, size=3) == 0).all()
+
+
+# ---- one state, one draw ---------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", ["PCG64", "Threefry"])
+def test_two_draws_from_one_state_are_an_error_that_names_both_lines(kind):
+    rng = pt.random.rng("rng", kind)
+    after, x = rng.normal(size=3)
+    y = rng.uniform(size=3)[1]
+    with pytest.raises(ValueError, match="two different draws begin from one state of the generator `rng`") as raised:
+        bt.function([rng], [x, y])
+    lines = test_two_draws_from_one_state_are_an_error_that_names_both_lines.__code__.co_firstlineno
+    assert f"test_random_stream.py:{lines + 3}" in str(raised.value)
+    assert f"test_random_stream.py:{lines + 4}" in str(raised.value)
+    bt.function([rng], [x, after.uniform(size=3)[1]])  # each from a state of its own
+    bt.function([rng], [x, rng.normal(size=3)[1]])  # equal draws are one
+    bt.function([rng], y)  # a draw that is not used is no draw
+    with bt.config.change_flags(random__shared_state="ignore"):
+        bt.function([rng], [x, y])
+    with bt.config.change_flags(random__shared_state="warn"), pytest.warns(UserWarning, match="begin from one state"):
+        bt.function([rng], [x, y])
+
+
+def test_children_are_as_one_draw():
+    rng = pt.random.rng("rng", "Threefry")
+    after, children = rng.split(2)
+    bt.function([rng], [after, *children, rng.fold(7)])
+    with pytest.raises(ValueError, match="two different draws"):
+        bt.function([rng], [children[0], rng.normal(size=2)[1]])
+
+
+def test_draws_of_one_state_within_loops_and_graphs():
+    rng = pt.random.rng("rng", "Threefry")
+    inner = pt.random.rng("inner", "Threefry")
+    both = bt.compile.builders.OpFromGraph([inner], [inner.normal()[0], inner.normal()[1] + inner.uniform()[1]])
+    with pytest.raises(ValueError, match="two different draws"):
+        bt.function([rng], both(rng))
+
+
+def test_dead_draws_leave_the_graph_and_others_as_they_are():
+    for kind, state in (("PCG64", np.random.default_rng(3)), ("Threefry", bt.random.stream(3))):
+        rng = pt.random.rng("rng", kind)
+        first, x = rng.normal(size=3)
+        second, y = first.normal(size=4)
+        z = second.normal(size=5)[1]
+        f, g = bt.function([rng], z), bt.function([rng], [z, x, y])
+        assert np.array_equal(f(state), g(state)[0])
+        h = bt.function([rng], second)
+        if kind == "Threefry":  # only the numbers of the draws are left
+            assert "f64" not in h.dprint("program", file="str")
+            assert "f64[4]" not in f.dprint("program", file="str")

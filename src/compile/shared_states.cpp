@@ -1,0 +1,75 @@
+#include "compile/shared_states.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "bitale/core/config.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/core/warning.hpp"
+#include "bitale/graph/inner_graph.hpp"
+#include "bitale/graph/random_type.hpp"
+#include "graph/state_reader.hpp"
+
+namespace bitale {
+
+namespace {
+
+bool has_random_output(const Apply& node) {
+  for (int k = 0; k < int(node.output_count()); ++k)
+    if (as_random(node.output(k).type())) return true;
+  return false;
+}
+
+// Whether the node draws from that input, rather than passing it on.
+bool draws_from(const Apply& node, int input) {
+  for (int k = 0; k < int(node.output_count()); ++k) {
+    if (!as_random(node.output(k).type())) continue;
+    const std::vector<int> passed = node.op().view_of(node, k);
+    if (std::find(passed.begin(), passed.end(), input) == passed.end()) return true;
+  }
+  return false;
+}
+
+const StateReader* as_reader(const Apply& node) { return dynamic_cast<const StateReader*>(&node.op()); }
+
+std::string place_of(const Apply& node) {
+  const std::string line = node.provenance().where.str();
+  return cat(node.op().label(), line.empty() ? std::string() : cat(", made at ", line));
+}
+
+void complain(const Variable& state, const Apply& first, const Apply& second) {
+  const std::string policy = config::get("random__shared_state");
+  if (policy == "ignore") return;
+  ValueError error(cat("function: two different draws begin from one state of the generator `", state.str(), "`"));
+  error.add("first", place_of(first));
+  error.add("second", place_of(second));
+  error.add("hint",
+            "draw from the next state that the first gives, or from a generator of its own; "
+            "random__shared_state=\"ignore\" allows draws of which a call uses one");
+  if (policy == "raise") throw error;
+  warn(error.what());
+}
+
+}  // namespace
+
+void check_states(const FunctionGraph& graph) {
+  std::unordered_map<const VariableNode*, Apply> drawn;
+  std::unordered_set<const Opaque*> seen;
+  for (auto& node : graph.toposort()) {
+    if (!has_random_output(node)) continue;
+    const StateReader* reader = as_reader(node);
+    if (reader && reader->is_part_of_draw()) continue;
+    for (int i = 0; i < int(node.inputs().size()); ++i) {
+      const Variable& state = node.input(i);
+      if (!as_random(state.type()) || !draws_from(node, i)) continue;
+      const auto [first, is_new] = drawn.try_emplace(state.node(), node);
+      if (!is_new && !(reader && as_reader(first->second))) complain(state, first->second, node);
+    }
+    if (const InnerGraph* inner = inner_graph_of(node.op()); inner && seen.insert(inner).second)
+      check_states(FunctionGraph(inner->inputs(), inner->outputs()));
+  }
+}
+
+}  // namespace bitale
