@@ -106,7 +106,7 @@ Expr poisson_by_inversion(Expr u, Expr rate) {
     probability = probability * (rate * (1.0 / k));
     sum = sum + probability;
   }
-  return program::rare_math_call("bt_random_poisson_again", u > sum, count, {u, rate});
+  return program::rare_math_call("bt_random_poisson_again", ~((u <= sum) & (rate >= 0)), count, {u, rate});
 }
 
 // PTRS (Hormann, 1993), without the squeezes that spare scalar code the logarithms. One in five attempts is refused, so

@@ -78,7 +78,7 @@ Expr erfinv(Expr x) {
 
 Expr erfinv_inside(Expr x) {
   const Expr w = -log_of_normal(fma(-x, x, x.pool().number(1, x.dtype())));
-  return rare_math_call("bt_erfinv", w > most_central, x * central(w), {x});
+  return rare_math_call("bt_erfinv", (w > most_central) | ~(abs(x) < 1), x * central(w), {x});
 }
 
 Expr erfcinv(Expr x) {
