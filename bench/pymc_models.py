@@ -45,8 +45,9 @@ def show(found):
     print(f"our share of the first call, median  (target 60 ms)    {milliseconds(statistics.median(linking)):>10}")
     print(f"our share of the first call, worst   (target 400 ms)   {milliseconds(max(linking)):>10}")
     print(f"the same, code kept, median          (target 20 ms)    {milliseconds(median(again, 'linking', names)):>10}")
+    print(f"peak memory above that of PyMC       (target 60 MB)    {max(ours[n]['memory'] for n in ours):>7.0f} MB")
     for mode, peer in peers.items():
-        print(f"{mode}: rewriting {milliseconds(median(peer, 'rewriting', names))}, linking and first call "
+        print(f"{mode}: peak memory {max(peer[n]['memory'] for n in peer):.0f} MB, rewriting {milliseconds(median(peer, 'rewriting', names))}, linking and first call "
               f"{milliseconds(median(peer, 'linking', names))}, worst {milliseconds(max(peer[n]['linking'] for n in names))}")
     if peers:
         ratios = {n: ours[n]["call"] / min(peer[n]["call"] for peer in peers.values()) for n in names}

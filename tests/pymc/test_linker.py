@@ -82,15 +82,6 @@ def test_errors_name_the_node_and_line():
     assert f(np.zeros(6)) == 1.0
 
 
-def test_random_graphs_are_left_to_pytensor():
-    rng = pytensor.shared(np.random.default_rng(1), "rng")
-    next_rng, draw = pt.random.normal(0, 1, size=(3,), rng=rng).owner.outputs
-    f = pytensor.function([], draw, updates={rng: next_rng}, mode="BITALE")
-    expected = np.random.default_rng(1)
-    np.testing.assert_array_equal(f(), expected.normal(size=3))
-    np.testing.assert_array_equal(f(), expected.normal(size=3))
-
-
 def test_calls_from_threads():
     f = pytensor.function([x], pt.exp(x).sum(), mode="BITALE").vm.jit_fn
     values = [None] * 4
@@ -116,9 +107,3 @@ def test_cells_that_are_no_cells():
     with pytest.raises(KeyError):
         CellFunction(lambda: {}[1], [], [], seen.append)()
     assert isinstance(seen[0], KeyError)
-
-
-def test_old_pytensor_is_refused(monkeypatch):
-    monkeypatch.setattr("importlib.metadata.version", lambda name: "2.20.1")
-    with pytest.raises(ImportError, match=r"needs PyTensor 3\.\d+ or newer, and this is 2.20.1"):
-        bitale.pytensor._versions.check()

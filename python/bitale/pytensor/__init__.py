@@ -27,9 +27,11 @@ def nutpie(model: Any, **options: Any) -> Any:
     """A PyMC model, compiled by Bitale for ``nutpie.sample``; no Numba is needed.
 
     Shared data have the values of this moment; the result's `with_data` gives a model with others. var_names: which variables the trace has
-    besides the free ones (default: all); initial_points, jitter_rvs: as nutpie's own ``compile_pymc_model``. ImportError without nutpie;
+    besides the free ones (default: all); initial_points, jitter_rvs: as nutpie's own ``compile_pymc_model``. ImportError without PyMC or nutpie;
     ConversionError for random variables among those of the trace.
     """
-    from bitale.pytensor.nutpie_model import compile_model  # which needs PyMC
+    for package in ("pymc", "nutpie"):
+        _versions.check(package, "bitale.pytensor.nutpie")
+    from bitale.pytensor.nutpie_model import compile_model
 
     return compile_model(model, **options)

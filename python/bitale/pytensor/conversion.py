@@ -71,6 +71,7 @@ def input_type(variable: Variable) -> Any:
     return converted_type(variable.type)
 
 
+_MISSING: Any = object()  # stands for a variable that has no counterpart
 _warned: set[str] = set()
 
 
@@ -109,6 +110,8 @@ class Conversion:
         found = [self._leaf(v) if v.owner is None else self.variables.get(v) for v in outputs]
         if self._refused:
             raise ConversionError(self._refused)
+        for op, (_, why) in self.report.callbacks.items():
+            _warn_once(op, why)
         return found
 
     def add_inputs(self, variables: Sequence[Variable]) -> list[Any]:
@@ -151,20 +154,18 @@ class Conversion:
                 made = input_type(variable)(name=variable.name)
         except TypeError as error:
             self._refused[f"{variable}"] = str(error)
-            return None
+            return _MISSING
         self.inputs[variable] = made
         return made
 
     def _convert_node(self, node: Any) -> None:
         inputs = [self._leaf(x) if x.owner is None else self.variables[x] for x in node.inputs]
-        if self._refused:
-            outputs = [None] * len(node.outputs)
-            if converter_of(node.op) is None:
-                self._note_refusal(node)
+        if any(x is _MISSING for x in inputs):
+            outputs = self._refuse(node)
         else:
             outputs = self._outputs_of(node, inputs)
         for variable, value in zip(node.outputs, outputs):
-            if variable.name and value is not None and value.owner is not None and value.name is None:
+            if variable.name and value is not _MISSING and value.owner is not None and value.name is None:
                 value.name = variable.name
             self.variables[variable] = value
 
@@ -181,27 +182,24 @@ class Conversion:
                 why = str(reason) or why
             except ConversionError as error:  # of an inner graph
                 if self.strict:
-                    self._refused.update(error.reasons)
-                    return [None] * len(node.outputs)
+                    return self._refuse(node, error.reasons)
                 why = str(error)
             except (TypeError, ValueError, NotImplementedError) as error:  # what Bitale refuses of this node, PyTensor may know how to run
                 why = str(error).split("\n", 1)[0]
         name = type(node.op).__name__ if convert is None else str(node.op)
         if self.strict:
-            self._refused[name] = why
-            return [None] * len(node.outputs)
+            return self._refuse(node, {name: why})
         try:
             outputs = callback(node, inputs)
         except TypeError as error:
-            self._refused[name] = str(error)
-            return [None] * len(node.outputs)
+            return self._refuse(node, {name: str(error)})
         self.report.add_callback(name, why)
-        _warn_once(name, why)
         return outputs
 
-    def _note_refusal(self, node: Any) -> None:
-        if self.strict:
-            self._refused.setdefault(type(node.op).__name__, "no converter is registered for it")
+    def _refuse(self, node: Any, reasons: dict[str, str] | None = None) -> list[Any]:
+        """Notes why, and gives variables for the node's outputs, so that the conversion goes on and finds what else is refused."""
+        self._refused.update(reasons or {})
+        return [converted_type(x.type)() if is_expressible(x.type) else _MISSING for x in node.outputs]
 
 
 def with_conversion(convert: Callable[..., Any]) -> Callable[..., Any]:

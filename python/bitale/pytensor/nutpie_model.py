@@ -7,17 +7,12 @@ from types import SimpleNamespace
 from typing import Any, Iterable
 
 import numpy as np
+from nutpie import compile_pymc as _nutpie
 from pymc.initial_point import make_initial_point_fn
 
 import bitale as bt
 from bitale.pytensor.conversion import Conversion
 from bitale.pytensor.linker import prepare_inner_graph
-
-try:
-    from nutpie import compile_pymc as _nutpie
-except ModuleNotFoundError as error:
-    raise ImportError("bitale.pytensor.nutpie needs nutpie 0.16 or newer: pip install nutpie") from error
-
 
 @dataclasses.dataclass(frozen=True)
 class CompiledModel(_nutpie.CompiledPyMCModel):

@@ -1,22 +1,23 @@
-"""Which PyTensor the bridge needs."""
+"""Which PyTensor the bridge needs, and which PyMC and nutpie for nutpie's models."""
 
 from __future__ import annotations
 
 import importlib
 import importlib.metadata
 
-_NEEDED = (3, 3)
+_NEEDED = {"pytensor": ("PyTensor", (3, 3)), "pymc": ("PyMC", (6, 4)), "nutpie": ("nutpie", (0, 16))}
 
 
-def check() -> None:
-    """ImportError where PyTensor is absent or too old."""
-    needed = ".".join(map(str, _NEEDED))
+def check(package: str = "pytensor", who: str = "bitale.pytensor") -> None:
+    """ImportError where the package is absent or too old."""
+    name, least = _NEEDED[package]
+    needed = ".".join(map(str, least))
     try:
-        importlib.import_module("pytensor")
+        importlib.import_module(package)
     except ModuleNotFoundError as error:
-        if error.name != "pytensor":
+        if error.name != package:
             raise
-        raise ImportError(f"bitale.pytensor needs PyTensor {needed} or newer, and there is none: pip install 'pytensor>={needed}'") from None
-    found = importlib.metadata.version("pytensor")
-    if tuple(int(part) for part in found.split(".")[:2] if part.isdigit()) < _NEEDED:
-        raise ImportError(f"bitale.pytensor needs PyTensor {needed} or newer, and this is {found}")
+        raise ImportError(f"{who} needs {name} {needed} or newer, and there is none: pip install '{package}>={needed}'") from None
+    found = importlib.metadata.version(package)
+    if tuple(int(part) for part in found.split(".")[:2] if part.isdigit()) < least:
+        raise ImportError(f"{who} needs {name} {needed} or newer, and this is {found}: pip install --upgrade '{package}>={needed}'")

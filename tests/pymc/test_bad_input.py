@@ -1,0 +1,217 @@
+"""What users get wrong: a clear error, and a process that lives."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pymc as pm
+import pytensor
+import pytensor.tensor as pt
+import pytest
+from pytensor.compile.builders import OpFromGraph
+from pytensor.graph.basic import Apply
+from pytensor.graph.op import Op
+
+import bitale.pytensor
+from bitale.pytensor import ConversionError
+
+v, s = pt.dvector("v"), pt.dscalar("s")
+
+
+class Unknown(Op):
+    __props__ = ("factor",)
+
+    def __init__(self, factor):
+        self.factor = factor
+
+    def make_node(self, x):
+        return Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, output_storage):
+        output_storage[0][0] = np.asarray(inputs[0] * self.factor)
+
+
+class Foreign(Unknown):
+    pass
+
+
+class Strange(Unknown):
+    pass
+
+
+class Failing(Unknown):
+    def perform(self, node, inputs, output_storage):
+        if np.any(np.asarray(inputs[0]) > 1):
+            raise ArithmeticError("a likelihood that fails")
+        output_storage[0][0] = np.asarray(inputs[0])
+
+
+def test_strict_names_all_ops_in_inner_graphs_too():
+    block = OpFromGraph([v], [Foreign(2)(v)])
+    steps = pytensor.scan(lambda e, p: p + Strange(3)(e), sequences=v, outputs_info=[np.float64(0)], return_updates=False)
+    with pytest.raises(ConversionError) as error:
+        bitale.pytensor.function([v], [Unknown(1)(v), block(v), steps], strict=True)
+    assert {name.split("{")[0] for name in error.value.reasons} == {"Unknown", "Foreign", "Strange"}
+    assert all(name in str(error.value) for name in ("Unknown", "Foreign", "Strange"))
+
+
+def test_unknown_ops_in_inner_graphs_are_called_back():
+    block = OpFromGraph([v], [Foreign(2)(v)])
+    steps = pytensor.scan(lambda e, p: p + Strange(3)(e), sequences=v, outputs_info=[np.float64(0)], return_updates=False)
+    with pytest.warns(UserWarning, match="called back"):
+        f = pytensor.function([v], [block(v), steps], mode="BITALE")
+    assert f.maker.linker.report().interpreted is None
+    doubled, sums = f([1.0, 2.0])
+    np.testing.assert_allclose(doubled, [2, 4])
+    np.testing.assert_allclose(sums, [3, 9])
+
+
+@pytest.mark.parametrize("wrong", [np.zeros((2, 2)), np.float64(1), np.zeros(3, dtype="complex128"), np.array(["a"]), "text"])
+def test_shared_variables_of_another_dtype_or_rank(wrong):
+    data = pytensor.shared(np.arange(3.0), "data")
+    f = pytensor.function([s], (data * s).sum(), mode="BITALE")
+    with pytest.raises((TypeError, ValueError)):
+        data.set_value(wrong)
+    assert f(2.0) == 6.0
+    data.container.storage[0] = wrong  # past PyTensor's own check
+    with pytest.raises((TypeError, ValueError, NotImplementedError)):
+        f(2.0)
+    data.set_value(np.arange(4.0))
+    assert f(2.0) == 12.0
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int64", "uint8"])
+def test_values_of_a_dtype_that_fits(dtype):
+    """Past PyTensor's check, values of a dtype that is a part of the variable's are taken as they are."""
+    data = pytensor.shared(np.arange(3.0), "data")
+    f = pytensor.function([v], (data * v).sum(), mode="BITALE")
+    f.trust_input = True
+    data.container.storage[0] = np.array([5, 1, 2], dtype=dtype)
+    assert f(np.array([1, 2, 3], dtype=dtype)) == 13.0
+
+
+def test_arguments_of_another_dtype_or_rank():
+    f = pytensor.function([v], v.sum(), mode="BITALE")
+    f.trust_input = True  # PyTensor checks nothing then
+    for wrong in (np.zeros((2, 2)), np.float64(1), None, "text", np.zeros(3, dtype="complex64")):
+        with pytest.raises((TypeError, ValueError, NotImplementedError)):
+            f(wrong)
+    assert f(np.ones(3)) == 3.0
+
+
+def test_an_op_that_fails_in_a_chain():
+    @pytensor.wrap_py([pt.dscalar], [pt.dscalar])
+    def fails(value):
+        raise ArithmeticError("a likelihood that fails")
+
+    f = pytensor.function([s], pt.exp(Failing(1)(s)) + 1, mode="BITALE")
+    for _ in range(3):
+        with pytest.raises(ArithmeticError, match="a likelihood that fails"):
+            f(2.0)
+        assert f(0.0) == 2.0
+    f = pytensor.function([s], pt.log(fails(s)), mode="BITALE")
+    with pytest.raises(ArithmeticError):
+        f(2.0)
+
+
+@pytest.mark.parametrize("start", [np.nan, np.inf, -np.inf])
+def test_starts_that_are_not_finite(start):
+    with pm.Model() as model:
+        a = pm.Normal("a")
+        pm.Normal("y", a, pm.HalfNormal("sigma"), observed=[1.0, 2.0])
+    with model, pytest.raises(pm.exceptions.SamplingError):
+        pm.sample(5, tune=5, chains=1, backend="BITALE", initvals={"a": start}, progressbar=False, compute_convergence_checks=False)
+    nutpie = pytest.importorskip("nutpie")
+    compiled = bitale.pytensor.nutpie(model, initial_points={"a": np.asarray(start)}, jitter_rvs=set())
+    with pytest.raises(RuntimeError):
+        nutpie.sample(compiled, draws=5, tune=5, chains=1, progress_bar=False)
+    with model:  # the process and the model are as they were
+        pm.sample(5, tune=5, chains=1, backend="BITALE", progressbar=False, compute_convergence_checks=False)
+
+
+def _after_an_interrupt(body: str) -> str:
+    """What a process prints that is interrupted (as by ctrl-C) when it has printed "ready"."""
+    script = textwrap.dedent(
+        """
+        import warnings; warnings.simplefilter("ignore")
+        import numpy as np, pymc as pm, pytensor, pytensor.tensor as pt
+        import bitale.pytensor
+        """
+    ) + textwrap.dedent(body)
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    process = subprocess.Popen([sys.executable, "-u", "-c", script], stdout=subprocess.PIPE, text=True, env=environment)
+    try:
+        assert process.stdout.readline().strip() == "ready"
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=120)
+    finally:
+        process.kill()
+    assert process.returncode == 0
+    return output
+
+
+def test_an_interrupt_while_pymc_samples():
+    output = _after_an_interrupt(
+        """
+        with pm.Model():
+            a = pm.Normal("a", shape=50)
+            def ready(trace, draw):
+                if draw.draw_idx == 20:
+                    print("ready", flush=True)
+            try:
+                pm.sample(10**7, tune=10, chains=1, cores=1, backend="BITALE", progressbar=False, callback=ready, compute_convergence_checks=False)
+                print("returned")
+            except KeyboardInterrupt:
+                print("interrupted")
+        x = pt.dscalar("x")
+        print(pytensor.function([x], x + 1, mode="BITALE")(1.0))
+        """
+    )
+    assert output.split()[0] in ("returned", "interrupted") and output.split()[-1] == "2.0"
+
+
+def test_an_interrupt_in_an_op_written_in_python():
+    output = _after_an_interrupt(
+        """
+        import time
+        @pytensor.wrap_py([pt.dscalar], [pt.dscalar])
+        def slow(value):
+            if value > 0:
+                print("ready", flush=True)
+                time.sleep(100)
+            return np.asarray(value)
+        x = pt.dscalar("x")
+        f = pytensor.function([x], pt.exp(slow(x)), mode="BITALE")
+        try:
+            f(1.0)
+        except KeyboardInterrupt:
+            print("interrupted", f(0.0))
+        """
+    )
+    assert output.split() == ["interrupted", "1.0"]
+
+
+def test_pytensor_that_is_too_old_or_absent(monkeypatch):
+    monkeypatch.setattr("importlib.metadata.version", lambda name: "2.20.1")
+    with pytest.raises(ImportError, match=r"needs PyTensor 3\.\d+ or newer, and this is 2.20.1"):
+        bitale.pytensor._versions.check()
+    monkeypatch.undo()
+    monkeypatch.setitem(sys.modules, "pytensor", None)
+    with pytest.raises(ImportError, match=r"needs PyTensor 3\.\d+ or newer, and there is none: pip install"):
+        bitale.pytensor._versions.check()
+
+
+@pytest.mark.parametrize("package, needed", [("pymc", "PyMC 6"), ("nutpie", "nutpie 0.16")])
+def test_packages_that_nutpie_models_need(monkeypatch, package, needed):
+    monkeypatch.setattr("importlib.metadata.version", lambda name: "0.9.3" if name == package else "99.0")
+    with pytest.raises(ImportError, match=rf"needs {needed}.* or newer, and this is 0.9.3"):
+        bitale.pytensor.nutpie(None)
+    monkeypatch.undo()
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(ImportError, match=rf"needs {needed}.* or newer, and there is none: pip install"):
+        bitale.pytensor.nutpie(None)
