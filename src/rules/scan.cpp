@@ -1,10 +1,12 @@
 // Scans: those that share states are one, what nobody reads is not computed, who reads the last element of a trace
-// reads the final state, and what does not depend on the states is computed for all steps at once.
+// reads the final state, what does not depend on the states is computed for all steps at once, and states that are
+// sums or late copies of that are no states.
 #include <algorithm>
 
 #include "bitale/core/error.hpp"
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/ordered.hpp"
 #include "bitale/ops/scan.hpp"
 #include "bitale/rewriting/passes.hpp"
 #include "graph/calculus.hpp"
@@ -450,6 +452,108 @@ void push_out(FunctionGraph& graph) {
   }
 }
 
+// ---- states that need no loop ---------------------------------------------------------------------------------------
+
+// The other operand, if `next` is the sum or product of the state and that.
+std::optional<Variable> combined_with(const Variable& state, const Variable& next, std::string_view name) {
+  if (!next.has_owner()) return std::nullopt;
+  const Apply node = next.owner();
+  const ScalarOp* scalar = node.op().elementwise();
+  if (!scalar || scalar->name != name || node.inputs().size() != 2) return std::nullopt;
+  for (int k = 0; k < 2; ++k)
+    if (node.input(k).same_as(state) && node.input(1 - k).type()->equals(*state.type())) return node.input(1 - k);
+  return std::nullopt;
+}
+
+// What steps compute without any state's help is computed for all steps at once. A state that becomes such a value is
+// read from there, one step late; one to which such values are added is their sum, or where steps read it their running
+// sum, and likewise with products.
+struct FreeState {
+  enum class Kind { late, sum, running_sum, running_product } kind;
+  std::size_t state;
+  Variable traced;  // in a step: what it becomes, or what is added
+  bool is_read;     // by the steps
+};
+
+std::vector<FreeState> free_states_of(const ScanParts& parts) {
+  std::vector<FreeState> out;
+  PointerSet of_states;
+  for (auto& state : parts.states) of_states.insert(state.node());
+  const auto is_of_states = [&](const Variable& v) { return of_states.contains(v.node()); };
+  for (const Apply& each : toposort(results_of(parts)))
+    if (std::any_of(each.inputs().begin(), each.inputs().end(), is_of_states))
+      for (auto& output : each.outputs()) of_states.insert(output.node());
+  for (std::size_t k = 0; k < parts.states.size(); ++k) {
+    const Variable &state = parts.states[k], &next = parts.next[k];
+    if (!as_tensor(state.type()) || !is_float(state.dtype())) continue;
+    auto addend = combined_with(state, next, "add"), factor = combined_with(state, next, "mul");
+    if (addend && is_of_states(*addend)) addend.reset();
+    if (factor && is_of_states(*factor)) factor.reset();
+    if (!addend && !factor && is_of_states(next)) continue;
+    Variables others = results_of(parts);
+    if (addend || factor) others.erase(others.begin() + std::ptrdiff_t(k));
+    const Variables leaves = graph_inputs(others);
+    const bool is_read = std::any_of(leaves.begin(), leaves.end(), [&](auto& leaf) { return leaf.same_as(state); });
+    using Kind = FreeState::Kind;
+    const Kind kind = addend ? (is_read ? Kind::running_sum : Kind::sum) : factor ? Kind::running_product : Kind::late;
+    // A running sum of arrays would be as many arrays as there are steps.
+    if ((kind == Kind::running_sum || kind == Kind::running_product) && state.ndim() > 0) continue;
+    const Variable traced = addend ? *addend : factor ? *factor : next;
+    if (traced.type()->equals(*state.type())) out.push_back({kind, k, traced, is_read});
+  }
+  return out;
+}
+
+bool free_states(FunctionGraph& graph, const Apply& node) {
+  Loop loop = loop_of(node);
+  ScanParts& parts = loop.parts;
+  const std::vector<FreeState> freed = free_states_of(parts);
+  if (freed.empty()) return false;
+  ScanParts map = parts;
+  for (auto* list : {&map.states, &map.initial, &map.next, &map.traced}) list->clear();
+  for (auto& each : freed) map.traced.push_back(each.traced);
+  const Apply traces = make_scan(map);
+  Replacements pairs;
+  for (std::size_t m = freed.size(); m-- > 0;) {
+    const auto [kind, k, traced, is_read] = freed[m];
+    const Variable first = expand_dims(parts.initial[k], 0), trace = traces.output(int(m));
+    const auto is_asked_for = [&](const Variable& final) { return !graph.clients(final).empty(); };
+    Variable final, whole;  // the state after each number of steps, from none on
+    using Kind = FreeState::Kind;
+    if (kind == Kind::sum) {
+      final = add(parts.initial[k], sum(trace, std::vector<int>{0}));
+    } else {
+      whole = join(0, {first, trace});
+      if (kind == Kind::running_sum) whole = cumsum(whole, 0);
+      if (kind == Kind::running_product) whole = cumprod(whole, 0);
+      final = subtensor(whole, {IndexItem(-1)});
+    }
+    for (auto& old : loop.finals[k])
+      if (is_asked_for(old)) pairs.emplace_back(old, fit(final, old).value_or(final));
+    if (is_read) {
+      parts.sequences.push_back(
+          with_static_shape_of(trace, subtensor(whole, {IndexItem(Slice{{}, Operand(parts.n_steps), {}})})));
+      parts.elements.push_back(parts.states[k]);
+    }
+    const auto at = std::ptrdiff_t(k);
+    parts.states.erase(parts.states.begin() + at);
+    parts.initial.erase(parts.initial.begin() + at);
+    parts.next.erase(parts.next.begin() + at);
+    loop.finals.erase(loop.finals.begin() + at);
+  }
+  put_in_place(graph, loop, std::move(pairs), "scan_free_states");
+  return true;
+}
+
+void free_all_states(FunctionGraph& graph) {
+  const RuleScope scope("scan_free_states");
+  for (bool changed = true; changed;) {  // one that is free may free others
+    changed = false;
+    for (const Apply& node : scans_of(graph))
+      if (graph.contains(node) && !scan_op(node)->layout().has_until) changed |= free_states(graph, node);
+  }
+}
+
 // ---- the last element of a trace ------------------------------------------------------------------------------------
 
 // Of a trace of a state's next values: the final state, if there is a step.
@@ -500,6 +604,11 @@ const RegisterPasses passes({
      {"fast_run", "fast_compile", "scan"},
      "Traces and states of a scan that nobody reads are not computed.",
      remove_unread},
+    {"scan_free_states",
+     0.29,
+     {"fast_run", "scan"},
+     "States that become, add up or multiply what no state enters are computed from all steps at once.",
+     free_all_states},
     {"scan_push_out",
      0.3,
      {"fast_run", "scan"},

@@ -524,3 +524,40 @@ def test_scalars_that_runtime_functions_read_and_write(linker):
     got = f(value)
     np.testing.assert_allclose(np.stack(got[:2], 1), expected, rtol=1e-12)
     np.testing.assert_allclose(got[3], numeric(lambda v: f(v)[2], [value], 0), rtol=1e-6, atol=1e-7)
+
+
+# ---- states that leave the loop ----
+
+
+def test_states_that_are_sequences_or_sums_are_no_loop():
+    y, mu, phi = pt.dvector("y"), pt.dscalar("mu"), pt.dscalar("phi")
+    _, terms = bt.scan(
+        lambda y_t, before: (y_t, (y_t - mu - phi * (before - mu)) ** 2), y, [mu, None], return_updates=False
+    )
+    cost = terms.sum()
+    outputs = [cost, *bt.grad(cost, [y, mu, phi])]
+    f = bt.function([y, mu, phi], outputs)
+    assert not any("Scan" in str(node.op) for node in f.maker.fgraph.toposort())
+    oracle = bt.function([y, mu, phi], outputs, mode="FAST_COMPILE")
+    for n in (0, 1, 2, 9):
+        values = rng.normal(size=n), 0.3, 0.8
+        for got, expected in zip(f(*values), oracle(*values)):
+            np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize("n", [0, 1, 6])
+def test_final_values_of_states_that_steps_do_not_read(n):
+    x, s0 = pt.fvector("x"), pt.fscalar("s0")
+    xs = np.arange(n, dtype="float32") + 1
+
+    def step(x_t, last, total, mixed):
+        return pt.exp(x_t), total + x_t**2, mixed + x_t * last
+
+    results = bt.scan(step, x, [s0, s0, s0], return_updates=False)
+    finals = [pt.concatenate([s0[None], each])[-1] for each in results]
+    got = call([x, s0], finals, [xs, np.float32(2)])
+    last = total = mixed = 2.0
+    for each in xs:
+        last, total, mixed = np.exp(each), total + each**2, mixed + each * last
+    np.testing.assert_allclose(got, [last, total, mixed], rtol=1e-5)
+    assert all(each.dtype == "float32" for each in got)
