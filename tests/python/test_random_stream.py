@@ -386,3 +386,83 @@ def test_dead_draws_leave_the_graph_and_others_as_they_are():
         if kind == "Threefry":  # only the numbers of the draws are left
             assert "f64" not in h.dprint("program", file="str")
             assert "f64[4]" not in f.dprint("program", file="str")
+
+
+# ---- distributions of one's own --------------------------------------------------------------------------------------
+
+
+@pt.random.from_quantile
+def gompertz(u, eta, b):
+    """With this shape and rate."""
+    return pt.log1p(-pt.log1p(-u) / eta) / b
+
+
+@pt.random.distribution
+def mixture(draws, p, far=5.0, size=None):
+    return draws.normal(0, 1, size=size) + far * draws.bernoulli(p, size=size)
+
+
+class Zipf(pt.random.RandomVariable):
+    name, signature, dtype = "zipf", "()->()", "int64"
+
+    def rng_fn(self, rng, a, size):
+        return rng.zipf(a, size)
+
+
+class Simplex(pt.random.RandomVariable):
+    name, signature = "simplex", "(k)->(k)"
+
+    def rng_fn(self, rng, alpha, size):
+        return rng.dirichlet(alpha, size)
+
+
+@pytest.mark.parametrize("kind", ["PCG64", "Threefry"])
+def test_a_distribution_from_its_quantiles(kind):
+    rng = pt.random.rng("rng", kind)
+    eta = pt.dscalar("eta")
+    after, x = gompertz(eta, 2.0, size=100_000, rng=rng, return_next_rng=True)
+    f = bt.function([rng, eta], [x, after, bt.grad(x.sum(), eta)])
+    state = np.random.default_rng(1) if kind == "PCG64" else bt.random.stream(1)
+    drawn, end, slope = f(state, 0.5)
+    assert stats.kstest(drawn, stats.gompertz(0.5, scale=0.5).cdf).pvalue > 1e-3
+    assert np.isclose(slope, (f(state, 0.5 + 1e-6)[0].sum() - f(state, 0.5 - 1e-6)[0].sum()) / 2e-6, rtol=1e-5)
+    assert gompertz([0.5, 1.0], 2.0, rng=rng).type.shape == (2,)
+    if kind == "Threefry":
+        assert "f64[100000]" not in bt.function([rng], gompertz(0.5, 2.0, size=100_000, rng=rng).sum()).dprint("program", file="str")
+
+
+def test_a_composition():
+    rng = bt.shared(bt.random.stream(1))
+    after, x = mixture(0.25, size=(200, 500), rng=rng, return_next_rng=True, name="x")
+    f = bt.function([], x, updates={rng: after})
+    first, second = f(), f()
+    assert x.name == "x" and first.shape == (200, 500) and not np.array_equal(first, second)
+    assert abs(first.mean() - 1.25) < 0.05 and rng.get_value().drawn == 4
+    alone = bt.function([], mixture(0.5, far=3.0, size=4))  # a generator of its own, with a default update
+    assert not np.array_equal(alone(), alone())
+    with pytest.raises(TypeError, match="size"):
+        pt.random.distribution(lambda draws: draws.normal())
+
+
+@pytest.mark.parametrize("kind", ["PCG64", "MT19937", "Threefry"])
+def test_a_distribution_from_python(kind):
+    rng = pt.random.rng("rng", kind)
+    after, x = Zipf()(3.0, size=1000, rng=rng, return_next_rng=True)
+    y = Simplex()(np.array([1.0, 2.0, 3.0]), size=(2, 3), rng=after)
+    f = bt.function([rng], [x, y, after])
+    state = bt.random.stream(4) if kind == "Threefry" else np.random.Generator(getattr(np.random, kind)(4))
+    drawn, shares, end = f(state)
+    assert drawn.dtype == np.int64 and drawn.shape == (1000,) and np.array_equal(f(state)[0], drawn)
+    assert shares.shape == (2, 3, 3) and np.allclose(shares.sum(-1), 1)
+    if kind == "Threefry":
+        assert end == bt.random.Stream(4, 1)
+    else:
+        same = np.random.Generator(getattr(np.random, kind)(4))
+        assert np.array_equal(same.zipf(3.0, 1000), drawn)
+        np.testing.assert_equal(end.bit_generator.state, same.bit_generator.state)
+    with pytest.raises(ValueError, match="batch dimensions"):
+        Zipf()(np.ones((2, 3)), size=3, rng=rng)
+    with pytest.raises(TypeError, match="expected 1 parameters, got 2"):
+        Zipf()(1.0, 2.0, rng=rng)
+    with pytest.raises(ValueError, match="two different draws"):
+        bt.function([rng], [x, rng.normal(size=2)[1]])

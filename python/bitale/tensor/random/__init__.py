@@ -11,6 +11,7 @@ Names and arguments are PyTensor's. See docs/random.md.
 from bitale._core import RandomGeneratorType, RandomGeneratorVariable
 from bitale.tensor.random.basic import *
 from bitale.tensor.random.basic import __all__ as _distributions
+from bitale.tensor.random.custom import RandomVariable, distribution, from_quantile
 from bitale.tensor.random.stream import RandomStream
 from bitale.tensor.random.variable import as_rng, default_rng, random_generator_type, rng, shared_rng
 
@@ -19,8 +20,11 @@ __all__ = [
     "RandomGeneratorType",
     "RandomGeneratorVariable",
     "RandomStream",
+    "RandomVariable",
     "as_rng",
     "default_rng",
+    "distribution",
+    "from_quantile",
     "random_generator_type",
     "rng",
     "shared_rng",

@@ -83,14 +83,17 @@ def _generator(rng: Any, who: str) -> tuple[Any, bool]:
     raise TypeError(f"{who}: expected a random generator, such as pt.random.rng() or pt.random.shared_rng(seed=1), got {rng!r}")
 
 
-def _distribution(make: Callable[..., TensorVariable]) -> Callable[..., Any]:
+def _as_function(make: Callable[..., TensorVariable]) -> Callable[..., Any]:
     """make(source, *parameters, size=) with the keywords that all distributions have."""
     import functools
     import inspect
 
     who = make.__name__
     own = inspect.signature(make)
-    names = [name for name in own.parameters if name not in ("source", "size")]
+    names = list(own.parameters)[1:]
+    if not names or "size" not in names:
+        raise TypeError(f"{who}: a distribution takes where to draw from, its parameters, and size")
+    names.remove("size")
 
     @functools.wraps(make)
     def function(*args: Any, rng: Any = None, dtype: Any = None, name: str | None = None, return_next_rng: bool = False, **kwargs: Any) -> Any:
@@ -98,7 +101,8 @@ def _distribution(make: Callable[..., TensorVariable]) -> Callable[..., Any]:
         bound.apply_defaults()
         given, is_own = _generator(rng, who)
         source = _Source(given)
-        arguments = {**bound.arguments, "source": source, "size": _as_size(bound.arguments["size"], who)}
+        source_name = next(iter(own.parameters))
+        arguments = {**bound.arguments, source_name: source, "size": _as_size(bound.arguments["size"], who)}
         out = make(**arguments)
         out = _with_dtype(out, dtype, who) if who not in _KEEPS_DTYPE else out
         if name is not None:
@@ -111,9 +115,15 @@ def _distribution(make: Callable[..., TensorVariable]) -> Callable[..., Any]:
                 (("rng", None), ("dtype", None), ("name", None), ("return_next_rng", False))]
     positional = [own.parameters[name] for name in (*names, "size")]
     function.__signature__ = own.replace(parameters=[*positional, *keywords], return_annotation=inspect.Signature.empty)  # type: ignore[attr-defined]
-    __all__.append(who)
-    globals()[who] = function
-    METHODS[who] = function
+    return function
+
+
+def _distribution(make: Callable[..., TensorVariable]) -> Callable[..., Any]:
+    """One of the distributions here: a function of the module, and a method of generators."""
+    function = _as_function(make)
+    __all__.append(make.__name__)
+    globals()[make.__name__] = function
+    METHODS[make.__name__] = function
     return function
 
 
