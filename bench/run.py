@@ -324,6 +324,16 @@ def measure_scans(rows, build, peers):
                  f"{ratios}; {durations(found['times'], ('Bitale',))}; first call {duration(found['first'])} (≤ 60 ms)", found)
 
 
+def measure_draws(rows, build, peers):
+    """Random draws against NumPy's and JAX's, what fuses with them, and a chain against C++."""
+    for one_thread in (True, False):
+        for name, found in script("draws", peers, one_thread=one_thread, build=build).items():
+            ratios = ", ".join(f"{found['times']['Bitale'] / seconds:.2f} of {rival}"
+                               for rival, seconds in found["times"].items() if rival != "Bitale")
+            rows.add(name, f"{name} ({found['target']})", "", duration(found["times"]["Bitale"]),
+                     f"{ratios}; {durations(found['times'], ('Bitale',))}", found)
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--build", type=Path, default=HERE.parent / "build" / "release",
@@ -360,6 +370,7 @@ def main():
         measure_fused(rows, build, options.peers)
         measure_calls(rows, build, options.peers)
         measure_scans(rows, build, options.peers)
+        measure_draws(rows, build, options.peers)
     measure_rewrite(rows, build)
     if options.peers and not options.cpp_only:
         measure_rewrite_peers(rows)

@@ -15,7 +15,8 @@ endforeach()
 
 # The kernels and loops by hand that bench/python compares with, as strict as ours, and as fast as GCC makes them.
 foreach(kind strict fast)
-  add_library(bench_peers_${kind} MODULE bench/cpp/peers/kernels.cpp bench/cpp/peers/scans.cpp)
+  add_library(bench_peers_${kind} MODULE bench/cpp/peers/kernels.cpp bench/cpp/peers/scans.cpp
+              bench/cpp/peers/metropolis.cpp)
   target_compile_options(bench_peers_${kind} PRIVATE -O3 -march=native)
   target_link_libraries(bench_peers_${kind} PRIVATE openblas)
   set_target_properties(bench_peers_${kind} PROPERTIES LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/bench)
