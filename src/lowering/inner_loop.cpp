@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "bitale/core/text.hpp"
+#include "bitale/graph/random_type.hpp"
 #include "lowering/plan.hpp"
 #include "program/steps.hpp"
 
@@ -76,13 +77,13 @@ class LoopBody {
       Value& value = plan_.value_of(outer);
       if (std::find(by_call_.begin(), by_call_.end(), input) != by_call_.end() && !is_state(input))
         plan_.want(outer);
-      else if (input >= sequences_ + states_ && outer.ndim() > 0 && !value.permuted_from)
+      else if (input >= sequences_ + states_ && outer.storage().ndim() > 0 && !value.permuted_from)
         plan_.want(outer);
       value.expanded = true;  // the loop may read it more than once: it is stored if it takes computing
     }
     for (int k = 0; k < states_; ++k) {
       Value& value = plan_.values_[&node_->outputs[k]];
-      carried_.push_back(plan_.new_var(Variable::of(&node_->outputs[k]).dtype()));
+      carried_.push_back(plan_.new_var(Variable::of(&node_->outputs[k]).storage().dtype));
       buffers_.push_back(-1);
       if (value.shape.empty()) {
         value.scalar = carried_.back();
@@ -612,7 +613,7 @@ class LoopBody {
 bool Plan::loop(const InnerLoop& loop) {
   for (auto list : {loop.inputs, loop.outputs})
     for (auto& variable : list)
-      if (!as_tensor(variable.type())) return false;
+      if (!as_tensor(variable.type()) && !as_random(variable.type())) return false;
   std::optional<Program> program = lower_body(FunctionGraph(Variables(loop.inputs.begin(), loop.inputs.end()),
                                                             Variables(loop.outputs.begin(), loop.outputs.end())));
   if (!program) return false;

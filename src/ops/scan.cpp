@@ -6,6 +6,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/graph/random_type.hpp"
 #include "bitale/graph/test_value.hpp"
 #include "bitale/ops/op_from_graph.hpp"
 #include "bitale/ops/ops.hpp"
@@ -317,7 +318,7 @@ void ScanOp::perform_by(const Apply& node, std::span<const Array> in, std::span<
 
 bool ScanOp::emit(Lowering& to, const Apply& node) const {
   for (auto& input : node.inputs())
-    if (!as_tensor(input.type())) return false;
+    if (!as_tensor(input.type()) && !as_random(input.type())) return false;
   return to.loop({graph_->inputs(), graph_->outputs(), layout_.sequences, layout_.states, layout_.has_until, called()});
 }
 

@@ -466,3 +466,38 @@ def test_a_distribution_from_python(kind):
         Zipf()(1.0, 2.0, rng=rng)
     with pytest.raises(ValueError, match="two different draws"):
         bt.function([rng], [x, rng.normal(size=2)[1]])
+
+
+# ---- loops -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+@pytest.mark.parametrize("kind", ["PCG64", "Threefry"])
+def test_a_loop_carries_a_state(kind, linker):
+    rng = pt.random.rng("rng", kind)
+
+    def step(x, state):
+        state, jump = state.normal(0, 1, size=3)
+        state, count = state.poisson(4.0)
+        return [0.5 * x + jump * count, state]
+
+    (path, last), _ = bt.scan(step, outputs_info=[pt.constant(np.zeros(3)), rng], n_steps=50)
+    f = bt.function([rng], [path, last], mode=bt.Mode(linker))
+    state = np.random.default_rng(1) if kind == "PCG64" else bt.random.stream(1)
+    got, end = f(state)
+    if kind == "PCG64":
+        reference, x, expected = np.random.default_rng(1), np.zeros(3), []
+        for _ in range(50):
+            x = 0.5 * x + reference.normal(0, 1, 3) * reference.poisson(4.0)
+            expected.append(x)
+        np.testing.assert_allclose(got, expected, rtol=1e-12)
+        np.testing.assert_equal(end.bit_generator.state, reference.bit_generator.state)
+    else:
+        unrolled, x, values = rng, pt.constant(np.zeros(3)), []
+        for _ in range(50):
+            x, unrolled = step(x, unrolled)
+            values.append(x)
+        np.testing.assert_allclose(got, bt.function([rng], pt.stack(values))(state), rtol=1e-12)
+        assert end == bt.random.Stream(1, 100)
+        if linker == "jit":
+            assert "perform" not in f.dprint("program", file="str")
