@@ -257,7 +257,9 @@ define("tri_gamma", as_float, in_double(_trigamma), 512)
 define("polygamma", lambda n, x: as_float(x), in_double(_polygamma), 512)
 for _name in ("j0", "j1", "jv"):  # their limit is 0, for which SciPy has nan
     define(_name, as_float, in_double(lambda *x, f=getattr(sp, _name): np.where(np.isinf(x[-1]) & ~np.isnan(x[0]), 0.0, f(*x))), 2**14)
-for _name in ("i0", "i1", "ive", "kve", "owens_t", "ndtri_exp", "gammainc", "gammaincc", "gammaincinv",
+for _name, _limit in (("i0", np.abs), ("i1", np.positive)):  # infinite beyond 1000, where SciPy's formula becomes inf - inf
+    define(_name, as_float, in_double(lambda x, f=getattr(sp, _name), limit=_limit: np.where(np.abs(x) > 1000, limit(x) * np.inf, f(x))), 2**14)
+for _name in ("ive", "kve", "owens_t", "ndtri_exp", "gammainc", "gammaincc", "gammaincinv",
               "gammainccinv", "betainc", "betaincinv"):  # fmt: skip
     define(_name, as_float, in_double(getattr(sp, _name)), 2**14)
 
