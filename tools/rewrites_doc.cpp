@@ -183,8 +183,9 @@ constexpr const char* promises =
     "result is then that for a value within the bounds above. Exclude `domain` and `cancelling` where it must not be.\n"
     "- **Lengths.** A length of 1 broadcasts where the type as built says so, before and after any rewrite. A graph "
     "that "
-    "runs as written gives the same shape when rewritten. One that fails as written because lengths differ may run: an "
-    "operand "
+    "runs as written gives the same shape when rewritten. One that fails as written because lengths differ, also that "
+    "of "
+    "a mask from what it selects, may run: an operand "
     "that cancels, or a repetition that is dropped (`shape_unsafe`), takes its check along.\n"
     "- **No loops, no exceptions.** The default rules end on every graph, and raise on none; random graphs check it.\n";
 

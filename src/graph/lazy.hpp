@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -18,6 +19,8 @@ class LazyInputs {
   virtual std::vector<std::vector<int>> alternatives(const Apply& node) const = 0;
   // Which one is needed, as the values of those other inputs say. Ops of one name choose alike.
   virtual std::size_t chosen(const Apply& node, std::span<const Array> in) const = 0;
+  // The scalar input that chooses the first of two alternatives where it is not 0, if that is how it is done.
+  virtual std::optional<int> condition() const { return std::nullopt; }
 };
 
 // Those of the node's op; nullptr for an op that needs all its inputs.

@@ -5,22 +5,30 @@
 #include <tuple>
 
 #include "bitale/core/text.hpp"
+#include "bitale/ops/ops.hpp"
 #include "graph/lazy.hpp"
 #include "graph/pointer_map.hpp"
 #include "graph/walk.hpp"
 #include "link/part.hpp"
+#include "ops/inner_duties.hpp"
+#include "ops/lengths.hpp"
+#include "ops/lowering.hpp"
 
 namespace bitale::link {
 
 namespace {
 
-// Several lazy nodes that ask the same question, with a linked graph for each answer. Inputs: what the question needs,
+// Branches in branches that native code holds; below, each is a function of its own.
+constexpr int deepest = 16;
+
+// Several lazy nodes that ask the same question, with a graph for each answer. Inputs: what the question needs,
 // then what the branches read; outputs: those of the lazy nodes, in order.
 class Branches final : public OpOf<Branches> {
  public:
   struct Branch {
-    std::unique_ptr<Thunk> thunk;
+    LinkedGraph whole, graph;  // as it was, and with branches of its own as nodes of this kind
     std::vector<std::size_t> inputs;
+    std::unique_ptr<Thunk> thunk = {};  // none where native code holds the branch
   };
 
   Branches(Apply lazy, std::vector<int> first, std::vector<Branch> branches)
@@ -28,7 +36,7 @@ class Branches final : public OpOf<Branches> {
 
   const Apply lazy;  // which chooses
   const std::vector<int> first;
-  const std::vector<Branch> branches;
+  std::vector<Branch> branches;
   const std::int64_t number;  // no two are equal
   static constexpr auto fields = attribute_list(attribute("number", &Branches::number));
 
@@ -38,22 +46,62 @@ class Branches final : public OpOf<Branches> {
   Apply make_node(std::span<const Variable>) const override {
     throw InternalError("Branches: a node can't be made anew");
   }
+  // Lengths that the sides have in common, and choices between others.
+  std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override {
+    const auto condition = condition_input();
+    if (!condition) return {};
+    std::vector<Shape> out = lengths_of(branches[0], node, inputs), other = lengths_of(branches[1], node, inputs);
+    if (out.empty() || other.empty()) return {};
+    for (std::size_t k = 0; k < out.size(); ++k)
+      for (std::size_t axis = 0; axis < out[k].size(); ++axis) {
+        const auto known = known_integer(out[k][axis]);
+        if (out[k][axis].same_as(other[k][axis]) || (known && known == known_integer(other[k][axis]))) continue;
+        out[k][axis] = switch_(node.input(*condition), out[k][axis], other[k][axis]);
+      }
+    return out;
+  }
+  bool emit(Lowering& to, const Apply&) const override {
+    const auto condition = condition_input();
+    if (!condition || branches[0].thunk) return false;
+    const auto side = [&](const Branch& branch) {
+      return Side{branch.graph->inputs(), branch.graph->outputs(), branch.inputs};
+    };
+    return to.choose(*condition, side(branches[0]), side(branches[1]));
+  }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
     std::vector<Array> asked(lazy.inputs().size()), taken;
     for (std::size_t i = 0; i < first.size(); ++i) asked[std::size_t(first[i])] = in[i];
     const Branch& branch = branches.at(lazy_inputs(lazy)->chosen(lazy, asked));
     for (auto input : branch.inputs) taken.push_back(in[input]);
-    std::vector<Array> results = branch.thunk->run(taken);
+    // Native code that holds the branch does not call it; who looks for the node that failed in it does.
+    std::vector<Array> results = branch.thunk ? branch.thunk->run(taken) : link_vm(branch.whole)->run(taken);
     std::move(results.begin(), results.end(), out.begin());
   }
 
  private:
+  // Of this node, where a scalar chooses one of two.
+  std::optional<int> condition_input() const {
+    const auto asked = lazy_inputs(lazy)->condition();
+    if (!asked || branches.size() != 2) return std::nullopt;
+    return int(std::find(first.begin(), first.end(), *asked) - first.begin());
+  }
+  static std::vector<Shape> lengths_of(const Branch& branch, const Apply& node, std::span<const Shape> inputs) {
+    const InnerGraph inner(branch.whole->inputs(), branch.whole->outputs());
+    Variables arguments;
+    std::vector<Shape> shapes;
+    for (auto input : branch.inputs) {
+      arguments.push_back(node.inputs()[input]);
+      shapes.push_back(inputs[input]);
+    }
+    return applied_lengths(inner, inner_lengths(inner), arguments, shapes);
+  }
   std::int64_t address() const { return std::int64_t(reinterpret_cast<std::intptr_t>(this)); }
 };
 
 class Division {
  public:
-  Division(FunctionGraph& graph, const LinkBranch& link) : graph_(graph), link_(link), order_(graph.toposort()) {
+  Division(FunctionGraph& graph, const LinkBranch& link, int depth)
+      : graph_(graph), link_(link), depth_(depth), order_(graph.toposort()) {
     find_small();
     find_needed();
     find_levels();
@@ -204,8 +252,11 @@ class Division {
     std::vector<Type> types;
     for (auto& node : nodes)
       for (auto& output : node.outputs()) types.push_back(output.type());
-    const Apply together(make_ref<Branches>(first_node, first, std::move(branches)), inputs, types);
+    auto op = make_ref<Branches>(first_node, first, std::move(branches));
+    const Apply together(op, inputs, types);
     together.node()->provenance = first_node.provenance();
+    if (depth_ >= deepest || !is_native(together))
+      for (auto& branch : op->branches) branch.thunk = link_(branch.whole);
     return together;
   }
 
@@ -225,7 +276,8 @@ class Division {
           for (auto& input : node->inputs)
             if (is_outside(input)) read(input);
         });
-    Branches::Branch out{link_(part_of_graph(leaves, outputs)), {}};
+    const LinkedGraph whole = part_of_graph(leaves, outputs);
+    Branches::Branch out{whole, depth_ < deepest ? outline_branches(whole, link_, depth_ + 1).graph : whole, {}};
     for (auto& leaf : leaves) {
       std::size_t at = 0;
       while (at < inputs.size() && !inputs[at].same_as(leaf)) ++at;
@@ -237,6 +289,7 @@ class Division {
 
   FunctionGraph& graph_;
   const LinkBranch& link_;
+  const int depth_;
   const std::vector<Apply> order_;
   std::vector<Facts> facts_;  // by slot
   std::vector<bool> divided_;
@@ -264,12 +317,14 @@ OutlinedBranches outlined(std::shared_ptr<const FunctionGraph> copy, const Varia
   return {std::move(copy), std::move(stand_in)};
 }
 
-OutlinedBranches outline_branches(const LinkedGraph& graph, const LinkBranch& link) {
+OutlinedBranches outline_branches(const LinkedGraph& graph, const LinkBranch& link, int depth) {
   if (!has_lazy_nodes(*graph)) return {graph, {}};
   const auto copy = std::make_shared<FunctionGraph>(graph->clone());
   const VariableMap originals = copy->originals();
   NodeMap replaced;
-  Division(*copy, link).run([&](const Apply& lazy, const Apply& together) { replaced[lazy.node()] = together.node(); });
+  Division(*copy, link, depth).run([&](const Apply& lazy, const Apply& together) {
+    replaced[lazy.node()] = together.node();
+  });
   if (replaced.empty()) return {graph, {}};
   return outlined(copy, originals, replaced);
 }

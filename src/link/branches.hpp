@@ -1,5 +1,6 @@
 // Branches of lazy ops, for linkers that make one function of a graph: what only a branch needs leaves the graph and
-// becomes a function of its own, which the whole calls back for the branch that is taken.
+// becomes one side of a choice of the Program, or, where that can't be (a side calls the host, or has lengths that only
+// it can tell), a function of its own, which the whole calls back for the branch that is taken.
 #pragma once
 
 #include <functional>
@@ -25,6 +26,6 @@ using LinkBranch = std::function<std::unique_ptr<Thunk>(const LinkedGraph& branc
 
 // Branches that hold nothing but a few operations on scalars, which can't fail, or nothing at all, stay where they are:
 // a selection costs less than a call.
-OutlinedBranches outline_branches(const LinkedGraph& graph, const LinkBranch& link);
+OutlinedBranches outline_branches(const LinkedGraph& graph, const LinkBranch& link, int depth = 0);
 
 }  // namespace bitale::link

@@ -5,8 +5,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/graph/inner_graph.hpp"
-#include "bitale/graph/test_value.hpp"
-#include "lowering/lower.hpp"
+#include "link/part.hpp"
 
 namespace bitale::link {
 
@@ -39,20 +38,6 @@ class InnerCall final : public OpOf<InnerCall> {
 };
 
 }  // namespace
-
-// Whether the lowering makes native code of the node by itself.
-static bool is_native(const Apply& node) {
-  const TestValuesOff none_are_known;
-  Variables inputs, leaves;
-  std::vector<Type> types;
-  for (auto& input : node.inputs()) {
-    inputs.push_back(input.is_constant() ? input : Variable(input.type()));
-    if (!input.is_constant()) leaves.push_back(inputs.back());
-  }
-  for (auto& output : node.outputs()) types.push_back(output.type());
-  const Apply alone(node.op_ref(), inputs, types);
-  return lowering::lower(FunctionGraph(leaves, alone.outputs())).callbacks.empty();
-}
 
 bool is_inner_call(const Op& op) { return dynamic_cast<const InnerCall*>(&op) != nullptr; }
 

@@ -12,4 +12,7 @@ inline LinkedGraph part_of_graph(const Variables& inputs, const Variables& outpu
   return part;
 }
 
+// Whether the lowering makes native code of the node by itself.
+bool is_native(const Apply& node);
+
 }  // namespace bitale::link

@@ -29,6 +29,24 @@ class LoopBody {
         states_(loop.states),
         has_until_(loop.has_until),
         called_(loop.called) {
+    for (std::size_t i = 0; i < loop.inputs.size(); ++i) from_.push_back(1 + i);
+    index_buffers();
+  }
+  // A side of a choice: it is run once or not at all, and its outputs are the node's.
+  LoopBody(Plan& plan, Program body, const Side& side)
+      : plan_(plan),
+        body_(std::move(body)),
+        node_(plan.node_),
+        sequences_(0),
+        states_(0),
+        has_until_(false),
+        is_side_(true),
+        from_(side.from.begin(), side.from.end()) {
+    index_buffers();
+  }
+
+ private:
+  void index_buffers() {
     traces_ = body_.output_count - states_ - int(has_until_);
     inputs_.assign(body_.buffers.size(), -1);
     outputs_.assign(body_.buffers.size(), -1);
@@ -39,6 +57,7 @@ class LoopBody {
     }
   }
 
+ public:
   // Whether the memory that a step needs is known before the loop, and no step asks for what only the top may do.
   bool can_repeat() {
     bool good = true;
@@ -72,15 +91,7 @@ class LoopBody {
       plan_.require(equal(plan_.value_of(outer_sequence(k)).shape[0], steps),
                     cat(called_, ": sequence ", k, " does not have as many elements as there are steps"));
     extent_ = plan_.canonical(steps);
-    for (int input = 0; input < int(inputs.size()) - 1; ++input) {
-      const Variable& outer = inputs[std::size_t(input + 1)];
-      Value& value = plan_.value_of(outer);
-      if (std::find(by_call_.begin(), by_call_.end(), input) != by_call_.end() && !is_state(input))
-        plan_.want(outer);
-      else if (input >= sequences_ + states_ && outer.storage().ndim() > 0 && !value.permuted_from)
-        plan_.want(outer);
-      value.expanded = true;  // the loop may read it more than once: it is stored if it takes computing
-    }
+    note_reads();
     for (int k = 0; k < states_; ++k) {
       Value& value = plan_.values_[&node_->outputs[k]];
       carried_.push_back(plan_.new_var(Variable::of(&node_->outputs[k]).storage().dtype));
@@ -123,11 +134,14 @@ class LoopBody {
       plan_.require((extent_ <= 0) | translate(check->condition), body_.checks[std::size_t(check->check)]);
     }
     body_.steps = std::move(kept);
-    checks_.assign(body_.checks.size(), -1);
-    program::visit_steps(body_.steps, [&](const Step& step) {
-      if (auto* check = std::get_if<program::Check>(&step.what); check && checks_[std::size_t(check->check)] < 0)
-        checks_[std::size_t(check->check)] = plan_.new_check(body_.checks[std::size_t(check->check)]);
-    });
+    number_checks();
+  }
+
+  // The node's outputs are these buffers, which the other side writes, too.
+  void define_side(std::vector<std::int64_t> outputs) {
+    note_reads();
+    trace_buffers_ = std::move(outputs);
+    number_checks();
   }
 
   // ---- when computations are built ----
@@ -146,18 +160,58 @@ class LoopBody {
     }
     Computation root;
     root.kind = Computation::Kind::step;
-    root.reads = reads_;
-    root.writes = writes_;
     root.checks = plan_.touched_checks_;
+    add_to(root);
     for (auto& carry : loop_.carries) root.vars.push_back(carry.var);
-    for (int id : checks_)
-      if (id >= 0) plan_.check_computations[std::size_t(id)] = int(plan_.computations.size());
     root.step = Step{std::move(loop_)};
     plan_.computations.push_back(std::move(root));
     if (has_until_) clear_rest();
   }
 
+  void make_buffers_of_side() { make_buffers(); }
+  Steps steps_of_side() {
+    done_.clear(), indices_.clear(), variables_.clear();
+    Steps out;
+    store_inputs(out);
+    append(body_.steps, out);
+    return out;
+  }
+  // What it reads and writes, and its checks, become those of a computation that is about to be added.
+  void add_to(Computation& root) {
+    root.reads.insert(root.reads.end(), reads_.begin(), reads_.end());
+    for (auto buffer : writes_)
+      if (std::find(root.writes.begin(), root.writes.end(), buffer) == root.writes.end()) root.writes.push_back(buffer);
+    for (int id : checks_)
+      if (id >= 0) plan_.check_computations[std::size_t(id)] = int(plan_.computations.size());
+  }
+
  private:
+  // Scalar inputs whose addresses runtime functions take.
+  void store_inputs(Steps& to) {
+    for (std::size_t b = 0; b < body_.buffers.size(); ++b)
+      if (has_address_[b] && inputs_[b] >= 0)
+        to.push_back({program::Store{mapped_[b], {}, element_of_input(inputs_[b], body_.buffers[b].dtype, {})}});
+  }
+  void note_reads() {
+    for (int input = 0; input < int(from_.size()); ++input) {
+      const Variable& outer = outer_of(input);
+      Value& value = plan_.value_of(outer);
+      if (std::find(by_call_.begin(), by_call_.end(), input) != by_call_.end() && !is_state(input))
+        plan_.want(outer);
+      else if (input >= sequences_ + states_ && outer.storage().ndim() > 0 && !value.permuted_from)
+        plan_.want(outer);
+      value.expanded = true;  // the loop may read it more than once: it is stored if it takes computing
+    }
+  }
+  void number_checks() {
+    checks_.assign(body_.checks.size(), -1);
+    program::visit_steps(body_.steps, [&](const Step& step) {
+      if (auto* check = std::get_if<program::Check>(&step.what); check && checks_[std::size_t(check->check)] < 0)
+        checks_[std::size_t(check->check)] = plan_.new_check(body_.checks[std::size_t(check->check)]);
+    });
+  }
+
+  const Variable& outer_of(int input) const { return node_->inputs[from_[std::size_t(input)]]; }
   bool is_state(int input) const { return input >= sequences_ && input < sequences_ + states_; }
   const Variable& outer_sequence(int k) const { return node_->inputs[std::size_t(1 + k)]; }
   const Variable& outer_initial(int k) const { return node_->inputs[std::size_t(1 + sequences_ + k)]; }
@@ -202,7 +256,7 @@ class LoopBody {
   Expr length_of(std::int64_t buffer, std::size_t axis) {
     const int input = inputs_[std::size_t(buffer)];
     if (input < 0) return translate(body_.buffers[std::size_t(buffer)].shape[axis]);
-    const Variable& outer = node_->inputs[std::size_t(1 + input)];
+    const Variable& outer = outer_of(input);
     return plan_.canonical(plan_.value_of(outer).shape[axis + std::size_t(input < sequences_)]);
   }
 
@@ -212,7 +266,7 @@ class LoopBody {
       return buffers_[k] < 0 ? carried_[k] : plan_.pool().load(buffers_[k], dtype, at);
     }
     if (input < sequences_) at.insert(at.begin(), number_);
-    return plan_.with_fixed_lengths(plan_.read(node_->inputs[std::size_t(1 + input)], at));
+    return plan_.with_fixed_lengths(plan_.read(outer_of(input), at));
   }
 
   Expr loaded(Expr load, std::vector<Expr> at) {
@@ -220,10 +274,11 @@ class LoopBody {
     const int input = inputs_[b], output = outputs_[b];
     if (input >= 0) return element_of_input(input, load.dtype(), std::move(at));
     if (output >= 0 && at.empty() && !has_address_[b] && !is_traced(output)) return scalars_[std::size_t(output)];
-    if (is_traced(output)) at.insert(at.begin(), number_);
+    if (is_in_steps(output)) at.insert(at.begin(), number_);
     return plan_.pool().load(mapped_[b], load.dtype(), at);
   }
   bool is_traced(int output) const { return output >= states_ && output < states_ + traces_; }
+  bool is_in_steps(int output) const { return is_traced(output) && !is_side_; }
 
   Expr made(Expr expr, std::span<const Expr> arguments) {
     ExprPool &from = *body_.pool, &to = plan_.pool();
@@ -425,10 +480,7 @@ class LoopBody {
     if (loop_.carries.empty() || has_until_)
       loop_.carries.push_back({count_, Combiner::add, false, plan_.pool().integer(0)});
     const auto scalar = [&](std::size_t b) { return plan_.pool().load(mapped_[b], body_.buffers[b].dtype, {}); };
-    for (std::size_t b = 0; b < body_.buffers.size(); ++b)
-      if (has_address_[b] && inputs_[b] >= 0)
-        loop_.body.push_back(
-            {program::Store{mapped_[b], {}, element_of_input(inputs_[b], body_.buffers[b].dtype, {})}});
+    store_inputs(loop_.body);
     append(body_.steps, loop_.body);
     for (std::size_t b = 0; b < body_.buffers.size(); ++b)
       if (const int output = outputs_[b]; has_address_[b] && output >= 0 && !is_traced(output)) {
@@ -499,7 +551,7 @@ class LoopBody {
           [&](const std::vector<Expr>& at) {
             return Step{program::Store{mapped_[std::size_t(fill->buffer)], at, value}};
           },
-          is_traced(output) ? std::vector<Expr>{number_} : std::vector<Expr>{}));
+          is_in_steps(output) ? std::vector<Expr>{number_} : std::vector<Expr>{}));
       return;
     }
     if (auto* store = std::get_if<program::Store>(&from.what)) {
@@ -521,7 +573,7 @@ class LoopBody {
         access.buffer = mapped_[std::size_t(access.buffer)];
         if (access.at)
           for (auto& place : *access.at) place = translate(place);
-        if (access.at && is_traced(output)) access.at->insert(access.at->begin(), number_);
+        if (access.at && is_in_steps(output)) access.at->insert(access.at->begin(), number_);
       });
     }
     if (auto* check = std::get_if<program::Check>(&step.what)) check->check = checks_[std::size_t(check->check)];
@@ -575,13 +627,13 @@ class LoopBody {
     if (input >= 0 && is_state(input)) {
       memory.buffer = buffers_[std::size_t(input - sequences_)];
     } else if (input >= 0) {
-      const Variable& outer = node_->inputs[std::size_t(1 + input)];
+      const Variable& outer = outer_of(input);
       memory.buffer = plan_.in_memory(outer);
       reads_.push_back(memory.buffer);
       if (input < sequences_) shift(number_ * row_size(plan_.value_of(outer).shape));
     } else {
       memory.buffer = mapped_[b];
-      if (is_traced(output)) shift(number_ * row_size(plan_.program.buffers[std::size_t(memory.buffer)].shape));
+      if (is_in_steps(output)) shift(number_ * row_size(plan_.program.buffers[std::size_t(memory.buffer)].shape));
     }
     return memory;
   }
@@ -590,8 +642,9 @@ class LoopBody {
   Program body_;
   ApplyNode* const node_;
   const int sequences_, states_;
-  const bool has_until_;
+  const bool has_until_, is_side_ = false;
   const std::string called_;
+  std::vector<std::size_t> from_;  // per input of the inner graph: which input of the node
   int traces_ = 0;
   std::vector<int> inputs_, outputs_;  // per buffer of the body: which input or output of the inner graph, or -1
   std::vector<int> by_call_;           // inner inputs whose memory runtime functions read
@@ -621,6 +674,49 @@ bool Plan::loop(const InnerLoop& loop) {
   if (!body->can_repeat()) return false;
   body->define();
   builders_[node_].push_back([body] { body->build(); });
+  return true;
+}
+
+bool Plan::choose(int condition, const Side& then, const Side& otherwise) {
+  std::shared_ptr<LoopBody> sides[2];
+  for (auto side : {&then, &otherwise}) {
+    for (auto list : {side->inputs, side->outputs})
+      for (auto& variable : list)
+        if (!as_tensor(variable.type())) return false;
+    std::optional<Program> program = lower_body(FunctionGraph(Variables(side->inputs.begin(), side->inputs.end()),
+                                                              Variables(side->outputs.begin(), side->outputs.end())));
+    if (!program) return false;
+    auto& body = sides[side == &otherwise];
+    body = std::make_shared<LoopBody>(*this, std::move(*program), *side);
+    if (!body->can_repeat()) return false;
+  }
+  std::vector<std::int64_t> outputs;
+  for (std::uint32_t k = 0; k < node_->output_count; ++k) {
+    Value& value = values_[&node_->outputs[k]];
+    outputs.push_back(value.buffer = result_buffer(Variable::of(&node_->outputs[k])));
+    value.reread = true;
+  }
+  for (auto& side : sides) side->define_side(outputs);
+  builders_[node_].push_back([this, node = node_, condition, outputs, yes = sides[0], no = sides[1]] {
+    NodeScope scope(*this, node);
+    yes->make_buffers_of_side();
+    no->make_buffers_of_side();
+    Computation root;
+    for (;;) {
+      memo_.clear();
+      touched_checks_.clear();
+      const Expr choice = with_fixed_lengths(read(node->inputs[std::size_t(condition)], {}));
+      const Expr truth = choice.dtype() == DType::Bool ? choice : not_equal(choice, pool().number(0, choice.dtype()));
+      root.step = Step{program::If{truth, yes->steps_of_side(), no->steps_of_side()}};
+      if (!unresolved_read_) break;
+      store_segments(std::exchange(unresolved_read_, {})->variable);
+    }
+    root.kind = Computation::Kind::step;
+    root.checks = touched_checks_;
+    yes->add_to(root);
+    no->add_to(root);
+    computations.push_back(std::move(root));
+  });
   return true;
 }
 

@@ -119,6 +119,7 @@ class Plan final : public Lowering {
   void locate(int output, Combiner combiner, std::vector<Expr> domain, std::vector<bool> reduced, DType dtype,
               ElementRule value) override;
   bool loop(const InnerLoop& loop) override;
+  bool choose(int condition, const Side& then, const Side& otherwise) override;
   void assemble(int output, std::optional<int> base, std::vector<Piece> pieces) override;
   void concatenate(int output, int axis, std::vector<Part> parts) override;
   void call_each(std::string_view function, std::vector<Expr> extents, CallRule arguments) override;

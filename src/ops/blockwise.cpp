@@ -290,6 +290,7 @@ class BatchLowering final : public Lowering {
     throw NotForBatches();
   }
   bool loop(const InnerLoop&) override { throw NotForBatches(); }
+  bool choose(int, const Side&, const Side&) override { throw NotForBatches(); }
   void assemble(int, std::optional<int>, std::vector<Piece>) override { throw NotForBatches(); }
   void concatenate(int, int, std::vector<Part>) override { throw NotForBatches(); }
   void observe() override { throw NotForBatches(); }

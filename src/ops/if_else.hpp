@@ -31,6 +31,7 @@ class IfElse final : public OpOf<IfElse>, public LazyInputs {
 
   std::vector<std::vector<int>> alternatives(const Apply& node) const override;
   std::size_t chosen(const Apply& node, std::span<const Array> in) const override;
+  std::optional<int> condition() const override { return 0; }
 
   int then_input(int output) const { return 1 + output; }
   int else_input(int output) const { return 1 + int(n_outs) + output; }

@@ -56,6 +56,28 @@ InnerLengths inner_lengths(const InnerGraph& graph) {
   return out;
 }
 
+std::vector<Shape> applied_lengths(const InnerGraph& graph, const InnerLengths& lengths,
+                                   std::span<const Variable> arguments, std::span<const Shape> shapes) {
+  if (lengths.outputs.empty()) return {};
+  Replacements replacements;
+  for (std::size_t i = 0; i < arguments.size(); ++i) {
+    replacements.emplace_back(graph.inputs()[i], arguments[i]);
+    for (std::size_t axis = 0; axis < lengths.inputs[i].size(); ++axis)
+      if (const Variable& leaf = lengths.inputs[i][axis]; !leaf.is_constant())
+        replacements.emplace_back(leaf, shapes[i][axis]);
+  }
+  std::vector<Shape> out;
+  Variables all;
+  for (auto& shape : lengths.outputs) all.insert(all.end(), shape.begin(), shape.end());
+  all = clone_replace(all, replacements);
+  auto at = all.begin();
+  for (auto& shape : lengths.outputs) {
+    out.emplace_back(at, at + std::ptrdiff_t(shape.size()));
+    at += std::ptrdiff_t(shape.size());
+  }
+  return out;
+}
+
 std::vector<std::vector<bool>> inner_connections(const InnerGraph& graph) {
   const Variables &inputs = graph.inputs(), &outputs = graph.outputs();
   std::vector<std::vector<bool>> out(inputs.size(), std::vector<bool>(outputs.size(), false));

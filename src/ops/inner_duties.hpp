@@ -15,6 +15,9 @@ struct InnerLengths {
   std::vector<Shape> outputs;  // empty when an output's length is only known from a computed value
 };
 InnerLengths inner_lengths(const InnerGraph& graph);
+// Those of the outputs where these arguments, of these lengths, are the graph's inputs; empty when they are not known.
+std::vector<Shape> applied_lengths(const InnerGraph& graph, const InnerLengths& lengths,
+                                   std::span<const Variable> arguments, std::span<const Shape> shapes);
 
 // [input][output]: whether the output depends differentiably on the input, by the connection patterns of the nodes.
 std::vector<std::vector<bool>> inner_connections(const InnerGraph& graph);

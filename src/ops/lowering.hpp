@@ -46,6 +46,12 @@ struct InnerLoop {
   std::string called;  // for messages
 };
 
+// One of two graphs of which one is computed. Its inputs are those inputs of the node.
+struct Side {
+  std::span<const Variable> inputs, outputs;
+  std::span<const std::size_t> from;
+};
+
 // An argument of a runtime call: a scalar, the C-contiguous data of an input or output from an element on, or memory
 // that is worth nothing before and after.
 struct InputData {
@@ -104,6 +110,10 @@ class Lowering {
   // The outputs are what the loop makes. False, and nothing is said: its steps need the host, or memory whose size
   // differs from step to step.
   virtual bool loop(const InnerLoop& loop) = 0;
+  // The outputs are those of `then` where the scalar input `condition` is not 0, else of `otherwise`; nothing of the
+  // other side is computed. False, and nothing is said: a side needs the host, or memory whose size is only known in
+  // it.
+  virtual bool choose(int condition, const Side& then, const Side& otherwise) = 0;
   // The output is a copy of input `base` (or undefined where no piece writes) with pieces written in order.
   virtual void assemble(int output, std::optional<int> base, std::vector<Piece> pieces) = 0;
   // The output is `parts`, one after the other along `axis`. Readers run a loop over each part; none is copied.

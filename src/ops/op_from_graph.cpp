@@ -220,24 +220,7 @@ std::vector<Shape> OpFromGraph::infer_shape(const Apply& node, std::span<const S
     if (!found_->lengths) found_->lengths = std::move(fresh);
     lengths = found_->lengths.get();
   }
-  if (lengths->outputs.empty()) return {};
-  Replacements replacements;
-  for (std::size_t i = 0; i < inputs.size(); ++i) {
-    replacements.emplace_back(graph_->inputs()[i], node.inputs()[i]);
-    for (std::size_t axis = 0; axis < lengths->inputs[i].size(); ++axis)
-      if (const Variable& leaf = lengths->inputs[i][axis]; !leaf.is_constant())
-        replacements.emplace_back(leaf, inputs[i][axis]);
-  }
-  std::vector<Shape> out;
-  Variables all;
-  for (auto& shape : lengths->outputs) all.insert(all.end(), shape.begin(), shape.end());
-  all = clone_replace(all, replacements);
-  auto at = all.begin();
-  for (auto& shape : lengths->outputs) {
-    out.emplace_back(at, at + std::ptrdiff_t(shape.size()));
-    at += std::ptrdiff_t(shape.size());
-  }
-  return out;
+  return applied_lengths(*graph_, *lengths, node.inputs(), inputs);
 }
 
 void OpFromGraph::perform(const Apply&, std::span<const Array> in, std::span<Array> out) const {

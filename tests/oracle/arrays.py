@@ -529,7 +529,7 @@ def _cholesky_of(a: np.ndarray, on_error: str) -> np.ndarray:
     return out
 
 
-@formula(ulps=2, backward=8)
+@formula(ulps=8, backward=8)
 def cholesky(x: Any, lower: bool = True, *, check_finite: bool = True, overwrite_a: bool = False, on_error: str = "raise") -> Val:
     x = val(x)
     dtype = _matrix_dtype(x)

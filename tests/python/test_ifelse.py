@@ -41,7 +41,9 @@ def test_one_branch_runs(abc):
     f = bt.function([c, a, b], ifelse(c, pt.exp(a), pt.sin(b)), mode=bt.Mode(linker))
     f(1.0, [1.0], [1.0])
     assert seen == ["Exp", "IfElse"]
-    assert "host callback" in bt.dprint(bt.function([c, a, b], ifelse(c, pt.exp(a), pt.sin(b))), file="str")
+    for side, is_native in [(pt.exp(a), True), (pt.cumsum(a)[:3], True), (bt.printing.Print("a")(a), False)]:
+        printed = bt.dprint(bt.function([c, a, b], ifelse(c, side, pt.sin(b))), file="str")
+        assert ("host callback" in printed) != is_native
 
 
 def test_gradient(mode, abc):
@@ -75,8 +77,10 @@ def test_storing_and_export(abc, tmp_path):
     c, a, b = abc
     f = bt.function([c, a, b], ifelse(c, pt.exp(a), b))
     assert pickle.loads(pickle.dumps(f))(0.0, [1.0], [2.0]).tolist() == [2.0]
-    with pytest.raises(NotImplementedError, match="ifelse of more than a few operations"):
-        f.export_c(tmp_path)
+    assert f.export_c(tmp_path)
+    shown = bt.function([c, a, b], ifelse(c, bt.printing.Print("a")(a), b))
+    with pytest.raises(NotImplementedError, match="ifelse whose sides call functions of the host"):
+        shown.export_c(tmp_path)
     assert bt.function([c], ifelse(c, c + 1, c * 2), name="g").export_c(tmp_path)
 
 
@@ -85,3 +89,53 @@ def test_constant_side(mode):
     f = bt.function([c, x], [pt.as_tensor(each) for each in bt.ifelse(c, [side, x], [x, side])], mode=mode)
     assert [each.tolist() for each in f(1, [1.0, 2.0])] == [[7.0], [1.0, 2.0]]
     assert [each.tolist() for each in f(0, [1.0, 2.0])] == [[1.0, 2.0], [7.0]]
+
+
+@pytest.mark.parametrize("linker", ["vm", "jit", "c"])
+def test_sides_are_native(linker):
+    """Sides with loops, reductions, calls, sides of their own; lengths that differ; nothing of the other side is done."""
+    c, d = pt.iscalars("c", "d")
+    x, y = pt.dmatrix("x"), pt.dvector("y")
+    inner = ifelse(d > 0, pt.tanh(x).sum(axis=1), pt.sort(y)[::-1])
+    chosen = ifelse(c, [pt.exp(inner) + 1, x.sum(), x[0]], [y, pt.prod(y), pt.linalg.solve(x[:2, :2], y[:2])])
+    f = bt.function([c, d, x, y], [*chosen, chosen[0].sum() * chosen[1]], mode=bt.Mode(linker))
+    values, v = np.arange(12.0).reshape(4, 3) / 7 - 0.5, np.array([0.5, -1.0, 3.0])
+    for which, nested in [(1, 1), (1, 0), (0, 1), (0, 0)]:
+        within = np.tanh(values).sum(axis=1) if nested > 0 else np.sort(v)[::-1]
+        expected = (
+            [np.exp(within) + 1, values.sum(), values[0]]
+            if which
+            else [v, v.prod(), np.linalg.solve(values[:2, :2], v[:2])]
+        )
+        got = f(which, nested, values, v)
+        for a, b in zip(got, [*expected, expected[0].sum() * expected[1]]):
+            np.testing.assert_allclose(a, b, rtol=1e-12)
+    assert f(1, 1, values[:, :0], v)[0].tolist() == [2.0] * 4
+    assert f(1, 0, np.zeros((2, 2)), v)[1] == 0  # no singular matrix on this side
+    with pytest.raises(np.linalg.LinAlgError, match="singular"):
+        f(0, 0, np.zeros((2, 2)), v)
+    with pytest.raises(IndexError, match="out of bounds"):
+        f(1, 0, np.zeros((0, 2)), v)
+
+
+@pytest.mark.parametrize("linker", ["jit", "c"])
+def test_gradients_through_native_sides(linker):
+    c, x = pt.bscalar("c"), pt.dvector("x")
+    cost = ifelse(c, pt.sqr(pt.cumsum(x)).sum(), pt.sin(x).prod())
+    f = bt.function([c, x], bt.grad(cost, x), mode=bt.Mode(linker))
+    v = np.array([0.3, 0.7, -0.2])
+    sums = np.cumsum(v)
+    np.testing.assert_allclose(f(1, v), [2 * sums[i:].sum() for i in range(3)])
+    np.testing.assert_allclose(f(0, v), np.cos(v) * np.sin(v).prod() / np.sin(v))
+
+
+def test_deep_nests_of_sides():
+    c, x = pt.iscalar("c"), pt.dvector("x")
+    out = x
+    for depth in range(40):
+        out = ifelse(pt.eq(c, depth), pt.cumsum(out) + depth, pt.exp(out * 0.01))
+    f = bt.function([c, x], out)
+    expected = v = np.array([1.0, 2.0])
+    for depth in range(40):
+        expected = np.cumsum(expected) + depth if depth == 7 else np.exp(expected * 0.01)
+    np.testing.assert_allclose(f(7, v), expected)
