@@ -284,7 +284,8 @@ constexpr std::string_view plain[] = {"abs",  "add", "clip", "int_div",    "maxi
                                       "mod",  "mul", "neg",  "reciprocal", "round",   "second",
                                       "sign", "sqr", "sqrt", "sub",        "switch",  "true_div"};
 
-// One call of the runtime for each element: against SciPy and mpmath in tests/python/test_elementwise.py.
+// One call of the runtime for each element: against SciPy and mpmath in tests/python/test_elementwise.py, and draws by
+// their distributions in tests/python/test_random_stream.py.
 constexpr std::string_view called[] = {"betainc",
                                        "betainc_derivative",
                                        "betaincinv",
@@ -301,7 +302,11 @@ constexpr std::string_view called[] = {"betainc",
                                        "jv",
                                        "kve",
                                        "ndtri_exp",
-                                       "owens_t"};
+                                       "owens_t",
+                                       "random_gamma",
+                                       "random_log_gamma",
+                                       "random_normal",
+                                       "random_vonmises"};
 
 bool is_plain(const ScalarOp& op) {
   return std::ranges::find(called, op.name) != std::end(called) || op.has(comparison) || op.has(discrete_output) ||

@@ -8,6 +8,7 @@
 
 #include "bitale/bitale.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/graph/inner_graph.hpp"
 #include "bitale/graph/traversal.hpp"
 #include "graph/evaluate.hpp"
 #include "ops/registry.hpp"
@@ -294,32 +295,44 @@ bool all_finite(const Array& array) {
   return std::all_of(elements.begin(), elements.end(), [](double each) { return std::isfinite(each); });
 }
 
-// Each float result moved by up to `ulps` units in the last place; none for ulps = 0.
+// Each float result moved by up to `ulps` units in the last place, in inner graphs, too; none for ulps = 0.
 class Evaluation {
  public:
   Evaluation(const Case& graph, int ulps, std::uint64_t seed) : ulps_(ulps), random_(seed) {
-    for (std::size_t i = 0; i < graph.inputs.size(); ++i) values_[graph.inputs[i].node()] = graph.values[i];
-    VariableSet given(graph.inputs.begin(), graph.inputs.end());
-    for (auto& node : toposort(graph.outputs, given)) {
-      std::vector<Array> in, out(node.output_count());
-      for (auto& input : node.inputs()) in.push_back(at(input));
-      evaluate_node(node, in, out);
-      const bool given_finite = std::all_of(in.begin(), in.end(), all_finite);
-      const bool gives_finite = std::all_of(out.begin(), out.end(), all_finite);
-      is_finite &= given_finite && gives_finite;
-      product_overflows |= given_finite && !gives_finite && node.op().label().starts_with("Prod");
-      for (std::size_t k = 0; k < node.output_count(); ++k)
-        values_[&node.node()->outputs[k]] = ulps ? moved(out[k]) : out[k];
-    }
-    for (auto& output : graph.outputs) results.push_back(at(output));
+    results = run(graph.inputs, graph.outputs, graph.values);
   }
   std::vector<Array> results;
   bool is_finite = true;
   bool product_overflows = false;  // in one of the orders in which factors may be multiplied
 
  private:
-  Array at(const Variable& variable) const {
-    return variable.is_constant() ? *variable.constant() : values_.at(variable.node());
+  std::vector<Array> run(const Variables& inputs, const Variables& outputs, std::span<const Array> given) {
+    Values values;
+    const auto at = [&](const Variable& variable) {
+      return variable.is_constant() ? *variable.constant() : values.at(variable.node());
+    };
+    for (std::size_t i = 0; i < inputs.size(); ++i) values[inputs[i].node()] = given[i];
+    for (auto& node : toposort(outputs, VariableSet(inputs.begin(), inputs.end()))) {
+      std::vector<Array> in, out(node.output_count());
+      for (auto& input : node.inputs()) in.push_back(at(input));
+      compute(node, in, out);
+      const bool given_finite = std::all_of(in.begin(), in.end(), all_finite);
+      const bool gives_finite = std::all_of(out.begin(), out.end(), all_finite);
+      is_finite &= given_finite && gives_finite;
+      product_overflows |= given_finite && !gives_finite && node.op().label().starts_with("Prod");
+      for (std::size_t k = 0; k < node.output_count(); ++k)
+        values[&node.node()->outputs[k]] = ulps_ ? moved(out[k]) : out[k];
+    }
+    std::vector<Array> made;
+    for (auto& output : outputs) made.push_back(at(output));
+    return made;
+  }
+  void compute(const Apply& node, std::span<const Array> in, std::span<Array> out) {
+    const auto* nest = ulps_ ? dynamic_cast<const HasInnerGraph*>(&node.op()) : nullptr;
+    if (!nest) return evaluate_node(node, in, out);
+    const InnerGraph& inner = *nest->inner_graph();
+    nest->perform_by(node, in, out,
+                     [&](std::span<const Array> given) { return run(inner.inputs(), inner.outputs(), given); });
   }
   Array moved(const Array& value) {
     if (!is_float(value.dtype())) return value;
@@ -341,7 +354,6 @@ class Evaluation {
 
   int ulps_;
   std::mt19937_64 random_;
-  Values values_;
 };
 
 bool is_close(double a, double b, double tolerance) {
