@@ -42,13 +42,33 @@ class Forwarder {
     for (auto& step : steps) {
       program::for_each_expr(step, [&](Expr& expr) { expr = substitute(expr, stored_); });
       program::for_each_body(step, [&](Steps& body) { forward(body); });
+      forget_overwritten(step);
       if (auto* store = std::get_if<program::Store>(&step.what); store && writes_[std::size_t(store->buffer)] == 1) {
         const program::Buffer& buffer = program_.buffers[std::size_t(store->buffer)];
         here.push_back(program_.pool->load(store->buffer, buffer.dtype, store->at).id());
         stored_.emplace(here.back(), store->value);  // its only store
+        note_reads(here.back(), store->value);
       }
     }
     for (auto load : here) stored_.erase(load);
+  }
+
+  // A value that was read from memory which is written again can no longer be computed in its place.
+  void forget_overwritten(const Step& step) {
+    if (readers_.empty()) return;
+    program::for_each_access_within(step, [&](const program::Access& access) {
+      if (!access.writes()) return;
+      if (const auto found = readers_.find(access.buffer); found != readers_.end()) {
+        for (auto load : found->second) stored_.erase(load);
+        readers_.erase(found);
+      }
+    });
+  }
+  void note_reads(std::uint32_t load, Expr value) {
+    program::ExprWalk()(value, [&](Expr expr) {
+      if (expr.code() == Code::load && writes_[std::size_t(expr.payload())] > 1)
+        readers_[expr.payload()].push_back(load);
+    });
   }
 
   // Loads, and who is handed the memory of a buffer.
@@ -102,6 +122,7 @@ class Forwarder {
 
   Program& program_;
   std::vector<int> writes_;
+  std::unordered_map<std::int64_t, std::vector<std::uint32_t>> readers_;  // of buffers written more than once: loads
   Stored stored_;  // loads, and what was stored there by this body or by those around it
 };
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 
 #include "lowering/plan.hpp"
 #include "program/lane_order.hpp"
@@ -47,7 +48,8 @@ class Promoter {
       program::for_each_body(steps[i], [&](Steps& body) { run(body, depth + 1); });
       auto* loop = std::get_if<Loop>(&steps[i].what);
       if (!loop || !is_serial(*loop)) continue;
-      Steps after = promote(*loop, depth);
+      Steps after = promote(*loop, depth, std::span(steps).subspan(i + 1));
+      for (std::size_t later = i + 1; later < steps.size(); ++later) read_finals(steps[later]);
       steps.insert(steps.begin() + std::ptrdiff_t(i + 1), std::make_move_iterator(after.begin()),
                    std::make_move_iterator(after.end()));
     }
@@ -216,13 +218,19 @@ class Promoter {
   }
 
   // Gives what is to be done after the loop.
-  Steps promote(Loop& loop, int depth) {
+  Steps promote(Loop& loop, int depth, std::span<const Step> later) {
+    finals_.clear();
     std::vector<Nest> nests;
     chosen_ = candidates(loop, nests);
     if (chosen_.empty()) return {};
     Uses uses = outside(loop);
     // What an outer loop's next iteration finds in memory that only this loop writes stays there.
     std::erase_if(chosen_, [&](std::int64_t b) { return depth > 0 && uses.reads[b] > 0 && uses.writes[b] == 0; });
+    // What is written again afterwards stays in memory: those who read an element then read it from its variable.
+    for (auto& step : later)
+      program::for_each_access_within(step, [&](const program::Access& access) {
+        if (access.writes()) chosen_.erase(access.buffer);
+      });
     keep_small(nests, chosen_);
     if (chosen_.empty()) return {};
     renamed_.clear(), current_.clear(), begun_.clear(), stored_.clear();
@@ -245,9 +253,20 @@ class Promoter {
     for (auto& [id, var] : begun_) loop.body.push_back({program::Next{var, current_.at(id)}});
     Steps after;
     for (auto load : stored_)
-      if (uses.reads[load.payload()] > 0)
-        after.push_back({program::Store{load.payload(), program::arguments_of(load), begun_.at(load.id())}});
+      if (uses.reads[load.payload()] > 0) {
+        const Expr var = finals_[load.id()] = begun_.at(load.id());
+        after.push_back({program::Store{load.payload(), program::arguments_of(load), var}});
+      }
     return after;
+  }
+
+  // Emitters remember elements that they have read, as what the states started as: later steps read the variables.
+  void read_finals(Step& step) {
+    if (finals_.empty()) return;
+    program::for_each_expr(step, [&](Expr& expr) { expr = substitute(expr, finals_); });
+    program::for_each_body(step, [&](Steps& body) {
+      for (auto& inner : body) read_finals(inner);
+    });
   }
 
   // The element is a state, which starts as `init`.
@@ -342,6 +361,7 @@ class Promoter {
   Stored renamed_;                       // indices and variables of unrolled loops
   Stored current_;                       // loads of elements: what they are at this step
   std::map<std::uint32_t, Expr> begun_;  // loads of elements that are states of the loop
+  Stored finals_;                        // loads of elements after the loop: their variables
   std::vector<Expr> stored_;             // loads of elements that the loop stores
 };
 

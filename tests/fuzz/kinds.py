@@ -627,6 +627,36 @@ def inner_graph(g: Generator) -> str:
     return f"bt.compile.OpFromGraph([{x}, {unused}], [{one}, {two}], inline={inline})({x}, {unused})[{g.choice([0, 1])}]"
 
 
+@kind(2)
+def loop(g: Generator) -> str:
+    """A scan over the rows of x, or of so many steps, from a state as a row is."""
+    x = g.pick(kinds="f", least=1)
+    shape, dtype = g.values[x].shape, g.values[x].dtype.name
+    if shape[0] > 12:
+        raise Rejected
+    fit = [name for name in g.order if g.values[name].shape == shape[1:] and g.values[name].dtype == dtype]
+    s = g.choice(fit) if fit and g.chance(0.5) else g.new_input(dtype, shape[1:])
+    half = f"np.{dtype}(0.5)"
+    steps = [f"pt.tanh(s * {half} + e)", f"s * {half} + e", "pt.maximum(s, e)", "pt.switch(s > e, s, e)", "s + e", "s * pt.cos(e)", "e",
+             "pt.sin(e) + s", f"s - {half} * pt.tanh(s)"]  # fmt: skip
+    if len(shape) > 1:
+        steps += ["s[::-1] - e", "pt.cumsum(s, axis=0) * pt.exp(-abs(e))"]
+    if len(shape) == 3 and shape[1] == shape[2]:
+        steps += ["pt.tanh(s @ e)", "s.T - e"]
+    step = g.choice(steps)
+    form = g.between(0, 3)
+    if form == 0 and " e" not in step and "(e" not in step and step != "e":
+        return f"bt.scan(lambda s: {step}, outputs_info={s}, n_steps={g.between(0, 5)}, return_updates=False)"
+    more = f", go_backwards={g.chance(0.3)}, return_updates=False)"
+    if form == 1:
+        also = g.choice(["s * e", "pt.sum(s + e)", "e", "s", "pt.exp(-abs(s))"])
+        return f"bt.scan(lambda e, s: ({step}, {also}), sequences={x}, outputs_info=[{s}, None]{more}"
+    if form == 2:
+        other = g.choice(["pt.tanh(r + s)", f"r * {half} + e", "s", "r + e"])
+        return f"bt.scan(lambda e, s, r: ({step}, {other}), sequences=[{x}], outputs_info=[{s}, {s}]{more}"
+    return f"bt.scan(lambda e, s, c: {step.replace('e)', 'e + c)')}, sequences={x}, outputs_info={s}, non_sequences={s}{more}"
+
+
 @kind(1.5)
 def passed_on(g: Generator) -> str:
     x = g.pick()

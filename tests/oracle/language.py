@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from typing import Any, Callable
 
-from . import arrays, functions
+from . import arrays, functions, loops
 from .values import Val, val
 
 # Derivatives have no formula in terms of values: graphs of them are evaluated op by op (ops.evaluate).
@@ -43,6 +43,7 @@ bt = types.SimpleNamespace(
     tensor=functions,
     compile=types.SimpleNamespace(OpFromGraph=op_from_graph),
     ifelse=ifelse,
+    scan=loops.scan,
     zero_grad=identity,
     disconnected_grad=identity,
     gradient=types.SimpleNamespace(

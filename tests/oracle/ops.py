@@ -11,7 +11,7 @@ from typing import Any, Callable, Iterable
 
 import numpy as np
 
-from . import arrays, elementwise, streams
+from . import arrays, elementwise, loops, streams
 from .values import Val
 
 Formula = Callable[[dict[str, Any], list[Val], Any], list[Val]]
@@ -278,6 +278,34 @@ def _from_graph(attributes: dict[str, Any], inputs: list[Val], node: Any) -> lis
     return evaluate(node.op.inner_outputs, dict(zip(node.op.inner_inputs, inputs)))
 
 
+@op("Scan")
+def _scan(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    leaves, results = attributes["graph"][1]
+    count, state_count = attributes["sequences"], attributes["states"]
+    length = int(inputs[0].array)
+    sequences, states, constants = inputs[1 : 1 + count], inputs[1 + count : 1 + count + state_count], inputs[1 + count + state_count :]
+    if any(len(each.array) != length for each in sequences):
+        raise ValueError("a sequence is not as long as the loop")
+
+    def step(elements: list[Val]) -> list[Val]:
+        return evaluate(results, dict(zip(leaves, [*elements, *states, *constants])))
+
+    rows, made, stops = None, 0, False
+    traces: list[list[Val]] = []
+    while made < length and not stops:
+        out = step([loops.element(x, made) for x in sequences])
+        stops = attributes["until"] and bool(out.pop().array)
+        if any(a.shape != b.shape for a, b in zip(states, out)):
+            raise ValueError("a state changes its shape")
+        states, rows = out[:state_count], out[state_count:]
+        traces.append(rows)
+        made += 1
+    if rows is None:
+        rows = step([loops.dummy(x) for x in sequences])[state_count : len(results) - attributes["until"]]
+    stacks = [loops.stacked([each[k] for each in traces], row, length) for k, row in enumerate(rows)]
+    return [*states, *stacks, *([Val(np.int64(made))] if attributes["until"] else [])]
+
+
 # ---- random variables: the value of a generator is a numpy.random.Generator, or a Stream ------------------------------------
 
 
@@ -383,5 +411,4 @@ without_formula = {
     "RandomDomain": "domains of parameters: tests/python/test_random_stream.py",
     "RandomRows": "draws are NumPy's: tests/python/test_random.py",
     "RandomVariable": "draws are NumPy's: tests/python/test_random.py",
-    "Scan": "loops in Python: tests/python/test_scan.py",
 }

@@ -561,3 +561,20 @@ def test_final_values_of_states_that_steps_do_not_read(n):
         last, total, mixed = np.exp(each), total + each**2, mixed + each * last
     np.testing.assert_allclose(got, [last, total, mixed], rtol=1e-5)
     assert all(each.dtype == "float32" for each in got)
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+def test_states_of_length_one_move_on_together(linker):
+    x, s0 = pt.fmatrix("x"), pt.tensor("s0", dtype="float32", shape=(1,))
+    _, rs = bt.scan(lambda x_t, s, r: (s + x_t, pt.tanh(r + s)), x, [s0, s0], return_updates=False)
+    got = call([x, s0], rs, [np.array([[1], [0], [0]], "float32"), np.zeros(1, "float32")], linker)
+    np.testing.assert_allclose(got.ravel(), [0, np.tanh(1), np.tanh(1 + np.tanh(1))], rtol=1e-6)
+
+
+@pytest.mark.parametrize("linker", ["jit", "c"])
+def test_sums_of_small_arrays_are_read_after_the_loop(linker):
+    x, s0 = pt.dmatrix("x"), pt.tensor("s0", dtype="float64", shape=(1,))
+    vs, ws = bt.scan(lambda x_t, s, r: (pt.tanh(s * 0.5 + x_t), r + x_t), x, [s0, s0], return_updates=False)
+    gradient = bt.grad(vs.sum() + ws.sum(), s0)
+    values = [np.ones((2, 1)), np.ones(1)]
+    np.testing.assert_allclose(call([x, s0], gradient, values, linker), call([x, s0], gradient, values, "vm"), rtol=1e-12)
