@@ -3,6 +3,7 @@
 
 #include "bitale/ops/debugging.hpp"
 #include "ops/check_and_raise.hpp"
+#include "ops/registry.hpp"
 #include "rules/vocabulary.hpp"
 
 namespace bitale::rewriting {
@@ -50,6 +51,11 @@ std::optional<Variables> remove_assert(FunctionGraph&, const Apply& node) {
   return one(node.input(0));
 }
 
+std::optional<Variables> useless_domain(FunctionGraph&, const Apply& node) {
+  if (!always_holds(node.inputs().back())) return std::nullopt;
+  return Variables(node.inputs().begin(), node.inputs().end() - 1);
+}
+
 Variable has_length(const Variable& x) { return ge(shape_i(x, 0), 0); }
 
 void declare_checks(Rules& rules) {
@@ -67,6 +73,13 @@ void declare_checks(Rules& rules) {
       .sample([] {
         const Variable x = sample_vector();
         return assert_op(assert_op(x, {has_length(x)}), {ge(shape_i(x, 0) + 1, 1)});
+      });
+  rules.function("useless_domain", Root::op({"RandomDomain"}), useless_domain)
+      .doc("Parameters of a distribution that are always in its domain are not checked.")
+      .tags(useless, canonicalize, specialize)
+      .sample([] {
+        const OpRef domain = op_from("RandomDomain", {{"distribution", std::string("normal")}});
+        return exp(domain->make_node({{sample_vector(), constant(Array(2.0)), constant(Array(true))}}).output(0));
       });
   rules.function("remove_all_asserts", Root::op({"CheckAndRaise"}), remove_assert)
       .doc("Asserts are left out. To be asked for: what they guard against is then not noticed.")

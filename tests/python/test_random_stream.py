@@ -501,3 +501,59 @@ def test_a_loop_carries_a_state(kind, linker):
         assert end == bt.random.Stream(1, 100)
         if linker == "jit":
             assert "perform" not in f.dprint("program", file="str")
+
+
+# ---- what is read of a draw ------------------------------------------------------------------------------------------
+
+
+def test_only_what_is_read_is_drawn():
+    """A slice, a transpose, a shape or an element of a huge draw computes what it reads, with the same bits."""
+    rng = pt.random.rng("rng", "Threefry")
+    huge = rng.normal(0, 1, size=(10**6, 10**6))[1]
+    state = bt.random.stream(3)
+    parts = [huge[5:7, 10:13], huge.T[10:13, 5:7], huge[6, 11], huge.shape]
+    part, transposed, one, shape = [bt.function([rng], each, on_unused_input="ignore")(state) for each in parts]
+    assert part.shape == (2, 3) and np.array_equal(transposed, part.T) and one == part[1, 1]
+    assert list(shape) == [10**6, 10**6]
+    places = np.arange(5, 7, dtype=np.uint64)[:, None] * np.uint64(10**6) + np.arange(10, 13, dtype=np.uint64)
+    u = streams.open_unit(block(block(3, 0), places))
+    np.testing.assert_allclose(part, stats.norm.ppf(u), rtol=1e-13)
+    picked = bt.function([rng], huge[pt.constant([3, 999_999]), pt.constant([4, 999_999])])(state)
+    last = streams.open_unit(block(block(3, 0), np.array([3 * 10**6 + 4, 10**12 - 1], dtype=np.uint64)))
+    np.testing.assert_allclose(picked, stats.norm.ppf(last), rtol=1e-13)
+    text = bt.function([rng], huge[5:7, 10:13].T).dprint("program", file="str")
+    assert "1000000]" not in text
+
+
+@pytest.mark.parametrize("kind", ["PCG64", "Threefry"])
+def test_a_shape_draws_nothing(kind):
+    rng = pt.random.rng("rng", kind)
+    n = pt.lscalar("n")
+    x = rng.gamma(2.0, scale=1.0, size=(n, 3))[1]
+    f = bt.function([rng, n], [x.shape[0], x[1:].shape[0], x.T.shape[1]], on_unused_input="ignore")
+    assert not any("Random" in str(node.op) for node in f.maker.fgraph.toposort())
+    assert [int(each) for each in f(np.random.default_rng(1) if kind == "PCG64" else bt.random.stream(1), 7)] == [7, 6, 7]
+
+
+@pytest.mark.parametrize("kind", ["PCG64", "Threefry"])
+def test_vectorize_draws_anew_for_each_of_a_batch(kind):
+    """Also where the parameters of the batch are equal; the state after is that of one draw of the whole batch."""
+    rng, mu = pt.random.rng("rng", kind), pt.dscalar("mu")
+    after, x = rng.normal(mu, 1.0, size=50_000)
+    batch = pt.dvector("batch")
+    drawn, state_after = bt.graph.vectorize_graph([x, after], {mu: batch})
+    state = np.random.default_rng(1) if kind == "PCG64" else bt.random.stream(1)
+    rows, end = bt.function([rng, batch], [drawn, state_after])(state, np.array([1.0, 1.0, 5.0]))
+    assert rows.shape == (3, 50_000) and not np.array_equal(rows[0], rows[1])
+    assert abs(np.corrcoef(rows)[np.triu_indices(3, 1)]).max() < 0.02
+    np.testing.assert_allclose(rows.mean(axis=1), [1, 1, 5], atol=0.03)
+    if kind == "Threefry":
+        assert end == bt.random.Stream(1, 1)
+        assert np.array_equal(rows[0], bt.function([rng, mu], x)(state, 1.0))
+
+
+def test_parameters_known_to_be_good_are_not_checked():
+    rng, sigma = pt.random.rng("rng", "Threefry"), pt.dscalar("sigma")
+    for scale, is_checked in ((2.0, False), (sigma, True)):
+        f = bt.function([rng, sigma], rng.normal(0, scale, size=3)[1], on_unused_input="ignore")
+        assert any("RandomDomain" in str(node.op) for node in f.maker.fgraph.toposort()) == is_checked, scale
