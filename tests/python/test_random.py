@@ -229,7 +229,7 @@ def test_every_distribution_of_the_list_is_there():
     names = """bernoulli beta betabinom binomial categorical cauchy chisquare choice dirichlet exponential gamma gengamma
         geometric gumbel halfcauchy halfnormal hypergeometric integers invgamma laplace logistic lognormal multinomial
         multivariate_normal nbinom negative_binomial normal pareto permutation poisson rayleigh standard_normal t triangular
-        truncexpon uniform vonmises wald weibull""".split()
+        truncated_normal truncexpon uniform vonmises wald weibull""".split()
     for name in names:
         assert callable(getattr(pt.random, name)) and callable(getattr(pt.random.rng(), name))
     with pytest.raises(NotImplementedError, match="svd"):

@@ -263,6 +263,16 @@ def test_samplers_with_a_parameter_for_each_element():
     assert stats.kstest(between, "uniform").pvalue > 1e-3
 
 
+@pytest.mark.parametrize("lower, upper", [(-np.inf, np.inf), (-1.0, 2.0), (3.0, np.inf), (-np.inf, -6.0), (8.0, 8.1), (-0.1, 30.0)])
+def test_truncated_normal(lower, upper):
+    rng = pt.random.rng("rng", "Threefry")
+    x = bt.function([rng], rng.truncated_normal(1.0, 2.0, lower=1 + 2 * lower, upper=1 + 2 * upper, size=200_000)[1])(bt.random.stream(4))
+    z = (x - 1) / 2
+    assert z.min() >= lower - 1e-12 and z.max() <= upper + 1e-12
+    assert stats.kstest(z, stats.truncnorm(lower, upper).cdf).pvalue > 1e-3
+    assert np.isnan(bt.function([rng], rng.truncated_normal(0.0, 1.0, lower=2.0, upper=1.0)[1])(bt.random.stream(4)))
+
+
 def test_words_draws_and_elements_are_independent():
     """Correlations of neighbours, of draws from successive states, of words of one draw, and of related keys."""
     x = draws("random", size=N)

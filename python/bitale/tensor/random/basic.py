@@ -337,6 +337,27 @@ def truncexpon(source: Any, b: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any 
 
 
 @_distribution
+def truncated_normal(
+    source: Any, loc: Any = 0.0, scale: Any = 1.0, lower: Any = -np.inf, upper: Any = np.inf, size: Any = None
+) -> TensorVariable:
+    """Normal with mean loc and deviation scale before what is outside [lower, upper] was cut off.
+
+    By the inverse distribution function, in logarithms and from the nearer tail, so that intervals far from the mean keep
+    their precision. nan where lower > upper.
+    """
+    shape = _shape_or(size, loc, scale, lower, upper)
+    u = source.draw("random", (), shape) + 2.0**-54  # 0 does not occur
+    loc, scale = _real(loc), _real(scale)
+    a, b = (_real(lower) - loc) / scale, (_real(upper) - loc) / scale
+    flips = _core.gt(a, 0)
+    low, high = _core.switch(flips, -b, a), _core.switch(flips, -a, b)
+    log_p = _core.logaddexp(_core.log_ndtr(low) + _core.log1p(-u), _core.log_ndtr(high) + _core.log(u))
+    z = _core.clip(_core.ndtri_exp(_core.minimum(log_p, 0.0)), low, high)
+    drawn = loc + scale * _core.switch(flips, -z, z)
+    return _core.switch(_core.le(a, b), drawn, np.nan)
+
+
+@_distribution
 def t(source: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
     """Student's t with df degrees of freedom."""
     shape = _shape_or(size, df, loc, scale)
