@@ -43,16 +43,20 @@ TEST_CASE("LLVM comes with Bitale where it was built in") {
 }
 
 TEST_CASE("missing LLVM: an error that says what to do") {
-  CHECK(run_with("inner: error without LLVM", "llvm_library=/nowhere/libLLVM.so") == 0);
-  CHECK(run_with("inner: error without LLVM", "llvm_library=libc.so.6") == 0);  // a library, but not LLVM
+  const testing::TemporaryDirectory empty;
+  const std::string compiledir = ",compiledir=" + empty.path();
+  CHECK(run_with("inner: error without LLVM", "llvm_library=/nowhere/libLLVM.so" + compiledir) == 0);
+  CHECK(run_with("inner: error without LLVM", "llvm_library=libc.so.6" + compiledir) == 0);  // a library, but not LLVM
 }
 
 TEST_CASE("missing LLVM: the next linker, when asked for") {
-  CHECK(run_with("inner: works", "llvm_library=/nowhere/libLLVM.so,linker_fallback=True") == 0);
-  CHECK(run_with("inner: works", "llvm_library=/nowhere/libLLVM.so,linker=vm") == 0);
+  const testing::TemporaryDirectory empty;
+  const std::string flags = "llvm_library=/nowhere/libLLVM.so,compiledir=" + empty.path();
+  CHECK(run_with("inner: works", flags + ",linker_fallback=True") == 0);
+  CHECK(run_with("inner: works", flags + ",linker=vm") == 0);
   for (const std::string linker : {"opwise", "dual"}) {
-    CHECK(run_with("inner: error without LLVM", "llvm_library=/nowhere/libLLVM.so,linker=" + linker) == 0);
-    CHECK(run_with("inner: works", "llvm_library=/nowhere/libLLVM.so,linker_fallback=True,linker=" + linker) == 0);
+    CHECK(run_with("inner: error without LLVM", flags + ",linker=" + linker) == 0);
+    CHECK(run_with("inner: works", flags + ",linker_fallback=True,linker=" + linker) == 0);
   }
 }
 
