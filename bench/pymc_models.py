@@ -10,16 +10,21 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+NUTPIE = ("eight_schools_not_centred", "radon", "horseshoe")
+MEMORY = ("radon", "gp_marginal")  # models whose memory is measured alone
 RESULTS = HERE / "results" / "pymc.json"
 
 
-def run(mode, names, cache):
-    """{model: what was measured} of one process, with its own compile directories in `cache`."""
+def run(mode, names, cache, worker="pymc_worker.py"):
+    """{model: what was measured} of one process, with its own compile directories in `cache`, a new one if None."""
+    if cache is None:
+        with tempfile.TemporaryDirectory() as new:
+            return run(mode, names, new, worker)
     environment = {
         **os.environ, "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "NUMBA_CACHE_DIR": cache,
         "PYTENSOR_FLAGS": f"base_compiledir={cache}", "BITALE_FLAGS": f"base_compiledir={cache}",
     }
-    command = [sys.executable, HERE / "pymc_worker.py", mode, *names]
+    command = [sys.executable, HERE / worker, mode, *names]
     output = subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=False, text=True).stdout
     lines = [json.loads(line) for line in output.splitlines() if line.startswith("{")]
     return {line.pop("model"): line for line in lines}
@@ -34,20 +39,21 @@ def milliseconds(seconds):
 
 
 def show(found):
-    ours, again, peers = found["BITALE"], found["BITALE, code kept"], {k: v for k, v in found.items() if not k.startswith("BITALE")}
+    ours, again, peers = found["BITALE"], found["BITALE, code kept"], {k: v for k, v in found.items() if not k.startswith("BITALE") and k != "memory"}
     names = [n for n in ours if "error" not in ours[n] and all("error" not in peer.get(n, {"error": ""}) for peer in peers.values())]
     for name in ours:
         if name not in names:
-            print(f"left out: {name}: " + "; ".join(f"{k}: {v.get(name, {}).get('error')}" for k, v in found.items() if "error" in v.get(name, {"error": ""})))
+            print(f"left out: {name}: " + "; ".join(f"{k}: {v.get(name, {}).get('error')}" for k, v in found.items() if k != "memory" and "error" in v.get(name, {"error": ""})))
     linking = [ours[n]["linking"] for n in names]
     print(f"models: {len(names)}, native throughout: {sum(ours[n]['native'] for n in names)}")
     print(f"PyTensor's rewriting, median                           {milliseconds(median(ours, 'rewriting', names)):>10}")
     print(f"our share of the first call, median  (target 60 ms)    {milliseconds(statistics.median(linking)):>10}")
     print(f"our share of the first call, worst   (target 400 ms)   {milliseconds(max(linking)):>10}")
     print(f"the same, code kept, median          (target 20 ms)    {milliseconds(median(again, 'linking', names)):>10}")
-    print(f"peak memory above that of PyMC       (target 60 MB)    {max(ours[n]['memory'] for n in ours):>7.0f} MB")
+    for name, memory in found["memory"].items():
+        print(f"peak memory above that of importing PyMC, {name + ' alone':<18}" + ", ".join(f"{m} {x:.0f} MB" for m, x in memory.items()) + " (target 60)")
     for mode, peer in peers.items():
-        print(f"{mode}: peak memory {max(peer[n]['memory'] for n in peer):.0f} MB, rewriting {milliseconds(median(peer, 'rewriting', names))}, linking and first call "
+        print(f"{mode}: rewriting {milliseconds(median(peer, 'rewriting', names))}, linking and first call "
               f"{milliseconds(median(peer, 'linking', names))}, worst {milliseconds(max(peer[n]['linking'] for n in names))}")
     if peers:
         ratios = {n: ours[n]["call"] / min(peer[n]["call"] for peer in peers.values()) for n in names}
@@ -56,8 +62,16 @@ def show(found):
         print(f"one call, ratio to the best peer, worst  (target 1.0)  {ratios[worst]:>10.2f}  {worst}")
 
 
+def show_nutpie(names):
+    found = {backend: run(backend, names, None, "pymc_nutpie.py") for backend in ("bitale", "numba")}
+    for name in names:
+        ours, theirs = found["bitale"][name], found["numba"][name]
+        print(f"nutpie, 4 chains, {name}: {ours['draws_per_second']:.0f} draws/s, ratio to Numba {ours['draws_per_second'] / theirs['draws_per_second']:.2f} "
+              f"(target 1.0); first draw after {ours['first']:.2f} s, Numba {theirs['first']:.1f} s")
+
+
 def table(found):
-    modes = list(found)
+    modes = [mode for mode in found if mode != "memory"]
     yield "| model | native | " + " | ".join(f"{m}: ms" for m in modes) + " | " + " | ".join(f"{m}: µs" for m in modes if "kept" not in m) + " |"
     yield "|---" * (2 + 2 * len(modes) - sum("kept" in m for m in modes)) + "|"
     for name, ours in found["BITALE"].items():
@@ -71,6 +85,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--modes", default="NUMBA,CVM", help="peers, by PyTensor's names of modes; empty: none")
     parser.add_argument("--models", default="", help="names of models; default: all")
+    parser.add_argument("--nutpie", action="store_true", help="also nutpie's draws per second on Bitale and on Numba, for three models")
     parser.add_argument("--table", action="store_true", help="a line for each model, in Markdown")
     options = parser.parse_args()
     names = [n for n in options.models.split(",") if n]
@@ -81,9 +96,18 @@ def main():
     for mode in filter(None, options.modes.split(",")):
         with tempfile.TemporaryDirectory() as cache:
             found[mode] = run(mode, names, cache)
+    # A process for each; FAST_COMPILE, PyTensor's Python linker, shows what its graphs take.
+    found["memory"] = {}
+    for name in MEMORY if not names else [n for n in MEMORY if n in names]:
+        found["memory"][name] = {}
+        for mode in ("BITALE", "FAST_COMPILE", *filter(None, options.modes.split(","))):
+            with tempfile.TemporaryDirectory() as cache:
+                found["memory"][name][mode] = run(mode, [name], cache).get(name, {}).get("memory", float("nan"))
     RESULTS.parent.mkdir(exist_ok=True)
     RESULTS.write_text(json.dumps(found, indent=1))
     show(found)
+    if options.nutpie:
+        show_nutpie([n for n in NUTPIE if not names or n in names])
     if options.table:
         print("\n".join(table(found)))
 

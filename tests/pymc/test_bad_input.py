@@ -198,15 +198,15 @@ def test_an_interrupt_in_an_op_written_in_python():
 
 def test_pytensor_that_is_too_old_or_absent(monkeypatch):
     monkeypatch.setattr("importlib.metadata.version", lambda name: "2.20.1")
-    with pytest.raises(ImportError, match=r"needs PyTensor 3\.\d+ or newer, and this is 2.20.1"):
+    with pytest.raises(ImportError, match=r"needs PyTensor \d+\.\d+ or newer, and this is 2.20.1"):
         bitale.pytensor._versions.check()
     monkeypatch.undo()
     monkeypatch.setitem(sys.modules, "pytensor", None)
-    with pytest.raises(ImportError, match=r"needs PyTensor 3\.\d+ or newer, and there is none: pip install"):
+    with pytest.raises(ImportError, match=r"needs PyTensor \d+\.\d+ or newer, and there is none: pip install"):
         bitale.pytensor._versions.check()
 
 
-@pytest.mark.parametrize("package, needed", [("pymc", "PyMC 6"), ("nutpie", "nutpie 0.16")])
+@pytest.mark.parametrize("package, needed", [("pymc", "PyMC 5.28"), ("nutpie", "nutpie 0.16")])
 def test_packages_that_nutpie_models_need(monkeypatch, package, needed):
     monkeypatch.setattr("importlib.metadata.version", lambda name: "0.9.3" if name == package else "99.0")
     with pytest.raises(ImportError, match=rf"needs {needed}.* or newer, and this is 0.9.3"):

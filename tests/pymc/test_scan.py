@@ -123,3 +123,40 @@ def test_lengths_are_told():
     assert lengths.difference(at, lengths.length(v, 0)) == 0
     assert lengths.difference(lengths.length(v[1:], 0), lengths.length(v, 0)) is None  # as v may be empty
     assert lengths.number(lengths.value(pt.constant(np.int64(3)) + 4)) == 7
+
+
+a, b, z = pt.dvector("a"), pt.dvector("b"), pt.dmatrix("z")
+LOOPS = {
+    "gammainc": lambda: pytensor.grad(pt.gammainc(a, b).sum(), [a, b]),
+    "gammaincc": lambda: pytensor.grad(pt.gammaincc(a, b).sum(), [a, b]),
+    "betainc": lambda: pytensor.grad(pt.betainc(a, b, z).sum(), [a, b, z]),
+    "scalars": lambda: pytensor.grad(pt.gammainc(a[0], b[0]), [a, b]),
+}
+
+
+@pytest.mark.parametrize("name", LOOPS)
+def test_scalar_loops(name):
+    """Derivatives of these functions are series that PyTensor sums by ScalarLoop, each element until it has converged."""
+    outputs, values = LOOPS[name](), [np.array([0.7, 2.5, 9.0]), np.array([1.2, 0.4, 11.0]), np.array([[0.2, 0.5, 0.7], [0.6, 0.1, 0.3]])]
+    ours = pytensor.function([a, b, z], outputs, mode="BITALE", on_unused_input="ignore")
+    theirs = pytensor.function([a, b, z], outputs, mode=ORACLE, on_unused_input="ignore")
+    assert ours.maker.linker.report().is_native, ours.maker.linker.report()
+    for found, expected in zip(ours(*values), theirs(*values)):
+        np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-14)
+
+
+def test_a_scalar_loop_without_an_end_of_its_own():
+    import pytensor.scalar as ps
+    from pytensor.scalar.loop import ScalarLoop
+    from pytensor.tensor.elemwise import Elemwise
+
+    x0, c = ps.float64("x0"), ps.float64("c")
+    power = Elemwise(ScalarLoop(init=[x0], update=[x0 * c + 1], constant=[c]))
+    k = pt.lvector("k")
+    f = pytensor.function([k, a], power(k, np.float64(1), a), mode="BITALE")
+    assert f.maker.linker.report().is_native
+    expected = np.ones(3)
+    for i, (steps, factor) in enumerate([(3, 0.5), (0, 2.0), (5, 1.5)]):
+        for _ in range(steps):
+            expected[i] = expected[i] * factor + 1
+    np.testing.assert_allclose(f([3, 0, 5], [0.5, 2.0, 1.5]), expected)

@@ -165,7 +165,7 @@ class Conversion:
         else:
             outputs = self._outputs_of(node, inputs)
         for variable, value in zip(node.outputs, outputs):
-            if variable.name and value is not _MISSING and value.owner is not None and value.name is None:
+            if variable.name and isinstance(value, bt.Variable) and value.owner is not None and value.name is None:
                 value.name = variable.name
             self.variables[variable] = value
 

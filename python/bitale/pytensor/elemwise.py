@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Callable
+import functools
+from typing import Any, Callable, Sequence
 
 import pytensor.scalar.basic as ps
 import pytensor.scalar.math as psm
+from pytensor.scalar.loop import ScalarLoop
 from pytensor.tensor.elemwise import Elemwise
 
 import bitale.tensor as pt
+from bitale.pytensor.loop import Loop
 from bitale.pytensor.registry import NotConverted, converts
 
 # Scalar ops that are Bitale functions of another, or the same, name. Those that Bitale lacks are left out.
@@ -44,7 +47,8 @@ def _round_half_away_from_zero(x: Any) -> Any:
     return whole + pt.switch(pt.ge(pt.abs(x - whole), 0.5), pt.sign(x), pt.zeros_like(x))
 
 
-def _composite(op: Any, dtype: str, inputs: tuple[Any, ...]) -> list[Any]:
+def _inner(op: Any, inputs: Sequence[Any]) -> list[Any]:
+    """The outputs of the inner graph of a scalar op, on tensors."""
     inner = op.fgraph
     values = dict(zip(inner.inputs, inputs))
 
@@ -55,6 +59,31 @@ def _composite(op: Any, dtype: str, inputs: tuple[Any, ...]) -> list[Any]:
         outputs = apply_scalar_op(node.op, [x.type.dtype for x in node.outputs], tuple(map(value, node.inputs)))
         values.update(zip(node.outputs, outputs))
     return [value(x) for x in inner.outputs]
+
+
+def _scalar_loop(op: Any, n_steps: Any, *given: Any) -> list[Any]:
+    """One loop for all elements, each of which keeps its state when its own is over."""
+    count = len(op.outputs) - op.is_while
+    n_steps = pt.cast(n_steps, "int64")
+    like = functools.reduce(pt.add, (pt.zeros_like(x, dtype="int8") for x in (n_steps, *given)))
+    start = [pt.second(like, pt.cast(x, inner.type.dtype)) for x, inner in zip(given[:count], op.inputs)]
+    if n_steps.ndim:  # each element has a number of its own
+        most = pt.max(pt.join(0, pt.zeros(1, dtype="int64"), pt.flatten(n_steps)))
+    else:
+        most = pt.maximum(n_steps, 0)
+    loop = Loop()
+    for initial in (*start, pt.zeros_like(like, dtype="bool"), pt.constant(0, dtype="int64")):
+        loop.add_result(initial)
+    loop.begin(most, op.name or "")
+    (*states, over, i) = loop.states
+    after = _inner(op, (*states, *given[count:]))
+    # n_steps has fewer steps for some elements only if it is a tensor
+    active = pt.and_(pt.invert(over), pt.lt(i, n_steps)) if n_steps.ndim else pt.invert(over)
+    loop.values = [pt.switch(active, new, old) for new, old in zip(after[:count], states)]
+    over = pt.switch(active, after[count], over) if op.is_while else over
+    loop.values += [over, i + 1]
+    loop.finish(pt.all(over) if op.is_while else None)
+    return list(loop.finals[: len(op.outputs)])
 
 
 def _aligned(op: Any, dtype: str, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -69,7 +98,9 @@ def apply_scalar_op(op: Any, dtypes: list[str], inputs: tuple[Any, ...]) -> list
     if any(dtype.startswith("complex") for dtype in dtypes) or any(x.dtype.startswith("complex") for x in inputs):
         raise NotConverted("complex numbers")
     if isinstance(op, ps.Composite):
-        return _composite(op, dtypes[0], inputs)
+        return _inner(op, inputs)
+    if isinstance(op, ScalarLoop):
+        return _scalar_loop(op, *inputs)
     if isinstance(op, ps.Cast):
         return [pt.cast(inputs[0], dtypes[0])]
     if isinstance(op, (ps.Identity, ps.Real, ps.Conj)):

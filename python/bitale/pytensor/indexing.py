@@ -3,12 +3,14 @@ are inputs of the node."""
 
 from __future__ import annotations
 
-from typing import Any, Sequence
+from typing import Any, Iterator, Sequence
 
 from pytensor.tensor.basic import Nonzero
-from pytensor.tensor.subtensor import AdvancedIncSubtensor, AdvancedSubtensor, IncSubtensor, Subtensor
+from pytensor.tensor.subtensor import IncSubtensor, Subtensor
+from pytensor.tensor.type_other import MakeSlice
 
 import bitale.tensor as pt
+from bitale.pytensor.moved import ADVANCED_CHANGE, ADVANCED_INDEX
 from bitale.pytensor.registry import NotConverted, converts
 
 
@@ -19,9 +21,12 @@ def _plain(x: Any) -> Any:
     return x
 
 
-def _index(entry: Any, given: Sequence[Any]) -> Any:
+def _index(entry: Any, given: Sequence[Any], following: Iterator[Any]) -> Any:
     def part(position: Any) -> Any:
-        return None if position is None else _plain(given[position])
+        if position is None:
+            return None
+        # PyTensor 2.38 has types in the place of positions, of inputs in their order.
+        return _plain(given[position] if isinstance(position, int) else next(following))
 
     if isinstance(entry, slice):
         return slice(part(entry.start), part(entry.stop), part(entry.step))
@@ -30,15 +35,18 @@ def _index(entry: Any, given: Sequence[Any]) -> Any:
 
 def indices(op: Any, given: Sequence[Any]) -> tuple[Any, ...]:
     """The index tuple of a node."""
-    return tuple(_index(entry, given) for entry in op.idx_list)
+    if not hasattr(op, "idx_list"):  # advanced ones of PyTensor 2.38: all indices are inputs
+        return tuple(slice(*map(_plain, (x.start, x.stop, x.step))) if isinstance(x, slice) else _plain(x) for x in given)
+    following = iter(given)
+    return tuple(_index(entry, given, following) for entry in op.idx_list)
 
 
-@converts(Subtensor, AdvancedSubtensor)
+@converts(Subtensor, *ADVANCED_INDEX)
 def _subtensor(op: Any, node: Any, x: Any, *given: Any) -> Any:
     return x[indices(op, given)]
 
 
-@converts(IncSubtensor, AdvancedIncSubtensor)
+@converts(IncSubtensor, *ADVANCED_CHANGE)
 def _inc_subtensor(op: Any, node: Any, x: Any, y: Any, *given: Any) -> Any:
     if getattr(op, "ignore_duplicates", False):
         raise NotConverted("inc_subtensor that ignores repeated indices")
@@ -48,6 +56,11 @@ def _inc_subtensor(op: Any, node: Any, x: Any, y: Any, *given: Any) -> Any:
         return pt.second(x, y) if op.set_instead_of_inc else x + y
     change = pt.set_subtensor if op.set_instead_of_inc else pt.inc_subtensor
     return change(x[index], y)
+
+
+@converts(MakeSlice)
+def _make_slice(op: Any, node: Any, *parts: Any) -> Any:
+    return slice(*parts)
 
 
 @converts(Nonzero)

@@ -10,7 +10,9 @@ from pytensor.scan.op import Scan
 from pytensor.tensor.basic import Alloc, AllocEmpty, Join, MakeVector, ScalarFromTensor, TensorFromScalar
 from pytensor.tensor.elemwise import DimShuffle, Elemwise
 from pytensor.tensor.shape import Shape, Shape_i, SpecifyShape
-from pytensor.tensor.subtensor import AdvancedIncSubtensor, IncSubtensor, Subtensor
+from pytensor.tensor.subtensor import IncSubtensor, Subtensor
+
+from bitale.pytensor.moved import ADVANCED_CHANGE
 
 Sum = dict[Any, int]  # an unknown -> its factor; None -> the number that is added
 
@@ -63,7 +65,7 @@ def value(x: Variable, depth: int = _DEPTH) -> Sum:
     if isinstance(op, Shape) and inputs[0].type.ndim == 1:
         return length(inputs[0], 0, depth - 1)
     if isinstance(op, Subtensor) and inputs[0].type.ndim == 1 and x.type.ndim == 0:
-        (index,) = inputs[1:]
+        index = inputs[1] if len(inputs) == 2 else None
         return _element(inputs[0], int(index.data), depth - 1) if isinstance(index, Constant) else unknown
     scalar_op = _scalar_op(op)
     if isinstance(scalar_op, (Cast, Identity)) and x.type.dtype in ("int32", "int64"):
@@ -99,7 +101,7 @@ def length(x: Variable, axis: int, depth: int = _DEPTH) -> Sum:
     if x.owner is None or depth == 0:
         return unknown
     op, inputs = x.owner.op, x.owner.inputs
-    if isinstance(op, (IncSubtensor, AdvancedIncSubtensor, SpecifyShape)):
+    if isinstance(op, (IncSubtensor, SpecifyShape, *ADVANCED_CHANGE)):
         return length(inputs[0], axis, depth - 1)
     if isinstance(op, AllocEmpty):
         return value(inputs[axis], depth - 1)
@@ -124,13 +126,18 @@ def length(x: Variable, axis: int, depth: int = _DEPTH) -> Sum:
 
 def _sliced(x: Variable, axis: int, depth: int, unknown: Sum) -> Sum:
     op, (source, *given) = x.owner.op, x.owner.inputs
+    following = iter(given)  # PyTensor 2.38 has types in the place of positions, of inputs in their order
     kept = [(at, entry) for at, entry in enumerate(op.idx_list) if isinstance(entry, slice)]
     if axis >= len(kept):
         return length(source, axis - len(kept) + len(op.idx_list), depth - 1)
     at, entry = kept[axis]
+    if len(op.idx_list) > 1 and any(not isinstance(part, (int, type(None))) for e in op.idx_list for part in ((e.start, e.stop, e.step) if isinstance(e, slice) else (e,))):
+        return unknown
 
     def part(position: Any) -> int | None:
-        return None if position is None else number(value(given[position], depth - 1))
+        if position is None:
+            return None
+        return number(value(given[position] if isinstance(position, int) else next(following), depth - 1))
 
     whole, start, stop, step = length(source, at, depth - 1), part(entry.start), part(entry.stop), part(entry.step)
     if any(position is not None and found is None for position, found in zip((entry.start, entry.stop, entry.step), (start, stop, step))):

@@ -8,17 +8,12 @@ import numpy as np
 import pytensor.tensor.blas as blas
 from pytensor.tensor.blas import BatchedDot, Dot22, Dot22Scalar, Gemm, Gemv
 from pytensor.tensor.blockwise import Blockwise
-from pytensor.tensor.linalg.decomposition.cholesky import Cholesky
-from pytensor.tensor.linalg.inverse import MatrixInverse
-from pytensor.tensor.linalg.solvers.general import Solve
-from pytensor.tensor.linalg.solvers.psd import CholeskySolve
-from pytensor.tensor.linalg.solvers.triangular import SolveTriangular
-from pytensor.tensor.linalg.summary import Det, SLogDet
 from pytensor.tensor.math import Dot
 
 import bitale as bt
 import bitale.tensor as pt
 from bitale.pytensor.conversion import Conversion, with_conversion
+from bitale.pytensor.moved import Cholesky, CholeskySolve, Det, MatrixInverse, SLogDet, Solve, SolveTriangular
 from bitale.pytensor.registry import NotConverted, batched_converter_of, converter_of, converts
 
 

@@ -12,41 +12,11 @@ from typing import Any
 from pytensor.scan.op import Scan
 
 import bitale.tensor as pt
-from bitale import _core
 from bitale.pytensor import lengths
 from bitale.pytensor.conversion import Conversion, with_conversion
+from bitale.pytensor.loop import Loop
 from bitale.pytensor.registry import NotConverted, converts
 from bitale.pytensor.types import fitted
-
-
-class _Loop:
-    """A loop by its parts. Results are numbered: with an initial value they are states, without they are traces alone."""
-
-    def __init__(self) -> None:
-        self.sequences: list[Any] = []
-        self.initial: list[Any] = []  # of each result; None: no step takes an earlier value
-
-    def add_sequence(self, x: Any) -> int:
-        self.sequences.append(x)
-        return len(self.sequences) - 1
-
-    def add_result(self, initial: Any = None) -> int:
-        self.initial.append(initial)
-        return len(self.initial) - 1
-
-    def begin(self, n_steps: Any, name: str) -> None:
-        """Makes the variables that stand for values in a step: an element of each sequence, and each state."""
-        self.n_steps = n_steps
-        initial = [(x, [] if x is None else [-1], False) for x in self.initial]
-        self._builder = _core.ScanBuilder([(x, [0]) for x in self.sequences], initial, [], n_steps, False, -1, False, name)
-        leaves = list(self._builder.arguments())
-        self.elements, self.states = leaves[: len(self.sequences)], [None] * len(self.initial)
-        for k, leaf in zip((k for k, x in enumerate(self.initial) if x is not None), leaves[len(self.sequences) :]):
-            self.states[k] = leaf
-        self.values: list[Any] = [None] * len(self.initial)  # of each result after a step
-
-    def finish(self, until: Any) -> None:
-        self.traces, self.finals, self.steps, _ = self._builder.finish(self.values, until, [])
 
 
 def _joined(parts: list[Any]) -> Any:
@@ -56,7 +26,7 @@ def _joined(parts: list[Any]) -> Any:
 class _Chain:
     """A result that a step takes the last m values of. The buffer starts with these."""
 
-    def __init__(self, loop: _Loop, buffer: Any, taps: tuple[int, ...], row: Any):
+    def __init__(self, loop: Loop, buffer: Any, taps: tuple[int, ...], row: Any):
         self.loop, self.buffer, self.taps, self.m = loop, buffer, taps, -min(taps)
         self.results = [loop.add_result(fitted(buffer[self.m - back], row)) for back in range(1, self.m + 1)]
 
@@ -75,7 +45,7 @@ class _Chain:
                      size, n_steps, is_while)
 
 
-def _kept(loop: _Loop, values: Any, before: int, length: Any, size: lengths.Sum, n_steps: lengths.Sum, is_while: bool) -> Any:
+def _kept(loop: Loop, values: Any, before: int, length: Any, size: lengths.Sum, n_steps: lengths.Sum, is_while: bool) -> Any:
     """What a buffer of some length holds at the end of the values that were written to it in turn, `before` of which are initial ones:
     the last of them, or all and then zeros; with `until`, nothing instead of zeros."""
     missing = lengths.difference(lengths.shifted(n_steps, before), size)  # how many have been overwritten
@@ -93,7 +63,7 @@ def _kept(loop: _Loop, values: Any, before: int, length: Any, size: lengths.Sum,
 class _Window:
     """A buffer of which a step reads some places, and sets some."""
 
-    def __init__(self, loop: _Loop, buffer: Any, reads: tuple[int, ...], writes: tuple[int, ...], n_steps: Any, row: Any):
+    def __init__(self, loop: Loop, buffer: Any, reads: tuple[int, ...], writes: tuple[int, ...], n_steps: Any, row: Any):
         oldest = -min(0, *reads, *writes)
         self.loop, self.buffer = loop, buffer
         self.reads, self.writes = [at + oldest for at in reads], [at + oldest for at in writes]
@@ -127,6 +97,11 @@ class _Window:
         return _joined(parts)
 
 
+def _grouped(variables: list[Any], taps: Any) -> list[list[Any]]:
+    at = iter(variables)
+    return [[next(at) for _ in each] for each in taps]
+
+
 @converts(Scan)
 @with_conversion
 def _scan(conversion: Conversion, op: Any, node: Any, n_steps: Any, *inputs: Any) -> Any:
@@ -134,16 +109,17 @@ def _scan(conversion: Conversion, op: Any, node: Any, n_steps: Any, *inputs: Any
     if info.as_while and info.n_mit_mot:
         raise NotConverted("a loop with `until` that changes places of a buffer")
     inner, variables = op.fgraph, node.inputs
-    loop, count = _Loop(), lengths.value(variables[0])
+    loop, count = Loop(), lengths.value(variables[0])
     for x in op.outer_seqs(given):
         loop.add_sequence(x)
     windows = [
         _Window(loop, buffer, reads, writes, n_steps, rows[0].type)
         for buffer, reads, writes, rows in zip(
-            op.outer_mitmot(given), info.mit_mot_in_slices, info.mit_mot_out_slices, op.inner_mitmot_grouped(inner.inputs)
+            op.outer_mitmot(given), info.mit_mot_in_slices, info.mit_mot_out_slices,
+            _grouped(op.inner_mitmot(inner.inputs), info.mit_mot_in_slices),
         )
     ]
-    rows = [group[0].type for group in op.inner_mitsot_grouped(inner.inputs)] + [x.type for x in op.inner_sitsot(inner.inputs)]
+    rows = [group[0].type for group in _grouped(op.inner_mitsot(inner.inputs), info.mit_sot_in_slices)] + [x.type for x in op.inner_sitsot(inner.inputs)]
     chains = [
         _Chain(loop, buffer, taps, row)
         for buffer, taps, row in zip(

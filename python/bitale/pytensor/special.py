@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import pytensor.tensor.special as pts
-from pytensor.compile.builders import OpFromGraph, SymbolicOp
+from pytensor.compile.builders import OpFromGraph
 
 import bitale.tensor as pt
 from bitale.pytensor.conversion import Conversion, with_conversion
+from bitale.pytensor.moved import SYMBOLIC
 from bitale.pytensor.registry import converts
 
 
@@ -18,7 +19,7 @@ def _op_from_graph(conversion: Conversion, op: Any, node: Any, *inputs: Any) -> 
     return conversion.inner(op.fgraph, inputs)
 
 
-@converts(SymbolicOp)
+@converts(*SYMBOLIC)
 @with_conversion
 def _symbolic_op(conversion: Conversion, op: Any, node: Any, *inputs: Any) -> Any:
     # Its graph is a formula of PyTensor's. Rewriting it could find the op in it again, without end.

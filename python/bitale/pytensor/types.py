@@ -10,7 +10,7 @@ from pytensor.graph.basic import Constant
 from pytensor.scalar.basic import ScalarType
 from pytensor.tensor.random.type import RandomGeneratorType
 from pytensor.tensor.type import TensorType
-from pytensor.tensor.type_other import NoneTypeT
+from pytensor.tensor.type_other import NoneTypeT, SliceType
 
 import bitale as bt
 import bitale.tensor as pt
@@ -37,6 +37,8 @@ def converted_type(type_: Any, bit_generator: str = "PCG64") -> Any:
 def converted_constant(variable: Constant) -> Any:
     if isinstance(variable.type, NoneTypeT):
         return None
+    if isinstance(variable.type, SliceType):
+        return variable.data
     if not is_expressible(variable.type):
         raise TypeError(f"Bitale has no type for PyTensor's {variable.type}")
     if isinstance(variable.type, RandomGeneratorType):
@@ -46,7 +48,7 @@ def converted_constant(variable: Constant) -> Any:
 
 def fitted(value: bt.Variable, type_: Any) -> bt.Variable:
     """The value with the dtype of a PyTensor type, and its lengths of 1, on which broadcasting depends."""
-    if isinstance(type_, RandomGeneratorType):
+    if isinstance(type_, (RandomGeneratorType, SliceType)):
         return value
     if value.dtype != type_.dtype:
         value = pt.cast(value, type_.dtype)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.metadata
 
-_NEEDED = {"pytensor": ("PyTensor", (3, 3)), "pymc": ("PyMC", (6, 4)), "nutpie": ("nutpie", (0, 16))}
+_NEEDED = {"pytensor": ("PyTensor", (2, 38)), "pymc": ("PyMC", (5, 28)), "nutpie": ("nutpie", (0, 16))}
 
 
 def check(package: str = "pytensor", who: str = "bitale.pytensor") -> None:

@@ -1,0 +1,30 @@
+"""Classes of ops that PyTensor 2.38 has in other modules than PyTensor 3."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytensor.compile.builders as _builders
+import pytensor.tensor.subtensor as _subtensor
+
+try:
+    from pytensor.tensor.linalg.decomposition.cholesky import Cholesky
+    from pytensor.tensor.linalg.inverse import MatrixInverse
+    from pytensor.tensor.linalg.solvers.general import Solve
+    from pytensor.tensor.linalg.solvers.psd import CholeskySolve
+    from pytensor.tensor.linalg.solvers.triangular import SolveTriangular
+    from pytensor.tensor.linalg.summary import Det, SLogDet
+except ImportError:
+    from pytensor.tensor.nlinalg import Det, MatrixInverse, SLogDet
+    from pytensor.tensor.slinalg import Cholesky, CholeskySolve, Solve, SolveTriangular
+
+__all__ = ["ADVANCED_INDEX", "ADVANCED_CHANGE", "SYMBOLIC", "Cholesky", "CholeskySolve", "Det", "MatrixInverse", "SLogDet", "Solve", "SolveTriangular"]
+
+
+def _those(module: Any, *names: str) -> tuple[type, ...]:
+    return tuple(getattr(module, name) for name in names if hasattr(module, name))
+
+
+ADVANCED_INDEX = _those(_subtensor, "AdvancedSubtensor", "AdvancedSubtensor1")
+ADVANCED_CHANGE = _those(_subtensor, "AdvancedIncSubtensor", "AdvancedIncSubtensor1")
+SYMBOLIC = _those(_builders, "SymbolicOp")
