@@ -29,7 +29,7 @@ constexpr std::int64_t most_of_a_loop = 8000;
 constexpr std::int64_t worth_lanes = 24, enough_lanes = 4;
 
 // What a step in the loop's body is made of.
-struct Nest {
+struct InnerNest {
   bool unrolls = false;
   std::int64_t size = 0;  // expressions once it is unrolled
   std::set<std::int64_t> buffers;
@@ -138,11 +138,11 @@ class Promoter {
     if (loop) indices.pop_back();
   }
 
-  std::set<std::int64_t> candidates(const Loop& loop, std::vector<Nest>& nests) const {
+  std::set<std::int64_t> candidates(const Loop& loop, std::vector<InnerNest>& nests) const {
     std::set<std::int64_t> stored, refused, out;
     const std::vector<Expr> none;
     for (auto& step : loop.body) {
-      Nest& nest = nests.emplace_back();
+      InnerNest& nest = nests.emplace_back();
       const auto size = unrolled_size(step);
       nest.unrolls = size && std::holds_alternative<Loop>(step.what);
       nest.size = size.value_or(0);
@@ -169,10 +169,10 @@ class Promoter {
   }
 
   // Of the heaviest nests first, what they access is left in memory until the rest is small enough.
-  static void keep_small(const std::vector<Nest>& nests, std::set<std::int64_t>& chosen) {
+  static void keep_small(const std::vector<InnerNest>& nests, std::set<std::int64_t>& chosen) {
     for (;;) {
       std::int64_t all = 0;
-      const Nest* heaviest = nullptr;
+      const InnerNest* heaviest = nullptr;
       for (auto& nest : nests) {
         const bool touches =
             std::any_of(nest.buffers.begin(), nest.buffers.end(), [&](auto b) { return chosen.contains(b); });
@@ -220,7 +220,7 @@ class Promoter {
   // Gives what is to be done after the loop.
   Steps promote(Loop& loop, int depth, std::span<const Step> later) {
     finals_.clear();
-    std::vector<Nest> nests;
+    std::vector<InnerNest> nests;
     chosen_ = candidates(loop, nests);
     if (chosen_.empty()) return {};
     Uses uses = outside(loop);
