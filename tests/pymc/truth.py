@@ -23,9 +23,8 @@ from pytensor.tensor.basic import ARange, Alloc, AllocDiag, AllocEmpty, Join, Ma
 from pytensor.tensor.blockwise import Blockwise
 from pytensor.tensor.elemwise import CAReduce, Elemwise
 from pytensor.tensor.extra_ops import CumOp
-from pytensor.tensor.linalg.decomposition.cholesky import Cholesky
-from pytensor.tensor.linalg.decomposition.eigen import Eigvalsh
-from pytensor.tensor.linalg.solvers.triangular import SolveTriangular
+
+from bitale.pytensor.moved import Cholesky, SolveTriangular
 
 mp = mpmath.MPContext()
 mp.dps = 60
@@ -165,7 +164,7 @@ def _core(op: Any, inputs: Sequence[Any]) -> Any:
         return _diagonal(op, inputs[0])
     if isinstance(op, ARange):
         return np.arange(*(int(x) for x in inputs)).astype(op.dtype)
-    if isinstance(op, Eigvalsh):
+    if type(op).__name__ == "Eigvalsh":
         return np.array(mp.eigsy(mp.matrix(inputs[0].tolist()), eigvals_only=True).T.tolist()[0], dtype=object)
     raise NotImplementedError(f"in exact numbers: {op}")
 

@@ -1,10 +1,11 @@
-"""Classes of ops that PyTensor 2.38 has in other modules than PyTensor 3."""
+"""Classes of ops that PyTensor 2.38 has in other modules than PyTensor 3, or not at all."""
 
 from __future__ import annotations
 
 from typing import Any
 
 import pytensor.compile.builders as _builders
+import pytensor.tensor.special as _special
 import pytensor.tensor.subtensor as _subtensor
 
 try:
@@ -18,7 +19,9 @@ except ImportError:
     from pytensor.tensor.nlinalg import Det, MatrixInverse, SLogDet
     from pytensor.tensor.slinalg import Cholesky, CholeskySolve, Solve, SolveTriangular
 
-__all__ = ["ADVANCED_INDEX", "ADVANCED_CHANGE", "SYMBOLIC", "Cholesky", "CholeskySolve", "Det", "MatrixInverse", "SLogDet", "Solve", "SolveTriangular"]
+__all__ = [
+    "ADVANCED_CHANGE", "ADVANCED_INDEX", "LOG_SUM_EXP", "SYMBOLIC", "Cholesky", "CholeskySolve", "Det", "MatrixInverse", "SLogDet", "Solve", "SolveTriangular",
+]
 
 
 def _those(module: Any, *names: str) -> tuple[type, ...]:
@@ -28,3 +31,4 @@ def _those(module: Any, *names: str) -> tuple[type, ...]:
 ADVANCED_INDEX = _those(_subtensor, "AdvancedSubtensor", "AdvancedSubtensor1")
 ADVANCED_CHANGE = _those(_subtensor, "AdvancedIncSubtensor", "AdvancedIncSubtensor1")
 SYMBOLIC = _those(_builders, "SymbolicOp")
+LOG_SUM_EXP = _those(_special, "LogSumExp")

@@ -9,7 +9,7 @@ from pytensor.compile.builders import OpFromGraph
 
 import bitale.tensor as pt
 from bitale.pytensor.conversion import Conversion, with_conversion
-from bitale.pytensor.moved import SYMBOLIC
+from bitale.pytensor.moved import LOG_SUM_EXP, SYMBOLIC
 from bitale.pytensor.registry import converts
 
 
@@ -26,7 +26,7 @@ def _symbolic_op(conversion: Conversion, op: Any, node: Any, *inputs: Any) -> An
     return conversion.inner(op.fgraph, inputs, as_it_is=True)
 
 
-@converts(pts.LogSumExp)
+@converts(*LOG_SUM_EXP)
 def _log_sum_exp(op: Any, node: Any, x: Any, *_: Any) -> Any:
     return pt.special.logsumexp(x, axis=op.axis)
 
