@@ -204,9 +204,11 @@ def _step(node: Any, inputs: list[Any]) -> list[Any]:
     if isinstance(op, MakeVector):
         return [np.array([x.item() if isinstance(x, np.ndarray) else x for x in inputs], dtype=object if op.dtype.startswith("float") else op.dtype)]
     if isinstance(op, Join):
-        return [np.concatenate(inputs, axis=op.axis)]
+        axis, parts = (op.axis, inputs) if hasattr(op, "axis") else (int(inputs[0]), inputs[1:])
+        return [np.concatenate(parts, axis=axis)]
     if isinstance(op, Split):
-        return list(np.split(inputs[0], np.cumsum(inputs[1])[:-1], axis=op.axis))
+        axis = op.axis if hasattr(op, "axis") else int(inputs[1])
+        return list(np.split(inputs[0], np.cumsum(inputs[-1])[:-1], axis=axis))
     if isinstance(op, CumOp):
         return [{"add": np.cumsum, "mul": np.cumprod}[op.mode](inputs[0], axis=op.axis)]
     if type(op).__name__ == "LogSumExp":
