@@ -16,10 +16,10 @@ namespace bitale::python {
 
 namespace {
 
-OnError as_on_error(const std::string& text) {
+OnError as_on_error(const std::string& text, const char* who = "cholesky") {
   if (text == "raise") return OnError::Raise;
   if (text == "nan") return OnError::Nan;
-  throw ValueError(cat("cholesky: expected on_error \"raise\" or \"nan\", got \"", text, "\""));
+  throw ValueError(cat(who, ": expected on_error \"raise\" or \"nan\", got \"", text, "\""));
 }
 
 // 0, 1, 2, "N", "T", "C": of real matrices the last two are one.
@@ -52,7 +52,9 @@ constexpr const char* solve_triangular_doc =
     "x with a @ x == b, or a.T @ x == b with trans=1, for a triangular a, of which only that triangle is read; "
     "unit_diagonal: its diagonal is taken as ones. b_ndim says whether b is of vectors or of matrices (by default: of "
     "matrices, if it has two dimensions or more); what comes before are batches, which broadcast with those of a. "
-    "numpy.linalg.LinAlgError where the diagonal has a 0. ValueError for lengths that don't fit.";
+    "numpy.linalg.LinAlgError where the diagonal has a 0, or with on_error=\"nan\" a solution that is all nan. "
+    "ValueError "
+    "for lengths that don't fit.";
 
 }  // namespace
 
@@ -67,15 +69,17 @@ void bind_linalg(nb::module_& m) {
   m.def(
       "solve_triangular",
       [](const Like& a, const Like& b, const Any& trans, bool lower, bool unit_diagonal, bool,
-         std::optional<int> b_ndim) {
+         std::optional<int> b_ndim, const std::string& on_error) {
         return solve_triangular(as_variable(a), as_variable(b),
                                 {.lower = lower,
                                  .trans = as_trans(trans),
                                  .unit_diagonal = unit_diagonal,
-                                 .b_ndim = as_b_ndim(b_ndim, "solve_triangular")});
+                                 .b_ndim = as_b_ndim(b_ndim, "solve_triangular"),
+                                 .on_error = as_on_error(on_error, "solve_triangular")});
       },
       nb::call_guard<AtCaller>(), "a"_a, "b"_a, nb::kw_only(), "trans"_a = 0, "lower"_a = false,
-      "unit_diagonal"_a = false, "check_finite"_a = true, "b_ndim"_a = nb::none(), solve_triangular_doc);
+      "unit_diagonal"_a = false, "check_finite"_a = true, "b_ndim"_a = nb::none(), "on_error"_a = "raise",
+      solve_triangular_doc);
   m.def(
       "cho_solve",
       [](const nb::tuple& c_and_lower, const Like& b, bool, bool, std::optional<int> b_ndim) {
@@ -91,18 +95,23 @@ void bind_linalg(nb::module_& m) {
   m.def(
       "solve",
       [](const Like& a, const Like& b, bool lower, bool, bool, bool, const std::string& assume_a, bool transposed,
-         std::optional<int> b_ndim) {
-        return solve(
-            as_variable(a), as_variable(b),
-            {.assume_a = assume_a, .lower = lower, .transposed = transposed, .b_ndim = as_b_ndim(b_ndim, "solve")});
+         std::optional<int> b_ndim, const std::string& on_error) {
+        return solve(as_variable(a), as_variable(b),
+                     {.assume_a = assume_a,
+                      .lower = lower,
+                      .transposed = transposed,
+                      .b_ndim = as_b_ndim(b_ndim, "solve"),
+                      .on_error = as_on_error(on_error, "solve")});
       },
       nb::call_guard<AtCaller>(), "a"_a, "b"_a, nb::kw_only(), "lower"_a = false, "overwrite_a"_a = false,
       "overwrite_b"_a = false, "check_finite"_a = true, "assume_a"_a = "gen", "transposed"_a = false,
-      "b_ndim"_a = nb::none(),
-      "x with a @ x == b, or a.T @ x == b when transposed. assume_a: \"gen\" (LU factors), \"pos\" (Cholesky factors; "
-      "only "
-      "the triangle that lower says is read), \"lower triangular\" or \"upper triangular\". Batches and b_ndim as in "
-      "solve_triangular. numpy.linalg.LinAlgError for a singular matrix, ValueError for lengths that don't fit.");
+      "b_ndim"_a = nb::none(), "on_error"_a = "raise",
+      "x with a @ x == b, or a.T @ x == b when transposed. assume_a: \"gen\" and \"banded\" (LU factors), \"sym\" and "
+      "\"her\" (the same; only the triangle that lower says is read), \"pos\" (Cholesky factors; only that triangle is "
+      "read), \"diagonal\", \"tridiagonal\", \"lower triangular\" or \"upper triangular\". Batches and b_ndim as in "
+      "solve_triangular. numpy.linalg.LinAlgError for a singular matrix, or with on_error=\"nan\" a solution that is "
+      "all "
+      "nan; ValueError for lengths that don't fit.");
   m.def(
       "inv", [](const Like& x) { return inv(as_variable(x)); }, nb::call_guard<AtCaller>(), "x"_a,
       "The inverse of each matrix. numpy.linalg.LinAlgError for a singular one.");

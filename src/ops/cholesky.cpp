@@ -17,8 +17,7 @@ namespace {
 class Cholesky final : public MatrixOp {
  public:
   Cholesky(bool lower, std::string on_error) : lower(lower), on_error(std::move(on_error)) {
-    if (this->on_error != "raise" && this->on_error != "nan")
-      throw ValueError(cat("cholesky: expected on_error \"raise\" or \"nan\", got \"", this->on_error, "\""));
+    require_on_error("cholesky", this->on_error);
   }
   bool lower;
   std::string on_error;
@@ -50,10 +49,9 @@ class Cholesky final : public MatrixOp {
     const std::int64_t minor =
         in[0].dtype() == DType::Float32 ? factor(out[0].data_as<float>()) : factor(out[0].data_as<double>());
     if (!minor) return;
-    LinAlgError error(
-        cat("cholesky: the matrix is not positive definite: its leading minor of order ", minor, " is not positive"));
-    error.add("hint", "on_error=\"nan\" gives a factor that is all nan instead");
-    throw error;
+    raise_linalg(
+        cat("cholesky: the matrix is not positive definite: its leading minor of order ", minor, " is not positive"),
+        "on_error=\"nan\" gives a factor that is all nan instead");
   }
 
   bool emit(Lowering& to, const Apply& node) const override {
@@ -142,7 +140,7 @@ Variable cholesky(const Operand& x, bool lower, OnError on_error) {
     throw ShapeError(cat("cholesky: expected a matrix, or a batch of them, got ", x.variable.str(), " with ", x.ndim(),
                          " dimensions"));
   const Variable inputs[] = {x.variable};
-  return apply_matrices(make_ref<Cholesky>(lower, on_error == OnError::Raise ? "raise" : "nan"), inputs);
+  return apply_matrices(make_ref<Cholesky>(lower, on_error_name(on_error)), inputs);
 }
 
 }  // namespace bitale

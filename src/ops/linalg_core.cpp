@@ -1,6 +1,13 @@
 #include "ops/linalg_core.hpp"
 
+#include <limits>
+
+#include "bitale/ops/ops.hpp"
+#include "ops/lengths.hpp"
 #include "runtime/blas.hpp"
+#include "runtime/decompositions.hpp"
+#include "runtime/functions.hpp"
+#include "runtime/matrix_functions.hpp"
 
 namespace bitale {
 
@@ -23,8 +30,84 @@ void require_square(std::string_view who, const Dims& shape) {
 void require_square(std::string_view who, const Variable& x) { require_square(who, x.static_shape()); }
 void require_square(std::string_view who, const Array& x) { require_square(who, x.shape()); }
 
+Apply system_node(const OpRef& op, std::string_view who, int b_ndim, std::span<const Variable> inputs) {
+  require_inputs(*op, inputs, 2);
+  const DType dtype = matrix_dtype(inputs);
+  const Variable a = cast(inputs[0], dtype), b = cast(inputs[1], dtype);
+  if (a.ndim() != 2 || b.ndim() != b_ndim)
+    throw ShapeError(cat(who, ": expected a matrix a and a b of ", b_ndim, " dimensions, got ", a.str(), " with ",
+                         a.ndim(), " and ", b.str(), " with ", b.ndim()));
+  require_square(who, a);
+  Dims shape = b.static_shape();
+  const std::int64_t n = common_length(a.static_shape()[0], a.static_shape()[1], 0, who);
+  shape[0] = common_length(shape[0], n, 0, who);
+  return Apply(op, {a, b}, {tensor_type(dtype, shape)});
+}
+
+void require_on_error(std::string_view who, std::string_view on_error) {
+  if (on_error != "raise" && on_error != "nan")
+    throw ValueError(cat(who, ": expected on_error \"raise\" or \"nan\", got \"", on_error, "\""));
+}
+
+void raise_linalg(std::string message, std::string_view hint) {
+  LinAlgError error(std::move(message));
+  error.add("hint", std::string(hint));
+  throw error;
+}
+
 Variable apply_matrices(const Ref<const MatrixOp>& op, std::span<const Variable> inputs) {
   return blockwise(op, op->signature(), inputs).output();
+}
+
+std::string_view DecompositionOp::failure() const {
+  return runtime::function_named(cat("bt_", runtime_name(), "_f64")).failure;
+}
+
+void DecompositionOp::call_runtime(Lowering& to, const Apply& node, std::vector<CallArgument> arguments) const {
+  to.call(lapack_name(runtime_name(), node.output(0).dtype()), std::move(arguments));
+}
+
+void DecompositionOp::check(std::int64_t status) const {
+  if (status == 0) return;
+  if (status == runtime::no_lapack) throw NotImplementedError(cat(who(), ": ", runtime::status_text(status)));
+  if (status == runtime::no_memory) throw LinAlgError(cat(who(), ": ", runtime::status_text(status)));
+  throw LinAlgError(std::string(failure()));
+}
+
+void DecompositionOp::require_ndim(const Variable& x, int ndim) const {
+  if (x.ndim() != ndim)
+    throw ShapeError(cat(who(), ": expected ", ndim == 2 ? "a matrix" : "a vector", ", got ", x.str(), " with ",
+                         x.ndim(), " dimensions"));
+}
+
+Variable cotangent_or_zeros(const Apply& node, std::span<const Variable> cotangents, int output) {
+  const Variable& given = cotangents[std::size_t(output)];
+  return given.is_disconnected() ? zeros_like(node.output(output)) : given;
+}
+
+Variable over_differences(const Variable& numerator, const Variable& difference, const Variable& of,
+                          const Variable& values) {
+  const DType dtype = numerator.dtype();
+  const bool is_float32 = dtype == DType::Float32;
+  const double eps = is_float32 ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
+  const auto number = [&](double value) { return cast(Operand(value), dtype); };
+  // Not `max`, which is an error of nothing: a sum is as large as the largest.
+  const Variable size = sum(abs(values)), scale = sum(abs(of));
+  const Variable equal = le(abs(difference), mul(size, number(8 * eps)));
+  const Variable vanishes = le(abs(numerator), mul(scale, number(is_float32 ? 1e-4 : 1e-10)));
+  const Variable without = switch_(vanishes, number(0), number(std::numeric_limits<double>::quiet_NaN()));
+  return switch_(equal, without, true_div(numerator, switch_(equal, number(1), difference)));
+}
+
+const Variable& require_matrices(const char* who, const Operand& x) {
+  if (x.ndim() < 2)
+    throw ShapeError(
+        cat(who, ": expected a matrix, or a batch of them, got ", x.variable.str(), " with ", x.ndim(), " dimensions"));
+  return x.variable;
+}
+
+Variable mirrored(const Variable& x, bool lower) {
+  return lower ? add(tril(x), t(tril(x, -1))) : add(triu(x), t(triu(x, 1)));
 }
 
 std::string lapack_name(std::string_view name, DType dtype) {

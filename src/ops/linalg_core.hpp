@@ -1,11 +1,14 @@
 // What ops on matrices share: how they take their inputs, batch, and name runtime functions.
 #pragma once
 
+#include <algorithm>
 #include <string>
+#include <vector>
 
 #include "bitale/core/text.hpp"
 #include "bitale/ops/linalg.hpp"
 #include "ops/blockwise.hpp"
+#include "ops/lowering.hpp"
 
 namespace bitale {
 
@@ -21,11 +24,57 @@ class MatrixOp : public Op, public OwnError {
   [[noreturn]] void raise() const override { throw LinAlgError(std::string(failure())); }
 };
 
+// One of LAPACK's decompositions, or what is made of them: an op whose outputs one runtime function writes.
+class DecompositionOp : public MatrixOp {
+ public:
+  std::string_view failure() const override;
+
+ protected:
+  // Of its runtime function, without the dtype: "bt_svd_f64" is "svd".
+  virtual std::string runtime_name() const = 0;
+  virtual const char* who() const = 0;
+  void call_runtime(Lowering& to, const Apply& node, std::vector<CallArgument> arguments) const;
+  // LinAlgError, or MemoryError, NotImplementedError, unless the status of a runtime function is 0.
+  void check(std::int64_t status) const;
+  // ShapeError unless the variable has so many dimensions.
+  void require_ndim(const Variable& x, int ndim) const;
+};
+
+// The function with a value of the C++ type of a float dtype.
+template <class F>
+auto with_float(DType dtype, F&& function) {
+  return dtype == DType::Float32 ? function(float{}) : function(double{});
+}
+// The cotangent of an output, zeros where it has none.
+Variable cotangent_or_zeros(const Apply& node, std::span<const Variable> cotangents, int output);
+// numerator / difference, of differences of eigenvalues or singular values. Where these are equal to rounding the
+// derivative has no value unless the numerator is 0 to rounding, as it is of a loss that does not tell apart the
+// vectors of equal values: then 0, else nan. `of`: what the numerator is a difference of, and the values.
+Variable over_differences(const Variable& numerator, const Variable& difference, const Variable& of,
+                          const Variable& values);
+// The matrix, or batch of matrices. ShapeError naming `who` for fewer than two dimensions.
+const Variable& require_matrices(const char* who, const Operand& x);
+// x[..., i, j] with j <= i as the lower triangle of a symmetric matrix (or the other way), the other one mirrored.
+Variable mirrored(const Variable& x, bool lower);
+// A^T of the last two dimensions.
+inline Variable t(const Variable& x) { return matrix_transpose(x); }
+
 // The common dtype in which matrices are computed: float32, or float64 for all but float32.
 DType matrix_dtype(std::span<const Variable> inputs);
 // ShapeError naming `who` unless the two lengths are equal, as far as they are known.
 void require_square(std::string_view who, const Variable& x);
 void require_square(std::string_view who, const Array& x);
+// The node of an op on a system: a square matrix a and b of b_ndim dimensions, in their common dtype; the solution has
+// the shape of b. ShapeError naming `who` for anything else.
+Apply system_node(const OpRef& op, std::string_view who, int b_ndim, std::span<const Variable> inputs);
+// b_ndim of a function's argument: given, or by default 2 if b has two dimensions or more.
+inline int core_ndim(int b_ndim, const Variable& b) { return b_ndim ? b_ndim : std::min(b.ndim(), 2); }
+// "raise" or "nan", as attributes have it. ValueError naming `who` for another text.
+void require_on_error(std::string_view who, std::string_view on_error);
+inline const char* on_error_name(OnError on_error) { return on_error == OnError::Raise ? "raise" : "nan"; }
+// LinAlgError with what says how to have nan instead.
+[[noreturn]] void raise_linalg(std::string message, std::string_view hint);
+
 // A core op with its inputs, one by one or in batches; the node's first output.
 Variable apply_matrices(const Ref<const MatrixOp>& op, std::span<const Variable> inputs);
 // name_f32 or name_f64. ValueError where the flag blas__library names what is no such library.

@@ -14,12 +14,15 @@ namespace {
 
 class Solve final : public MatrixOp {
  public:
-  Solve(bool trans, int b_ndim) : trans(trans), b_ndim(b_ndim) {
+  Solve(bool trans, int b_ndim, std::string on_error) : trans(trans), b_ndim(b_ndim), on_error(std::move(on_error)) {
+    require_on_error("solve", this->on_error);
     if (b_ndim != 1 && b_ndim != 2) throw ValueError(cat("solve: expected b_ndim 1 or 2, got ", b_ndim));
   }
   bool trans;
   int b_ndim;
-  static constexpr auto fields = attribute_list(attribute("trans", &Solve::trans), attribute("b_ndim", &Solve::b_ndim));
+  std::string on_error;
+  static constexpr auto fields = attribute_list(attribute("trans", &Solve::trans), attribute("b_ndim", &Solve::b_ndim),
+                                                attribute("on_error", &Solve::on_error));
 
   std::string_view name() const override { return "Solve"; }
   Attributes attributes() const override { return collect_attributes(*this, fields); }
@@ -27,17 +30,7 @@ class Solve final : public MatrixOp {
   std::string_view failure() const override { return runtime::function_named("bt_solve_f64").failure; }
 
   Apply make_node(std::span<const Variable> inputs) const override {
-    require_inputs(*this, inputs, 2);
-    const DType dtype = matrix_dtype(inputs);
-    const Variable a = cast(inputs[0], dtype), b = cast(inputs[1], dtype);
-    if (a.ndim() != 2 || b.ndim() != b_ndim)
-      throw ShapeError(cat("solve: expected a matrix a and a b of ", b_ndim, " dimensions, got ", a.str(), " with ",
-                           a.ndim(), " and ", b.str(), " with ", b.ndim()));
-    require_square("solve", a);
-    Dims shape = b.static_shape();
-    const std::int64_t n = common_length(a.static_shape()[0], a.static_shape()[1], 0, "solve");
-    shape[0] = common_length(shape[0], n, 0, "solve");
-    return Apply(OpRef(this), {a, b}, {tensor_type(dtype, shape)});
+    return system_node(OpRef(this), "solve", b_ndim, inputs);
   }
   std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[1]}; }
 
@@ -51,10 +44,12 @@ class Solve final : public MatrixOp {
     std::int64_t place = 0;
     visit_dtype(a.dtype(), [&]<class T>() {
       if constexpr (std::is_floating_point_v<T>)
-        place = runtime::solve(n, columns, trans, a.data_as<T>(), out[0].data_as<T>(), factor.data_as<T>(),
-                               pivots.data_as<std::int32_t>());
+        place = runtime::solve(n, columns, trans, on_error == "nan", a.data_as<T>(), out[0].data_as<T>(),
+                               factor.data_as<T>(), pivots.data_as<std::int32_t>());
     });
-    if (place) throw LinAlgError(cat("solve: the matrix is singular: no pivot is left at place ", place - 1));
+    if (place)
+      raise_linalg(cat("solve: the matrix is singular: no pivot is left at place ", place - 1),
+                   "on_error=\"nan\" gives a solution that is all nan instead");
   }
 
   bool emit(Lowering& to, const Apply& node) const override {
@@ -65,8 +60,8 @@ class Solve final : public MatrixOp {
     const DType dtype = node.output().dtype();
     const bool transposed = to.matrix(0).transposed;
     to.call(lapack_name("solve", dtype),
-            {n, b_ndim == 1 ? one : b[1], to.pool().integer(trans != transposed), InputData{0}, OutputData{0, {}, 1},
-             Scratch{dtype, n * n}, Scratch{DType::Int32, n}});
+            {n, b_ndim == 1 ? one : b[1], to.pool().integer(trans != transposed), to.pool().integer(on_error == "nan"),
+             InputData{0}, OutputData{0, {}, 1}, Scratch{dtype, n * n}, Scratch{DType::Int32, n}});
     return true;
   }
 
@@ -93,7 +88,7 @@ class Solve final : public MatrixOp {
 
  private:
   Variable solved(bool transposed, const Variable& a, const Variable& b) const {
-    return (*make_ref<Solve>(transposed, b_ndim))({a, b});
+    return (*make_ref<Solve>(transposed, b_ndim, on_error))({a, b});
   }
 };
 
@@ -101,11 +96,11 @@ std::vector<Sample> solve_samples() {
   constexpr auto any = unknown_length;
   std::vector<Sample> out;
   const auto add = [&](DType dtype, std::int64_t n, const Dims& b_type, const Dims& b_shape, bool trans,
-                       bool smooth = true) {
+                       bool smooth = true, const char* on_error = "raise") {
     Array a = sample_values(DType::Float64, {n, n}).copy();  // pivots are not on the diagonal
     for (std::int64_t k = 0; k < n; ++k) a.data_as<double>()[k * n + (k + 1) % n] += 3 * double(n);
     const Variable both[] = {sample_input(dtype, {any, any}, "a"), sample_input(dtype, b_type, "b")};
-    out.push_back({make_ref<Solve>(trans, int(b_type.size()))->make_node(both),
+    out.push_back({make_ref<Solve>(trans, int(b_type.size()), on_error)->make_node(both),
                    {a.astype(dtype), sample_values(dtype, b_shape, 1)},
                    1e-6,
                    smooth && dtype == DType::Float64});
@@ -121,6 +116,7 @@ std::vector<Sample> solve_samples() {
   add(DType::Float64, 0, {any, any}, {0, 3}, false);
   add(DType::Float64, 3, {any, any}, {3, 0}, false);
   add(DType::Int64, 3, {any}, {3}, false);
+  add(DType::Float64, 3, {any, any}, {3, 2}, true, true, "nan");
   return out;
 }
 
@@ -135,22 +131,42 @@ Variable solve(const Operand& a, const Operand& b, const SolveOptions& options) 
     throw ShapeError(cat("solve: expected a matrix a and a vector or matrix b, or batches of them, got ",
                          a.variable.str(), " with ", a.ndim(), " dimensions and ", b.variable.str(), " with ",
                          b.ndim()));
-  const int b_ndim = options.b_ndim ? options.b_ndim : std::min(b.ndim(), 2);
+  const int b_ndim = core_ndim(options.b_ndim, b.variable);
   const auto triangular = [&](bool lower) {
-    return solve_triangular(a, b, {.lower = lower, .trans = options.transposed, .b_ndim = b_ndim});
+    return solve_triangular(
+        a, b, {.lower = lower, .trans = options.transposed, .b_ndim = b_ndim, .on_error = options.on_error});
   };
+  const auto general = [&](const Variable& matrix, bool transposed) {
+    const Variable inputs[] = {matrix, b.variable};
+    return apply_matrices(make_ref<Solve>(transposed, b_ndim, on_error_name(options.on_error)), inputs);
+  };
+  const auto diagonal_of = [&](int k) { return diagonal(a, k, a.ndim() - 2, a.ndim() - 1); };
   const std::string& kind = options.assume_a;
+  if (kind == "gen" || kind == "general" || kind == "banded") return general(a.variable, options.transposed);
   if (kind == "pos" || kind == "positive definite")
-    return cho_solve(cholesky(a, options.lower), options.lower, b, b_ndim);
+    return cho_solve(cholesky(a, options.lower, options.on_error), options.lower, b, b_ndim);
   if (kind == "lower triangular") return triangular(true);
   if (kind == "upper triangular") return triangular(false);
-  if (kind != "gen" && kind != "general")
-    throw NotImplementedError(
-        cat("solve: expected assume_a \"gen\", \"pos\", \"lower triangular\" or \"upper triangular\", "
-            "got \"",
-            kind, "\""));
-  const Variable inputs[] = {a.variable, b.variable};
-  return apply_matrices(make_ref<Solve>(options.transposed, b_ndim), inputs);
+  if (kind == "sym" || kind == "symmetric" || kind == "her" || kind == "hermitian")
+    return general(mirrored(a.variable, options.lower), false);
+  // What is not a finite set of diagonals is not read; of a singular one only the general solver gives nan.
+  const bool has_nan = options.on_error == OnError::Nan;
+  if (kind == "diagonal") {
+    const Variable d = diagonal_of(0);
+    if (has_nan) return general(mul(expand_dims(d, d.ndim()), eye(length_of(d, d.ndim() - 1))), false);
+    const Variable beside = zeros_like(diagonal_of(1));
+    return solve_tridiagonal(beside, d, beside, b, b_ndim);
+  }
+  if (kind == "tridiagonal") {
+    require_square("solve", a.variable);
+    if (has_nan) return general(triu(tril(a, 1), -1), options.transposed);
+    const int below = options.transposed ? 1 : -1;
+    return solve_tridiagonal(diagonal_of(below), diagonal_of(0), diagonal_of(-below), b, b_ndim);
+  }
+  throw ValueError(
+      cat("solve: expected assume_a \"gen\", \"sym\", \"her\", \"pos\", \"diagonal\", \"tridiagonal\", \"banded\", "
+          "\"lower triangular\" or \"upper triangular\", got \"",
+          kind, "\""));
 }
 
 Variable inv(const Operand& a) {

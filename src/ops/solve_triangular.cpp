@@ -16,15 +16,18 @@ namespace {
 
 class SolveTriangular final : public MatrixOp {
  public:
-  SolveTriangular(bool lower, bool trans, bool unit_diagonal, int b_ndim)
-      : lower(lower), trans(trans), unit_diagonal(unit_diagonal), b_ndim(b_ndim) {
+  SolveTriangular(bool lower, bool trans, bool unit_diagonal, int b_ndim, std::string on_error)
+      : lower(lower), trans(trans), unit_diagonal(unit_diagonal), b_ndim(b_ndim), on_error(std::move(on_error)) {
+    require_on_error("solve_triangular", this->on_error);
     if (b_ndim != 1 && b_ndim != 2) throw ValueError(cat("solve_triangular: expected b_ndim 1 or 2, got ", b_ndim));
   }
   bool lower, trans, unit_diagonal;
   int b_ndim;
-  static constexpr auto fields = attribute_list(
-      attribute("lower", &SolveTriangular::lower), attribute("trans", &SolveTriangular::trans),
-      attribute("unit_diagonal", &SolveTriangular::unit_diagonal), attribute("b_ndim", &SolveTriangular::b_ndim));
+  std::string on_error;
+  static constexpr auto fields =
+      attribute_list(attribute("lower", &SolveTriangular::lower), attribute("trans", &SolveTriangular::trans),
+                     attribute("unit_diagonal", &SolveTriangular::unit_diagonal),
+                     attribute("b_ndim", &SolveTriangular::b_ndim), attribute("on_error", &SolveTriangular::on_error));
 
   std::string_view name() const override { return "SolveTriangular"; }
   Attributes attributes() const override { return collect_attributes(*this, fields); }
@@ -32,17 +35,7 @@ class SolveTriangular final : public MatrixOp {
   std::string_view failure() const override { return runtime::function_named("bt_solve_triangular_f64").failure; }
 
   Apply make_node(std::span<const Variable> inputs) const override {
-    require_inputs(*this, inputs, 2);
-    const DType dtype = matrix_dtype(inputs);
-    const Variable a = cast(inputs[0], dtype), b = cast(inputs[1], dtype);
-    if (a.ndim() != 2 || b.ndim() != b_ndim)
-      throw ShapeError(cat("solve_triangular: expected a matrix a and a b of ", b_ndim, " dimensions, got ", a.str(),
-                           " with ", a.ndim(), " and ", b.str(), " with ", b.ndim()));
-    require_square("solve_triangular", a);
-    Dims shape = b.static_shape();
-    const std::int64_t n = common_length(a.static_shape()[0], a.static_shape()[1], 0, "solve_triangular");
-    shape[0] = common_length(shape[0], n, 0, "solve_triangular");
-    return Apply(OpRef(this), {a, b}, {tensor_type(dtype, shape)});
+    return system_node(OpRef(this), "solve_triangular", b_ndim, inputs);
   }
   std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[1]}; }
 
@@ -54,12 +47,13 @@ class SolveTriangular final : public MatrixOp {
     out[0] = in[1].copy();
     const std::int64_t columns = b_ndim == 1 ? 1 : in[1].shape(1);
     const auto solve = [&]<class T>(const T* matrix, T* b) {
-      return runtime::solve_triangular(n, columns, lower, trans, unit_diagonal, matrix, b);
+      return runtime::solve_triangular(n, columns, lower, trans, unit_diagonal, on_error == "nan", matrix, b);
     };
     const std::int64_t place = a.dtype() == DType::Float32 ? solve(a.data_as<float>(), out[0].data_as<float>())
                                                            : solve(a.data_as<double>(), out[0].data_as<double>());
     if (place)
-      throw LinAlgError(cat("solve_triangular: the matrix is singular: its diagonal is 0 at place ", place - 1));
+      raise_linalg(cat("solve_triangular: the matrix is singular: its diagonal is 0 at place ", place - 1),
+                   "on_error=\"nan\" gives a solution that is all nan instead");
   }
 
   bool emit(Lowering& to, const Apply& node) const override {
@@ -72,7 +66,7 @@ class SolveTriangular final : public MatrixOp {
     const auto flag = [&](bool value) { return to.pool().integer(value); };
     to.call(lapack_name("solve_triangular", node.output().dtype()),
             {n, b_ndim == 1 ? one : b[1], flag(lower != transposed), flag(trans != transposed), flag(unit_diagonal),
-             InputData{0}, OutputData{0, {}, 1}});
+             flag(on_error == "nan"), InputData{0}, OutputData{0, {}, 1}});
     return true;
   }
 
@@ -102,7 +96,7 @@ class SolveTriangular final : public MatrixOp {
 
  private:
   Variable solved(bool transposed, const Variable& a, const Variable& b) const {
-    return (*make_ref<SolveTriangular>(lower, transposed, unit_diagonal, b_ndim))({a, b});
+    return (*make_ref<SolveTriangular>(lower, transposed, unit_diagonal, b_ndim, on_error))({a, b});
   }
   Variable where_read(const Variable& x) const {
     const int k = unit_diagonal ? 1 : 0;
@@ -121,7 +115,7 @@ std::vector<Sample> solve_triangular_samples() {
   const auto add = [&](DType dtype, std::int64_t n, const Dims& b_type, const Dims& b_shape, bool lower, bool trans,
                        bool unit, bool smooth = true) {
     const Variable both[] = {sample_input(dtype, {any, any}, "a"), sample_input(dtype, b_type, "b")};
-    const auto op = make_ref<SolveTriangular>(lower, trans, unit, int(b_type.size()));
+    const auto op = make_ref<SolveTriangular>(lower, trans, unit, int(b_type.size()), unit ? "nan" : "raise");
     out.push_back({op->make_node(both),
                    {regular(n).astype(dtype), sample_values(dtype, b_shape, 1)},
                    1e-6,
@@ -147,8 +141,6 @@ std::vector<Sample> solve_triangular_samples() {
 REGISTER_OP(SolveTriangular, "The solution of a system of equations with a triangular matrix.",
             solve_triangular_samples);
 
-int core_ndim(int b_ndim, const Variable& b) { return b_ndim ? b_ndim : std::min(b.ndim(), 2); }
-
 }  // namespace
 
 Variable solve_triangular(const Operand& a, const Operand& b, const SolveTriangularOptions& options) {
@@ -158,9 +150,10 @@ Variable solve_triangular(const Operand& a, const Operand& b, const SolveTriangu
                          a.variable.str(), " with ", a.ndim(), " dimensions and ", b.variable.str(), " with ",
                          b.ndim()));
   const Variable inputs[] = {a.variable, b.variable};
-  return apply_matrices(make_ref<SolveTriangular>(options.lower, options.trans, options.unit_diagonal,
-                                                  core_ndim(options.b_ndim, b.variable)),
-                        inputs);
+  return apply_matrices(
+      make_ref<SolveTriangular>(options.lower, options.trans, options.unit_diagonal,
+                                core_ndim(options.b_ndim, b.variable), on_error_name(options.on_error)),
+      inputs);
 }
 
 Variable cho_solve(const Operand& factor, bool lower, const Operand& b, int b_ndim) {

@@ -7,7 +7,7 @@
 
 #include "runtime/blas.hpp"
 #include "runtime/cblas.hpp"
-#include "runtime/functions.hpp"
+#include "runtime/rows_of_matrices.hpp"
 
 namespace bitale::runtime {
 namespace {
@@ -160,10 +160,14 @@ void substitute(std::int64_t n, std::int64_t k, bool forward, bool unit, T* B, C
 }
 
 template <class T>
-std::int64_t solve_triangle(std::int64_t n, std::int64_t k, bool lower, bool trans, bool unit, const T* A, T* B) {
-  if (!unit)
-    for (std::int64_t i = 0; i < n; ++i)
-      if (A[i * n + i] == 0) return i + 1;
+std::int64_t solve_triangle(std::int64_t n, std::int64_t k, bool lower, bool trans, bool unit, bool to_nan, const T* A,
+                            T* B) {
+  for (std::int64_t i = 0; i < n && !unit; ++i) {
+    if (A[i * n + i] != 0) continue;
+    if (!to_nan) return i + 1;
+    std::fill(B, B + n * k, std::numeric_limits<T>::quiet_NaN());
+    return 0;
+  }
   if (n == 0 || k == 0) return 0;
   const CblasTriangle triangle = lower ? CblasLower : CblasUpper;
   const CblasTranspose transposed = trans ? CblasTrans : CblasNoTrans;
@@ -185,13 +189,17 @@ std::int64_t solve_triangle(std::int64_t n, std::int64_t k, bool lower, bool tra
 
 constexpr std::string_view solve_triangular_c =
     R"(// B[n, k] becomes X with op(A) X = B, A a triangle; or the first place where its diagonal is 0.
-static int64_t bt_solve_triangular_$S(int64_t n, int64_t k, int64_t lower, int64_t trans, int64_t unit, const $T *A,
-                                      $T *B) {
+static int64_t bt_solve_triangular_$S(int64_t n, int64_t k, int64_t lower, int64_t trans, int64_t unit,
+                                      int64_t to_nan, const $T *A, $T *B) {
   const int64_t down = trans ? 1 : n, across = trans ? n : 1;
   const int forward = !lower == !!trans;
   if (!unit)
     for (int64_t i = 0; i < n; ++i)
-      if (A[i * n + i] == 0) return i + 1;
+      if (A[i * n + i] == 0) {
+        if (!to_nan) return i + 1;
+        for (int64_t e = 0; e < n * k; ++e) B[e] = NAN;
+        return 0;
+      }
   for (int64_t step = 0; step < n; ++step) {
     const int64_t i = forward ? step : n - 1 - step;
     for (int64_t j = forward ? 0 : i + 1; j < (forward ? i : n); ++j)
@@ -211,8 +219,8 @@ static int64_t bt_solve_triangular_$S(int64_t n, int64_t k, int64_t lower, int64
     return bitale::runtime::cholesky_of(n, lower != 0, to_nan != 0, A);                                             \
   }                                                                                                                 \
   std::int64_t bt_solve_triangular_##suffix(std::int64_t n, std::int64_t k, std::int64_t lower, std::int64_t trans, \
-                                            std::int64_t unit, const T* A, T* B) noexcept {                         \
-    return bitale::runtime::solve_triangle(n, k, lower != 0, trans != 0, unit != 0, A, B);                          \
+                                            std::int64_t unit, std::int64_t to_nan, const T* A, T* B) noexcept {    \
+    return bitale::runtime::solve_triangle(n, k, lower != 0, trans != 0, unit != 0, to_nan != 0, A, B);             \
   }
 
 extern "C" {
@@ -223,22 +231,11 @@ BITALE_LAPACK(f32, float)
 namespace bitale::runtime {
 namespace {
 
-template <class T>
-RuntimeFunction lapack_row(RuntimeFunction out, std::string_view failure, Flops flops, std::string_view text) {
-  constexpr bool is_float32 = std::is_same_v<T, float>;
-  out.failure = failure;
-  out.flops = std::move(flops);
-  out.of_float32 = is_float32;
-  out.c_text = text;
-  out.with = {{"$S", is_float32 ? "f32" : "f64"}, {"$T", is_float32 ? "float" : "double"}};
-  return out;
-}
-
 #define ROWS(suffix, T)                                                                                   \
-  lapack_row<T>(runtime_function("bt_cholesky_" #suffix, bt_cholesky_##suffix, "n lower to_nan inout:A"), \
+  matrix_row<T>(runtime_function("bt_cholesky_" #suffix, bt_cholesky_##suffix, "n lower to_nan inout:A"), \
                 "cholesky: a matrix is not positive definite", {1, {"n", "n", "n"}, 3}, cholesky_c),      \
-      lapack_row<T>(runtime_function("bt_solve_triangular_" #suffix, bt_solve_triangular_##suffix,        \
-                                     "n k lower trans unit A inout:B"),                                   \
+      matrix_row<T>(runtime_function("bt_solve_triangular_" #suffix, bt_solve_triangular_##suffix,        \
+                                     "n k lower trans unit to_nan A inout:B"),                            \
                     "solve_triangular: a matrix is singular: its diagonal has a 0", {1, {"n", "n", "k"}}, \
                     solve_triangular_c)
 

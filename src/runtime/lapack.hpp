@@ -17,11 +17,11 @@ std::int64_t bt_cholesky_f32(std::int64_t n, std::int64_t lower, std::int64_t to
 
 // B[n, k] becomes X with op(A) X = B, where A[n, n] is a triangle, the rest of which is not read; with `unit`, its
 // diagonal is ones and not read. Returns 0, or the first place, from 1 on, at which the diagonal is 0; B is then as it
-// was.
+// was, or all nan with `to_nan`, and 0 is returned.
 std::int64_t bt_solve_triangular_f64(std::int64_t n, std::int64_t k, std::int64_t lower, std::int64_t trans,
-                                     std::int64_t unit, const double* A, double* B) noexcept;
+                                     std::int64_t unit, std::int64_t to_nan, const double* A, double* B) noexcept;
 std::int64_t bt_solve_triangular_f32(std::int64_t n, std::int64_t k, std::int64_t lower, std::int64_t trans,
-                                     std::int64_t unit, const float* A, float* B) noexcept;
+                                     std::int64_t unit, std::int64_t to_nan, const float* A, float* B) noexcept;
 }
 
 namespace bitale::runtime {
@@ -33,13 +33,13 @@ inline std::int64_t cholesky(std::int64_t n, bool lower, bool to_nan, double* A)
 inline std::int64_t cholesky(std::int64_t n, bool lower, bool to_nan, float* A) {
   return bt_cholesky_f32(n, lower, to_nan, A);
 }
-inline std::int64_t solve_triangular(std::int64_t n, std::int64_t k, bool lower, bool trans, bool unit, const double* A,
-                                     double* B) {
-  return bt_solve_triangular_f64(n, k, lower, trans, unit, A, B);
+inline std::int64_t solve_triangular(std::int64_t n, std::int64_t k, bool lower, bool trans, bool unit, bool to_nan,
+                                     const double* A, double* B) {
+  return bt_solve_triangular_f64(n, k, lower, trans, unit, to_nan, A, B);
 }
-inline std::int64_t solve_triangular(std::int64_t n, std::int64_t k, bool lower, bool trans, bool unit, const float* A,
-                                     float* B) {
-  return bt_solve_triangular_f32(n, k, lower, trans, unit, A, B);
+inline std::int64_t solve_triangular(std::int64_t n, std::int64_t k, bool lower, bool trans, bool unit, bool to_nan,
+                                     const float* A, float* B) {
+  return bt_solve_triangular_f32(n, k, lower, trans, unit, to_nan, A, B);
 }
 
 }  // namespace bitale::runtime

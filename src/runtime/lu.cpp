@@ -8,8 +8,8 @@
 #include <type_traits>
 
 #include "runtime/blas.hpp"
-#include "runtime/functions.hpp"
 #include "runtime/lapack.hpp"
+#include "runtime/rows_of_matrices.hpp"
 
 namespace bitale::runtime {
 namespace {
@@ -68,16 +68,20 @@ void exchange_rows(std::int64_t k, T* B, std::int64_t a, std::int64_t b) {
 }
 
 template <class T>
-std::int64_t solve_general(std::int64_t n, std::int64_t k, bool trans, const T* A, T* B, T* factor,
+std::int64_t solve_general(std::int64_t n, std::int64_t k, bool trans, bool to_nan, const T* A, T* B, T* factor,
                            std::int32_t* pivots) {
-  if (const std::int64_t singular = factor_lu(n, A, factor, pivots)) return singular;
+  if (const std::int64_t singular = factor_lu(n, A, factor, pivots)) {
+    if (!to_nan) return singular;
+    std::fill(B, B + n * k, std::numeric_limits<T>::quiet_NaN());
+    return 0;
+  }
   if (trans) {  // A^T = P^T L U
     for (std::int64_t i = 0; i < n; ++i) exchange_rows(k, B, i, std::int64_t(pivots[i]) - 1);
-    solve_triangular(n, k, false, true, true, factor, B);
-    solve_triangular(n, k, true, true, false, factor, B);
+    solve_triangular(n, k, false, true, true, false, factor, B);
+    solve_triangular(n, k, true, true, false, false, factor, B);
   } else {  // A = U^T L^T P
-    solve_triangular(n, k, true, false, false, factor, B);
-    solve_triangular(n, k, false, false, true, factor, B);
+    solve_triangular(n, k, true, false, false, false, factor, B);
+    solve_triangular(n, k, false, false, true, false, factor, B);
     for (std::int64_t i = n; i-- > 0;) exchange_rows(k, B, i, std::int64_t(pivots[i]) - 1);
   }
   return 0;
@@ -136,12 +140,17 @@ static int64_t bt_lu_$S(int64_t n, const $T *A, $T *M, int32_t *pivots) {
 
 constexpr std::string_view solve_c =
     R"(// B[n, k] becomes X with op(A) X = B; or the first place at which A has no pivot.
-static int64_t bt_solve_$S(int64_t n, int64_t k, int64_t trans, const $T *A, $T *B, $T *factor, int32_t *pivots) {
+static int64_t bt_solve_$S(int64_t n, int64_t k, int64_t trans, int64_t to_nan, const $T *A, $T *B, $T *factor,
+                            int32_t *pivots) {
   const int64_t singular = bt_lu_$S(n, A, factor, pivots);
-  if (singular) return singular;
+  if (singular && !to_nan) return singular;
+  if (singular) {
+    for (int64_t e = 0; e < n * k; ++e) B[e] = NAN;
+    return 0;
+  }
   if (!trans) {
-    bt_solve_triangular_$S(n, k, 1, 0, 0, factor, B);
-    bt_solve_triangular_$S(n, k, 0, 0, 1, factor, B);
+    bt_solve_triangular_$S(n, k, 1, 0, 0, 0, factor, B);
+    bt_solve_triangular_$S(n, k, 0, 0, 1, 0, factor, B);
   }
   for (int64_t step = 0; step < n; ++step) {
     const int64_t i = trans ? step : n - 1 - step, other = pivots[i] - 1;
@@ -152,8 +161,8 @@ static int64_t bt_solve_$S(int64_t n, int64_t k, int64_t trans, const $T *A, $T 
     }
   }
   if (trans) {
-    bt_solve_triangular_$S(n, k, 0, 1, 1, factor, B);
-    bt_solve_triangular_$S(n, k, 1, 1, 0, factor, B);
+    bt_solve_triangular_$S(n, k, 0, 1, 1, 0, factor, B);
+    bt_solve_triangular_$S(n, k, 1, 1, 0, 0, factor, B);
   }
   return 0;
 }
@@ -186,20 +195,20 @@ constexpr std::string_view slogdet_c =
 }  // namespace
 }  // namespace bitale::runtime
 
-#define BITALE_LU_FUNCTIONS(suffix, T)                                                                            \
-  std::int64_t bt_lu_##suffix(std::int64_t n, const T* A, T* factor, std::int32_t* pivots) noexcept {             \
-    return bitale::runtime::factor_lu(n, A, factor, pivots);                                                      \
-  }                                                                                                               \
-  std::int64_t bt_solve_##suffix(std::int64_t n, std::int64_t k, std::int64_t trans, const T* A, T* B, T* factor, \
-                                 std::int32_t* pivots) noexcept {                                                 \
-    return bitale::runtime::solve_general(n, k, trans != 0, A, B, factor, pivots);                                \
-  }                                                                                                               \
-  void bt_det_##suffix(std::int64_t n, const T* A, T* det, T* factor, std::int32_t* pivots) noexcept {            \
-    bitale::runtime::determinant(n, A, det, factor, pivots);                                                      \
-  }                                                                                                               \
-  void bt_slogdet_##suffix(std::int64_t n, const T* A, T* sign, T* logabsdet, T* factor,                          \
-                           std::int32_t* pivots) noexcept {                                                       \
-    bitale::runtime::log_determinant(n, A, sign, logabsdet, factor, pivots);                                      \
+#define BITALE_LU_FUNCTIONS(suffix, T)                                                                                \
+  std::int64_t bt_lu_##suffix(std::int64_t n, const T* A, T* factor, std::int32_t* pivots) noexcept {                 \
+    return bitale::runtime::factor_lu(n, A, factor, pivots);                                                          \
+  }                                                                                                                   \
+  std::int64_t bt_solve_##suffix(std::int64_t n, std::int64_t k, std::int64_t trans, std::int64_t to_nan, const T* A, \
+                                 T* B, T* factor, std::int32_t* pivots) noexcept {                                    \
+    return bitale::runtime::solve_general(n, k, trans != 0, to_nan != 0, A, B, factor, pivots);                       \
+  }                                                                                                                   \
+  void bt_det_##suffix(std::int64_t n, const T* A, T* det, T* factor, std::int32_t* pivots) noexcept {                \
+    bitale::runtime::determinant(n, A, det, factor, pivots);                                                          \
+  }                                                                                                                   \
+  void bt_slogdet_##suffix(std::int64_t n, const T* A, T* sign, T* logabsdet, T* factor,                              \
+                           std::int32_t* pivots) noexcept {                                                           \
+    bitale::runtime::log_determinant(n, A, sign, logabsdet, factor, pivots);                                          \
   }
 
 extern "C" {
@@ -210,31 +219,18 @@ BITALE_LU_FUNCTIONS(f32, float)
 namespace bitale::runtime {
 namespace {
 
-template <class T>
-RuntimeFunction lu_row(RuntimeFunction out, std::string_view failure, Flops flops, std::string_view text,
-                       std::vector<std::string_view> needs) {
-  constexpr bool is_float32 = std::is_same_v<T, float>;
-  out.failure = failure;
-  out.flops = std::move(flops);
-  out.of_float32 = is_float32;
-  out.c_text = text;
-  out.with = {{"$S", is_float32 ? "f32" : "f64"}, {"$T", is_float32 ? "float" : "double"}};
-  out.needs = std::move(needs);
-  return out;
-}
-
-#define ROWS(suffix, T)                                                                                            \
-  lu_row<T>(runtime_function("bt_lu_" #suffix, bt_lu_##suffix, "n A factor pivots"), "a matrix is singular",       \
-            {2, {"n", "n", "n"}, 3}, lu_c, {}),                                                                    \
-      lu_row<T>(runtime_function("bt_solve_" #suffix, bt_solve_##suffix,                                           \
-                                 "n k trans A inout:B scratch:factor scratch:pivots"),                             \
-                "solve: a matrix is singular", {2, {"n", "n", "n"}, 3}, solve_c,                                   \
-                {"bt_lu_" #suffix, "bt_solve_triangular_" #suffix}),                                               \
-      lu_row<T>(runtime_function("bt_det_" #suffix, bt_det_##suffix, "n A det scratch:factor scratch:pivots"), "", \
-                {2, {"n", "n", "n"}, 3}, det_c, {"bt_lu_" #suffix}),                                               \
-      lu_row<T>(runtime_function("bt_slogdet_" #suffix, bt_slogdet_##suffix,                                       \
-                                 "n A sign logabsdet scratch:factor scratch:pivots"),                              \
-                "", {2, {"n", "n", "n"}, 3}, slogdet_c, {"bt_lu_" #suffix})
+#define ROWS(suffix, T)                                                                                                \
+  matrix_row<T>(runtime_function("bt_lu_" #suffix, bt_lu_##suffix, "n A factor pivots"), "a matrix is singular",       \
+                {2, {"n", "n", "n"}, 3}, lu_c, {}),                                                                    \
+      matrix_row<T>(runtime_function("bt_solve_" #suffix, bt_solve_##suffix,                                           \
+                                     "n k trans to_nan A inout:B scratch:factor scratch:pivots"),                      \
+                    "solve: a matrix is singular", {2, {"n", "n", "n"}, 3}, solve_c,                                   \
+                    {"bt_lu_" #suffix, "bt_solve_triangular_" #suffix}),                                               \
+      matrix_row<T>(runtime_function("bt_det_" #suffix, bt_det_##suffix, "n A det scratch:factor scratch:pivots"), "", \
+                    {2, {"n", "n", "n"}, 3}, det_c, {"bt_lu_" #suffix}),                                               \
+      matrix_row<T>(runtime_function("bt_slogdet_" #suffix, bt_slogdet_##suffix,                                       \
+                                     "n A sign logabsdet scratch:factor scratch:pivots"),                              \
+                    "", {2, {"n", "n", "n"}, 3}, slogdet_c, {"bt_lu_" #suffix})
 
 const RegisterFunctions lu_functions{ROWS(f64, double), ROWS(f32, float)};
 

@@ -4,10 +4,15 @@
 // are not square and lengths that don't fit: now, where lengths are known, else when the function is called.
 #pragma once
 
+#include <cstdint>
+#include <optional>
 #include <string>
+#include <variant>
+#include <vector>
 
 #include "bitale/core/error.hpp"
 #include "bitale/ops/operand.hpp"
+#include "bitale/ops/ops.hpp"
 
 namespace bitale {
 
@@ -42,6 +47,41 @@ enum class OnError { Raise, Nan };
 // triangular as well (Murray 2016, arXiv:1602.07527).
 Variable cholesky(const Operand& x, bool lower = true, OnError on_error = OnError::Raise);
 
+// Q and R with x = Q R; with `pivoting` also P, with x[:, P] = Q R. mode: "reduced" or "economic" (Q of [m, k], R of
+// [k, n], k the lesser of both), "complete" or "full" (Q of [m, m], R of [m, n]), "r" (R alone), "raw" (LAPACK's
+// reflections H, their factors tau, and R). Derivatives: Walter and Lehmann 2018; none of "raw", and of a Q of
+// "complete" only where the matrix is known to be square.
+Variables qr(const Operand& x, const std::string& mode = "full", bool pivoting = false);
+// x = u diag(s) vt, s falling. Derivatives (Townsend 2016) of u and vt for full_matrices only of square matrices. For
+// equal singular values: 0 where the loss does not tell apart their vectors, else nan.
+struct SingularValues {
+  Variable u, s, vt;
+};
+SingularValues svd(const Operand& x, bool full_matrices = true);
+Variable svdvals(const Operand& x);
+// a v = w v, or a v = w b v with v^T b v = 1, of symmetric a of which one triangle is read, and positive definite b; w
+// rises. Derivatives: Giles 2008; for equal eigenvalues as of svd. The gradient is a triangle as well.
+struct EigenPairs {
+  Variable values, vectors;
+};
+EigenPairs eigh(const Operand& a, const std::optional<Operand>& b = {}, bool lower = true);
+Variable eigvalsh(const Operand& a, const std::optional<Operand>& b = {}, bool lower = true);
+// L and U in one, without L's diagonal of ones; row i was exchanged with row pivots[i].
+struct LUFactors {
+  Variable factors, pivots;
+};
+LUFactors lu_factor(const Operand& a);
+// P, L and U with a = P L U; or P L and U; or, with p_indices, p, L and U with a = (L U)[p].
+Variables lu(const Operand& a, bool permute_l = false, bool p_indices = false);
+// p with (L U)[p] = a; its inverse, the order in which rows were picked, with `inverse`.
+Variable pivot_to_permutation(const Operand& pivots, bool inverse = false);
+// a = z upper z^T, upper being triangular but for blocks of 2 x 2 of complex pairs. sort: "", "lhp", "rhp", "iuc",
+// "ouc": which eigenvalues come first. No derivative.
+struct SchurForm {
+  Variable upper, z;
+};
+SchurForm schur(const Operand& x, const std::string& sort = "");
+
 // ---- systems of equations -------------------------------------------------------------------------------------------
 
 struct SolveTriangularOptions {
@@ -49,23 +89,75 @@ struct SolveTriangularOptions {
   bool trans = false;          // of a^T x = b
   bool unit_diagonal = false;  // the diagonal of a is ones, and not read
   int b_ndim = 0;              // whether b is of vectors (1) or matrices (2); 0: matrices, if it has two dimensions
+  OnError on_error = OnError::Raise;  // of a singular matrix: an error, or a solution that is all nan
 };
 // x with a x = b, for a triangular a (Giles 2008 for its derivatives). LinAlgError where the diagonal has a 0.
 Variable solve_triangular(const Operand& a, const Operand& b, const SolveTriangularOptions& options = {});
 struct SolveOptions {
-  // "gen", "pos" (by Cholesky factors; one triangle is read), "lower triangular", "upper triangular"
+  // "gen"; "sym" and "her" (one triangle is read), "pos" (by Cholesky factors; one triangle is read), "diagonal",
+  // "tridiagonal", "banded" (solved as "gen"), "lower triangular", "upper triangular"
   std::string assume_a = "gen";
-  bool lower = false;       // with "pos": which triangle of a is read
-  bool transposed = false;  // of a^T x = b
-  int b_ndim = 0;           // as above
+  bool lower = false;                 // with "sym", "her" and "pos": which triangle of a is read
+  bool transposed = false;            // of a^T x = b
+  int b_ndim = 0;                     // as above
+  OnError on_error = OnError::Raise;  // as above
 };
-// x with a x = b (Giles 2008 for its derivatives). LinAlgError for a singular matrix; NotImplementedError for another
-// kind than those.
+// x with a x = b (Giles 2008 for its derivatives). LinAlgError for a singular matrix; ValueError for another kind than
+// those.
 Variable solve(const Operand& a, const Operand& b, const SolveOptions& options = {});
 // The inverse. A system of equations is better solved.
 Variable inv(const Operand& a);
 // x with A x = b, given the Cholesky factor of A: two triangular systems. b_ndim as above.
 Variable cho_solve(const Operand& factor, bool lower, const Operand& b, int b_ndim = 0);
+// x with A x = b, or A^T x = b, given the LU factors of A and their pivots.
+Variable lu_solve(const Operand& factors, const Operand& pivots, const Operand& b, bool trans = false, int b_ndim = 0);
+// x with A x = b, of a tridiagonal A given by its diagonals, by elimination with partial pivoting. LinAlgError for a
+// singular one.
+Variable solve_tridiagonal(const Operand& lower, const Operand& d, const Operand& upper, const Operand& b,
+                           int b_ndim = 0);
+// x of least norm with the least |a x - b| (by singular values, of which those up to rcond times the largest are taken
+// as 0; negative: max(m, n) eps); the sums of squares of what is left, per column (of one matrix: none where the rank
+// is not full or there are no more rows than columns, as NumPy's; of a batch always), the rank, the singular values.
+// Derivatives where the rank is constant: Golub and Pereyra 1973.
+struct LeastSquares {
+  Variable x, residuals, rank, singular_values;
+};
+LeastSquares lstsq(const Operand& a, const Operand& b, double rcond = -1, int b_ndim = 0);
+// x with a x = b as tensordot(a, x, x.ndim): a's first dimensions are b's. `axes` of a are put behind all others
+// before.
+Variable tensorsolve(const Operand& a, const Operand& b, const std::vector<int>& axes = {});
+
+// ---- equations of matrices ------------------------------------------------------------------------------------------
+
+// x with a x + x b = q (Bartels and Stewart 1972). LinAlgError where a and -b share an eigenvalue.
+Variable solve_sylvester(const Operand& a, const Operand& b, const Operand& q);
+// x with a x + x a^T = q.
+Variable solve_continuous_lyapunov(const Operand& a, const Operand& q);
+// x with a x a^T - x + q = 0. method: "bilinear" (a Sylvester equation) or "direct" (of one matrix: one system of n^2
+// equations).
+Variable solve_discrete_lyapunov(const Operand& a, const Operand& q, const std::string& method = "bilinear");
+// The stabilising x with a^T x a - x - a^T x b (r + b^T x b)^-1 b^T x a + q = 0, by doubling. LinAlgError where there
+// is none.
+Variable solve_discrete_are(const Operand& a, const Operand& b, const Operand& q, const Operand& r);
+
+// ---- products and functions of matrices -----------------------------------------------------------------------------
+
+// The pseudo-inverse; rcond as of lstsq. Derivatives where the rank is constant.
+Variable pinv(const Operand& x, double rcond = -1);
+// The exponential (Higham 2005).
+Variable expm(const Operand& x);
+// The product of n equal matrices; of inverses for a negative n.
+Variable matrix_power(const Operand& m, std::int64_t n);
+// The product of matrices, from the left.
+Variable matrix_dot(const Operands& factors);
+// The inverse for tensordot(inverse, a, ind).
+Variable tensorinv(const Operand& a, int ind = 2);
+// Matrices along the diagonal of one, between zeros; batch dimensions broadcast.
+Variable block_diag(const Operands& matrices);
+// NumPy's norms: none given: the root of the sum of squares of all elements, or along the axes; else of vectors along
+// one axis, of matrices ("fro", "nuc", 1, -1, 2, -2, inf, -inf) along two.
+using NormOrder = std::variant<std::monostate, double, std::string>;
+Variable norm(const Operand& x, const NormOrder& ord = {}, const Axes& axes = all_axes, bool keepdims = false);
 
 // ---- determinants ---------------------------------------------------------------------------------------------------
 

@@ -1,32 +1,99 @@
-"""Linear algebra: factors of matrices, and systems of equations. The last two dimensions are matrices, those before them
-batches, which broadcast. What fails raises numpy.linalg.LinAlgError."""
+"""Linear algebra: decompositions of matrices, and systems of equations. The last two dimensions are matrices, those
+before them batches, which broadcast. What fails raises numpy.linalg.LinAlgError."""
 
 from __future__ import annotations
 
+from typing import Any, NoReturn
+
 from bitale._core import (
     LinAlgError,
+    block_diag,
     cho_solve,
     cholesky,
     det,
     diagonal,
+    eigh,
+    eigvalsh,
+    expm,
     inv,
     kron,
+    lstsq,
+    lu,
+    lu_factor,
+    lu_solve,
+    matrix_dot,
+    matrix_power,
+    norm,
+    pinv,
+    pivot_to_permutation,
+    qr,
+    schur,
     slogdet,
     solve,
+    solve_continuous_lyapunov,
+    solve_discrete_are,
+    solve_discrete_lyapunov,
+    solve_sylvester,
     solve_triangular,
+    solve_tridiagonal,
+    svd,
+    tensorinv,
+    tensorsolve,
     trace,
 )
 
+matrix_inverse = inv
+
+
+def eig(a: Any) -> NoReturn:
+    """NotImplementedError: eigenvalues of matrices that are not symmetric are complex, and there are no complex matrices
+    yet. eigh is of symmetric ones; schur gives the real form."""
+    raise NotImplementedError("eig: eigenvalues are complex, and complex matrices are not there yet; eigh takes symmetric ones")
+
+
+def eigvals(a: Any) -> NoReturn:
+    """NotImplementedError, as eig."""
+    raise NotImplementedError(
+        "eigvals: eigenvalues are complex, and complex matrices are not there yet; eigvalsh takes symmetric ones"
+    )
+
+
 __all__ = [
     "LinAlgError",
+    "block_diag",
     "cho_solve",
     "cholesky",
     "det",
     "diagonal",
+    "eig",
+    "eigh",
+    "eigvals",
+    "eigvalsh",
+    "expm",
     "inv",
     "kron",
+    "lstsq",
+    "lu",
+    "lu_factor",
+    "lu_solve",
+    "matrix_dot",
+    "matrix_inverse",
+    "matrix_power",
+    "norm",
+    "pinv",
+    "pivot_to_permutation",
+    "qr",
+    "schur",
     "slogdet",
     "solve",
+    "solve_continuous_lyapunov",
+    "solve_discrete_are",
+    "solve_discrete_lyapunov",
+    "solve_sylvester",
     "solve_triangular",
+    "solve_tridiagonal",
+    "svd",
+    "tensorinv",
+    "tensorsolve",
     "trace",
 ]

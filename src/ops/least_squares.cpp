@@ -1,0 +1,213 @@
+// Pseudo-inverses and least squares.
+#include <algorithm>
+
+#include "bitale/ops/ops.hpp"
+#include "ops/lengths.hpp"
+#include "ops/linalg_core.hpp"
+#include "ops/lowering.hpp"
+#include "ops/registry.hpp"
+#include "ops/sample_values.hpp"
+#include "runtime/matrix_functions.hpp"
+
+namespace bitale {
+
+namespace {
+
+class MatrixPinv final : public DecompositionOp {
+ public:
+  explicit MatrixPinv(double rcond) : rcond(rcond) {}
+  double rcond;
+  static constexpr auto fields = attribute_list(attribute("rcond", &MatrixPinv::rcond));
+  std::string_view name() const override { return "MatrixPinv"; }
+  Attributes attributes() const override { return collect_attributes(*this, fields); }
+  std::string signature() const override { return "(m,n)->(n,m)"; }
+
+  Apply make_node(std::span<const Variable> inputs) const override {
+    require_inputs(*this, inputs, 1);
+    const Variable x = cast(inputs[0], matrix_dtype(inputs));
+    require_ndim(x, 2);
+    return Apply(OpRef(this), {x}, {tensor_type(x.dtype(), {x.static_shape()[1], x.static_shape()[0]})});
+  }
+  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override {
+    return {{inputs[0][1], inputs[0][0]}};
+  }
+  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
+    const Array a = in[0].contiguous();
+    const std::int64_t m = a.shape(0), n = a.shape(1);
+    out[0] = Array::empty(a.dtype(), {n, m});
+    with_float(a.dtype(),
+               [&]<class T>(T) { check(runtime::pinv<T>(m, n, rcond, a.data_as<T>(), out[0].data_as<T>())); });
+  }
+  bool emit(Lowering& to, const Apply& node) const override {
+    call_runtime(
+        to, node,
+        {to.shape_in(0)[0], to.shape_in(0)[1], to.pool().number(rcond, DType::Float64), InputData{0}, OutputData{0}});
+    return true;
+  }
+
+  // dX = -X dA X + X X^T dA^T (I - A X) + (I - X A) dA^T X^T X where the rank is constant (Golub and Pereyra 1973).
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
+    if (cotangents[0].is_disconnected()) return no_gradients(node);
+    const Variable a = node.input(0), x = node.output(), &g = cotangents[0];
+    const Variable direct = dot(dot(t(x), g), t(x));
+    const Variable left = dot(t(g), dot(x, t(x))), right = dot(dot(t(x), x), t(g));
+    const Variable out = sub(add(sub(left, dot(a, dot(x, left))), sub(right, dot(dot(right, x), a))), direct);
+    return {with_static_shape_of(a, out)};
+  }
+
+ private:
+  std::string runtime_name() const override { return "pinv"; }
+  const char* who() const override { return "pinv"; }
+};
+
+class Lstsq final : public DecompositionOp {
+ public:
+  explicit Lstsq(double rcond) : rcond(rcond) {}
+  double rcond;
+  static constexpr auto fields = attribute_list(attribute("rcond", &Lstsq::rcond));
+  std::string_view name() const override { return "Lstsq"; }
+  Attributes attributes() const override { return collect_attributes(*this, fields); }
+  std::string signature() const override { return "(m,n),(m,k)->(n,k),(),(p)"; }
+
+  Apply make_node(std::span<const Variable> inputs) const override {
+    require_inputs(*this, inputs, 2);
+    const DType dtype = matrix_dtype(inputs);
+    const Variable a = cast(inputs[0], dtype), b = cast(inputs[1], dtype);
+    require_ndim(a, 2), require_ndim(b, 2);
+    const std::int64_t m = common_length(a.static_shape()[0], b.static_shape()[0], 0, "lstsq"), n = a.static_shape()[1];
+    const std::int64_t least = m == unknown_length || n == unknown_length ? unknown_length : std::min(m, n);
+    return Apply(OpRef(this), {a, b},
+                 {tensor_type(dtype, {n, b.static_shape()[1]}), tensor_type(DType::Int64, Dims{}),
+                  tensor_type(dtype, Dims{least})});
+  }
+  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override {
+    return {{inputs[0][1], inputs[1][1]}, {}, {lengths::min(inputs[0][0], inputs[0][1])}};
+  }
+  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
+    const Array a = in[0].contiguous(), b = in[1].contiguous();
+    const std::int64_t m = a.shape(0), n = a.shape(1), k = b.shape(1);
+    if (b.shape(0) != m) throw ShapeError(cat("lstsq: a has ", m, " rows, and b has ", b.shape(0)));
+    out[0] = Array::empty(a.dtype(), {n, k});
+    out[1] = Array::empty(DType::Int64, {});
+    out[2] = Array::empty(a.dtype(), {std::min(m, n)});
+    with_float(a.dtype(), [&]<class T>(T) {
+      check(runtime::lstsq<T>(m, n, k, rcond, a.data_as<T>(), b.data_as<T>(), out[0].data_as<T>(),
+                              out[1].data_as<std::int64_t>(), out[2].data_as<T>()));
+    });
+  }
+  bool emit(Lowering& to, const Apply& node) const override {
+    const auto a = to.shape_in(0), b = to.shape_in(1);
+    to.require(equal(a[0], b[0]), "lstsq: a and b have different numbers of rows");
+    call_runtime(to, node,
+                 {a[0], a[1], b[1], to.pool().number(rcond, DType::Float64), InputData{0}, InputData{1}, OutputData{0},
+                  OutputData{1}, OutputData{2}});
+    return true;
+  }
+
+  // Of x = A^+ b where the rank is constant, with r = b - A x: dx = A^+ (db - dA x) + A^+ A^+T dA^T r
+  // + (I - A^+ A) dA^T A^+T x (Golub and Pereyra 1973).
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
+    const bool has_x = !cotangents[0].is_disconnected(), has_s = !cotangents[2].is_disconnected();
+    if (!has_x && !has_s) return no_gradients(node);
+    const Variable a = node.input(0), b = node.input(1), x = node.output(0);
+    Variable of_a;
+    if (has_s) {
+      const auto [u, s, vt] = svd(a, false);
+      of_a = dot(mul(u, expand_dims(cotangents[2], 0)), vt);
+    }
+    if (!has_x) return {with_static_shape_of(a, of_a), disconnected()};
+    const Variable p = (*make_ref<MatrixPinv>(rcond))({a}), &g = cotangents[0];
+    const Variable of_b = dot(t(p), g), rest = sub(b, dot(a, x));
+    const Variable beside = sub(g, dot(t(a), of_b));
+    const Variable by_x = sub(add(dot(rest, t(dot(p, of_b))), dot(dot(t(p), x), t(beside))), dot(of_b, t(x)));
+    of_a = has_s ? add(of_a, by_x) : by_x;
+    return {with_static_shape_of(a, of_a), with_static_shape_of(b, of_b)};
+  }
+  std::vector<std::vector<bool>> connection_pattern(const Apply&) const override {
+    return {{true, false, true}, {true, false, false}};
+  }
+
+ private:
+  std::string runtime_name() const override { return "lstsq"; }
+  const char* who() const override { return "lstsq"; }
+};
+
+Array tall_values(const Dims& shape) {
+  Array a = sample_values(DType::Float64, shape).copy();
+  for (std::int64_t k = 0; k < std::min(shape[0], shape[1]); ++k) a.data_as<double>()[k * shape[1] + k] += 5;
+  return a;
+}
+
+std::vector<Sample> pinv_samples() {
+  constexpr auto any = unknown_length;
+  std::vector<Sample> out;
+  const auto add = [&](DType dtype, const Dims& type, const Dims& shape, bool smooth = true) {
+    const Variable x[] = {sample_input(dtype, type, "x")};
+    out.push_back({make_ref<MatrixPinv>(-1.)->make_node(x),
+                   {tall_values(shape).astype(dtype)},
+                   1e-6,
+                   smooth && dtype == DType::Float64});
+  };
+  add(DType::Float64, {any, any}, {3, 3});
+  add(DType::Float64, {4, 2}, {4, 2});
+  add(DType::Float64, {any, any}, {2, 4});
+  add(DType::Float32, {any, any}, {3, 2});
+  add(DType::Float64, {any, any}, {0, 2}, false);
+  add(DType::Float64, {any, any}, {1, 1});
+  add(DType::Int64, {any, any}, {3, 3});
+  return out;
+}
+
+std::vector<Sample> lstsq_samples() {
+  constexpr auto any = unknown_length;
+  std::vector<Sample> out;
+  const auto add = [&](DType dtype, const Dims& shape, std::int64_t k, bool smooth = true) {
+    const Variable both[] = {sample_input(dtype, {any, any}, "a"), sample_input(dtype, {any, any}, "b")};
+    out.push_back({make_ref<Lstsq>(-1.)->make_node(both),
+                   {tall_values(shape).astype(dtype), sample_values(dtype, {shape[0], k}, 1)},
+                   1e-6,
+                   smooth && dtype == DType::Float64});
+  };
+  add(DType::Float64, {4, 2}, 2);
+  add(DType::Float64, {3, 3}, 1);
+  add(DType::Float64, {2, 3}, 2);
+  add(DType::Float32, {4, 2}, 3);
+  add(DType::Float64, {0, 2}, 1, false);
+  return out;
+}
+
+REGISTER_OP(MatrixPinv, "The pseudo-inverse of Moore and Penrose, by singular values.", pinv_samples);
+REGISTER_OP(Lstsq, "The least-squares solution of least norm, the rank, and the singular values.", lstsq_samples);
+
+}  // namespace
+
+Variable pinv(const Operand& x, double rcond) {
+  const LocationScope here(x.where);
+  const Variable inputs[] = {require_matrices("pinv", x)};
+  return apply_matrices(make_ref<MatrixPinv>(rcond), inputs);
+}
+
+LeastSquares lstsq(const Operand& a, const Operand& b, double rcond, int b_ndim) {
+  const LocationScope here(a.where);
+  const Variable& matrix = require_matrices("lstsq", a);
+  const int core = b_ndim ? b_ndim : std::min(b.ndim(), 2);
+  if (b.ndim() < core || core < 1)
+    throw ShapeError(cat("lstsq: expected b of one dimension or more, got ", b.variable.str()));
+  const Variable columns = core == 1 ? expand_dims(b.variable, b.ndim()) : b.variable;
+  const Variable inputs[] = {matrix, columns};
+  const auto op = make_ref<Lstsq>(rcond);
+  const Apply node = blockwise(op, op->signature(), inputs);
+  const Variable x = node.output(0), rank = node.output(1);
+  const Variable left = sub(columns, matmul(matrix, x));
+  Variable residuals = sum(sqr(left), Axes{{left.ndim() - 2}}), solution = x;
+  if (residuals.ndim() == 1) {  // NumPy's: none where the rank is not full, or there are no more rows than columns
+    const Variable rows = length_of(matrix, 0), unknowns = length_of(matrix, 1);
+    const Variable counts = logical_and(eq(rank, unknowns), gt(rows, unknowns));
+    residuals = subtensor(
+        residuals, {Slice{.start = {}, .stop = Operand(switch_(counts, length_of(residuals, 0), 0)), .step = {}}});
+  }
+  if (core == 1) solution = squeeze(x, Axes{{x.ndim() - 1}});
+  return {solution, residuals, rank, node.output(2)};
+}
+
+}  // namespace bitale

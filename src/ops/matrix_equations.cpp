@@ -1,0 +1,226 @@
+// Equations whose unknown is a matrix: Sylvester's, Lyapunov's and Riccati's.
+#include "bitale/ops/contraction.hpp"
+#include "bitale/ops/ops.hpp"
+#include "ops/lengths.hpp"
+#include "ops/linalg_core.hpp"
+#include "ops/lowering.hpp"
+#include "ops/registry.hpp"
+#include "ops/sample_values.hpp"
+#include "runtime/matrix_functions.hpp"
+
+namespace bitale {
+
+namespace {
+
+class SolveSylvester final : public DecompositionOp {
+ public:
+  std::string_view name() const override { return "SolveSylvester"; }
+  std::string signature() const override { return "(m,m),(n,n),(m,n)->(m,n)"; }
+
+  Apply make_node(std::span<const Variable> inputs) const override {
+    require_inputs(*this, inputs, 3);
+    const DType dtype = matrix_dtype(inputs);
+    const Variable a = cast(inputs[0], dtype), b = cast(inputs[1], dtype), q = cast(inputs[2], dtype);
+    require_ndim(a, 2), require_ndim(b, 2), require_ndim(q, 2);
+    require_square(who(), a), require_square(who(), b);
+    const auto length = [&](const Variable& x, int axis) {
+      return common_length(common_length(x.static_shape()[0], x.static_shape()[1], 0, who()),
+                           q.static_shape()[std::size_t(axis)], axis, who());
+    };
+    return Apply(OpRef(this), {a, b, q}, {tensor_type(dtype, {length(a, 0), length(b, 1)})});
+  }
+  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[2]}; }
+  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
+    require_square(who(), in[0]), require_square(who(), in[1]);
+    const Array a = in[0].contiguous(), b = in[1].contiguous(), q = in[2].contiguous();
+    const std::int64_t m = a.shape(0), n = b.shape(0);
+    if (q.shape(0) != m || q.shape(1) != n)
+      throw ShapeError(cat("solve_sylvester: expected Q of ", m, " rows and ", n, " columns, got ", q.shape(0), " and ",
+                           q.shape(1)));
+    out[0] = Array::empty(a.dtype(), {m, n});
+    with_float(a.dtype(), [&]<class T>(T) {
+      check(runtime::solve_sylvester<T>(m, n, a.data_as<T>(), b.data_as<T>(), q.data_as<T>(), out[0].data_as<T>()));
+    });
+  }
+  bool emit(Lowering& to, const Apply& node) const override {
+    const auto a = to.shape_in(0), b = to.shape_in(1), q = to.shape_in(2);
+    to.require(equal(a[0], a[1]), "solve_sylvester: expected square matrices A");
+    to.require(equal(b[0], b[1]), "solve_sylvester: expected square matrices B");
+    to.require(equal(a[0], q[0]), "solve_sylvester: A and Q have different numbers of rows");
+    to.require(equal(b[0], q[1]), "solve_sylvester: B and Q have different numbers of columns");
+    call_runtime(to, node, {q[0], q[1], InputData{0}, InputData{1}, InputData{2}, OutputData{0}});
+    return true;
+  }
+
+  // A dX + dX B = dQ - dA X - X dB.
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
+    if (cotangents[0].is_disconnected()) return no_gradients(node);
+    const Variable a = node.input(0), b = node.input(1), x = node.output();
+    const Variable s = (*this)({t(a), t(b), cotangents[0]});
+    return {with_static_shape_of(a, neg(dot(s, t(x)))), with_static_shape_of(b, neg(dot(t(x), s))),
+            with_static_shape_of(node.input(2), s)};
+  }
+
+ private:
+  std::string runtime_name() const override { return "solve_sylvester"; }
+  const char* who() const override { return "solve_sylvester"; }
+};
+
+class SolveDiscreteARE final : public DecompositionOp {
+ public:
+  std::string_view name() const override { return "SolveDiscreteARE"; }
+  std::string signature() const override { return "(n,n),(n,m),(n,n),(m,m)->(n,n)"; }
+
+  Apply make_node(std::span<const Variable> inputs) const override {
+    require_inputs(*this, inputs, 4);
+    const DType dtype = matrix_dtype(inputs);
+    Variables own;
+    for (auto& input : inputs) {
+      own.push_back(cast(input, dtype));
+      require_ndim(own.back(), 2);
+    }
+    for (const int i : {0, 2, 3}) require_square(who(), own[std::size_t(i)]);
+    std::int64_t n = unknown_length;
+    for (const int i : {0, 2})
+      for (auto length : own[std::size_t(i)].static_shape()) n = common_length(n, length, 0, who());
+    n = common_length(n, own[1].static_shape()[0], 0, who());
+    for (auto length : own[3].static_shape()) (void)common_length(own[1].static_shape()[1], length, 1, who());
+    return Apply(OpRef(this), own, {tensor_type(dtype, {n, n})});
+  }
+  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[0]}; }
+  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
+    for (const int i : {0, 2, 3}) require_square(who(), in[std::size_t(i)]);
+    const Array a = in[0].contiguous(), b = in[1].contiguous(), q = in[2].contiguous(), r = in[3].contiguous();
+    const std::int64_t n = a.shape(0), m = r.shape(0);
+    if (b.shape(0) != n || b.shape(1) != m || q.shape(0) != n)
+      throw ShapeError("solve_discrete_are: expected A and Q of [n, n], B of [n, m] and R of [m, m]");
+    out[0] = Array::empty(a.dtype(), {n, n});
+    with_float(a.dtype(), [&]<class T>(T) {
+      check(runtime::solve_discrete_are<T>(n, m, a.data_as<T>(), b.data_as<T>(), q.data_as<T>(), r.data_as<T>(),
+                                           out[0].data_as<T>()));
+    });
+  }
+  bool emit(Lowering& to, const Apply& node) const override {
+    const auto a = to.shape_in(0), b = to.shape_in(1), q = to.shape_in(2), r = to.shape_in(3);
+    const std::string message = "solve_discrete_are: expected A and Q of [n, n], B of [n, m] and R of [m, m]";
+    for (const Expr& length : {a[1], b[0], q[0], q[1]}) to.require(equal(a[0], length), message);
+    for (const Expr& length : {r[0], r[1]}) to.require(equal(b[1], length), message);
+    call_runtime(to, node, {a[0], b[1], InputData{0}, InputData{1}, InputData{2}, InputData{3}, OutputData{0}});
+    return true;
+  }
+
+  // With K = (R + B^T X B)^-1 B^T X A and F = A - B K: dX = F^T dX F + dQ + K^T dR K + the symmetric part twice of
+  // F^T X (dA - dB K) (Kao and Hennequin 2020, arXiv:2011.11430). S solves S = F S F^T + g.
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
+    if (cotangents[0].is_disconnected()) return no_gradients(node);
+    const Variable a = node.input(0), b = node.input(1), r = node.input(3), x = node.output();
+    const Variable bx = dot(t(b), x), gain = solve(add(r, dot(bx, b)), dot(bx, a)), closed = sub(a, dot(b, gain));
+    const Variable s = solve_discrete_lyapunov(closed, cotangents[0], "bilinear");
+    const Variable of_a = dot(dot(x, closed), add(s, t(s)));
+    return {with_static_shape_of(a, of_a), with_static_shape_of(b, neg(dot(of_a, t(gain)))),
+            with_static_shape_of(node.input(2), s), with_static_shape_of(r, dot(dot(gain, s), t(gain)))};
+  }
+
+ private:
+  std::string runtime_name() const override { return "solve_discrete_are"; }
+  const char* who() const override { return "solve_discrete_are"; }
+};
+
+Array dominant(std::int64_t n, double more, int seed, double scale = 1) {
+  Array a = sample_values(DType::Float64, {n, n}, seed).copy();
+  for (std::int64_t i = 0; i < n * n; ++i) a.data_as<double>()[i] *= scale;
+  for (std::int64_t k = 0; k < n; ++k) a.data_as<double>()[k * n + k] += more;
+  return a;
+}
+
+std::vector<Sample> sylvester_samples() {
+  constexpr auto any = unknown_length;
+  std::vector<Sample> out;
+  const auto add = [&](DType dtype, std::int64_t m, std::int64_t n, bool smooth = true) {
+    const Variable inputs[] = {sample_input(dtype, {any, any}, "a"), sample_input(dtype, {any, any}, "b"),
+                               sample_input(dtype, {any, any}, "q")};
+    out.push_back({make_ref<SolveSylvester>()->make_node(inputs),
+                   {dominant(m, 8, 0).astype(dtype), dominant(n, 9, 1).astype(dtype), sample_values(dtype, {m, n}, 2)},
+                   1e-6,
+                   smooth && dtype == DType::Float64});
+  };
+  add(DType::Float64, 3, 2);
+  add(DType::Float64, 1, 1);
+  add(DType::Float64, 0, 2, false);
+  add(DType::Float32, 2, 3);
+  return out;
+}
+
+std::vector<Sample> riccati_samples() {
+  constexpr auto any = unknown_length;
+  std::vector<Sample> out;
+  const auto add = [&](DType dtype, std::int64_t n, std::int64_t m, bool smooth = true) {
+    Variables inputs;
+    for (const char* name : {"a", "b", "q", "r"}) inputs.push_back(sample_input(dtype, {any, any}, name));
+    const auto symmetric = [](std::int64_t size) {
+      Array x = Array::zeros(DType::Float64, {size, size});
+      for (std::int64_t i = 0; i < size * size; ++i)
+        x.data_as<double>()[i] = i / size == i % size ? 3. + double(i % size) : 0.25;
+      return x;
+    };
+    out.push_back({make_ref<SolveDiscreteARE>()->make_node(inputs),
+                   {dominant(n, .5, 0, .1).astype(dtype), sample_values(dtype, {n, m}, 1), symmetric(n).astype(dtype),
+                    symmetric(m).astype(dtype)},
+                   1e-6,
+                   smooth && dtype == DType::Float64});
+  };
+  add(DType::Float64, 2, 1);
+  add(DType::Float64, 3, 2);
+  add(DType::Float64, 0, 1, false);
+  add(DType::Float32, 2, 2);
+  return out;
+}
+
+REGISTER_OP(SolveSylvester, "The solution of A X + X B = Q, by Schur forms.", sylvester_samples);
+REGISTER_OP(SolveDiscreteARE, "The stabilising solution of the discrete algebraic Riccati equation, by doubling.",
+            riccati_samples);
+
+}  // namespace
+
+Variable solve_sylvester(const Operand& a, const Operand& b, const Operand& q) {
+  const LocationScope here(a.where);
+  const Variable inputs[] = {require_matrices("solve_sylvester", a), require_matrices("solve_sylvester", b),
+                             require_matrices("solve_sylvester", q)};
+  return apply_matrices(make_ref<SolveSylvester>(), inputs);
+}
+
+Variable solve_continuous_lyapunov(const Operand& a, const Operand& q) {
+  const LocationScope here(a.where);
+  return solve_sylvester(a, t(require_matrices("solve_continuous_lyapunov", a)), q);
+}
+
+Variable solve_discrete_lyapunov(const Operand& a, const Operand& q, const std::string& method) {
+  const LocationScope here(a.where);
+  const Variable& x = require_matrices("solve_discrete_lyapunov", a);
+  require_matrices("solve_discrete_lyapunov", q);
+  require_square("solve_discrete_lyapunov", x);
+  if (method != "direct" && method != "bilinear")
+    throw ValueError(cat("solve_discrete_lyapunov: expected method \"direct\" or \"bilinear\", got \"", method, "\""));
+  const DType dtype = matrix_dtype({&x, 1});
+  const Variable unit = eye(length_of(x, x.ndim() - 1), {}, 0, dtype);
+  if (method == "direct" && x.ndim() == 2 && q.ndim() == 2) {
+    // (I - kron(A, A)) vec(X) = vec(Q), by rows
+    const Variable n = length_of(x, 0), all = lengths::mul(n, n);
+    const Variable system = sub(eye(all, {}, 0, dtype), kron(x, x));
+    const Variable solution = solve(system, reshape(q, Operands{all}), {.b_ndim = 1});
+    return reshape(solution, Operands{n, n});
+  }
+  // With M = (A + I)^-1 (A - I): M X + X M^T = -2 (A + I)^-1 Q (A + I)^-T.
+  const Variable inverse = inv(add(x, unit)), moved = matmul(inverse, sub(x, unit));
+  const Variable right = mul(cast(Operand(-2.), dtype), matmul(matmul(inverse, q), t(inverse)));
+  return solve_continuous_lyapunov(moved, right);
+}
+
+Variable solve_discrete_are(const Operand& a, const Operand& b, const Operand& q, const Operand& r) {
+  const LocationScope here(a.where);
+  const Variable inputs[] = {require_matrices("solve_discrete_are", a), require_matrices("solve_discrete_are", b),
+                             require_matrices("solve_discrete_are", q), require_matrices("solve_discrete_are", r)};
+  return apply_matrices(make_ref<SolveDiscreteARE>(), inputs);
+}
+
+}  // namespace bitale

@@ -1,0 +1,170 @@
+// Singular value decompositions.
+#include <algorithm>
+
+#include "bitale/ops/ops.hpp"
+#include "ops/lengths.hpp"
+#include "ops/linalg_core.hpp"
+#include "ops/lowering.hpp"
+#include "ops/registry.hpp"
+#include "ops/sample_values.hpp"
+#include "runtime/decompositions.hpp"
+
+namespace bitale {
+
+namespace {
+
+class SVD final : public DecompositionOp {
+ public:
+  SVD(bool full_matrices, bool compute_uv) : full_matrices(full_matrices), compute_uv(compute_uv) {}
+  bool full_matrices, compute_uv;
+  static constexpr auto fields =
+      attribute_list(attribute("full_matrices", &SVD::full_matrices), attribute("compute_uv", &SVD::compute_uv));
+
+  std::string_view name() const override { return "SVD"; }
+  Attributes attributes() const override { return collect_attributes(*this, fields); }
+  std::string signature() const override {
+    if (!compute_uv) return "(m,n)->(k)";
+    return full_matrices ? "(m,n)->(m,m),(k),(n,n)" : "(m,n)->(m,k),(k),(k,n)";
+  }
+
+  Apply make_node(std::span<const Variable> inputs) const override {
+    require_inputs(*this, inputs, 1);
+    const Variable x = cast(inputs[0], matrix_dtype(inputs));
+    require_ndim(x, 2);
+    const std::int64_t m = x.static_shape()[0], n = x.static_shape()[1];
+    const std::int64_t k = m == unknown_length || n == unknown_length ? unknown_length : std::min(m, n);
+    const auto type = [&](Dims shape) { return Type(tensor_type(x.dtype(), std::move(shape))); };
+    if (!compute_uv) return Apply(OpRef(this), {x}, {type({k})});
+    if (full_matrices) return Apply(OpRef(this), {x}, {type({m, m}), type({k}), type({n, n})});
+    return Apply(OpRef(this), {x}, {type({m, k}), type({k}), type({k, n})});
+  }
+  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override {
+    const Variable m = inputs[0][0], n = inputs[0][1], k = lengths::min(m, n);
+    if (!compute_uv) return {{k}};
+    if (full_matrices) return {{m, m}, {k}, {n, n}};
+    return {{m, k}, {k}, {k, n}};
+  }
+
+  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
+    const Array a = in[0].contiguous();
+    const std::int64_t m = a.shape(0), n = a.shape(1), k = std::min(m, n);
+    const DType dtype = a.dtype();
+    with_float(dtype, [&]<class T>(T) {
+      const T* x = a.template data_as<T>();
+      if (!compute_uv) {
+        out[0] = Array::empty(dtype, {k});
+        return check(runtime::svdvals<T>(m, n, x, out[0].data_as<T>()));
+      }
+      out[0] = Array::empty(dtype, {m, full_matrices ? m : k});
+      out[1] = Array::empty(dtype, {k});
+      out[2] = Array::empty(dtype, {full_matrices ? n : k, n});
+      check(runtime::svd<T>(m, n, full_matrices, x, out[0].data_as<T>(), out[1].data_as<T>(), out[2].data_as<T>()));
+    });
+  }
+
+  bool emit(Lowering& to, const Apply& node) const override {
+    const Expr m = to.shape_in(0)[0], n = to.shape_in(0)[1];
+    if (compute_uv)
+      call_runtime(to, node,
+                   {m, n, to.pool().integer(full_matrices), InputData{0}, OutputData{0}, OutputData{1}, OutputData{2}});
+    else
+      call_runtime(to, node, {m, n, InputData{0}, OutputData{0}});
+    return true;
+  }
+
+  // Townsend 2016, "Differentiating the singular value decomposition".
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
+    const Variable x = node.input(0);
+    const bool has_u = compute_uv && !cotangents[0].is_disconnected();
+    const bool has_v = compute_uv && !cotangents[2].is_disconnected();
+    const Variable& of_s = cotangents[compute_uv ? 1 : 0];
+    if (!has_u && !has_v && of_s.is_disconnected()) return no_gradients(node);
+    const Dims& shape = x.static_shape();
+    const bool is_square = shape[0] != unknown_length && shape[0] == shape[1];
+    if (full_matrices && !is_square && (has_u || has_v))
+      return {undefined_gradient(
+          "svd: with full_matrices=True, U and Vt of a matrix that is not known to be square have no derivative: their "
+          "last vectors are any basis of what is left. full_matrices=False has one")};
+    Variable u, s, vt;
+    if (compute_uv && (!full_matrices || is_square)) {
+      u = node.output(0), s = node.output(1), vt = node.output(2);
+    } else {
+      const Variable inputs[] = {x};
+      const Apply thin = make_ref<SVD>(false, true)->make_node(inputs);
+      u = thin.output(0), s = thin.output(1), vt = thin.output(2);
+    }
+    const Variable row = expand_dims(s, 0), column = expand_dims(s, 1);
+    Variable out;
+    const auto plus = [&](const Variable& term) { out = out ? add(out, term) : term; };
+    if (!of_s.is_disconnected()) plus(dot(mul(u, expand_dims(of_s, 0)), vt));
+    // Elements divided by s_j^2 - s_i^2; the difference is taken before squares lose it.
+    const auto skew = [&](const Variable& product) {
+      const Variable difference = sub(row, column);
+      return true_div(over_differences(sub(product, t(product)), difference, product, s), nonzero_sum(row, column));
+    };
+    const Variable inverse = switch_(eq(row, cast(0, s.dtype())), cast(0, s.dtype()), reciprocal(row));
+    if (has_u) {
+      const Variable g = cotangents[0], product = dot(t(u), g);
+      plus(dot(mul(dot(u, skew(product)), row), vt));
+      if (!is_square) plus(dot(mul(sub(g, dot(u, product)), inverse), vt));
+    }
+    if (has_v) {
+      const Variable g = t(cotangents[2]), v = t(vt), product = dot(vt, g);
+      plus(dot(mul(u, row), dot(skew(product), vt)));
+      if (!is_square) plus(dot(mul(u, inverse), t(sub(g, dot(v, product)))));
+    }
+    return {with_static_shape_of(x, out)};
+  }
+
+ private:
+  std::string runtime_name() const override { return compute_uv ? "svd" : "svdvals"; }
+  const char* who() const override { return "svd"; }
+  static Variable nonzero_sum(const Variable& a, const Variable& b) {
+    const Variable both = add(a, b), zero = cast(0, both.dtype());
+    return switch_(eq(both, zero), ones_like(both), both);
+  }
+};
+
+std::vector<Sample> svd_samples() {
+  constexpr auto any = unknown_length;
+  std::vector<Sample> out;
+  const auto add = [&](DType dtype, const Dims& type, const Dims& shape, bool full, bool uv, bool smooth = true) {
+    Array a = sample_values(DType::Float64, shape).copy();
+    for (std::int64_t k = 0; k < std::min(shape[0], shape[1]); ++k)
+      a.data_as<double>()[k * shape[1] + k] += 3.0 * double(k + 1);
+    const Variable x[] = {sample_input(dtype, type, "x")};
+    out.push_back({make_ref<SVD>(full, uv)->make_node(x), {a.astype(dtype)}, 1e-6, smooth && dtype == DType::Float64});
+  };
+  for (const bool uv : {true, false}) {
+    add(DType::Float64, {any, any}, {3, 3}, false, uv);
+    add(DType::Float64, {any, any}, {4, 2}, false, uv);
+    add(DType::Float64, {any, any}, {2, 4}, false, uv);
+    add(DType::Float64, {3, 3}, {3, 3}, true, uv);
+    add(DType::Float32, {any, any}, {3, 2}, false, uv);
+    add(DType::Float64, {any, any}, {4, 3}, true, uv, !uv);
+    add(DType::Float64, {any, any}, {0, 3}, true, uv, false);
+    add(DType::Float64, {any, any}, {1, 1}, false, uv);
+    add(DType::Int64, {any, any}, {3, 3}, false, uv);
+  }
+  return out;
+}
+
+REGISTER_OP(SVD, "The singular value decomposition of a matrix.", svd_samples);
+
+}  // namespace
+
+SingularValues svd(const Operand& x, bool full_matrices) {
+  const LocationScope here(x.where);
+  const Variable inputs[] = {require_matrices("svd", x)};
+  const auto op = make_ref<SVD>(full_matrices, true);
+  const Apply node = blockwise(op, op->signature(), inputs);
+  return {node.output(0), node.output(1), node.output(2)};
+}
+
+Variable svdvals(const Operand& x) {
+  const LocationScope here(x.where);
+  const Variable inputs[] = {require_matrices("svd", x)};
+  return apply_matrices(make_ref<SVD>(false, false), inputs);
+}
+
+}  // namespace bitale

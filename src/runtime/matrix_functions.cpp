@@ -1,0 +1,298 @@
+#include "runtime/matrix_functions.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/lapack_calls.hpp"
+#include "runtime/lu.hpp"
+#include "runtime/rows_of_matrices.hpp"
+
+namespace bitale::runtime {
+
+namespace {
+
+void product_of(std::int64_t m, std::int64_t n, std::int64_t k, bool ta, bool tb, const double* a, const double* b,
+                double* c) {
+  bt_gemm_f64(m, n, k, ta, tb, a, ta ? m : k, b, tb ? k : n, c);
+}
+void product_of(std::int64_t m, std::int64_t n, std::int64_t k, bool ta, bool tb, const float* a, const float* b,
+                float* c) {
+  bt_gemm_f32(m, n, k, ta, tb, a, ta ? m : k, b, tb ? k : n, c);
+}
+
+// Several matrices in one piece of memory.
+template <class T>
+class Matrices {
+ public:
+  Matrices(std::int64_t count, std::int64_t size) : memory_(count * size), size_(size) {}
+  explicit operator bool() const { return bool(memory_); }
+  T* operator[](std::int64_t i) const { return memory_.get() + i * size_; }
+
+ private:
+  CallMemory<T> memory_;
+  std::int64_t size_;
+};
+
+}  // namespace
+
+// ---- least squares --------------------------------------------------------------------------------------------------
+
+namespace {
+
+// Singular values below the limit become 0, others their reciprocals; the rank.
+template <class T>
+std::int64_t invert_values(std::int64_t m, std::int64_t n, double rcond, const T* s, T* inverse) {
+  const std::int64_t k = std::min(m, n);
+  const T relative = rcond < 0 ? T(std::max(m, n)) * std::numeric_limits<T>::epsilon() : T(rcond);
+  const T limit = k > 0 ? relative * s[0] : T(0);
+  std::int64_t rank = 0;
+  for (std::int64_t i = 0; i < k; ++i) {
+    inverse[i] = s[i] > limit ? T(1) / s[i] : s[i] != s[i] ? s[i] : T(0);
+    rank += s[i] > limit;
+  }
+  return rank;
+}
+
+}  // namespace
+
+template <class T>
+std::int64_t pinv(std::int64_t m, std::int64_t n, double rcond, const T* A, T* X) noexcept {
+  const std::int64_t k = std::min(m, n);
+  const CallMemory<T> U(m * k), s(2 * k), Vt(k * n);
+  if (!U || !s || !Vt) return no_memory;
+  if (const auto failed = svd(m, n, 0, A, U.get(), s.get(), Vt.get())) return failed;
+  T* const inverse = s.get() + k;
+  invert_values(m, n, rcond, s.get(), inverse);
+  for (std::int64_t i = 0; i < k; ++i)
+    for (std::int64_t j = 0; j < n; ++j) Vt.get()[i * n + j] *= inverse[i];
+  product_of(n, m, k, true, true, Vt.get(), U.get(), X);
+  return 0;
+}
+
+template <class T>
+std::int64_t lstsq(std::int64_t m, std::int64_t n, std::int64_t k, double rcond, const T* A, const T* B, T* X,
+                   std::int64_t* rank, T* s) noexcept {
+  const std::int64_t count = std::min(m, n);
+  const CallMemory<T> U(m * count), inverse(count), Vt(count * n), moved(count * k);
+  if (!U || !inverse || !Vt || !moved) return no_memory;
+  if (const auto failed = svd(m, n, 0, A, U.get(), s, Vt.get())) return failed;
+  *rank = invert_values(m, n, rcond, s, inverse.get());
+  product_of(count, k, m, true, false, U.get(), B, moved.get());
+  for (std::int64_t i = 0; i < count; ++i)
+    for (std::int64_t j = 0; j < k; ++j) moved.get()[i * k + j] *= inverse.get()[i];
+  product_of(n, k, count, true, false, Vt.get(), moved.get(), X);
+  return 0;
+}
+
+// ---- the exponential ------------------------------------------------------------------------------------------------
+
+template <class T>
+std::int64_t expm(std::int64_t n, const T* A, T* X) noexcept {
+  if (n == 0) return 0;
+  const std::int64_t size = n * n;
+  if (!all_finite(A, size)) return fill_nan(X, size), 0;
+  const Matrices<T> memory(7, size);
+  const CallMemory<std::int32_t> pivots(n);
+  if (!memory || !pivots) return no_memory;
+  T *const a = memory[0], *const a2 = memory[1], *const a4 = memory[2], *const a6 = memory[3], *const u = memory[4],
+           *const v = memory[5], *const work = memory[6];
+  T norm = 0;  // the largest sum of a column
+  for (std::int64_t j = 0; j < n; ++j) {
+    T sum = 0;
+    for (std::int64_t i = 0; i < n; ++i) sum += std::abs(A[i * n + j]);
+    norm = std::max(norm, sum);
+  }
+  if (!std::isfinite(norm)) return fill_nan(X, size), 0;
+  // Up to this norm the approximant is exact to rounding.
+  const double limit = 5.371920351148152;
+  const int squarings = norm > limit ? int(std::ceil(std::log2(double(norm) / limit))) : 0;
+  for (std::int64_t i = 0; i < size; ++i) a[i] = std::ldexp(A[i], -squarings);
+  constexpr double b[] = {64764752532480000.,
+                          32382376266240000.,
+                          7771770303897600.,
+                          1187353796428800.,
+                          129060195264000.,
+                          10559470521600.,
+                          670442572800.,
+                          33522128640.,
+                          1323241920.,
+                          40840800.,
+                          960960.,
+                          16380.,
+                          182.,
+                          1.};
+  // Divided by b[0], the coefficients stay in the range of float32.
+  const auto c = [&](int k) { return T(b[k] / b[0]); };
+  product_of(n, n, n, false, false, a, a, a2);
+  product_of(n, n, n, false, false, a2, a2, a4);
+  product_of(n, n, n, false, false, a4, a2, a6);
+  for (std::int64_t i = 0; i < size; ++i) work[i] = c(13) * a6[i] + c(11) * a4[i] + c(9) * a2[i];
+  product_of(n, n, n, false, false, a6, work, v);
+  for (std::int64_t i = 0; i < size; ++i) v[i] += c(7) * a6[i] + c(5) * a4[i] + c(3) * a2[i];
+  for (std::int64_t i = 0; i < n; ++i) v[i * n + i] += c(1);
+  product_of(n, n, n, false, false, a, v, u);
+  for (std::int64_t i = 0; i < size; ++i) work[i] = c(12) * a6[i] + c(10) * a4[i] + c(8) * a2[i];
+  product_of(n, n, n, false, false, a6, work, v);
+  for (std::int64_t i = 0; i < size; ++i) v[i] += c(6) * a6[i] + c(4) * a4[i] + c(2) * a2[i];
+  for (std::int64_t i = 0; i < n; ++i) v[i * n + i] += c(0);
+  for (std::int64_t i = 0; i < size; ++i) {
+    X[i] = v[i] + u[i];
+    a[i] = v[i] - u[i];
+  }
+  if (solve(n, n, false, false, a, X, work, pivots.get())) return fill_nan(X, size), 0;  // never of a finite matrix
+  for (int k = 0; k < squarings; ++k) {
+    product_of(n, n, n, false, false, X, X, a);
+    std::copy(a, a + size, X);
+  }
+  return 0;
+}
+
+// ---- Sylvester's equation -------------------------------------------------------------------------------------------
+
+template <class T>
+std::int64_t solve_sylvester(std::int64_t m, std::int64_t n, const T* A, const T* B, const T* Q, T* X) noexcept {
+  BITALE_LAPACK_SYMBOL(T, trsyl, const char*, const char*, const int*, const int*, const int*, const T*, const int*,
+                       const T*, const int*, T*, const int*, T*, int*, std::size_t, std::size_t);
+  if (m == 0 || n == 0) return 0;
+  if (!lengths_fit(m, n)) return no_memory;
+  if (!all_finite(A, m * m) || !all_finite(B, n * n) || !all_finite(Q, m * n)) return fill_nan(X, m * n), 0;
+  const Matrices<T> left(3, m * m), right(3, n * n), both(2, m * n);
+  if (!left || !right || !both) return no_memory;
+  T *const U = left[1], *const V = right[1];
+  if (const auto failed = schur(m, 0, A, left[0], U)) return failed;
+  if (const auto failed = schur(n, 0, B, right[0], V)) return failed;
+  product_of(m, n, m, true, false, U, Q, both[0]);
+  product_of(m, n, n, false, false, both[0], V, both[1]);
+  transpose_into(m, m, left[0], left[2]);
+  transpose_into(n, n, right[0], right[2]);
+  transpose_into(m, n, both[1], both[0]);
+  const int rows = int(m), columns = int(n), sign = 1;
+  int info = 0;
+  T scale = 1;
+  trsyl("N", "N", &sign, &rows, &columns, left[2], &rows, right[2], &columns, both[0], &rows, &scale, &info, 1, 1);
+  if (info != 0) return singular_equation;
+  transpose_into(n, m, both[0], both[1]);
+  if (scale != 1)
+    for (std::int64_t i = 0; i < m * n; ++i) both[1][i] /= scale;
+  product_of(m, n, m, false, false, U, both[1], both[0]);
+  product_of(m, n, n, false, true, both[0], V, X);
+  return 0;
+}
+
+// ---- tridiagonal systems --------------------------------------------------------------------------------------------
+
+template <class T>
+std::int64_t solve_tridiagonal(std::int64_t n, std::int64_t k, const T* lower, const T* d, const T* upper, T* B,
+                               T* work) noexcept {
+  T *const l = work, *const middle = work + n, *const u = work + 2 * n, *const second = work + 3 * n;
+  if (n == 0) return 0;
+  std::copy(lower, lower + n - 1, l);
+  std::copy(d, d + n, middle);
+  std::copy(upper, upper + n - 1, u);
+  std::fill(second, second + n, T(0));
+  for (std::int64_t i = 0; i < n; ++i) {
+    T* const row = B + i * k;
+    if (i + 1 < n && std::abs(l[i]) > std::abs(middle[i])) {
+      std::swap(middle[i], l[i]);
+      std::swap(u[i], middle[i + 1]);
+      if (i + 2 < n) std::swap(second[i], u[i + 1]);
+      std::swap_ranges(row, row + k, row + k);
+    }
+    if (middle[i] == 0) return i + 1;
+    if (i + 1 == n) break;
+    const T factor = l[i] / middle[i];
+    middle[i + 1] -= factor * u[i];
+    if (i + 2 < n) u[i + 1] -= factor * second[i];
+    for (std::int64_t c = 0; c < k; ++c) row[k + c] -= factor * row[c];
+  }
+  for (std::int64_t i = n; i-- > 0;) {
+    T* const row = B + i * k;
+    for (std::int64_t c = 0; c < k; ++c) {
+      T sum = row[c];
+      if (i + 1 < n) sum -= u[i] * row[k + c];
+      if (i + 2 < n) sum -= second[i] * row[2 * k + c];
+      row[c] = sum / middle[i];
+    }
+  }
+  return 0;
+}
+
+// ---- Riccati's equation ---------------------------------------------------------------------------------------------
+
+template <class T>
+std::int64_t solve_discrete_are(std::int64_t n, std::int64_t m, const T* A, const T* B, const T* Q, const T* R,
+                                T* X) noexcept {
+  const std::int64_t size = n * n;
+  if (n == 0) return 0;
+  if (!all_finite(A, size) || !all_finite(B, n * m) || !all_finite(Q, size) || !all_finite(R, m * m))
+    return fill_nan(X, size), 0;
+  const Matrices<T> memory(8, size), inputs(2, n * m);
+  const std::int64_t largest = std::max(n, m);
+  const CallMemory<T> factor(largest * largest);
+  const CallMemory<std::int32_t> pivots(largest);
+  if (!memory || !inputs || !factor || !pivots) return no_memory;
+  T *const a = memory[0], *const g = memory[1], *const w = memory[2], *const wa = memory[3], *const wg = memory[4],
+           *const one = memory[5], *const two = memory[6], *const old = memory[7];
+  std::copy(A, A + size, a);
+  std::copy(Q, Q + size, X);
+  // G = B R^-1 B^T
+  transpose_into(n, m, B, inputs[0]);
+  if (solve(m, n, false, false, R, inputs[0], factor.get(), pivots.get())) return singular_equation;
+  product_of(n, n, m, false, false, B, inputs[0], g);
+  for (int step = 0; step < 60; ++step) {
+    // With W = I + G X: A' = A W^-1 A, G' = G + A W^-1 G A^T, X' = X + A^T X W^-1 A
+    product_of(n, n, n, false, false, g, X, w);
+    for (std::int64_t i = 0; i < n; ++i) w[i * n + i] += 1;
+    std::copy(a, a + size, wa);
+    std::copy(g, g + size, wg);
+    if (solve(n, n, false, false, w, wa, factor.get(), pivots.get())) return singular_equation;
+    if (solve(n, n, false, false, w, wg, factor.get(), pivots.get())) return singular_equation;
+    product_of(n, n, n, true, false, a, X, one);
+    product_of(n, n, n, false, false, one, wa, two);
+    std::copy(X, X + size, old);
+    T change = 0, most = 0;
+    for (std::int64_t i = 0; i < size; ++i) {
+      X[i] += two[i];
+      change = std::max(change, std::abs(two[i]));
+      most = std::max(most, std::abs(X[i]));
+    }
+    if (!std::isfinite(most) || !std::isfinite(change)) return 1;
+    if (change <= 4 * std::numeric_limits<T>::epsilon() * most) {
+      for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t j = 0; j < i; ++j) X[i * n + j] = X[j * n + i] = (X[i * n + j] + X[j * n + i]) / 2;
+      return 0;
+    }
+    product_of(n, n, n, false, false, a, wg, one);
+    product_of(n, n, n, false, true, one, a, two);
+    for (std::int64_t i = 0; i < size; ++i) g[i] += two[i];
+    product_of(n, n, n, false, false, a, wa, one);
+    std::copy(one, one + size, a);
+  }
+  return 1;
+}
+
+// ---- rows -----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+#define ROW(T, suffix, name, parameters, failure, ...) \
+  matrix_row<T>(runtime_function("bt_" #name "_" #suffix, name<T>, parameters), failure, Flops __VA_ARGS__)
+#define ROWS(T, suffix)                                                                                           \
+  ROW(T, suffix, pinv, "m n rcond A X", "pinv: the iteration did not converge", {16, {"m", "n", "n"}}),           \
+      ROW(T, suffix, lstsq, "m n k rcond A B X rank s", "lstsq: the iteration did not converge",                  \
+          {16, {"m", "n", "n"}}),                                                                                 \
+      ROW(T, suffix, expm, "n A X", "expm: there is not enough memory", {20, {"n", "n", "n"}}),                   \
+      ROW(T, suffix, solve_sylvester, "m n A B Q X", "solve_sylvester: the equation has no unique solution",      \
+          {25, {"m", "m", "n"}}),                                                                                 \
+      ROW(T, suffix, solve_tridiagonal, "n k lower d upper inout:B scratch:work",                                 \
+          "solve_tridiagonal: a matrix is singular", {6, {"n", "k"}}),                                            \
+      ROW(T, suffix, solve_discrete_are, "n m A B Q R X", "solve_discrete_are: there is no stabilising solution", \
+          {100, {"n", "n", "n"}})
+
+const RegisterFunctions matrix_function_rows{ROWS(double, f64), ROWS(float, f32)};
+
+#undef ROWS
+#undef ROW
+
+}  // namespace
+}  // namespace bitale::runtime

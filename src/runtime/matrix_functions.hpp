@@ -1,0 +1,43 @@
+// Functions of matrices and matrix equations for generated code and for `perform`, made of decompositions and products.
+// Matrices are C-contiguous and row-major. Each returns 0, or a status as in runtime/decompositions.hpp; what is nan or
+// infinite inside gives a result that is all nan.
+#pragma once
+
+#include <cstdint>
+
+#include "runtime/decompositions.hpp"
+
+namespace bitale::runtime {
+
+// The pseudo-inverse X[n, m] of A[m, n]. Singular values up to rcond times the largest are taken as 0; a negative rcond
+// stands for max(m, n) eps.
+template <class T>
+std::int64_t pinv(std::int64_t m, std::int64_t n, double rcond, const T* A, T* X) noexcept;
+
+// X[n, k] of least norm with the least |A X - B|, the rank of A[m, n] and its singular values.
+template <class T>
+std::int64_t lstsq(std::int64_t m, std::int64_t n, std::int64_t k, double rcond, const T* A, const T* B, T* X,
+                   std::int64_t* rank, T* s) noexcept;
+
+// The exponential of A[n, n] (Higham 2005: scaling, a Pade approximant of order 13, squaring).
+template <class T>
+std::int64_t expm(std::int64_t n, const T* A, T* X) noexcept;
+
+// X[m, n] with A X + X B = Q, by Schur forms (Bartels and Stewart 1972). `singular` where A and -B share an eigenvalue.
+inline constexpr std::int64_t singular_equation = -1003;
+template <class T>
+std::int64_t solve_sylvester(std::int64_t m, std::int64_t n, const T* A, const T* B, const T* Q, T* X) noexcept;
+
+// B[n, k] becomes X with A X = B, A tridiagonal with the diagonals lower[n - 1], d[n] and upper[n - 1], by elimination
+// with partial pivoting; work: 4 n elements. Or the first place, from 1 on, that has no pivot.
+template <class T>
+std::int64_t solve_tridiagonal(std::int64_t n, std::int64_t k, const T* lower, const T* d, const T* upper, T* B,
+                               T* work) noexcept;
+
+// The stabilising X[n, n] with X = A^T X A - A^T X B (R + B^T X B)^-1 B^T X A + Q, by doubling (Chu, Fan, Lin and Wang
+// 2004); B is [n, m].
+template <class T>
+std::int64_t solve_discrete_are(std::int64_t n, std::int64_t m, const T* A, const T* B, const T* Q, const T* R,
+                                T* X) noexcept;
+
+}  // namespace bitale::runtime

@@ -1,0 +1,27 @@
+// Rows of the table of runtime functions for functions that exist for float64 and float32 with one text in C.
+#pragma once
+
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "runtime/functions.hpp"
+
+namespace bitale::runtime {
+
+// $S and $T of the text are the suffix and the type. `needs`: other rows that the text calls.
+template <class T>
+RuntimeFunction matrix_row(RuntimeFunction out, std::string_view failure, Flops flops, std::string_view text = {},
+                           std::vector<std::string_view> needs = {}) {
+  constexpr bool is_float32 = std::is_same_v<T, float>;
+  out.failure = failure;
+  out.flops = std::move(flops);
+  out.of_float32 = is_float32;
+  out.c_text = text;
+  if (!text.empty()) out.with = {{"$S", is_float32 ? "f32" : "f64"}, {"$T", is_float32 ? "float" : "double"}};
+  out.needs = std::move(needs);
+  return out;
+}
+
+}  // namespace bitale::runtime
