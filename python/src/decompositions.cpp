@@ -70,7 +70,7 @@ void bind_decompositions(nb::module_& m) {
       },
       nb::call_guard<AtCaller>(), "a"_a, "full_matrices"_a = true, "compute_uv"_a = true,
       "(U, s, Vt) with a == (U * s) @ Vt of each matrix, s falling; or s alone. Derivatives (Townsend 2016): at equal "
-      "singular values that of a loss which does not tell apart their vectors, else nan; with full_matrices=True, of U "
+      "singular values nan if the loss uses their vectors; with full_matrices=True, of U "
       "and Vt only of matrices that are known to be square.");
   m.def(
       "eigh",
@@ -80,8 +80,8 @@ void bind_decompositions(nb::module_& m) {
       },
       nb::call_guard<AtCaller>(), "a"_a, "b"_a = nb::none(), "lower"_a = true, "driver"_a = nb::none(),
       "(w, v) with a @ v == v * w, or a @ v == b @ v * w, of symmetric matrices a of which one triangle is read, and "
-      "positive definite b; w rises. Derivatives (Giles 2008): at equal eigenvalues that of a loss which does not tell "
-      "apart their vectors, else nan. The gradient is a triangle, as only that is read.");
+      "positive definite b; w rises. Derivatives (Giles 2008): at equal eigenvalues nan if the loss "
+      "uses their vectors. The gradient is a triangle, as only that is read.");
   m.def(
       "eigvalsh",
       [](const Like& a, const Any& b, bool lower) { return eigvalsh(as_variable(a), optional_operand(b), lower); },

@@ -81,7 +81,8 @@ class Eigh final : public SymmetricEigenOp {
       const Variable product = dot(t(v), cotangents[1]);
       // Only the sum with the transpose counts, whose numerator is the skew part.
       const Variable skew = mul(sub(product, t(product)), cast(Operand(0.5), w.dtype()));
-      const Variable inner = over_differences(skew, sub(expand_dims(w, 0), expand_dims(w, 1)), product, w);
+      const Variable inner =
+          over_differences(skew, sub(expand_dims(w, 0), expand_dims(w, 1)), zero_columns(cotangents[1]), w);
       whole = dot(dot(v, inner), t(v));
     }
     if (has_w) {

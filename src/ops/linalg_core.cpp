@@ -85,19 +85,39 @@ Variable cotangent_or_zeros(const Apply& node, std::span<const Variable> cotange
   return given.is_disconnected() ? zeros_like(node.output(output)) : given;
 }
 
-Variable over_differences(const Variable& numerator, const Variable& difference, const Variable& of,
+namespace {
+
+Variable float_constant(double value, DType dtype) { return cast(Operand(value), dtype); }
+Variable zero_or_nan(const Variable& unused, DType dtype) {
+  return switch_(unused, float_constant(0, dtype), float_constant(std::numeric_limits<double>::quiet_NaN(), dtype));
+}
+// What is 0 to rounding of values like these. Not of their `max`, which is an error of nothing.
+Variable rounding_of(const Variable& values) {
+  const double eps = values.dtype() == DType::Float32 ? double(std::numeric_limits<float>::epsilon())
+                                                      : std::numeric_limits<double>::epsilon();
+  return mul(sum(abs(values)), float_constant(4 * eps, values.dtype()));
+}
+
+}  // namespace
+
+Variable over_differences(const Variable& numerator, const Variable& difference, const Variable& unused,
                           const Variable& values) {
   const DType dtype = numerator.dtype();
-  const bool is_float32 = dtype == DType::Float32;
-  const double eps = is_float32 ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
-  const auto number = [&](double value) { return cast(Operand(value), dtype); };
-  // Not `max`, which is an error of nothing: a sum is as large as the largest.
-  const Variable size = sum(abs(values)), scale = sum(abs(of));
-  const Variable equal = le(abs(difference), mul(size, number(8 * eps)));
-  const Variable vanishes = le(abs(numerator), mul(scale, number(is_float32 ? 1e-4 : 1e-10)));
-  const Variable without = switch_(vanishes, number(0), number(std::numeric_limits<double>::quiet_NaN()));
-  return switch_(equal, without, true_div(numerator, switch_(equal, number(1), difference)));
+  const Variable places = arange(length_of(values, 0));
+  const Variable same = eq(expand_dims(places, 0), expand_dims(places, 1));
+  const Variable neither = or_(same, and_(expand_dims(unused, 0), expand_dims(unused, 1)));
+  const Variable equal = or_(same, le(abs(difference), rounding_of(values)));
+  return switch_(equal, zero_or_nan(neither, dtype),
+                 true_div(numerator, switch_(equal, float_constant(1, dtype), difference)));
 }
+
+Variable reciprocal_of_used(const Variable& values, const Variable& unused) {
+  const Variable vanishes = le(values, rounding_of(values));
+  return switch_(vanishes, zero_or_nan(unused, values.dtype()),
+                 reciprocal(switch_(vanishes, float_constant(1, values.dtype()), values)));
+}
+
+Variable zero_columns(const Variable& x) { return eq(sum(abs(x), Axes{{0}}), float_constant(0, x.dtype())); }
 
 const Variable& require_matrices(const char* who, const Operand& x) {
   if (x.ndim() < 2)

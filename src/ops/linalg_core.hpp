@@ -47,11 +47,16 @@ auto with_float(DType dtype, F&& function) {
 }
 // The cotangent of an output, zeros where it has none.
 Variable cotangent_or_zeros(const Apply& node, std::span<const Variable> cotangents, int output);
-// numerator / difference, of differences of eigenvalues or singular values. Where these are equal to rounding the
-// derivative has no value unless the numerator is 0 to rounding, as it is of a loss that does not tell apart the
-// vectors of equal values: then 0, else nan. `of`: what the numerator is a difference of, and the values.
-Variable over_differences(const Variable& numerator, const Variable& difference, const Variable& of,
+// numerator / difference, of differences of eigenvalues or singular values [n, n]; 0 on the diagonal. Where values are
+// equal to rounding, the vectors have no derivative: the quotient is 0 if the loss uses neither of the two vectors,
+// that is, if `unused`[n] is true of both, and else nan. (A function of the matrix as a whole may have a limit there,
+// but no cotangents at one point say which.)
+Variable over_differences(const Variable& numerator, const Variable& difference, const Variable& unused,
                           const Variable& values);
+// 1 / values; of those that are 0 to rounding: 0 where unused, else nan.
+Variable reciprocal_of_used(const Variable& values, const Variable& unused);
+// Which columns are all 0.
+Variable zero_columns(const Variable& x);
 // The matrix, or batch of matrices. ShapeError naming `who` for fewer than two dimensions.
 const Variable& require_matrices(const char* who, const Operand& x);
 // x[..., i, j] with j <= i as the lower triangle of a symmetric matrix (or the other way), the other one mirrored.

@@ -110,13 +110,16 @@ class SolveDiscreteARE final : public DecompositionOp {
   }
 
   // With K = (R + B^T X B)^-1 B^T X A and F = A - B K: dX = F^T dX F + dQ + K^T dR K + the symmetric part twice of
-  // F^T X (dA - dB K) (Kao and Hennequin 2020, arXiv:2011.11430). S solves S = F S F^T + g.
+  // F^T X (dA - dB K) (Kao and Hennequin 2020, arXiv:2011.11430). S solves S = F S F^T + the symmetric part of g.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected()) return no_gradients(node);
     const Variable a = node.input(0), b = node.input(1), r = node.input(3), x = node.output();
-    const Variable bx = dot(t(b), x), gain = solve(add(r, dot(bx, b)), dot(bx, a)), closed = sub(a, dot(b, gain));
-    const Variable s = solve_discrete_lyapunov(closed, cotangents[0], "bilinear");
-    const Variable of_a = dot(dot(x, closed), add(s, t(s)));
+    const Variable bx = dot(t(b), x),
+                   gain = solve(add(mul(add(r, t(r)), cast(Operand(0.5), r.dtype())), dot(bx, b)), dot(bx, a)),
+                   closed = sub(a, dot(b, gain));
+    const Variable half = mul(cotangents[0], cast(Operand(0.5), x.dtype()));
+    const Variable s = solve_discrete_lyapunov(closed, add(half, t(half)), "bilinear");
+    const Variable twice = dot(dot(x, closed), s), of_a = add(twice, twice);
     return {with_static_shape_of(a, of_a), with_static_shape_of(b, neg(dot(of_a, t(gain)))),
             with_static_shape_of(node.input(2), s), with_static_shape_of(r, dot(dot(gain, s), t(gain)))};
   }

@@ -93,25 +93,30 @@ class SVD final : public DecompositionOp {
       const Apply thin = make_ref<SVD>(false, true)->make_node(inputs);
       u = thin.output(0), s = thin.output(1), vt = thin.output(2);
     }
-    const Variable row = expand_dims(s, 0), column = expand_dims(s, 1);
     Variable out;
     const auto plus = [&](const Variable& term) { out = out ? add(out, term) : term; };
     if (!of_s.is_disconnected()) plus(dot(mul(u, expand_dims(of_s, 0)), vt));
-    // Elements divided by s_j^2 - s_i^2; the difference is taken before squares lose it.
-    const auto skew = [&](const Variable& product) {
-      const Variable difference = sub(row, column);
-      return true_div(over_differences(sub(product, t(product)), difference, product, s), nonzero_sum(row, column));
-    };
-    const Variable inverse = switch_(eq(row, cast(0, s.dtype())), cast(0, s.dtype()), reciprocal(row));
+    // Townsend's (a s_j + b s_i) / (s_j^2 - s_i^2), with the skew parts a of U^T g_U and b of V^T g_V, in partial
+    // fractions, which lose nothing where values are close.
+    const auto skew = [](const Variable& product) { return sub(product, t(product)); };
+    Variable sums, differences, unused;
     if (has_u) {
-      const Variable g = cotangents[0], product = dot(t(u), g);
-      plus(dot(mul(dot(u, skew(product)), row), vt));
-      if (!is_square) plus(dot(mul(sub(g, dot(u, product)), inverse), vt));
+      const Variable &g = cotangents[0], product = dot(t(u), g);
+      sums = differences = skew(product), unused = zero_columns(g);
+      if (!is_square) plus(dot(mul(sub(g, dot(u, product)), expand_dims(reciprocal_of_used(s, unused), 0)), vt));
     }
     if (has_v) {
-      const Variable g = t(cotangents[2]), v = t(vt), product = dot(vt, g);
-      plus(dot(mul(u, row), dot(skew(product), vt)));
-      if (!is_square) plus(dot(mul(u, inverse), t(sub(g, dot(v, product)))));
+      const Variable g = t(cotangents[2]), product = dot(vt, g), own = skew(product), own_unused = zero_columns(g);
+      sums = has_u ? add(sums, own) : own, differences = has_u ? sub(differences, own) : neg(own);
+      unused = has_u ? and_(unused, own_unused) : own_unused;
+      if (!is_square)
+        plus(dot(mul(u, expand_dims(reciprocal_of_used(s, own_unused), 0)), t(sub(g, dot(t(vt), product)))));
+    }
+    if (has_u || has_v) {
+      const Variable row = expand_dims(s, 0), column = expand_dims(s, 1);
+      const Variable inner = add(over_differences(sums, sub(row, column), unused, s),
+                                 over_differences(differences, add(row, column), unused, s));
+      plus(dot(dot(u, mul(inner, cast(Operand(0.5), s.dtype()))), vt));
     }
     return {with_static_shape_of(x, out)};
   }
@@ -119,10 +124,6 @@ class SVD final : public DecompositionOp {
  private:
   std::string runtime_name() const override { return compute_uv ? "svd" : "svdvals"; }
   const char* who() const override { return "svd"; }
-  static Variable nonzero_sum(const Variable& a, const Variable& b) {
-    const Variable both = add(a, b), zero = cast(0, both.dtype());
-    return switch_(eq(both, zero), ones_like(both), both);
-  }
 };
 
 std::vector<Sample> svd_samples() {

@@ -228,16 +228,22 @@ std::int64_t solve_discrete_are(std::int64_t n, std::int64_t m, const T* A, cons
     return fill_nan(X, size), 0;
   const Matrices<T> memory(8, size), inputs(2, n * m);
   const std::int64_t largest = std::max(n, m);
-  const CallMemory<T> factor(largest * largest);
+  const CallMemory<T> factor(largest * largest), weights(m * m);
   const CallMemory<std::int32_t> pivots(largest);
-  if (!memory || !inputs || !factor || !pivots) return no_memory;
+  if (!memory || !inputs || !factor || !weights || !pivots) return no_memory;
   T *const a = memory[0], *const g = memory[1], *const w = memory[2], *const wa = memory[3], *const wg = memory[4],
            *const one = memory[5], *const two = memory[6], *const old = memory[7];
   std::copy(A, A + size, a);
-  std::copy(Q, Q + size, X);
+  const auto symmetric_part = [](std::int64_t length, const T* from, T* to) {
+    for (std::int64_t i = 0; i < length; ++i)
+      for (std::int64_t j = 0; j < length; ++j)
+        to[i * length + j] = from[i * length + j] / 2 + from[j * length + i] / 2;
+  };
+  symmetric_part(n, Q, X);
+  symmetric_part(m, R, weights.get());
   // G = B R^-1 B^T
   transpose_into(n, m, B, inputs[0]);
-  if (solve(m, n, false, false, R, inputs[0], factor.get(), pivots.get())) return singular_equation;
+  if (solve(m, n, false, false, weights.get(), inputs[0], factor.get(), pivots.get())) return singular_equation;
   product_of(n, n, m, false, false, B, inputs[0], g);
   for (int step = 0; step < 60; ++step) {
     // With W = I + G X: A' = A W^-1 A, G' = G + A W^-1 G A^T, X' = X + A^T X W^-1 A

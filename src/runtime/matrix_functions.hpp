@@ -35,7 +35,7 @@ std::int64_t solve_tridiagonal(std::int64_t n, std::int64_t k, const T* lower, c
                                T* work) noexcept;
 
 // The stabilising X[n, n] with X = A^T X A - A^T X B (R + B^T X B)^-1 B^T X A + Q, by doubling (Chu, Fan, Lin and Wang
-// 2004); B is [n, m].
+// 2004); B is [n, m]. Of Q and R the symmetric parts count.
 template <class T>
 std::int64_t solve_discrete_are(std::int64_t n, std::int64_t m, const T* A, const T* B, const T* Q, const T* R,
                                 T* X) noexcept;

@@ -542,9 +542,11 @@ def cholesky(x: Any, lower: bool = True, *, check_finite: bool = True, overwrite
     return Val(out, dtype)
 
 
-def _solve_of(a: np.ndarray, b: np.ndarray, lower: bool, unit: bool) -> np.ndarray:
+def _solve_of(a: np.ndarray, b: np.ndarray, lower: bool, unit: bool, on_error: str = "raise") -> np.ndarray:
     out = b.copy()
     n = len(a)
+    if on_error == "nan" and not unit and (np.diagonal(a) == 0).any():
+        return np.full_like(b, np.nan)
     for i in range(n) if lower else range(n - 1, -1, -1):
         known = slice(0, i) if lower else slice(i + 1, n)
         out[i] -= (a[i, known, None] * out[known]).sum(0) if b.ndim == 2 else (a[i, known] * out[known]).sum()
@@ -557,7 +559,7 @@ def _solve_of(a: np.ndarray, b: np.ndarray, lower: bool, unit: bool) -> np.ndarr
 
 @formula(ulps=2, backward=8)
 def solve_triangular(a: Any, b: Any, *, trans: Any = 0, lower: bool = False, unit_diagonal: bool = False,
-                     check_finite: bool = True, b_ndim: Any = None) -> Val:  # fmt: skip
+                     check_finite: bool = True, b_ndim: Any = None, on_error: str = "raise") -> Val:  # fmt: skip
     a, b = val(a), val(b)
     dtype, core = _matrix_dtype(a, b), b_ndim or min(b.ndim, 2)
     x, y = a.array.astype(working_dtype(dtype)), b.array.astype(working_dtype(dtype))
@@ -569,7 +571,7 @@ def solve_triangular(a: Any, b: Any, *, trans: Any = 0, lower: bool = False, uni
     x, y = np.broadcast_to(x, batch + x.shape[-2:]), np.broadcast_to(y, batch + y.shape[y.ndim - core :])
     out = np.empty(y.shape, y.dtype)
     for at in np.ndindex(batch):
-        out[at] = _solve_of(x[at], y[at], lower, unit_diagonal)
+        out[at] = _solve_of(x[at], y[at], lower, unit_diagonal, on_error)
     return Val(out, dtype)
 
 
@@ -598,13 +600,14 @@ def _parity(order: np.ndarray) -> int:
 
 @formula(ulps=2, backward=8)
 def solve(a: Any, b: Any, *, lower: bool = False, overwrite_a: bool = False, overwrite_b: bool = False,
-          check_finite: bool = True, assume_a: str = "gen", transposed: bool = False, b_ndim: Any = None) -> Val:  # fmt: skip
+          check_finite: bool = True, assume_a: str = "gen", transposed: bool = False, b_ndim: Any = None,
+          on_error: str = "raise") -> Val:  # fmt: skip
     a, b = val(a), val(b)
     dtype, core = _matrix_dtype(a, b), b_ndim or min(b.ndim, 2)
     x, y = a.array.astype(working_dtype(dtype)), b.array.astype(working_dtype(dtype))
     if x.shape[-1] != x.shape[-2] or y.shape[-core] != x.shape[-1]:
         raise ValueError(f"shapes {x.shape}, {y.shape}")
-    if assume_a == "pos":
+    if assume_a in ("pos", "sym", "her"):
         keep_triangle = np.tril if lower else np.triu
         half = keep_triangle(x, -1 if lower else 1)
         x = keep_triangle(x) + np.swapaxes(half, -1, -2)
@@ -615,7 +618,7 @@ def solve(a: Any, b: Any, *, lower: bool = False, overwrite_a: bool = False, ove
     out = np.empty(y.shape, y.dtype)
     for at in np.ndindex(batch):
         factor, order = _factored(x[at])
-        out[at] = _solve_of(factor, _solve_of(factor, y[at][order], True, True), False, False)
+        out[at] = _solve_of(factor, _solve_of(factor, y[at][order], True, True), False, False, on_error)
     return Val(out, dtype)
 
 

@@ -11,7 +11,7 @@ from typing import Any, Callable, Iterable
 
 import numpy as np
 
-from . import arrays, elementwise, loops, streams
+from . import arrays, elementwise, linalg, loops, streams
 from .values import Val
 
 Formula = Callable[[dict[str, Any], list[Val], Any], list[Val]]
@@ -106,7 +106,7 @@ def _solve_triangular(attributes: dict[str, Any], inputs: list[Val], node: Any) 
 
 @op("Solve")
 def _solve(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
-    return [arrays.solve(*inputs, transposed=attributes["trans"], b_ndim=attributes["b_ndim"])]
+    return [arrays.solve(*inputs, transposed=attributes["trans"], b_ndim=attributes["b_ndim"], on_error=attributes["on_error"])]
 
 
 @op("Det")
@@ -117,6 +117,51 @@ def _det(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
 @op("SLogDet")
 def _slogdet(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
     return arrays.slogdet(inputs[0])
+
+
+@op("Eigvalsh")
+def _eigvalsh(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [linalg.eigvalsh(inputs[0], lower=attributes["lower"])]
+
+
+@op("LUFactor")
+def _lu_factor(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return linalg.lu_factor(inputs[0])
+
+
+@op("PivotToPermutations")
+def _pivot_to_permutation(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [linalg.pivot_to_permutation(inputs[0], inverse=attributes["inverse"])]
+
+
+@op("MatrixPinv")
+def _pinv(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [linalg.pinv(inputs[0], rcond=attributes["rcond"])]
+
+
+@op("Lstsq")
+def _lstsq(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return linalg.lstsq(*inputs, rcond=attributes["rcond"])
+
+
+@op("Expm")
+def _expm(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [linalg.expm(inputs[0])]
+
+
+@op("SolveSylvester")
+def _solve_sylvester(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [linalg.solve_sylvester(*inputs)]
+
+
+@op("SolveDiscreteARE")
+def _solve_discrete_are(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [linalg.solve_discrete_are(*inputs)]
+
+
+@op("SolveTridiagonal")
+def _solve_tridiagonal(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [linalg.solve_tridiagonal(*inputs)]
 
 
 @op("Blockwise")
@@ -409,6 +454,10 @@ without_formula = {
     "RandomBits": "words of Threefry: tests/python/test_random_stream.py",
     "RandomChild": "keys of Threefry: tests/python/test_random_stream.py",
     "RandomDomain": "domains of parameters: tests/python/test_random_stream.py",
+    "QR": "signs are LAPACK's: tests/python/test_decompositions.py",
+    "SVD": "signs are LAPACK's: tests/python/test_decompositions.py",
+    "Eigh": "signs are LAPACK's: tests/python/test_decompositions.py",
+    "Schur": "signs and order are LAPACK's: tests/python/test_decompositions.py",
     "RandomRows": "draws are NumPy's: tests/python/test_random.py",
     "RandomVariable": "draws are NumPy's: tests/python/test_random.py",
 }

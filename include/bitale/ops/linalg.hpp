@@ -52,8 +52,8 @@ Variable cholesky(const Operand& x, bool lower = true, OnError on_error = OnErro
 // reflections H, their factors tau, and R). Derivatives: Walter and Lehmann 2018; none of "raw", and of a Q of
 // "complete" only where the matrix is known to be square.
 Variables qr(const Operand& x, const std::string& mode = "full", bool pivoting = false);
-// x = u diag(s) vt, s falling. Derivatives (Townsend 2016) of u and vt for full_matrices only of square matrices. For
-// equal singular values: 0 where the loss does not tell apart their vectors, else nan.
+// x = u diag(s) vt, s falling. Derivatives (Townsend 2016) of u and vt for full_matrices only of square matrices. Of
+// equal singular values: those of a loss that does not use their vectors, else nan.
 struct SingularValues {
   Variable u, s, vt;
 };

@@ -3,7 +3,7 @@ before them batches, which broadcast. What fails raises numpy.linalg.LinAlgError
 
 from __future__ import annotations
 
-from typing import Any, NoReturn
+from typing import Any as _Any
 
 from bitale._core import (
     LinAlgError,
@@ -45,13 +45,13 @@ from bitale._core import (
 matrix_inverse = inv
 
 
-def eig(a: Any) -> NoReturn:
+def eig(a: _Any) -> None:
     """NotImplementedError: eigenvalues of matrices that are not symmetric are complex, and there are no complex matrices
     yet. eigh is of symmetric ones; schur gives the real form."""
     raise NotImplementedError("eig: eigenvalues are complex, and complex matrices are not there yet; eigh takes symmetric ones")
 
 
-def eigvals(a: Any) -> NoReturn:
+def eigvals(a: _Any) -> None:
     """NotImplementedError, as eig."""
     raise NotImplementedError(
         "eigvals: eigenvalues are complex, and complex matrices are not there yet; eigvalsh takes symmetric ones"

@@ -1,0 +1,516 @@
+"""Decompositions, least squares, functions and equations of matrices, against NumPy and SciPy: what they satisfy,
+derivatives, batches, errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.linalg
+
+import bitale as bt
+import bitale.tensor as pt
+
+LINKERS = ["jit", "c", "vm", "opwise"]
+SQUARE = [(0, 0), (1, 1), (2, 2), (5, 5), (33, 33), (2, 3, 3), (0, 3, 3), (2, 2, 2, 2)]
+SHAPES = [*SQUARE, (4, 2), (2, 4), (33, 20), (20, 33), (0, 3), (3, 0), (2, 4, 3), (3, 1, 2)]
+la = pt.linalg
+
+
+def t(x):
+    return np.swapaxes(x, -1, -2)
+
+
+def values(*shape, seed=0):
+    return np.random.default_rng(seed).normal(size=shape)
+
+
+def positive(*shape, seed=0):
+    x = values(*shape, seed=seed)
+    return x @ t(x) + shape[-1] * np.eye(shape[-1])
+
+
+def each(function, *arrays, core=2):
+    """A function of matrices, of each of a batch."""
+    batch = arrays[0].shape[:-core]
+    return [function(*(a[at] for a in arrays)) for at in np.ndindex(batch)]
+
+
+@pytest.fixture(params=["float32", "float64"])
+def dtype(request):
+    return request.param
+
+
+@pytest.fixture(params=LINKERS)
+def linker(request):
+    return request.param
+
+
+class Case:
+    """Compiles what a function makes of inputs, and compares."""
+
+    def __init__(self, linker, dtype):
+        self.linker, self.dtype = linker, dtype
+        self.tolerance = 1e-9 if dtype == "float64" else 3e-3
+
+    def __call__(self, function, *arrays):
+        arrays = [a.astype(self.dtype) if a.dtype.kind == "f" else a for a in arrays]
+        variables = [pt.tensor(f"x{i}", dtype=a.dtype.name, shape=(None,) * a.ndim) for i, a in enumerate(arrays)]
+        outputs = function(*variables)
+        before = [a.copy() for a in arrays]
+        single = not isinstance(outputs, (tuple, list))
+        got = bt.function(variables, outputs if single else list(outputs), mode=bt.compile.Mode(linker=self.linker))(*arrays)
+        assert all((a == b).all() for a, b in zip(arrays, before))
+        for one in [got] if single else got:
+            assert one.dtype in (self.dtype, "int32", "int64")
+        return got
+
+    def same(self, got, wanted):
+        np.testing.assert_allclose(got, wanted, rtol=self.tolerance, atol=self.tolerance)
+
+
+@pytest.fixture
+def case(linker, dtype):
+    return Case(linker, dtype)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_qr(shape, case):
+    a = values(*shape)
+    m, n = shape[-2:]
+    for mode, width in [("economic", min(m, n)), ("full", m)]:
+        q, r = case(lambda x, mode=mode: la.qr(x, mode=mode), a)
+        assert q.shape == (*shape[:-1], width) and r.shape == (*shape[:-2], width, n)
+        case.same(q @ r, a)
+        case.same(t(q) @ q, np.broadcast_to(np.eye(width), (*shape[:-2], width, width)))
+        assert (np.tril(r, -1) == 0).all()
+        q, r, p = case(lambda x, mode=mode: la.qr(x, mode=mode, pivoting=True), a)
+        case.same(q @ r, np.take_along_axis(a, np.broadcast_to(p[..., None, :], shape), -1))
+        sizes = np.abs(np.diagonal(r, axis1=-2, axis2=-1))
+        assert (np.diff(sizes) <= case.tolerance).all()
+    case.same(np.abs(case(lambda x: la.qr(x, mode="r"), a)), np.abs(case(lambda x: la.qr(x, mode="economic")[1], a)))
+
+
+def test_raw_qr_is_lapacks(case):
+    a = values(5, 3)
+    h, tau, r = case(lambda x: la.qr(x, mode="raw"), a)
+    (wanted_h, wanted_tau), wanted_r = scipy.linalg.qr(a, mode="raw")
+    for got, wanted in [(h, wanted_h), (tau, wanted_tau), (r, wanted_r[:3])]:
+        case.same(got, wanted)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_svd(shape, case):
+    a = values(*shape)
+    m, n = shape[-2:]
+    k = min(m, n)
+    singular = np.linalg.svd(a, compute_uv=False)
+    for full in (True, False):
+        u, s, vt = case(lambda x, full=full: la.svd(x, full_matrices=full), a)
+        assert u.shape[-1] == (m if full else k) and vt.shape[-2] == (n if full else k)
+        case.same(u[..., :k] * s[..., None, :] @ vt[..., :k, :], a)
+        case.same(t(u) @ u, np.broadcast_to(np.eye(u.shape[-1]), t(u).shape[:-1] + u.shape[-1:]))
+        case.same(s, singular)
+    case.same(case(lambda x: la.svd(x, compute_uv=False), a), singular)
+
+
+@pytest.mark.parametrize("lower", [True, False])
+@pytest.mark.parametrize("shape", SQUARE)
+def test_eigh(shape, lower, case):
+    a = values(*shape)
+    read = np.tril(a) if lower else np.triu(a)
+    symmetric = read + t(read) - read * np.eye(shape[-1])
+    w, v = case(lambda x: la.eigh(x, lower=lower), a)
+    case.same(symmetric @ v, v * w[..., None, :])
+    case.same(w, np.linalg.eigvalsh(symmetric))
+    case.same(case(lambda x: la.eigvalsh(x, lower=lower), a), w)
+    b = positive(*shape, seed=2)
+    w, v = case(lambda x, y: la.eigh(x, y, lower=lower), a, b)
+    case.same(symmetric @ v, b @ v * w[..., None, :])
+    case.same(case(lambda x, y: la.eigvalsh(x, y, lower=lower), a, b), w)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_lu(shape, case):
+    a = values(*shape)
+    p, l, u = case(la.lu, a)
+    case.same(p @ l @ u, a)
+    assert (np.triu(l, 1) == 0).all() and (np.tril(u, -1) == 0).all()
+    pl, u = case(lambda x: la.lu(x, permute_l=True), a)
+    case.same(pl @ u, a)
+    p, l, u = case(lambda x: la.lu(x, p_indices=True), a)
+    case.same(np.take_along_axis(l @ u, np.broadcast_to(p[..., :, None], shape), -2), a)
+    if a.size:
+        factors, pivots = case(la.lu_factor, a)
+        for (wanted, places), got, at in zip(each(scipy.linalg.lu_factor, a), factors.reshape(-1, *shape[-2:]), range(99)):
+            case.same(got, wanted)
+            assert (pivots.reshape(-1, min(shape[-2:]))[at] == places).all()
+
+
+def test_a_permutation_of_pivots_and_its_inverse():
+    pivots = np.array([[2, 3, 2, 3], [0, 1, 2, 3]], "int32")
+    x = pt.imatrix()
+    got, inverse = bt.function([x], [la.pivot_to_permutation(x), la.pivot_to_permutation(x, inverse=True)])(pivots)
+    assert inverse.tolist() == [[2, 3, 0, 1], [0, 1, 2, 3]]
+    assert (np.take_along_axis(got, inverse, -1) == np.arange(4)).all()
+    with pytest.raises(TypeError, match="integers"):
+        la.pivot_to_permutation(pt.dvector())
+
+
+@pytest.mark.parametrize("shape", SQUARE)
+def test_systems_of_every_kind(shape, case):
+    n = shape[-1]
+    a, p = values(*shape) + 2 * np.eye(n), positive(*shape)
+    matrices = {"gen": a, "sym": a + t(a), "her": a + t(a), "pos": p, "banded": a, "diagonal": a * np.eye(n),
+                "tridiagonal": np.tril(np.triu(a, -1), 1), "lower triangular": np.tril(p), "upper triangular": np.triu(p)}  # fmt: skip
+    b, vectors = values(*shape[:-1], 2, seed=1), values(*shape[:-1], seed=2)
+    for kind, matrix in matrices.items():
+        for transposed in (True, False):
+            solve = lambda x, y, **options: la.solve(x, y, assume_a=kind, transposed=transposed, **options)  # noqa: B023, E731
+            read = t(matrix) if transposed else matrix
+            case.same(read @ case(solve, matrix, b), b)
+            got = case(lambda x, y: solve(x, y, b_ndim=1), matrix, vectors)  # noqa: B023
+            case.same((read @ got[..., None])[..., 0], vectors)
+    got, transposed = case(lambda x, y: [la.lu_solve(la.lu_factor(x), y, trans=trans) for trans in (False, True)], a, b)
+    case.same(a @ got, b)
+    case.same(t(a) @ transposed, b)
+
+
+def test_only_what_a_kind_reads_is_read():
+    a, b = values(4, 4) + 4 * np.eye(4), values(4)
+    x, y = pt.dmatrix(), pt.dvector()
+    for kind, kept, whole in [
+        ("sym", np.triu(a), np.triu(a) + np.triu(a, 1).T),
+        ("tridiagonal", np.tril(np.triu(a, -1), 1), None),
+        ("diagonal", np.diag(np.diag(a)), None),
+    ]:
+        f = bt.function([x, y], la.solve(x, y, assume_a=kind))
+        np.testing.assert_allclose(f(np.where(kept == 0, 99.0, kept), b), np.linalg.solve(kept if whole is None else whole, b))
+
+
+@pytest.mark.parametrize("shape", [(5, 3), (3, 5), (4, 4), (33, 2), (0, 2), (2, 0), (1, 1)])
+def test_least_squares(shape, case):
+    a = values(*shape)
+    for b in (values(shape[0], 2, seed=1), values(shape[0], seed=1)):
+        for got, wanted in zip(case(la.lstsq, a, b), np.linalg.lstsq(a, b, rcond=None), strict=True):
+            assert got.shape == np.shape(wanted)
+            case.same(got, wanted)
+    case.same(case(la.pinv, a), np.linalg.pinv(a))
+
+
+def test_least_squares_of_lower_rank_have_the_least_norm():
+    a = np.outer([1.0, 2, 3], [1.0, 1])
+    x, b = pt.dmatrix(), pt.dvector()
+    solution, residuals, rank, _ = bt.function([x, b], la.lstsq(x, b))(a, [1.0, 0, 2])
+    np.testing.assert_allclose(solution, np.linalg.lstsq(a, [1.0, 0, 2], rcond=None)[0])
+    assert rank == 1 and residuals.shape == (0,)
+    np.testing.assert_allclose(bt.function([x], la.pinv(x))(a), np.linalg.pinv(a), atol=1e-14)
+
+
+def test_least_squares_of_a_batch(case):
+    a, b = values(3, 4, 2), values(3, 4, 1)
+    x, residuals, rank, s = case(la.lstsq, a, b)
+    for k in range(3):
+        for got, wanted in zip((x, residuals, rank, s), np.linalg.lstsq(a[k], b[k], rcond=None)):
+            case.same(got[k], wanted)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1, 30])
+@pytest.mark.parametrize("shape", SQUARE)
+def test_expm(shape, scale, linker):
+    case = Case(linker, "float64")
+    a = values(*shape) * scale / max(1, shape[-1])
+    got = case(la.expm, a)
+    assert got.shape == shape
+    for one, wanted in zip(got.reshape(-1, *shape[-2:]), each(scipy.linalg.expm, a)) if a.size else []:
+        np.testing.assert_allclose(one, wanted, rtol=1e-8, atol=1e-10 * np.abs(wanted).max())
+
+
+@pytest.mark.parametrize("shape", SQUARE)
+def test_schur(shape, case):
+    a = values(*shape)
+    for sort in (None, "lhp", "rhp", "iuc", "ouc"):
+        upper, z = case(lambda x, sort=sort: la.schur(x, sort=sort), a)
+        case.same(z @ upper @ t(z), a)
+        assert (np.tril(upper, -2) == 0).all()
+
+
+def test_sorted_schur_is_scipys():
+    a = values(6, 6)
+    x = pt.dmatrix()
+    for sort in ("lhp", "rhp", "iuc", "ouc"):
+        upper, z = bt.function([x], la.schur(x, sort=sort))(a)
+        wanted, _, count = scipy.linalg.schur(a, sort=sort)
+        np.testing.assert_allclose(np.diag(upper)[:count].sum(), np.diag(wanted)[:count].sum())
+
+
+@pytest.mark.parametrize("shape", [s for s in SQUARE if s[-1] < 10])
+def test_matrix_equations(shape, case):
+    n = shape[-1]
+    a, b, q = values(*shape) + 2 * n * np.eye(n), positive(*shape), values(*shape, seed=3)
+    x = case(la.solve_sylvester, a, b, q)
+    case.same(a @ x + x @ b, q)
+    x = case(la.solve_continuous_lyapunov, a, q)
+    case.same(a @ x + x @ t(a), q)
+    small = values(*shape) / 5
+    for method in ("direct", "bilinear"):
+        x = case(lambda y, z, method=method: la.solve_discrete_lyapunov(y, z, method=method), small, q)
+        case.same(small @ x @ t(small) - x + q, 0 * q)
+    weight, cost = np.broadcast_to(np.eye(n), shape), b[..., :2, :2]
+    x = case(la.solve_discrete_are, a / n if n else a, q[..., :2], weight, cost)
+    arrays = [each(lambda *m: scipy.linalg.solve_discrete_are(*m), a / n, q[..., :2], weight, cost)] if a.size else []
+    for wanted in arrays:
+        case.same(x.reshape(-1, n, n), wanted)
+
+
+@pytest.mark.parametrize("shape", [s for s in SQUARE if s[-1] < 10])
+def test_powers_and_products(shape, case):
+    a = values(*shape)
+    powers = [0, 1, 2, 3, 6]
+    for got, k in zip(case(lambda x: [la.matrix_power(x, k) for k in powers], a), powers):
+        case.same(got, np.linalg.matrix_power(a, k))
+    b = positive(*shape)
+    case.same(case(lambda x: la.matrix_power(x, -2), b), np.linalg.matrix_power(b, -2))
+    if a.ndim == 2:
+        case.same(case(la.matrix_dot, a, b, a), a @ b @ a)
+
+
+@pytest.mark.parametrize("shape", [(4, 2), (3, 3), (2, 3, 4)])
+def test_norms_are_numpys(shape, case):
+    a = values(*shape)
+    inf = np.inf
+    orders = [None, "fro", "nuc", 1, -1, 2, -2, inf, -inf]
+    for axis in [(-2, -1), (-1, -2), (0, 1)]:
+        for keepdims in (True, False):
+            got = case(lambda x: [la.norm(x, o, axis=axis, keepdims=keepdims) for o in orders], a)  # noqa: B023
+            for one, order in zip(got, orders):
+                case.same(one, np.linalg.norm(a, order, axis=axis, keepdims=keepdims))
+    orders = [None, 0, 1, -1, 2, 3, 0.5, inf, -inf]
+    for axis in (0, -1):
+        for one, order in zip(case(lambda x: [la.norm(x, o, axis=axis) for o in orders], a), orders):  # noqa: B023
+            case.same(one, np.linalg.norm(a, order, axis=axis))
+    case.same(case(la.norm, a), np.linalg.norm(a))
+    case.same(case(lambda x: la.norm(x, keepdims=True), a), np.linalg.norm(a, keepdims=True))
+
+
+def test_wrong_norms_are_refused():
+    x = pt.dtensor3()
+    for arguments, message in [
+        (dict(ord="fro"), "one or two axes"),
+        (dict(ord=2), "one or two axes"),
+        (dict(ord="other"), "fro"),
+        (dict(ord=3, axis=(0, 1)), "ord 1, -1"),
+        (dict(ord="nuc", axis=1), "two axes"),
+        (dict(axis=(1, 1)), "the same"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            la.norm(x, **arguments)
+
+
+def test_tensors_as_matrices(case):
+    a = np.eye(24).reshape(4, 6, 8, 3) + values(4, 6, 8, 3) / 10
+    case.same(case(la.tensorinv, a), np.linalg.tensorinv(a))
+    case.same(case(lambda x: la.tensorinv(x, ind=1), a.reshape(24, 8, 3)), np.linalg.tensorinv(a.reshape(24, 8, 3), ind=1))
+    b = values(4, 6)
+    case.same(case(la.tensorsolve, a, b), np.linalg.tensorsolve(a, b))
+    moved = np.moveaxis(a, -1, 0).copy()
+    case.same(case(lambda x, y: la.tensorsolve(x, y, axes=(0,)), moved, b), np.linalg.tensorsolve(moved, b, axes=(0,)))
+
+
+def test_blocks_along_the_diagonal(case):
+    parts = [values(2, 3), values(1, 1), values(0, 2), values(2, 2)]
+    case.same(case(la.block_diag, *parts), scipy.linalg.block_diag(*parts))
+    batch = values(3, 2, 2)
+    got = case(la.block_diag, batch, parts[0])
+    for k in range(3):
+        case.same(got[k], scipy.linalg.block_diag(batch[k], parts[0]))
+    with pytest.raises(ValueError, match="at least one"):
+        la.block_diag()
+
+
+# ---- derivatives -----------------------------------------------------------------------------------------------------
+
+
+def weighted(*outputs):
+    """A loss that tells apart the elements of outputs, and not the signs of their columns or rows."""
+    rng = np.random.default_rng(7)
+    return sum((out**2 * pt.as_tensor(rng.normal(size=99)[: np.prod(shape)].reshape(shape))).sum() for out, shape in outputs)
+
+
+LOSSES = {
+    "qr": (lambda x: weighted(*zip(la.qr(x, "economic"), [(4, 3), (3, 3)])), (4, 3)),
+    "qr wide": (lambda x: weighted(*zip(la.qr(x, "economic"), [(3, 3), (3, 4)])), (3, 4)),
+    "svd": (lambda x: weighted(*zip(la.svd(x, full_matrices=False), [(4, 3), (3,), (3, 3)])), (4, 3)),
+    "svdvals": (lambda x: weighted((la.svd(x, compute_uv=False), (3,))), (3, 4)),
+    "eigh": (lambda x: weighted(*zip(la.eigh(x + x.T), [(3,), (3, 3)])), (3, 3)),
+    "eigh of two": (lambda x: weighted(*zip(la.eigh(x + x.T, x @ x.T + 3 * np.eye(3)), [(3,), (3, 3)])), (3, 3)),
+    "eigvalsh": (lambda x: weighted((la.eigvalsh(x @ x.T), (3,))), (3, 3)),
+    "lu": (lambda x: weighted(*zip(la.lu(x)[1:], [(4, 3), (3, 3)])), (4, 3)),
+    "lu_solve": (lambda x: weighted((la.lu_solve(la.lu_factor(x), x[0]), (3,))), (3, 3)),
+    "pinv": (lambda x: weighted((la.pinv(x), (3, 4))), (4, 3)),
+    "lstsq": (lambda x: weighted((la.lstsq(x, x[:, 0] ** 2)[0], (3,))), (4, 3)),
+    "residuals": (lambda x: la.lstsq(x, pt.exp(x[:, :2]))[1].sum(), (5, 3)),
+    "expm": (lambda x: weighted((la.expm(x), (3, 3))), (3, 3)),
+    "sylvester": (lambda x: weighted((la.solve_sylvester(x @ x.T + np.eye(3), x @ x.T, x), (3, 3))), (3, 3)),
+    "lyapunov": (lambda x: weighted((la.solve_discrete_lyapunov(x / 5, x), (3, 3))), (3, 3)),
+    "lyapunov direct": (lambda x: weighted((la.solve_discrete_lyapunov(x / 5, x, "direct"), (3, 3))), (3, 3)),
+    "riccati": (lambda x: weighted((la.solve_discrete_are(x / 2, x[:, :2], np.eye(3), np.eye(2)), (3, 3))), (3, 3)),
+    "tridiagonal": (lambda x: weighted((la.solve(x, x[0], assume_a="tridiagonal"), (3,))), (3, 3)),
+    "symmetric": (lambda x: weighted((la.solve(x, x[0], assume_a="sym"), (3,))), (3, 3)),
+    "power": (lambda x: weighted((la.matrix_power(x, 3), (3, 3))), (3, 3)),
+    "nuclear norm": (lambda x: la.norm(x, "nuc"), (3, 4)),
+    "tensorinv": (lambda x: weighted((la.tensorinv(x.reshape((3, 3, 1)), ind=1), (3, 1, 3))), (3, 3)),
+    "block_diag": (lambda x: weighted((la.block_diag(x, x**2), (6, 6))), (3, 3)),
+}
+
+
+@pytest.mark.parametrize("name", LOSSES)
+def test_first_and_second_derivatives_are_differences(name):
+    loss, shape = LOSSES[name]
+    point = values(*shape, seed=5) + 2 * np.eye(*shape)
+    direction, other = values(*shape, seed=6), values(*shape, seed=8)
+    x = pt.dmatrix("x")
+    gradient = bt.grad(loss(x), x)
+    curved = bt.grad((gradient * other).sum(), x)
+    tangent = bt.gradient.pushforward(loss(x), x, pt.as_tensor(direction))
+    f = bt.function([x], [loss(x), gradient, curved, tangent])
+    step = 1e-5
+    ahead, behind = f(point + step * direction), f(point - step * direction)
+    _, first, second, along = f(point)
+    np.testing.assert_allclose((first * direction).sum(), (ahead[0] - behind[0]) / (2 * step), rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(along, (first * direction).sum(), rtol=1e-9, atol=1e-10)
+    numeric = ((ahead[1] - behind[1]) * other).sum() / (2 * step)
+    np.testing.assert_allclose((second * direction).sum(), numeric, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", ["qr", "svd", "eigh", "lu", "pinv", "expm", "riccati"])
+def test_gradients_of_a_batch_are_those_of_each(name):
+    loss, shape = LOSSES[name]
+    points = np.stack([values(*shape, seed=k) + 2 * np.eye(*shape) for k in range(3)])
+    x, batch = pt.dmatrix("x"), pt.dtensor3("batch")
+    each_gradient = bt.function([x], bt.grad(loss(x), x))
+    out = bt.graph.vectorize_graph(loss(x), {x: batch})
+    got = bt.function([batch], bt.grad(out.sum(), batch))(points)
+    np.testing.assert_allclose(got, [each_gradient(p) for p in points], rtol=1e-9, atol=1e-11)
+
+
+def test_equal_values_have_derivatives_where_the_loss_does_not_use_their_vectors():
+    x = pt.dmatrix("x")
+    w, v = la.eigh(x)
+    a = np.diag([2.0, 2.0, 5.0])
+    gradient = lambda loss, at: bt.function([x], bt.grad(loss, x))(at)  # noqa: E731
+    # Of the last vector alone: as differences say.
+    got, step = gradient(v[0, 2] * v[2, 2], a), 1e-6
+    nudged = a.copy()
+    nudged[2, 0] += step
+    f = bt.function([x], v[0, 2] * v[2, 2])
+    np.testing.assert_allclose(got[2, 0], (f(nudged) - f(a)) / step, rtol=1e-5)
+    assert np.isfinite(got).all()
+    u, s, vt = la.svd(x, full_matrices=False)
+    tall = np.concatenate([a, np.zeros((1, 3))])
+    got = gradient(u[3, 0] * vt[0, 0] + u[3, 0] * u[2, 0], tall)
+    np.testing.assert_allclose(got[3, 2], 0.2, rtol=1e-9)
+    assert np.isfinite(got).all()
+    assert np.isfinite(gradient(w.sum() + s.sum(), np.eye(3))).all()
+    # What uses them has none, even a function of the matrix, of which the vectors' derivatives can't tell.
+    for loss, at in [(v[0, 0], a), (u[0, 0], np.eye(3)), (((v * pt.exp(w)) @ v.T)[0, 1], a), (((u * s) @ vt)[0, 1], np.eye(3))]:
+        assert np.isnan(gradient(loss, at)).any()
+
+
+def test_what_has_no_derivative_says_so():
+    x = pt.dmatrix("x")
+    for y in (la.qr(x)[0], la.qr(x, "raw")[0], la.svd(x)[0], la.schur(x)[0]):
+        with pytest.raises((TypeError, ValueError, NotImplementedError, bt.gradient.NullTypeGradError)):
+            bt.function([x], bt.grad(y.sum(), x))
+
+
+# ---- bad input -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_nan_inside_gives_nan_and_returns(bad, linker):
+    x = pt.dmatrix()
+    outputs = [*la.qr(x), *la.svd(x), *la.eigh(x), la.expm(x), *la.schur(x), la.pinv(x), la.svd(x, compute_uv=False), la.eigvalsh(x),
+               la.solve_sylvester(x, x, x), la.solve_discrete_are(x, x, x, x), la.lstsq(x, x)[0]]  # fmt: skip
+    f = bt.function([x], outputs, mode=bt.compile.Mode(linker=linker))
+    for n in (3, 40):
+        value = values(n, n)
+        value[n - 1, 1] = bad
+        assert all(np.isnan(out).all() for out in f(value))
+
+
+def test_integers_are_computed_in_float64():
+    x = pt.lmatrix()
+    value = np.array([[4, 1], [1, 3]])
+    for function in (la.eigvalsh, la.expm, la.pinv, lambda v: la.svd(v)[1], lambda v: la.qr(v)[1], lambda v: la.norm(v)):
+        got = bt.function([x], function(x))(value)
+        assert got.dtype == "float64"
+    np.testing.assert_allclose(bt.function([x], la.eigvalsh(x))(value), np.linalg.eigvalsh(value.astype(float)))
+
+
+@pytest.mark.parametrize("function", [la.eigh, la.eigvalsh, la.expm, la.schur, la.inv, la.det])
+def test_matrices_that_are_not_square_are_refused(function, linker):
+    with pytest.raises(ValueError, match="square"):
+        function(pt.tensor("x", dtype="float64", shape=(3, 4)))
+    with pytest.raises(ValueError, match="matrix"):
+        function(pt.dvector())
+    x = pt.dmatrix("x")
+    out = function(x)
+    f = bt.function([x], list(out) if isinstance(out, tuple) else out, mode=bt.compile.Mode(linker=linker))
+    with pytest.raises(ValueError, match="square"):
+        f(np.ones((3, 4)))
+
+
+def test_sizes_that_do_not_fit_are_refused(linker):
+    x, y = pt.dmatrix("x"), pt.dmatrix("y")
+    mode = bt.compile.Mode(linker=linker)
+    for function, message in [(lambda: la.lstsq(x, y)[0], "rows"), (lambda: la.solve_sylvester(x, x, y), "solve_sylvester"),
+                              (lambda: la.solve_discrete_are(x, y, x, x), "solve_discrete_are")]:  # fmt: skip
+        with pytest.raises(ValueError, match=message):
+            bt.function([x, y], function(), mode=mode)(np.eye(3), np.ones((4, 2)))
+
+
+def test_the_matrix_of_a_batch_is_named(linker):
+    mode = bt.compile.Mode(linker=linker)
+    a = np.stack([np.eye(2), -np.eye(2), np.eye(2)])
+    x = pt.dtensor3("x")
+    with pytest.raises(np.linalg.LinAlgError, match=r"(?s)no unique solution.*\[1\] of \[3\]"):
+        bt.function([x], la.solve_sylvester(x, pt.as_tensor(np.eye(2)), x), mode=mode)(a)
+    a[1] = 0
+    with pytest.raises(np.linalg.LinAlgError, match=r"(?s)singular.*\[1\] of \[3\]"):
+        bt.function([x], la.solve(x, x, assume_a="tridiagonal"), mode=mode)(a)
+
+
+def test_a_riccati_equation_without_solution_is_an_error(linker):
+    x = pt.dmatrix("x")
+    f = bt.function([x], la.solve_discrete_are(x, pt.zeros_like(x), np.eye(2), np.eye(2)), mode=bt.compile.Mode(linker=linker))
+    with pytest.raises(np.linalg.LinAlgError, match="stabilising"):
+        f(2 * np.eye(2))
+
+
+def test_singular_systems_may_give_nan(linker, dtype):
+    mode = bt.compile.Mode(linker=linker)
+    for n in (2, 20):
+        a = np.stack([np.eye(n), np.zeros((n, n)), 2 * np.eye(n)]).astype(dtype)
+        b = np.ones((3, n, 2), dtype)
+        x, y = pt.tensor("x", dtype=dtype, shape=(None,) * 3), pt.tensor("y", dtype=dtype, shape=(None,) * 3)
+        for kind in ["gen", "sym", "pos", "diagonal", "tridiagonal", "lower triangular", "upper triangular"]:
+            got = bt.function([x, y], la.solve(x, y, assume_a=kind, on_error="nan"), mode=mode)(a, b)
+            assert np.isnan(got[1]).all() and (got[0] == 1).all()
+            np.testing.assert_allclose(got[2], 0.5, rtol=1e-6)
+            with pytest.raises(np.linalg.LinAlgError, match=r"\[1\] of \[3\]"):
+                bt.function([x, y], la.solve(x, y, assume_a=kind), mode=mode)(a, b)
+        got = bt.function([x, y], la.solve_triangular(x, y, on_error="nan"), mode=mode)(a, b)
+        assert np.isnan(got[1]).all() and (got[0] == 1).all()
+    with pytest.raises(ValueError, match="on_error"):
+        la.solve(x, y, on_error="ignore")
+
+
+def test_complex_results_are_named_as_missing():
+    x = pt.dmatrix()
+    for function in (la.eig, la.eigvals, lambda v: la.schur(v, output="complex")):
+        with pytest.raises(NotImplementedError, match="complex"):
+            function(x)
+    with pytest.raises(ValueError, match="assume_a"):
+        la.solve(x, x, assume_a="other")
+    with pytest.raises(ValueError, match="mode"):
+        la.qr(x, mode="other")
