@@ -462,9 +462,11 @@ std::vector<Sample> samples() {
   const auto solve = [&](const Dims& a_type, const Dims& a_shape, const Dims& b_type, const Dims& b_shape, bool lower,
                          int b_ndim, DType dtype = DType::Float64) {
     const Variable both[] = {sample_input(dtype, a_type, "a"), sample_input(dtype, b_type, "b")};
-    const OpRef core =
-        op_from("SolveTriangular",
-                {{"lower", lower}, {"trans", !lower}, {"unit_diagonal", false}, {"b_ndim", std::int64_t(b_ndim)}, {"on_error", "raise"}});
+    const OpRef core = op_from("SolveTriangular", {{"lower", lower},
+                                                   {"trans", !lower},
+                                                   {"unit_diagonal", false},
+                                                   {"b_ndim", std::int64_t(b_ndim)},
+                                                   {"on_error", "raise"}});
     const OpRef op = make_ref<Blockwise>(core, b_ndim == 1 ? "(m,m),(m)->(m)" : "(m,m),(m,k)->(m,k)");
     out.push_back({op->make_node(both),
                    {matrices(a_shape).astype(dtype), sample_values(dtype, b_shape, 1)},
