@@ -113,6 +113,18 @@ def composed(g: Generator) -> str:
     return f"pt.{name}({x}, {g.partner(x, kinds)})"
 
 
+@kind(4)
+def draw(g: Generator) -> str:
+    """From a stream of its own, or from a child of one: parameters are numbers, scalars or arrays of the draw's shape."""
+    x = g.pick(kinds="f")
+    seed = g.between(0, 2**31)
+    rng = f"bt.random.stream({seed})" if g.chance(0.7) else f"pt.random.as_rng(bt.random.stream({seed})).fold({g.between(0, 9)})"
+    size = g.values[x].shape if g.values[x].ndim == 0 or g.chance(0.5) else g.shape(g.between(0, 3))
+    first = g.choice([x, f"pt.abs({x})"]) if size == g.values[x].shape else g.choice(["0.5", "2.0", "0.0"])
+    # Uniform numbers are the oracle's to the last bit; what others differ by in it, later steps may make much of.
+    return f"pt.random.uniform(0.0, {first}, size={size!r}, rng={rng})"
+
+
 # ---- reductions ------------------------------------------------------------------------------------------------------
 
 

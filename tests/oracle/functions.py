@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import special as sp
 
-from . import arrays, composed, elementwise
+from . import arrays, composed, elementwise, random  # noqa: F401
 from .values import Val, formula, val
 
 globals().update(elementwise.table)

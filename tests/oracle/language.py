@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from typing import Any, Callable
 
-from . import arrays, functions, loops
+from . import arrays, functions, loops, random
 from .values import Val, val
 
 # Derivatives have no formula in terms of values: graphs of them are evaluated op by op (ops.evaluate).
@@ -41,6 +41,7 @@ def op_from_graph(inputs: Any, outputs: Any, inline: bool = True) -> Callable[..
 
 bt = types.SimpleNamespace(
     tensor=functions,
+    random=random,
     compile=types.SimpleNamespace(OpFromGraph=op_from_graph),
     ifelse=ifelse,
     scan=loops.scan,

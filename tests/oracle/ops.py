@@ -11,7 +11,7 @@ from typing import Any, Callable, Iterable
 
 import numpy as np
 
-from . import arrays, elementwise, linalg, loops, streams
+from . import arrays, elementwise, linalg, loops, random, streams
 from .values import Val
 
 Formula = Callable[[dict[str, Any], list[Val], Any], list[Val]]
@@ -33,6 +33,8 @@ def scalar_function(name: str) -> Callable[..., Val]:
     """The formula of a record of the elementwise table."""
     if name.startswith("cast_"):
         return lambda x: elementwise.cast(x, name.removeprefix("cast_"))
+    if name == "random_normal":
+        return random.standard_normal
     return elementwise.table[name if name in elementwise.table else name + "_"]
 
 
@@ -375,28 +377,12 @@ def _random_domain(attributes: dict[str, Any], inputs: list[Any], node: Any) -> 
     return inputs[:-1]
 
 
-def _from_a_stream(name: str, state: Any, size: Any, parameters: list[Any]) -> Any:
-    """The distributions that are one formula of one word."""
-    from scipy.special import ndtri
-
-    bits = streams.words(state.key, state.drawn, size)
-    unit, inside = streams.unit(bits), streams.open_unit(bits)
-    formulas = {
-        "random": lambda: unit,
-        "uniform": lambda low, high: low + (high - low) * unit,
-        "standard_normal": lambda: ndtri(inside),
-        "normal": lambda mean, deviation: mean + deviation * ndtri(inside),
-        "exponential": lambda scale: -scale * np.log(inside),
-    }
-    return formulas[name](*parameters)
-
-
 @op("RandomVariable")
 def _random_variable(attributes: dict[str, Any], inputs: list[Any], node: Any) -> list[Any]:
     if not isinstance(inputs[0], np.random.Generator):
         state, ndim = inputs[0], attributes["ndim"]
         size = tuple(int(each.array) for each in inputs[1 : 1 + ndim])
-        drawn = _from_a_stream(attributes["distribution"], state, size, [each.array for each in inputs[1 + ndim :]])
+        drawn = random.drawn(attributes["distribution"], state, size, [each.array for each in inputs[1 + ndim :]])
         return [type(state)(state.key, state.drawn + 1), Val(drawn)]
     rng, ndim = copy.deepcopy(inputs[0]), attributes["ndim"]
     size = tuple(int(each.array) for each in inputs[1 : 1 + ndim])
@@ -428,13 +414,15 @@ def _random_rows(attributes: dict[str, Any], inputs: list[Any], node: Any) -> li
 
 def evaluate(outputs: list[Any], given: dict[Any, Val]) -> list[Val]:
     """The values of variables, where those of the leaves are given. KeyError names an op without a formula."""
+    import bitale as bt
     from bitale import _core
 
     values: dict[Any, Val] = dict(given)
 
     def value(variable: Any) -> Val:
         if variable not in values:
-            values[variable] = Val(variable.data, variable.dtype)
+            is_generator = isinstance(variable, _core.RandomGeneratorVariable)
+            values[variable] = bt.function([], variable)() if is_generator else Val(variable.data, variable.dtype)
         return values[variable]
 
     for node in _core.toposort(list(outputs), list(given)):
@@ -452,12 +440,10 @@ def evaluate(outputs: list[Any], given: dict[Any, Val]) -> list[Val]:
 # Ops that random graphs do not hold, and where they are compared with something else.
 without_formula = {
     "RandomBits": "words of Threefry: tests/python/test_random_stream.py",
-    "RandomChild": "keys of Threefry: tests/python/test_random_stream.py",
     "RandomDomain": "domains of parameters: tests/python/test_random_stream.py",
     "QR": "signs are LAPACK's: tests/python/test_decompositions.py",
     "SVD": "signs are LAPACK's: tests/python/test_decompositions.py",
     "Eigh": "signs are LAPACK's: tests/python/test_decompositions.py",
     "Schur": "signs and order are LAPACK's: tests/python/test_decompositions.py",
     "RandomRows": "draws are NumPy's: tests/python/test_random.py",
-    "RandomVariable": "draws are NumPy's: tests/python/test_random.py",
 }
