@@ -34,7 +34,7 @@ bool draws_from(const Apply& node, int input) {
 
 const StateReader* as_reader(const Apply& node) { return dynamic_cast<const StateReader*>(&node.op()); }
 
-std::string place_of(const Apply& node) {
+std::string drawn_at(const Apply& node) {
   const std::string line = node.provenance().where.str();
   return cat(node.op().label(), line.empty() ? std::string() : cat(", made at ", line));
 }
@@ -43,8 +43,8 @@ void complain(const Variable& state, const Apply& first, const Apply& second) {
   const std::string policy = config::get("random__shared_state");
   if (policy == "ignore") return;
   ValueError error(cat("function: two different draws begin from one state of the generator `", state.str(), "`"));
-  error.add("first", place_of(first));
-  error.add("second", place_of(second));
+  error.add("first", drawn_at(first));
+  error.add("second", drawn_at(second));
   error.add("hint",
             "draw from the next state that the first gives, or from a generator of its own; "
             "random__shared_state=\"ignore\" allows draws of which a call uses one");
