@@ -74,8 +74,7 @@ std::string write(const std::string& folder, const std::string& file, const std:
   return path;
 }
 
-// NotImplementedError where one of two branches is to be computed, or an inner graph: there are no functions of the
-// host to call.
+// NotImplementedError where one of two branches is to be computed: there are no functions of the host to call.
 link::LinkedGraph exported_graph(const Function& function) {
   const std::shared_ptr<const FunctionGraph> lent(std::shared_ptr<void>(), &function.graph());
   link::OutlinedBranches outlined =
@@ -85,20 +84,26 @@ link::LinkedGraph exported_graph(const Function& function) {
             "exported "
             "form yet; switch computes both sides");
       });
-  for (const Apply& node : function.graph().toposort())
-    if (!node.op().elementwise() && inner_graph_of(node.op()))
+  return outlined.graph;
+}
+
+// NotImplementedError for an inner graph that is a function of its own; loops are code like all else.
+lowering::Lowered lowered_for_export(const Function& function) {
+  lowering::Lowered lowered = lowering::lower(*exported_graph(function));
+  for (const Apply& node : lowered.callbacks)
+    if (inner_graph_of(node.op()))
       throw NotImplementedError(
           cat("export: ", node.op().label(),
               " is an op with an inner graph, which has no exported form yet; an OpFromGraph made "
               "with inline=True becomes part of the function"));
-  return outlined.graph;
+  return lowered;
 }
 
 }  // namespace
 
 std::vector<std::string> export_c(const Function& function, const std::string& folder, const ExportOptions& options) {
   const std::string name = chosen_name(function, options.name);
-  const lowering::Lowered lowered = lowering::lower(*exported_graph(function));
+  const lowering::Lowered lowered = lowered_for_export(function);
   const c::ExportedText text =
       c::export_text(lowered.program, signature_of(function, name), codegen::this_target().vector_bytes);
   make_folder(folder);
@@ -111,7 +116,7 @@ std::vector<std::string> export_object(const Function& function, const std::stri
   const std::string name = chosen_name(function, options.name);
   const codegen::Target target =
       options.target.empty() ? codegen::this_target() : codegen::foreign_target(options.target);
-  const lowering::Lowered lowered = lowering::lower(*exported_graph(function));
+  const lowering::Lowered lowered = lowered_for_export(function);
   const codegen::Signature signature = signature_of(function, name);
   const codegen::Interface interface(lowered.program, signature);
   const std::string object = codegen::object_file(interface, target);

@@ -2,10 +2,13 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <unordered_map>
 
 #include "bitale/compile/monitor.hpp"
 #include "bitale/core/config.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/graph/inner_graph.hpp"
+#include "bitale/graph/traversal.hpp"
 #include "graph/evaluate.hpp"
 
 namespace bitale {
@@ -67,6 +70,7 @@ class NanGuard {
       if (!step.node.output(int(k)).is_guarded()) continue;
       const std::string found = finding(step.outputs()[k]);
       if (found.empty()) continue;
+      if (const auto* inner = dynamic_cast<const HasInnerGraph*>(&step.node.op())) look_into(step, *inner);
       NanGuardError error(cat("NanGuardMode: found ", found, " in output ", k, " of a node"));
       error.add("value", step.outputs()[k].str());
       for (std::size_t i = 0; i < step.inputs.size(); ++i) error.add(cat("input ", i), step.inputs[i].str());
@@ -76,6 +80,41 @@ class NanGuard {
   }
 
  private:
+  // Runs the inner graph again, node by node, for the first one whose value is an error. A loop says in which step.
+  void look_into(const NodeStep& step, const HasInnerGraph& op) const {
+    const InnerGraph& graph = *op.inner_graph();
+    const auto evaluate = [&](std::span<const Array> given) {
+      std::unordered_map<const VariableNode*, Array> values;
+      for (std::size_t i = 0; i < given.size(); ++i) values[graph.inputs()[i].node()] = given[i];
+      const auto value_of = [&](const Variable& v) { return v.is_constant() ? *v.constant() : values.at(v.node()); };
+      for (const Apply& node : toposort(graph.outputs(), VariableSet(graph.inputs().begin(), graph.inputs().end()))) {
+        std::vector<Array> in, out(node.output_count());
+        for (auto& input : node.inputs()) in.push_back(value_of(input));
+        copy_destroyed(node, in);
+        evaluate_node(node, in, out);
+        for (std::size_t k = 0; k < out.size(); ++k) {
+          values[node.output(int(k)).node()] = out[k];
+          const std::string found = as_tensor(node.output(int(k)).type()) ? finding(out[k]) : "";
+          if (found.empty()) continue;
+          NanGuardError error(cat("NanGuardMode: found ", found, " in output ", k, " of a node of an inner graph"));
+          add_node_context(error, node, in);
+          throw error;
+        }
+      }
+      std::vector<Array> results;
+      for (auto& output : graph.outputs()) results.push_back(value_of(output));
+      return results;
+    };
+    std::vector<Array> in(step.inputs.begin(), step.inputs.end()), out(step.node.output_count());
+    copy_destroyed(step.node, in);
+    try {
+      op.perform_by(step.node, in, out, evaluate);
+    } catch (NanGuardError& error) {
+      add_node_context(error, step.node, step.inputs);
+      act(error);
+    }
+  }
+
   void act(const NanGuardError& error) const {
     if (options_.report) return options_.report(error.what());
     if (options_.action == "raise") throw error;

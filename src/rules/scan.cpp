@@ -573,7 +573,9 @@ std::optional<Variables> last_of_trace(FunctionGraph&, const Apply& node) {
   if (!last.owner().op().equals(node.op()) || node.inputs().size() != last.owner().inputs().size()) return std::nullopt;
   for (std::size_t i = 1; i < node.inputs().size(); ++i)
     if (!same_value(node.input(int(i)), last.owner().input(int(i)))) return std::nullopt;
-  const Variable final = scan.output(state);
+  const auto fitted = fit(scan.output(state), node.output());
+  if (!fitted) return std::nullopt;
+  const Variable final = *fitted;
   if (steps) return one(final);
   return one(check_and_raise(final, {gt(scan.input(0), int64_constant(0))}, "IndexError",
                              "scan: the last of no steps is asked for"));

@@ -578,3 +578,41 @@ def test_sums_of_small_arrays_are_read_after_the_loop(linker):
     gradient = bt.grad(vs.sum() + ws.sum(), s0)
     values = [np.ones((2, 1)), np.ones(1)]
     np.testing.assert_allclose(call([x, s0], gradient, values, linker), call([x, s0], gradient, values, "vm"), rtol=1e-12)
+
+
+def test_nan_guard_names_the_step():
+    x, s0 = pt.dvector("x"), pt.dscalar("s0")
+    logs = bt.scan(lambda e, s: pt.log(s) + e, x, s0, return_updates=False)
+    f = bt.function([x, s0], logs, mode=bt.compile.NanGuardMode())
+    np.testing.assert_allclose(f([1.0, 2.0], 3.0), [np.log(3) + 1, np.log(np.log(3) + 1) + 2])
+    with pytest.raises(bt.compile.NanGuardError, match=r"(?s)inner graph.*Log.*step +2 of 3"):
+        f([1.0, -5.0, 1.0], 2.0)
+
+
+@pytest.mark.skipif(not __import__("shutil").which("cc"), reason="no C compiler")
+def test_exported(tmp_path):
+    import ctypes
+    import subprocess
+
+    x, h0, w = pt.dmatrix("x"), pt.tensor("h0", dtype="float64", shape=(3,)), pt.tensor("w", dtype="float64", shape=(3, 3))
+    hs = bt.scan(lambda x_t, h: pt.tanh(w @ h + x_t), x, h0, return_updates=False)
+    cost = (hs**2).sum()
+    f = bt.function([x, h0, w], [cost, bt.grad(cost, w)], name="rnn")
+    values = [rng.normal(size=(5, 3)), rng.normal(size=3), rng.normal(size=(3, 3))]
+    f.export_c(tmp_path)
+    f.export_object(tmp_path / "object")
+    header = (tmp_path / "rnn.h").read_text()
+    assert "rnn_sizes" in header  # temporaries are the caller's
+    subprocess.run(["cc", "-shared", "-fPIC", "-O1", tmp_path / "rnn.c", "-o", tmp_path / "rnn.so", "-lm"], check=True)
+    assert (tmp_path / "object").exists()
+
+
+def test_bad_input_names_what_to_do():
+    x, y = pt.dvector("x"), pt.dvector("y")
+    with pytest.raises(ValueError, match="sequence 1"):
+        f = bt.function([x, y], bt.scan(lambda a, b, s: s + a * pt.tanh(s * b), [x, y], 0.0, return_updates=False, n_steps=3))
+        f(np.ones(3), np.ones(2))
+    with pytest.raises(TypeError, match="(?s)starts as.*cast"):
+        bt.scan(lambda a, s: s + a, x, pt.lscalar("s"), return_updates=False)
+    with pytest.raises(ValueError, match="-1"):
+        bt.scan(lambda s: s + 1, outputs_info=0.0, n_steps=-1, return_updates=False)

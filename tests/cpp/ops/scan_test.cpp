@@ -1,0 +1,103 @@
+// scan in C++: lambdas, taps, several results, `until`, gradients and what bad input says.
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "bitale/bitale.hpp"
+#include "bitale/ops/scan.hpp"
+
+using namespace bitale;
+
+namespace {
+
+Array row(std::initializer_list<double> values) { return Array(values); }
+
+}  // namespace
+
+TEST_CASE("scan: a recurrence, its last value and its gradient") {
+  const Variable x = vector("x"), a = scalar("a");
+  const auto y = scan({.sequences = {x}, .initial = {ScanInitial(constant(Array(0.0)))}},
+                      [&](const Variable& x_t, const Variable& y) { return a * y + x_t; });
+  const Variable cost = sum(y.traces[0]);
+  const auto f = function({x, a}, Variables{y.traces[0], y.finals[0], grad(cost, a)});
+  for (const std::int64_t n : {0, 1, 4}) {
+    Array given = Array::empty(DType::Float64, {n});
+    double expected = 0, slope = 0, total = 0;
+    for (std::int64_t k = 0; k < n; ++k) {
+      given.data_as<double>()[k] = double(k) + 1;
+      slope = expected + 0.5 * slope;
+      expected = 0.5 * expected + double(k) + 1;
+      total += slope;
+    }
+    const auto got = f({given, Array(0.5)});
+    CHECK(got[0].shape(0) == n);
+    CHECK(got[1].item() == doctest::Approx(expected));
+    CHECK(got[2].item() == doctest::Approx(total));
+  }
+}
+
+TEST_CASE("scan: taps of sequences and of results") {
+  const Variable x = vector("x"), start = vector("start");
+  const auto y = scan({.sequences = {ScanSequence(x, {-1, 0})}, .initial = {ScanInitial(start, {-2, -1})}},
+                      [](const Variable& before, const Variable& x_t, const Variable& y2, const Variable& y1) {
+                        return y1 + y2 + x_t * before;
+                      });
+  const auto f = function({x, start}, Variables{y.traces[0]});
+  const Array got = f({row({1, 2, 3, 4}), row({1, 1})})[0];
+  REQUIRE(got.shape(0) == 3);
+  CHECK(got.data_as<double>()[0] == 4);
+  CHECK(got.data_as<double>()[1] == 11);
+  CHECK(got.data_as<double>()[2] == 27);
+}
+
+TEST_CASE("scan: several results, one without a state, and an end of its own") {
+  const Variable s0 = scalar("s0");
+  const auto y = scan({.initial = {ScanInitial(s0), ScanInitial()}, .n_steps = 100}, [](const Variable& s) {
+    return ScanStep({s * 2.0, exp(-s)}, gt(s * 2.0, 10.0));
+  });
+  const auto got = function({s0}, Variables{y.traces[0], y.traces[1], y.steps})({Array(1.5)});
+  REQUIRE(got[2].int_item() == 3);
+  REQUIRE(got[0].shape(0) == 3);
+  CHECK(got[0].data_as<double>()[2] == 12);
+  CHECK(got[1].data_as<double>()[1] == doctest::Approx(std::exp(-3.0)));
+}
+
+TEST_CASE("scan: a matrix state in a loop in a loop") {
+  const Variable m = matrix("m");
+  const auto outer = scan({.initial = {ScanInitial(m)}, .n_steps = 3}, [](const Variable& s) {
+    return scan({.initial = {ScanInitial(s)}, .n_steps = 2}, [](const Variable& t) { return t * 0.5 + transpose(t); })
+        .finals[0];
+  });
+  const Array got = function({m}, Variables{outer.finals[0]})({Array({1., 2., 3., 4.}).reshape({2, 2})})[0];
+  double now[2][2] = {{1, 2}, {3, 4}};
+  for (int k = 0; k < 6; ++k) {
+    double next[2][2];
+    for (int i = 0; i < 2; ++i)
+      for (int j = 0; j < 2; ++j) next[i][j] = now[i][j] * 0.5 + now[j][i];
+    std::copy(&next[0][0], &next[0][0] + 4, &now[0][0]);
+  }
+  for (int k = 0; k < 4; ++k) CHECK(got.data_as<double>()[k] == doctest::Approx((&now[0][0])[k]));
+}
+
+TEST_CASE("scan: bad input") {
+  const Variable x = vector("x"), s = scalar("s");
+  const auto same = [](const Variable& y) { return y; };
+  CHECK_THROWS_AS(scan({.initial = {ScanInitial(s)}}, same), ValueError);                 // no sequence and no n_steps
+  CHECK_THROWS_AS(scan({.initial = {ScanInitial(s)}, .n_steps = -1}, same), ValueError);  // negative
+  CHECK_THROWS_WITH_AS(scan({.initial = {ScanInitial(scalar("k", DType::Int64))}, .n_steps = 2},
+                            [](const Variable& k) { return k * 0.5; }),
+                       doctest::Contains("cast"), TypeError);
+  CHECK_THROWS_AS(
+      scan({.sequences = {x}, .initial = {ScanInitial(s)}}, [&](const Variable&, const Variable&) { return x; }),
+      TypeError);  // another rank
+  CHECK_THROWS_AS(scan({.initial = {ScanInitial(s)}, .n_steps = 2},
+                       [](const Variable& y) {
+                         return ScanStep({y}, stack({gt(y, 0.0), gt(y, 1.0)}));
+                       }),
+                  TypeError);  // until is no scalar
+  CHECK_THROWS_AS(scan({.sequences = {x}, .initial = {ScanInitial(s)}}, [](const Variable& y) { return y; }),
+                  Error);  // arity
+  CHECK_THROWS_AS(
+      scan({.sequences = {x}, .initial = {ScanInitial(s, {1})}}, [](const Variable&, const Variable& y) { return y; }),
+      ValueError);  // a tap that looks ahead
+}
