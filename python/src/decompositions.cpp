@@ -17,7 +17,7 @@ namespace bitale::python {
 
 namespace {
 
-std::optional<Operand> optional_operand(const Any& x) {
+std::optional<Operand> operand_or_none(const Any& x) {
   if (x.is_none()) return std::nullopt;
   return Operand(as_variable(x));
 }
@@ -29,7 +29,7 @@ nb::object one_or_tuple(const Variables& variables) {
   return nb::tuple(out);
 }
 
-Variables all_variables(const nb::args& given) {
+Variables variables_of_arguments(const nb::args& given) {
   Variables out;
   for (nb::handle each : given) out.push_back(as_variable(each));
   return out;
@@ -75,7 +75,7 @@ void bind_decompositions(nb::module_& m) {
   m.def(
       "eigh",
       [](const Like& a, const Any& b, bool lower, const Any&) {
-        const EigenPairs out = eigh(as_variable(a), optional_operand(b), lower);
+        const EigenPairs out = eigh(as_variable(a), operand_or_none(b), lower);
         return nb::make_tuple(wrap(out.values), wrap(out.vectors));
       },
       nb::call_guard<AtCaller>(), "a"_a, "b"_a = nb::none(), "lower"_a = true, "driver"_a = nb::none(),
@@ -84,7 +84,7 @@ void bind_decompositions(nb::module_& m) {
       "uses their vectors. The gradient is a triangle, as only that is read.");
   m.def(
       "eigvalsh",
-      [](const Like& a, const Any& b, bool lower) { return eigvalsh(as_variable(a), optional_operand(b), lower); },
+      [](const Like& a, const Any& b, bool lower) { return eigvalsh(as_variable(a), operand_or_none(b), lower); },
       nb::call_guard<AtCaller>(), "a"_a, "b"_a = nb::none(), "lower"_a = true, "The eigenvalues that eigh gives.");
   m.def(
       "lu",
@@ -162,10 +162,10 @@ void bind_decompositions(nb::module_& m) {
       "matrix_power", [](const Like& x, std::int64_t n) { return matrix_power(as_variable(x), n); },
       nb::call_guard<AtCaller>(), "M"_a, "n"_a, "The product of n equal matrices; of inverses for a negative n.");
   m.def(
-      "matrix_dot", [](const nb::args& args) { return matrix_dot(Operands(all_variables(args))); },
+      "matrix_dot", [](const nb::args& args) { return matrix_dot(Operands(variables_of_arguments(args))); },
       nb::call_guard<AtCaller>(), "args"_a, "The product of matrices, from the left.");
   m.def(
-      "block_diag", [](const nb::args& matrices) { return block_diag(Operands(all_variables(matrices))); },
+      "block_diag", [](const nb::args& matrices) { return block_diag(Operands(variables_of_arguments(matrices))); },
       nb::call_guard<AtCaller>(), "matrices"_a,
       "The matrices along the diagonal of one, between zeros. Batch dimensions broadcast.");
   m.def(

@@ -87,15 +87,16 @@ Variable cotangent_or_zeros(const Apply& node, std::span<const Variable> cotange
 
 namespace {
 
-Variable float_constant(double value, DType dtype) { return cast(Operand(value), dtype); }
+Variable constant_of_float(double value, DType dtype) { return cast(Operand(value), dtype); }
 Variable zero_or_nan(const Variable& unused, DType dtype) {
-  return switch_(unused, float_constant(0, dtype), float_constant(std::numeric_limits<double>::quiet_NaN(), dtype));
+  return switch_(unused, constant_of_float(0, dtype),
+                 constant_of_float(std::numeric_limits<double>::quiet_NaN(), dtype));
 }
 // What is 0 to rounding of values like these. Not of their `max`, which is an error of nothing.
 Variable rounding_of(const Variable& values) {
   const double eps = values.dtype() == DType::Float32 ? double(std::numeric_limits<float>::epsilon())
                                                       : std::numeric_limits<double>::epsilon();
-  return mul(sum(abs(values)), float_constant(4 * eps, values.dtype()));
+  return mul(sum(abs(values)), constant_of_float(4 * eps, values.dtype()));
 }
 
 }  // namespace
@@ -108,16 +109,16 @@ Variable over_differences(const Variable& numerator, const Variable& difference,
   const Variable neither = or_(same, and_(expand_dims(unused, 0), expand_dims(unused, 1)));
   const Variable equal = or_(same, le(abs(difference), rounding_of(values)));
   return switch_(equal, zero_or_nan(neither, dtype),
-                 true_div(numerator, switch_(equal, float_constant(1, dtype), difference)));
+                 true_div(numerator, switch_(equal, constant_of_float(1, dtype), difference)));
 }
 
 Variable reciprocal_of_used(const Variable& values, const Variable& unused) {
   const Variable vanishes = le(values, rounding_of(values));
   return switch_(vanishes, zero_or_nan(unused, values.dtype()),
-                 reciprocal(switch_(vanishes, float_constant(1, values.dtype()), values)));
+                 reciprocal(switch_(vanishes, constant_of_float(1, values.dtype()), values)));
 }
 
-Variable zero_columns(const Variable& x) { return eq(sum(abs(x), Axes{{0}}), float_constant(0, x.dtype())); }
+Variable zero_columns(const Variable& x) { return eq(sum(abs(x), Axes{{0}}), constant_of_float(0, x.dtype())); }
 
 const Variable& require_matrices(const char* who, const Operand& x) {
   if (x.ndim() < 2)

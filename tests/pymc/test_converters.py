@@ -167,3 +167,11 @@ def test_long_chains():
         out = pt.sin(out)
     f = from_pytensor(out)
     assert f.ndim == 1
+
+
+@pytest.mark.parametrize("kind", ["gen", "sym", "pos", "lower triangular", "upper triangular"])
+def test_singular_systems_are_nan(kind):
+    a, b = pt.dmatrix(), pt.dmatrix()
+    f = pytensor.function([a, b], pt.linalg.solve(a, b, assume_a=kind), mode="BITALE")
+    assert np.isnan(f(np.zeros((2, 2)), np.eye(2))).all()
+    np.testing.assert_allclose(f(2 * np.eye(2), np.eye(2)), np.eye(2) / 2)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
 import pytensor.tensor.blas as blas
 from pytensor.tensor.blas import BatchedDot, Dot22, Dot22Scalar, Gemm, Gemv
 from pytensor.tensor.blockwise import Blockwise
@@ -67,10 +66,8 @@ def _cholesky(op: Any, node: Any, x: Any) -> Any:
 @converts(SolveTriangular, batched=True)
 def _solve_triangular(op: Any, node: Any, a: Any, b: Any) -> Any:
     a, b = _aligned(node, (a, b))
-    if not op.unit_diagonal:  # a singular matrix makes PyTensor's result nan, where Bitale raises
-        singular = pt.any(pt.eq(pt.diagonal(a, 0, a.ndim - 2, a.ndim - 1), 0), axis=-1)
-        a = pt.switch(pt.shape_padright(singular, 2), np.asarray(np.nan, a.dtype), a)
-    return pt.linalg.solve_triangular(a, b, lower=op.lower, unit_diagonal=op.unit_diagonal, b_ndim=op.b_ndim)
+    # A singular matrix makes PyTensor's result nan.
+    return pt.linalg.solve_triangular(a, b, lower=op.lower, unit_diagonal=op.unit_diagonal, b_ndim=op.b_ndim, on_error="nan")
 
 
 @converts(CholeskySolve, batched=True)
@@ -79,10 +76,8 @@ def _cholesky_solve(op: Any, node: Any, c: Any, b: Any) -> Any:
     return pt.linalg.cho_solve((c, op.lower), b, b_ndim=op.b_ndim)
 
 
-_ASSUMPTIONS = {
-    "gen": "gen", "general": "gen", "pos": "pos", "positive definite": "pos", "lower triangular": "lower triangular",
-    "upper triangular": "upper triangular", "sym": "gen", "symmetric": "gen", "her": "gen", "hermitian": "gen",
-}
+_ASSUMPTIONS = {"gen", "general", "sym", "symmetric", "her", "hermitian", "pos", "positive definite", "diagonal", "tridiagonal",
+                "banded", "lower triangular", "upper triangular"}  # fmt: skip
 
 
 @converts(Solve, batched=True)
@@ -90,11 +85,7 @@ def _solve(op: Any, node: Any, a: Any, b: Any) -> Any:
     if op.assume_a not in _ASSUMPTIONS:
         raise NotConverted(f"solve with assume_a={op.assume_a!r}")
     a, b = _aligned(node, (a, b))
-    if op.assume_a[:3] in ("sym", "her"):  # which are given by one triangle
-        half = pt.tril(a) if op.lower else pt.triu(a)
-        other = pt.tril(a, -1) if op.lower else pt.triu(a, 1)
-        a = half + pt.matrix_transpose(other)
-    return pt.linalg.solve(a, b, lower=op.lower, assume_a=_ASSUMPTIONS[op.assume_a], b_ndim=op.b_ndim)
+    return pt.linalg.solve(a, b, lower=op.lower, assume_a=op.assume_a, b_ndim=op.b_ndim, on_error="nan")
 
 
 @converts(MatrixInverse, batched=True)
