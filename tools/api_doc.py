@@ -81,8 +81,9 @@ def page() -> str:
         lines += [f"## bitale.tensor{'.' + prefix[:-1] if prefix else ''}", "", "| function | |", "|---|---|", *functions(module, prefix), ""]
     lines += ["## Names of pytensor.tensor that are missing", "", "| name | why |", "|---|---|"]
     lines += [f"| `{name}` | {known.reason_missing(name)} |" for name in missing()]
-    lines += ["", "## Functions whose arguments have other names than in pytensor.tensor", "", "| function | there | here |", "|---|---|---|"]
-    lines += [f"| `{name}` | `{', '.join(there)}` | `{', '.join(here)}` |" for name, (there, here) in sorted(other_arguments().items())]
+    lines += ["", "## Functions whose arguments have other names than in pytensor.tensor", "", "| function | there | here | why |", "|---|---|---|---|"]
+    for name, (there, here) in sorted(other_arguments().items()):
+        lines.append(f"| `{name}` | `{', '.join(there)}` | `{', '.join(here)}` | {known.other_arguments.get(name, '')} |")
     return "\n".join(lines) + "\n"
 
 

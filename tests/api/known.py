@@ -9,7 +9,6 @@ constructors = r"[bwilfdcz]?(scalar|vector|matrix|row|col|tensor[3-7])s?|[ilfd]?
 _missing = {
     r"[cz](scalar|vector|matrix|row|col|tensor[3-7])|complex.*": "there are no complex numbers yet",
     r"NoneConst|NoneSliceConst|make_slice|slicetype|none_type_t": "slices and None are no values of graphs here",
-    r"interp|interpolate1d": "interpolation comes with the linear algebra",
     r"hyp2f1": "the hypergeometric function is not there yet",
     r"values_eq_approx_always_true": "types compare values by themselves",
     r"special\.[A-Z]\w+|special\.vectorize_softmax_node": "a formula here, not an op class",
@@ -23,9 +22,42 @@ def reason_missing(name: str) -> str | None:
     return None
 
 
-# All take PyTensor's arguments in its order when given by position, and more or fewer behind them.
+_more = "the same by position, and more behind them"
+_spelled = "the same, with each keyword that counts named; unknown ones are errors"
+_first = "the first argument, which is given by position, has the name that all functions give it"
+_no_inplace = "graphs are changed in place by rewrites only, so what asks for it is left out"
+
+# By function: how its arguments differ from PyTensor's. All take PyTensor's in its order when given by position, as far as
+# there are any.
 other_arguments = {
-    "as_tensor", "as_tensor_variable", "broadcast_shape", "cumprod", "cumsum", "extract_diag", "inc_subtensor", "isinf", "isnan",
-    "largest", "logaddexp", "max", "mean", "median", "min", "prod", "ptp", "round", "scalar", "set_subtensor", "sgn", "smallest",
-    "conj", "conjugate", "where", "special.log_softmax", "special.logaddexp", "special.softmax", "specify_shape", "std", "sum", "take", "tensor", "var",
+    "as_tensor": _spelled,
+    "as_tensor_variable": _spelled,
+    "broadcast_shape": _spelled,
+    "tensor": _spelled,
+    "where": _spelled,
+    "cumprod": _more,
+    "cumsum": _more,
+    "extract_diag": _more,
+    "median": _more,
+    "ptp": _more,
+    "scalar": _more,
+    "std": _more,
+    "var": _more,
+    "inc_subtensor": _no_inplace,
+    "set_subtensor": _no_inplace,
+    "isinf": _first,
+    "isnan": _first,
+    "mean": _first,
+    "prod": _first + "; zeros in the input are always counted in the derivative",
+    "sgn": _first,
+    "special.log_softmax": _first,
+    "special.softmax": _first,
+    "sum": _first,
+    "take": _first,
+    "logaddexp": "at least two are named",
+    "special.logaddexp": "at least two are named",
+    "max": "there is no initial yet",
+    "min": "there is no initial yet",
+    "round": "there is no mode yet: round_half_away_from_zero is the other function",
+    "specify_shape": "the lengths may be given one by one",
 }  # fmt: skip

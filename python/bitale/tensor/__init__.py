@@ -33,6 +33,7 @@ from bitale.tensor.type import TensorType
 from bitale.tensor.variable import TensorConstant, TensorVariable
 from bitale.tensor.extra_ops import *
 from bitale.tensor.composed import *
+from bitale.tensor.interpolate import *
 from bitale.tensor import linalg, special
 
 # Other names of the same functions.

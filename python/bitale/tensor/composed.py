@@ -353,9 +353,9 @@ def imag(x: Any) -> TensorVariable:
     return zeros_like(x)
 
 
-def conj(_x: Any) -> TensorVariable:
+def conj(x: Any) -> TensorVariable:
     """The complex conjugate: of the dtypes there are, x itself."""
-    return as_tensor_variable(_x)
+    return as_tensor_variable(x)
 
 
 conjugate = conj

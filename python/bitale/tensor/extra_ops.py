@@ -164,18 +164,24 @@ def atleast_3d(x: Any) -> TensorVariable:
     return atleast_Nd(x, n=3)
 
 
-def largest(x: Any, y: Any, *more: Any) -> TensorVariable:
+def largest(*args: Any) -> TensorVariable:
     """Elementwise maximum of all."""
-    for other in (y, *more):
-        x = maximum(x, other)
-    return x
+    if not args:
+        raise TypeError("largest() takes at least one tensor")
+    out = as_tensor_variable(args[0])
+    for other in args[1:]:
+        out = maximum(out, other)
+    return out
 
 
-def smallest(x: Any, y: Any, *more: Any) -> TensorVariable:
+def smallest(*args: Any) -> TensorVariable:
     """Elementwise minimum of all."""
-    for other in (y, *more):
-        x = minimum(x, other)
-    return x
+    if not args:
+        raise TypeError("smallest() takes at least one tensor")
+    out = as_tensor_variable(args[0])
+    for other in args[1:]:
+        out = minimum(out, other)
+    return out
 
 
 def max_and_argmax(a: Any, axis: Any = None, keepdims: bool = False) -> tuple[TensorVariable, TensorVariable]:
