@@ -1,5 +1,5 @@
-// What an op is, besides an Op, that reads a generator's state and is no draw from it: any number of such nodes may read
-// one state, since what they take from it differs by their other inputs and attributes.
+// What an op is, besides an Op, that reads a generator's state and is no draw from it: any number of such nodes may
+// read one state, since what they take from it differs by their other inputs and attributes.
 #pragma once
 
 namespace bitale {

@@ -303,7 +303,9 @@ void declare_shape(Rules& rules) {
       .tags(canonicalize, specialize, "local_reshape_lift")
       .sample([] { return flatten(exp(sample_matrix())); })
       .sample([] { return flatten(2 * sample_matrix()); });
-  rules.function("gradient_marker", Root::op({"ZeroGrad", "DisconnectedGrad", "UndefinedGrad", "GradScale", "GradClip"}), pass_on)
+  rules
+      .function("gradient_marker", Root::op({"ZeroGrad", "DisconnectedGrad", "UndefinedGrad", "GradScale", "GradClip"}),
+                pass_on)
       .doc("Markers for differentiation pass their input on.")
       .tags(useless, canonicalize, "local_view_op")
       .priority(50)

@@ -8,9 +8,9 @@
 namespace bitale {
 
 struct SequenceOptions {
-  bool endpoint = true;  // whether `stop` is the last number
+  bool endpoint = true;             // whether `stop` is the last number
   std::optional<DType> dtype = {};  // config.floatX when not given
-  int axis = 0;  // where the new dimension comes, of limits that are tensors
+  int axis = 0;                     // where the new dimension comes, of limits that are tensors
 };
 // `num` numbers with equal steps from start to stop. Limits broadcast. Of an integer dtype: rounded down.
 Variable linspace(const Operand& start, const Operand& stop, const Operand& num = 50,

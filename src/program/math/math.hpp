@@ -39,8 +39,8 @@ Expr erfcx(Expr x);  // exp(x * x) * erfc(x)
 Expr erfinv(Expr x);
 Expr erfcinv(Expr x);
 Expr erfinv_inside(Expr x);  // erfinv for |x| < 1 and seldom near it, as random numbers are
-Expr ndtr(Expr x);      // the normal distribution function, erfc(-x / sqrt 2) / 2
-Expr log_ndtr(Expr x);  // its logarithm
+Expr ndtr(Expr x);           // the normal distribution function, erfc(-x / sqrt 2) / 2
+Expr log_ndtr(Expr x);       // its logarithm
 Expr gamma(Expr x);
 Expr gammaln(Expr x);   // log |Gamma(x)|
 Expr digamma(Expr x);   // the derivative of gammaln

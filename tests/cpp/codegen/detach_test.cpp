@@ -17,7 +17,8 @@ namespace {
 program::Program example() {
   const auto x = matrix("x"), y = matrix("y");
   const auto i = vector("i", DType::Int64);
-  const Variables outputs{softmax(x + transpose(y)), sum(x / sum(y)), cumsum(exp(x)), take(x, i), argmax(x, 1), gammaln(x)};
+  const Variables outputs{
+      softmax(x + transpose(y)), sum(x / sum(y)), cumsum(exp(x)), take(x, i), argmax(x, 1), gammaln(x)};
   return std::move(lowering::lower(FunctionGraph({x, y, i}, outputs)).program);
 }
 

@@ -16,8 +16,8 @@
 #include "link/probes.hpp"
 #include "lowering/lower.hpp"
 #include "ops/registry.hpp"
-#include "runtime/probe.hpp"
 #include "runtime/functions.hpp"
+#include "runtime/probe.hpp"
 
 using namespace bitale;
 

@@ -9,8 +9,8 @@
 #include <limits>
 #include <vector>
 
-#include "runtime/small_products.hpp"
 #include "runtime/functions.hpp"
+#include "runtime/small_products.hpp"
 
 namespace {
 

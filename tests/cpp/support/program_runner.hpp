@@ -16,8 +16,8 @@ struct ProgramResult {
   std::vector<Array> outputs;
 };
 
-// `how`: "llvm", "c" or "interpreter". Inputs are C-contiguous arrays, in the order of their slots. The Program must not
-// call the host.
+// `how`: "llvm", "c" or "interpreter". Inputs are C-contiguous arrays, in the order of their slots. The Program must
+// not call the host.
 ProgramResult run_program(const program::Program& program, std::span<const Array> inputs, std::string_view how);
 
 }  // namespace bitale::test
