@@ -70,7 +70,7 @@ void DecompositionOp::call_runtime(Lowering& to, const Apply& node, std::vector<
 void DecompositionOp::check(std::int64_t status) const {
   if (status == 0) return;
   if (status == runtime::no_lapack) throw NotImplementedError(cat(who(), ": ", runtime::status_text(status)));
-  if (status == runtime::no_memory) throw LinAlgError(cat(who(), ": ", runtime::status_text(status)));
+  if (status == runtime::no_work_memory) throw LinAlgError(cat(who(), ": ", runtime::status_text(status)));
   throw LinAlgError(std::string(failure()));
 }
 

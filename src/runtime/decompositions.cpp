@@ -11,7 +11,7 @@ namespace bitale::runtime {
 bool has_decompositions() { return blas_symbol("dgesdd_") && blas_symbol("dsyevd_") && blas_symbol("dgees_"); }
 
 const char* status_text(std::int64_t status) {
-  if (status == no_memory) return "there is not enough memory to work in";
+  if (status == no_work_memory) return "there is not enough memory to work in";
   if (status == no_lapack) return "the library of matrix products has no LAPACK; the flag blas__library names another";
   return "the iteration did not converge";
 }
@@ -43,7 +43,7 @@ std::int64_t reflect(int m, int n, T* columns, T* tau, int* places) {
   call(&size, &query);
   const int length = std::max(1, int(size));
   const CallMemory<T> work(length);
-  if (!work) return no_memory;
+  if (!work) return no_work_memory;
   call(work.get(), &length);
   return info;
 }
@@ -57,7 +57,7 @@ std::int64_t unfold(int m, int k, int reflections, T* columns, const T* tau) {
   orgqr(&m, &k, &reflections, columns, &m, tau, &size, &query, &info);
   const int length = std::max(1, int(size));
   const CallMemory<T> work(length);
-  if (!work) return no_memory;
+  if (!work) return no_work_memory;
   orgqr(&m, &k, &reflections, columns, &m, tau, work.get(), &length, &info);
   return info;
 }
@@ -65,7 +65,7 @@ std::int64_t unfold(int m, int k, int reflections, T* columns, const T* tau) {
 template <class T>
 std::int64_t qr_of(std::int64_t m, std::int64_t n, bool complete, const T* A, T* Q, T* R, std::int32_t* P) {
   const std::int64_t k = std::min(m, n), width = complete ? m : k;
-  if (!lengths_fit(m, n)) return no_memory;
+  if (!lengths_fit(m, n)) return no_work_memory;
   if (P)
     for (std::int64_t j = 0; j < n; ++j) P[j] = std::int32_t(j);
   if (!all_finite(A, m * n)) {
@@ -80,7 +80,7 @@ std::int64_t qr_of(std::int64_t m, std::int64_t n, bool complete, const T* A, T*
   }
   const CallMemory<T> columns(m * std::max(n, width)), tau(k);
   const CallMemory<int> places(n);
-  if (!columns || !tau || !places) return no_memory;
+  if (!columns || !tau || !places) return no_work_memory;
   transpose_into(m, n, A, columns.get());
   std::fill(places.get(), places.get() + n, 0);
   if (const auto failed = reflect(int(m), int(n), columns.get(), tau.get(), P ? places.get() : nullptr)) return failed;
@@ -108,7 +108,7 @@ std::int64_t qr_pivoted(std::int64_t m, std::int64_t n, std::int64_t complete, c
 template <class T>
 std::int64_t qr_raw(std::int64_t m, std::int64_t n, const T* A, T* H, T* tau, T* R) noexcept {
   const std::int64_t k = std::min(m, n);
-  if (!lengths_fit(m, n)) return no_memory;
+  if (!lengths_fit(m, n)) return no_work_memory;
   if (!all_finite(A, m * n)) {
     if (H) fill_nan(H, m * n);
     if (H) fill_nan(tau, k);
@@ -117,7 +117,7 @@ std::int64_t qr_raw(std::int64_t m, std::int64_t n, const T* A, T* H, T* tau, T*
   }
   if (k == 0) return 0;
   const CallMemory<T> columns(m * n), factors(k);
-  if (!columns || !factors) return no_memory;
+  if (!columns || !factors) return no_work_memory;
   transpose_into(m, n, A, columns.get());
   if (const auto failed = reflect<T>(int(m), int(n), columns.get(), factors.get(), nullptr)) return failed;
   upper_rows(k, m, n, columns.get(), R);
@@ -142,12 +142,12 @@ template <class T>
 std::int64_t svd_of(std::int64_t m, std::int64_t n, const char* job, const T* A, T* U, T* s, T* Vt) {
   BITALE_LAPACK_SYMBOL(T, gesdd, const char*, const int*, const int*, T*, const int*, T*, T*, const int*, T*,
                        const int*, T*, const int*, int*, int*, std::size_t);
-  if (!lengths_fit(m, n)) return no_memory;
+  if (!lengths_fit(m, n)) return no_work_memory;
   const int rows = int(n), columns = int(m), k = std::min(rows, columns);
   const int right = *job == 'A' ? columns : std::max(k, 1);
   const CallMemory<T> a(m * n);
   const CallMemory<int> places(8 * std::int64_t(k));
-  if (!a || !places) return no_memory;
+  if (!a || !places) return no_work_memory;
   std::copy(A, A + m * n, a.get());
   int query = -1, info = 0;
   T size = 0, none = 0;
@@ -158,10 +158,10 @@ std::int64_t svd_of(std::int64_t m, std::int64_t n, const char* job, const T* A,
   };
   call(&size, &query);
   const double wanted = std::ceil(double(size) * 1.0000003);  // a float32 may have rounded it
-  if (!(wanted < double(std::numeric_limits<int>::max()))) return no_memory;
+  if (!(wanted < double(std::numeric_limits<int>::max()))) return no_work_memory;
   const int length = std::max(1, int(wanted));
   const CallMemory<T> work(length);
-  if (!work) return no_memory;
+  if (!work) return no_work_memory;
   call(work.get(), &length);
   return info;
 }
@@ -206,18 +206,18 @@ template <class T>
 std::int64_t eigh_of(std::int64_t n, bool vectors, bool lower, T* a, T* w) {
   BITALE_LAPACK_SYMBOL(T, syevd, const char*, const char*, const int*, T*, const int*, T*, T*, const int*, int*,
                        const int*, int*, std::size_t, std::size_t);
-  if (!lengths_fit(n)) return no_memory;
+  if (!lengths_fit(n)) return no_work_memory;
   const int order = int(n);
   const char *job = vectors ? "V" : "N", *triangle = lower ? "U" : "L";  // by columns it is the other one
   int query = -1, info = 0, integers = 0;
   T size = 0;
   syevd(job, triangle, &order, a, &order, w, &size, &query, &integers, &query, &info, 1, 1);
   const double wanted = std::ceil(double(size) * 1.0000003);
-  if (!(wanted < double(std::numeric_limits<int>::max()))) return no_memory;
+  if (!(wanted < double(std::numeric_limits<int>::max()))) return no_work_memory;
   const int length = std::max(1, int(wanted));
   const CallMemory<T> work(length);
   const CallMemory<int> places(integers);
-  if (!work || !places) return no_memory;
+  if (!work || !places) return no_work_memory;
   syevd(job, triangle, &order, a, &order, w, work.get(), &length, places.get(), &integers, &info, 1, 1);
   return info;
 }
@@ -247,7 +247,7 @@ std::int64_t eigvalsh(std::int64_t n, std::int64_t lower, const T* A, T* w) noex
   if (n == 0) return 0;
   if (!triangle_is_finite(n, lower != 0, A)) return fill_nan(w, n), 0;
   const CallMemory<T> a(n * n);
-  if (!a) return no_memory;
+  if (!a) return no_work_memory;
   std::copy(A, A + n * n, a.get());
   return eigh_of(n, false, lower != 0, a.get(), w);
 }
@@ -289,7 +289,7 @@ std::int64_t lu_factor(std::int64_t m, std::int64_t n, const T* A, T* LU, std::i
     return 0;
   }
   const CallMemory<T> columns(m * n);
-  if (!columns) return no_memory;
+  if (!columns) return no_work_memory;
   transpose_into(m, n, A, columns.get());
   const int rows = int(m), width = int(n);
   int info = 0;
@@ -328,12 +328,12 @@ std::int64_t schur(std::int64_t n, std::int64_t sort, const T* A, T* upper, T* Z
   BITALE_LAPACK_SYMBOL(T, gees, const char*, const char*, Select, const int*, T*, const int*, int*, T*, T*, T*,
                        const int*, T*, const int*, int*, int*, std::size_t, std::size_t);
   if (n == 0) return 0;
-  if (!lengths_fit(n)) return no_memory;
+  if (!lengths_fit(n)) return no_work_memory;
   if (!all_finite(A, n * n)) return fill_nan(upper, n * n), fill_nan(Z, n * n), 0;
   constexpr Select selects[] = {nullptr, in_left_half<T>, in_right_half<T>, inside_circle<T>, outside_circle<T>};
   const CallMemory<T> a(n * n), vectors(n * n), re(n), im(n);
   const CallMemory<int> places(n);
-  if (!a || !vectors || !re || !im || !places) return no_memory;
+  if (!a || !vectors || !re || !im || !places) return no_work_memory;
   transpose_into(n, n, A, a.get());
   const int order = int(n);
   int query = -1, info = 0, selected = 0;
@@ -345,7 +345,7 @@ std::int64_t schur(std::int64_t n, std::int64_t sort, const T* A, T* upper, T* Z
   call(&size, &query);
   const int length = std::max(1, int(size));
   const CallMemory<T> work(length);
-  if (!work) return no_memory;
+  if (!work) return no_work_memory;
   call(work.get(), &length);
   if (info != 0 && info != order + 2) return info;  // order + 2: rounding changed what an eigenvalue was sorted by
   transpose_into(n, n, a.get(), upper);

@@ -1,14 +1,14 @@
 // Decompositions of matrices for generated code and for `perform`, by LAPACK in the library that is open for products
 // (runtime/blas). Matrices are C-contiguous and row-major. Each function returns 0, or a number that is not: LAPACK's
-// info where an iteration does not converge, no_memory, or no_lapack where the library has no such function. A matrix
-// with a nan or an infinity never reaches LAPACK, whose iterations need not end on it: its results are all nan.
+// info where an iteration does not converge, no_work_memory, or no_lapack where the library has no such function. A
+// matrix with a nan or an infinity never reaches LAPACK, whose iterations need not end on it: its results are all nan.
 #pragma once
 
 #include <cstdint>
 
 namespace bitale::runtime {
 
-inline constexpr std::int64_t no_memory = -1001, no_lapack = -1002;
+inline constexpr std::int64_t no_work_memory = -1001, no_lapack = -1002;
 // Whether the library that is open has LAPACK's decompositions.
 bool has_decompositions();
 // What a status means, for messages: "the iteration did not converge", ...

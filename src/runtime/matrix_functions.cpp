@@ -59,7 +59,7 @@ template <class T>
 std::int64_t pinv(std::int64_t m, std::int64_t n, double rcond, const T* A, T* X) noexcept {
   const std::int64_t k = std::min(m, n);
   const CallMemory<T> U(m * k), s(2 * k), Vt(k * n);
-  if (!U || !s || !Vt) return no_memory;
+  if (!U || !s || !Vt) return no_work_memory;
   if (const auto failed = svd(m, n, 0, A, U.get(), s.get(), Vt.get())) return failed;
   T* const inverse = s.get() + k;
   invert_values(m, n, rcond, s.get(), inverse);
@@ -74,7 +74,7 @@ std::int64_t lstsq(std::int64_t m, std::int64_t n, std::int64_t k, double rcond,
                    std::int64_t* rank, T* s) noexcept {
   const std::int64_t count = std::min(m, n);
   const CallMemory<T> U(m * count), inverse(count), Vt(count * n), moved(count * k);
-  if (!U || !inverse || !Vt || !moved) return no_memory;
+  if (!U || !inverse || !Vt || !moved) return no_work_memory;
   if (const auto failed = svd(m, n, 0, A, U.get(), s, Vt.get())) return failed;
   *rank = invert_values(m, n, rcond, s, inverse.get());
   product_of(count, k, m, true, false, U.get(), B, moved.get());
@@ -93,7 +93,7 @@ std::int64_t expm(std::int64_t n, const T* A, T* X) noexcept {
   if (!all_finite(A, size)) return fill_nan(X, size), 0;
   const Matrices<T> memory(7, size);
   const CallMemory<std::int32_t> pivots(n);
-  if (!memory || !pivots) return no_memory;
+  if (!memory || !pivots) return no_work_memory;
   T *const a = memory[0], *const a2 = memory[1], *const a4 = memory[2], *const a6 = memory[3], *const u = memory[4],
            *const v = memory[5], *const work = memory[6];
   T norm = 0;  // the largest sum of a column
@@ -154,10 +154,10 @@ std::int64_t solve_sylvester(std::int64_t m, std::int64_t n, const T* A, const T
   BITALE_LAPACK_SYMBOL(T, trsyl, const char*, const char*, const int*, const int*, const int*, const T*, const int*,
                        const T*, const int*, T*, const int*, T*, int*, std::size_t, std::size_t);
   if (m == 0 || n == 0) return 0;
-  if (!lengths_fit(m, n)) return no_memory;
+  if (!lengths_fit(m, n)) return no_work_memory;
   if (!all_finite(A, m * m) || !all_finite(B, n * n) || !all_finite(Q, m * n)) return fill_nan(X, m * n), 0;
   const Matrices<T> left(3, m * m), right(3, n * n), both(2, m * n);
-  if (!left || !right || !both) return no_memory;
+  if (!left || !right || !both) return no_work_memory;
   T *const U = left[1], *const V = right[1];
   if (const auto failed = schur(m, 0, A, left[0], U)) return failed;
   if (const auto failed = schur(n, 0, B, right[0], V)) return failed;
@@ -230,7 +230,7 @@ std::int64_t solve_discrete_are(std::int64_t n, std::int64_t m, const T* A, cons
   const std::int64_t largest = std::max(n, m);
   const CallMemory<T> factor(largest * largest), weights(m * m);
   const CallMemory<std::int32_t> pivots(largest);
-  if (!memory || !inputs || !factor || !weights || !pivots) return no_memory;
+  if (!memory || !inputs || !factor || !weights || !pivots) return no_work_memory;
   T *const a = memory[0], *const g = memory[1], *const w = memory[2], *const wa = memory[3], *const wg = memory[4],
            *const one = memory[5], *const two = memory[6], *const old = memory[7];
   std::copy(A, A + size, a);
