@@ -105,9 +105,10 @@ std::optional<Expr> fold_binary(Code code, Expr a, Expr b, DType out) {
       break;
     case Code::div:
       if (b.is_constant(1)) return a;
+      if (b.is_constant(0)) return b;  // as the interpreter has it
       break;
     case Code::rem:
-      if (b.is_constant(1)) return a.pool().integer(0, out);
+      if (b.is_constant(0) || b.is_constant(1)) return a.pool().integer(0, out);
       break;
     case Code::min:
     case Code::max:

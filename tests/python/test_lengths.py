@@ -204,3 +204,16 @@ def test_what_may_run_is_no_longer_than_it_must_be():
             isinstance(built, str) and any(not isinstance(got, str) for got in results.values())
             for _, built, results in table_of(name, MODES)
         ), name
+
+
+@pytest.mark.parametrize("linker", ["jit", "c"])
+@pytest.mark.parametrize("last", [0, 3])
+def test_divisions_by_lengths_of_zero_are_not_computed_before_empty_loops(linker, last):
+    """Positions in a rolled array are quotients by its lengths, which are invariant in the loops over it."""
+    x = pt.tensor("x", dtype="uint8", shape=(65, 0, None))
+    rolled = pt.tanh(pt.roll(pt.cos(x), 3, axis=None))
+    product = pt.matmul(rolled, pt.swapaxes(rolled, -1, -2)) + pt.eye(rolled.shape[1], dtype="float32")
+    f = bitale.function([x], [product, pt.arange(0, 130, 2)], mode=bitale.Mode(linker))
+    got, numbers = f(np.zeros((65, 0, last), "uint8"))
+    assert got.shape == (65, 0, 0)
+    assert numbers.tolist() == list(range(0, 130, 2))

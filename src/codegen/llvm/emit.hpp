@@ -114,6 +114,7 @@ class Emitter {
   Value build_load(Expr load);
   Value build_call(Expr call);
   Value build_rare_call(Expr call);
+  Value build_integer_quotient(Expr expr, Value dividend, Value divisor, LLVMTypeRef type);
   struct Callee {
     LLVMTypeRef type;
     Value function;

@@ -361,6 +361,21 @@ Emitter::Value Emitter::build_rare_call(Expr call) {
   return phi(otherwise, before, result, rare);
 }
 
+// 0 where the divisor is 0: what is invariant in a loop is computed before it, also where the loop makes no pass and
+// its divisor is a length of 0, and LLVM's division by 0 is undefined for the whole function.
+Emitter::Value Emitter::build_integer_quotient(Expr expr, Value dividend, Value divisor, LLVMTypeRef type) {
+  const bool is_quotient = expr.code() == Code::div, is_signed = is_signed_int(expr.dtype());
+  const auto divided = [&](Value by) {
+    if (is_quotient)
+      return is_signed ? l_.BuildSDiv(builder_, dividend, by, "") : l_.BuildUDiv(builder_, dividend, by, "");
+    return is_signed ? l_.BuildSRem(builder_, dividend, by, "") : l_.BuildURem(builder_, dividend, by, "");
+  };
+  if (expr.argument(1).is_constant() && expr.argument(1).payload() != 0) return divided(divisor);
+  const Value zero = l_.ConstNull(type), is_zero = l_.BuildICmp(builder_, LLVMIntEQ, divisor, zero, "");
+  const Value one = constant(expr.dtype(), 1, varies(expr) ? lanes_->count : 1);
+  return l_.BuildSelect(builder_, is_zero, zero, divided(l_.BuildSelect(builder_, is_zero, one, divisor, "")), "");
+}
+
 Emitter::Value Emitter::build(Expr expr) {
   const bool vector = varies(expr);
   const auto arg = [&](std::size_t i) { return vector ? lanes_of(expr.argument(i)) : value(expr.argument(i)); };
@@ -390,10 +405,10 @@ Emitter::Value Emitter::build(Expr expr) {
     case Code::div:
       if (divides_by_reciprocal(expr)) return build_quotient(expr);
       if (real) return l_.BuildFDiv(builder_, arg(0), arg(1), "");
-      return is_signed ? l_.BuildSDiv(builder_, arg(0), arg(1), "") : l_.BuildUDiv(builder_, arg(0), arg(1), "");
+      return build_integer_quotient(expr, arg(0), arg(1), result_type);
     case Code::rem:
       if (real) return l_.BuildFRem(builder_, arg(0), arg(1), "");
-      return is_signed ? l_.BuildSRem(builder_, arg(0), arg(1), "") : l_.BuildURem(builder_, arg(0), arg(1), "");
+      return build_integer_quotient(expr, arg(0), arg(1), result_type);
     case Code::fma: return intrinsic("llvm.fma", {result_type}, {arg(0), arg(1), arg(2)});
     case Code::neg: return real ? l_.BuildFNeg(builder_, arg(0), "") : l_.BuildNeg(builder_, arg(0), "");
     case Code::abs: {
