@@ -87,10 +87,7 @@ constexpr std::string_view pow_u64_c = R"(static uint64_t bt_pow_u64(uint64_t x,
 
 constexpr std::string_view pow_i64_c = R"(static int64_t bt_pow_i64(int64_t x, int64_t n) {
   if (n < 0) return x == 1 ? 1 : x == -1 ? (n & 1 ? -1 : 1) : 0;
-  uint64_t power = 1, base = (uint64_t)x;
-  for (; n; n >>= 1, base *= base)
-    if (n & 1) power *= base;
-  return (int64_t)power;
+  return (int64_t)bt_pow_u64((uint64_t)x, (uint64_t)n);
 }
 )";
 

@@ -57,7 +57,7 @@ def _is_rough(case: Case, wrt: list[str]) -> bool:
 
 def _holds_constant(case: Case) -> bool:
     """Whether a part of the graph is declared to have no derivative, or another than its own by convention."""
-    return any(re.search(r"_grad|grad_|std|abs\(|pow|\*\*|switch|ifelse|polygamma|_derivative", step.text) for step in case.steps)
+    return any(re.search(r"_grad|grad_|std|nonzero|abs\(|pow|\*\*|switch|ifelse|polygamma|_derivative", step.text) for step in case.steps)
 
 
 def _compare(case: Case, step: Step, cost: str, wrt: list[str], rng: np.random.Generator) -> str | None:
