@@ -20,7 +20,7 @@ except ImportError:
     from pytensor.tensor.slinalg import Cholesky, CholeskySolve, Solve, SolveTriangular
 
 __all__ = [
-    "ADVANCED_CHANGE", "ADVANCED_INDEX", "LOG_SUM_EXP", "SYMBOLIC", "Cholesky", "CholeskySolve", "Det", "MatrixInverse", "SLogDet", "Solve", "SolveTriangular",
+    "decompositions", "ADVANCED_CHANGE", "ADVANCED_INDEX", "LOG_SUM_EXP", "SYMBOLIC", "Cholesky", "CholeskySolve", "Det", "MatrixInverse", "SLogDet", "Solve", "SolveTriangular",
 ]
 
 
@@ -32,3 +32,20 @@ ADVANCED_INDEX = _those(_subtensor, "AdvancedSubtensor", "AdvancedSubtensor1")
 ADVANCED_CHANGE = _those(_subtensor, "AdvancedIncSubtensor", "AdvancedIncSubtensor1")
 SYMBOLIC = _those(_builders, "SymbolicOp")
 LOG_SUM_EXP = _those(_special, "LogSumExp")
+
+
+def decompositions(name: str) -> tuple[type, ...]:
+    """The op class of that name among the decompositions and functions of matrices, if this version has it."""
+    import importlib
+
+    for module in (
+        "linalg.decomposition.qr", "linalg.decomposition.svd", "linalg.decomposition.eigen", "linalg.decomposition.lu",
+        "linalg.decomposition.schur", "linalg.inverse", "linalg.products", "linalg.solvers.linear_control", "nlinalg", "slinalg",
+    ):  # fmt: skip
+        try:
+            found = getattr(importlib.import_module(f"pytensor.tensor.{module}"), name, None)
+        except ImportError:
+            continue
+        if isinstance(found, type):
+            return (found,)
+    return ()

@@ -1,0 +1,76 @@
+"""Decompositions of matrices, and functions and equations of them. Versions of PyTensor that keep these ops elsewhere
+call them back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import bitale.tensor as pt
+from bitale.pytensor.linalg import _aligned
+from bitale.pytensor.moved import decompositions as of
+from bitale.pytensor.registry import NotConverted, converts
+
+
+@converts(*of("QR"), batched=True)
+def _qr(op: Any, node: Any, x: Any) -> Any:
+    made = pt.linalg.qr(*_aligned(node, (x,)), mode=op.mode, pivoting=op.pivoting)
+    if op.mode != "r" or op.pivoting:
+        return made
+    # PyTensor's has as many rows as the matrix, NumPy's those that are not zero by their place.
+    rest = pt.maximum(x.shape[-2] - made.shape[-2], 0)
+    zeros = pt.zeros((*(made.shape[axis] for axis in range(made.ndim - 2)), rest, made.shape[-1]), dtype=made.dtype)
+    return pt.concatenate([made, zeros], axis=-2)
+
+
+@converts(*of("SVD"), batched=True)
+def _svd(op: Any, node: Any, x: Any) -> Any:
+    return pt.linalg.svd(*_aligned(node, (x,)), full_matrices=op.full_matrices, compute_uv=op.compute_uv)
+
+
+@converts(*of("Eigh"), batched=True)
+def _eigh(op: Any, node: Any, *matrices: Any) -> Any:
+    return pt.linalg.eigh(*_aligned(node, matrices), lower=op.lower)
+
+
+@converts(*of("Eigvalsh"), batched=True)
+def _eigvalsh(op: Any, node: Any, *matrices: Any) -> Any:
+    return pt.linalg.eigvalsh(*_aligned(node, matrices), lower=op.lower)
+
+
+@converts(*of("MatrixPinv"), batched=True)
+def _pinv(op: Any, node: Any, x: Any) -> Any:
+    return pt.linalg.pinv(*_aligned(node, (x,)))
+
+
+@converts(*of("LUFactor"), batched=True)
+def _lu_factor(op: Any, node: Any, x: Any) -> Any:
+    return pt.linalg.lu_factor(*_aligned(node, (x,)))
+
+
+@converts(*of("PivotToPermutations"), batched=True)
+def _permutation(op: Any, node: Any, pivots: Any) -> Any:
+    return pt.linalg.pivot_to_permutation(pivots, inverse=op.inverse)
+
+
+@converts(*of("LU"), batched=True)
+def _lu(op: Any, node: Any, x: Any) -> Any:
+    return pt.linalg.lu(
+        pt.cast(x, node.outputs[-1].type.dtype), permute_l=op.permute_l, p_indices=op.p_indices
+    )
+
+
+@converts(*of("Schur"), batched=True)
+def _schur(op: Any, node: Any, x: Any) -> Any:
+    if op.output != "real" or x.dtype.startswith("complex"):
+        raise NotConverted("a complex Schur decomposition")
+    return pt.linalg.schur(*_aligned(node, (x,)), sort=op.sort)
+
+
+@converts(*of("Expm"), batched=True)
+def _expm(op: Any, node: Any, x: Any) -> Any:
+    return pt.linalg.expm(*_aligned(node, (x,)))
+
+
+@converts(*of("TRSYL"), batched=True)
+def _trsyl(op: Any, node: Any, a: Any, b: Any, c: Any) -> Any:
+    return pt.linalg.solve_sylvester(*_aligned(node, (a, b, c)))

@@ -1,0 +1,54 @@
+"""Decompositions in PyTensor's graphs run natively, with PyTensor's values and gradients; batches of them, too."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytensor
+import pytensor.tensor as pt
+import pytest
+
+import bitale.pytensor
+
+_rng = np.random.default_rng(3)
+TALL, SQUARE = _rng.normal(size=(5, 3)), _rng.normal(size=(4, 4))
+SYMMETRIC = SQUARE @ SQUARE.T + np.diag(np.arange(4.0))
+
+CASES = {
+    "qr": (lambda x: pt.linalg.qr(x, mode="economic"), TALL),
+    "qr, r": (lambda x: [pt.linalg.qr(x, mode="r")], TALL),
+    "svd": (lambda x: pt.linalg.svd(x, full_matrices=False), TALL),
+    "singular values": (lambda x: [pt.linalg.svd(x, compute_uv=False)], TALL),
+    "eigh": (lambda x: pt.linalg.eigh(x), SYMMETRIC),
+    "eigvalsh": (lambda x: [pt.linalg.eigvalsh(x, None)], SYMMETRIC),
+    "pinv": (lambda x: [pt.linalg.pinv(x)], TALL),
+    "lu": (lambda x: pt.linalg.lu(x), SQUARE),
+    "lu_factor": (lambda x: pt.linalg.lu_factor(x), SQUARE),
+    "lu_solve": (lambda x: [pt.linalg.lu_solve(pt.linalg.lu_factor(x), x, b_ndim=2)], SQUARE),
+    "schur": (lambda x: pt.linalg.schur(x, output="real"), SYMMETRIC),
+    "expm": (lambda x: [pt.linalg.expm(x)], SQUARE),
+}
+
+
+@pytest.mark.parametrize("batch", [False, True], ids=["one", "batch"])
+@pytest.mark.parametrize("name", CASES)
+def test_values(name, batch):
+    make, value = CASES[name]
+    value = np.stack([value, value * 1.5]) if batch else value
+    x = pt.tensor("x", shape=(None,) * value.ndim, dtype="float64")
+    outputs = list(make(x))
+    f = pytensor.function([x], outputs, mode="BITALE")
+    assert f.maker.linker.report().is_native, f.maker.linker.report()
+    expected = pytensor.function([x], outputs, mode="FAST_COMPILE")(value)
+    for got, wanted in zip(f(value), expected):
+        # The signs of vectors are free.
+        np.testing.assert_allclose(np.abs(got), np.abs(wanted), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["qr, r", "singular values", "eigvalsh", "pinv", "lu", "expm"])
+def test_gradients(name):
+    make, value = CASES[name]
+    x = pt.tensor("x", shape=value.shape, dtype="float64")
+    cost = sum(pt.sqr(each).sum() for each in make(x))
+    g = pytensor.grad(cost, x)
+    got = pytensor.function([x], g, mode="BITALE")(value)
+    np.testing.assert_allclose(got, pytensor.function([x], g, mode="FAST_COMPILE")(value), rtol=1e-8, atol=1e-10)
