@@ -579,6 +579,9 @@ def factored(g: Generator) -> str:
         return factor
     if g.chance(0.3):
         return g.choice([f"pt.linalg.det({matrix})", f"pt.linalg.det({matrix})", f"pt.linalg.slogdet({matrix})[1]", f"pt.linalg.inv({matrix})"])
+    if g.chance(0.3):
+        decomposed = ("pinv({})", "expm(0.2 * {})", "solve_sylvester({0}, {0}, {0})", "lstsq({0}, {0})[0]")
+        return f"pt.linalg.{g.choice(decomposed).format(matrix)}"
     shape, form = g.shape_of(x), g.choice(["triangular", "triangular", "cho_solve", "solve"])
     b = g.new_input(g.values[x].dtype.name, (*shape[:-1], g.choice(g.lengths)) if g.chance(0.6) else shape[:-1])
     values = g.values[b].array

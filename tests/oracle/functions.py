@@ -9,6 +9,7 @@ import numpy as np
 from scipy import special as sp
 
 from . import arrays, composed, elementwise, random  # noqa: F401
+from .linalg import expm, lstsq, pinv, solve_sylvester  # noqa: F401
 from .values import Val, formula, val
 
 globals().update(elementwise.table)
@@ -186,6 +187,12 @@ aliases = {
 }  # fmt: skip
 for _alias, _name in aliases.items():
     globals()[_alias] = globals()[_name]
+
+@formula(ulps=8, backward=8)
+def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: float | None = None) -> Val:
+    x, xp, fp = (val(each).array.astype(np.float64) for each in (x, xp, fp))
+    return Val(np.interp(x, xp, fp, left, right, period), np.dtype("float64"))
+
 
 special = linalg = __import__("sys").modules[__name__]  # as bitale.tensor.special and linalg: the same functions
 e, pi, inf, nan, newaxis, euler_gamma = math.e, math.pi, math.inf, math.nan, None, np.euler_gamma

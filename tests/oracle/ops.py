@@ -445,5 +445,10 @@ without_formula = {
     "SVD": "signs are LAPACK's: tests/python/test_decompositions.py",
     "Eigh": "signs are LAPACK's: tests/python/test_decompositions.py",
     "Schur": "signs and order are LAPACK's: tests/python/test_decompositions.py",
+    "Eigvalsh": "its derivative is of Eigh: tests/python/test_decompositions.py",
+    "LUFactor": "roundings choose pivots: tests/python/test_decompositions.py",
+    "PivotToPermutations": "of pivots, which roundings choose: tests/python/test_decompositions.py",
+    "SolveDiscreteARE": "solvable where its inputs fit: tests/python/test_decompositions.py",
+    "SolveTridiagonal": "solvable where its inputs fit: tests/python/test_decompositions.py",
     "RandomRows": "draws are NumPy's: tests/python/test_random.py",
 }
