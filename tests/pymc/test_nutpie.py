@@ -57,3 +57,15 @@ def test_other_data():
         compiled.with_data(nothing=1)
     with pytest.raises(ValueError, match="rank 1"):
         compiled.with_data(data=np.ones((2, 2)))
+
+
+def test_threads_ask_for_initial_points_at_the_same_time():
+    from concurrent.futures import ThreadPoolExecutor
+
+    with pm.Model() as model:
+        pm.Normal("x", 0, 1, shape=50)
+        pm.HalfNormal("s", 1)
+    initial = bitale.pytensor.nutpie(model).initial_point_func
+    with ThreadPoolExecutor(8) as pool:
+        points = list(pool.map(initial, range(400)))
+    assert all(np.array_equal(point, initial(seed)) for seed, point in enumerate(points[:20]))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import threading
 from types import SimpleNamespace
-from typing import Any, Iterable
+from typing import Any, Callable, Iterable
 
 import numpy as np
 from nutpie import compile_pymc as _nutpie
@@ -72,6 +73,17 @@ def _native(function: Any) -> bt.Function:
     return bt.function(inputs, outputs if len(outputs) > 1 else outputs[0], on_unused_input="ignore", threads=1)
 
 
+def _one_at_a_time(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """PyTensor's functions are not re-entrant, and nutpie's threads ask for their initial points at the same time."""
+    lock = threading.Lock()
+
+    def locked(seed: Any) -> Any:
+        with lock:
+            return function(seed)
+
+    return locked
+
+
 def compile_model(
     model: Any, *, var_names: Iterable[str] | None = None, initial_points: Any = None, jitter_rvs: Any = None
 ) -> CompiledModel:
@@ -96,7 +108,7 @@ def compile_model(
     return CompiledModel(
         _n_dim=n_dim, dims=dims, _coords=coords, _shapes={name: tuple(shape) for name, _, shape in zip(*shape_info)},
         compiled_logp_func=_address(logp, "finite_value_and_grad"), compiled_expand_func=_address(expand, "vector"),
-        initial_point_func=initial_point, shared_data={key: np.array(v.get_value()) for v, key in keys.items()}, shared_var_keys=keys,
+        initial_point_func=_one_at_a_time(initial_point), shared_data={key: np.array(v.get_value()) for v, key in keys.items()}, shared_var_keys=keys,
         user_data=_nutpie.make_user_data({}, {}), n_expanded=n_expanded, shape_info=shape_info, logp_func=logp, expand_func=expand,
         reparameterized_names=reparameterized,
     )
