@@ -18,11 +18,7 @@ class SymmetricEigenOp : public DecompositionOp {
   bool lower;
 
   Apply make_node(std::span<const Variable> inputs) const override {
-    require_inputs(*this, inputs, 1);
-    const Variable x = cast(inputs[0], matrix_dtype(inputs));
-    require_ndim(x, 2);
-    require_square(who(), x);
-    const std::int64_t n = common_length(x.static_shape()[0], x.static_shape()[1], 0, who());
+    const auto [x, n] = square_matrix_of(inputs);
     std::vector<Type> types{tensor_type(x.dtype(), Dims{n})};
     if (vectors()) types.push_back(tensor_type(x.dtype(), {n, n}));
     return Apply(OpRef(this), {x}, types);

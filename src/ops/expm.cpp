@@ -17,11 +17,7 @@ class Expm final : public DecompositionOp {
   std::string signature() const override { return "(m,m)->(m,m)"; }
 
   Apply make_node(std::span<const Variable> inputs) const override {
-    require_inputs(*this, inputs, 1);
-    const Variable x = cast(inputs[0], matrix_dtype(inputs));
-    require_ndim(x, 2);
-    require_square(who(), x);
-    const std::int64_t n = common_length(x.static_shape()[0], x.static_shape()[1], 0, who());
+    const auto [x, n] = square_matrix_of(inputs);
     return Apply(OpRef(this), {x}, {tensor_type(x.dtype(), {n, n})});
   }
   std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[0]}; }

@@ -23,9 +23,7 @@ class MatrixPinv final : public DecompositionOp {
   std::string signature() const override { return "(m,n)->(n,m)"; }
 
   Apply make_node(std::span<const Variable> inputs) const override {
-    require_inputs(*this, inputs, 1);
-    const Variable x = cast(inputs[0], matrix_dtype(inputs));
-    require_ndim(x, 2);
+    const Variable x = matrix_of(inputs);
     return Apply(OpRef(this), {x}, {tensor_type(x.dtype(), {x.static_shape()[1], x.static_shape()[0]})});
   }
   std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override {
@@ -70,15 +68,13 @@ class Lstsq final : public DecompositionOp {
   std::string signature() const override { return "(m,n),(m,k)->(n,k),(),(p)"; }
 
   Apply make_node(std::span<const Variable> inputs) const override {
-    require_inputs(*this, inputs, 2);
-    const DType dtype = matrix_dtype(inputs);
-    const Variable a = cast(inputs[0], dtype), b = cast(inputs[1], dtype);
-    require_ndim(a, 2), require_ndim(b, 2);
+    const Variables own = matrices_of(inputs, 2);
+    const Variable &a = own[0], &b = own[1];
+    const DType dtype = a.dtype();
     const std::int64_t m = common_length(a.static_shape()[0], b.static_shape()[0], 0, "lstsq"), n = a.static_shape()[1];
-    const std::int64_t least = m == unknown_length || n == unknown_length ? unknown_length : std::min(m, n);
-    return Apply(OpRef(this), {a, b},
+    return Apply(OpRef(this), own,
                  {tensor_type(dtype, {n, b.static_shape()[1]}), tensor_type(DType::Int64, Dims{}),
-                  tensor_type(dtype, Dims{least})});
+                  tensor_type(dtype, Dims{least_length(m, n)})});
   }
   std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override {
     return {{inputs[0][1], inputs[1][1]}, {}, {lengths::min(inputs[0][0], inputs[0][1])}};

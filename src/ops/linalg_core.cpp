@@ -30,6 +30,11 @@ void require_square(std::string_view who, const Dims& shape) {
 void require_square(std::string_view who, const Variable& x) { require_square(who, x.static_shape()); }
 void require_square(std::string_view who, const Array& x) { require_square(who, x.shape()); }
 
+std::int64_t square_length(std::string_view who, const Variable& x) {
+  require_square(who, x);
+  return common_length(x.static_shape()[0], x.static_shape()[1], 0, who);
+}
+
 Apply system_node(const OpRef& op, std::string_view who, int b_ndim, std::span<const Variable> inputs) {
   require_inputs(*op, inputs, 2);
   const DType dtype = matrix_dtype(inputs);
@@ -37,10 +42,8 @@ Apply system_node(const OpRef& op, std::string_view who, int b_ndim, std::span<c
   if (a.ndim() != 2 || b.ndim() != b_ndim)
     throw ShapeError(cat(who, ": expected a matrix a and a b of ", b_ndim, " dimensions, got ", a.str(), " with ",
                          a.ndim(), " and ", b.str(), " with ", b.ndim()));
-  require_square(who, a);
   Dims shape = b.static_shape();
-  const std::int64_t n = common_length(a.static_shape()[0], a.static_shape()[1], 0, who);
-  shape[0] = common_length(shape[0], n, 0, who);
+  shape[0] = common_length(shape[0], square_length(who, a), 0, who);
   return Apply(op, {a, b}, {tensor_type(dtype, shape)});
 }
 
@@ -78,6 +81,22 @@ void DecompositionOp::require_ndim(const Variable& x, int ndim) const {
   if (x.ndim() != ndim)
     throw ShapeError(cat(who(), ": expected ", ndim == 2 ? "a matrix" : "a vector", ", got ", x.str(), " with ",
                          x.ndim(), " dimensions"));
+}
+
+Variables DecompositionOp::matrices_of(std::span<const Variable> inputs, int count) const {
+  require_inputs(*this, inputs, count);
+  const DType dtype = matrix_dtype(inputs);
+  Variables out;
+  for (auto& input : inputs) {
+    out.push_back(cast(input, dtype));
+    require_ndim(out.back(), 2);
+  }
+  return out;
+}
+
+std::pair<Variable, std::int64_t> DecompositionOp::square_matrix_of(std::span<const Variable> inputs) const {
+  const Variable x = matrix_of(inputs);
+  return {x, square_length(who(), x)};
 }
 
 Variable cotangent_or_zeros(const Apply& node, std::span<const Variable> cotangents, int output) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bitale/core/text.hpp"
@@ -38,6 +39,12 @@ class DecompositionOp : public MatrixOp {
   void check(std::int64_t status) const;
   // ShapeError unless the variable has so many dimensions.
   void require_ndim(const Variable& x, int ndim) const;
+  // The inputs in their common dtype, each a matrix. ShapeError for another number of dimensions.
+  Variables matrices_of(std::span<const Variable> inputs, int count) const;
+  // The only input.
+  Variable matrix_of(std::span<const Variable> inputs) const { return matrices_of(inputs, 1)[0]; }
+  // The only input, which is square, and its length as far as it is known. ShapeError if it is not square.
+  std::pair<Variable, std::int64_t> square_matrix_of(std::span<const Variable> inputs) const;
 };
 
 // The function with a value of the C++ type of a float dtype.
@@ -66,6 +73,12 @@ inline Variable t(const Variable& x) { return matrix_transpose(x); }
 
 // The common dtype in which matrices are computed: float32, or float64 for all but float32.
 DType matrix_dtype(std::span<const Variable> inputs);
+// The smaller one of two static lengths, unknown if one is.
+inline std::int64_t least_length(std::int64_t a, std::int64_t b) {
+  return a == unknown_length || b == unknown_length ? unknown_length : std::min(a, b);
+}
+// The static length of both dimensions of a matrix. ShapeError naming `who` unless it is square, as far as is known.
+std::int64_t square_length(std::string_view who, const Variable& x);
 // ShapeError naming `who` unless the two lengths are equal, as far as they are known.
 void require_square(std::string_view who, const Variable& x);
 void require_square(std::string_view who, const Array& x);

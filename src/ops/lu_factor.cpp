@@ -34,11 +34,9 @@ class LUFactor final : public DecompositionOp {
   std::string signature() const override { return "(m,n)->(m,n),(k)"; }
 
   Apply make_node(std::span<const Variable> inputs) const override {
-    require_inputs(*this, inputs, 1);
-    const Variable x = cast(inputs[0], matrix_dtype(inputs));
-    require_ndim(x, 2);
+    const Variable x = matrix_of(inputs);
     const std::int64_t m = x.static_shape()[0], n = x.static_shape()[1];
-    const std::int64_t k = m == unknown_length || n == unknown_length ? unknown_length : std::min(m, n);
+    const std::int64_t k = least_length(m, n);
     return Apply(OpRef(this), {x}, {tensor_type(x.dtype(), {m, n}), tensor_type(DType::Int32, Dims{k})});
   }
   std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override {

@@ -18,16 +18,10 @@ class SolveSylvester final : public DecompositionOp {
   std::string signature() const override { return "(m,m),(n,n),(m,n)->(m,n)"; }
 
   Apply make_node(std::span<const Variable> inputs) const override {
-    require_inputs(*this, inputs, 3);
-    const DType dtype = matrix_dtype(inputs);
-    const Variable a = cast(inputs[0], dtype), b = cast(inputs[1], dtype), q = cast(inputs[2], dtype);
-    require_ndim(a, 2), require_ndim(b, 2), require_ndim(q, 2);
-    require_square(who(), a), require_square(who(), b);
-    const auto length = [&](const Variable& x, int axis) {
-      return common_length(common_length(x.static_shape()[0], x.static_shape()[1], 0, who()),
-                           q.static_shape()[std::size_t(axis)], axis, who());
-    };
-    return Apply(OpRef(this), {a, b, q}, {tensor_type(dtype, {length(a, 0), length(b, 1)})});
+    const Variables own = matrices_of(inputs, 3);
+    Dims shape = own[2].static_shape();
+    for (const std::size_t k : {0, 1}) shape[k] = common_length(square_length(who(), own[k]), shape[k], int(k), who());
+    return Apply(OpRef(this), own, {tensor_type(own[2].dtype(), shape)});
   }
   std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[2]}; }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
@@ -72,20 +66,11 @@ class SolveDiscreteARE final : public DecompositionOp {
   std::string signature() const override { return "(n,n),(n,m),(n,n),(m,m)->(n,n)"; }
 
   Apply make_node(std::span<const Variable> inputs) const override {
-    require_inputs(*this, inputs, 4);
-    const DType dtype = matrix_dtype(inputs);
-    Variables own;
-    for (auto& input : inputs) {
-      own.push_back(cast(input, dtype));
-      require_ndim(own.back(), 2);
-    }
-    for (const int i : {0, 2, 3}) require_square(who(), own[std::size_t(i)]);
-    std::int64_t n = unknown_length;
-    for (const int i : {0, 2})
-      for (auto length : own[std::size_t(i)].static_shape()) n = common_length(n, length, 0, who());
+    const Variables own = matrices_of(inputs, 4);
+    std::int64_t n = common_length(square_length(who(), own[0]), square_length(who(), own[2]), 0, who());
     n = common_length(n, own[1].static_shape()[0], 0, who());
-    for (auto length : own[3].static_shape()) (void)common_length(own[1].static_shape()[1], length, 1, who());
-    return Apply(OpRef(this), own, {tensor_type(dtype, {n, n})});
+    (void)common_length(own[1].static_shape()[1], square_length(who(), own[3]), 1, who());
+    return Apply(OpRef(this), own, {tensor_type(own[0].dtype(), {n, n})});
   }
   std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[0]}; }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {

@@ -36,11 +36,9 @@ class QR final : public DecompositionOp {
   }
 
   Apply make_node(std::span<const Variable> inputs) const override {
-    require_inputs(*this, inputs, 1);
-    const Variable x = cast(inputs[0], matrix_dtype(inputs));
-    require_ndim(x, 2);
+    const Variable x = matrix_of(inputs);
     const std::int64_t m = x.static_shape()[0], n = x.static_shape()[1];
-    const std::int64_t k = m == unknown_length || n == unknown_length ? unknown_length : std::min(m, n);
+    const std::int64_t k = least_length(m, n);
     const auto type = [&](Dims shape) { return Type(tensor_type(x.dtype(), std::move(shape))); };
     std::vector<Type> types;
     if (mode == "raw")

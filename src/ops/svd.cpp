@@ -28,11 +28,9 @@ class SVD final : public DecompositionOp {
   }
 
   Apply make_node(std::span<const Variable> inputs) const override {
-    require_inputs(*this, inputs, 1);
-    const Variable x = cast(inputs[0], matrix_dtype(inputs));
-    require_ndim(x, 2);
+    const Variable x = matrix_of(inputs);
     const std::int64_t m = x.static_shape()[0], n = x.static_shape()[1];
-    const std::int64_t k = m == unknown_length || n == unknown_length ? unknown_length : std::min(m, n);
+    const std::int64_t k = least_length(m, n);
     const auto type = [&](Dims shape) { return Type(tensor_type(x.dtype(), std::move(shape))); };
     if (!compute_uv) return Apply(OpRef(this), {x}, {type({k})});
     if (full_matrices) return Apply(OpRef(this), {x}, {type({m, m}), type({k}), type({n, n})});

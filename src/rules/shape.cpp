@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "ops/alloc.hpp"
 #include "ops/dimshuffle.hpp"
 #include "ops/elemwise.hpp"
 #include "ops/inc_subtensor.hpp"
@@ -212,16 +211,6 @@ std::optional<Variables> promise_of_update(FunctionGraph&, const Apply& node) {
   return one(fit(inner.owner().op()(inputs), node.output()));
 }
 
-// A repeated value is repeated to the promised lengths.
-std::optional<Variables> promise_of_alloc(FunctionGraph&, const Apply& node) {
-  const Variable& inner = node.input(0);
-  if (!op_as<Alloc>(inner)) return std::nullopt;
-  Variables inputs = inner.owner().inputs();
-  const auto& axes = op_as<SpecifyShape>(node.output())->axes;
-  for (std::size_t k = 0; k < axes.size(); ++k) inputs[std::size_t(1 + axes[k])] = node.input(int(1 + k));
-  return one(fit(inner.owner().op()(inputs), node.output()));
-}
-
 // Gradient markers have done their work when rewriting begins.
 std::optional<Variables> pass_on(FunctionGraph&, const Apply& node) { return one(node.input(0)); }
 
@@ -283,13 +272,6 @@ void declare_shape(Rules& rules) {
       .doc("A promise about an updated array is one about the array.")
       .tags(canonicalize, specialize, "local_lift_specify_shape_inc_subtensor")
       .sample([] { return specify_shape(inc_subtensor(sample_vector(), {IndexItem(1)}, 2.5), {Operand(3)}); });
-  rules.function("promise_of_alloc", Root::op({"SpecifyShape"}), promise_of_alloc)
-      .doc("A repeated value is repeated to the promised lengths.")
-      .tags(canonicalize, specialize, shape_unsafe, "local_specify_shape_alloc")
-      .sample([] {
-        const Variable n = sample_leaf(DType::Int64, {});
-        return specify_shape(alloc(sample_leaf(DType::Float64, {}), {n, n}), {Operand(3), std::nullopt});
-      });
   rules.function("view_of_reshape", Root::op({"DimShuffle"}), view_of_reshape)
       .doc("Dimensions of length 1 that a view adds to a reshape are part of the reshape.")
       .tags(specialize, "local_fuse_expand_dims_reshape")

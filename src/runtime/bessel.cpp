@@ -150,7 +150,8 @@ double bt_ndtri_exp(double y) {
   if (y > -5) return -root_two * bt_erfcinv(2 * std::exp(y));
   // Newton's method, in which the derivative of log_ndtr is the inverse Mills ratio.
   constexpr double root_half = 0.707106781186547524401, factor = 0.797884560802865355880;  // sqrt(2 / pi)
-  double x = -std::sqrt(-2 * y);
+  double x = -root_two * std::sqrt(-y);                                                    // -2y would overflow
+  if (y < -1e30) return x;  // the other terms of log_ndtr, log(-x) among them, are lost beside x^2 / 2
   for (int step = 0; step < 20; ++step) {
     const double moved = (bt_log_ndtr(x) - y) * bt_erfcx(-x * root_half) / factor;
     x -= moved;

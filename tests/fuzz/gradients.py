@@ -51,8 +51,8 @@ def _is_rough(case: Case, wrt: list[str]) -> bool:
     if any(value.dtype.kind in "iuf" and not (np.abs(value.astype(np.float64)) < 1e12).all() for value in values.values()):
         return True
     # Where equal elements are the extreme one, each gets the whole derivative, whether or not they move together.
-    if any(re.search(r"\b(min|max|ptp|maximum|minimum|clip|sort)\(", step.text) for step in case.steps) and any(
-        re.search(r"concatenate|stack|tile|repeat|outer|take|broadcast|alloc|\[", step.text) for step in case.steps
+    if any(re.search(r"\b(min|max|max_and_argmax|ptp|maximum|minimum|clip|sort)\(", step.text) for step in case.steps) and any(
+        re.search(r"concatenate|stack|make_vector|tile|repeat|outer|take|broadcast|alloc|\[", step.text) for step in case.steps
     ):
         return True
     return any(values[name].dtype != np.float64 or not (np.abs(values[name]) < 1e6).all() for name in wrt)

@@ -79,7 +79,7 @@ def ceil_intdiv(a: Any, b: Any) -> Val:
     a, b = elementwise.aligned([a, b])
     dtype = elementwise.at_least_int8(a, b)
     if dtype.kind == "f":
-        return _t["neg"](_t["int_div"](_t["neg"](a), b))
+        return _t["neg"](_t["int_div"](_t["neg"](Val(a.array, dtype)), b))
     quotient, rest = _t["int_div"](a, b), _t["mod"](a, b)
     return Val((quotient.array + (rest.array != 0)).astype(dtype))
 

@@ -390,3 +390,11 @@ def test_unequal_lengths_name_the_line():
 def test_isclose_of_extreme_integers(mode):
     i = pt.lvector("i")
     assert bt.function([i], pt.isclose(i, 0), mode=mode)([-(2**63), 0, 2**63 - 1]).tolist() == [False, True, False]
+
+
+def test_ndtri_exp_of_huge_logarithms(mode):
+    x = pt.dvector("x")
+    y = np.array([-1e10, -1e29, -1e31, -1e300, -8.98e307, -9e307, -np.finfo(float).max, -np.inf])
+    out = bt.function([x], pt.ndtri_exp(x), mode=mode)(y)
+    np.testing.assert_allclose(out, -np.sqrt(2) * np.sqrt(-y), rtol=2e-9)
+    np.testing.assert_allclose(out[:1], scipy.special.ndtri_exp(y[:1]), rtol=1e-15)

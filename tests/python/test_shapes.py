@@ -101,6 +101,14 @@ def test_specify_shape(mode):
         f(np.ones((2, 4)))
 
 
+def test_specify_shape_of_repeated_value(mode):
+    x, n = pt.dscalar("x"), pt.lscalar("n")
+    f = bt.function([x, n], pt.specify_shape(pt.exp(pt.alloc(x, n, 4)), (5, 4)), mode=mode)
+    np.testing.assert_array_equal(f(0.0, 5), np.ones((5, 4)))
+    with pytest.raises((ValueError, AssertionError), match="5"):
+        f(0.0, 3)
+
+
 def test_static_shapes():
     assert (pt.tensor("x", shape=(3, 1)) + pt.tensor("y", shape=(1, 4))).type.shape == (3, 4)
     assert pt.col("c").T.type.shape == (1, None)
