@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
@@ -15,7 +16,7 @@ std::size_t Plan::MemoHash::operator()(const MemoKey& key) const {
   return hash;
 }
 
-Plan::Plan(const FunctionGraph& graph, const InputLayouts& layouts) : graph_(graph), layouts_(layouts) {}
+Plan::Plan(const FunctionGraph& graph, InputLayouts layouts) : graph_(graph), layouts_(std::move(layouts)) {}
 
 void Plan::define_all() {
   program.input_count = int(graph_.inputs().size());

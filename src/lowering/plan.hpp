@@ -80,7 +80,7 @@ struct Value {
 
 class Plan final : public Lowering {
  public:
-  Plan(const FunctionGraph& graph, const InputLayouts& layouts);
+  Plan(const FunctionGraph& graph, InputLayouts layouts);
 
   // The stages, in order.
   void define_all();
@@ -217,7 +217,7 @@ class Plan final : public Lowering {
   void add_repeated_copy(const Variable& source, const Variable& copy);
 
   const FunctionGraph& graph_;
-  const InputLayouts& layouts_;
+  const InputLayouts layouts_;
   ByNode<Value> values_;
   std::unordered_map<VariableNode*, std::vector<int>> output_slots_;
   std::vector<Apply> kept_;  // nodes of length expressions: alive while planning

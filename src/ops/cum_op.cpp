@@ -4,6 +4,7 @@
 #include "bitale/core/config.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/ordered.hpp"
+#include "bitale/ops/scan.hpp"
 #include "ops/array_loops.hpp"
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
@@ -27,19 +28,34 @@ Variable sum_from_here(const Variable& x, int axis) {
   return reversed(accumulated(reversed(x, axis), axis, "add"), axis);
 }
 
-// What the derivatives of a running product need where elements may be 0. Up to the first 0 all of
-// d p[k] / d x[i] = p[k] / x[i]; for i at the first 0 it is the product without it; behind it, 0.
-struct Zeros {
-  Variable none_yet;         // no zero up to and including here
-  Variable first;            // the first one is here
-  Variable product;          // running, as if the first zero were a one
-  Variable without_zero_by;  // x, with ones for zeros: to divide by
-};
+// 1 and then x without its last element, along `axis`.
+Variable preceded_by_one(const Variable& x, int axis) {
+  Variables row;
+  for (int k = 0; k < x.ndim(); ++k) row.push_back(k == axis ? int64_constant(1) : shape_i(x, k));
+  std::vector<IndexItem> items(std::size_t(axis), IndexItem(Slice{}));
+  items.push_back(Slice{{}, Operand(constant(Array(std::int64_t(-1)))), {}});
+  const Variable out = subtensor(join(axis, {alloc(cast(Operand(1), x.dtype()), row), x}), items);
+  return with_static_shape_of(x, out);
+}
 
-Zeros zeros_of(const Variable& x, int axis) {
-  const Variable is_zero = eq(x, 0), count = accumulated(cast(is_zero, DType::Int64), axis, "add");
-  const Variable first = and_(is_zero, eq(count, 1)), one = cast(Operand(1), x.dtype());
-  return {eq(count, 0), first, accumulated(switch_(first, one, x), axis, "mul"), switch_(is_zero, one, x)};
+// The solution of y[k] = a[k] y[k-1] + b[k] along `axis`, with y[-1] = 0. Derivatives of running products are such
+// recurrences: they divide by no element, so that they hold where elements are 0, and to every order.
+Variable linear_recurrence(const Variable& a, const Variable& b, int axis) {
+  const int ndim = a.ndim();
+  std::vector<int> to_front{axis}, back;
+  Variables row;
+  for (int k = 0; k < ndim; ++k) {
+    back.push_back(k < axis ? k + 1 : k == axis ? 0 : k);
+    if (k == axis) continue;
+    to_front.push_back(k);
+    row.push_back(shape_i(a, k));
+  }
+  const Variable zero = cast(Operand(0), a.dtype());
+  const auto solution = scan({.sequences = {dimshuffle(a, to_front), dimshuffle(b, to_front)},
+                              .initial = {ScanInitial(row.empty() ? zero : alloc(zero, row))},
+                              .name = "linear_recurrence"},
+                             [](const Variable& a_k, const Variable& b_k, const Variable& y) { return a_k * y + b_k; });
+  return with_static_shape_of(a, dimshuffle(solution.traces[0], back));
 }
 
 }  // namespace
@@ -91,20 +107,17 @@ Variables CumOp::pullback(const Apply& node, std::span<const Variable> cotangent
   const Variable &x = node.input(0), &g = cotangents[0];
   if (g.is_disconnected() || is_discrete(x.dtype())) return {disconnected()};
   if (mode == "add") return {with_static_shape_of(x, sum_from_here(g, axis))};
-  const Zeros zeros = zeros_of(x, axis);
-  const Variable before = sum_from_here(g * node.output(), axis) / zeros.without_zero_by;
-  const Variable at_zero = sum_from_here(g * zeros.product, axis);
-  return {with_static_shape_of(x, switch_(zeros.none_yet, before, switch_(zeros.first, at_zero, 0)))};
+  // d L / d x[i] = p[i-1] r[i], where r[i] = g[i] + x[i+1] r[i+1].
+  const Variable rest = linear_recurrence(preceded_by_one(reversed(x, axis), axis),
+                                          reversed(with_static_shape_of(x, cast(g, x.dtype())), axis), axis);
+  return {with_static_shape_of(x, product_before(x, axis) * reversed(rest, axis))};
 }
 
 Variables CumOp::pushforward(const Apply& node, std::span<const Variable> tangents) const {
   const Variable &x = node.input(0), &t = tangents[0];
   if (t.is_disconnected() || is_discrete(x.dtype())) return {disconnected()};
   if (mode == "add") return {(*this)({t})};
-  const Zeros zeros = zeros_of(x, axis);
-  const Variable before = node.output() * accumulated(t / zeros.without_zero_by, axis, "add");
-  const Variable behind = zeros.product * accumulated(switch_(zeros.first, t, 0), axis, "add");
-  return {cast(switch_(zeros.none_yet, before, behind), x.dtype())};
+  return {linear_recurrence(x, product_before(x, axis) * with_static_shape_of(x, cast(t, x.dtype())), axis)};
 }
 
 Apply CumOp::vectorize(const Apply& node, std::span<const Variable> batched) const {
@@ -122,6 +135,9 @@ Variable cumulated(const Operand& x, std::optional<int> axis, const char* mode, 
 }
 
 }  // namespace
+
+Variable product_before(const Variable& x, int axis) { return preceded_by_one(accumulated(x, axis, "mul"), axis); }
+Variable product_behind(const Variable& x, int axis) { return reversed(product_before(reversed(x, axis), axis), axis); }
 
 Variable cumsum(const Operand& x, std::optional<int> axis) { return cumulated(x, axis, "add", "cumsum"); }
 Variable cumprod(const Operand& x, std::optional<int> axis) { return cumulated(x, axis, "mul", "cumprod"); }

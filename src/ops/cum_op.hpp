@@ -28,4 +28,8 @@ class CumOp final : public OpOf<CumOp> {
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
 };
 
+// The products along `axis` of all elements before each one, and of all behind it; 1 where there are none.
+Variable product_before(const Variable& x, int axis);
+Variable product_behind(const Variable& x, int axis);
+
 }  // namespace bitale

@@ -11,6 +11,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
+#include "ops/cum_op.hpp"
 #include "ops/elemwise.hpp"
 #include "ops/interval.hpp"
 #include "ops/lowering.hpp"
@@ -145,12 +146,16 @@ void reduce_into(const CAReduce& op, const Array& x, const Array& out) {
 
 double identity_value(Combiner combiner) { return combiner == Combiner::mul || combiner == Combiner::bit_and ? 1 : 0; }
 
-// d prod / d x, elementwise: the product of the other elements, also where there are zeros.
+// d prod / d x, elementwise: the product of the other elements. Dividing the product by x would be wrong where x is 0,
+// and where it is not for derivatives of this derivative; so does not what is before times what is behind.
 Variable product_of_others(const CAReduce& op, const Variable& x) {
-  const std::vector<int> axes = axes_or_all(op.kind.name, op.axes, x.ndim());
-  const Variable is_zero = eq(x, 0), zeros_there = sum(is_zero, axes, true);
-  const Variable nonzero = switch_(is_zero, ones_like(x), x), product = prod(nonzero, axes, true);
-  return switch_(eq(zeros_there, 0), product / nonzero, switch_(and_(eq(zeros_there, 1), is_zero), product, 0));
+  Variable others, rest = x;  // the product over the axes so far, kept as dimensions of length 1
+  for (const int axis : axes_or_all(op.kind.name, op.axes, x.ndim())) {
+    const Variable along = product_before(rest, axis) * product_behind(rest, axis);
+    others = others ? others * along : along;
+    rest = prod(rest, std::vector<int>{axis}, true);
+  }
+  return others ? others : ones_like(x);
 }
 
 }  // namespace

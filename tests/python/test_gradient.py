@@ -139,3 +139,42 @@ def test_log1mexp_at_both_zeros():
     x = pt.dvector("x")
     f = bt.function([x], bt.grad(pt.log1mexp(x).sum(), x))
     np.testing.assert_array_equal(f(np.array([0.0, -0.0])), [-np.inf, -np.inf])
+
+
+PRODUCTS = {
+    "prod": lambda x: pt.prod(x),
+    "prod along one axis": lambda x: (pt.prod(x.reshape((2, 3)), axis=1) ** 2).sum(),
+    "prod of all axes": lambda x: pt.prod(x.reshape((2, 1, 3))),
+    "cumprod": lambda x: (pt.cumprod(x) * np.arange(1, 7)).sum(),
+    "cumprod of rows": lambda x: (pt.cumprod(x.reshape((2, 3)), axis=1) * np.arange(1, 4)).sum(),
+    "cumprod of columns": lambda x: (pt.cumprod(x.reshape((3, 2)), axis=0) ** 2).sum(),
+}
+
+
+@pytest.mark.parametrize("name", PRODUCTS)
+def test_products_of_zeros_to_the_third_order(name, mode):
+    """Products are polynomials: their derivatives at zeros are the limits of those beside."""
+    x, u, v = pt.dvectors("x", "u", "v")
+    cost = PRODUCTS[name](x)
+    second = bt.hessian_vector_product(cost, [x], [u])[0]
+    derivatives = [bt.grad(cost, x), second, bt.pushforward(second, x, v), bt.pushforward(cost, x, u)]
+    f = bt.function([x, u, v], derivatives, mode=mode)
+    rng = np.random.default_rng(3)
+    u0, v0 = rng.uniform(-1, 1, (2, 6))
+    for zeros in ([], [1], [0, 2], [3, 4, 5], [1, 2, 3]):
+        at = rng.uniform(0.5, 2, 6)
+        at[zeros] = 0
+        beside = at + 1e-7 * (at == 0)
+        for got, expected in zip(f(at, u0, v0), f(beside, u0, v0)):
+            np.testing.assert_allclose(got, expected, rtol=1e-5, atol=1e-5)
+        h = 1e-4 * u0
+        values = bt.function([x], [cost, bt.grad(cost, x)], mode=mode)
+        above, below = values(at + h), values(at - h)
+        np.testing.assert_allclose(f(at, u0, v0)[3], (above[0] - below[0]) / 2e-4, rtol=1e-6, atol=1e-6)
+        np.testing.assert_allclose(f(at, u0, v0)[1], (above[1] - below[1]) / 2e-4, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("function", [pt.prod, pt.cumprod])
+def test_products_of_nothing_have_no_gradient(function, mode):
+    x = pt.dvector("x")
+    assert bt.function([x], bt.grad(function(x).sum(), x), mode=mode)(np.zeros(0)).shape == (0,)

@@ -33,6 +33,9 @@ struct ScanInitial {
   ScanInitial() = default;
   ScanInitial(const Operand& value, std::vector<int> taps = {-1}) : value(value.variable), taps(std::move(taps)) {}
   ScanInitial(const Variable& value, std::vector<int> taps = {-1}) : value(value), taps(std::move(taps)) {}
+  template <Element T>
+  ScanInitial(T number, std::vector<int> taps = {-1})
+      : value(Operand(number).variable), taps(std::move(taps)), is_weak(true) {}
   Variable value;
   std::vector<int> taps;
   bool is_weak = false;  // a number whose dtype gives way to that of the next value

@@ -16,7 +16,7 @@ Array row(std::initializer_list<double> values) { return Array(values); }
 
 TEST_CASE("scan: a recurrence, its last value and its gradient") {
   const Variable x = vector("x"), a = scalar("a");
-  const auto y = scan({.sequences = {x}, .initial = {ScanInitial(constant(Array(0.0)))}},
+  const auto y = scan({.sequences = {x}, .initial = {ScanInitial(0.0)}},
                       [&](const Variable& x_t, const Variable& y) { return a * y + x_t; });
   const Variable cost = sum(y.traces[0]);
   const auto f = function({x, a}, Variables{y.traces[0], y.finals[0], grad(cost, a)});
