@@ -19,6 +19,7 @@ from pytensor.graph.op import Op
 
 import bitale.pytensor
 from bitale.pytensor import ConversionError
+from compare import as_op
 
 v, s = pt.dvector("v"), pt.dscalar("s")
 
@@ -105,7 +106,7 @@ def test_arguments_of_another_dtype_or_rank():
 
 
 def test_an_op_that_fails_in_a_chain():
-    @pytensor.wrap_py([pt.dscalar], [pt.dscalar])
+    @as_op([pt.dscalar], [pt.dscalar])
     def fails(value):
         raise ArithmeticError("a likelihood that fails")
 
@@ -141,6 +142,7 @@ def _after_an_interrupt(body: str) -> str:
         import warnings; warnings.simplefilter("ignore")
         import numpy as np, pymc as pm, pytensor, pytensor.tensor as pt
         import bitale.pytensor
+        as_op = getattr(pytensor, "wrap_py", None) or pytensor.compile.ops.as_op
         """
     ) + textwrap.dedent(body)
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
@@ -179,7 +181,7 @@ def test_an_interrupt_in_an_op_written_in_python():
     output = _after_an_interrupt(
         """
         import time
-        @pytensor.wrap_py([pt.dscalar], [pt.dscalar])
+        @as_op([pt.dscalar], [pt.dscalar])
         def slow(value):
             if value > 0:
                 print("ready", flush=True)

@@ -44,6 +44,7 @@ GRAPHS = {
     "distinct": [pt.unique(i), *pt.unique(i, return_inverse=True, return_counts=True)],
     "cumulative": [pt.cumsum(x, axis=1), pt.cumprod(v), pt.cumsum(x)],
     "sorting": [pt.sort(x, axis=0), pt.argsort(v), pt.sort(x, axis=None)],
+    "gradient of softmax": [pytensor.grad((pt.special.softmax(x, axis=axis) * y).sum(), x) for axis in (None, 0, -1)],
     "softmax": [pt.special.softmax(x, axis=-1), pt.special.log_softmax(x, axis=0), pt.logsumexp(x, axis=1), pt.logsumexp(x), pt.logaddexp(x, y)],
     "dimensions": [x.T, v.dimshuffle("x", 0), pt.squeeze(x[:1], axis=0), t.dimshuffle(2, 0, 1), pt.moveaxis(t, 0, 2)],
     "shapes": [x.reshape((2, 6)), x.reshape((-1,)), t.reshape((t.shape[0], -1)), x.shape, pt.specify_shape(x, (3, None)), x.flatten(), v.reshape((n, 2))],

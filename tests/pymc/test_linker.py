@@ -107,3 +107,10 @@ def test_cells_that_are_no_cells():
     with pytest.raises(KeyError):
         CellFunction(lambda: {}[1], [], [], seen.append)()
     assert isinstance(seen[0], KeyError)
+
+
+def test_a_quotient_that_is_zero():
+    """PyTensor 2 replaced it without an end where shapes were not known to its rewrites."""
+    x, y = pt.dvectors("x", "y")
+    f = pytensor.function([x, y], pt.exp(np.zeros(1) / (x + y)), mode="BITALE")
+    np.testing.assert_array_equal(f([1.0, 2.0], [3.0, 4.0]), [1, 1])

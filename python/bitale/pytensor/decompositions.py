@@ -29,7 +29,8 @@ def _svd(op: Any, node: Any, x: Any) -> Any:
 
 @converts(*of("Eigh"), batched=True)
 def _eigh(op: Any, node: Any, *matrices: Any) -> Any:
-    return pt.linalg.eigh(*_aligned(node, matrices), lower=op.lower)
+    lower = op.lower if hasattr(op, "lower") else op.UPLO == "L"  # the name of PyTensor 2
+    return pt.linalg.eigh(*_aligned(node, matrices), lower=lower)
 
 
 @converts(*of("Eigvalsh"), batched=True)

@@ -14,7 +14,9 @@ import bitale as bt
 from bitale._core import CellFunction
 from bitale.pytensor.conversion import Conversion, ConversionError, Report
 
-QUERY = RewriteDatabaseQuery(include=["canonicalize", "stabilize", "scan_save_mem_no_prealloc"])
+# PyTensor 2 asks a replaced node for its shape unless ShapeOpt is there, which keeps the node alive, and replaces it again without an end.
+_SHAPES = ["ShapeOpt"] if pytensor.__version__.startswith("2.") else []
+QUERY = RewriteDatabaseQuery(include=["canonicalize", "stabilize", "scan_save_mem_no_prealloc", *_SHAPES])
 
 
 class BitaleLinker(JITLinker):

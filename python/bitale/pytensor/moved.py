@@ -20,7 +20,7 @@ except ImportError:
     from pytensor.tensor.slinalg import Cholesky, CholeskySolve, Solve, SolveTriangular
 
 __all__ = [
-    "decompositions", "ADVANCED_CHANGE", "ADVANCED_INDEX", "LOG_SUM_EXP", "SYMBOLIC", "Cholesky", "CholeskySolve", "Det", "MatrixInverse", "SLogDet", "Solve", "SolveTriangular",
+    "decompositions", "ADVANCED_CHANGE", "ADVANCED_INDEX", "LOG_SUM_EXP", "SOFTMAX_GRAD", "SYMBOLIC", "Cholesky", "CholeskySolve", "Det", "MatrixInverse", "SLogDet", "Solve", "SolveTriangular",
 ]
 
 
@@ -32,6 +32,7 @@ ADVANCED_INDEX = _those(_subtensor, "AdvancedSubtensor", "AdvancedSubtensor1")
 ADVANCED_CHANGE = _those(_subtensor, "AdvancedIncSubtensor", "AdvancedIncSubtensor1")
 SYMBOLIC = _those(_builders, "SymbolicOp")
 LOG_SUM_EXP = _those(_special, "LogSumExp")
+SOFTMAX_GRAD = _those(_special, "SoftmaxGrad")
 
 
 def decompositions(name: str) -> tuple[type, ...]:

@@ -20,10 +20,12 @@ class CompiledModel(_nutpie.CompiledPyMCModel):
     """What `nutpie.sample` takes: log density, gradient and the variables of the trace are C functions of Bitale, which any number of
     threads may call at once."""
 
+    data_keys: dict[Any, str] = dataclasses.field(default_factory=dict, kw_only=True)  # the key in `shared_data` of each shared variable
+
     def with_data(self, **updates: Any) -> CompiledModel:
         """The same model with other data, which may have another length. KeyError for a name that is no shared variable, ValueError
         for another rank or values that don't fit its dtype. Both models can be used."""
-        variables = {variable: name for variable, name in self.shared_var_keys.items()}
+        variables = {variable: name for variable, name in self.data_keys.items()}
         data = dict(self.shared_data)
         for name, value in updates.items():
             found = [v for v in variables if v.name == name]
@@ -100,15 +102,17 @@ def compile_model(
         pymc_initial_point_fn=start,
         var_names=var_names,
     )
-    n_dim, n_expanded, logp_fn, expand_fn, initial_point, shape_info, reparameterized = made
+    n_dim, n_expanded, logp_fn, expand_fn, initial_point, shape_info, *reparameterized = made
     logp, expand = _native(logp_fn), _native(expand_fn)
     shared = list(dict.fromkeys([*logp_fn.get_shared(), *expand_fn.get_shared()]))
     keys = {variable: f"shared{k}" for k, variable in enumerate(shared)}
-    dims, coords = _nutpie._prepare_dims_and_coords(model, shape_info, reparameterized)
+    dims, coords = _nutpie._prepare_dims_and_coords(model, shape_info, *reparameterized)
+    known = {field.name for field in dataclasses.fields(_nutpie.CompiledPyMCModel)}
+    newer = {"shared_var_keys": keys, "reparameterized_names": reparameterized[0] if reparameterized else None}  # newer versions of nutpie
     return CompiledModel(
         _n_dim=n_dim, dims=dims, _coords=coords, _shapes={name: tuple(shape) for name, _, shape in zip(*shape_info)},
         compiled_logp_func=_address(logp, "finite_value_and_grad"), compiled_expand_func=_address(expand, "vector"),
-        initial_point_func=_one_at_a_time(initial_point), shared_data={key: np.array(v.get_value()) for v, key in keys.items()}, shared_var_keys=keys,
+        initial_point_func=_one_at_a_time(initial_point), shared_data={key: np.array(v.get_value()) for v, key in keys.items()}, data_keys=keys,
         user_data=_nutpie.make_user_data({}, {}), n_expanded=n_expanded, shape_info=shape_info, logp_func=logp, expand_func=expand,
-        reparameterized_names=reparameterized,
+        **{name: value for name, value in newer.items() if name in known},
     )

@@ -9,7 +9,7 @@ from pytensor.compile.builders import OpFromGraph
 
 import bitale.tensor as pt
 from bitale.pytensor.conversion import Conversion, with_conversion
-from bitale.pytensor.moved import LOG_SUM_EXP, SYMBOLIC
+from bitale.pytensor.moved import LOG_SUM_EXP, SOFTMAX_GRAD, SYMBOLIC
 from bitale.pytensor.registry import converts
 
 
@@ -34,6 +34,12 @@ def _log_sum_exp(op: Any, node: Any, x: Any, *_: Any) -> Any:
 @converts(pts.Softmax)
 def _softmax(op: Any, node: Any, x: Any, *_: Any) -> Any:
     return pt.special.softmax(x, axis=op.axis)
+
+
+@converts(*SOFTMAX_GRAD)
+def _softmax_grad(op: Any, node: Any, dy: Any, softmax: Any) -> Any:
+    product = dy * softmax
+    return product - product.sum(axis=op.axis, keepdims=True) * softmax
 
 
 @converts(pts.LogSoftmax)
