@@ -17,3 +17,4 @@ write_basic_package_version_file(${CMAKE_CURRENT_BINARY_DIR}/bitaleConfigVersion
 install(FILES ${CMAKE_CURRENT_BINARY_DIR}/bitaleConfig.cmake ${CMAKE_CURRENT_BINARY_DIR}/bitaleConfigVersion.cmake
   DESTINATION ${package_dir} COMPONENT library)
 install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DATADIR}/licenses/bitale COMPONENT library)
+install(FILES third_party/pocketfft/LICENSE.md DESTINATION ${CMAKE_INSTALL_DATADIR}/licenses/bitale COMPONENT library RENAME pocketfft)

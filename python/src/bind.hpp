@@ -19,6 +19,8 @@ void bind_sorting(nb::module_& m);
 void bind_special(nb::module_& m);
 void bind_language(nb::module_& m);  // rearranging, creating, searching, contracting
 void bind_linalg(nb::module_& m);
+void bind_fft(nb::module_& m);
+void bind_signal(nb::module_& m);
 void bind_decompositions(nb::module_& m);
 void bind_shapes(nb::module_& m);  // shapes, creation, conversion, products
 void bind_indexing(nb::module_& m);

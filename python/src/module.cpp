@@ -46,6 +46,8 @@ NB_MODULE(_core, m) {
   bind_special(m);
   bind_language(m);
   bind_linalg(m);
+  bind_fft(m);
+  bind_signal(m);
   bind_decompositions(m);
   bind_shapes(m);
   bind_indexing(m);

@@ -596,6 +596,32 @@ def factored(g: Generator) -> str:
 
 
 @kind(1)
+def transformed(g: Generator) -> str:
+    """A Fourier transform, or both. Of bounded numbers: where a nan or an infinity gets to is the algorithm's choice."""
+    x = g.pick(least=2, kinds="f", nonempty=True)
+    shape = g.shape_of(x)
+    if len(shape) > 4 or g.values[x].array.size > 2000 or not np.isfinite(g.values[x].array).all():
+        raise Rejected
+    norm = g.choice(["None", "'ortho'", "'no_norm'"])
+    direct = f"pt.fft.rfft(pt.tanh({x}), norm={norm})"
+    if shape[-1] == 1 or g.chance(0.6):
+        return direct
+    return f"pt.fft.irfft({direct} * 0.5, norm={norm}, is_odd={bool(shape[-1] % 2)})"
+
+
+@kind(1)
+def convolved(g: Generator) -> str:
+    dims = g.choice([1, 1, 2])
+    x = g.pick(least=dims, kinds="iuf", nonempty=True)
+    shape, dtype = g.shape_of(x), g.values[x].dtype
+    if g.values[x].array.size > 500:
+        raise Rejected
+    fit = [n for n in g.order if g.values[n].dtype == dtype and g.values[n].ndim == dims and 0 < g.values[n].array.size < 50]
+    y = g.choice(fit) if fit and g.chance(0.6) else g.new_input(dtype.name, tuple(g.choice([1, 2, 3, 5]) for _ in range(dims)))
+    return f"pt.signal.convolve{dims}d({x}, {y}, mode={g.choice(['full', 'valid', 'same'])!r})"
+
+
+@kind(1)
 def part_of_matrix(g: Generator) -> str:
     name = g.choice(["tril", "triu", "diagonal", "trace", "diag"])
     x = g.pick(g.choice([1, 2]), nonempty=True) if name == "diag" else g.pick(least=2, nonempty=True)

@@ -27,6 +27,7 @@ OUTSIDE = [
     (r"cblas|lapacke?\b|openblas", "BLAS and LAPACK", ["src/runtime/"]),
     (r"boost/", "Boost", ["src/runtime/"]),
     (r"hwy/", "Highway", ["src/runtime/"]),
+    (r"pocketfft", "pocketfft", ["src/runtime/"]),
     (r"xxhash|xxh3", "xxHash", ["src/core/"]),
     (r"nanobind/|pybind11/|Python\.h|numpy/", "Python", ["python/"]),
     (r"iostream$", "iostream", ["src/", "python/"]),

@@ -10,6 +10,7 @@ from scipy import special as sp
 
 from . import arrays, composed, elementwise, random  # noqa: F401
 from .linalg import expm, lstsq, pinv, solve_sylvester  # noqa: F401
+from .signal import convolve1d, convolve2d, irfft, rfft  # noqa: F401
 from .values import Val, formula, val
 
 globals().update(elementwise.table)
@@ -194,7 +195,7 @@ def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period
     return Val(np.interp(x, xp, fp, left, right, period), np.dtype("float64"))
 
 
-special = linalg = __import__("sys").modules[__name__]  # as bitale.tensor.special and linalg: the same functions
+special = linalg = fft = signal = __import__("sys").modules[__name__]  # as bitale.tensor.special, ...: the same functions
 e, pi, inf, nan, newaxis, euler_gamma = math.e, math.pi, math.inf, math.nan, None, np.euler_gamma
 
 

@@ -11,7 +11,7 @@ from typing import Any, Callable, Iterable
 
 import numpy as np
 
-from . import arrays, elementwise, linalg, loops, random, streams
+from . import arrays, elementwise, linalg, loops, random, signal, streams
 from .values import Val
 
 Formula = Callable[[dict[str, Any], list[Val], Any], list[Val]]
@@ -375,6 +375,28 @@ def _random_domain(attributes: dict[str, Any], inputs: list[Any], node: Any) -> 
     if not inputs[-1].array:
         raise ValueError(f"parameters of {attributes['distribution']}")
     return inputs[:-1]
+
+
+@op("RFFT")
+def _rfft(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [signal.rfft_rows(inputs[0])]
+
+
+@op("IRFFT")
+def _irfft(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [signal.irfft_rows(*inputs)]
+
+
+@op("FFT")
+def _fft(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [signal.fft_rows(inputs[0], inverse=attributes["inverse"])]
+
+
+@op("Convolve")
+def _convolve(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    places = [int(each.array) for each in inputs[2:]]
+    dims = attributes["dims"]
+    return [signal.convolved(inputs[0], inputs[1], tuple(places[:dims]), tuple(places[dims:]))]
 
 
 @op("RandomVariable")

@@ -1,0 +1,18 @@
+// Convolutions. Names and arguments follow PyTensor's (pytensor.tensor.signal) and SciPy's.
+#pragma once
+
+#include "bitale/ops/operand.hpp"
+
+namespace bitale {
+
+// Which part of all sums a convolution gives. Full: all n + k - 1; Valid: the max(n, k) - min(n, k) + 1 in which no
+// element meets what lies outside of the other one; Same: the n in the middle.
+enum class ConvolutionMode { Full, Valid, Same };
+
+// out[i] = sum over j of x[i - j] y[j], along the last dimension, and over the last two; those before are batches,
+// which broadcast as in elementwise operations. In the common dtype, int64 of two bools. ShapeError for too few
+// dimensions and lengths of 0.
+Variable convolve1d(const Operand& x, const Operand& y, ConvolutionMode mode = ConvolutionMode::Full);
+Variable convolve2d(const Operand& x, const Operand& y, ConvolutionMode mode = ConvolutionMode::Full);
+
+}  // namespace bitale

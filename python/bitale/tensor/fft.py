@@ -1,0 +1,8 @@
+"""Discrete Fourier transforms of real tensors. Complex numbers are real tensors whose last dimension has length 2: real and
+imaginary part."""
+
+from __future__ import annotations
+
+from bitale._core import irfft, rfft
+
+__all__ = ["irfft", "rfft"]

@@ -1,0 +1,54 @@
+// Discrete Fourier transforms: what bitale.tensor.fft takes from here.
+#include "bitale/ops/fft.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <optional>
+#include <string>
+
+#include "arguments.hpp"
+#include "bind.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "define.hpp"
+
+namespace bitale::python {
+
+namespace {
+
+FourierNorm as_norm(const std::optional<std::string>& norm, const char* who) {
+  if (!norm) return FourierNorm::Backward;
+  if (*norm == "ortho") return FourierNorm::Ortho;
+  if (*norm == "no_norm") return FourierNorm::None;
+  throw ValueError(cat(who, ": expected norm None, \"ortho\" or \"no_norm\", got \"", *norm, "\""));
+}
+
+}  // namespace
+
+void bind_fft(nb::module_& m) {
+  const auto caller = nb::call_guard<AtCaller>();
+  m.def(
+      "rfft",
+      [](const Like& inp, const std::optional<std::string>& norm) {
+        return rfft(as_variable(inp), as_norm(norm, "rfft"));
+      },
+      caller, "inp"_a, "norm"_a = nb::none(),
+      "The discrete Fourier transform of real inp [m, ..., n] over all dimensions but the first, a batch: "
+      "[m, ..., n // 2 + 1, 2], real and imaginary parts along the last dimension. norm: None (the inverse is divided "
+      "by "
+      "the number of elements), \"ortho\" (both by its square root), \"no_norm\" (neither). float32 for float32, "
+      "float64 "
+      "for all else.");
+  m.def(
+      "irfft",
+      [](const Like& inp, const std::optional<std::string>& norm, bool is_odd) {
+        return irfft(as_variable(inp), as_norm(norm, "irfft"), is_odd);
+      },
+      caller, "inp"_a, "norm"_a = nb::none(), "is_odd"_a = false,
+      "The inverse of rfft: of inp [m, ..., k, 2] the real [m, ..., n], where n is 2 (k - 1), or with is_odd one "
+      "more.");
+}
+
+}  // namespace bitale::python

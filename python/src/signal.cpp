@@ -1,0 +1,48 @@
+// Convolutions: what bitale.tensor.signal takes from here.
+#include "bitale/ops/signal.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <string>
+
+#include "arguments.hpp"
+#include "bind.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "define.hpp"
+
+namespace bitale::python {
+
+namespace {
+
+ConvolutionMode as_mode(const std::string& mode, const char* who) {
+  if (mode == "full") return ConvolutionMode::Full;
+  if (mode == "valid") return ConvolutionMode::Valid;
+  if (mode == "same") return ConvolutionMode::Same;
+  throw ValueError(cat(who, ": expected mode \"full\", \"valid\" or \"same\", got \"", mode, "\""));
+}
+
+}  // namespace
+
+void bind_signal(nb::module_& m) {
+  const auto caller = nb::call_guard<AtCaller>();
+  m.def(
+      "convolve1d",
+      [](const Like& in1, const Like& in2, const std::string& mode) {
+        return convolve1d(as_variable(in1), as_variable(in2), as_mode(mode, "convolve1d"));
+      },
+      caller, "in1"_a, "in2"_a, "mode"_a = "full",
+      "The convolution along the last dimension, of which \"full\" gives all n + k - 1 elements, \"valid\" the max(n, "
+      "k) - "
+      "min(n, k) + 1 in which no element meets what lies outside of the other operand, \"same\" the n in the middle. "
+      "Dimensions before the last are batches, which broadcast. In the common dtype, int64 of two bools.");
+  m.def(
+      "convolve2d_direct",
+      [](const Like& in1, const Like& in2, const std::string& mode) {
+        return convolve2d(as_variable(in1), as_variable(in2), as_mode(mode, "convolve2d"));
+      },
+      caller, "in1"_a, "in2"_a, "mode"_a = "full", "convolve2d with zeros around in1, by direct sums.");
+}
+
+}  // namespace bitale::python

@@ -1,0 +1,302 @@
+// Convolutions, as sums over the elements of the second operand. One op gives any stretch of all sums, so that its
+// derivatives are stretches of other convolutions.
+#include "bitale/ops/debugging.hpp"
+#include "bitale/ops/ops.hpp"
+#include "bitale/ops/signal.hpp"
+#include "ops/array_loops.hpp"
+#include "ops/elemwise.hpp"
+#include "ops/lengths.hpp"
+#include "ops/lowering.hpp"
+#include "ops/registry.hpp"
+#include "ops/sample_values.hpp"
+
+namespace bitale {
+
+namespace {
+
+// Of x and y with batches before their last `dims` dimensions: out[i] = sum over j of x[start + i - j] y[j], where x is
+// 0 outside. Inputs: x, y, a start per dimension, a length of the output per dimension.
+class Convolve final : public Op {
+ public:
+  explicit Convolve(int dims) : dims(dims) {
+    if (dims != 1 && dims != 2) throw ValueError(cat("Convolve: expected 1 or 2 dimensions, got ", dims));
+  }
+  int dims;
+  static constexpr auto fields = attribute_list(attribute("dims", &Convolve::dims));
+  std::string_view name() const override { return "Convolve"; }
+  Attributes attributes() const override { return collect_attributes(*this, fields); }
+
+  Apply make_node(std::span<const Variable> inputs) const override {
+    require_inputs(*this, inputs, std::size_t(2 + 2 * dims));
+    const DType common = promote(inputs[0].dtype(), inputs[1].dtype());
+    const DType dtype = common == DType::Bool ? DType::Int64 : common;
+    for (const int i : {0, 1})
+      if (inputs[std::size_t(i)].ndim() < dims)
+        throw ShapeError(cat(who(), ": expected ", dims, " dimensions or more, got ", inputs[std::size_t(i)].str(),
+                             " with ", inputs[std::size_t(i)].ndim()));
+    Variables own = pad_ranks(inputs.first(2));
+    for (auto& each : own) each = cast(each, dtype);
+    Dims shape;
+    for (std::size_t axis = 0; axis < batch_of(own[0]); ++axis) {
+      const std::int64_t a = own[0].static_shape()[axis], b = own[1].static_shape()[axis];
+      shape.push_back(a == 1 ? b : b == 1 ? a : common_length(a, b, int(axis), who()));
+    }
+    for (std::size_t k = 2; k < inputs.size(); ++k) own.push_back(as_length(inputs[k], who()));
+    for (int k = 0; k < dims; ++k) shape.push_back(static_length(own[std::size_t(2 + dims + k)]));
+    return Apply(OpRef(this), own, {tensor_type(dtype, shape)});
+  }
+  std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override {
+    Shape out;
+    for (std::size_t axis = 0; axis < batch_of(node.input(0)); ++axis)
+      out.push_back(inputs[is_repeated(node, 0, axis) ? 1 : 0][axis]);
+    for (int k = 0; k < dims; ++k) out.push_back(node.input(2 + dims + k));
+    return {out};
+  }
+
+  void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override {
+    const Array x = in[0].contiguous(), y = in[1].contiguous();
+    const std::size_t batch = batch_of(node.input(0));
+    Dims shape;
+    for (std::size_t axis = 0; axis < batch; ++axis) {
+      const std::int64_t a = x.shape()[axis], b = y.shape()[axis];
+      if (a != b && !is_repeated(node, 0, axis) && !is_repeated(node, 1, axis))
+        throw ShapeError(cat(who(), ": batches of ", a, " and ", b, " don't broadcast"));
+      shape.push_back(is_repeated(node, 0, axis) ? b : a);
+    }
+    // A convolution of vectors is one of matrices with one row.
+    Plane sizes_x, sizes_y, sizes, start;
+    for (int k = 0; k < dims; ++k) {
+      const std::size_t at = std::size_t(2 - dims + k), axis = batch + std::size_t(k);
+      sizes_x.of[at] = x.shape()[axis];
+      sizes_y.of[at] = y.shape()[axis];
+      start.of[at] = in[std::size_t(2 + k)].int_item();
+      shape.push_back(sizes.of[at] = in[std::size_t(2 + dims + k)].int_item());
+      require_sums(sizes.of[at]);
+    }
+    if (dims == 1) start.of[0] = 0;
+    out[0] = Array::zeros(x.dtype(), shape);
+    const std::int64_t count = product(Dims(std::span(shape.begin(), batch)));
+    visit_dtype(x.dtype(), [&]<class T>() {
+      if constexpr (std::is_same_v<T, bool>) {
+        throw InternalError("Convolve: bools are cast");
+      } else {
+        for (std::int64_t i = 0; i < count; ++i)
+          convolve_plane(x.data_as<T>() + place(node, 0, x.shape(), shape, batch, i) * sizes_x.count(), sizes_x,
+                         y.data_as<T>() + place(node, 1, y.shape(), shape, batch, i) * sizes_y.count(), sizes_y, start,
+                         sizes, out[0].data_as<T>() + i * sizes.count());
+      }
+    });
+  }
+
+  bool emit(Lowering& to, const Apply& node) const override {
+    const std::size_t batch = batch_of(node.input(0));
+    const auto x = to.shape_in(0), y = to.shape_in(1), all = to.shape_out(0);
+    const Expr zero = to.pool().integer(0);
+    for (std::size_t axis = 0; axis < batch; ++axis)
+      if (!is_repeated(node, 0, axis) && !is_repeated(node, 1, axis))
+        to.require(equal(x[axis], y[axis]), cat(who(), ": batches don't broadcast in dimension ", axis));
+    std::vector<Expr> domain(all.begin(), all.end());
+    std::vector<bool> reduced(domain.size(), false);
+    for (std::size_t k = 0; k < std::size_t(dims); ++k) {
+      to.require(zero <= all[batch + k], cat(who(), ": the length of the result would be negative"));
+      domain.push_back(y[batch + k]);
+      reduced.push_back(true);
+    }
+    const DType dtype = node.output().dtype();
+    to.reduce(0, program::Combiner::add, domain, reduced, dtype, [this, node, &to, batch](Index at) {
+      const std::size_t count = std::size_t(dims);
+      const Expr none = to.pool().integer(0);
+      const auto lengths = to.shape_in(0);
+      std::vector<Expr> from_x, from_y;
+      for (std::size_t axis = 0; axis < batch; ++axis) {
+        from_x.push_back(is_repeated(node, 0, axis) ? none : at[axis]);
+        from_y.push_back(is_repeated(node, 1, axis) ? none : at[axis]);
+      }
+      std::optional<Expr> inside;
+      for (std::size_t k = 0; k < count; ++k) {
+        const Expr j = at[batch + count + k], i = to.in(int(2 + k)) + at[batch + k] - j;
+        const Expr fits = (none <= i) & (i < lengths[batch + k]);
+        inside = inside ? *inside & fits : fits;
+        from_x.push_back(select(fits, i, none));
+        from_y.push_back(j);
+      }
+      const Expr term = to.in(0, from_x) * to.in(1, from_y);
+      return select(*inside, term, cast(none, node.output().dtype()));
+    });
+    return true;
+  }
+
+  // Of x[m]: the sum over j of g[m - start + j] y[j], a convolution with y backwards; of y likewise.
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
+    Variables out = no_gradients(node);
+    if (cotangents[0].is_disconnected() || is_discrete(node.output().dtype())) return out;
+    for (const int own : {0, 1}) {
+      const Variable &input = node.input(own), &other = node.input(1 - own);
+      Variables inputs{cotangents[0], backwards(other)};
+      for (int k = 0; k < dims; ++k)
+        inputs.push_back(lengths::sub(lengths::sub(axis_length(other, k), int64_constant(1)), node.input(2 + k)));
+      for (int k = 0; k < dims; ++k) inputs.push_back(axis_length(input, k));
+      const Variable whole = make_node(inputs).output();
+      std::vector<int> repeated;
+      for (std::size_t axis = 0; axis < batch_of(input); ++axis)
+        if (input.static_shape()[axis] == 1 && whole.static_shape()[axis] != 1) repeated.push_back(int(axis));
+      out[std::size_t(own)] = with_static_shape_of(input, repeated.empty() ? whole : sum(whole, Axes{repeated}, true));
+    }
+    return out;
+  }
+  Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override {
+    Variable out = disconnected();
+    for (const std::size_t own : {0, 1}) {
+      if (tangents[own].is_disconnected() || is_discrete(node.output().dtype())) continue;
+      Variables inputs(node.inputs().begin(), node.inputs().end());
+      inputs[own] = tangents[own];
+      const Variable part = with_static_shape_of(node.output(), make_node(inputs).output());
+      out = out.is_disconnected() ? part : add(out, part);
+    }
+    return {out};
+  }
+  bool has_pushforward() const override { return true; }
+  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override {
+    return connect_first(node, is_discrete(node.output().dtype()) ? 0 : 2);
+  }
+  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override {
+    Variables inputs(batched.begin(), batched.end());
+    for (std::size_t k = 2; k < inputs.size(); ++k)
+      if (inputs[k].ndim() > 0)
+        throw NotImplementedError(cat(who(), ": the sums of a batch have one length, and this one has many"));
+    const int added = common_batch_ndim(node, batched);
+    for (const int i : {0, 1}) {
+      Variable& each = inputs[std::size_t(i)];
+      // The new dimensions come before those that are there.
+      if (batch_ndim(node, batched, i) == 0)
+        for (int k = 0; k < added; ++k) each = expand_dims(each, 0);
+    }
+    return make_node(inputs);
+  }
+
+ private:
+  struct Plane {
+    std::int64_t of[2] = {1, 1};
+    std::int64_t count() const { return of[0] * of[1]; }
+  };
+
+  const char* who() const { return dims == 1 ? "convolve1d" : "convolve2d"; }
+  std::size_t batch_of(const Variable& x) const { return std::size_t(x.ndim() - dims); }
+  Variable axis_length(const Variable& x, int k) const { return length_of(x, x.ndim() - dims + k); }
+  void require_sums(std::int64_t n) const {
+    if (n < 0) throw ShapeError(cat(who(), ": the length of the result would be negative: ", n));
+  }
+  // Whether an input's only element along a dimension of the batch stands for all.
+  static bool is_repeated(const Apply& node, int input, std::size_t axis) {
+    return node.input(input).static_shape()[axis] == 1 && node.output().static_shape()[axis] != 1;
+  }
+  // The number of the input's matrix that belongs to number i of the batch.
+  static std::int64_t place(const Apply& node, int input, const Dims& own, const Dims& shape, std::size_t batch,
+                            std::int64_t i) {
+    std::int64_t out = 0, step = 1;
+    for (std::size_t axis = batch; axis-- > 0; i /= std::max<std::int64_t>(shape[axis], 1)) {
+      if (!is_repeated(node, input, axis)) out += i % shape[axis] * step;
+      step *= own[axis];
+    }
+    return out;
+  }
+  Variable backwards(const Variable& x) const {
+    std::vector<IndexItem> items(batch_of(x), IndexItem(Slice{}));
+    for (int k = 0; k < dims; ++k) items.push_back(Slice{{}, {}, Operand(int64_constant(-1))});
+    return subtensor(x, items);
+  }
+  template <class T>
+  static void convolve_plane(const T* x, const Plane& nx, const T* y, const Plane& ny, const Plane& start,
+                             const Plane& n, T* out) {
+    for (std::int64_t i = 0; i < n.of[0]; ++i)
+      for (std::int64_t k = 0; k < n.of[1]; ++k) {
+        T total = 0;
+        for (std::int64_t p = 0; p < ny.of[0]; ++p)
+          for (std::int64_t q = 0; q < ny.of[1]; ++q) {
+            const std::int64_t a = start.of[0] + i - p, b = start.of[1] + k - q;
+            if (a < 0 || b < 0 || a >= nx.of[0] || b >= nx.of[1]) continue;
+            total = sum_of(total, product_of(x[a * nx.of[1] + b], y[p * ny.of[1] + q]));
+          }
+        out[i * n.of[1] + k] = total;
+      }
+  }
+};
+
+std::vector<Sample> convolve_samples() {
+  constexpr auto any = unknown_length;
+  std::vector<Sample> out;
+  const auto add = [&](DType dtype, const Dims& x_type, const Dims& y_type, const Dims& x, const Dims& y,
+                       const std::vector<std::int64_t>& places) {
+    Variables inputs{sample_input(dtype, x_type, "x"), sample_input(dtype, y_type, "y")};
+    const int dims = int(places.size() / 2);
+    for (const std::int64_t each : places) inputs.push_back(int64_constant(each));
+    out.push_back({make_ref<Convolve>(dims)->make_node(inputs), {sample_values(dtype, x), sample_values(dtype, y, 1)}});
+  };
+  for (const DType dtype : {DType::Float64, DType::Float32, DType::Int8, DType::UInt16, DType::Int64})
+    add(dtype, {any}, {any}, {5}, {3}, {0, 7});
+  add(DType::Float64, {any}, {any}, {3}, {5}, {2, 3});
+  add(DType::Float64, {7}, {2}, {7}, {2}, {-2, 12});
+  add(DType::Float64, {any}, {any}, {3}, {2}, {1, 0});
+  add(DType::Float64, {any, any}, {1, any}, {3, 19}, {1, 4}, {3, 16});
+  add(DType::Float64, {any, any}, {any, any}, {2, 9}, {2, 3}, {1, 9});
+  add(DType::Float64, {any, any}, {any, any}, {4, 5}, {2, 3}, {0, 0, 5, 7});
+  add(DType::Float64, {any, any, any}, {any, any}, {2, 6, 5}, {3, 2}, {1, 0, 6, 5});
+  add(DType::Int32, {any, any}, {any, any}, {3, 4}, {2, 2}, {1, 1, 2, 3});
+  return out;
+}
+
+REGISTER_OP(Convolve, "A stretch of the convolution of vectors, or of matrices.", convolve_samples);
+
+Variable convolved(const Operand& x, const Operand& y, ConvolutionMode mode, int dims) {
+  Variables inputs{x.variable, y.variable}, counts;
+  const char* const who = dims == 1 ? "convolve1d" : "convolve2d";
+  std::vector<Operand> there;  // that there are elements, where it is not known
+  if (x.ndim() < dims || y.ndim() < dims)
+    throw ShapeError(cat(who, ": expected two operands of ", dims, " dimensions or more, got ", x.variable.str(),
+                         " with ", x.ndim(), " and ", y.variable.str(), " with ", y.ndim()));
+  bool is_longer = true;
+  for (int k = 0; k < dims; ++k) {
+    const Variable n = length_of(x.variable, x.ndim() - dims + k), m = length_of(y.variable, y.ndim() - dims + k),
+                   one = int64_constant(1);
+    for (const Variable& length : {n, m}) {
+      const auto known = known_integer(length);
+      if (known && *known == 0) throw ShapeError(cat(who, ": a dimension has length 0"));
+      if (!known) there.push_back(gt(length, int64_constant(0)));
+    }
+    const Variable least = lengths::min(n, m), most = lengths::max(n, m);
+    const auto known_n = known_integer(n), known_m = known_integer(m);
+    is_longer = is_longer && known_n && known_m && *known_m > *known_n;
+    switch (mode) {
+      case ConvolutionMode::Full:
+        inputs.push_back(int64_constant(0));
+        counts.push_back(lengths::sub(lengths::add(n, m), one));
+        break;
+      case ConvolutionMode::Valid:
+        inputs.push_back(lengths::sub(least, one));
+        counts.push_back(lengths::add(lengths::sub(most, least), one));
+        break;
+      case ConvolutionMode::Same:
+        inputs.push_back(lengths::floor_div(lengths::sub(m, one), int64_constant(2)));
+        counts.push_back(n);
+        break;
+    }
+  }
+  if (!there.empty())
+    inputs[0] = check_and_raise(inputs[0], there, "ShapeError", cat(who, ": a dimension has length 0"));
+  if (is_longer) std::swap(inputs[0], inputs[1]);  // the sums are over the second one
+  inputs.insert(inputs.end(), counts.begin(), counts.end());
+  return (*make_ref<Convolve>(dims))(inputs);
+}
+
+}  // namespace
+
+Variable convolve1d(const Operand& x, const Operand& y, ConvolutionMode mode) {
+  const LocationScope here(x.where);
+  return convolved(x, y, mode, 1);
+}
+Variable convolve2d(const Operand& x, const Operand& y, ConvolutionMode mode) {
+  const LocationScope here(x.where);
+  return convolved(x, y, mode, 2);
+}
+
+}  // namespace bitale
