@@ -77,7 +77,7 @@ def page() -> str:
         "left out. Elementwise functions broadcast, fuse with what is around them and have derivatives unless said otherwise.",
         "",
     ]
-    for module, prefix in ((pt, ""), (pt.special, "special."), (pt.linalg, "linalg."), (pt.fft, "fft."), (pt.signal, "signal.")):
+    for module, prefix in ((pt, ""), (pt.special, "special."), (pt.linalg, "linalg."), (pt.fft, "fft."), (pt.signal, "signal."), (pt.optimize, "optimize.")):
         lines += [f"## bitale.tensor{'.' + prefix[:-1] if prefix else ''}", "", "| function | |", "|---|---|", *functions(module, prefix), ""]
     lines += ["## Names of pytensor.tensor that are missing", "", "| name | why |", "|---|---|"]
     lines += [f"| `{name}` | {known.reason_missing(name)} |" for name in missing()]

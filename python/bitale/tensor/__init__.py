@@ -34,7 +34,7 @@ from bitale.tensor.variable import TensorConstant, TensorVariable
 from bitale.tensor.extra_ops import *
 from bitale.tensor.composed import *
 from bitale.tensor.interpolate import *
-from bitale.tensor import fft, linalg, signal, special
+from bitale.tensor import fft, linalg, optimize, signal, special
 
 # Other names of the same functions.
 power = pow
