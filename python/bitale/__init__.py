@@ -38,6 +38,7 @@ from bitale import link
 from bitale import printing
 from bitale import raise_op
 from bitale import breakpoint
+from bitale import assumptions
 from bitale import rewrite
 from bitale.compile import Function, In, Mode, Out, function, get_mode, shared
 from bitale.tensor import random as _random  # after compile, whose shared variables it makes

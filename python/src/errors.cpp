@@ -14,6 +14,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/graph/failing_node.hpp"
 #include "bitale/graph/features.hpp"
+#include "bitale/graph/structure.hpp"
 #include "bitale/link/linker.hpp"
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/linalg.hpp"
@@ -121,6 +122,8 @@ void bind_errors(nb::module_& m) {
                                 "A graph needs a variable that nobody provides.");
   map_to_new<UnusedInputError>(m, "UnusedInputError", PyExc_Exception,
                                "An input that no output depends on, or the same input twice.");
+  map_to_new<ConflictingAssumptionsError>(m, "ConflictingAssumptionsError", PyExc_ValueError,
+                                          "Facts stated of a matrix that contradict each other.");
   map_to_new<DisconnectedInputError>(m, "DisconnectedInputError", PyExc_ValueError,
                                      "A gradient with respect to something that the cost does not depend on.");
   map_to_new<NullTypeGradError>(m, "NullTypeGradError", PyExc_TypeError,

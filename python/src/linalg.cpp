@@ -8,6 +8,7 @@
 #include "arguments.hpp"
 #include "bind.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/assume.hpp"
 #include "bitale/ops/linalg.hpp"
 #include "define.hpp"
 #include "numpy_bridge.hpp"
@@ -127,6 +128,31 @@ void bind_linalg(nb::module_& m) {
       nb::call_guard<AtCaller>(), "x"_a,
       "The sign of the determinant of each matrix, and the logarithm of its absolute value; 0 and -inf of singular "
       "ones.");
+  define(
+      m, "assume",
+      [](const Like& x, std::optional<bool> diagonal, std::optional<bool> lower_triangular,
+         std::optional<bool> upper_triangular, std::optional<bool> symmetric, std::optional<bool> positive_definite,
+         std::optional<bool> orthogonal, std::optional<bool> selection, std::optional<bool> permutation,
+         std::optional<bool> unique_indices) {
+        Structure facts;
+        const std::optional<bool> given[] = {diagonal,  lower_triangular,  upper_triangular,
+                                             symmetric, positive_definite, orthogonal,
+                                             selection, permutation,       unique_indices};
+        for (int k = 0; k < 9; ++k)
+          if (given[k]) facts.add(Fact(k), *given[k]);
+        return assume(as_variable(x), facts);
+      },
+      "x"_a, nb::kw_only(), "diagonal"_a = nb::none(), "lower_triangular"_a = nb::none(),
+      "upper_triangular"_a = nb::none(), "symmetric"_a = nb::none(), "positive_definite"_a = nb::none(),
+      "orthogonal"_a = nb::none(), "selection"_a = nb::none(), "permutation"_a = nb::none(),
+      "unique_indices"_a = nb::none(),
+      "x, with the statement that these facts hold (True) or don't (False) of it, or of each matrix of a batch. The "
+      "statement is believed, not checked, and counts wherever a function uses x: rewrites solve, factor and "
+      "differentiate accordingly. ConflictingAssumptionsError, a ValueError, for what contradicts itself or what is "
+      "known of x; ValueError for a fact of square matrices about others.");
+  m.def(
+      "_known_structure", [](const Like& x) { return structure_of(as_variable(x)).str(); }, "x"_a,
+      "The short names of the facts that are known of a matrix.");
   define(
       m, "tril", [](const Like& a, int k) { return tril(as_variable(a), k); }, "m"_a, "k"_a = 0,
       "m, with zeros above diagonal k of each matrix; of a vector, of the matrix whose rows are all that vector.");

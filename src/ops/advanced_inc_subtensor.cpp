@@ -6,8 +6,11 @@
 #include "bitale/ops/ops.hpp"
 #include "ops/advanced_index.hpp"
 #include "ops/advanced_subtensor.hpp"
+#include "ops/arange.hpp"
 #include "ops/array_loops.hpp"
+#include "ops/lengths.hpp"
 #include "ops/nonzero.hpp"
+#include "ops/range.hpp"
 #include "ops/sample_values.hpp"
 #include "ops/update_value.hpp"
 
@@ -99,6 +102,25 @@ Apply AdvancedIncSubtensor::make_node(std::span<const Variable> inputs) const {
 }
 
 OpRef AdvancedIncSubtensor::pure() const { return inplace ? OpRef(new AdvancedIncSubtensor(axes, set)) : OpRef(this); }
+
+// What changes elements of the diagonal alone leaves triangles and diagonals what they are.
+Structure AdvancedIncSubtensor::structure(const Apply& node, int, InputStructures& inputs) const {
+  const Variable& x = node.input(0);
+  const int rank = x.ndim();
+  if (rank < 2 || axes != std::vector<int>{rank - 2, rank - 1} || !node.input(2).same_as(node.input(3))) return {};
+  Structure before = inputs.of(0), out;
+  const bool was_zero = range_of(x).is_always(0);
+  if (was_zero || before.is(Fact::LowerTriangular)) out.add(Fact::LowerTriangular);
+  if (was_zero || before.is(Fact::UpperTriangular)) out.add(Fact::UpperTriangular);
+  const Variable& index = node.input(2);
+  const auto* counted = dynamic_cast<const ARange*>(index.has_owner() ? index.owner_op() : nullptr);
+  const bool from_zero =
+      counted && known_integer(index.owner().input(0)) == 0 && known_integer(index.owner().input(2)) == 1;
+  const bool of_all = (from_zero || counts_up(index)) && is_same_length(length_of(index, 0), length_of(x, rank - 1)) &&
+                      is_same_length(length_of(x, rank - 2), length_of(x, rank - 1));
+  if (of_all && set && range_of(node.input(1)).is_positive()) out.add(Fact::PositiveDiagonal);
+  return out;
+}
 
 std::vector<int> AdvancedIncSubtensor::destroys(const Apply&, int) const {
   return inplace ? std::vector<int>{0} : std::vector<int>();

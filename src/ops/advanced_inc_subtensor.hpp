@@ -3,12 +3,13 @@
 #pragma once
 
 #include "bitale/graph/op.hpp"
+#include "bitale/graph/structure.hpp"
 #include "ops/inplace.hpp"
 #include "ops/lowering.hpp"
 
 namespace bitale {
 
-class AdvancedIncSubtensor final : public OpOf<AdvancedIncSubtensor>, public InplaceForms {
+class AdvancedIncSubtensor final : public OpOf<AdvancedIncSubtensor>, public InplaceForms, public StatesStructure {
  public:
   AdvancedIncSubtensor(std::vector<int> axes, bool set, bool inplace = false)
       : axes(std::move(axes)), set(set), inplace(inplace) {}
@@ -34,6 +35,7 @@ class AdvancedIncSubtensor final : public OpOf<AdvancedIncSubtensor>, public Inp
   bool has_pushforward() const override { return true; }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  Structure structure(const Apply& node, int output, InputStructures& inputs) const override;
   std::vector<int> destroys(const Apply& node, int output) const override;
   OpRef inplace_on_inputs(const Apply& node, std::span<const int> allowed) const override;
 

@@ -157,6 +157,11 @@ std::vector<Shape> Blockwise::infer_shape(const Apply& node, std::span<const Sha
   return out;
 }
 
+Structure Blockwise::structure(const Apply& node, int output, InputStructures& inputs) const {
+  const auto* of_core = dynamic_cast<const StatesStructure*>(core.get());
+  return of_core ? of_core->structure(node, output, inputs) : Structure();
+}
+
 void Blockwise::perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const {
   const int batch = batch_ndim(node);
   const Variables variables(node.inputs().begin(), node.inputs().end());

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bitale/graph/op.hpp"
+#include "bitale/graph/structure.hpp"
 #include "bitale/ops/vectorize.hpp"
 #include "ops/own_error.hpp"
 
@@ -19,7 +20,7 @@ struct Signature {
 };
 Signature parse_signature(std::string_view text);
 
-class Blockwise final : public Op, public OwnError {
+class Blockwise final : public Op, public OwnError, public StatesStructure {
  public:
   Blockwise(OpRef core, std::string signature);
   const OpRef core;
@@ -39,6 +40,7 @@ class Blockwise final : public Op, public OwnError {
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
   [[noreturn]] void raise() const override;
+  Structure structure(const Apply& node, int output, InputStructures& inputs) const override;
 
   int batch_ndim(const Apply& node) const { return node.input(0).ndim() - dims_.inputs[0]; }
 

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "bitale/ops/debugging.hpp"
+#include "bitale/ops/linalg.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
@@ -28,6 +29,7 @@ constexpr ErrorClass error_classes[] = {
     {"AttributeError", raise_as<AttributeError>},
     {"IndexError", raise_as<IndexError>},
     {"KeyError", raise_as<KeyError>},
+    {"LinAlgError", raise_as<LinAlgError>},
     {"MemoryError", raise_as<OutOfMemoryError>},
     {"NotImplementedError", raise_as<NotImplementedError>},
     {"OutOfMemoryError", raise_as<OutOfMemoryError>},

@@ -17,7 +17,7 @@ namespace {
 class Cholesky final : public MatrixOp {
  public:
   Cholesky(bool lower, std::string on_error) : lower(lower), on_error(std::move(on_error)) {
-    require_on_error("cholesky", this->on_error);
+    if (on_error_name(OnError::RaiseIfFinite) != this->on_error) require_on_error("cholesky", this->on_error);
   }
   bool lower;
   std::string on_error;
@@ -45,7 +45,7 @@ class Cholesky final : public MatrixOp {
     require_square("cholesky", in[0]);
     out[0] = in[0].copy();
     const std::int64_t n = in[0].shape(0);
-    const auto factor = [&]<class T>(T* data) { return runtime::cholesky(n, lower, on_error == "nan", data); };
+    const auto factor = [&]<class T>(T* data) { return runtime::cholesky(n, lower, when_nan(), data); };
     const std::int64_t minor =
         in[0].dtype() == DType::Float32 ? factor(out[0].data_as<float>()) : factor(out[0].data_as<double>());
     if (!minor) return;
@@ -57,9 +57,8 @@ class Cholesky final : public MatrixOp {
   bool emit(Lowering& to, const Apply& node) const override {
     const Expr n = to.shape_in(0)[0];
     to.require(equal(n, to.shape_in(0)[1]), "cholesky: expected square matrices");
-    const auto flag = [&](bool value) { return to.pool().integer(value); };
     to.call(lapack_name("cholesky", node.output().dtype()),
-            {n, flag(lower), flag(on_error == "nan"), OutputData{0, {}, 0}});
+            {n, to.pool().integer(lower), to.pool().integer(when_nan()), OutputData{0, {}, 0}});
     return true;
   }
 
@@ -88,9 +87,15 @@ class Cholesky final : public MatrixOp {
     return {lower ? out : transpose(out)};
   }
   bool has_pushforward() const override { return true; }
+  Structure structure(const Apply&, int, InputStructures& inputs) const override {
+    Structure out{lower ? Fact::LowerTriangular : Fact::UpperTriangular, Fact::PositiveDiagonal, Fact::Square};
+    if (inputs.of(0).is(Fact::Diagonal)) out.add(Fact::Diagonal);
+    return out;
+  }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override { return connect_first(node, 1); }
 
  private:
+  std::int64_t when_nan() const { return on_error == "nan" ? 1 : on_error == "raise" ? 0 : 2; }
   static Variable phi(const Variable& x) {
     const Variable row = expand_dims(arange(length_of(x, 0)), 1), column = arange(length_of(x, 1));
     const Variable zero = cast(Operand(0), x.dtype()), half = cast(Operand(0.5), x.dtype());
@@ -126,6 +131,7 @@ std::vector<Sample> cholesky_samples() {
   add(DType::Float64, {any, any}, indefinite, true, "nan", false);
   indefinite.data_as<double>()[4] = std::nan("");
   add(DType::Float64, {any, any}, indefinite, true, "nan", false);
+  add(DType::Float64, {any, any}, indefinite, false, "raise_if_finite", false);
   return out;
 }
 

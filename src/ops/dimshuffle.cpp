@@ -87,6 +87,16 @@ std::string DimShuffle::pprint_text(std::span<const std::string> inputs) const {
   return {};
 }
 
+// Of the matrices of the last two dimensions, which are still those, or exchanged.
+Structure DimShuffle::structure(const Apply&, int, InputStructures& inputs) const {
+  const int rank = int(new_order.size());
+  if (rank < 2 || input_ndim < 2) return {};
+  const int rows = new_order[std::size_t(rank - 2)], columns = new_order[std::size_t(rank - 1)];
+  if (rows == input_ndim - 2 && columns == input_ndim - 1) return inputs.of(0);
+  if (rows == input_ndim - 1 && columns == input_ndim - 2) return inputs.of(0).transposed();
+  return {};
+}
+
 Apply DimShuffle::make_node(std::span<const Variable> inputs) const {
   require_inputs(*this, inputs, 1);
   const TensorType& x = inputs[0].tensor();

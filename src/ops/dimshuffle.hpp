@@ -2,10 +2,11 @@
 #pragma once
 
 #include "bitale/graph/op.hpp"
+#include "bitale/graph/structure.hpp"
 
 namespace bitale {
 
-class DimShuffle final : public OpOf<DimShuffle> {
+class DimShuffle final : public OpOf<DimShuffle>, public StatesStructure {
  public:
   // Entries of new_order are input dimensions, or -1 for a new one. ValueError when they do not fit.
   DimShuffle(int input_ndim, std::vector<int> new_order);
@@ -31,6 +32,7 @@ class DimShuffle final : public OpOf<DimShuffle> {
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  Structure structure(const Apply& node, int output, InputStructures& inputs) const override;
   std::vector<int> view_of(const Apply& node, int output) const override;
 };
 

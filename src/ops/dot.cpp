@@ -4,9 +4,11 @@
 #include <numeric>
 
 #include "bitale/ops/ops.hpp"
+#include "ops/dimshuffle.hpp"
 #include "ops/dot_arrays.hpp"
 #include "ops/elemwise.hpp"
 #include "ops/lengths.hpp"
+#include "ops/linalg_core.hpp"
 #include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
 #include "runtime/blas.hpp"
@@ -106,6 +108,43 @@ Variable general_product(const Variable& x, bool x_vector, const Variable& y, bo
 }  // namespace
 
 // ---- Dot ------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+// Whether y is x, its matrices transposed.
+bool is_transpose_of(const Variable& y, const Variable& x) {
+  const auto* shuffle = y.has_owner() ? dynamic_cast<const DimShuffle*>(y.owner_op()) : nullptr;
+  if (!shuffle || !y.owner().input(0).same_as(x) || shuffle->new_order.size() != std::size_t(x.ndim())) return false;
+  std::vector<int> order(std::size_t(x.ndim()));
+  std::iota(order.begin(), order.end(), 0);
+  std::swap(order[order.size() - 1], order[order.size() - 2]);
+  return shuffle->new_order == order;
+}
+bool are_transposes(const Variable& x, const Variable& y) { return is_transpose_of(y, x) || is_transpose_of(x, y); }
+
+// x y; x x^T, which is symmetric, and positive definite where x is known to be regular.
+Structure structure_of_product(const Apply& node, InputStructures& inputs) {
+  const Variable &x = node.input(0), &y = node.input(1);
+  if (x.ndim() < 2 || y.ndim() < 2) return {};
+  const Structure a = inputs.of(0), b = inputs.of(1);
+  Structure out = product_structure(a, b);
+  if (!are_transposes(x, y)) return out;
+  out.add(Fact::PositiveSemidefinite);
+  if (a.is(Fact::Orthogonal))
+    for (const Fact fact : {Fact::Diagonal, Fact::UnitDiagonal}) out.add(fact);
+  if (a.is(Fact::PositiveDefinite) || (a.is_triangular() && a.is(Fact::Square) && a.is(Fact::PositiveDiagonal)))
+    out.add(Fact::PositiveDefinite);
+  return out;
+}
+
+}  // namespace
+
+Structure Dot::structure(const Apply& node, int, InputStructures& inputs) const {
+  return structure_of_product(node, inputs);
+}
+Structure BatchedDot::structure(const Apply& node, int, InputStructures& inputs) const {
+  return structure_of_product(node, inputs);
+}
 
 Apply Dot::make_node(std::span<const Variable> inputs) const {
   const Variables own = in_common_dtype(*this, inputs);

@@ -3,11 +3,12 @@
 #pragma once
 
 #include "bitale/graph/op.hpp"
+#include "bitale/graph/structure.hpp"
 
 namespace bitale {
 
 // Inputs of 1 or 2 dimensions; converted to a common dtype.
-class Dot final : public Op {
+class Dot final : public Op, public StatesStructure {
  public:
   std::string_view name() const override { return "Dot"; }
   Apply make_node(std::span<const Variable> inputs) const override;
@@ -19,11 +20,12 @@ class Dot final : public Op {
   bool has_pushforward() const override { return true; }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  Structure structure(const Apply& node, int output, InputStructures& inputs) const override;
 };
 
 // Inputs [batch..., m, k] and [batch..., k, n] of equal rank, at least 3. One of them may have only batch lengths that
 // are statically 1: that one is used for every batch.
-class BatchedDot final : public Op {
+class BatchedDot final : public Op, public StatesStructure {
  public:
   std::string_view name() const override { return "BatchedDot"; }
   Apply make_node(std::span<const Variable> inputs) const override;
@@ -35,6 +37,7 @@ class BatchedDot final : public Op {
   bool has_pushforward() const override { return true; }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  Structure structure(const Apply& node, int output, InputStructures& inputs) const override;
 };
 
 }  // namespace bitale

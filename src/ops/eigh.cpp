@@ -66,6 +66,9 @@ class Eigh final : public SymmetricEigenOp {
   std::string_view name() const override { return "Eigh"; }
   Attributes attributes() const override { return collect_attributes(*this, fields); }
   std::string signature() const override { return "(m,m)->(m),(m,m)"; }
+  Structure structure(const Apply&, int output, InputStructures&) const override {
+    return output == 1 ? Structure{Fact::Orthogonal} : Structure();
+  }
 
   // V (diag(g_w) + F o (V^T g_V)) V^T with F_ij = 1 / (w_j - w_i) (Giles 2008).
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {

@@ -439,13 +439,16 @@ Range monotone_range(const ScalarOp& op, const Range& a) {
 
 }  // namespace
 
+Range range_of_scalar(const ScalarOp& scalar, Ranges operands, DType out) {
+  if (scalar.range) return scalar.range(operands, out);
+  return scalar.arity == 1 ? monotone_range(scalar, operands[0]) : Range();
+}
+
 Range Elemwise::range(const Apply& node, int, InputRanges& inputs) const {
-  if (scalar.range) {
-    std::vector<Range> of(node.inputs().size());
-    for (std::size_t i = 0; i < of.size(); ++i) of[i] = inputs.of(int(i));
-    return scalar.range(of, node.output().dtype());
-  }
-  return scalar.arity == 1 ? monotone_range(scalar, inputs.of(0)) : Range();
+  if (!scalar.range && scalar.arity != 1) return {};
+  std::vector<Range> of(node.inputs().size());
+  for (std::size_t i = 0; i < of.size(); ++i) of[i] = inputs.of(int(i));
+  return range_of_scalar(scalar, of, node.output().dtype());
 }
 
 }  // namespace bitale

@@ -2,12 +2,13 @@
 #pragma once
 
 #include "bitale/graph/op.hpp"
+#include "bitale/graph/structure.hpp"
 #include "ops/inplace.hpp"
 #include "ops/scalar_op.hpp"
 
 namespace bitale {
 
-class Elemwise final : public Op, public InplaceForms {
+class Elemwise final : public Op, public InplaceForms, public StatesStructure {
  public:
   explicit Elemwise(const ScalarOp& scalar, int inplace = -1) : scalar(scalar), inplace(inplace) {}
   const ScalarOp& scalar;
@@ -27,6 +28,7 @@ class Elemwise final : public Op, public InplaceForms {
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
   Range range(const Apply& node, int output, InputRanges& inputs) const override;
+  Structure structure(const Apply& node, int output, InputStructures& inputs) const override;
   std::vector<int> destroys(const Apply& node, int output) const override;
   OpRef inplace_on_inputs(const Apply& node, std::span<const int> allowed) const override;
 
@@ -44,6 +46,8 @@ Variable apply_elemwise(std::string_view scalar_name, std::span<const Variable> 
 Variable as_float(const Variable& x);
 // The dtypes in which an Elemwise node computes, and that of its result. Operands of another dtype are converted first.
 ScalarTypes scalar_types(const Apply& node);
+// Bounds of the record's values, given those of its operands.
+Range range_of_scalar(const ScalarOp& scalar, Ranges operands, DType out);
 // The record of an Elemwise node, or nullptr.
 const ScalarOp* scalar_op_of(const Variable& output);
 

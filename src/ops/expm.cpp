@@ -46,6 +46,15 @@ class Expm final : public DecompositionOp {
     return {along(node.input(0), tangents[0])};
   }
   bool has_pushforward() const override { return true; }
+  Structure structure(const Apply&, int, InputStructures& inputs) const override {
+    const Structure a = inputs.of(0);
+    Structure out;
+    for (const Fact fact : {Fact::Diagonal, Fact::LowerTriangular, Fact::UpperTriangular})
+      if (a.is(fact)) out.add(fact);
+    if (a.is_triangular()) out.add(Fact::PositiveDiagonal);
+    if (a.is(Fact::Symmetric)) out.add(Fact::PositiveDefinite);
+    return out;
+  }
 
  private:
   std::string runtime_name() const override { return "expm"; }

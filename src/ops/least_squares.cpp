@@ -43,6 +43,14 @@ class MatrixPinv final : public DecompositionOp {
     return true;
   }
 
+  Structure structure(const Apply&, int, InputStructures& inputs) const override {
+    const Structure a = inputs.of(0);
+    Structure out;
+    for (const Fact fact : {Fact::Diagonal, Fact::Symmetric, Fact::PositiveDefinite, Fact::Orthogonal})
+      if (a.is(fact)) out.add(fact);
+    return out;
+  }
+
   // dX = -X dA X + X X^T dA^T (I - A X) + (I - X A) dA^T X^T X where the rank is constant (Golub and Pereyra 1973).
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected()) return no_gradients(node);

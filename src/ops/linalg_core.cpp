@@ -17,6 +17,32 @@ DType matrix_dtype(std::span<const Variable> inputs) {
   return out == DType::Float32 ? DType::Float32 : DType::Float64;
 }
 
+Structure inverse_structure(const Structure& a) {
+  Structure out{Fact::Square};
+  for (const Fact fact : {Fact::Diagonal, Fact::LowerTriangular, Fact::UpperTriangular, Fact::Symmetric,
+                          Fact::PositiveDefinite, Fact::Orthogonal, Fact::Permutation})
+    if (a.is(fact)) out.add(fact);
+  if (a.is_triangular())
+    for (const Fact fact : {Fact::PositiveDiagonal, Fact::UnitDiagonal})
+      if (a.is(fact)) out.add(fact);
+  return out;
+}
+
+Structure product_structure(const Structure& a, const Structure& b) {
+  const Structure both = a.common(b);
+  Structure out;
+  for (const Fact fact : {Fact::Diagonal, Fact::LowerTriangular, Fact::UpperTriangular, Fact::Orthogonal,
+                          Fact::Selection, Fact::Permutation})
+    if (both.is(fact)) out.add(fact);
+  if (both.is(Fact::Square)) out.add(Fact::Square);
+  if (out.is_triangular() && both.is(Fact::Square))  // the diagonals' product
+    for (const Fact fact : {Fact::PositiveDiagonal, Fact::UnitDiagonal})
+      if (both.is(fact)) out.add(fact);
+  if (a.is_identity()) out.add(b);
+  if (b.is_identity()) out.add(a);
+  return out;
+}
+
 namespace {
 
 void require_square(std::string_view who, const Dims& shape) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "bitale/core/text.hpp"
+#include "bitale/graph/structure.hpp"
 #include "bitale/ops/linalg.hpp"
 #include "ops/blockwise.hpp"
 #include "ops/lowering.hpp"
@@ -14,7 +15,7 @@
 namespace bitale {
 
 // An op on single matrices, which Blockwise applies to each of a batch.
-class MatrixOp : public Op, public OwnError {
+class MatrixOp : public Op, public OwnError, public StatesStructure {
  public:
   virtual std::string signature() const = 0;
   // The message of its runtime function, for a failure that does not come again.
@@ -23,6 +24,8 @@ class MatrixOp : public Op, public OwnError {
     return blockwise(OpRef(this), signature(), batched);
   }
   [[noreturn]] void raise() const override { throw LinAlgError(std::string(failure())); }
+  // Of the node itself, or of a Blockwise with this core: inputs' structures are those of the batches' matrices.
+  Structure structure(const Apply&, int /*output*/, InputStructures&) const override { return {}; }
 };
 
 // One of LAPACK's decompositions, or what is made of them: an op whose outputs one runtime function writes.
@@ -71,6 +74,11 @@ Variable mirrored(const Variable& x, bool lower);
 // A^T of the last two dimensions.
 inline Variable t(const Variable& x) { return matrix_transpose(x); }
 
+// Of the inverse of a matrix.
+Structure inverse_structure(const Structure& a);
+// Of the product of two matrices.
+Structure product_structure(const Structure& a, const Structure& b);
+
 // The common dtype in which matrices are computed: float32, or float64 for all but float32.
 DType matrix_dtype(std::span<const Variable> inputs);
 // The smaller one of two static lengths, unknown if one is.
@@ -89,7 +97,9 @@ Apply system_node(const OpRef& op, std::string_view who, int b_ndim, std::span<c
 inline int core_ndim(int b_ndim, const Variable& b) { return b_ndim ? b_ndim : std::min(b.ndim(), 2); }
 // "raise" or "nan", as attributes have it. ValueError naming `who` for another text.
 void require_on_error(std::string_view who, std::string_view on_error);
-inline const char* on_error_name(OnError on_error) { return on_error == OnError::Raise ? "raise" : "nan"; }
+inline const char* on_error_name(OnError on_error) {
+  return on_error == OnError::Raise ? "raise" : on_error == OnError::Nan ? "nan" : "raise_if_finite";
+}
 // LinAlgError with what says how to have nan instead.
 [[noreturn]] void raise_linalg(std::string message, std::string_view hint);
 

@@ -35,6 +35,12 @@ class QR final : public DecompositionOp {
     return pivoting ? both + ",(n)" : both;
   }
 
+  Structure structure(const Apply&, int output, InputStructures&) const override {
+    if (mode == "complete" && output == 0) return Structure{Fact::Orthogonal};
+    const int of_r = mode == "r" ? 0 : mode == "raw" ? 2 : 1;
+    return output == of_r ? Structure{Fact::UpperTriangular} : Structure();
+  }
+
   Apply make_node(std::span<const Variable> inputs) const override {
     const Variable x = matrix_of(inputs);
     const std::int64_t m = x.static_shape()[0], n = x.static_shape()[1];

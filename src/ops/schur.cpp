@@ -20,6 +20,10 @@ class Schur final : public DecompositionOp {
   Attributes attributes() const override { return collect_attributes(*this, fields); }
   std::string signature() const override { return "(m,m)->(m,m),(m,m)"; }
 
+  Structure structure(const Apply&, int output, InputStructures&) const override {
+    return output == 1 ? Structure{Fact::Orthogonal} : Structure();
+  }
+
   Apply make_node(std::span<const Variable> inputs) const override {
     const auto [x, n] = square_matrix_of(inputs);
     const Type type = tensor_type(x.dtype(), {n, n});

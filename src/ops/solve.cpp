@@ -84,6 +84,12 @@ class Solve final : public MatrixOp {
     return {solved(trans, node.input(0), right)};
   }
   bool has_pushforward() const override { return true; }
+  // The inverse of a structured matrix.
+  Structure structure(const Apply&, int, InputStructures& inputs) const override {
+    if (b_ndim != 2 || !inputs.of(1).is_identity()) return {};
+    const Structure a = inputs.of(0);
+    return inverse_structure(trans ? a.transposed() : a);
+  }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override { return connect_first(node, 2); }
 
  private:

@@ -92,6 +92,20 @@ class SolveTriangular final : public MatrixOp {
     return {solved(trans, node.input(0), right)};
   }
   bool has_pushforward() const override { return true; }
+  // The inverse of a triangle is one; so is its product with another one.
+  Structure structure(const Apply&, int, InputStructures& inputs) const override {
+    if (b_ndim != 2) return {};
+    const Structure b = inputs.of(1);
+    const Fact side = lower != trans ? Fact::LowerTriangular : Fact::UpperTriangular;
+    Structure out;
+    if (b.is(side)) {
+      out.add(side);
+      if (b.is(Fact::UnitDiagonal) && unit_diagonal) out.add(Fact::UnitDiagonal);
+      if (b.is(Fact::PositiveDiagonal) && (unit_diagonal || inputs.of(0).is(Fact::PositiveDiagonal)))
+        out.add(Fact::PositiveDiagonal);
+    }
+    return out;
+  }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override { return connect_first(node, 2); }
 
  private:

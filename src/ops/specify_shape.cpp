@@ -17,6 +17,8 @@ std::string expected_text(const Variable& length) {
 
 }  // namespace
 
+Structure SpecifyShape::structure(const Apply&, int, InputStructures& inputs) const { return inputs.of(0); }
+
 Apply SpecifyShape::make_node(std::span<const Variable> inputs) const {
   require_inputs(*this, inputs, 1 + axes.size());
   const TensorType& x = inputs[0].tensor();

@@ -2,11 +2,12 @@
 #pragma once
 
 #include "bitale/graph/op.hpp"
+#include "bitale/graph/structure.hpp"
 
 namespace bitale {
 
 // Inputs: x, then one integer scalar per entry of `axes`.
-class SpecifyShape final : public OpOf<SpecifyShape> {
+class SpecifyShape final : public OpOf<SpecifyShape>, public StatesStructure {
  public:
   explicit SpecifyShape(std::vector<int> axes) : axes(std::move(axes)) {}
 
@@ -24,6 +25,7 @@ class SpecifyShape final : public OpOf<SpecifyShape> {
   bool has_pushforward() const override { return true; }
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
+  Structure structure(const Apply& node, int output, InputStructures& inputs) const override;
   std::vector<int> view_of(const Apply& node, int output) const override;
 };
 

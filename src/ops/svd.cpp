@@ -27,6 +27,10 @@ class SVD final : public DecompositionOp {
     return full_matrices ? "(m,n)->(m,m),(k),(n,n)" : "(m,n)->(m,k),(k),(k,n)";
   }
 
+  Structure structure(const Apply&, int output, InputStructures&) const override {
+    return compute_uv && full_matrices && output != 1 ? Structure{Fact::Orthogonal} : Structure();
+  }
+
   Apply make_node(std::span<const Variable> inputs) const override {
     const Variable x = matrix_of(inputs);
     const std::int64_t m = x.static_shape()[0], n = x.static_shape()[1];

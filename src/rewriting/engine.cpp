@@ -8,6 +8,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/graph/provenance.hpp"
+#include "bitale/graph/structure.hpp"
 #include "rewriting/work_list.hpp"
 
 namespace bitale::rewriting {
@@ -105,6 +106,8 @@ class Equilibrium {
       // Known lengths contradict each other as soon as they meet in one node: the graph fails when it runs, and says
       // where.
       return false;
+    } catch (const ConflictingAssumptionsError&) {  // the user's error, not the rule's
+      throw;
     } catch (const std::exception& error) {
       fail(cat("rewrite rule `", rule.name(), "` failed on ", node.op().label(), ": ", error.what()), node);
       return false;
@@ -194,6 +197,8 @@ void apply_pass(const Stage& stage, FunctionGraph& graph, Session& session) {
   try {
     const RuleScope scope(interned_rule(stage.name));
     stage.pass(graph);
+  } catch (const ConflictingAssumptionsError&) {
+    throw;
   } catch (const std::exception& error) {
     const std::string message =
         cat("rewrite `", stage.name, "` at position ", stage.position, " failed: ", error.what());

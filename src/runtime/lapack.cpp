@@ -56,6 +56,7 @@ std::int64_t plain_lower(std::int64_t n, T* A) {
       if (j < i) {
         row[j] = sum / other[j];
       } else {
+        row[j] = sum;
         if (!(sum > 0)) return i + 1;
         row[j] = std::sqrt(sum);
       }
@@ -94,11 +95,12 @@ std::int64_t factor(std::int64_t n, bool lower, T* A) {
   return 0;
 }
 
+// to_nan: 0, never; 1, always; 2, where the pivot is no finite number.
 template <class T>
-std::int64_t cholesky_of(std::int64_t n, bool lower, bool to_nan, T* A) {
+std::int64_t cholesky_of(std::int64_t n, bool lower, std::int64_t to_nan, T* A) {
   const std::int64_t failed = factor(n, lower, A);
   if (failed) {
-    if (!to_nan) return failed;
+    if (to_nan == 0 || (to_nan == 2 && std::isfinite(A[(failed - 1) * (n + 1)]))) return failed;
     std::fill(A, A + n * n, std::numeric_limits<T>::quiet_NaN());
     return 0;
   }
@@ -124,7 +126,7 @@ static int64_t bt_cholesky_$S(int64_t n, int64_t lower, int64_t to_nan, $T *A) {
       } else if (sum > 0) {
         A[i * down + j * across] = ($T)sqrt((double)sum);
       } else {
-        if (!to_nan) return i + 1;
+        if (to_nan == 0 || (to_nan == 2 && isfinite(sum))) return i + 1;
         for (int64_t k = 0; k < n * n; ++k) A[k] = NAN;
         return 0;
       }
@@ -216,7 +218,7 @@ static int64_t bt_solve_triangular_$S(int64_t n, int64_t k, int64_t lower, int64
 
 #define BITALE_LAPACK(suffix, T)                                                                                    \
   std::int64_t bt_cholesky_##suffix(std::int64_t n, std::int64_t lower, std::int64_t to_nan, T* A) noexcept {       \
-    return bitale::runtime::cholesky_of(n, lower != 0, to_nan != 0, A);                                             \
+    return bitale::runtime::cholesky_of(n, lower != 0, to_nan, A);                                                  \
   }                                                                                                                 \
   std::int64_t bt_solve_triangular_##suffix(std::int64_t n, std::int64_t k, std::int64_t lower, std::int64_t trans, \
                                             std::int64_t unit, std::int64_t to_nan, const T* A, T* B) noexcept {    \

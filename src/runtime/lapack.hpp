@@ -27,10 +27,10 @@ std::int64_t bt_solve_triangular_f32(std::int64_t n, std::int64_t k, std::int64_
 namespace bitale::runtime {
 
 // The same, by type.
-inline std::int64_t cholesky(std::int64_t n, bool lower, bool to_nan, double* A) {
+inline std::int64_t cholesky(std::int64_t n, bool lower, std::int64_t to_nan, double* A) {
   return bt_cholesky_f64(n, lower, to_nan, A);
 }
-inline std::int64_t cholesky(std::int64_t n, bool lower, bool to_nan, float* A) {
+inline std::int64_t cholesky(std::int64_t n, bool lower, std::int64_t to_nan, float* A) {
   return bt_cholesky_f32(n, lower, to_nan, A);
 }
 inline std::int64_t solve_triangular(std::int64_t n, std::int64_t k, bool lower, bool trans, bool unit, bool to_nan,

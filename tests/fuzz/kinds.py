@@ -573,6 +573,8 @@ def _well_conditioned(g: Generator) -> tuple[str, str]:
 @kind(4)
 def factored(g: Generator) -> str:
     matrix, x = _well_conditioned(g)
+    if g.chance(0.2):
+        matrix = f"pt.assume({matrix}, {g.choice(['positive_definite', 'symmetric'])}=True)"
     lower = g.choice([True, False])
     factor = f"pt.linalg.cholesky({matrix}, lower={lower}, on_error='nan')"
     if g.chance(0.3):

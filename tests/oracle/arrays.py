@@ -477,6 +477,11 @@ def outer(x: Any, y: Any) -> Val:
 
 
 @formula()
+def assume(x: Any, **facts: Any) -> Val:
+    return val(x)
+
+
+@formula()
 def tril(m: Any, k: int = 0) -> Val:
     return keep(m, np.tril, k)
 

@@ -204,6 +204,11 @@ def _specify_shape(attributes: dict[str, Any], inputs: list[Val], node: Any) -> 
     return [arrays.specify_shape(x, wanted)]
 
 
+@op("SpecifyAssumptions")
+def _specify_assumptions(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [inputs[0]]
+
+
 @op("RuntimeBroadcast")
 def _runtime_broadcast(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
     x, shape = inputs[0], list(inputs[0].shape)

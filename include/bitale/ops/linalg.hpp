@@ -42,7 +42,8 @@ Variable matrix_transpose(const Operand& x);
 // ---- factors --------------------------------------------------------------------------------------------------------
 
 // What happens to a matrix that is not positive definite, or has a nan: a LinAlgError, or a factor that is all nan.
-enum class OnError { Raise, Nan };
+// RaiseIfFinite, of Cholesky factors: the error, but nan of what has a nan or an infinity, as solve has it.
+enum class OnError { Raise, Nan, RaiseIfFinite };
 // L with L L^T = x, lower triangular; or U with U^T U = x. Only that triangle of x is read, so the gradient is
 // triangular as well (Murray 2016, arXiv:1602.07527).
 Variable cholesky(const Operand& x, bool lower = true, OnError on_error = OnError::Raise);

@@ -1,0 +1,42 @@
+// Statements about matrices (assume) become facts that the graph keeps, so that no node stands between what rules look
+// for, and the matrix is one variable whether a statement was made at that place or at another.
+#include "bitale/ops/assume.hpp"
+#include "bitale/rewriting/passes.hpp"
+#include "bitale/rewriting/rules.hpp"
+#include "rules/matrices.hpp"
+
+namespace bitale::rewriting {
+
+namespace {
+
+void drain(FunctionGraph& graph) {
+  const RuleScope scope("drain_specify_assumptions");
+  Variables stated;
+  Replacements pairs;
+  for (std::size_t slot = 0; slot < graph.slot_count(); ++slot) {
+    const Apply node = graph.at_slot(slot);
+    if (!node || node.output_count() != 1) continue;
+    const auto facts = stated_facts(node.output());
+    if (!facts) continue;
+    const Variable x = without_statements(node.output());
+    add_statement(graph, x, *facts);
+    stated.push_back(x);
+    pairs.emplace_back(node.output(), x);
+  }
+  if (pairs.empty()) return;
+  graph.replace_all(pairs, "drain_specify_assumptions");
+  for (auto& x : stated)
+    if (graph.contains(x)) structure_of(graph, x);  // an error where statements contradict what is known
+}
+
+const RegisterPasses register_drain({
+    {"drain_specify_assumptions",
+     0.8,
+     {"fast_run", "fast_compile"},
+     "What `assume` states of a matrix becomes a fact that the graph keeps of it, and the statement's node goes.",
+     drain},
+});
+
+}  // namespace
+
+}  // namespace bitale::rewriting

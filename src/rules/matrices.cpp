@@ -1,0 +1,151 @@
+#include "rules/matrices.hpp"
+
+#include <algorithm>
+
+#include "ops/blockwise.hpp"
+#include "ops/dimshuffle.hpp"
+#include "ops/dot.hpp"
+#include "ops/from_attributes.hpp"
+#include "ops/lengths.hpp"
+
+namespace bitale::rewriting {
+
+const Op* core_op(const Variable& v) {
+  const Op* op = v.owner_op();
+  const auto* batch = op_as<Blockwise>(v);
+  return batch ? batch->core.get() : op;
+}
+
+bool is_matrix_op(const Variable& v, std::string_view name) {
+  const Op* op = core_op(v);
+  return op && op->name() == name;
+}
+
+Rule& matrix_rule(Rules& rules, std::string name, std::vector<std::string> ops, NodeFunction function) {
+  std::vector<std::string> roots = ops;
+  roots.emplace_back("Blockwise");
+  const auto of_these = [ops = std::move(ops), function = std::move(function)](FunctionGraph& graph,
+                                                                               const Apply& node) {
+    const std::string_view name = core_op(node.output(0))->name();
+    return std::ranges::find(ops, name) == ops.end() ? std::nullopt : function(graph, node);
+  };
+  return rules.function(std::move(name), Root::names(std::move(roots)), of_these);
+}
+
+namespace {
+
+OnError on_error_of(const Attributes& attributes) {
+  const auto name = required_attribute<std::string>(attributes, "on_error");
+  return name == "raise" ? OnError::Raise : name == "nan" ? OnError::Nan : OnError::RaiseIfFinite;
+}
+
+std::optional<System> system_of(const Variable& v, std::string_view name) {
+  if (!is_matrix_op(v, name)) return std::nullopt;
+  const Attributes attributes = core_op(v)->attributes();
+  const Apply node = v.owner();
+  return System{.a = node.input(0),
+                .b = node.input(1),
+                .trans = required_attribute<bool>(attributes, "trans"),
+                .lower = optional_attribute<bool>(attributes, "lower").value_or(false),
+                .unit_diagonal = optional_attribute<bool>(attributes, "unit_diagonal").value_or(false),
+                .b_ndim = required_attribute<int>(attributes, "b_ndim"),
+                .on_error = on_error_of(attributes)};
+}
+
+}  // namespace
+
+std::optional<System> as_system(const Variable& v) { return system_of(v, "Solve"); }
+std::optional<System> as_triangular_system(const Variable& v) { return system_of(v, "SolveTriangular"); }
+
+Variable solution(const System& s) {
+  return solve(s.a, s.b, {.transposed = s.trans, .b_ndim = s.b_ndim, .on_error = s.on_error});
+}
+Variable triangular_solution(const System& s) {
+  return solve_triangular(s.a, s.b,
+                          {.lower = s.lower,
+                           .trans = s.trans,
+                           .unit_diagonal = s.unit_diagonal,
+                           .b_ndim = s.b_ndim,
+                           .on_error = s.on_error});
+}
+
+std::optional<Variable> as_inverse(FunctionGraph& graph, const Variable& v) {
+  const auto system = as_system(v);
+  if (!system || system->b_ndim != 2 || !structure_of(graph, system->b).is_identity()) return std::nullopt;
+  return system->trans ? matrices_transposed(system->a) : system->a;
+}
+
+std::optional<CholeskyFactor> as_cholesky(const Variable& v) {
+  if (!is_matrix_op(v, "Cholesky")) return std::nullopt;
+  const Attributes attributes = core_op(v)->attributes();
+  return CholeskyFactor{v.owner().input(0), required_attribute<bool>(attributes, "lower"), on_error_of(attributes)};
+}
+
+Variable lower_factor(FunctionGraph& graph, const Variable& a, OnError otherwise) {
+  if (graph.contains(a))
+    for (auto& client : graph.clients(a)) {
+      const auto factor = client.node ? as_cholesky(Apply::of(client.node).output(0)) : std::nullopt;
+      if (factor) return cholesky(a, true, factor->on_error);
+    }
+  return cholesky(a, true, otherwise == OnError::Nan ? OnError::Nan : OnError::RaiseIfFinite);
+}
+
+std::optional<Variable> transposed_matrix(const Variable& v) {
+  const auto* shuffle = op_as<DimShuffle>(v);
+  const int rank = v.ndim();
+  if (!shuffle || rank < 2 || shuffle->input_ndim != rank) return std::nullopt;
+  for (int axis = 0; axis < rank; ++axis) {
+    const int from = axis == rank - 2 ? rank - 1 : axis == rank - 1 ? rank - 2 : axis;
+    if (shuffle->new_order[std::size_t(axis)] != from) return std::nullopt;
+  }
+  return v.owner().input(0);
+}
+
+Variable matrices_transposed(const Variable& v) {
+  if (const auto before = transposed_matrix(v)) return *before;
+  return matrix_transpose(v);
+}
+
+bool are_transposes(const Variable& x, const Variable& y) {
+  const auto of_x = transposed_matrix(x), of_y = transposed_matrix(y);
+  return (of_x && of_x->same_as(y)) || (of_y && of_y->same_as(x));
+}
+
+bool is_product(const Variable& v) { return op_as<Dot>(v) || op_as<BatchedDot>(v); }
+
+Variable diagonal_of(const Variable& a) { return diagonal(a, 0, -2, -1); }
+
+std::optional<Structure> stated_facts(const Variable& v) {
+  const Op* op = v.owner_op();
+  if (!op || op->name() != "SpecifyAssumptions") return std::nullopt;
+  return Structure::parse(required_attribute<std::string>(op->attributes(), "facts"));
+}
+Variable without_statements(Variable v) {
+  while (v.owner_op() && v.owner_op()->name() == "SpecifyAssumptions") v = v.owner().input(0);
+  return v;
+}
+
+Structure structure_of_square(FunctionGraph& graph, const Variable& a) {
+  Structure known = structure_of(graph, a);
+  known.add(Fact::Square);
+  return known;
+}
+
+bool is_square(FunctionGraph& graph, const Variable& v) {
+  const Dims& shape = v.static_shape();
+  if (shape.size() < 2) return false;
+  const std::int64_t rows = shape[shape.size() - 2], columns = shape.back();
+  if (rows != unknown_length && columns != unknown_length) return rows == columns;
+  if (structure_of(graph, v).is(Fact::Square)) return true;
+  return is_same_length(length_of(v, v.ndim() - 2), length_of(v, v.ndim() - 1));
+}
+
+Variable sample_batch() { return sample_leaf(DType::Float64, {2, any_length, any_length}); }
+Variable sample_regular(const Variable& x) { return x + 5.0 * eye(length_of(x, x.ndim() - 1), {}, 0, DType::Float64); }
+Variable sample_definite(const Variable& x) {
+  const Variable product = matmul(x, matrix_transpose(x));
+  return assume(product + eye(length_of(x, x.ndim() - 1), {}, 0, DType::Float64), Structure{Fact::PositiveDefinite});
+}
+Variable sample_lower(const Variable& x) { return tril(sample_regular(x)); }
+
+}  // namespace bitale::rewriting

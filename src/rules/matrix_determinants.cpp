@@ -1,0 +1,169 @@
+// Determinants, and their logarithms, by structure and by factors that others need as well.
+#include "ops/from_attributes.hpp"
+#include "ops/lengths.hpp"
+#include "rules/matrices.hpp"
+
+namespace bitale::rewriting {
+
+namespace {
+
+bool is_logarithmic(const Apply& node) { return node.output_count() == 2; }
+const Variable& matrix_of(const Apply& node) { return node.input(0); }
+Axes over_last(const Variable& v) { return Axes{{v.ndim() - 1}}; }
+
+std::optional<Variables> fitted(const Apply& node, const Variable& first, const Variable& second = {}) {
+  const auto a = fit(first, node.output(0));
+  if (!second) return one(a);
+  const auto b = fit(second, node.output(1));
+  if (!a || !b) return std::nullopt;
+  return Variables{*a, *b};
+}
+
+// Of a matrix with these numbers on its diagonal, and zeros above or below.
+std::optional<Variables> of_diagonal(const Apply& node, const Variable& d) {
+  if (!is_logarithmic(node)) return fitted(node, prod(d, over_last(d)));
+  return fitted(node, prod(sign(d), over_last(d)), sum(log(abs(d)), over_last(d)));
+}
+
+std::optional<Variables> determinant_of_triangle(FunctionGraph& graph, const Apply& node) {
+  const Variable& a = matrix_of(node);
+  if (!structure_of(graph, a).is_triangular()) return std::nullopt;
+  return of_diagonal(node, diagonal_of(a));
+}
+
+std::optional<Variables> determinant_of_product(FunctionGraph& graph, const Apply& node) {
+  const Variable& a = matrix_of(node);
+  if (!is_product(a)) return std::nullopt;
+  const Variable left = a.owner().input(0), right = a.owner().input(1);
+  if (left.ndim() < 2 || right.ndim() < 2 || (!is_square(graph, left) && !is_square(graph, right)))
+    return std::nullopt;  // if one of both is square, the other one is, since their product is
+  if (!is_logarithmic(node)) return fitted(node, det(left) * det(right));
+  const auto first = slogdet(left), second = slogdet(right);
+  return fitted(node, first.sign * second.sign, first.logabsdet + second.logabsdet);
+}
+
+std::optional<Variables> determinant_of_transposed(FunctionGraph&, const Apply& node) {
+  const auto a = transposed_matrix(matrix_of(node));
+  if (!a) return std::nullopt;
+  if (!is_logarithmic(node)) return fitted(node, det(*a));
+  const auto [sign, logarithm] = slogdet(*a);
+  return fitted(node, sign, logarithm);
+}
+
+std::optional<Variables> determinant_of_inverse(FunctionGraph& graph, const Apply& node) {
+  const auto a = as_inverse(graph, matrix_of(node));
+  if (!a) return std::nullopt;
+  if (!is_logarithmic(node)) return fitted(node, reciprocal(det(*a)));
+  const auto [sign, logarithm] = slogdet(*a);
+  return fitted(node, sign, neg(logarithm));
+}
+
+// By the Cholesky factor, which a system with the same matrix needs, too.
+std::optional<Variables> determinant_of_definite(FunctionGraph& graph, const Apply& node) {
+  const Variable& a = matrix_of(node);
+  const Structure known = structure_of_square(graph, a);
+  if (!known.is(Fact::PositiveDefinite) || known.is(Fact::Diagonal)) return std::nullopt;
+  const Variable d = diagonal_of(lower_factor(graph, a, OnError::Raise));
+  if (!is_logarithmic(node)) return fitted(node, sqr(prod(d, over_last(d))));
+  const Variable logarithm = constant_like(2, d.dtype()) * sum(log(d), over_last(d));
+  return fitted(node, switch_(isnan(logarithm), logarithm, constant_like(1, d.dtype())), logarithm);
+}
+
+// ---- logarithms -----------------------------------------------------------------------------------------------------
+
+// log|det A| and log det A do not overflow as det A does.
+std::optional<Variables> logarithm_of_determinant(FunctionGraph&, const Apply& node) {
+  const Variable& x = node.input(0);
+  if (is_matrix_op(x, "Det")) {  // nan where the determinant is negative
+    const auto [sign, logarithm] = slogdet(x.owner().input(0));
+    const Variable nan = constant_like(std::numeric_limits<double>::quiet_NaN(), logarithm.dtype());
+    return one(fit(switch_(lt(sign, 0), nan, logarithm), node.output()));
+  }
+  if (!is_elemwise(x, "abs") || !is_matrix_op(x.owner().input(0), "Det")) return std::nullopt;
+  return one(fit(slogdet(x.owner().input(0).owner().input(0)).logabsdet, node.output()));
+}
+
+std::optional<Variables> sign_of_determinant(FunctionGraph& graph, const Apply& node) {
+  const Variable& x = node.input(0);
+  if (!is_matrix_op(x, "Det")) return std::nullopt;
+  // only beside a logarithm: alone, the sign is as cheap of the determinant
+  for (auto& client : graph.clients(x.owner().input(0)))
+    if (client.node && is_matrix_op(Apply::of(client.node).output(0), "SLogDet"))
+      return one(fit(slogdet(x.owner().input(0)).sign, node.output()));
+  return std::nullopt;
+}
+
+// ---- declarations ---------------------------------------------------------------------------------------------------
+
+// Both the determinant and its sign and logarithm.
+void declare(Rule& rule, const std::function<Variable()>& matrix) {
+  rule.sample([=] { return det(matrix()); }).sample([=] { return slogdet(matrix()).logabsdet; }).sample([=] {
+    return slogdet(matrix()).sign;
+  });
+}
+Variable sample_square() { return sample_regular(sample_leaf(DType::Float64, {3, 3})); }
+
+void declare_determinants(Rules& rules) {
+  const std::vector<std::string> determinants{"Det", "SLogDet"};
+  Rule& triangle = matrix_rule(rules, "determinant_of_triangle", determinants, determinant_of_triangle)
+                       .doc("The determinant of a triangular or diagonal matrix is the product of its diagonal.")
+                       .tags(canonicalize, stabilize, structural, "det_of_triangular", "det_of_factorized_matrix")
+                       .differs_at(not_finite);
+  declare(triangle, [] { return sample_lower(sample_matrix()); });
+  declare(triangle, [] { return triu(sample_batch() - 0.3); });
+  declare(triangle, [] { return diag(sample_vector()); });
+  Rule& product = matrix_rule(rules, "determinant_of_product", determinants, determinant_of_product)
+                      .doc("The determinant of a product of square matrices is the product of their determinants.")
+                      .tags(canonicalize, structural)
+                      .differs_at(not_finite);
+  declare(product, [] { return dot(sample_square(), sample_lower(sample_leaf(DType::Float64, {3, 3}))); });
+  declare(product, [] {
+    const Variable l = sample_lower(sample_matrix());
+    return dot(l, transpose(l));
+  });
+  Rule& transposed = matrix_rule(rules, "determinant_of_transposed", determinants, determinant_of_transposed)
+                         .doc("A transposed matrix has the same determinant.")
+                         .tags(canonicalize, structural)
+                         .differs_at(not_finite);
+  declare(transposed, [] { return transpose(sample_regular(sample_matrix())); });
+  Rule& inverse = matrix_rule(rules, "determinant_of_inverse", determinants, determinant_of_inverse)
+                      .doc("The determinant of an inverse is the reciprocal. A singular matrix is no error then.")
+                      .tags(canonicalize, stabilize, structural, "det_of_inv")
+                      .wider_domain()
+                      .differs_at(not_finite);
+  declare(inverse, [] { return inv(sample_regular(sample_matrix())); });
+  Rule& definite =
+      matrix_rule(rules, "determinant_of_definite", determinants, determinant_of_definite)
+          .doc(
+              "The determinant of a positive definite matrix is taken from its Cholesky factor. A matrix that is not, "
+              "although it was stated, is an error.")
+          .tags(specialize, structural, "det_of_matrix_factorized_elsewhere")
+          .differs_at(not_finite);
+  declare(definite, [] { return sample_definite(sample_matrix()); });
+  rules.function("logarithm_of_determinant", Root::scalar({"log"}), logarithm_of_determinant)
+      .doc(
+          "The logarithm of a determinant, or of its absolute value, is computed without the determinant, which "
+          "overflows for large matrices.")
+      .tags(canonicalize, stabilize, specialize, "slogdet_specialization")
+      .with_input(Root::names({"Det", "Blockwise", "abs"}))
+      .wider_domain()
+      .differs_at(not_finite)
+      .sample([] { return log(det(sample_definite(sample_matrix()))); })
+      .sample([] { return log(abs(det(sample_regular(sample_matrix())))); })
+      .sample([] { return log(abs(det(sample_regular(sample_batch())))); });
+  rules.function("sign_of_determinant", Root::scalar({"sign"}), sign_of_determinant)
+      .doc("The sign of a determinant is computed along with its logarithm, if that is in the graph.")
+      .tags(specialize, structural)
+      .with_input(Root::names({"Det", "Blockwise"}))
+      .differs_at(not_finite)
+      .sample([] {
+        const Variable a = sample_regular(sample_matrix());
+        return sign(det(a)) * slogdet(a).logabsdet;
+      });
+}
+
+const RegisterRules register_determinants("matrix determinants", declare_determinants);
+
+}  // namespace
+
+}  // namespace bitale::rewriting

@@ -1,0 +1,261 @@
+// Factors and eigenvalues of matrices whose structure gives them away: of diagonal matrices, and of products of
+// factors.
+#include "bitale/ops/ordered.hpp"
+#include "bitale/ops/search.hpp"
+#include "ops/from_attributes.hpp"
+#include "ops/lengths.hpp"
+#include "rules/matrices.hpp"
+
+namespace bitale::rewriting {
+
+namespace {
+
+// d along the columns of each matrix.
+Variable times_columns(const Variable& a, const Variable& d) { return a * expand_dims(d, d.ndim() - 1); }
+// The diagonal matrices of vectors, of one or of a batch.
+Variable diagonal_matrices(const Variable& d) {
+  const Variable unit = eye(length_of(d, d.ndim() - 1), {}, 0, DType::Bool);
+  return switch_(unit, expand_dims(d, d.ndim()), constant_like(0, d.dtype()));
+}
+
+// The identity, but nan where d is.
+Variable unit_of(const Variable& d) {
+  return diagonal_matrices(d * constant_like(0, d.dtype()) + constant_like(1, d.dtype()));
+}
+
+// ---- Cholesky factors -----------------------------------------------------------------------------------------------
+
+// L L^T, or U^T U, which is the same with L = U^T: L, with columns of the other sign where the diagonal is negative.
+std::optional<Variables> cholesky_of_product(FunctionGraph& graph, const Apply& node) {
+  const auto factor = as_cholesky(node.output());
+  if (!factor || !is_product(factor->of)) return std::nullopt;
+  const Variable left = factor->of.owner().input(0), right = factor->of.owner().input(1);
+  if (left.ndim() < 2 || !are_transposes(left, right) || !is_square(graph, left)) return std::nullopt;
+  const Structure known = structure_of(graph, left);
+  if (!known.is(Fact::LowerTriangular) || !known.is(Fact::PositiveDiagonal)) return std::nullopt;
+  return one(fit(factor->lower ? left : right, node.output()));
+}
+
+std::optional<Variables> cholesky_of_diagonal(FunctionGraph& graph, const Apply& node) {
+  const auto factor = as_cholesky(node.output());
+  if (!factor) return std::nullopt;
+  const Structure known = structure_of_square(graph, factor->of);
+  if (known.is_identity()) return one(fit(factor->of, node.output()));
+  if (!known.is(Fact::Diagonal) || !known.is(Fact::PositiveDiagonal)) return std::nullopt;
+  return one(fit(diagonal_matrices(sqrt(diagonal_of(factor->of))), node.output()));
+}
+
+// Both triangles are the other one's transpose, and a is factored once.
+std::optional<Variables> upper_factor_of_lower(FunctionGraph& graph, const Apply& node) {
+  const auto factor = as_cholesky(node.output());
+  if (!factor || factor->lower || !structure_of_square(graph, factor->of).is(Fact::Symmetric)) return std::nullopt;
+  return one(fit(matrices_transposed(cholesky(factor->of, true, factor->on_error)), node.output()));
+}
+
+// ---- decompositions of diagonal matrices ----------------------------------------------------------------------------
+
+// The diagonal of the node's matrix. Some decompositions take matrices that are not square.
+std::optional<Variable> diagonal_input(FunctionGraph& graph, const Apply& node, bool always_square = true) {
+  const Variable& a = node.input(0);
+  const Structure known = always_square ? structure_of_square(graph, a) : structure_of(graph, a);
+  return known.is(Fact::Diagonal) ? std::optional(diagonal_of(a)) : std::nullopt;
+}
+
+Variable vectors_along(const Variable& places, const Variable& like) {
+  // column j is the unit vector of place j
+  const Variable rows = expand_dims(arange(length_of(places, places.ndim() - 1)), 1);
+  return cast(eq(rows, expand_dims(places, places.ndim() - 1)), like.dtype());
+}
+
+std::optional<Variables> eigenvalues_of_diagonal(FunctionGraph& graph, const Apply& node) {
+  const auto d = diagonal_input(graph, node);
+  if (!d || node.inputs().size() != 1) return std::nullopt;
+  const bool has_vectors = node.output_count() == 2;
+  if (!has_vectors) return one(fit(sort(*d, d->ndim() - 1), node.output()));
+  const Variable places = argsort(*d, d->ndim() - 1);
+  const auto values = fit(take_along_axis(*d, places, d->ndim() - 1), node.output(0));
+  const auto vectors = fit(vectors_along(places, node.output(1)), node.output(1));
+  if (!values || !vectors) return std::nullopt;
+  return Variables{*values, *vectors};
+}
+
+std::optional<Variables> singular_values_of_diagonal(FunctionGraph& graph, const Apply& node) {
+  const auto d = diagonal_input(graph, node, false);
+  if (!d) return std::nullopt;
+  const int last = d->ndim() - 1;
+  if (node.output_count() == 1) return one(fit(neg(sort(neg(abs(*d)), last)), node.output()));
+  const Variable places = argsort(neg(abs(*d)), last);
+  const Variable sorted = take_along_axis(*d, places, last);
+  const Variable vectors = vectors_along(places, node.output(0));
+  const Variable signs = switch_(lt(sorted, 0), constant_like(-1, d->dtype()), constant_like(1, d->dtype()));
+  const auto u = fit(times_columns(vectors, signs), node.output(0));
+  const auto s = fit(abs(sorted), node.output(1));
+  const auto vt = fit(matrix_transpose(vectors), node.output(2));
+  if (!u || !s || !vt) return std::nullopt;
+  return Variables{*u, *s, *vt};
+}
+
+std::optional<Variables> exponential_of_diagonal(FunctionGraph& graph, const Apply& node) {
+  const auto d = diagonal_input(graph, node);
+  return d ? one(fit(diagonal_matrices(exp(*d)), node.output())) : std::nullopt;
+}
+
+std::optional<Variables> schur_of_diagonal(FunctionGraph& graph, const Apply& node) {
+  const auto d = diagonal_input(graph, node);
+  if (!d || !required_attribute<std::string>(core_op(node.output(0))->attributes(), "sort").empty())
+    return std::nullopt;
+  const auto z = fit(unit_of(*d), node.output(1));
+  if (!z) return std::nullopt;
+  return Variables{node.input(0), *z};
+}
+
+std::optional<Variables> qr_of_diagonal(FunctionGraph& graph, const Apply& node) {
+  const auto d = diagonal_input(graph, node, false);
+  if (!d) return std::nullopt;
+  const Attributes attributes = core_op(node.output(0))->attributes();
+  const auto mode = required_attribute<std::string>(attributes, "mode");
+  if (required_attribute<bool>(attributes, "pivoting") || mode == "raw") return std::nullopt;
+  if (mode == "r") return one(fit(node.input(0), node.output()));
+  const auto q = fit(unit_of(*d), node.output(0)), r = fit(node.input(0), node.output(1));
+  if (!q || !r) return std::nullopt;
+  return Variables{*q, *r};
+}
+
+std::optional<Variables> lu_of_diagonal(FunctionGraph& graph, const Apply& node) {
+  const auto d = diagonal_input(graph, node, false);
+  if (!d) return std::nullopt;
+  const auto factors = fit(node.input(0), node.output(0));
+  const auto pivots = fit(cast(arange(length_of(*d, d->ndim() - 1)), DType::Int32), node.output(1));
+  if (!factors || !pivots) return std::nullopt;
+  return Variables{*factors, *pivots};
+}
+
+// ---- one decomposition for all --------------------------------------------------------------------------------------
+
+// Values alone, where a decomposition of the same matrix gives them along with vectors.
+std::optional<Variables> values_of_decomposition(FunctionGraph& graph, const Apply& node) {
+  if (node.output_count() != 1) return std::nullopt;
+  const bool singular = is_matrix_op(node.output(), "SVD");
+  const std::string_view whole = singular ? "SVD" : "Eigh";
+  for (auto& client : graph.clients(node.input(0))) {
+    if (!client.node || client.node == node.node()) continue;
+    const Apply other = Apply::of(client.node);
+    if (other.output_count() == 1 || !is_matrix_op(other.output(0), whole)) continue;
+    if (singular) return one(fit(other.output(1), node.output()));
+    const auto lower = [](const Apply& of) {
+      return required_attribute<bool>(core_op(of.output(0))->attributes(), "lower");
+    };
+    if (lower(other) == lower(node)) return one(fit(other.output(0), node.output()));
+  }
+  return std::nullopt;
+}
+
+// ---- declarations ---------------------------------------------------------------------------------------------------
+
+Variable sample_diagonal() { return diag(exp(sample_vector())); }
+// Of any sign, not in order.
+Variable sample_indefinite_diagonal() { return diag(sin(exp(sample_vector() * 3.0))); }
+Variable sample_batch_of_diagonals() {
+  const Variable x = sample_batch();
+  return tril(triu(matmul(x, matrix_transpose(x))));
+}
+
+void declare_factors(Rules& rules) {
+  matrix_rule(rules, "cholesky_of_product", {"Cholesky"}, cholesky_of_product)
+      .doc("The Cholesky factor of L @ L.T is L, for a triangle with a diagonal that is known to be positive.")
+      .tags(canonicalize, stabilize, structural, "cholesky_ldotlt")
+      .differs_at(not_finite)
+      .sample([] {
+        const Variable x = sample_matrix();
+        const Variable l = switch_(eye(length_of(x, 0), {}, 0, DType::Bool), exp(x), tril(x));
+        return cholesky(dot(l, transpose(l)));
+      })
+      .sample([] {
+        const Variable l = cholesky(sample_definite(sample_matrix()));
+        return cholesky(dot(l, transpose(l)), false);
+      })
+      .sample([] {
+        const Variable u = cholesky(sample_definite(sample_batch()), false);
+        return cholesky(matmul(matrix_transpose(u), u));
+      });
+  matrix_rule(rules, "cholesky_of_diagonal", {"Cholesky"}, cholesky_of_diagonal)
+      .doc(
+          "The Cholesky factor of a diagonal matrix that is known to be positive definite has the roots on its "
+          "diagonal.")
+      .tags(canonicalize, stabilize, structural, "cholesky_of_diag")
+      .differs_at(not_finite)
+      .sample([] { return cholesky(sample_diagonal()); })
+      .sample([] { return cholesky(sample_diagonal(), false); });
+  matrix_rule(rules, "upper_factor_of_lower", {"Cholesky"}, upper_factor_of_lower)
+      .doc(
+          "The upper Cholesky factor of a symmetric matrix is the lower one's transpose, so that there is one of both.")
+      .tags(canonicalize, structural)
+      .differs_at(not_finite)
+      .sample([] { return cholesky(sample_definite(sample_matrix()), false); })
+      .sample([] { return cholesky(sample_definite(sample_batch()), false); });
+  matrix_rule(rules, "eigenvalues_of_diagonal", {"Eigh", "Eigvalsh"}, eigenvalues_of_diagonal)
+      .doc("Eigenvalues of a diagonal matrix are its elements, sorted, and its eigenvectors unit vectors.")
+      .tags(canonicalize, stabilize, structural, "eigh_of_diag", "eigvalsh_of_diag")
+      .differs_at(not_finite)
+      .sample([] { return eigvalsh(sample_indefinite_diagonal()); })
+      .sample([] { return eigh(sample_indefinite_diagonal()).values; })
+      .sample([] { return abs(eigh(sample_indefinite_diagonal()).vectors); })
+      .sample([] { return eigvalsh(sample_batch_of_diagonals()); });
+  matrix_rule(rules, "singular_values_of_diagonal", {"SVD"}, singular_values_of_diagonal)
+      .doc("Singular values of a diagonal matrix are the absolute values of its elements, sorted.")
+      .tags(canonicalize, stabilize, structural, "svd_of_diag")
+      .differs_at(not_finite)
+      .sample([] { return svdvals(sample_indefinite_diagonal()); })
+      .sample([] {
+        const auto [u, s, vt] = svd(sample_indefinite_diagonal());
+        return dot(u * s, vt);
+      })
+      .sample([] {
+        const auto [u, s, vt] = svd(sample_batch_of_diagonals(), false);
+        return matmul(u * expand_dims(s, 1), vt);
+      });
+  matrix_rule(rules, "exponential_of_diagonal", {"Expm"}, exponential_of_diagonal)
+      .doc("The exponential of a diagonal matrix is that of its diagonal.")
+      .tags(canonicalize, stabilize, structural, "expm_of_diag")
+      .differs_at(not_finite)
+      .sample([] { return expm(sample_indefinite_diagonal()); })
+      .sample([] { return expm(sample_batch_of_diagonals()); });
+  matrix_rule(rules, "schur_of_diagonal", {"Schur"}, schur_of_diagonal)
+      .doc("A diagonal matrix is its own Schur form.")
+      .tags(canonicalize, stabilize, structural, "schur_of_diag")
+      .differs_at(not_finite)
+      .sample([] { return schur(sample_indefinite_diagonal()).upper; })
+      .sample([] { return schur(sample_batch_of_diagonals()).z; });
+  matrix_rule(rules, "qr_of_diagonal", {"QR"}, qr_of_diagonal)
+      .doc("A diagonal matrix is its own R, and Q the identity.")
+      .tags(canonicalize, stabilize, structural, "qr_of_diag")
+      .differs_at(not_finite)
+      .sample([] { return qr(sample_indefinite_diagonal())[0]; })
+      .sample([] { return qr(sample_indefinite_diagonal())[1]; })
+      .sample([] { return qr(sample_batch_of_diagonals(), "r")[0]; });
+  matrix_rule(rules, "lu_of_diagonal", {"LUFactor"}, lu_of_diagonal)
+      .doc("A diagonal matrix is its own LU factors, and no rows are exchanged.")
+      .tags(canonicalize, stabilize, structural, "lu_of_diag", "lu_factor_of_diag")
+      .differs_at(not_finite)
+      .sample([] { return lu_factor(sample_indefinite_diagonal()).factors; })
+      .sample([] { return lu_factor(sample_indefinite_diagonal()).pivots; })
+      .sample([] { return lu_factor(sample_batch_of_diagonals()).factors; });
+  matrix_rule(rules, "values_of_decomposition", {"SVD", "Eigvalsh"}, values_of_decomposition)
+      .doc("Singular values or eigenvalues are taken from a decomposition of the matrix that gives vectors, too.")
+      .tags(canonicalize, stabilize, specialize, structural, "svd_uv_merge")
+      .differs_at(not_finite)
+      .sample([] {
+        const Variable x = sample_matrix();
+        return svdvals(x) + abs(svd(x, false).u);
+      })
+      .sample([] {
+        const Variable x = sample_batch();
+        return eigvalsh(x) + abs(eigh(x).values);
+      });
+}
+
+const RegisterRules register_factors("matrix factors", declare_factors);
+
+}  // namespace
+
+}  // namespace bitale::rewriting

@@ -1,0 +1,288 @@
+// Systems of equations and inverses, by what is known of their matrices.
+#include "bitale/ops/debugging.hpp"
+#include "ops/dimshuffle.hpp"
+#include "ops/lengths.hpp"
+#include "rules/matrices.hpp"
+
+namespace bitale::rewriting {
+
+namespace {
+
+// b with d along the rows of its matrices.
+Variable divided_by_rows(const System& s, const Variable& d) {
+  return s.b_ndim == 1 ? s.b / d : s.b / expand_dims(d, d.ndim());
+}
+
+// The diagonal of a system's matrix. One with a 0 is singular: an error, or nan in the solution.
+Variable regular_diagonal(FunctionGraph& graph, const System& s) {
+  const Variable d = diagonal_of(s.a);
+  if (structure_of_square(graph, s.a).is(Fact::PositiveDiagonal)) return d;
+  const Variable is_regular = all(neq(d, 0), Axes{{d.ndim() - 1}});
+  if (s.on_error == OnError::Nan)
+    return switch_(expand_dims(is_regular, d.ndim() - 1), d,
+                   constant_like(std::numeric_limits<double>::quiet_NaN(), d.dtype()));
+  return check_and_raise(d, {all(is_regular)}, "LinAlgError",
+                         "solve: the matrix is singular: its diagonal has a 0; on_error=\"nan\" gives nan instead");
+}
+
+// ---- inverses -------------------------------------------------------------------------------------------------------
+
+// inv(A) b is the solution of A x = b, and b inv(A) that of x A = b.
+std::optional<Variables> product_with_inverse(FunctionGraph& graph, const Apply& node) {
+  const Variable &x = node.input(0), &y = node.input(1);
+  if (const auto a = as_inverse(graph, x))
+    return one(fit(solve(*a, y, {.b_ndim = y.ndim() == 1 ? 1 : 2, .on_error = as_system(x)->on_error}), node.output()));
+  const auto a = as_inverse(graph, y);
+  if (!a) return std::nullopt;
+  const OnError on_error = as_system(y)->on_error;
+  if (x.ndim() == 1)
+    return one(fit(solve(*a, x, {.transposed = true, .b_ndim = 1, .on_error = on_error}), node.output()));
+  const Variable transposed =
+      solve(*a, matrices_transposed(x), {.transposed = true, .b_ndim = 2, .on_error = on_error});
+  return one(fit(matrices_transposed(transposed), node.output()));
+}
+
+std::optional<Variables> transpose_of_inverse(FunctionGraph& graph, const Apply& node) {
+  const auto inverse = transposed_matrix(node.output());
+  if (!inverse || !as_inverse(graph, *inverse)) return std::nullopt;
+  System system = *as_system(*inverse);
+  system.trans = !system.trans;
+  return one(fit(solution(system), node.output()));
+}
+
+std::optional<Variables> system_of_transposed(FunctionGraph&, const Apply& node) {
+  auto system = as_system(node.output());
+  if (!system) return std::nullopt;
+  const auto a = transposed_matrix(system->a);
+  if (!a) return std::nullopt;
+  system->a = *a;
+  system->trans = !system->trans;
+  return one(fit(solution(*system), node.output()));
+}
+
+// inv(A) x = b: x is A b.
+std::optional<Variables> system_of_inverse(FunctionGraph& graph, const Apply& node) {
+  const auto system = as_system(node.output());
+  if (!system) return std::nullopt;
+  const auto a = as_inverse(graph, system->a);
+  if (!a) return std::nullopt;
+  const Variable matrix = system->trans ? matrices_transposed(*a) : *a;
+  if (system->b_ndim == 2 && structure_of(graph, system->b).is_identity()) return one(fit(matrix, node.output()));
+  const Variable columns = system->b_ndim == 1 ? expand_dims(system->b, system->b.ndim()) : system->b;
+  const Variable product = matmul(matrix, columns);
+  return one(fit(system->b_ndim == 1 ? squeeze(product, Axes{{product.ndim() - 1}}) : product, node.output()));
+}
+
+// A x = A y: x is y.
+std::optional<Variables> system_of_own_product(FunctionGraph&, const Apply& node) {
+  const auto system = as_system(node.output());
+  if (!system || !is_product(system->b)) return std::nullopt;
+  const Apply product = system->b.owner();
+  if (product.input(0).ndim() < 2 || (product.input(1).ndim() == 1) != (system->b_ndim == 1)) return std::nullopt;
+  const bool same = system->trans ? are_transposes(product.input(0), system->a) : product.input(0).same_as(system->a);
+  return same ? one(fit(product.input(1), node.output())) : std::nullopt;
+}
+
+// ---- by structure ---------------------------------------------------------------------------------------------------
+
+std::optional<Variables> system_of_orthogonal(FunctionGraph& graph, const Apply& node) {
+  const auto system = as_system(node.output());
+  if (!system) return std::nullopt;
+  const Structure known = structure_of_square(graph, system->a);
+  if (known.is_identity()) return one(fit(system->b, node.output()));
+  if (!known.is(Fact::Orthogonal)) return std::nullopt;
+  const Variable matrix = system->trans ? system->a : matrices_transposed(system->a);
+  if (system->b_ndim == 2 && structure_of(graph, system->b).is_identity()) return one(fit(matrix, node.output()));
+  const Variable columns = system->b_ndim == 1 ? expand_dims(system->b, system->b.ndim()) : system->b;
+  const Variable product = matmul(matrix, columns);
+  return one(fit(system->b_ndim == 1 ? squeeze(product, Axes{{product.ndim() - 1}}) : product, node.output()));
+}
+
+std::optional<Variables> system_of_diagonal(FunctionGraph& graph, const Apply& node) {
+  auto system = as_system(node.output());
+  if (!system) system = as_triangular_system(node.output());
+  if (!system || !structure_of_square(graph, system->a).is(Fact::Diagonal)) return std::nullopt;
+  if (system->unit_diagonal) return one(fit(system->b, node.output()));
+  return one(fit(divided_by_rows(*system, regular_diagonal(graph, *system)), node.output()));
+}
+
+std::optional<Variables> system_of_triangular(FunctionGraph& graph, const Apply& node) {
+  auto system = as_system(node.output());
+  if (!system) return std::nullopt;
+  const Structure known = structure_of_square(graph, system->a);
+  if (!known.is_triangular() || known.is(Fact::Diagonal)) return std::nullopt;
+  system->lower = known.is(Fact::LowerTriangular);
+  system->unit_diagonal = known.is(Fact::UnitDiagonal);
+  return one(fit(triangular_solution(*system), node.output()));
+}
+
+// Both factors are of a kind whose systems are solved in quadratic time.
+std::optional<Variables> system_of_product(FunctionGraph& graph, const Apply& node) {
+  const auto system = as_system(node.output());
+  if (!system || !is_product(system->a)) return std::nullopt;
+  const Apply product = system->a.owner();
+  if (product.input(0).ndim() < 2 || product.input(1).ndim() < 2) return std::nullopt;
+  // If one of both is square, the other one is, since their product is.
+  if (!is_square(graph, product.input(0)) && !is_square(graph, product.input(1))) return std::nullopt;
+  for (auto& factor : product.inputs()) {
+    const Structure known = structure_of_square(graph, factor);
+    if (!known.is_triangular() && !known.is(Fact::Orthogonal)) return std::nullopt;
+  }
+  System first = *system;
+  first.a = product.input(system->trans ? 1 : 0);
+  System second = *system;
+  second.a = product.input(system->trans ? 0 : 1);
+  second.b = solution(first);
+  return one(fit(solution(second), node.output()));
+}
+
+std::optional<Variables> system_of_definite(FunctionGraph& graph, const Apply& node) {
+  const auto system = as_system(node.output());
+  if (!system) return std::nullopt;
+  const Structure known = structure_of_square(graph, system->a);
+  if (!known.is(Fact::PositiveDefinite) || known.is(Fact::Diagonal)) return std::nullopt;
+  const Variable factor = lower_factor(graph, system->a, system->on_error);
+  return one(fit(cho_solve(factor, true, system->b, system->b_ndim), node.output()));
+}
+
+// x^T A^-1 x of a positive definite A = L L^T is the square of the norm of L^-1 x.
+std::optional<Variables> quadratic_form(FunctionGraph& graph, const Apply& node) {
+  for (const int other : {0, 1}) {
+    const Variable &x = node.input(other), &y = node.input(1 - other);
+    if (x.ndim() != 1 || y.ndim() != 1) return std::nullopt;
+    System half;
+    if (const auto system = as_system(y); system && system->b.same_as(x)) {
+      const Structure known = structure_of_square(graph, system->a);
+      if (!known.is(Fact::PositiveDefinite) || known.is(Fact::Diagonal)) continue;
+      half = *system;
+      half.a = lower_factor(graph, system->a, system->on_error);
+      half.lower = true;
+      half.trans = false;
+    } else if (const auto second = as_triangular_system(y)) {
+      const auto first = as_triangular_system(second->b);
+      if (!first || !first->b.same_as(x) || !first->a.same_as(second->a) || first->lower != second->lower ||
+          first->trans == second->trans || first->unit_diagonal != second->unit_diagonal)
+        continue;
+      half = *first;
+    } else {
+      continue;
+    }
+    return one(fit(sum(sqr(triangular_solution(half))), node.output()));
+  }
+  return std::nullopt;
+}
+
+// ---- declarations ---------------------------------------------------------------------------------------------------
+
+void declare_systems(Rules& rules) {
+  const auto inverse = [](const Variable& a) { return inv(a); };
+  rules.function("product_with_inverse", Root::op({"Dot", "BatchedDot"}), product_with_inverse)
+      .doc("inv(A) @ b solves A x = b, and b @ inv(A) solves x A = b.")
+      .tags(canonicalize, specialize, structural, "inv_to_solve")
+      .differs_at(not_finite)
+      .sample([=] { return dot(inverse(sample_regular(sample_matrix())), sample_vector()); })
+      .sample([=] { return dot(inverse(sample_regular(sample_matrix())), sample_matrix()); })
+      .sample([=] { return dot(sample_vector(), inverse(sample_regular(sample_matrix()))); })
+      .sample([=] { return matmul(sample_batch(), inverse(sample_regular(sample_batch()))); });
+  rules.function("transpose_of_inverse", Root::op({"DimShuffle"}), transpose_of_inverse)
+      .doc("The transpose of an inverse is the inverse of the transpose, and solved as such.")
+      .tags(canonicalize, structural, "transpose_of_inv")
+      .differs_at(not_finite)
+      .sample([=] { return transpose(inverse(sample_regular(sample_matrix()))); })
+      .sample([=] { return matrix_transpose(inverse(sample_regular(sample_batch()))); });
+  matrix_rule(rules, "system_of_transposed", {"Solve"}, system_of_transposed)
+      .doc("A system with a transposed matrix is solved by the factors of the matrix itself.")
+      .tags(canonicalize, structural)
+      .differs_at(not_finite)
+      .sample([] { return solve(transpose(sample_regular(sample_matrix())), sample_vector()); })
+      .sample([] { return solve(matrix_transpose(sample_regular(sample_batch())), sample_batch()); });
+  matrix_rule(rules, "system_of_inverse", {"Solve"}, system_of_inverse)
+      .doc("inv(inv(A)) is A, and the solution of inv(A) x = b is A b. A singular A is no error then.")
+      .tags(canonicalize, structural, "inv_of_inv", "solve_of_inv_to_matmul")
+      .wider_domain()
+      .differs_at(not_finite)
+      .sample([=] { return inverse(inverse(sample_regular(sample_matrix()))); })
+      .sample([=] { return solve(inverse(sample_regular(sample_matrix())), sample_vector()); })
+      .sample([=] { return solve(inverse(sample_regular(sample_batch())), sample_batch()); });
+  matrix_rule(rules, "system_of_own_product", {"Solve"}, system_of_own_product)
+      .doc("The solution of A x = A y is y. A singular A is no error then.")
+      .tags(canonicalize, structural)
+      .wider_domain()
+      .differs_at(not_finite)
+      .sample([] {
+        const Variable a = sample_regular(sample_matrix());
+        return solve(a, dot(a, sample_vector()));
+      })
+      .sample([] {
+        const Variable a = sample_regular(sample_matrix());
+        return solve(a, dot(transpose(a), sample_matrix()), {.transposed = true});
+      });
+  matrix_rule(rules, "system_of_orthogonal", {"Solve"}, system_of_orthogonal)
+      .doc("The inverse of an orthogonal matrix is its transpose.")
+      .tags(canonicalize, specialize, structural, "inv_of_orthogonal_to_transpose",
+            "orthogonal_solve_to_transpose_matmul")
+      .wider_domain()
+      .differs_at(not_finite)
+      .sample([] { return solve(qr(sample_regular(sample_matrix()))[0], sample_vector()); })
+      .sample([] { return solve(qr(sample_regular(sample_batch()))[0], sample_batch(), {.transposed = true}); })
+      .sample([=] { return inverse(qr(sample_regular(sample_matrix()))[0]); });
+  matrix_rule(rules, "system_of_diagonal", {"Solve", "SolveTriangular"}, system_of_diagonal)
+      .doc("A system with a diagonal matrix is a division.")
+      .tags(specialize, structural, "diagonal_solve_to_division", "inv_of_diag_to_diag_reciprocal")
+      .differs_at(not_finite)
+      .sample([] { return solve(diag(sample_vector() + 3.0), sample_vector()); })
+      .sample([] { return solve(diag(sample_vector() - 0.3), sample_vector(), {.on_error = OnError::Nan}); })
+      .sample([=] { return inverse(diag(sample_vector() + 3.0)); })
+      .sample([] {
+        const Variable a = sample_regular(sample_batch());
+        return solve(tril(triu(a)), sample_batch());
+      })
+      .sample([] { return solve_triangular(diag(sample_vector() + 3.0), sample_matrix()); });
+  matrix_rule(rules, "system_of_triangular", {"Solve"}, system_of_triangular)
+      .doc("A system with a triangular matrix is solved by substitution.")
+      .tags(specialize, structural, "generic_solve_to_solve_triangular", "generic_solve_to_structured_form")
+      .differs_at(not_finite)
+      .sample([] { return solve(sample_lower(sample_matrix()), sample_vector()); })
+      .sample([] { return solve(triu(sample_regular(sample_matrix())), sample_matrix(), {.transposed = true}); })
+      .sample([] { return solve(sample_lower(sample_batch()), sample_batch()); })
+      .sample([=] { return inverse(cholesky(sample_definite(sample_matrix()))); });
+  matrix_rule(rules, "system_of_product", {"Solve"}, system_of_product)
+      .doc("A system with a product of triangular and orthogonal matrices is solved factor by factor.")
+      .tags(specialize, structural)
+      .differs_at(not_finite)
+      .sample([] {
+        const Variables factors = qr(sample_regular(sample_leaf(DType::Float64, {3, 3})));
+        return solve(dot(factors[0], factors[1]), sample_vector());
+      })
+      .sample([] {
+        const Variable a = sample_leaf(DType::Float64, {2, 2});
+        return inv(dot(sample_lower(a), triu(sample_regular(a))));
+      });
+  matrix_rule(rules, "system_of_definite", {"Solve"}, system_of_definite)
+      .doc(
+          "A system with a positive definite matrix is solved by its Cholesky factor. One that is not, although it was "
+          "stated, is an error, as on_error says.")
+      .tags(specialize, structural, "psd_solve_to_chol_solve", "reuse_decomposition_multiple_solves")
+      .differs_at(not_finite)
+      .sample([] { return solve(sample_definite(sample_matrix()), sample_vector()); })
+      .sample([] { return solve(sample_definite(sample_batch()), sample_batch()); })
+      .sample([=] { return inverse(sample_definite(sample_matrix())); });
+  rules.function("quadratic_form", Root::op({"Dot"}), quadratic_form)
+      .doc("x @ inv(A) @ x is the square of the norm of inv(L) @ x, for a positive definite A with Cholesky factor L.")
+      .tags(canonicalize, specialize, structural)
+      .differs_at(not_finite)
+      .sample([] {
+        const Variable x = sample_vector();
+        return dot(x, solve(sample_definite(sample_matrix()), x));
+      })
+      .sample([] {
+        const Variable x = sample_vector();
+        return dot(cho_solve(sample_lower(sample_matrix()), true, x), x);
+      });
+}
+
+const RegisterRules register_systems("matrix systems", declare_systems);
+
+}  // namespace
+
+}  // namespace bitale::rewriting

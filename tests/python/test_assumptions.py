@@ -1,0 +1,427 @@
+"""What is known of matrices: stated by `assume`, inferred through ops; and what rewrites make of it. Each rewrite is
+checked by its values against NumPy, and by the ops that are left in the compiled graph."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import scipy.linalg
+import scipy.stats
+
+import bitale as bt
+import bitale.tensor as pt
+from bitale.assumptions import ConflictingAssumptionsError, assume, known_facts
+
+N = 4
+
+
+def square(seed=0, n=N):
+    return np.random.default_rng(seed).normal(size=(n, n)) + n * np.eye(n)
+
+
+def definite(seed=0, n=N):
+    x = np.random.default_rng(seed).normal(size=(n, n))
+    return x @ x.T + n * np.eye(n)
+
+
+def vector(seed=5, n=N):
+    return np.random.default_rng(seed).normal(size=n)
+
+
+def op_names(f):
+    """The ops of the compiled graph, each batched one as what it does to a matrix."""
+    names = []
+    for node in f.maker.fgraph.toposort():
+        core = getattr(node.op, "core_op", node.op)
+        names.append(str(core).split("{")[0])
+    return names
+
+
+FACTORIZATIONS = {"Cholesky", "Solve", "LUFactor", "LU", "SVD", "SVDVals", "QR", "Eigh", "Eigvalsh", "Det", "SLogDet", "Schur", "Expm"}
+
+
+def factorizations(f):
+    return sorted(name for name in op_names(f) if name in FACTORIZATIONS)
+
+
+# ---- statements ------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("statement", "facts"),
+    [
+        ({"diagonal": True}, {"diag", "tril", "triu", "sym"}),
+        ({"positive_definite": True}, {"pd", "sym", "posdiag"}),
+        ({"permutation": True}, {"perm", "sel", "orth"}),
+        ({"symmetric": True, "diagonal": False}, {"sym", "!diag", "!tril", "!triu"}),
+        ({"symmetric": False}, {"!sym", "!diag", "!pd"}),
+        ({"lower_triangular": True, "upper_triangular": True, "orthogonal": True}, {"diag", "tril", "triu", "sym"}),
+    ],
+)
+def test_what_follows_from_a_statement(statement, facts):
+    assert known_facts(assume(pt.matrix("x"), **statement)) >= facts
+
+
+def test_nothing_is_known_of_a_leaf():
+    assert known_facts(pt.matrix("x")) == frozenset()
+    x = pt.matrix("x")
+    assert assume(x) is x or known_facts(assume(x)) == frozenset()
+
+
+def test_contradictions_are_errors():
+    x = pt.matrix("x")
+    with pytest.raises(ConflictingAssumptionsError, match="contradict.*symmetric"):
+        assume(x, diagonal=True, symmetric=False)
+    with pytest.raises(ConflictingAssumptionsError, match="diagonal"):
+        assume(assume(x, symmetric=True, diagonal=False), lower_triangular=True)
+    with pytest.raises(ConflictingAssumptionsError, match="lower_triangular"):
+        assume(pt.linalg.cholesky(x), lower_triangular=False)
+    assert issubclass(ConflictingAssumptionsError, ValueError)
+
+
+def test_contradictions_of_separate_statements_are_found_when_compiling():
+    x = pt.matrix("x")
+    y = assume(x, symmetric=True) + assume(x, symmetric=False)
+    with pytest.raises(ConflictingAssumptionsError, match="symmetric"):
+        bt.function([x], y)
+
+
+def test_statements_about_square_matrices():
+    with pytest.raises(ValueError, match="2 rows and 3 columns"):
+        assume(pt.tensor("x", shape=(2, 3)), symmetric=True)
+    with pytest.raises(ValueError, match="0 dimensions"):
+        assume(pt.scalar("x"), diagonal=True)
+    assert known_facts(assume(pt.tensor("x", shape=(2, 3)), lower_triangular=True)) == {"tril"}
+
+
+def test_what_is_zero_beside_its_diagonal_need_not_be_square():
+    a = pt.matrix("a")
+    both = {"lower_triangular": True, "upper_triangular": True}
+    assert known_facts(assume(a, **both)) == {"tril", "triu"}
+    assert "diag" in known_facts(assume(pt.tensor("x", shape=(3, 3)), **both))
+    for x in (pt.eye(2, 3), pt.eye(a.shape[0], a.shape[1]), pt.tril(pt.triu(a)), pt.constant(np.eye(2, 3))):
+        assert not known_facts(x) & {"diag", "sym", "pd", "orth", "square"}
+    column = assume(pt.tensor("x", shape=(3, 1)), lower_triangular=True)
+    column = pt.exp(column) * pt.eye(3, 1)
+    assert not known_facts(column @ column.T) & {"pd", "posdiag"}
+
+
+def test_a_statement_changes_no_value_and_passes_derivatives():
+    x = pt.matrix("x")
+    y = assume(x, symmetric=True)
+    f = bt.function([x], [y, bt.grad((y**2).sum(), x)])
+    value = square()
+    np.testing.assert_array_equal(f(value)[0], value)
+    np.testing.assert_array_equal(f(value)[1], 2 * value)
+    assert "SpecifyAssumptions" not in op_names(f)
+
+
+def test_a_statement_holds_wherever_the_variable_is_used():
+    x, b = pt.matrix("x"), pt.vector("b")
+    stated = assume(x, positive_definite=True)
+    f = bt.function([x, b], [stated.sum(), pt.linalg.solve(x, b)])
+    assert factorizations(f) == ["Cholesky"]
+    value = definite()
+    np.testing.assert_allclose(f(value, vector())[1], np.linalg.solve(value, vector()), rtol=1e-10)
+
+
+def test_a_statement_passes_on_to_what_replaces_the_variable():
+    x, b = pt.matrix("x"), pt.vector("b")
+    stated = assume(pt.log(pt.exp(x + 0.0)) * 1.0, positive_definite=True)
+    f = bt.function([x, b], pt.linalg.solve(stated, b))
+    assert factorizations(f) == ["Cholesky"]
+
+
+@pytest.mark.parametrize("optimizer", ["None", "fast_compile", "fast_run"])
+@pytest.mark.parametrize("linker", ["jit", "c", "vm", "opwise"])
+def test_statements_in_every_mode(linker, optimizer):
+    x, b = pt.matrix("x"), pt.vector("b")
+    f = bt.function(
+        [x, b],
+        pt.linalg.solve(assume(x, positive_definite=True), b),
+        mode=bt.compile.Mode(linker=linker, optimizer=optimizer),
+    )
+    value = definite()
+    np.testing.assert_allclose(f(value, vector()), np.linalg.solve(value, vector()), rtol=1e-10)
+
+
+# ---- inference -------------------------------------------------------------------------------------------------------
+
+A, B = pt.matrix("A"), pt.matrix("B")
+V = pt.vector("v")
+PD, SYM, ORTH = (
+    assume(A, positive_definite=True),
+    assume(A, symmetric=True),
+    assume(A, orthogonal=True),
+)
+FACTOR = pt.linalg.cholesky(A)
+LOWER, UPPER = assume(A, lower_triangular=True), assume(A, upper_triangular=True)
+
+
+@pytest.mark.parametrize(
+    ("name", "x", "facts"),
+    [
+        ("eye", pt.eye(3), {"diag", "pd", "orth", "unitdiag"}),
+        ("eye_of_unknown_length", pt.eye(A.shape[0]), {"diag", "pd", "orth", "unitdiag"}),
+        ("tril", pt.tril(A), {"tril"}),
+        ("triu", pt.triu(A), {"triu"}),
+        ("strictly_lower", pt.tril(A, -1), {"tril"}),
+        ("diag", pt.diag(V), {"diag"}),
+        ("positive_diag", pt.diag(pt.exp(V)), {"diag", "pd"}),
+        ("cholesky", pt.linalg.cholesky(A), {"tril", "posdiag"}),
+        ("upper_cholesky", pt.linalg.cholesky(A, lower=False), {"triu", "posdiag"}),
+        ("transposed", LOWER.T, {"triu"}),
+        ("gram", A @ A.T, {"psd", "sym", "square"}),
+        ("jittered_gram", A.T @ A + 1e-6 * pt.eye(A.shape[1]), {"pd"}),
+        ("sum_of_grams", A.T @ A + 2.0 * (B.T @ B), {"psd"}),
+        ("elementwise_product", PD * assume(B, positive_definite=True), {"pd"}),
+        ("other_gram", A.T @ A, {"sym"}),
+        ("gram_of_factor", FACTOR @ FACTOR.T, {"pd"}),
+        ("product_of_lower", LOWER @ pt.tril(B), {"tril"}),
+        ("product_of_orthogonal", ORTH @ pt.linalg.qr(B)[0], {"orth"}),
+        ("times_transposed", ORTH @ ORTH.T, {"diag", "unitdiag"}),
+        ("sum_of_lower", LOWER + pt.tril(B), {"tril"}),
+        ("scaled", 2.5 * PD, {"pd"}),
+        ("scaled_negatively", -2.5 * PD, {"sym"}),
+        ("sum_of_definite", PD + pt.diag(pt.exp(V)), {"pd"}),
+        ("jitter", PD + 1e-6 * pt.eye(A.shape[0]), {"pd"}),
+        ("elementwise_function", pt.exp(SYM), {"sym"}),
+        ("lower_stays_under_sqr", pt.sqr(LOWER), {"tril"}),
+        ("masked", A * pt.tril(pt.ones_like(A)), {"tril"}),
+        ("inverse_of_definite", pt.linalg.inv(PD), {"pd"}),
+        ("inverse_of_lower", pt.linalg.inv(LOWER), {"tril"}),
+        ("q", pt.linalg.qr(A)[0], {"orth"}),
+        ("r", pt.linalg.qr(A)[1], {"triu"}),
+        ("eigenvectors", pt.linalg.eigh(A)[1], {"orth"}),
+        ("expm_of_symmetric", pt.linalg.expm(SYM), {"pd"}),
+        ("expm_of_lower", pt.linalg.expm(LOWER), {"tril", "posdiag"}),
+        ("batch", pt.linalg.cholesky(pt.tensor3("C")), {"tril", "posdiag"}),
+        ("constant", pt.constant(np.diag([1.0, 2.0])), {"diag", "pd"}),
+        ("constant_symmetric", pt.constant(np.array([[1.0, 2.0], [2.0, 1.0]])), {"sym"}),
+        ("outer", V[:, None] * V[None, :], {"sym"}),
+    ],
+    ids=lambda v: v if isinstance(v, str) else "-",
+)
+def test_inferred(name, x, facts):
+    assert known_facts(x) >= facts
+
+
+@pytest.mark.parametrize(
+    ("name", "x", "absent"),
+    [
+        ("exp_of_lower", pt.exp(LOWER), {"tril"}),
+        ("lower_plus_one", LOWER + 1.0, {"tril"}),
+        ("wide_band", pt.tril(A, 1), {"tril"}),
+        ("difference_of_definite", PD - 1.0 * assume(B, positive_definite=True), {"pd"}),
+        ("product_of_symmetric", SYM @ assume(B, symmetric=True), {"sym"}),
+        ("product_of_definite", PD @ assume(B, positive_definite=True), {"pd", "sym"}),
+        ("lower_times_upper", LOWER @ pt.triu(B), {"tril", "triu"}),
+        ("plus_vector", SYM + V, {"sym"}),
+        ("diag_of_any_sign", pt.diag(V), {"pd"}),
+        ("q_of_tall", pt.linalg.qr(A, mode="reduced")[0], {"orth"}),
+        ("other_vector", V[:, None] * pt.exp(V)[None, :], {"sym"}),
+        ("permuted_batch", assume(pt.tensor3("C"), lower_triangular=True).transpose(1, 0, 2), {"tril"}),
+        ("gram_of_singular", A @ A.T, {"pd"}),
+        ("minus_gram", PD - A @ A.T, {"psd", "pd"}),
+        ("definite_times_semidefinite", PD * (B @ B.T), {"pd"}),
+        ("scaled_by_any", PD * pt.scalar("s"), {"psd", "pd"}),
+        ("nan", pt.constant(np.array([[1.0, np.nan], [0.0, 1.0]])), {"triu"}),
+    ],
+    ids=lambda v: v if isinstance(v, str) else "-",
+)
+def test_not_inferred(name, x, absent):
+    assert not known_facts(x) & absent
+
+
+def test_a_long_chain_is_looked_through_without_recursion():
+    x = assume(pt.matrix("x"), symmetric=True)
+    for _ in range(1000):
+        x = x + 1.0
+    assert "sym" in known_facts(x)
+    for _ in range(100_000):
+        x = x + 1.0
+    known_facts(x)  # what lies too far away is not known
+
+
+# ---- rewrites --------------------------------------------------------------------------------------------------------
+
+C = pt.tensor3("C")
+
+
+def compare(inputs, output, values, expected, left, rtol=1e-9):
+    """The value, and which factorizations are left in the compiled graph."""
+    f = bt.function(inputs, output)
+    np.testing.assert_allclose(f(*values), expected, rtol=rtol, atol=1e-11)
+    assert factorizations(f) == sorted(left)
+    return f
+
+
+def lower_value(seed=0):
+    return np.tril(square(seed))
+
+
+@pytest.mark.parametrize("with_matrix", [False, True])
+def test_an_inverse_times_something_is_a_solution(with_matrix):
+    b = B if with_matrix else V
+    value = square(1) if with_matrix else vector()
+    a = square()
+    compare([A, b], pt.linalg.inv(A) @ b, [a, value], np.linalg.solve(a, value), ["Solve"])
+    compare([A, b], b @ pt.linalg.inv(A), [a, value], value @ np.linalg.inv(a), ["Solve"])
+    compare([A, b], pt.linalg.inv(A).T @ b, [a, value], np.linalg.solve(a.T, value), ["Solve"])
+
+
+def test_inverses_cancel():
+    a = square()
+    compare([A], pt.linalg.inv(pt.linalg.inv(A)), [a], a, [])
+    compare([A, V], pt.linalg.solve(pt.linalg.inv(A), V), [a, vector()], a @ vector(), [])
+    compare([A, V], pt.linalg.solve(A, A @ V), [a, vector()], vector(), [])
+
+
+@pytest.mark.parametrize(
+    ("name", "matrix", "value", "left"),
+    [
+        ("lower", LOWER, lower_value(), []),
+        ("upper", UPPER, lower_value().T, []),
+        ("diagonal", assume(A, diagonal=True), np.diag(vector()), []),
+        ("orthogonal", ORTH, np.linalg.qr(square())[0], []),
+        ("definite", PD, definite(), ["Cholesky"]),
+        ("tril", pt.tril(A), square(), []),
+        ("factor", FACTOR, definite(), ["Cholesky"]),
+        ("product_of_factors", FACTOR @ FACTOR.T, definite(), ["Cholesky"]),
+        ("qr", pt.linalg.qr(A)[0] @ pt.linalg.qr(A)[1], square(), ["QR"]),
+    ],
+    ids=lambda v: v if isinstance(v, str) else "-",
+)
+def test_systems_are_solved_by_structure(name, matrix, value, left):
+    dense = bt.function([A], matrix, mode=bt.Mode("vm", "None"))(value)
+    for right, b in ((V, vector()), (B, square(3))):
+        compare([A, right], pt.linalg.solve(matrix, right), [value, b], np.linalg.solve(dense, b), left)
+        compare([A, right], pt.linalg.solve(matrix, right, transposed=True), [value, b], np.linalg.solve(dense.T, b), left)
+    compare([A], pt.linalg.inv(matrix), [value], np.linalg.inv(dense), left)
+
+
+def test_singular_and_indefinite_matrices_are_errors_as_before():
+    diagonal = assume(A, diagonal=True)
+    f = bt.function([A, V], pt.linalg.solve(diagonal, V))
+    with pytest.raises(np.linalg.LinAlgError, match="singular"):
+        f(np.diag([1.0, 0.0]), np.ones(2))
+    f = bt.function([A, V], pt.linalg.solve(diagonal, V, on_error="nan"))
+    assert np.isnan(f(np.diag([1.0, 0.0]), np.ones(2))).all()
+    f = bt.function([A, V], pt.linalg.solve(PD, V))
+    with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
+        f(np.diag([1.0, -1.0]), np.ones(2))
+    assert np.isnan(f(np.diag([1.0, np.nan]), np.ones(2))).all()  # as of a general matrix
+    f = bt.function([A, V], pt.linalg.solve(LOWER, V))
+    with pytest.raises(np.linalg.LinAlgError):
+        f(np.array([[1.0, 0.0], [1.0, 0.0]]), np.ones(2))
+
+
+def test_factors_of_products_are_the_factors():
+    value = definite()
+    factor = np.linalg.cholesky(value)
+    compare([A], pt.linalg.cholesky(FACTOR @ FACTOR.T), [value], factor, ["Cholesky"])
+    compare([A], pt.linalg.cholesky(FACTOR @ FACTOR.T, lower=False), [value], factor.T, ["Cholesky"])
+    lower = pt.tril(pt.specify_shape(A, (N, N)))
+    lower = pt.set_subtensor(lower[pt.arange(N), pt.arange(N)], pt.exp(V))
+    known = np.tril(square(), -1) + np.diag(np.exp(vector()))
+    compare([A, V], pt.linalg.cholesky(lower @ lower.T), [square(), vector()], known, [])
+    # of a diagonal with any sign L is not the factor
+    compare([A], pt.linalg.cholesky(LOWER @ LOWER.T), [-factor], factor, ["Cholesky"])
+
+
+@pytest.mark.parametrize(
+    ("name", "function", "expected"),
+    [
+        ("cholesky", pt.linalg.cholesky, np.linalg.cholesky),
+        ("eigvalsh", pt.linalg.eigvalsh, np.linalg.eigvalsh),
+        ("eigh", lambda x: pt.linalg.eigh(x)[0], np.linalg.eigvalsh),
+        ("svdvals", lambda x: pt.linalg.svd(x, compute_uv=False), lambda x: np.linalg.svd(x, compute_uv=False)),
+        ("expm", pt.linalg.expm, scipy.linalg.expm),
+        ("schur", lambda x: pt.linalg.schur(x)[0], lambda x: scipy.linalg.schur(x)[0]),
+        ("qr", lambda x: pt.linalg.qr(x)[1], lambda x: np.linalg.qr(x)[1]),
+        ("lu_factor", lambda x: pt.linalg.lu_factor(x)[0], lambda x: scipy.linalg.lu_factor(x)[0]),
+        ("lu", lambda x: pt.linalg.lu(x)[2], lambda x: scipy.linalg.lu(x)[2]),
+        ("det", pt.linalg.det, np.linalg.det),
+        ("slogdet", lambda x: pt.linalg.slogdet(x)[1], lambda x: np.linalg.slogdet(x)[1]),
+    ],
+    ids=lambda v: v if isinstance(v, str) else "-",
+)
+def test_decompositions_of_diagonal_matrices_are_closed_forms(name, function, expected):
+    d = np.exp(vector())
+    compare([V], function(pt.diag(pt.exp(V))), [vector()], expected(np.diag(d)), [])
+
+
+def test_values_are_taken_from_the_decomposition_with_vectors():
+    value = square()
+    f = bt.function([A], [pt.linalg.svd(A, compute_uv=False), pt.linalg.svd(A)[0]])
+    assert factorizations(f) == ["SVD"]
+    np.testing.assert_allclose(f(value)[0], np.linalg.svd(value, compute_uv=False), rtol=1e-10)
+    f = bt.function([A], [pt.linalg.eigvalsh(A), *pt.linalg.eigh(A)])
+    assert factorizations(f) == ["Eigh"]
+
+
+@pytest.mark.parametrize(
+    ("name", "matrix", "value", "left"),
+    [
+        ("lower", LOWER, lower_value(), []),
+        ("product", pt.specify_shape(LOWER, (N, N)) @ pt.triu(B), lower_value(), []),
+        ("definite", PD, definite(), ["Cholesky"]),
+        ("inverse", pt.linalg.inv(A), square(), ["LU"]),
+        ("transposed", A.T, square(), ["LU"]),
+        ("factors", FACTOR @ FACTOR.T, definite(), ["Cholesky"]),
+    ],
+    ids=lambda v: v if isinstance(v, str) else "-",
+)
+def test_determinants_by_structure(name, matrix, value, left):
+    other = square(7)
+    dense = bt.function([A, B], matrix, mode=bt.Mode("vm", "None"), on_unused_input="ignore")(value, other)
+    sign, logarithm = np.linalg.slogdet(dense)
+    for out, expected, op in (
+        (pt.linalg.det(matrix), np.linalg.det(dense), "Det"),
+        (pt.linalg.slogdet(matrix)[1], logarithm, "SLogDet"),
+        (pt.linalg.slogdet(matrix)[0], sign, "SLogDet"),
+        (pt.log(abs(pt.linalg.det(matrix))), logarithm, "SLogDet"),
+    ):
+        ops = [op if each == "LU" else each for each in left]
+        f = bt.function([A, B], out, on_unused_input="ignore")
+        np.testing.assert_allclose(f(value, other), expected, rtol=1e-9)
+        if name != "inverse":  # det(inv(A)) is 1 / det(A) before its logarithm is looked at
+            assert set(factorizations(f)) <= set(ops)
+
+
+def test_the_logarithm_of_a_determinant_does_not_overflow():
+    f = bt.function([A], pt.log(pt.linalg.det(A)))
+    assert factorizations(f) == ["SLogDet"]
+    np.testing.assert_allclose(f(1e30 * np.eye(40)), 40 * np.log(1e30))
+    assert np.isnan(f(np.diag([1.0, -1.0])))
+
+
+def test_a_quadratic_form_is_a_norm():
+    value = definite()
+    compare([A, V], V @ pt.linalg.solve(PD, V), [value, vector()], vector() @ np.linalg.solve(value, vector()), ["Cholesky"])
+    f = compare([A, V], V @ pt.linalg.inv(PD) @ V, [value, vector()], vector() @ np.linalg.solve(value, vector()), ["Cholesky"])
+    assert op_names(f).count("SolveTriangular") == 1
+
+
+def gaussian_process(k, y):
+    """The log density of y, and what an optimiser asks for."""
+    n = y.shape[0]
+    return -0.5 * (y @ pt.linalg.solve(k, y) + pt.linalg.slogdet(k)[1] + n * np.log(2 * np.pi))
+
+
+def test_a_gaussian_process_factors_its_covariance_once():
+    x, y, scale = pt.vector("x"), pt.vector("y"), pt.scalar("scale")
+    distance = (x[:, None] - x[None, :]) ** 2
+    k = assume(pt.exp(-0.5 * distance / scale**2) + 0.1 * pt.eye(x.shape[0]), positive_definite=True)
+    density = gaussian_process(k, y)
+    f = bt.function([x, y, scale], [density, bt.grad(density, scale)])
+    assert factorizations(f) == ["Cholesky"]
+    places, values = np.linspace(0, 3, 20), np.sin(np.linspace(0, 3, 20))
+
+    def by_hand(s):
+        cov = np.exp(-0.5 * (places[:, None] - places[None, :]) ** 2 / s**2) + 0.1 * np.eye(20)
+        return scipy.stats.multivariate_normal.logpdf(values, np.zeros(20), cov)
+
+    got, slope = f(places, values, 0.7)
+    np.testing.assert_allclose(got, by_hand(0.7), rtol=1e-9)
+    np.testing.assert_allclose(slope, (by_hand(0.7 + 1e-6) - by_hand(0.7 - 1e-6)) / 2e-6, rtol=1e-5)
