@@ -37,6 +37,7 @@ from bitale import gradient
 from bitale import link
 from bitale import printing
 from bitale import raise_op
+from bitale import typing
 from bitale import breakpoint
 from bitale import assumptions
 from bitale import rewrite
@@ -46,6 +47,7 @@ from bitale.gradient import (
     Lop,
     Rop,
     disconnected_grad,
+    gauss_newton_vector_product,
     grad,
     hessian,
     hessian_vector_product,

@@ -132,7 +132,12 @@ class Config:
         _core.config_set(name, str(value))
 
     def change_flags(self, changes: Mapping[str, Any] | None = None, **more: Any) -> ContextDecorator:
-        """Changes flags for a ``with`` block or, as a decorator, for the calls of a function."""
+        """Changes flags for a ``with`` block or, as a decorator, for the calls of a function.
+
+        >>> with bt.config.change_flags(floatX="float32"):
+        ...     pt.vector("x").dtype
+        'float32'
+        """
         return _Change({**(changes or {}), **more})
 
     def note(self, name: str) -> str | None:

@@ -16,6 +16,10 @@ def ifelse(condition: Any, then_branch: Any, else_branch: Any, name: str | None 
 
     TypeError for a condition that is no scalar, or values of different types, naming them; ValueError for lists of
     different lengths, or none.
+
+    >>> x = pt.dscalar("x")
+    >>> bt.ifelse(x > 0, pt.log(x), -x).eval({x: -2.0})
+    array(2.)
     """
     sides = [list(side) if isinstance(side, (list, tuple)) else [side] for side in (then_branch, else_branch)]
     out = _core.ifelse_of_lists(condition, *sides)

@@ -9,7 +9,7 @@ import sys
 from typing import Any, Callable
 
 from bitale import _core
-from bitale._core import pprint
+from bitale._core import latex, pprint
 from bitale._picture import dot_text, html, node_times, pydotprint
 
 __all__ = [
@@ -18,6 +18,7 @@ __all__ = [
     "dot_text",
     "dprint",
     "html",
+    "latex",
     "node_times",
     "pp",
     "pprint",

@@ -175,6 +175,11 @@ def scan(
     ValueError: nothing says how many steps, n_steps is negative, a tap reaches before the start, or fn gives another
     number of results. TypeError: a result that is not of its initial value's dtype, rank and static shape, saying which
     and what to cast; an `until` that is no scalar. ShapeError: sequences of different lengths.
+
+    >>> a = pt.dscalar("a")
+    >>> powers = bt.scan(lambda p: p * a, outputs_info=1.0, n_steps=4, return_updates=False)
+    >>> bt.function([a], powers)(2.0)
+    array([ 2.,  4.,  8., 16.])
     """
     traces, _, _, updates, _ = _loop(
         fn, sequences, outputs_info, non_sequences, n_steps, go_backwards, truncate_gradient, strict, name

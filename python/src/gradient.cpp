@@ -88,15 +88,39 @@ Any bound_pushforward(Any f, Any wrt, Any tangents, const std::string& disconnec
                                    options_of(nb::none(), disconnected_outputs, return_disconnected)));
 }
 
-Any bound_jacobian(Any expression, Any wrt, Any consider_constant, const std::string& disconnected_inputs, bool) {
-  return in_form_of(
-      wrt, jacobian(require_variable(expression, "jacobian: expression"), require_variables(wrt, "jacobian: wrt"),
-                    options_of(consider_constant, disconnected_inputs, "zero")));
+// A matrix of bool, or one of scipy.sparse.
+Array sparsity_from(nb::handle object) {
+  nb::object given = nb::borrow(object);
+  if (nb::hasattr(given, "toarray")) given = given.attr("toarray")();
+  return array_from(nb::module_::import_("numpy").attr("asarray")(given, "dtype"_a = "bool"), Share::Copy);
 }
 
-Any bound_hessian(Any cost, Any wrt, Any consider_constant, const std::string& disconnected_inputs) {
-  return in_form_of(wrt, hessian(require_variable(cost, "hessian: cost"), require_variables(wrt, "hessian: wrt"),
-                                 options_of(consider_constant, disconnected_inputs, "zero")));
+Any bound_jacobian(Any expression, Any wrt, Any consider_constant, const std::string& disconnected_inputs, bool,
+                   Any sparsity) {
+  const GradOptions options = options_of(consider_constant, disconnected_inputs, "zero");
+  const Variable differentiated = require_variable(expression, "jacobian: expression");
+  if (!sparsity.is_none())
+    return wrap(sparse_jacobian(differentiated, require_variable(wrt, "jacobian with a sparsity: wrt"),
+                                sparsity_from(sparsity), options));
+  return in_form_of(wrt, jacobian(differentiated, require_variables(wrt, "jacobian: wrt"), options));
+}
+
+Any bound_hessian(Any cost, Any wrt, Any consider_constant, const std::string& disconnected_inputs, Any sparsity) {
+  const GradOptions options = options_of(consider_constant, disconnected_inputs, "zero");
+  const Variable differentiated = require_variable(cost, "hessian: cost");
+  if (!sparsity.is_none())
+    return wrap(sparse_hessian(differentiated, require_variable(wrt, "hessian with a sparsity: wrt"),
+                               sparsity_from(sparsity), options));
+  return in_form_of(wrt, hessian(differentiated, require_variables(wrt, "hessian: wrt"), options));
+}
+
+Any bound_gauss_newton(Any cost, Any outputs, Any wrt, Any p, Any consider_constant,
+                       const std::string& disconnected_inputs) {
+  return in_form_of(wrt, gauss_newton_vector_product(require_variable(cost, "gauss_newton_vector_product: cost"),
+                                                     require_variables(outputs, "gauss_newton_vector_product: outputs"),
+                                                     require_variables(wrt, "gauss_newton_vector_product: wrt"),
+                                                     operands(p, "gauss_newton_vector_product: p"),
+                                                     options_of(consider_constant, disconnected_inputs, "zero")));
 }
 
 Any bound_hessian_vector_product(Any cost, Any wrt, Any p, Any consider_constant,
@@ -161,24 +185,71 @@ void bind_gradient(nb::module_& m) {
       "Integers and bools have no derivative: they count as variables that the cost does not depend on.\n\n"
       "disconnected_inputs: \"raise\", \"warn\" or \"ignore\" when the cost does not depend on a variable;\n"
       "return_disconnected: \"zero\", \"none\" or \"disconnected\", what its gradient then is;\n"
-      "null_gradients: \"raise\" or \"return\" when a derivative is undefined.");
+      "null_gradients: \"raise\" or \"return\" when a derivative is undefined.\n\n"
+      ">>> x = pt.dvector(\"x\")\n"
+      ">>> bt.function([x], bt.grad((x**3).sum(), x))([1.0, 2.0])\n"
+      "array([ 3., 12.])");
   m.def("pullback", bound_pullback, "f"_a, "wrt"_a, "cotangents"_a, "consider_constant"_a = nb::none(),
         "disconnected_inputs"_a = "raise", "return_disconnected"_a = "zero", at_caller,
-        "Cotangents times the Jacobian of f: reverse derivative.");
+        "Cotangents times the Jacobian of f: reverse derivative.\n\n"
+        ">>> x = pt.dvector(\"x\")\n"
+        ">>> bt.function([x], bt.pullback(x**2, x, pt.ones_like(x)))([1.0, 2.0])\n"
+        "array([2., 4.])");
   m.def("pushforward", bound_pushforward, "f"_a, "wrt"_a, "tangents"_a, "disconnected_outputs"_a = "raise",
-        "return_disconnected"_a = "zero", at_caller, "The Jacobian of f times tangents: forward derivative.");
-  define(m, "jacobian", bound_jacobian, "expression"_a, "wrt"_a, "consider_constant"_a = nb::none(),
-         "disconnected_inputs"_a = "raise", "vectorize"_a = true,
-         "d expression / d wrt: the dimensions of the expression, then those of wrt. Always by one batched pullback.");
+        "return_disconnected"_a = "zero", at_caller,
+        "The Jacobian of f times tangents: forward derivative.\n\n"
+        ">>> x = pt.dvector(\"x\")\n"
+        ">>> bt.function([x], bt.pushforward(x**2, x, pt.ones_like(x)))([1.0, 2.0])\n"
+        "array([2., 4.])");
+  define(
+      m, "jacobian", bound_jacobian, "expression"_a, "wrt"_a, "consider_constant"_a = nb::none(),
+      "disconnected_inputs"_a = "raise", "vectorize"_a = true, nb::kw_only(), "sparsity"_a = nb::none(),
+      "d expression / d wrt: the dimensions of the expression, then those of wrt. Always by one batched pullback.\n\n"
+      "sparsity: of a vector by a vector, a matrix of bool (of NumPy or scipy.sparse): which elements may be other "
+      "than\n"
+      "zero. Rows and columns that share none are found by one product together (Curtis, Powell and Reid 1974): a "
+      "band\n"
+      "of width w takes w products, however long it is, an arrow 3. The result is dense, and zero where the sparsity "
+      "is\n"
+      "false. A nonzero that the sparsity leaves out is not seen, and may be added to others. ShapeError for lengths\n"
+      "that are not those of the sparsity.\n\n"
+      ">>> x = pt.dvector(\"x\")\n"
+      ">>> bt.function([x], bt.jacobian(x[:-1] * x[1:], x))([1.0, 2.0, 3.0])\n"
+      "array([[2., 1., 0.],\n"
+      "       [0., 3., 2.]])");
   define(m, "hessian", bound_hessian, "cost"_a, "wrt"_a, "consider_constant"_a = nb::none(),
-         "disconnected_inputs"_a = "raise", "Second derivatives of a scalar by a vector, or by each of a list.");
+         "disconnected_inputs"_a = "raise", nb::kw_only(), "sparsity"_a = nb::none(),
+         "Second derivatives of a scalar by a vector, or by each of a list. sparsity: as for jacobian.\n\n"
+         ">>> x = pt.dvector(\"x\")\n"
+         ">>> bt.function([x], bt.hessian(pt.prod(x), x))([2.0, 3.0])\n"
+         "array([[0., 1.],\n"
+         "       [1., 0.]])");
   m.def("hessian_vector_product", bound_hessian_vector_product, "cost"_a, "wrt"_a, "p"_a,
         "consider_constant"_a = nb::none(), "disconnected_inputs"_a = "raise", at_caller,
-        "The Hessian over all of wrt times the vectors p.");
+        "The Hessian over all of wrt times the vectors p.\n\n"
+        ">>> x, p = pt.dvectors(\"x\", \"p\")\n"
+        ">>> bt.function([x, p], bt.hessian_vector_product((x**3).sum(), x, p))([1.0, 2.0], [1.0, 1.0])\n"
+        "array([ 6., 12.])");
+  m.def("gauss_newton_vector_product", bound_gauss_newton, "cost"_a, "outputs"_a, "wrt"_a, "p"_a,
+        "consider_constant"_a = nb::none(), "disconnected_inputs"_a = "raise", at_caller,
+        "J' H J times the vectors p: J is the Jacobian of the outputs by wrt, H the Hessian of the cost as a function "
+        "of the\n"
+        "outputs. It is positive semidefinite for a convex cost (Schraudolph 2002). What the cost depends on otherwise "
+        "is\n"
+        "held constant.\n\n"
+        ">>> w, p = pt.dvectors(\"w\", \"p\")\n"
+        ">>> residuals = pt.exp(w) - 1\n"
+        ">>> product = bt.gauss_newton_vector_product((residuals**2).sum(), residuals, w, p)\n"
+        ">>> bt.function([w, p], product)([0.0, 0.0], [1.0, 2.0])\n"
+        "array([2., 4.])");
   m.def("subgraph_grad", bound_subgraph_grad, "wrt"_a, "end"_a, "start"_a = nb::none(), "cost"_a = nb::none(),
         at_caller, "Gradients through a part of a graph: of wrt, and of `end`, where the next part begins.");
   m.def("vectorize_graph", bound_vectorize, "outputs"_a, "replace"_a, at_caller,
-        "The outputs over inputs that have gained leading batch dimensions.");
+        "The outputs over inputs that have gained leading batch dimensions.\n\n"
+        ">>> x, rows = pt.dvector(\"x\"), pt.dmatrix(\"rows\")\n"
+        ">>> sums = bt.vectorize_graph((x**2).sum(), {x: rows})\n"
+        ">>> bt.function([rows], sums)([[1.0, 2.0], [3.0, 4.0]])\n"
+        "array([ 5., 25.])");
   m.def("verify_grad", bound_verify_grad, "fun"_a, "pt"_a, "n_tests"_a = 2, "seed"_a = 42, "eps"_a = 0.0,
         "abs_tol"_a = 0.0, "rel_tol"_a = 0.0, "mode"_a = nb::none(), at_caller,
         "Compares the gradient of fun with finite differences at a point; GradientError when they differ.");

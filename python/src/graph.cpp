@@ -365,7 +365,8 @@ void bind_variable(nb::module_& m) {
       });
   nb::class_<RandomVariableObject, VariableObject>(
       m, "RandomGeneratorVariable", "A symbolic random generator: its methods draw, and give the next one.");
-  nb::class_<TensorVariableObject, VariableObject>(m, "TensorVariable", "A symbolic array.")
+  nb::class_<TensorVariableObject, VariableObject> tensor(m, "TensorVariable", "A symbolic array.");
+  tensor
       .def_prop_ro("dtype",
                    [](const TensorVariableObject& self) { return std::string(dtype_name(self.variable.dtype())); })
       .def_prop_ro("ndim", [](const TensorVariableObject& self) { return self.variable.ndim(); })
@@ -374,6 +375,19 @@ void bind_variable(nb::module_& m) {
           [](const TensorVariableObject& self) { return wrap(self.variable.type()).attr("broadcastable"); },
           nb::sig("def broadcastable(self) -> tuple[bool, ...]"))
       .def_prop_ro_static("__array_priority__", [](nb::handle) { return 1000; });
+  constexpr const char* numpy = "bitale._numpy_protocol";
+  define_in_python(tensor, "__array__", numpy, "array",
+                   "def __array__(self, dtype: typing.Any = None, copy: bool | None = None) -> numpy.ndarray",
+                   "The value of a constant; TypeError for other variables.");
+  define_in_python(
+      tensor, "__array_ufunc__", numpy, "array_ufunc",
+      "def __array_ufunc__(self, ufunc: typing.Any, method: str, *inputs: typing.Any, **keywords: typing.Any) "
+      "-> typing.Any",
+      "What NumPy's elementwise functions give of variables: the function of bitale.tensor, or a TypeError.");
+  define_in_python(tensor, "__array_function__", numpy, "array_function",
+                   "def __array_function__(self, func: typing.Any, types: typing.Any, args: typing.Any, keywords: "
+                   "typing.Any) -> typing.Any",
+                   "What NumPy's other functions give of variables: the function of bitale.tensor, or a TypeError.");
   nb::class_<TensorConstantObject, TensorVariableObject>(m, "TensorConstant",
                                                          "A variable whose value is known and never changes.")
       .def_prop_ro(
@@ -580,7 +594,10 @@ void bind_walks(nb::module_& m) {
       },
       "outputs"_a, "replace"_a = nb::none(), nb::call_guard<AtCaller>(),
       nb::sig("def clone_replace(outputs: typing.Any, replace: typing.Any = None) -> typing.Any"),
-      "A copy of the outputs with some variables replaced.");
+      "A copy of the outputs with some variables replaced.\n\n"
+      ">>> x, y = pt.dscalars(\"x\", \"y\")\n"
+      ">>> bt.printing.pprint(bt.clone_replace(pt.exp(x) + 1, {x: 2 * y}))\n"
+      "'exp(2 * y) + 1'");
 }
 
 }  // namespace

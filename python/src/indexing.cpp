@@ -131,9 +131,16 @@ void bind_indexing(nb::module_& m) {
   define_method(m, "set", set, "y"_a, "x[index].set(y): a copy of x in which x[index] is y.");
   define_method(m, "inc", inc, "y"_a, nb::kw_only(), "ignore_duplicates"_a = false,
                 "x[index].inc(y): a copy of x in which y is added to x[index]; repeated indices add up.");
-  define(m, "set_subtensor", set, "x"_a, "y"_a, "set_subtensor(x[index], y): a copy of x in which x[index] is y.");
+  define(m, "set_subtensor", set, "x"_a, "y"_a,
+         "set_subtensor(x[index], y): a copy of x in which x[index] is y.\n\n"
+         ">>> x = pt.dvector(\"x\")\n"
+         ">>> pt.set_subtensor(x[1:], 9.0).eval({x: [1.0, 2.0, 3.0]})\n"
+         "array([1., 9., 9.])");
   define(m, "inc_subtensor", inc, "x"_a, "y"_a, nb::kw_only(), "ignore_duplicates"_a = false,
-         "inc_subtensor(x[index], y): a copy of x in which y is added to x[index]; repeated indices add up.");
+         "inc_subtensor(x[index], y): a copy of x in which y is added to x[index]; repeated indices add up.\n\n"
+         ">>> x = pt.dvector(\"x\")\n"
+         ">>> pt.inc_subtensor(x[[0, 0]], 1.0).eval({x: [1.0, 2.0]})\n"
+         "array([3., 2.])");
   define_both(
       m, "take",
       [](const Like& x, const Like& indices, Any axis, Any mode) {

@@ -347,7 +347,10 @@ void bind_contracting(nb::module_& m) {
       },
       "subscripts"_a, "operands"_a, "optimize"_a = nb::none(),
       "The sum of products that the subscripts say, as numpy.einsum. Two operands at a time become a product of "
-      "matrices, in an order chosen by the lengths that are known. ValueError for subscripts that don't fit.");
+      "matrices, in an order chosen by the lengths that are known. ValueError for subscripts that don't fit.\n\n"
+      ">>> x, m = pt.dvector(\"x\"), pt.dmatrix(\"m\")\n"
+      ">>> pt.einsum(\"ij,j->i\", m, x).eval({m: [[1.0, 2.0]], x: [3.0, 4.0]})\n"
+      "array([11.])");
 }
 
 }  // namespace

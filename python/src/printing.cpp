@@ -178,8 +178,9 @@ void bind_printing(nb::module_& m) {
       function, "dprint", "bitale.printing", "function_dprint",
       "def dprint(self, stage: str = 'graph', *, file: typing.Any = None, **options: typing.Any) -> str | None",
       "Prints the compiled function: its graph, or another stage such as \"program\".");
-  define_in_python(variable, "_repr_svg_", "bitale._picture", "notebook_svg", "def _repr_svg_(self) -> str | None",
-                   "The graph as a notebook shows it.");
+  variable.def(
+      "_repr_latex_", [](const VariableObject& self) { return cat("$\\displaystyle ", latex(self.variable), "$"); },
+      "The expression as a notebook typesets it.");
   define_in_python(apply, "_repr_svg_", "bitale._picture", "notebook_svg", "def _repr_svg_(self) -> str | None",
                    "The graph as a notebook shows it.");
   define_in_python(graph, "_repr_html_", "bitale._picture", "notebook_html", "def _repr_html_(self) -> str | None",
@@ -189,6 +190,12 @@ void bind_printing(nb::module_& m) {
   m.def(
       "pprint", [](const Variable& variable) { return pprint(variable); }, "variable"_a,
       "The expression as one would write it.");
+  m.def(
+      "latex", [](const Variable& variable) { return latex(variable); }, "variable"_a,
+      "The expression in LaTeX's mathematics, as notebooks typeset it.\n\n"
+      ">>> x = pt.dscalar(\"x\")\n"
+      ">>> print(bt.printing.latex(pt.exp(x) / x))\n"
+      "\\frac{\\exp\\left(x\\right)}{x}");
 }
 
 }  // namespace bitale::python

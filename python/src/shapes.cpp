@@ -208,7 +208,10 @@ void bind_creation(nb::module_& m) {
       [](const Like& x, const std::optional<std::string>& name, Any ndim, const DTypeLike& dtype) {
         return make_constant(x, name, ndim, dtype);
       },
-      "x"_a, "name"_a = nb::none(), "ndim"_a = nb::none(), "dtype"_a = nb::none(), "A value that never changes.");
+      "x"_a, "name"_a = nb::none(), "ndim"_a = nb::none(), "dtype"_a = nb::none(),
+      "A value that never changes.\n\n"
+      ">>> pt.constant([1, 2]).data\n"
+      "array([1, 2])");
   auto bind_as_tensor = [&m](const char* name) {
     define(
         m, name,
@@ -216,7 +219,10 @@ void bind_creation(nb::module_& m) {
           return as_tensor(x, label, ndim, dtype);
         },
         "x"_a, "name"_a = nb::none(), "ndim"_a = nb::none(), "dtype"_a = nb::none(),
-        "A variable as it is; a constant of anything else; a stack of a list that holds variables.");
+        "A variable as it is; a constant of anything else; a stack of a list that holds variables.\n\n"
+        ">>> x = pt.dscalar(\"x\")\n"
+        ">>> pt.as_tensor_variable([x, 2 * x]).eval({x: 1.0})\n"
+        "array([1., 2.])");
   };
   bind_as_tensor("as_tensor_variable");
   bind_as_tensor("as_tensor");
@@ -259,7 +265,9 @@ void bind_creation(nb::module_& m) {
       [](const Like& x, const DTypeLike& dtype, bool) { return ones_like(as_variable(x), optional_dtype(dtype)); },
       "model"_a, "dtype"_a = nb::none(), "opt"_a = false, "Ones of x's shape, and of x's dtype by default.");
   define(m, "arange", arange_by, "start"_a, "stop"_a = nb::none(), "step"_a = nb::none(), "dtype"_a = nb::none(),
-         "start, start + step, ... before stop; arange(stop) starts at 0.");
+         "start, start + step, ... before stop; arange(stop) starts at 0.\n\n"
+         ">>> pt.arange(2, 8, 3).eval()\n"
+         "array([2, 5])");
   define(
       m, "make_vector",
       [](nb::args scalars, const DTypeLike& dtype) {
@@ -271,10 +279,19 @@ void bind_creation(nb::module_& m) {
       "tensors_list"_a, "The tensors one after the other along the axis.");
   define(
       m, "concatenate", [](Any tensors, int axis) { return concatenate(as_variables(tensors, "concatenate"), axis); },
-      "tensor_list"_a, "axis"_a = 0, "The tensors one after the other along the axis.");
+      "tensor_list"_a, "axis"_a = 0,
+      "The tensors one after the other along the axis.\n\n"
+      ">>> x = pt.dvector(\"x\")\n"
+      ">>> pt.concatenate([x, [5.0], x]).eval({x: [1.0]})\n"
+      "array([1., 5., 1.])");
   define(
       m, "stack", [](Any tensors, int axis) { return stack(as_variables(tensors, "stack"), axis); }, "tensors"_a,
-      "axis"_a = 0, "The tensors side by side along a new axis.");
+      "axis"_a = 0,
+      "The tensors side by side along a new axis.\n\n"
+      ">>> x = pt.dvector(\"x\")\n"
+      ">>> pt.stack([x, -x], axis=1).eval({x: [1.0, 2.0]})\n"
+      "array([[ 1., -1.],\n"
+      "       [ 2., -2.]])");
 }
 
 void bind_conversion(nb::module_& m) {

@@ -7,63 +7,17 @@
 #include "bitale/printing/printing.hpp"
 #include "graph/pointer_map.hpp"
 #include "ops/elemwise.hpp"
+#include "printing/formula.hpp"
 #include "printing/leaf_text.hpp"
 
 namespace bitale {
 
 namespace {
 
-constexpr std::string_view left_out = "…";
-
-// Binding strengths besides those of ScalarOp::precedence (which are Python's, from 1 up).
-constexpr int loosest = 0, of_sign = 7, of_atom = 1000;
-
-struct Piece {
-  std::string text = std::string(left_out);
-  int precedence = of_atom;
-};
-
 std::string wrapped_if(bool needed, const Piece& piece) { return needed ? cat("(", piece.text, ")") : piece.text; }
 
-// "sum" and {"axis=1"} of "Sum{axis=1}".
-struct LabelParts {
-  std::string function;
-  std::vector<std::string> settings;
-};
-
-LabelParts split_label(const std::string& label) {
-  LabelParts parts;
-  const std::size_t brace = label.find('{');
-  for (char c : label.substr(0, brace)) parts.function += char(std::tolower(static_cast<unsigned char>(c)));
-  if (brace == label.npos || label.back() != '}') return parts;
-  const std::string inside = label.substr(brace + 1, label.size() - brace - 2);
-  int depth = 0;
-  std::string setting;
-  for (std::size_t i = 0; i <= inside.size(); ++i) {
-    const char c = i < inside.size() ? inside[i] : ',';
-    if (c == '(' || c == '[' || c == '{') ++depth;
-    if (c == ')' || c == ']' || c == '}') --depth;
-    if (c == ',' && (depth == 0 || i == inside.size())) {
-      if (setting.find('=') == setting.npos) {
-        // Not a keyword: part of the name, as in "cast{float64}".
-        parts.function += cat("{", inside, "}");
-        parts.settings.clear();
-        return parts;
-      }
-      // None is what a function takes when nothing is said.
-      if (!setting.ends_with("=None")) parts.settings.push_back(setting);
-      setting.clear();
-    } else if (c != ' ' || !setting.empty()) {
-      setting += c;
-    }
-  }
-  for (auto& text : parts.settings)
-    if (text.starts_with("axes=")) text = "axis" + text.substr(4);  // the functions' keyword
-  return parts;
-}
-
 Piece function_piece(const std::string& function, std::vector<std::string> arguments) {
-  return {cat(function, "(", join(arguments, ", "), ")"), of_atom};
+  return {cat(function, "(", join(arguments, ", "), ")"), binds_as_atom};
 }
 
 Piece infix_piece(const ScalarOp& op, std::span<const Piece> inputs) {
@@ -86,7 +40,7 @@ Piece own_piece(std::string text, std::span<const Piece> inputs) {
   for (auto& input : inputs)
     if (input.text == text) return input;
   const bool is_atom = atom_text(text) == text;
-  return {std::move(text), is_atom ? of_atom : loosest};
+  return {std::move(text), is_atom ? binds_as_atom : binds_loosest};
 }
 
 Piece node_piece(const Apply& node, std::span<const Piece> inputs) {
@@ -105,15 +59,17 @@ Piece node_piece(const Apply& node, std::span<const Piece> inputs) {
 Piece leaf_piece(const Variable& leaf) {
   std::string text = leaf_text(leaf);
   const bool signed_number = leaf.constant() && text.starts_with('-');
-  return {std::move(text), signed_number ? of_sign : of_atom};
+  return {std::move(text), signed_number ? binds_as_sign : binds_as_atom};
 }
+
+std::string output_text(const Piece& piece, int index) { return cat(atom_text(piece.text), ".", index); }
 
 class FormulaWriter {
  public:
-  explicit FormulaWriter(const PprintOptions& options) : options_(options) {}
+  FormulaWriter(const Notation& notation, const PprintOptions& options) : notation_(notation), options_(options) {}
 
   std::string write(const Variable& root) {
-    if (!root.has_owner()) return leaf_text(root);
+    if (!root.has_owner()) return notation_.leaf(root).text;
     choose(root.node()->owner);
     write_chosen(root.node()->owner);
     return piece_of(root).text;
@@ -162,22 +118,25 @@ class FormulaWriter {
   void finish(const ApplyNode* node, bool is_root) {
     std::vector<Piece> inputs;
     for (auto& input : node->inputs) inputs.push_back(piece_of(input));
-    Piece piece = node_piece(Apply::of(const_cast<ApplyNode*>(node)), inputs);
-    if (piece.text.size() > options_.max_length && !is_root) piece = Piece();
+    Piece piece = notation_.node(Apply::of(const_cast<ApplyNode*>(node)), inputs);
+    if (piece.text.size() > options_.max_length && !is_root) piece = left_out();
     places_.insert(node, pieces_.size());
     pieces_.push_back(std::move(piece));
   }
 
+  Piece left_out() const { return {notation_.left_out, binds_as_atom}; }
+
   Piece piece_of(const Variable& variable) const {
     const ApplyNode* owner = variable.node()->owner;
-    if (!owner) return leaf_piece(variable);
+    if (!owner) return notation_.leaf(variable);
     const std::size_t* place = places_.find(owner);
-    if (!place) return {};
+    if (!place) return left_out();
     const Piece& piece = pieces_[*place];
-    if (owner->output_count == 1 || piece.text == left_out) return piece;
-    return {cat(atom_text(piece.text), ".", variable.index()), of_atom};
+    if (owner->output_count == 1 || piece.text == notation_.left_out) return piece;
+    return {notation_.output(piece, variable.index()), binds_as_atom};
   }
 
+  const Notation& notation_;
   const PprintOptions& options_;
   PointerSet chosen_;
   PointerMap<std::size_t> places_;
@@ -186,9 +145,44 @@ class FormulaWriter {
 
 }  // namespace
 
+LabelParts split_label(const std::string& label) {
+  LabelParts parts;
+  const std::size_t brace = label.find('{');
+  for (char c : label.substr(0, brace)) parts.function += char(std::tolower(static_cast<unsigned char>(c)));
+  if (brace == label.npos || label.back() != '}') return parts;
+  const std::string inside = label.substr(brace + 1, label.size() - brace - 2);
+  int depth = 0;
+  std::string setting;
+  for (std::size_t i = 0; i <= inside.size(); ++i) {
+    const char c = i < inside.size() ? inside[i] : ',';
+    if (c == '(' || c == '[' || c == '{') ++depth;
+    if (c == ')' || c == ']' || c == '}') --depth;
+    if (c == ',' && (depth == 0 || i == inside.size())) {
+      if (setting.find('=') == setting.npos) {
+        // Not a keyword: part of the name, as in "cast{float64}".
+        parts.function += cat("{", inside, "}");
+        parts.settings.clear();
+        return parts;
+      }
+      // None is what a function takes when nothing is said.
+      if (!setting.ends_with("=None")) parts.settings.push_back(setting);
+      setting.clear();
+    } else if (c != ' ' || !setting.empty()) {
+      setting += c;
+    }
+  }
+  for (auto& text : parts.settings)
+    if (text.starts_with("axes=")) text = "axis" + text.substr(4);  // the functions' keyword
+  return parts;
+}
+
+std::string write_formula(const Variable& root, const Notation& notation, const PprintOptions& options) {
+  return FormulaWriter(notation, options).write(root);
+}
+
 std::string pprint(const Variable& variable, const PprintOptions& options) {
   if (!variable) throw ValueError("pprint: expected a variable, got none");
-  return FormulaWriter(options).write(variable);
+  return write_formula(variable, {node_piece, leaf_piece, output_text, "…"}, options);
 }
 
 }  // namespace bitale

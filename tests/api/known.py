@@ -30,6 +30,8 @@ _no_inplace = "graphs are changed in place by rewrites only, so what asks for it
 # By function: how its arguments differ from PyTensor's. All take PyTensor's in its order when given by position, as far as
 # there are any.
 other_arguments = {
+    "hessian": _more,
+    "jacobian": _more,
     "as_tensor": _spelled,
     "as_tensor_variable": _spelled,
     "broadcast_shape": _spelled,

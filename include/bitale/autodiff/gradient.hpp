@@ -70,6 +70,15 @@ Variables jacobian(const Variable& expression, const Variables& wrt, const GradO
                    Source where = Source::current());
 Variable jacobian(const Variable& expression, const Variable& wrt, const GradOptions& options = {},
                   Source where = Source::current());
+// The same of a vector by a vector, where it is known which elements may be other than zero: a matrix of bool, with a
+// row per element of the expression. Rows and columns that share no nonzero are found by one product together (Curtis,
+// Powell and Reid 1974): a band of width w takes w products, however long it is, an arrow 3. The result is dense, and
+// zero where the sparsity is false. A nonzero that the sparsity leaves out is not seen, and may be added to others.
+// ShapeError where the lengths are others than those of the sparsity.
+Variable sparse_jacobian(const Variable& expression, const Variable& wrt, const Array& sparsity,
+                         const GradOptions& options = {}, Source where = Source::current());
+Variable sparse_hessian(const Variable& cost, const Variable& wrt, const Array& sparsity,
+                        const GradOptions& options = {}, Source where = Source::current());
 // Second derivatives of a scalar by vectors (or scalars), each by itself.
 Variables hessian(const Variable& cost, const Variables& wrt, const GradOptions& options = {},
                   Source where = Source::current());
@@ -78,6 +87,12 @@ Variable hessian(const Variable& cost, const Variable& wrt, const GradOptions& o
 // The Hessian over all wrt together, times vectors of their shapes.
 Variables hessian_vector_product(const Variable& cost, const Variables& wrt, const Variables& vectors,
                                  const GradOptions& options = {}, Source where = Source::current());
+// J' H J times vectors, where J is the Jacobian of `outputs` by `wrt`, and H the Hessian of the cost as a function of
+// the outputs: positive semidefinite for a convex cost. Schraudolph (2002), "Fast curvature matrix-vector products".
+// What the cost depends on otherwise is held constant.
+Variables gauss_newton_vector_product(const Variable& cost, const Variables& outputs, const Variables& wrt,
+                                      const Variables& vectors, const GradOptions& options = {},
+                                      Source where = Source::current());
 
 // The gradient's way through one part of a graph: from `start` (gradients of variables at its end) and `cost` to the
 // gradients of `wrt` and of `end`, the variables where the next part begins.

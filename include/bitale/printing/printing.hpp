@@ -70,6 +70,8 @@ struct PprintOptions {
 
 // The expression as one would write it: "a + a ** 10", "sum(x, axis=1)", "x[0:3]".
 std::string pprint(const Variable& variable, const PprintOptions& options = {});
+// The same in LaTeX's mathematics, as notebooks typeset it.
+std::string latex(const Variable& variable, const PprintOptions& options = {});
 
 // As str() has it.
 std::ostream& operator<<(std::ostream& stream, const Variable& variable);

@@ -65,6 +65,11 @@ def function(
     threads: how many threads one call may use, from 1 to 1024; default: config.num_threads. Large loops are shared among
     them, of which there are never more than processors the process may run on; small ones run in the caller's thread.
     Results are the same, bit by bit, for any number. ValueError outside that range, TypeError for what is no integer.
+
+    >>> x, y = pt.dvectors("x", "y")
+    >>> f = bt.function([x, y], [x + y, pt.dot(x, y)])
+    >>> f([1.0, 2.0], [3.0, 4.0])
+    [array([4., 6.]), array(11.)]
     """
     refuse(
         "function",

@@ -26,6 +26,12 @@ def shared(
 
     Its dtype and rank are the value's; its lengths may change, unless shape fixes them. The value may be a
     numpy.random.Generator, or a stream (bitale.random.stream).
+
+    >>> total = bt.shared(0.0, "total")
+    >>> x = pt.dscalar("x")
+    >>> add = bt.function([x], None, updates={total: total + x})
+    >>> add(2.0), add(3.0), total.get_value()
+    (None, None, array(5.))
     """
     refuse("shared", {"allow_downcast": allow_downcast})
     if isinstance(value, (np.random.Generator, np.random.RandomState, Stream)):

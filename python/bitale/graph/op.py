@@ -77,6 +77,13 @@ def wrap_py(
     itypes, otypes: the types of inputs and outputs. infer_shape(fgraph, node, input_shapes): the lengths of the outputs,
     where they follow from those of the inputs. The op has no derivative. TypeError for what is no type. Source:
     PyTensor's ``wrap_py``.
+
+    >>> @bt.as_op([pt.dvector], [pt.dvector])
+    ... def flipped(x):
+    ...     return x[::-1].copy()
+    >>> x = pt.dvector("x")
+    >>> bt.function([x], flipped(x) + 1)([1.0, 2.0])
+    array([3., 2.])
     """
     itypes, otypes = _types(itypes, "itypes"), _types(otypes, "otypes")
 

@@ -1,0 +1,155 @@
+"""NumPy's functions on symbolic variables: the function of bitale.tensor that has the same meaning, or a TypeError.
+
+NumPy asks the variable (`__array_ufunc__`, NEP 13, and `__array_function__`, NEP 18) before it computes anything. Without
+an answer it would take the variable for a scalar object, and compute wrong numbers from that."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from typing import Any, Callable
+
+import numpy as np
+
+from bitale import _core
+
+_value_is_needed = "compute the value first, with bitale.function or eval()"
+
+
+def array(self: Any, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+    """What np.asarray gives: the value of a constant."""
+    if isinstance(self, _core.TensorConstant):
+        value = self.data
+        return value.astype(dtype) if copy or (dtype is not None and dtype != value.dtype) else value
+    if isinstance(self, _core.TensorSharedVariable):
+        raise TypeError(f"the shared variable {self!r} is symbolic: its value is get_value()")
+    raise TypeError(f"the symbolic variable {self!r} has no value yet, so it can't become a NumPy array: {_value_is_needed}")
+
+
+# ---- elementwise functions -------------------------------------------------------------------------------------------
+
+# NumPy's name of a ufunc, where bitale.tensor has another.
+_names = {"remainder": "mod", "absolute": "abs", "fabs": "abs", "rint": "round", "fmod": None, "float_power": None}
+_reductions = {
+    "add": "sum",
+    "multiply": "prod",
+    "maximum": "max",
+    "minimum": "min",
+    "logical_and": "all",
+    "logical_or": "any",
+}
+_accumulations = {"add": "cumsum", "multiply": "cumprod"}
+
+
+def _elementwise(ufunc: Any) -> Callable[..., Any] | None:
+    """The function of bitale.tensor with a ufunc's meaning. Only those of NumPy and scipy.special are known by name."""
+    import bitale.tensor as pt
+
+    name = ufunc.__name__
+    if getattr(np, name, None) is ufunc:
+        if name == "positive":
+            return pt.as_tensor_variable
+        name = _names.get(name, name)
+    elif getattr(sys.modules.get("scipy.special"), name, None) is not ufunc:
+        return None
+    return getattr(pt, name, None) if name else None
+
+
+def _refuse_keywords(call: str, keywords: dict[str, Any]) -> None:
+    for name, value in keywords.items():
+        if value is not None and not (name == "where" and value is True):
+            raise TypeError(f"{call} of a symbolic variable doesn't take {name}=")
+
+
+def _symbolic(inputs: tuple[Any, ...]) -> str:
+    return repr(next((x for x in inputs if isinstance(x, _core.Variable)), "a variable"))
+
+
+def array_ufunc(self: Any, ufunc: Any, method: str, *inputs: Any, **keywords: Any) -> Any:
+    """What an elementwise function of NumPy or SciPy gives when an argument is symbolic."""
+    import bitale.tensor as pt
+
+    call = ufunc.__name__ if method == "__call__" else f"{ufunc.__name__}.{method}"
+    if keywords.get("out") is not None:
+        raise TypeError(f"{call}: the result is symbolic, it can't be written into a NumPy array (out= or an in-place operator)")
+    function = _elementwise(ufunc)
+    known = ufunc if getattr(np, ufunc.__name__, None) is ufunc else None
+    if method == "__call__" and function is not None:
+        _refuse_keywords(call, keywords)
+        return function(*inputs)
+    if method == "outer" and function is not None and len(inputs) == 2:
+        _refuse_keywords(call, keywords)
+        left, right = (pt.as_tensor_variable(x) for x in inputs)
+        return function(left.reshape((*left.shape, *[1] * right.ndim), ndim=left.ndim + right.ndim), right)
+    if method == "reduce" and known and ufunc.__name__ in _reductions:
+        axis, keepdims = keywords.pop("axis", 0), keywords.pop("keepdims", False)
+        _refuse_keywords(call, keywords)
+        return getattr(pt, _reductions[ufunc.__name__])(inputs[0], axis=axis, keepdims=keepdims)
+    if method == "accumulate" and known and ufunc.__name__ in _accumulations:
+        axis = keywords.pop("axis", 0)
+        _refuse_keywords(call, keywords)
+        return getattr(pt, _accumulations[ufunc.__name__])(inputs[0], axis=axis)
+    raise TypeError(f"{call} has no symbolic counterpart, and {_symbolic(inputs)} has no value yet: {_value_is_needed}")
+
+
+# ---- other functions -------------------------------------------------------------------------------------------------
+
+_places = {"numpy": "", "numpy.linalg": "linalg", "numpy.fft": "fft"}
+_about_variables: dict[str, Callable[[Any], Any]] = {
+    "ndim": lambda a: a.ndim,
+    "size": lambda a: a.size,
+    "shape": lambda a: a.shape,
+    "iscomplexobj": lambda x: x.dtype.startswith("complex"),
+    "isrealobj": lambda x: not x.dtype.startswith("complex"),
+    "copy": lambda a: a.copy(),
+}
+# NumPy's name of a function where bitale.tensor has another, and optional arguments that are passed by position, since
+# their names differ.
+_other_names = {"ravel": "flatten"}
+_by_position = {"where": 3, "clip": 3}
+
+
+def _counterpart(func: Any) -> Callable[..., Any] | None:
+    import bitale.tensor as pt
+
+    place = _places.get(getattr(func, "__module__", ""))
+    if place is None:
+        return None
+    name = _other_names.get(func.__name__, func.__name__)
+    return getattr(getattr(pt, place, None) if place else pt, name, None)
+
+
+def _as_bound(func: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """Required arguments by position, the others by keyword and only where they are not the default, `out` never."""
+    try:
+        parameters = inspect.signature(func).parameters
+        bound = inspect.signature(func).bind(*args, **keywords)
+    except ValueError:  # a function of C without a signature
+        return args, keywords
+    positional: list[Any] = []
+    named: dict[str, Any] = {}
+    for place, (name, value) in enumerate(bound.arguments.items()):
+        parameter = parameters[name]
+        if parameter.kind is parameter.VAR_POSITIONAL:
+            positional += value
+        elif parameter.kind is parameter.VAR_KEYWORD:
+            named.update(value)
+        elif parameter.default is parameter.empty or place < _by_position.get(func.__name__, 0):
+            positional.append(value)
+        elif value is not parameter.default and value is not np._NoValue:
+            named[name] = value
+    return tuple(positional), named
+
+
+def array_function(self: Any, func: Any, types: Any, args: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    """What another function of NumPy gives when an argument is symbolic, or has a symbolic element."""
+    name = f"{func.__module__}.{func.__name__}"
+    args, keywords = _as_bound(func, args, keywords)
+    if keywords.get("out") is not None:
+        raise TypeError(f"{name}: the result is symbolic, it can't be written into a NumPy array (out=)")
+    if func.__name__ in _about_variables and func.__module__ == "numpy" and not keywords and len(args) == 1:
+        return _about_variables[func.__name__](args[0])
+    function = _counterpart(func)
+    if function is None:
+        raise TypeError(f"{name} has no symbolic counterpart, and {self!r} has no value yet: {_value_is_needed}")
+    return function(*args, **keywords)

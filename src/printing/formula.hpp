@@ -1,0 +1,38 @@
+// What formulas in different notations have in common: each node's text is made once from its inputs' texts, the nodes
+// nearest to the root only. A notation says how a node and a leaf are written.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bitale/graph/variable.hpp"
+#include "bitale/printing/printing.hpp"
+
+namespace bitale {
+
+// Binding strengths besides those of ScalarOp::precedence (which are Python's, from 1 up).
+constexpr int binds_loosest = 0, binds_as_sign = 7, binds_as_atom = 1000;
+
+struct Piece {
+  std::string text;
+  int precedence = binds_as_atom;
+};
+
+struct Notation {
+  Piece (*node)(const Apply& node, std::span<const Piece> inputs);
+  Piece (*leaf)(const Variable& leaf);
+  std::string (*output)(const Piece& piece, int index);  // of a node that has several
+  std::string left_out;                                  // in place of what is too deep or too long
+};
+
+std::string write_formula(const Variable& root, const Notation& notation, const PprintOptions& options);
+
+// "sum" and {"axis=1"} of "Sum{axis=1}".
+struct LabelParts {
+  std::string function;
+  std::vector<std::string> settings;
+};
+LabelParts split_label(const std::string& label);
+
+}  // namespace bitale

@@ -1,0 +1,191 @@
+"""What Python, its tools and notebooks expect of objects: copies, pickles, examples in docstrings, displays, types."""
+
+import copy
+import doctest
+import pickle
+
+import numpy as np
+import pytest
+
+import bitale as bt
+import bitale.tensor as pt
+
+
+# ---- copies ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
+def test_copies_of_variables_are_themselves(copied):
+    """A variable never changes, and what depends on it knows it by identity."""
+    x = pt.dvector("x")
+    y = pt.exp(x)
+    for v in (x, y, pt.constant(2.0)):
+        assert copied(v) is v
+    held = copied({"inputs": [x], "output": y})
+    assert held["inputs"][0] is x and bt.function(held["inputs"], held["output"])([0.0]).tolist() == [1]
+
+
+def test_pickled_variables_are_new():
+    x = pt.dvector("x")
+    y = pt.exp(x) * 2
+    stored_x, stored_y = pickle.loads(pickle.dumps((x, y)))
+    assert stored_x is not x and stored_x.name == "x" and stored_x.type == x.type
+    assert bt.function([stored_x], stored_y)([0.0]).tolist() == [2]
+
+
+def test_shared_variables():
+    """A copy is the same container, so that graphs still read it; a pickle brings its value along."""
+    s = bt.shared(np.zeros(2), "s")
+    assert copy.copy(s) is s and copy.deepcopy(s) is s
+    stored = pickle.loads(pickle.dumps(s))
+    stored.set_value([1.0, 2.0])
+    assert s.get_value().tolist() == [0, 0] and stored.name == "s"
+
+
+def test_functions():
+    """copy.copy shares the state, copy.deepcopy and pickles have their own."""
+    s = bt.shared(0.0, "s")
+    f = bt.function([], s, updates=[(s, s + 1)])
+    f()
+    shallow, deep, stored = copy.copy(f), copy.deepcopy(f), pickle.loads(pickle.dumps(f))
+    assert shallow() == 1 and s.get_value() == 2
+    assert deep() == 1 and deep() == 2 and stored() == 1 and s.get_value() == 2
+
+
+def test_graphs():
+    x = pt.dvector("x")
+    graph = bt.FunctionGraph([x], [pt.exp(x)], clone=False)
+    stored = pickle.loads(pickle.dumps(graph))
+    assert stored.inputs[0] is not x and str(stored.outputs[0].owner.op) == str(pt.exp(x).owner.op)
+    stored.check_integrity()
+
+
+# ---- notebooks -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "made, expected",
+    [
+        (lambda x, m: x, "x"),
+        (lambda x, m: pt.exp(x) / (1 + x**2), r"\frac{\exp\left(x\right)}{1 + {x}^{2}}"),
+        (lambda x, m: (x + 1) * (x - 2), r"\left(x + 1\right) \cdot \left(x - 2\right)"),
+        (lambda x, m: -(x + 1), r"- \left(x + 1\right)"),
+        (lambda x, m: x - (x - 1), r"x - \left(x - 1\right)"),
+        (lambda x, m: (x**2) ** x, r"{\left({x}^{2}\right)}^{x}"),
+        (lambda x, m: pt.sqrt(abs(x)), r"\sqrt{\left|x\right|}"),
+        (lambda x, m: m.T, r"{\mathrm{beta}_{\mathrm{1}}}^{\top}".replace(r"\mathrm{beta}", r"{\beta}")),
+        (lambda x, m: x[1:3], r"x[1:3]"),
+        (lambda x, m: (x + 1)[0], r"\left(x + 1\right)[0]".replace(r"\left(", "(").replace(r"\right)", ")")),
+        (lambda x, m: m.sum(axis=1), r"\operatorname{sum}\left({\beta}_{\mathrm{1}},\,\mathrm{axis}=1\right)"),
+        (lambda x, m: pt.le(x, 1.5), r"x \le 1.5"),
+        (lambda x, m: pt.set_subtensor(x[0], 2.0), r"\mathrm{set\_subtensor}(x[0],\,2.0)"),
+        (lambda x, m: pt.dvector("learning rate"), r"\mathrm{learning rate}"),
+        (lambda x, m: pt.floor(x), r"\left\lfloor{}x\right\rfloor"),
+    ],
+)
+def test_formulas(made, expected):
+    x, m = pt.dvector("x"), pt.dmatrix("beta_1")
+    y = made(x, m)
+    assert bt.printing.latex(y) == expected
+    assert y._repr_latex_() == rf"$\displaystyle {expected}$"
+
+
+def test_every_formula_is_balanced():
+    """Every op's own way of writing itself gives LaTeX whose braces and brackets are closed."""
+    x, m, i = pt.dvector("x_a{b}"), pt.dmatrix("m%#"), pt.lvector("i")
+    for y in (
+        m[i, 1:],
+        pt.inc_subtensor(m[i], 1.0),
+        bt.ifelse(x[0] > 0, x, -x),
+        pt.switch(x > 0, x, 0),
+        pt.cast(x, "int32"),
+        x.dimshuffle(0, "x"),
+        pt.linalg.cholesky(m),
+        pt.dvector() + 1,
+        pt.constant(np.arange(100.0)) * x,
+        bt.scan(lambda s: s * 2, outputs_info=1.0, n_steps=3, return_updates=False),
+    ):
+        text = bt.printing.latex(y)
+        plain = text.replace("\\{", "").replace("\\}", "")
+        assert plain.count("{") == plain.count("}") and text.count("\\left") == text.count("\\right") and "\x01" not in text
+
+
+def test_displays_are_bounded():
+    y = x = pt.dvector("x")
+    for _ in range(100_000):
+        y = pt.sin(y) + y
+    assert len(y._repr_latex_()) < 100_000 and "\\ldots" in y._repr_latex_()
+    assert bt.function([x], x)._repr_html_().startswith("<iframe")
+
+
+# ---- configuration ---------------------------------------------------------------------------------------------------
+
+
+def test_flags_in_functions_and_blocks():
+    before = bt.config.floatX
+
+    @bt.config.change_flags(floatX="float32")
+    def made(n):
+        """A docstring."""
+        return pt.vector().dtype if n == 0 else made(n - 1)
+
+    assert made(3) == "float32" and made.__name__ == "made" and made.__doc__ == "A docstring."
+    with pytest.raises(ZeroDivisionError), bt.config.change_flags(floatX="float32"):
+        assert bt.config.floatX == "float32"
+        1 / 0
+    assert bt.config.floatX == before
+
+
+# ---- types and examples ----------------------------------------------------------------------------------------------
+
+
+def test_typing():
+    from bitale import typing
+
+    def scaled(x: typing.TensorLike, axis: typing.Axis = None, dtype: typing.DTypeLike = None) -> typing.Variable:
+        return pt.sum(x, axis=axis, dtype=dtype)
+
+    assert set(typing.__all__) <= set(vars(typing)) and bt.typing is typing
+    assert isinstance(scaled([1.0, 2.0]), typing.Variable)
+    assert isinstance(bt.function([], pt.constant(1.0)), typing.Function)
+
+
+DOCUMENTED = [
+    bt,
+    bt.function,
+    bt.shared,
+    bt.grad,
+    bt.jacobian,
+    bt.hessian,
+    bt.hessian_vector_product,
+    bt.gradient.gauss_newton_vector_product,
+    bt.pullback,
+    bt.pushforward,
+    bt.scan,
+    bt.ifelse,
+    bt.as_op,
+    bt.clone_replace,
+    bt.vectorize_graph,
+    bt.config.change_flags,
+    bt.printing.latex,
+    pt.as_tensor_variable,
+    pt.constant,
+    pt.set_subtensor,
+    pt.inc_subtensor,
+    pt.stack,
+    pt.concatenate,
+    pt.arange,
+    pt.einsum,
+]
+
+
+@pytest.mark.parametrize("documented", DOCUMENTED, ids=lambda d: getattr(d, "__name__", "?"))
+def test_examples_in_docstrings(documented):
+    names = {"np": np, "bt": bt, "pt": pt}
+    examples = doctest.DocTestParser().get_examples(documented.__doc__ or "")
+    assert examples, "no example"
+    test = doctest.DocTest(examples, names, getattr(documented, "__name__", "?"), None, None, None)
+    runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
+    output = []
+    runner.run(test, out=output.append)
+    assert not runner.failures, "".join(output)
