@@ -84,7 +84,9 @@ std::vector<Way> ways_of(std::uint64_t seed) {
                         lowering::lower(as_built);
                         stopwatch.note("lowering");
                       }
-                      return test::pass_trouble(as_built, graph.values, true);
+                      return test::pass_trouble(as_built, graph.values, true, [&](auto got, auto expected) {
+                        return test::difference(graph, got, expected);
+                      });
                     }});
   if (all || seed % 64 == 1) ways.push_back(by("jit", "None", 1));
   if (all || seed % 128 == 2) ways.push_back(by("jit", "fast_run", 1));

@@ -7,7 +7,26 @@
 
 namespace bitale::test {
 
-std::string pass_trouble(const FunctionGraph& graph, std::span<const Array> values, bool parallel) {
+namespace {
+
+std::string different_bits(std::span<const Array> got, std::span<const Array> expected) {
+  for (std::size_t i = 0; i < got.size(); ++i)
+    if (!identical(got[i], expected[i]))
+      return cat("output ", i, " is\n", got[i].str(), "\nnot\n", expected[i].str());
+  return {};
+}
+
+}  // namespace
+
+std::string difference_beyond_rounding(std::span<const Array> got, std::span<const Array> expected) {
+  for (std::size_t i = 0; i < got.size(); ++i)
+    if (got[i].shape() != expected[i].shape() || !allclose(got[i], expected[i], 1e-5, 1e-12))
+      return cat("output ", i, " is\n", got[i].str(), "\nnot\n", expected[i].str());
+  return {};
+}
+
+std::string pass_trouble(const FunctionGraph& graph, std::span<const Array> values, bool parallel,
+                         const Comparison& rounded) {
   std::optional<ProgramRun> before;
   std::string found;
   const auto observe = [&](std::string_view pass, const program::Program& program, std::span<const Apply> callbacks) {
@@ -16,14 +35,10 @@ std::string pass_trouble(const FunctionGraph& graph, std::span<const Array> valu
       const ProgramRun now = interpret(program, callbacks, values);
       if (before && before->failed_check != now.failed_check)
         found = cat("after ", pass, " another check fails\n", program::to_string(program));
-      for (std::size_t i = 0; before && i < now.outputs.size() && found.empty(); ++i) {
-        const Array &a = now.outputs[i], &b = before->outputs[i];
-        // What threads share is added in another order, and products are contracted into the sums that are written out.
-        const bool is_close_enough = pass == "share" || pass == "promote";
-        const bool same = is_close_enough ? a.shape() == b.shape() && allclose(a, b, 1e-5, 1e-12) : identical(a, b);
-        if (!same)
-          found = cat("after ", pass, " output ", i, " is\n", a.str(), "\nnot\n", b.str(), "\n",
-                      program::to_string(program));
+      if (before && found.empty()) {
+        const bool may_round = pass == "share" || pass == "promote";
+        const std::string wrong = may_round ? rounded(now.outputs, before->outputs) : different_bits(now.outputs, before->outputs);
+        if (!wrong.empty()) found = cat("after ", pass, " ", wrong, "\n", program::to_string(program));
       }
       before = now;
     } catch (const BrokenProgram& broken) {
