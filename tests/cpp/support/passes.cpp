@@ -11,8 +11,7 @@ namespace {
 
 std::string different_bits(std::span<const Array> got, std::span<const Array> expected) {
   for (std::size_t i = 0; i < got.size(); ++i)
-    if (!identical(got[i], expected[i]))
-      return cat("output ", i, " is\n", got[i].str(), "\nnot\n", expected[i].str());
+    if (!identical(got[i], expected[i])) return cat("output ", i, " is\n", got[i].str(), "\nnot\n", expected[i].str());
   return {};
 }
 
@@ -37,7 +36,8 @@ std::string pass_trouble(const FunctionGraph& graph, std::span<const Array> valu
         found = cat("after ", pass, " another check fails\n", program::to_string(program));
       if (before && found.empty()) {
         const bool may_round = pass == "share" || pass == "promote";
-        const std::string wrong = may_round ? rounded(now.outputs, before->outputs) : different_bits(now.outputs, before->outputs);
+        const std::string wrong =
+            may_round ? rounded(now.outputs, before->outputs) : different_bits(now.outputs, before->outputs);
         if (!wrong.empty()) found = cat("after ", pass, " ", wrong, "\n", program::to_string(program));
       }
       before = now;
