@@ -104,6 +104,8 @@ void translate(const std::exception_ptr& caught, void*) {
     else
       PyErr_SetString(PyExc_RuntimeError, error.what());
     if (const Apply* node = failing_node(error)) note_node(*node);
+  } catch (const std::bad_cast&) {
+    PyErr_SetString(PyExc_TypeError, "an argument of another type was expected, or one that is initialised");
   }
 }
 

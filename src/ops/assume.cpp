@@ -1,5 +1,5 @@
 // SpecifyAssumptions: its input, with facts that the user states of it. The node carries them until rewriting is done,
-// and is dropped then.
+// and is dropped then. The interpreter checks them.
 #include "bitale/ops/assume.hpp"
 
 #include "bitale/core/text.hpp"
@@ -50,7 +50,12 @@ class SpecifyAssumptions final : public Op, public StatesStructure {
     return Apply(OpRef(this), {x}, {x.type()});
   }
   std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[0]}; }
-  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override { out[0] = in[0]; }
+  void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override {
+    if (const auto fact = contradicted_fact(in[0], stated_))
+      throw ValueError(
+          cat("assume: `", node.input(0).str(), "` was stated to be ", long_name(*fact), ", and its value is not"));
+    out[0] = in[0];
+  }
   bool emit(Lowering& to, const Apply&) const override {
     to.element(0, [&to](Index at) { return to.in(0, at); });
     return true;
@@ -76,15 +81,20 @@ class SpecifyAssumptions final : public Op, public StatesStructure {
 std::vector<Sample> assume_samples() {
   constexpr auto any = unknown_length;
   std::vector<Sample> out;
-  const auto add = [&](DType dtype, const Dims& type, const Dims& shape, const char* facts) {
+  const auto add = [&](DType dtype, const Dims& type, const Dims& shape, const char* facts, auto element) {
     const Variable x[] = {sample_input(dtype, type, "x")};
+    Array value = sample_values(DType::Float64, shape);
+    for (std::int64_t k = 0, n = shape.back(); k < value.size(); ++k)
+      value.data_as<double>()[k] = element(value.data_as<double>()[k], k / n % n, k % n);
     out.push_back({make_ref<SpecifyAssumptions>(Structure::parse(facts).str())->make_node(x),
-                   {sample_values(DType::Float64, shape).astype(dtype)},
+                   {value.astype(dtype)},
                    1e-6,
                    dtype == DType::Float64});
   };
-  add(DType::Float64, {any, any}, {3, 3}, "pd");
-  add(DType::Float32, {2, any, any}, {2, 3, 3}, "tril,!diag");
+  add(DType::Float64, {any, any}, {3, 3}, "pd",
+      [](double, std::int64_t i, std::int64_t j) { return i == j ? 3.0 : 0.5 + 0.25 * double(i + j); });
+  add(DType::Float32, {2, any, any}, {2, 3, 3}, "sym,!diag",
+      [](double, std::int64_t i, std::int64_t j) { return 0.5 - 0.25 * double(i * j); });
   return out;
 }
 

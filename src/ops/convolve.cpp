@@ -99,7 +99,8 @@ class Convolve final : public Op {
     std::vector<bool> reduced(domain.size(), false);
     for (std::size_t k = 0; k < std::size_t(dims); ++k) {
       to.require(zero <= all[batch + k], cat(who(), ": the length of the result would be negative"));
-      domain.push_back(y[batch + k]);
+      // Of no elements there are no terms: reading x would be out of bounds.
+      domain.push_back(select(zero < x[batch + k], y[batch + k], zero));
       reduced.push_back(true);
     }
     const DType dtype = node.output().dtype();

@@ -425,3 +425,25 @@ def test_a_gaussian_process_factors_its_covariance_once():
     got, slope = f(places, values, 0.7)
     np.testing.assert_allclose(got, by_hand(0.7), rtol=1e-9)
     np.testing.assert_allclose(slope, (by_hand(0.7 + 1e-6) - by_hand(0.7 - 1e-6)) / 2e-6, rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "facts, value",
+    [
+        ("symmetric", [[1.0, 2.0], [3.0, 4.0]]),
+        ("positive_definite", [[1.0, 2.0], [2.0, 1.0]]),
+        ("diagonal", [[1.0, 2.0], [0.0, 4.0]]),
+        ("lower_triangular", [[1.0, 2.0], [0.0, 4.0]]),
+        ("upper_triangular", [[1.0, 0.0], [1.0, 4.0]]),
+        ("orthogonal", [[1.0, 1.0], [0.0, 1.0]]),
+        ("permutation", [[0.0, 1.0], [0.0, 1.0]]),
+        ("selection", [[0.5, 0.5], [0.0, 1.0]]),
+    ],
+)
+def test_statements_are_checked_by_the_interpreter_of_a_graph_as_built(facts, value):
+    x = pt.matrix("x")
+    f = bt.function([x], assume(x, **{facts: True}) + 1.0, mode=bt.Mode("vm", "None"))
+    np.testing.assert_array_equal(f(np.eye(2)), np.eye(2) + 1)
+    np.testing.assert_array_equal(f(np.full((2, 2), np.nan)), np.full((2, 2), np.nan))
+    with pytest.raises(ValueError, match="was stated to be .*, and its value is not"):
+        f(value)
