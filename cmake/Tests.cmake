@@ -71,6 +71,19 @@ target_link_libraries(pictures_doc PRIVATE bitale)
 add_test(NAME docs.pictures COMMAND pictures_doc ${CMAKE_CURRENT_SOURCE_DIR} --check)
 set_tests_properties(docs.pictures PROPERTIES ENVIRONMENT BITALE_FLAGS=base_compiledir=${CMAKE_CURRENT_BINARY_DIR}/compiled)
 
+# The C++ of the tutorial is compiled as one program, which prints what the pages show.
+file(GLOB tutorial_pages CONFIGURE_DEPENDS docs/tutorial/*.md)
+set(tutorial_tool ${CMAKE_CURRENT_SOURCE_DIR}/tools/tutorial.py)
+set(tutorial_program ${CMAKE_CURRENT_BINARY_DIR}/generated/tutorial.cpp)
+add_custom_command(OUTPUT ${tutorial_program} COMMAND ${Python3_EXECUTABLE} ${tutorial_tool} generate ${tutorial_program} ${tutorial_pages}
+  DEPENDS ${tutorial_tool} ${tutorial_pages} VERBATIM)
+add_executable(tutorial_doc ${tutorial_program})
+bitale_target(tutorial_doc)
+target_include_directories(tutorial_doc PRIVATE src)  # for ops and rewrites of one's own
+target_link_libraries(tutorial_doc PRIVATE bitale)
+add_test(NAME docs.tutorial COMMAND ${Python3_EXECUTABLE} ${tutorial_tool} cpp $<TARGET_FILE:tutorial_doc> ${tutorial_pages})
+set_tests_properties(docs.tutorial PROPERTIES ENVIRONMENT BITALE_FLAGS=base_compiledir=${CMAKE_CURRENT_BINARY_DIR}/compiled)
+
 # The accuracy and speed of the elementary functions: `./dev math`.
 add_executable(math_accuracy tools/math.cpp tests/cpp/support/math_reference.cpp)
 bitale_target(math_accuracy)

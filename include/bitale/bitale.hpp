@@ -21,6 +21,7 @@
 #include "bitale/ops/contraction.hpp"
 #include "bitale/ops/creation.hpp"
 #include "bitale/ops/debugging.hpp"
+#include "bitale/ops/formula.hpp"
 #include "bitale/ops/gradient_control.hpp"
 #include "bitale/ops/ifelse.hpp"
 #include "bitale/ops/linalg.hpp"

@@ -3,6 +3,8 @@
 import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -126,3 +128,12 @@ def test_random():
     names = {}
     for code in blocks("random.md", "python"):
         execute(code, "random.md", names)
+
+
+@pytest.mark.parametrize("page", ["tutorial/" + page.name for page in sorted((DOCS / "tutorial").glob("*.md"))])
+def test_what_pages_print(page):
+    """In a process each, since some add ops and rewrites."""
+    tool = DOCS.parent / "tools" / "tutorial.py"
+    ran = subprocess.run([sys.executable, tool, "python", DOCS / page], cwd=DOCS.parent, capture_output=True, text=True,
+                         env={**os.environ, "PYTHONPATH": str(Path(bt.__file__).parents[1])})
+    assert ran.returncode == 0, ran.stdout + ran.stderr

@@ -137,7 +137,7 @@ Variable arange(const Operand& start, const Operand& stop, const Operand& step, 
 // ---- indexing -------------------------------------------------------------------------------------------------------
 // x[start:stop:step] of one dimension; an absent entry is Python's None.
 struct Slice {
-  std::optional<Operand> start, stop, step;
+  std::optional<Operand> start = {}, stop = {}, step = {};
 };
 struct NewAxis {};
 struct Ellipsis {};

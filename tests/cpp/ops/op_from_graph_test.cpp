@@ -326,3 +326,23 @@ TEST_CASE("an error inside names the inner node and the line of the op") {
     CHECK_THROWS_WITH_AS(f({Array{1., 2.}, Array{1., 2., 3.}}), doctest::Contains("op_from_graph_test"), ShapeError);
   }
 }
+
+TEST_CASE("an op that is a formula") {
+  const FormulaOp soft_clip([](const Variables& in) { return tanh(in[0] / 2) * 2; }, {.name = "SoftClip"});
+  const Variable x = vector("x"), m = matrix("m");
+  const Variable y = soft_clip({x});
+  CHECK(dprint(y).find("SoftClip") != std::string::npos);
+  CHECK(y.owner().op().equals(soft_clip({x}).owner().op()));
+  CHECK(soft_clip({m}).ndim() == 2);
+  const Function f = function({x}, {y, grad(sum(y), x)});
+  CHECK(f.dprint().find("SoftClip") == std::string::npos);
+  const Results values = f({Array{0.0, 1.0}});
+  CHECK(allclose(values[0], Array{0.0, 2 * std::tanh(0.5)}));
+  CHECK(allclose(values[1], Array{1.0, 1 / std::pow(std::cosh(0.5), 2)}));
+
+  const FormulaOp both([](const Variables& in) { return Variables{in[0] + in[1], in[0] - in[1]}; }, {.name = "Both"});
+  CHECK(function({x}, both.outputs({x, 1.0}))({Array{3.0}})[1].item() == 2);
+  CHECK_THROWS_AS(both({x, 1.0}), ValueError);
+  const Variable other = vector("other");
+  CHECK_THROWS_AS(FormulaOp([&](const Variables& in) { return in[0] + other; })({x}), MissingInputError);
+}
