@@ -62,6 +62,14 @@ Piece leaf_piece(const Variable& leaf) {
   return {std::move(text), signed_number ? binds_as_sign : binds_as_atom};
 }
 
+// An operand of elementwise arithmetic that is one number in dimensions of length 1 is that number, as it was before
+// constants were folded.
+Variable without_dimensions(const Variable& operand) {
+  const Array* value = operand.constant();
+  if (!value || value->ndim() == 0 || value->size() != 1 || !operand.name().empty() || value->object()) return operand;
+  return constant(value->reshape({}));
+}
+
 std::string output_text(const Piece& piece, int index) { return cat(atom_text(piece.text), ".", index); }
 
 class FormulaWriter {
@@ -117,7 +125,8 @@ class FormulaWriter {
 
   void finish(const ApplyNode* node, bool is_root) {
     std::vector<Piece> inputs;
-    for (auto& input : node->inputs) inputs.push_back(piece_of(input));
+    const bool is_elementwise = node->op->elementwise();
+    for (auto& input : node->inputs) inputs.push_back(piece_of(is_elementwise ? without_dimensions(input) : input));
     Piece piece = notation_.node(Apply::of(const_cast<ApplyNode*>(node)), inputs);
     if (piece.text.size() > options_.max_length && !is_root) piece = left_out();
     places_.insert(node, pieces_.size());

@@ -130,10 +130,25 @@ def test_random():
         execute(code, "random.md", names)
 
 
-@pytest.mark.parametrize("page", ["tutorial/" + page.name for page in sorted((DOCS / "tutorial").glob("*.md"))])
+@pytest.mark.parametrize("page", ["pipeline.md", *(f"tutorial/{page.name}" for page in sorted((DOCS / "tutorial").glob("*.md")))])
 def test_what_pages_print(page):
     """In a process each, since some add ops and rewrites."""
     tool = DOCS.parent / "tools" / "tutorial.py"
     ran = subprocess.run([sys.executable, tool, "python", DOCS / page], cwd=DOCS.parent, capture_output=True, text=True,
                          env={**os.environ, "PYTHONPATH": str(Path(bt.__file__).parents[1])})
     assert ran.returncode == 0, ran.stdout + ran.stderr
+
+
+def test_links_of_pages():
+    """Files that pages refer to are there, and so are the headings."""
+    for page in [DOCS.parent / "README.md", *DOCS.glob("**/*.md")]:
+        text = re.sub(r"```.*?```", "", page.read_text(), flags=re.S)
+        for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"`[^`]*`", "", text)):
+            if re.match(r"\w+:", target):
+                continue
+            path, _, heading = target.partition("#")
+            file = (page.parent / path).resolve() if path else page
+            assert file.exists(), f"{page.name}: {target}"
+            if heading:
+                headings = re.findall(r"^#+ (.*)", file.read_text(), re.M)
+                assert heading in [re.sub(r"[^\w\- ]", "", each).strip().lower().replace(" ", "-") for each in headings], target
