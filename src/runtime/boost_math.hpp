@@ -2,7 +2,9 @@
 // and SciPy have them, and a guard that turns what is left of its exceptions into nan.
 #pragma once
 
+#include <math.h>
 #include <boost/math/policies/policy.hpp>
+
 #include <cmath>
 #include <limits>
 
@@ -30,6 +32,12 @@ double guarded(F f) {
   } catch (...) {
     return not_a_number;
   }
+}
+
+// log |Gamma(x)|. The C library's other functions write a variable of the process, signgam: a race between threads.
+inline long double log_gamma(long double x) {
+  int sign;
+  return lgammal_r(x, &sign);
 }
 
 inline bool is_whole(double x) { return x == std::floor(x); }

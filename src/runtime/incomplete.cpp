@@ -49,9 +49,9 @@ Real integral(F f, Real low, Real high) {
 
 constexpr Real large = 1000;  // beyond, sums of logarithms lose digits to cancellation
 
-Real gamma_density(Real k, Real log_gamma, Real t) {
+Real gamma_density(Real k, Real scale, Real t) {
   if (k > large) return boost::math::gamma_p_derivative(k, t, IncompletePolicy());
-  return std::exp((k - 1) * std::log(t) - t - log_gamma);
+  return std::exp((k - 1) * std::log(t) - t - scale);
 }
 Real beta_density(Real a, Real b, Real log_beta, Real t, Real log_t, Real log_rest) {
   if (a + b > large && t > 0 && t < 1) return boost::math::ibeta_derivative(a, b, t, IncompletePolicy());
@@ -59,8 +59,8 @@ Real beta_density(Real a, Real b, Real log_beta, Real t, Real log_t, Real log_re
 }
 
 Real gamma_integral(Real k, Real low, Real high) {
-  const Real mean = psi(k), log_gamma = std::lgamma(k);
-  return integral([&](Real t, Real, Real) { return gamma_density(k, log_gamma, t) * (std::log(t) - mean); }, low, high);
+  const Real mean = psi(k), scale = log_gamma(k);
+  return integral([&](Real t, Real, Real) { return gamma_density(k, scale, t) * (std::log(t) - mean); }, low, high);
 }
 
 Real gamma_derivative_below(Real k, Real x) {
@@ -86,7 +86,7 @@ Real gamma_derivative_above(Real k, Real x) {
 // dI_x(a, b) / da; y is 1 - x.
 Real beta_derivative(Real a, Real b, Real x, Real y) {
   const Real mean = psi(a) - psi(a + b);  // of log t
-  const Real log_beta = std::lgamma(a) + std::lgamma(b) - std::lgamma(a + b);
+  const Real log_beta = log_gamma(a) + log_gamma(b) - log_gamma(a + b);
   const Real centre = a / (a + b), width = std::sqrt(centre * (1 - centre) / (a + b + 1));
   if (std::log(x) <= mean) {
     if (a < 2) {  // t = u^(1 / a) takes the pole of t^(a - 1) away

@@ -80,8 +80,7 @@ double bt_gamma(double x) {
 }
 
 double bt_lgamma(double x) {
-  int sign;
-  return double(lgammal_r(x, &sign));  // the one for double is right to 3 ulp below 0
+  return double(log_gamma(x));  // the one for double is right to 3 ulp below 0
 }
 
 double bt_digamma(double x) {

@@ -10,7 +10,7 @@ double bt_erfcinv(double x);                  // nan outside [0, 2], infinite at
 double bt_ndtr(double x);                     // erfc(-x / sqrt 2) / 2
 double bt_log_ndtr(double x);                 // its logarithm
 double bt_gamma(double x);                    // nan at negative integers
-double bt_lgamma(double x);                   // log |Gamma(x)|, without the global signgam
+double bt_lgamma(double x);                   // log |Gamma(x)|
 double bt_digamma(double x);                  // -inf at +0, nan at negative integers (as scipy.special.psi)
 double bt_trigamma(double x);                 // inf at the poles
 double bt_polygamma(double order, double x);  // nan where order is not a non-negative integer

@@ -13,8 +13,8 @@ namespace bitale {
 
 // x, with the statement that these facts hold, or don't. It is believed, and true of x wherever else a function uses
 // it. Without rewriting (Mode("vm", "None")), the facts that should hold are checked: ValueError for a value that
-// contradicts one. ConflictingAssumptionsError for what contradicts itself, or what is known of x; ShapeError for a fact
-// of square matrices about others.
+// contradicts one. ConflictingAssumptionsError for what contradicts itself, or what is known of x; ShapeError for a
+// fact of square matrices about others.
 Variable assume(const Operand& x, const Structure& facts);
 
 // What follows for the matrix from how it is computed, and from the statements in its expression.

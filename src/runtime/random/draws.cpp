@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "runtime/boost_math.hpp"
 #include "runtime/random/sampler_function.hpp"
 #include "runtime/random/samplers.hpp"
 
@@ -14,7 +15,7 @@ double log_factorial(std::int64_t k) {
   constexpr std::int64_t tabulated = 126;
   static const auto table = [] {
     std::array<double, tabulated> out{};
-    for (std::int64_t i = 0; i < tabulated; ++i) out[std::size_t(i)] = double(std::lgamma((long double)i + 1));
+    for (std::int64_t i = 0; i < tabulated; ++i) out[std::size_t(i)] = double(log_gamma((long double)i + 1));
     return out;
   }();
   if (k < tabulated) return table[std::size_t(k)];
