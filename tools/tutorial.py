@@ -40,7 +40,7 @@ class Block:
 
 
 def blocks(page: Path, language: str) -> list[Block]:
-    text = page.read_text()
+    text = page.read_text(encoding="utf-8")
     found = []
     for m in _BLOCK.finditer(text):
         if m[1] == language:
@@ -97,7 +97,7 @@ def generate(pages: list[Path]) -> str:
 
 def run_cpp(executable: str, pages: list[Path]) -> list[list[str]]:
     """What each block of each page prints."""
-    ran = subprocess.run([executable], capture_output=True, text=True)
+    ran = subprocess.run([executable], capture_output=True, encoding="utf-8")
     if ran.returncode:
         sys.exit(f"{executable} failed with {ran.returncode}:\n{ran.stdout[-2000:]}\n{ran.stderr}")
     by_page = iter(ran.stdout.split(_PAGE)[1:])
@@ -111,7 +111,7 @@ def _lines(text: str) -> str:
 def differences(page: Path, language: str, printed: list[str], write: bool = False) -> list[str]:
     """What the page shows otherwise, as text; with `write` the page is corrected."""
     checker, found = doctest.OutputChecker(), []
-    text = page.read_text()
+    text = page.read_text(encoding="utf-8")
     expected = blocks(page, language)
     if len(expected) != len(printed):
         return [f"{page}: has {len(expected)} blocks of {language}, of which {len(printed)} ran: generate the program again"]
@@ -122,7 +122,7 @@ def differences(page: Path, language: str, printed: list[str], write: bool = Fal
         start, end = block.place
         text = text[:start] + (f"\n```text\n{got}```\n" if got else "") + text[end:]
     if write and found:
-        page.write_text(text)
+        page.write_text(text, encoding="utf-8")
         return []
     return found
 
@@ -133,7 +133,7 @@ def main(arguments: list[str]) -> int:
     found: list[str] = []
     if command == "generate":
         program = generate([Path(page) for page in rest[1:]])
-        Path(rest[0]).write_text(program)
+        Path(rest[0]).write_text(program, encoding="utf-8")
     elif command == "python":
         for page in map(Path, rest):
             found += differences(page, "python", run_python(page), write)

@@ -9,6 +9,7 @@ array([ 3., 12.])
 
 import atexit as _atexit
 import os as _os
+import sys as _sys
 
 from bitale import _core
 
@@ -101,4 +102,4 @@ def __getattr__(name: str) -> object:
         import bitale.profile
 
         return bitale.profile
-    raise AttributeError(f"module bitale has no attribute {name}")
+    raise AttributeError(f"module 'bitale' has no attribute {name!r}", name=name, obj=_sys.modules[__name__])

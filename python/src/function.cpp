@@ -31,6 +31,20 @@ namespace bitale::python {
 
 namespace {
 
+// "<Function step(X, y)>".
+std::string signature_text(const Function& function) {
+  constexpr std::size_t most_inputs = 8;
+  std::vector<std::string> names;
+  for (auto& input : function.inputs()) {
+    if (names.size() == most_inputs) {
+      names.push_back("...");
+      break;
+    }
+    names.push_back(input.str());
+  }
+  return cat("<Function ", function.name(), "(", join(names, ", "), ")>");
+}
+
 FunctionGraphObject graph_of(const FunctionObject& self) {
   auto held = std::make_shared<Function>(self.function);
   const FunctionGraph* graph = &held->graph();
@@ -182,7 +196,7 @@ void bind_function_class(nb::module_& m) {
       .def(
           "_text", [](const Self& self, const std::string& stage) { return self.function.dprint(stage); },
           "stage"_a = "graph")
-      .def("__repr__", [](const Self& self) { return cat("<Function ", self.function.name(), ">"); });
+      .def("__repr__", [](const Self& self) { return signature_text(self.function); });
   const auto in_python = [&cls](const char* name, const char* function, const char* signature, const char* doc) {
     define_in_python(cls, name, "bitale.compile.function", function, signature, doc);
   };

@@ -58,7 +58,10 @@ DType require_dtype(PyArray_Descr* descr) {
   auto dtype = dtype_of_number(descr->type_num);
   if (!dtype) {
     nb::handle name(reinterpret_cast<PyObject*>(descr));
-    throw TypeError(cat("dtype ", nb::str(name).c_str(), " can't be used: expected booleans, integers or floats"));
+    TypeError error(cat("dtype ", nb::str(name).c_str(), " can't be used: expected booleans, integers or floats"));
+    if (descr->type_num == NPY_OBJECT)
+      error.add("hint", "an integer beyond 64 bits, None, or another Python object is among the values");
+    throw error;
   }
   require_supported(*dtype);
   return *dtype;

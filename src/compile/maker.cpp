@@ -117,7 +117,7 @@ void check_unused(const Variables& inputs, const Variables& used, std::string po
   for (auto& variable : used) needed.insert(variable.node());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     if (needed.count(inputs[i].node())) continue;
-    UnusedInputError error(cat("function: no output depends on input ", i + 1, " (`", inputs[i].str(), "`)"));
+    UnusedInputError error(cat("function: no output depends on input ", i, " (`", inputs[i].str(), "`)"));
     error.add("hint", "leave it out, or pass on_unused_input=\"ignore\" (or \"warn\")");
     if (policy == "raise") fail_at(std::move(error), inputs[i]);
     std::fprintf(stderr, "warning: %s\n", error.what());

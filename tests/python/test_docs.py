@@ -152,3 +152,23 @@ def test_links_of_pages():
             if heading:
                 headings = re.findall(r"^#+ (.*)", file.read_text(), re.M)
                 assert heading in [re.sub(r"[^\w\- ]", "", each).strip().lower().replace(" ", "-") for each in headings], target
+
+
+def test_pages_that_show_something_else(tmp_path):
+    """What a page shows is compared with what its code prints, and corrected on request."""
+    tool, page = DOCS.parent / "tools" / "tutorial.py", tmp_path / "page.md"
+
+    def outcome(*options):
+        ran = subprocess.run([sys.executable, tool, *options, "python", page], capture_output=True, text=True)
+        return ran.returncode, ran.stdout
+
+    first, second = "```python\nx = 3\n```\n\nwords\n", "```python\nprint(x)\n```\n"
+    right = f"{first}\n{second}\n```text\n3\n```\n\nmore\n"
+    for wrong in (right.replace("text\n3", "text\n4"), right.replace("\n```text\n3\n```\n", ""), right.replace("words\n", "```text\n3\n```\n")):
+        page.write_text(wrong)
+        code, told = outcome()
+        assert code == 1 and "page.md" in told and page.read_text() == wrong
+    page.write_text(right.replace("text\n3", "text\n4"))
+    assert outcome("--write") == (0, "") and page.read_text() == right and outcome() == (0, "")
+    page.write_text(right.replace("x = 3", "x = 1 / 0"))
+    assert outcome()[0] == 1

@@ -118,6 +118,28 @@ def test_displays_are_bounded():
     assert bt.function([x], x)._repr_html_().startswith("<iframe")
 
 
+def test_functions_show_their_inputs():
+    x, y = pt.dvectors("x", "y")
+    assert repr(bt.function([x, y], x + y, name="sum_of_both")) == "<Function sum_of_both(x, y)>"
+    assert repr(bt.function([], pt.constant(1.0))) == "<Function ()>"
+    many = [pt.dscalar(f"x{i}") for i in range(20)]
+    assert repr(bt.function(many, pt.add(*many))).endswith("x7, ...)>")
+
+
+def test_messages():
+    """Inputs are counted from 0 wherever a message counts them."""
+    x, y = pt.dvectors("x", "y")
+    with pytest.raises(bt.UnusedInputError, match=r"no output depends on input 1 \(`y`\)"):
+        bt.function([x, y], x)
+    with pytest.raises(TypeError, match=r"input 1 \(y\) is missing"):
+        bt.function([x, y], x + y)([1.0])
+    with pytest.raises(TypeError, match="an integer beyond 64 bits"):
+        bt.function([x], x)([2**70])
+    with pytest.raises(AttributeError, match="module 'bitale' has no attribute 'functoin'") as caught:
+        bt.functoin
+    assert caught.value.name == "functoin" and caught.value.obj is bt  # which is what "Did you mean" needs
+
+
 # ---- configuration ---------------------------------------------------------------------------------------------------
 
 
