@@ -172,3 +172,15 @@ def test_pages_that_show_something_else(tmp_path):
     assert outcome("--write") == (0, "") and page.read_text() == right and outcome() == (0, "")
     page.write_text(right.replace("x = 3", "x = 1 / 0"))
     assert outcome()[0] == 1
+
+
+def test_names_between_the_code():
+    """What the tutorial's sentences and tables call bt.NAME or pt.NAME is there."""
+    for page in [DOCS / "pipeline.md", *(DOCS / "tutorial").glob("*.md")]:
+        python = re.sub(r"```.*?```", "", page.read_text().split("\n## In C++")[0], flags=re.S)
+        for code in re.findall(r"`([^`]+)`", python):
+            for package, names in re.findall(r"\b(bt|pt)((?:\.\w+)+)", code):
+                value = {"bt": bt, "pt": bt.tensor}[package]
+                for name in names[1:].split("."):
+                    assert hasattr(value, name), f"{page.name}: {code}"
+                    value = getattr(value, name)
