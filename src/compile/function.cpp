@@ -220,7 +220,7 @@ void Function::require_signature(std::span<const Slot> inputs, std::span<const S
   const auto require_tensors = [&](std::string_view what, const Variables& variables, std::size_t count) {
     for (std::size_t i = 0; i < count; ++i)
       if (!as_tensor(variables[i].type()))
-        throw TypeError(cat("as: ", what, " ", i + 1, " is ", variables[i].type()->str(), ", not a tensor"));
+        throw TypeError(cat("as: ", what, " ", i, " is ", variables[i].type()->str(), ", not a tensor"));
   };
   require_tensors("input", impl_->inputs, impl_->inputs.size());
   require_tensors("output", impl_->graph->outputs(), impl_->output_count);
@@ -229,7 +229,7 @@ void Function::require_signature(std::span<const Slot> inputs, std::span<const S
       throw TypeError(cat("as: the function has ", types.size(), " ", what, "s, the signature ", slots.size()));
     for (std::size_t i = 0; i < slots.size(); ++i)
       if (slots[i].dtype != types[i]->dtype || slots[i].ndim != types[i]->ndim())
-        throw TypeError(cat("as: ", what, " ", i + 1, " is ", types[i]->str(), "; the signature says ",
+        throw TypeError(cat("as: ", what, " ", i, " is ", types[i]->str(), "; the signature says ",
                             dtype_name(slots[i].dtype), " of ", slots[i].ndim, " dimensions"));
   };
   check("input", std::span(impl_->input_types).first(impl_->inputs.size()), inputs);
@@ -266,7 +266,7 @@ Results Function::call(std::span<const Array> inputs, std::span<const std::pair<
   }
   std::vector<Array> values;
   for (std::size_t i = 0; i < slots.size(); ++i) {
-    if (!slots[i]) throw TypeError(cat(caller, ": input ", i + 1, " (`", impl_->inputs[i].str(), "`) is missing"));
+    if (!slots[i]) throw TypeError(cat(caller, ": input ", i, " (`", impl_->inputs[i].str(), "`) is missing"));
     values.push_back(*slots[i]);
   }
   return impl_->call(values);

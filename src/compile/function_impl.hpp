@@ -70,7 +70,7 @@ struct Function::Impl : Compiled {
   }
   std::string label(std::size_t i) const {
     const std::string& given = inputs[i].name();
-    return cat(name.empty() ? std::string("function") : name, ": argument ", i + 1,
+    return cat(name.empty() ? std::string("function") : name, ": argument ", i,
                given.empty() ? "" : cat(" (`", given, "`)"));
   }
   void run(std::span<const View> values, Receiver& results) const;

@@ -70,15 +70,14 @@ void check_inputs(const Variables& inputs) {
   std::unordered_set<VariableNode*> seen;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const Variable& input = inputs[i];
-    if (!input) throw TypeError(cat("function: input ", i + 1, " is null"));
+    if (!input) throw TypeError(cat("function: input ", i, " is null"));
     if (!input.type()->storage())
-      throw TypeError(cat("function: input ", i + 1, " has the type ", input.type()->str(), ", which has no values"));
+      throw TypeError(cat("function: input ", i, " has the type ", input.type()->str(), ", which has no values"));
     if (is_shared(input))
-      fail_at(TypeError(cat("function: input ", i + 1, " (`", input.str(),
+      fail_at(TypeError(cat("function: input ", i, " (`", input.str(),
                             "`) is a shared variable; its value comes from its container, leave it out of the inputs")),
               input);
-    if (input.is_constant())
-      fail_at(TypeError(cat("function: input ", i + 1, " is the constant ", input.str())), input);
+    if (input.is_constant()) fail_at(TypeError(cat("function: input ", i, " is the constant ", input.str())), input);
     if (!seen.insert(input.node()).second)
       fail_at(UnusedInputError(cat("function: the variable `", input.str(), "` is given as an input twice")), input);
   }
@@ -157,7 +156,7 @@ FunctionMaker::FunctionMaker(const Variables& inputs, const Variables& outputs, 
   Variables roots = outputs;
   for (std::size_t i = 0; i < outputs.size(); ++i)
     if (!outputs[i] || !outputs[i].type()->storage())
-      throw TypeError(cat("function: output ", i + 1, " has no value",
+      throw TypeError(cat("function: output ", i, " has no value",
                           outputs[i] ? cat(": it is a ", outputs[i].type()->str()) : std::string(": it is null")));
   for (auto& [target, expression] : options.updates) roots.push_back(checked_update(target, expression));
   const Replacements cuts = cuts_of(inputs);
@@ -269,7 +268,7 @@ void check_defaults(const Compiled& compiled, const Variables& defaults) {
     throw ValueError(cat("function: expected ", compiled.inputs.size(), " defaults, got ", defaults.size()));
   for (std::size_t i = 0; i < defaults.size(); ++i)
     if (defaults[i] && (!is_shared(defaults[i]) || !compiled.inputs[i].type()->is_super(*defaults[i].type())))
-      throw TypeError(cat("function: the default of input ", i + 1, " (`", compiled.inputs[i].str(),
+      throw TypeError(cat("function: the default of input ", i, " (`", compiled.inputs[i].str(),
                           "`): expected a shared variable of ", compiled.inputs[i].type()->str(), ", got `",
                           defaults[i].str(), "` (", defaults[i].type()->str(), ")"));
 }
