@@ -208,6 +208,63 @@ void bind_decompositions(nb::module_& m) {
       "doubling (Chu, Fan, Lin and Wang 2004). numpy.linalg.LinAlgError where there is none. Derivatives: Kao and "
       "Hennequin 2020.");
   m.def(
+      "solve_continuous_are",
+      [](const Like& a, const Like& b, const Like& q, const Like& r) {
+        return solve_continuous_are(as_variable(a), as_variable(b), as_variable(q), as_variable(r));
+      },
+      nb::call_guard<AtCaller>(), "A"_a, "B"_a, "Q"_a, "R"_a,
+      "The stabilising solution x of A.T @ x + x @ A - x @ B @ inv(R) @ B.T @ x + Q == 0, from the stable subspace of "
+      "the Hamiltonian matrix (Laub 1979). numpy.linalg.LinAlgError where there is none. Derivatives: Kao and "
+      "Hennequin 2020; of Q and R the symmetric parts count.");
+  m.def(
+      "solve_banded",
+      [](const nb::tuple& l_and_u, const Like& ab, const Like& b, std::optional<int> b_ndim, bool, bool, bool) {
+        if (nb::len(l_and_u) != 2)
+          throw TypeError("solve_banded: expected a pair, the numbers of diagonals below and above the main one");
+        return solve_banded(nb::cast<std::int64_t>(l_and_u[0]), nb::cast<std::int64_t>(l_and_u[1]), as_variable(ab),
+                            as_variable(b), core_dimensions(b_ndim, "solve_banded"));
+      },
+      nb::call_guard<AtCaller>(), "l_and_u"_a, "ab"_a, "b"_a, "b_ndim"_a = nb::none(), "overwrite_ab"_a = false,
+      "overwrite_b"_a = false, "check_finite"_a = true,
+      "x with a @ x == b, of a matrix a given by its diagonals, l below and u above the main one: a[i, j] is "
+      "ab[u + i - j, j], as in scipy.linalg.solve_banded. In linear time.");
+  m.def(
+      "tridiagonal_lu_factor", [](const Like& a) { return one_or_tuple(tridiagonal_lu_factor(as_variable(a))); },
+      nb::call_guard<AtCaller>(), "a"_a,
+      "(factors, U's diagonal, the one above, the one above that, pivots) of a tridiagonal matrix, of which the three "
+      "diagonals are read: what tridiagonal_lu_solve takes. They have no derivative.");
+  m.def(
+      "tridiagonal_lu_solve",
+      [](const nb::object& a_diagonals, const Like& b, std::optional<int> b_ndim, bool transposed) {
+        Variables factors;
+        for (nb::handle each : a_diagonals) factors.push_back(as_variable(each));
+        return tridiagonal_lu_solve(factors, as_variable(b), transposed,
+                                    core_dimensions(b_ndim, "tridiagonal_lu_solve"));
+      },
+      nb::call_guard<AtCaller>(), "a_diagonals"_a, "b"_a, nb::kw_only(), "b_ndim"_a = nb::none(),
+      "transposed"_a = false,
+      "x with a @ x == b, or a.T @ x == b, given tridiagonal_lu_factor(a). Derivatives by b only.");
+  m.def(
+      "qz",
+      [](const Like& a, const Like& b, const std::string& output, const std::optional<std::string>& sort,
+         bool return_eigenvalues) {
+        if (output == "complex")
+          throw NotImplementedError("qz: output=\"complex\" needs complex matrices, which are not there yet");
+        if (output != "real")
+          throw ValueError(cat("qz: expected output \"real\" or \"complex\", got \"", output, "\""));
+        const GeneralizedSchurForm out = qz(as_variable(a), as_variable(b), sort.value_or(""));
+        Variables all{out.s, out.p, out.q, out.z};
+        if (return_eigenvalues) all = {out.s, out.p, out.alpha, out.beta, out.q, out.z};
+        return one_or_tuple(all);
+      },
+      nb::call_guard<AtCaller>(), "A"_a, "B"_a, "output"_a = "real", "sort"_a = nb::none(),
+      "return_eigenvalues"_a = false,
+      "(S, P, Q, Z) with A == Q @ S @ Z.T and B == Q @ P @ Z.T, orthogonal Q and Z, P triangular and S triangular but "
+      "for blocks of 2 x 2 of complex pairs; with return_eigenvalues (S, P, alpha, beta, Q, Z), the eigenvalues being "
+      "alpha / beta, with real and imaginary parts of alpha along a last dimension of 2. sort: \"lhp\", \"rhp\", "
+      "\"iuc\" or "
+      "\"ouc\" eigenvalues come first. It has no derivative.");
+  m.def(
       "solve_tridiagonal",
       [](const Like& dl, const Like& d, const Like& du, const Like& b, std::optional<int> b_ndim) {
         return solve_tridiagonal(as_variable(dl), as_variable(d), as_variable(du), as_variable(b),

@@ -60,9 +60,9 @@ class SolveSylvester final : public DecompositionOp {
   const char* who() const override { return "solve_sylvester"; }
 };
 
-class SolveDiscreteARE final : public DecompositionOp {
+// A, B, Q and R of both Riccati equations.
+class RiccatiOp : public DecompositionOp {
  public:
-  std::string_view name() const override { return "SolveDiscreteARE"; }
   std::string signature() const override { return "(n,n),(n,m),(n,n),(m,m)->(n,n)"; }
 
   Apply make_node(std::span<const Variable> inputs) const override {
@@ -77,41 +77,76 @@ class SolveDiscreteARE final : public DecompositionOp {
     for (const int i : {0, 2, 3}) require_square(who(), in[std::size_t(i)]);
     const Array a = in[0].contiguous(), b = in[1].contiguous(), q = in[2].contiguous(), r = in[3].contiguous();
     const std::int64_t n = a.shape(0), m = r.shape(0);
-    if (b.shape(0) != n || b.shape(1) != m || q.shape(0) != n)
-      throw ShapeError("solve_discrete_are: expected A and Q of [n, n], B of [n, m] and R of [m, m]");
+    if (b.shape(0) != n || b.shape(1) != m || q.shape(0) != n) throw ShapeError(cat(who(), expected_shapes));
     out[0] = Array::empty(a.dtype(), {n, n});
     with_float(a.dtype(), [&]<class T>(T) {
-      check(runtime::solve_discrete_are<T>(n, m, a.data_as<T>(), b.data_as<T>(), q.data_as<T>(), r.data_as<T>(),
-                                           out[0].data_as<T>()));
+      const auto solve = is_discrete() ? runtime::solve_discrete_are<T> : runtime::solve_continuous_are<T>;
+      check(solve(n, m, a.data_as<T>(), b.data_as<T>(), q.data_as<T>(), r.data_as<T>(), out[0].data_as<T>()));
     });
   }
   bool emit(Lowering& to, const Apply& node) const override {
     const auto a = to.shape_in(0), b = to.shape_in(1), q = to.shape_in(2), r = to.shape_in(3);
-    const std::string message = "solve_discrete_are: expected A and Q of [n, n], B of [n, m] and R of [m, m]";
+    const std::string message = cat(who(), expected_shapes);
     for (const Expr& length : {a[1], b[0], q[0], q[1]}) to.require(equal(a[0], length), message);
     for (const Expr& length : {r[0], r[1]}) to.require(equal(b[1], length), message);
     call_runtime(to, node, {a[0], b[1], InputData{0}, InputData{1}, InputData{2}, InputData{3}, OutputData{0}});
     return true;
   }
 
+ protected:
+  static constexpr const char* expected_shapes = ": expected A and Q of [n, n], B of [n, m] and R of [m, m]";
+  virtual bool is_discrete() const = 0;
+  std::string runtime_name() const override { return who(); }
+  // The cotangents of A, B, Q and R, given those of A, of Q, and the gain K: of B -of_A K^T, of R K S K^T.
+  static Variables cotangents_of(const Apply& node, const Variable& of_a, const Variable& s, const Variable& gain) {
+    return {with_static_shape_of(node.input(0), of_a), with_static_shape_of(node.input(1), neg(dot(of_a, t(gain)))),
+            with_static_shape_of(node.input(2), s), with_static_shape_of(node.input(3), dot(dot(gain, s), t(gain)))};
+  }
+  static Variable symmetrized(const Variable& x) {
+    const Variable half = mul(x, cast(Operand(0.5), x.dtype()));
+    return add(half, t(half));
+  }
+};
+
+class SolveDiscreteARE final : public RiccatiOp {
+ public:
+  std::string_view name() const override { return "SolveDiscreteARE"; }
+
   // With K = (R + B^T X B)^-1 B^T X A and F = A - B K: dX = F^T dX F + dQ + K^T dR K + the symmetric part twice of
   // F^T X (dA - dB K) (Kao and Hennequin 2020, arXiv:2011.11430). S solves S = F S F^T + the symmetric part of g.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected()) return no_gradients(node);
-    const Variable a = node.input(0), b = node.input(1), r = node.input(3), x = node.output();
-    const Variable bx = dot(t(b), x),
-                   gain = solve(add(mul(add(r, t(r)), cast(Operand(0.5), r.dtype())), dot(bx, b)), dot(bx, a)),
+    const Variable a = node.input(0), b = node.input(1), x = node.output();
+    const Variable bx = dot(t(b), x), gain = solve(add(symmetrized(node.input(3)), dot(bx, b)), dot(bx, a)),
                    closed = sub(a, dot(b, gain));
-    const Variable half = mul(cotangents[0], cast(Operand(0.5), x.dtype()));
-    const Variable s = solve_discrete_lyapunov(closed, add(half, t(half)), "bilinear");
-    const Variable twice = dot(dot(x, closed), s), of_a = add(twice, twice);
-    return {with_static_shape_of(a, of_a), with_static_shape_of(b, neg(dot(of_a, t(gain)))),
-            with_static_shape_of(node.input(2), s), with_static_shape_of(r, dot(dot(gain, s), t(gain)))};
+    const Variable s = solve_discrete_lyapunov(closed, symmetrized(cotangents[0]), "bilinear");
+    const Variable twice = dot(dot(x, closed), s);
+    return cotangents_of(node, add(twice, twice), s, gain);
   }
 
  private:
-  std::string runtime_name() const override { return "solve_discrete_are"; }
+  bool is_discrete() const override { return true; }
   const char* who() const override { return "solve_discrete_are"; }
+};
+
+class SolveContinuousARE final : public RiccatiOp {
+ public:
+  std::string_view name() const override { return "SolveContinuousARE"; }
+
+  // With K = R^-1 B^T X and F = A - B K: F^T dX + dX F + dQ + K^T dR K + the symmetric part twice of X (dA - dB K) = 0
+  // (Kao and Hennequin 2020). S solves F S + S F^T + the symmetric part of g = 0.
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
+    if (cotangents[0].is_disconnected()) return no_gradients(node);
+    const Variable a = node.input(0), b = node.input(1), x = node.output();
+    const Variable gain = solve(symmetrized(node.input(3)), dot(t(b), x)), closed = sub(a, dot(b, gain));
+    const Variable s = solve_continuous_lyapunov(closed, neg(symmetrized(cotangents[0])));
+    const Variable once = dot(x, s);
+    return cotangents_of(node, add(once, once), s, gain);
+  }
+
+ private:
+  bool is_discrete() const override { return false; }
+  const char* who() const override { return "solve_continuous_are"; }
 };
 
 Array dominant(std::int64_t n, double more, int seed, double scale = 1) {
@@ -139,6 +174,7 @@ std::vector<Sample> sylvester_samples() {
   return out;
 }
 
+template <class Kind>
 std::vector<Sample> riccati_samples() {
   constexpr auto any = unknown_length;
   std::vector<Sample> out;
@@ -151,7 +187,7 @@ std::vector<Sample> riccati_samples() {
         x.data_as<double>()[i] = i / size == i % size ? 3. + double(i % size) : 0.25;
       return x;
     };
-    out.push_back({make_ref<SolveDiscreteARE>()->make_node(inputs),
+    out.push_back({make_ref<Kind>()->make_node(inputs),
                    {dominant(n, .5, 0, .1).astype(dtype), sample_values(dtype, {n, m}, 1), symmetric(n).astype(dtype),
                     symmetric(m).astype(dtype)},
                    1e-6,
@@ -166,7 +202,10 @@ std::vector<Sample> riccati_samples() {
 
 REGISTER_OP(SolveSylvester, "The solution of A X + X B = Q, by Schur forms.", sylvester_samples);
 REGISTER_OP(SolveDiscreteARE, "The stabilising solution of the discrete algebraic Riccati equation, by doubling.",
-            riccati_samples);
+            riccati_samples<SolveDiscreteARE>);
+REGISTER_OP(SolveContinuousARE,
+            "The stabilising solution of the continuous algebraic Riccati equation, by the Hamiltonian's Schur form.",
+            riccati_samples<SolveContinuousARE>);
 
 }  // namespace
 
@@ -204,11 +243,23 @@ Variable solve_discrete_lyapunov(const Operand& a, const Operand& q, const std::
   return solve_continuous_lyapunov(moved, right);
 }
 
-Variable solve_discrete_are(const Operand& a, const Operand& b, const Operand& q, const Operand& r) {
+namespace {
+
+template <class Kind>
+Variable solve_riccati(const char* who, const Operand& a, const Operand& b, const Operand& q, const Operand& r) {
   const LocationScope here(a.where);
-  const Variable inputs[] = {require_matrices("solve_discrete_are", a), require_matrices("solve_discrete_are", b),
-                             require_matrices("solve_discrete_are", q), require_matrices("solve_discrete_are", r)};
-  return apply_matrices(make_ref<SolveDiscreteARE>(), inputs);
+  const Variable inputs[] = {require_matrices(who, a), require_matrices(who, b), require_matrices(who, q),
+                             require_matrices(who, r)};
+  return apply_matrices(make_ref<Kind>(), inputs);
+}
+
+}  // namespace
+
+Variable solve_discrete_are(const Operand& a, const Operand& b, const Operand& q, const Operand& r) {
+  return solve_riccati<SolveDiscreteARE>("solve_discrete_are", a, b, q, r);
+}
+Variable solve_continuous_are(const Operand& a, const Operand& b, const Operand& q, const Operand& r) {
+  return solve_riccati<SolveContinuousARE>("solve_continuous_are", a, b, q, r);
 }
 
 }  // namespace bitale

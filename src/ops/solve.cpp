@@ -5,6 +5,7 @@
 #include "ops/lowering.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
+#include "ops/solve_structured.hpp"
 #include "runtime/functions.hpp"
 #include "runtime/lu.hpp"
 
@@ -148,13 +149,16 @@ Variable solve(const Operand& a, const Operand& b, const SolveOptions& options) 
   };
   const auto diagonal_of = [&](int k) { return diagonal(a, k, a.ndim() - 2, a.ndim() - 1); };
   const std::string& kind = options.assume_a;
-  if (kind == "gen" || kind == "general" || kind == "banded") return general(a.variable, options.transposed);
+  if (kind == "gen" || kind == "general") return general(a.variable, options.transposed);
+  if (kind == "banded")
+    return solve_structured("banded", a.variable, b.variable, b_ndim, options.transposed, options.on_error);
   if (kind == "pos" || kind == "positive definite")
     return cho_solve(cholesky(a, options.lower, options.on_error), options.lower, b, b_ndim);
   if (kind == "lower triangular") return triangular(true);
   if (kind == "upper triangular") return triangular(false);
   if (kind == "sym" || kind == "symmetric" || kind == "her" || kind == "hermitian")
-    return general(mirrored(a.variable, options.lower), false);
+    return solve_structured("symmetric", mirrored(a.variable, options.lower), b.variable, b_ndim, false,
+                            options.on_error);
   // What is not a finite set of diagonals is not read; of a singular one only the general solver gives nan.
   const bool has_nan = options.on_error == OnError::Nan;
   if (kind == "diagonal") {

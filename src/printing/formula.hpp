@@ -14,16 +14,16 @@ namespace bitale {
 // Binding strengths besides those of ScalarOp::precedence (which are Python's, from 1 up).
 constexpr int binds_loosest = 0, binds_as_sign = 7, binds_as_atom = 1000;
 
-struct Piece {
+struct FormulaPiece {
   std::string text;
   int precedence = binds_as_atom;
 };
 
 struct Notation {
-  Piece (*node)(const Apply& node, std::span<const Piece> inputs);
-  Piece (*leaf)(const Variable& leaf);
-  std::string (*output)(const Piece& piece, int index);  // of a node that has several
-  std::string left_out;                                  // in place of what is too deep or too long
+  FormulaPiece (*node)(const Apply& node, std::span<const FormulaPiece> inputs);
+  FormulaPiece (*leaf)(const Variable& leaf);
+  std::string (*output)(const FormulaPiece& piece, int index);  // of a node that has several
+  std::string left_out;                                         // in place of what is too deep or too long
 };
 
 std::string write_formula(const Variable& root, const Notation& notation, const PprintOptions& options);

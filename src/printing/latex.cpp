@@ -82,7 +82,7 @@ std::string name_text(const std::string& name) {
 
 std::string bracketed(const std::string& text) { return cat("\\left(", text, "\\right)"); }
 
-std::string bracketed_if(bool needed, const Piece& piece) { return needed ? bracketed(piece.text) : piece.text; }
+std::string bracketed_if(bool needed, const FormulaPiece& piece) { return needed ? bracketed(piece.text) : piece.text; }
 
 std::string function_text(const std::string& function, const std::vector<std::string>& arguments) {
   std::string head;
@@ -94,19 +94,19 @@ std::string function_text(const std::string& function, const std::vector<std::st
 }
 
 // Functions with a notation of their own.
-std::optional<Piece> own_notation(const std::string& function, std::span<const Piece> inputs) {
+std::optional<FormulaPiece> own_notation(const std::string& function, std::span<const FormulaPiece> inputs) {
   if (inputs.size() != 1) return {};
   const std::string& x = inputs[0].text;
-  if (function == "sqrt") return Piece{cat("\\sqrt{", x, "}")};
-  if (function == "abs") return Piece{cat("\\left|", x, "\\right|")};
+  if (function == "sqrt") return FormulaPiece{cat("\\sqrt{", x, "}")};
+  if (function == "abs") return FormulaPiece{cat("\\left|", x, "\\right|")};
   if (function == "sqr")
-    return Piece{cat("{", bracketed_if(inputs[0].precedence < binds_as_atom, inputs[0]), "}^{2}"), 8};
+    return FormulaPiece{cat("{", bracketed_if(inputs[0].precedence < binds_as_atom, inputs[0]), "}^{2}"), 8};
   if (function == "floor" || function == "ceil")
-    return Piece{cat("\\left\\l", function, "{}", x, "\\right\\r", function)};
+    return FormulaPiece{cat("\\left\\l", function, "{}", x, "\\right\\r", function)};
   return {};
 }
 
-Piece operator_piece(const ScalarOp& op, std::span<const Piece> inputs) {
+FormulaPiece operator_piece(const ScalarOp& op, std::span<const FormulaPiece> inputs) {
   const int mine = op.precedence;
   std::string symbol(op.symbol);
   if (symbol == "1/") return {cat("\\frac{1}{", inputs[0].text, "}")};
@@ -121,7 +121,7 @@ Piece operator_piece(const ScalarOp& op, std::span<const Piece> inputs) {
   if (written.empty())
     for (char c : symbol) written += escaped_char(c);
   if (inputs.size() == 1) return {cat(written, " ", bracketed_if(inputs[0].precedence <= mine, inputs[0])), mine};
-  Piece out{{}, mine};
+  FormulaPiece out{{}, mine};
   const bool alone = op.has(comparison);
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const int theirs = inputs[i].precedence;
@@ -137,7 +137,7 @@ constexpr char input_begins = '\x01', input_ends = '\x02';
 
 std::string input_mark(std::size_t i, bool atom) { return cat(input_begins, i, atom ? "" : " ", input_ends); }
 
-std::string translated(const std::string& text, std::span<const Piece> inputs) {
+std::string translated(const std::string& text, std::span<const FormulaPiece> inputs) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     if (text[at] == input_begins) {
@@ -157,7 +157,7 @@ std::string translated(const std::string& text, std::span<const Piece> inputs) {
   return out;
 }
 
-Piece latex_node(const Apply& node, std::span<const Piece> inputs) {
+FormulaPiece latex_node(const Apply& node, std::span<const FormulaPiece> inputs) {
   std::vector<std::string> marks, texts;
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     marks.push_back(input_mark(i, inputs[i].precedence == binds_as_atom));
@@ -182,7 +182,7 @@ Piece latex_node(const Apply& node, std::span<const Piece> inputs) {
   return {function_text(parts.function, texts)};
 }
 
-Piece latex_leaf(const Variable& leaf) {
+FormulaPiece latex_leaf(const Variable& leaf) {
   if (!leaf.name().empty()) return {name_text(leaf.name())};
   const std::string text = leaf_text(leaf);
   if (!leaf.constant()) return {upright("mathrm", text)};
@@ -191,7 +191,7 @@ Piece latex_leaf(const Variable& leaf) {
   return {out, text.starts_with('-') ? binds_as_sign : binds_as_atom};
 }
 
-std::string latex_output(const Piece& piece, int index) {
+std::string latex_output(const FormulaPiece& piece, int index) {
   return cat("{", bracketed_if(piece.precedence < binds_as_atom, piece), "}_{", index, "}");
 }
 

@@ -14,18 +14,20 @@ namespace bitale {
 
 namespace {
 
-std::string wrapped_if(bool needed, const Piece& piece) { return needed ? cat("(", piece.text, ")") : piece.text; }
+std::string wrapped_if(bool needed, const FormulaPiece& piece) {
+  return needed ? cat("(", piece.text, ")") : piece.text;
+}
 
-Piece function_piece(const std::string& function, std::vector<std::string> arguments) {
+FormulaPiece function_piece(const std::string& function, std::vector<std::string> arguments) {
   return {cat(function, "(", join(arguments, ", "), ")"), binds_as_atom};
 }
 
-Piece infix_piece(const ScalarOp& op, std::span<const Piece> inputs) {
+FormulaPiece infix_piece(const ScalarOp& op, std::span<const FormulaPiece> inputs) {
   const int mine = op.precedence;
   if (inputs.size() == 1) return {cat(op.symbol, wrapped_if(inputs[0].precedence <= mine, inputs[0])), mine};
   // x ** y ** z is x ** (y ** z); everything else groups to the left, and comparisons not at all.
   const bool to_the_right = op.symbol == "**", alone = op.has(comparison);
-  Piece out{{}, mine};
+  FormulaPiece out{{}, mine};
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     const bool keeps_equal = !alone && (to_the_right ? i + 1 == inputs.size() : i == 0);
     const int theirs = inputs[i].precedence;
@@ -36,14 +38,14 @@ Piece infix_piece(const ScalarOp& op, std::span<const Piece> inputs) {
 }
 
 // What an op said itself. Its text may be that of an input (an op that only changes the layout shows nothing).
-Piece own_piece(std::string text, std::span<const Piece> inputs) {
+FormulaPiece own_piece(std::string text, std::span<const FormulaPiece> inputs) {
   for (auto& input : inputs)
     if (input.text == text) return input;
   const bool is_atom = atom_text(text) == text;
   return {std::move(text), is_atom ? binds_as_atom : binds_loosest};
 }
 
-Piece node_piece(const Apply& node, std::span<const Piece> inputs) {
+FormulaPiece node_piece(const Apply& node, std::span<const FormulaPiece> inputs) {
   std::vector<std::string> texts;
   for (auto& input : inputs) texts.push_back(input.text);
   if (std::string text = node.op().pprint_text(texts); !text.empty()) return own_piece(std::move(text), inputs);
@@ -56,7 +58,7 @@ Piece node_piece(const Apply& node, std::span<const Piece> inputs) {
   return function_piece(parts.function, std::move(texts));
 }
 
-Piece leaf_piece(const Variable& leaf) {
+FormulaPiece leaf_piece(const Variable& leaf) {
   std::string text = leaf_text(leaf);
   const bool signed_number = leaf.constant() && text.starts_with('-');
   return {std::move(text), signed_number ? binds_as_sign : binds_as_atom};
@@ -70,7 +72,7 @@ Variable without_dimensions(const Variable& operand) {
   return constant(value->reshape({}));
 }
 
-std::string output_text(const Piece& piece, int index) { return cat(atom_text(piece.text), ".", index); }
+std::string output_text(const FormulaPiece& piece, int index) { return cat(atom_text(piece.text), ".", index); }
 
 class FormulaWriter {
  public:
@@ -124,23 +126,23 @@ class FormulaWriter {
   }
 
   void finish(const ApplyNode* node, bool is_root) {
-    std::vector<Piece> inputs;
+    std::vector<FormulaPiece> inputs;
     const bool is_elementwise = node->op->elementwise();
     for (auto& input : node->inputs) inputs.push_back(piece_of(is_elementwise ? without_dimensions(input) : input));
-    Piece piece = notation_.node(Apply::of(const_cast<ApplyNode*>(node)), inputs);
+    FormulaPiece piece = notation_.node(Apply::of(const_cast<ApplyNode*>(node)), inputs);
     if (piece.text.size() > options_.max_length && !is_root) piece = left_out();
     places_.insert(node, pieces_.size());
     pieces_.push_back(std::move(piece));
   }
 
-  Piece left_out() const { return {notation_.left_out, binds_as_atom}; }
+  FormulaPiece left_out() const { return {notation_.left_out, binds_as_atom}; }
 
-  Piece piece_of(const Variable& variable) const {
+  FormulaPiece piece_of(const Variable& variable) const {
     const ApplyNode* owner = variable.node()->owner;
     if (!owner) return notation_.leaf(variable);
     const std::size_t* place = places_.find(owner);
     if (!place) return left_out();
-    const Piece& piece = pieces_[*place];
+    const FormulaPiece& piece = pieces_[*place];
     if (owner->output_count == 1 || piece.text == notation_.left_out) return piece;
     return {notation_.output(piece, variable.index()), binds_as_atom};
   }
@@ -149,7 +151,7 @@ class FormulaWriter {
   const PprintOptions& options_;
   PointerSet chosen_;
   PointerMap<std::size_t> places_;
-  std::vector<Piece> pieces_;
+  std::vector<FormulaPiece> pieces_;
 };
 
 }  // namespace

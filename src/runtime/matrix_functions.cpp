@@ -219,6 +219,16 @@ std::int64_t solve_tridiagonal(std::int64_t n, std::int64_t k, const T* lower, c
 
 // ---- Riccati's equation ---------------------------------------------------------------------------------------------
 
+namespace {
+
+template <class T>
+void symmetric_part(std::int64_t n, const T* from, T* to) {
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < n; ++j) to[i * n + j] = from[i * n + j] / 2 + from[j * n + i] / 2;
+}
+
+}  // namespace
+
 template <class T>
 std::int64_t solve_discrete_are(std::int64_t n, std::int64_t m, const T* A, const T* B, const T* Q, const T* R,
                                 T* X) noexcept {
@@ -234,11 +244,6 @@ std::int64_t solve_discrete_are(std::int64_t n, std::int64_t m, const T* A, cons
   T *const a = memory[0], *const g = memory[1], *const w = memory[2], *const wa = memory[3], *const wg = memory[4],
            *const one = memory[5], *const two = memory[6], *const old = memory[7];
   std::copy(A, A + size, a);
-  const auto symmetric_part = [](std::int64_t length, const T* from, T* to) {
-    for (std::int64_t i = 0; i < length; ++i)
-      for (std::int64_t j = 0; j < length; ++j)
-        to[i * length + j] = from[i * length + j] / 2 + from[j * length + i] / 2;
-  };
   symmetric_part(n, Q, X);
   symmetric_part(m, R, weights.get());
   // G = B R^-1 B^T
@@ -277,23 +282,88 @@ std::int64_t solve_discrete_are(std::int64_t n, std::int64_t m, const T* A, cons
   return 1;
 }
 
+template <class T>
+std::int64_t solve_continuous_are(std::int64_t n, std::int64_t m, const T* A, const T* B, const T* Q, const T* R,
+                                  T* X) noexcept {
+  const std::int64_t size = n * n, twice = 2 * n;
+  if (n == 0) return 0;
+  if (!all_finite(A, size) || !all_finite(B, n * m) || !all_finite(Q, size) || !all_finite(R, m * m))
+    return fill_nan(X, size), 0;
+  const std::int64_t largest = std::max(n, m);
+  const Matrices<T> memory(6, size), wide(3, 4 * size);
+  const CallMemory<T> gain(n * m), weights(m * m), factor(largest * largest);
+  const CallMemory<std::int32_t> pivots(largest);
+  if (!memory || !wide || !gain || !weights || !factor || !pivots) return no_work_memory;
+  T *const g = memory[0], *const q = memory[1], *const basis = memory[2], *const closed = memory[3],
+           *const left = memory[4], *const work = memory[5];
+  T *const hamiltonian = wide[0], *const upper = wide[1], *const Z = wide[2];
+  symmetric_part(n, Q, q);
+  symmetric_part(m, R, weights.get());
+  transpose_into(n, m, B, gain.get());
+  if (solve(m, n, false, false, weights.get(), gain.get(), factor.get(), pivots.get())) return singular_equation;
+  product_of(n, n, m, false, false, B, gain.get(), g);
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < n; ++j) {
+      hamiltonian[i * twice + j] = A[i * n + j];
+      hamiltonian[i * twice + n + j] = -g[i * n + j];
+      hamiltonian[(n + i) * twice + j] = -q[i * n + j];
+      hamiltonian[(n + i) * twice + n + j] = -A[j * n + i];
+    }
+  if (const auto failed = schur(twice, 1, hamiltonian, upper, Z)) return failed;
+  T most = 0;
+  for (std::int64_t i = 0; i < 4 * size; ++i) most = std::max(most, std::abs(upper[i]));
+  // Half of the eigenvalues must be stable, and none on the axis between.
+  const T rounding = 4 * T(n) * std::numeric_limits<T>::epsilon() * most;
+  for (std::int64_t i = 0; i < twice; ++i) {
+    const T real = upper[i * twice + i];
+    if (!(i < n ? real < -rounding : real > rounding)) return 1;
+  }
+  // X = V U^-1 of the columns (U, V) that span the stable subspace; X is its own transpose.
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < n; ++j) {
+      basis[i * n + j] = Z[i * twice + j];
+      left[j * n + i] = Z[(n + i) * twice + j];
+    }
+  if (solve(n, n, true, false, basis, left, factor.get(), pivots.get())) return 1;
+  if (!all_finite(left, size)) return 1;
+  symmetric_part(n, left, X);
+  // (A - G X)^T D + D (A - G X) = -(A^T X + X A - X G X + Q)
+  product_of(n, n, n, false, false, g, X, closed);
+  product_of(n, n, n, false, false, X, closed, left);
+  product_of(n, n, n, false, false, X, A, work);
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = 0; j < n; ++j) {
+      const std::int64_t at = i * n + j;
+      basis[at] = left[at] - work[at] - work[j * n + i] - q[at];
+      closed[at] = A[at] - closed[at];
+    }
+  transpose_into(n, n, closed, left);
+  if (const auto failed = solve_sylvester(n, n, left, closed, basis, work)) return failed;
+  if (!all_finite(work, size)) return 1;
+  for (std::int64_t i = 0; i < size; ++i) work[i] += X[i];
+  symmetric_part(n, work, X);
+  return 0;
+}
+
 // ---- rows -----------------------------------------------------------------------------------------------------------
 
 namespace {
 
 #define ROW(T, suffix, name, parameters, failure, ...) \
   matrix_row<T>(runtime_function("bt_" #name "_" #suffix, name<T>, parameters), failure, Flops __VA_ARGS__)
-#define ROWS(T, suffix)                                                                                           \
-  ROW(T, suffix, pinv, "m n rcond A X", "pinv: the iteration did not converge", {16, {"m", "n", "n"}}),           \
-      ROW(T, suffix, lstsq, "m n k rcond A B X rank s", "lstsq: the iteration did not converge",                  \
-          {16, {"m", "n", "n"}}),                                                                                 \
-      ROW(T, suffix, expm, "n A X", "expm: there is not enough memory", {20, {"n", "n", "n"}}),                   \
-      ROW(T, suffix, solve_sylvester, "m n A B Q X", "solve_sylvester: the equation has no unique solution",      \
-          {25, {"m", "m", "n"}}),                                                                                 \
-      ROW(T, suffix, solve_tridiagonal, "n k lower d upper inout:B scratch:work",                                 \
-          "solve_tridiagonal: a matrix is singular", {6, {"n", "k"}}),                                            \
-      ROW(T, suffix, solve_discrete_are, "n m A B Q R X", "solve_discrete_are: there is no stabilising solution", \
-          {100, {"n", "n", "n"}})
+#define ROWS(T, suffix)                                                                                               \
+  ROW(T, suffix, pinv, "m n rcond A X", "pinv: the iteration did not converge", {16, {"m", "n", "n"}}),               \
+      ROW(T, suffix, lstsq, "m n k rcond A B X rank s", "lstsq: the iteration did not converge",                      \
+          {16, {"m", "n", "n"}}),                                                                                     \
+      ROW(T, suffix, expm, "n A X", "expm: there is not enough memory", {20, {"n", "n", "n"}}),                       \
+      ROW(T, suffix, solve_sylvester, "m n A B Q X", "solve_sylvester: the equation has no unique solution",          \
+          {25, {"m", "m", "n"}}),                                                                                     \
+      ROW(T, suffix, solve_tridiagonal, "n k lower d upper inout:B scratch:work",                                     \
+          "solve_tridiagonal: a matrix is singular", {6, {"n", "k"}}),                                                \
+      ROW(T, suffix, solve_discrete_are, "n m A B Q R X", "solve_discrete_are: there is no stabilising solution",     \
+          {100, {"n", "n", "n"}}),                                                                                    \
+      ROW(T, suffix, solve_continuous_are, "n m A B Q R X", "solve_continuous_are: there is no stabilising solution", \
+          {300, {"n", "n", "n"}})
 
 const RegisterFunctions matrix_function_rows{ROWS(double, f64), ROWS(float, f32)};
 

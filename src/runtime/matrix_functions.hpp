@@ -40,4 +40,10 @@ template <class T>
 std::int64_t solve_discrete_are(std::int64_t n, std::int64_t m, const T* A, const T* B, const T* Q, const T* R,
                                 T* X) noexcept;
 
+// The stabilising X[n, n] with A^T X + X A - X B R^-1 B^T X + Q = 0, from the stable subspace of the Hamiltonian matrix
+// (Laub 1979), and a step of Newton's method (Kleinman 1968); B is [n, m]. Of Q and R the symmetric parts count.
+template <class T>
+std::int64_t solve_continuous_are(std::int64_t n, std::int64_t m, const T* A, const T* B, const T* Q, const T* R,
+                                  T* X) noexcept;
+
 }  // namespace bitale::runtime

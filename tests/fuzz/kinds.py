@@ -560,11 +560,11 @@ def product(g: Generator) -> str:
     return f"pt.{name}({x}, {y})"
 
 
-def _well_conditioned(g: Generator) -> tuple[str, str]:
+def _well_conditioned(g: Generator, most: int = 12) -> tuple[str, str]:
     """A positive definite matrix, or a batch of them, and what it is made of."""
     x = g.pick(least=2, kinds="f")
     shape = g.shape_of(x)
-    if max(shape[-2:], default=0) > 12 or len(shape) > 4:
+    if max(shape[-2:], default=0) > most or len(shape) > 4:
         raise Rejected
     bounded = f"pt.tanh({x})"
     return f"(pt.matmul({bounded}, pt.swapaxes({bounded}, -1, -2)) + 3 * pt.eye({x}.shape[{len(shape) - 2}], dtype='{g.values[x].dtype}'))", x
@@ -595,6 +595,68 @@ def factored(g: Generator) -> str:
     if form == "solve":
         return f"pt.linalg.solve({matrix}, {b}, transposed={g.choice([True, False])}, b_ndim={b_ndim})"
     return f"pt.linalg.solve_triangular({factor}, {b}, trans={g.choice([0, 1])}, lower={lower}, b_ndim={b_ndim})"
+
+
+def _right_side(g: Generator, x: str) -> tuple[str, int]:
+    """Moderate values of as many rows as x has, and whether they are vectors or matrices."""
+    shape = g.shape_of(x)
+    b = g.new_input(g.values[x].dtype.name, (*shape[:-1], g.choice(g.lengths)) if g.chance(0.6) else shape[:-1])
+    if not np.isfinite(g.values[b].array).all():
+        raise Rejected  # how far a nan gets is the algorithm's choice
+    return f"pt.tanh({b})", 2 if g.values[b].ndim == len(shape) else 1
+
+
+@kind(2)
+def solved(g: Generator) -> str:
+    """Systems whose matrix has a structure."""
+    matrix, x = _well_conditioned(g, 40)
+    if not np.isfinite(g.values[x].array).all():
+        raise Rejected
+    b, b_ndim = _right_side(g, x)
+    if g.chance(0.2):
+        rest = f"pt.tanh({x}[..., 0])"
+        return f"pt.linalg.solve_banded((1, 1), pt.stack([{rest}, 4 + {rest}, 0.5 * {rest}], axis=-2), {b}, b_ndim={b_ndim})"
+    if g.chance(0.2):
+        factors = f"pt.linalg.tridiagonal_lu_factor({matrix} + {sum(g.shape_of(x)[-1:])} * pt.eye({matrix}.shape[-1]))"
+        # What has no derivative.
+        return f"bt.disconnected_grad(pt.linalg.tridiagonal_lu_solve({factors}, {b}, b_ndim={b_ndim}, transposed={g.choice([True, False])}))"
+    kinds = ["sym", "pos", "banded", "diagonal", "lower triangular", "upper triangular"]
+    kind = g.choice(kinds)
+    if kind == "banded" and g.chance(0.5):
+        matrix = f"pt.tril(pt.triu({matrix}, -1), 2)"
+    lower = f", lower={g.choice([True, False])}" if kind in ("sym", "pos") else ""
+    return f"pt.linalg.solve({matrix}, {b}, assume_a={kind!r}, transposed={g.choice([True, False])}, b_ndim={b_ndim}{lower})"
+
+
+@kind(2)
+def decomposed(g: Generator) -> str:
+    """What LU factors, eigenvalues and Riccati's equations give of matrices for which roundings decide nothing."""
+    matrix, x = _well_conditioned(g)
+    shape, dtype, value = g.shape_of(x), g.values[x].dtype, g.values[x].array
+    if not value.size or not np.isfinite(value).all():
+        raise Rejected
+    n, form = shape[-2], g.choice(["eigvalsh", "lu", "tridiagonal", "riccati"])
+    if form == "eigvalsh":
+        steps = np.diag(np.arange(n) * 5.0)
+        bounded = np.tanh(value.astype(float))
+        values = np.linalg.eigvalsh(bounded @ np.swapaxes(bounded, -1, -2) + steps)
+        if n > 1 and np.diff(values).min() < 0.1:
+            raise Rejected  # eigenvalues that are equal have no derivative
+        return f"pt.linalg.eigvalsh({matrix} + np.diag(np.arange({n}) * 5.0).astype('{dtype}'), lower={g.choice([True, False])})"
+    # The diagonal is larger than the rest of its column: no rows are exchanged, or, from the last one on, all are.
+    dominant = f"(pt.triu({matrix}) / {n * shape[-1]}.0 + 3 * pt.eye({n}, dtype='{dtype}'))"
+    if form == "riccati":
+        name = g.choice(["solve_discrete_are", "solve_continuous_are"])
+        return f"pt.linalg.{name}(0.2 * {dominant}, {dominant}, {matrix} + 0.25, {matrix})"  # errors of a 0 are those of the others
+    b, b_ndim = _right_side(g, x)
+    if form == "tridiagonal":
+        return f"pt.linalg.solve({dominant}, {b}, assume_a='tridiagonal', transposed={g.choice([True, False])}, b_ndim={b_ndim})"
+    if g.chance(0.5):
+        dominant = f"pt.flip({dominant}, axis=-2)"
+    factors = f"pt.linalg.lu_factor({dominant})"
+    return g.choice([f"{factors}[0]", f"pt.linalg.pivot_to_permutation({factors}[1], inverse={g.choice([True, False])})",
+                     f"pt.linalg.lu_solve({factors}, {b}, trans={g.choice([True, False])}, b_ndim={b_ndim})",
+                     f"pt.linalg.lu({dominant})[{g.below(3)}]"])  # fmt: skip
 
 
 @kind(1)

@@ -616,6 +616,13 @@ def solve(a: Any, b: Any, *, lower: bool = False, overwrite_a: bool = False, ove
         keep_triangle = np.tril if lower else np.triu
         half = keep_triangle(x, -1 if lower else 1)
         x = keep_triangle(x) + np.swapaxes(half, -1, -2)
+    elif assume_a == "lower triangular":
+        x = np.tril(x)
+    elif assume_a == "upper triangular":
+        x = np.triu(x)
+    elif assume_a in ("diagonal", "tridiagonal"):
+        beside = 1 if assume_a == "tridiagonal" else 0
+        x = np.tril(np.triu(x, -beside), beside)
     if transposed:
         x = np.swapaxes(x, -1, -2)
     batch = np.broadcast_shapes(x.shape[:-2], y.shape[: y.ndim - core])

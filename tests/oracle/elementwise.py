@@ -255,8 +255,24 @@ define("gammaln", as_float, in_double(_gammaln), 512, near_roots=True)
 define("psi", as_float, in_double(_psi), 512, near_roots=True)
 define("tri_gamma", as_float, in_double(_trigamma), 512)
 define("polygamma", lambda n, x: as_float(x), in_double(_polygamma), 512)
-for _name in ("j0", "j1", "jv"):  # their limit is 0, for which SciPy has nan
-    define(_name, as_float, in_double(lambda *x, f=getattr(sp, _name): np.where(np.isinf(x[-1]) & ~np.isnan(x[0]), 0.0, f(*x))), 2**14)
+
+
+def _jv(order: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """SciPy's; of whole orders at large arguments, where it has no right digit, by recurrence from j0 and j1."""
+    order, x = np.broadcast_arrays(order, x)
+    out = np.array(sp.jv(order, x))
+    large = (np.abs(x) > 1e5) & (np.abs(order) < 50) & (order == np.rint(order))
+    for at in np.argwhere(large):
+        at = tuple(at)
+        values, v = [sp.j0(x[at]), sp.j1(x[at])], int(order[at])
+        for k in range(1, abs(v)):
+            values.append(2 * k / x[at] * values[-1] - values[-2])
+        out[at] = values[abs(v)] * (-1 if v < 0 and v % 2 else 1)
+    return out
+
+
+for _name, _function in (("j0", sp.j0), ("j1", sp.j1), ("jv", _jv)):  # their limit is 0, for which SciPy has nan
+    define(_name, as_float, in_double(lambda *x, f=_function: np.where(np.isinf(x[-1]) & ~np.isnan(x[0]), 0.0, f(*x))), 2**14)
 for _name, _limit in (("i0", np.abs), ("i1", np.positive)):  # infinite beyond 1000, where SciPy's formula becomes inf - inf
     define(_name, as_float, in_double(lambda x, f=getattr(sp, _name), limit=_limit: np.where(np.abs(x) > 1000, limit(x) * np.inf, f(x))), 2**14)
 for _name in ("ive", "kve", "owens_t", "ndtri_exp", "gammainc", "gammaincc", "gammaincinv",

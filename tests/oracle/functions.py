@@ -9,7 +9,22 @@ import numpy as np
 from scipy import special as sp
 
 from . import arrays, composed, elementwise, random  # noqa: F401
-from .linalg import expm, lstsq, pinv, solve_sylvester  # noqa: F401
+from .linalg import (  # noqa: F401
+    eigvalsh,
+    expm,
+    lstsq,
+    lu,
+    lu_factor,
+    lu_solve,
+    pinv,
+    pivot_to_permutation,
+    solve_banded,
+    solve_continuous_are,
+    solve_discrete_are,
+    solve_sylvester,
+    tridiagonal_lu_factor,
+    tridiagonal_lu_solve,
+)
 from .signal import convolve1d, convolve2d, irfft, rfft  # noqa: F401
 from .values import Val, formula, val
 

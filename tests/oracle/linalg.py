@@ -44,10 +44,23 @@ def _lower_as_symmetric(a: np.ndarray, lower: bool) -> np.ndarray:
     return half + half.T - np.diag(np.diagonal(a))
 
 
-@formula(ulps=2, backward=8)
+@formula(ulps=2, backward=8, absolute=True)
 def eigvalsh(a: Any, b: Any = None, lower: bool = True) -> Val:
     function = _finite(lambda x: np.linalg.eigvalsh(_lower_as_symmetric(x, lower)), lambda x: x.shape[:1])
     return _stacked(*_each([2], function, a))
+
+
+@formula(ulps=2, backward=8, absolute=True)
+def eigh(a: Any, lower: bool = True) -> list[Val]:
+    """Signs of vectors are LAPACK's: for what does not depend on them."""
+
+    def of(x: np.ndarray) -> Any:
+        if np.isfinite(x).all():
+            return np.linalg.eigh(_lower_as_symmetric(x, lower))
+        return np.full(x.shape[:1], np.nan), np.full(x.shape, np.nan)
+
+    values, batch, dtype = _each([2], of, a)
+    return [_stacked([v[k] for v in values], batch, dtype) for k in range(2)]
 
 
 @formula(ulps=2, backward=8)
@@ -59,6 +72,21 @@ def lu_factor(a: Any) -> list[Val]:
 
     values, batch, dtype = _each([2], of, a)
     return [_stacked([v[0] for v in values], batch, dtype), _stacked([v[1] for v in values], batch, "int32")]
+
+
+@formula(ulps=2, backward=8)
+def lu(a: Any) -> list[Val]:
+    values, batch, dtype = _each([2], lambda x: scipy.linalg.lu(x) if x.size else (np.eye(len(x)), x, x), a)
+    return [_stacked([v[k] for v in values], batch, dtype) for k in range(3)]
+
+
+@formula(ulps=2, backward=8)
+def lu_solve(lu_and_pivots: Any, b: Any, trans: bool = False, b_ndim: Any = None) -> Val:
+    def of(factors: np.ndarray, pivots: np.ndarray, right: np.ndarray) -> np.ndarray:
+        return scipy.linalg.lu_solve((factors, pivots.astype(int)), right, trans=int(trans), check_finite=False) if right.size else right
+
+    values, batch, _ = _each([2, 1, b_ndim or min(val(b).ndim, 2)], of, *lu_and_pivots, b)
+    return _stacked(values, batch, _matrix_dtype(val(lu_and_pivots[0]), val(b)))
 
 
 @formula(ulps=0)
@@ -73,7 +101,7 @@ def pivot_to_permutation(p: Any, inverse: bool = False) -> Val:
     return _stacked(values, batch, "int64")
 
 
-@formula(ulps=2, backward=8)
+@formula(ulps=2, backward=8, absolute=True)
 def pinv(x: Any, rcond: float = -1) -> Val:
     def of(a: np.ndarray) -> np.ndarray:
         return np.linalg.pinv(a, rcond=max(a.shape) * np.finfo(float).eps if rcond < 0 else rcond)
@@ -82,7 +110,7 @@ def pinv(x: Any, rcond: float = -1) -> Val:
     return _stacked(*_each([2], function, x))
 
 
-@formula(ulps=2, backward=8)
+@formula(ulps=2, backward=8, absolute=True)
 def lstsq(x: Any, y: Any, rcond: float = -1) -> list[Val]:
     def of(a: np.ndarray, b: np.ndarray) -> Any:
         solution, _, rank, s = np.linalg.lstsq(a, b, rcond=None if rcond < 0 else rcond)
@@ -112,13 +140,13 @@ def expm(a: Any) -> Val:
     return _stacked(*_each([2], _finite(_exponential, lambda x: x.shape), a))
 
 
-@formula(ulps=2, backward=8)
+@formula(ulps=2, backward=8, absolute=True)
 def solve_sylvester(a: Any, b: Any, q: Any) -> Val:
     function = _finite(lambda x, y, z: scipy.linalg.solve_sylvester(x, y, z) if z.size else z, lambda x, y, z: z.shape)
     return _stacked(*_each([2, 2, 2], function, a, b, q))
 
 
-@formula(ulps=2, backward=8)
+@formula(ulps=2, backward=8, absolute=True)
 def solve_discrete_are(a: Any, b: Any, q: Any, r: Any) -> Val:
     def of(x: np.ndarray, y: np.ndarray, z: np.ndarray, w: np.ndarray) -> np.ndarray:
         return scipy.linalg.solve_discrete_are(x, y, (z + z.T) / 2, (w + w.T) / 2) if x.size else x
@@ -134,3 +162,85 @@ def solve_tridiagonal(dl: Any, d: Any, du: Any, b: Any) -> Val:
         return np.linalg.solve(np.diag(lower, -1) + np.diag(middle) + np.diag(upper, 1), right)
 
     return _stacked(*_each([1, 1, 1, 2], of, dl, d, du, b))
+
+
+@formula(ulps=2, backward=8, absolute=True)
+def solve_continuous_are(a: Any, b: Any, q: Any, r: Any) -> Val:
+    def of(x: np.ndarray, y: np.ndarray, z: np.ndarray, w: np.ndarray) -> np.ndarray:
+        return scipy.linalg.solve_continuous_are(x, y, (z + z.T) / 2, (w + w.T) / 2) if x.size else x
+
+    return _stacked(*_each([2] * 4, _finite(of, lambda x, *_: x.shape), a, b, q, r))
+
+
+@formula(ulps=2, backward=8)
+def solve_banded(l_and_u: tuple[int, int], ab: Any, b: Any, b_ndim: Any = None, *, trans: bool = False) -> Val:
+    below, above = l_and_u
+
+    def of(bands: np.ndarray, right: np.ndarray) -> np.ndarray:
+        n = bands.shape[1]
+        whole = np.zeros((n, n))
+        for i in range(n):
+            for j in range(max(0, i - below), min(n, i + above + 1)):
+                whole[i, j] = bands[above + i - j, j]
+        if not right.size or np.isfinite(whole).all():
+            return np.linalg.solve(whole.T if trans else whole, right) if right.size else right
+        return np.full(right.shape, np.nan)
+
+    return _stacked(*_each([2, b_ndim or min(val(b).ndim, 2)], of, ab, b))
+
+
+@formula(ulps=2, backward=8)
+def tridiagonal_factors(lower: Any, d: Any, upper: Any) -> list[Val]:
+    def of(below: np.ndarray, middle: np.ndarray, above: np.ndarray) -> Any:
+        if all(np.isfinite(each).all() for each in (below, middle, above)):
+            return _tridiagonal_factors(below, middle, above)
+        n = len(middle)
+        return [np.full(count, np.nan) for count in (max(n - 1, 0), n, max(n - 1, 0), max(n - 2, 0))] + [np.arange(n)]
+
+    values, batch, dtype = _each([1, 1, 1], of, lower, d, upper)
+    return [_stacked([v[k] for v in values], batch, "int32" if k == 4 else dtype) for k in range(5)]
+
+
+def _tridiagonal_factors(lower: np.ndarray, d: np.ndarray, upper: np.ndarray) -> list[np.ndarray]:
+    """Elimination with partial pivoting, as LAPACK's gttrf has it; pivots count from 0."""
+    n = len(d)
+    below, middle, above, second = lower.copy(), d.copy(), upper.copy(), np.zeros(max(n - 2, 0))
+    pivots = np.arange(n)
+    for i in range(n - 1):
+        if abs(middle[i]) >= abs(below[i]):
+            if middle[i] != 0:
+                below[i] /= middle[i]
+                middle[i + 1] -= below[i] * above[i]
+            continue
+        factor = middle[i] / below[i]
+        middle[i], below[i] = below[i], factor
+        above[i], middle[i + 1] = middle[i + 1], above[i] - factor * middle[i + 1]
+        if i < n - 2:
+            second[i] = above[i + 1]
+            above[i + 1] *= -factor
+        pivots[i] = i + 1
+    return [below, middle, above, second, pivots]
+
+
+def tridiagonal_lu_factor(a: Any) -> list[Val]:
+    a = val(a)
+    return tridiagonal_factors(*(Val(np.diagonal(a.array, k, -2, -1), a.dtype) for k in (-1, 0, 1)))
+
+
+@formula(ulps=2, backward=8)
+def tridiagonal_lu_solve(a_diagonals: Any, b: Any, *, b_ndim: Any = None, transposed: bool = False) -> Val:
+    def of(below: np.ndarray, middle: np.ndarray, above: np.ndarray, second: np.ndarray, pivots: np.ndarray, right: np.ndarray) -> Any:
+        n = len(middle)
+        u = np.diag(middle) + np.diag(above, 1)[:n, :n] + (np.diag(second, 2)[:n, :n] if n > 2 else 0) if n else np.zeros((0, 0))
+        a = u
+        for i in range(n - 2, -1, -1):
+            a = a.copy()
+            a[i + 1] += below[i] * a[i]
+            if int(pivots[i]) != i:
+                a[[i, i + 1]] = a[[i + 1, i]]
+        if not np.isfinite(a).all():
+            return np.full(right.shape, np.nan)
+        return np.linalg.solve(a.T if transposed else a, right) if right.size else right
+
+    values, batch, _ = _each([1, 1, 1, 1, 1, b_ndim or min(val(b).ndim, 2)], of, *a_diagonals, b)
+    return _stacked(values, batch, _matrix_dtype(val(a_diagonals[0]), val(b)))

@@ -126,6 +126,11 @@ def _eigvalsh(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[
     return [linalg.eigvalsh(inputs[0], lower=attributes["lower"])]
 
 
+@op("Eigh")
+def _eigh(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return linalg.eigh(inputs[0], lower=attributes["lower"])
+
+
 @op("LUFactor")
 def _lu_factor(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
     return linalg.lu_factor(inputs[0])
@@ -159,6 +164,31 @@ def _solve_sylvester(attributes: dict[str, Any], inputs: list[Val], node: Any) -
 @op("SolveDiscreteARE")
 def _solve_discrete_are(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
     return [linalg.solve_discrete_are(*inputs)]
+
+
+@op("SolveContinuousARE")
+def _solve_continuous_are(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [linalg.solve_continuous_are(*inputs)]
+
+
+@op("SolveStructured")
+def _solve_structured(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [arrays.solve(*inputs, transposed=attributes["trans"], b_ndim=2, on_error=attributes["on_error"])]
+
+
+@op("SolveBanded")
+def _solve_banded(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [linalg.solve_banded((attributes["below"], attributes["above"]), *inputs, b_ndim=2, trans=attributes["trans"])]
+
+
+@op("LUFactorTridiagonal")
+def _tridiagonal_lu_factor(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return linalg.tridiagonal_factors(*inputs)
+
+
+@op("SolveLUFactorTridiagonal")
+def _tridiagonal_lu_solve(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [linalg.tridiagonal_lu_solve(inputs[:5], inputs[5], b_ndim=2, transposed=attributes["trans"])]
 
 
 @op("SolveTridiagonal")
@@ -470,12 +500,8 @@ without_formula = {
     "RandomDomain": "domains of parameters: tests/python/test_random_stream.py",
     "QR": "signs are LAPACK's: tests/python/test_decompositions.py",
     "SVD": "signs are LAPACK's: tests/python/test_decompositions.py",
-    "Eigh": "signs are LAPACK's: tests/python/test_decompositions.py",
+    "Eigh": "signs are LAPACK's, so that only gradients of eigvalsh hold it: tests/python/test_decompositions.py",
     "Schur": "signs and order are LAPACK's: tests/python/test_decompositions.py",
-    "Eigvalsh": "its derivative is of Eigh: tests/python/test_decompositions.py",
-    "LUFactor": "roundings choose pivots: tests/python/test_decompositions.py",
-    "PivotToPermutations": "of pivots, which roundings choose: tests/python/test_decompositions.py",
-    "SolveDiscreteARE": "solvable where its inputs fit: tests/python/test_decompositions.py",
-    "SolveTridiagonal": "solvable where its inputs fit: tests/python/test_decompositions.py",
+    "QZ": "signs and order are LAPACK's: tests/python/test_decompositions.py",
     "RandomRows": "draws are NumPy's: tests/python/test_random.py",
 }

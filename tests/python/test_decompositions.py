@@ -160,7 +160,7 @@ def test_a_permutation_of_pivots_and_its_inverse():
 def test_systems_of_every_kind(shape, case):
     n = shape[-1]
     a, p = values(*shape) + 2 * np.eye(n), positive(*shape)
-    matrices = {"gen": a, "sym": a + t(a), "her": a + t(a), "pos": p, "banded": a, "diagonal": a * np.eye(n),
+    matrices = {"gen": a, "sym": a + t(a), "her": a + t(a), "pos": p, "banded": np.tril(np.triu(a, -2), 3), "diagonal": a * np.eye(n),
                 "tridiagonal": np.tril(np.triu(a, -1), 1), "lower triangular": np.tril(p), "upper triangular": np.triu(p)}  # fmt: skip
     b, vectors = values(*shape[:-1], 2, seed=1), values(*shape[:-1], seed=2)
     for kind, matrix in matrices.items():
@@ -185,6 +185,53 @@ def test_only_what_a_kind_reads_is_read():
     ]:
         f = bt.function([x, y], la.solve(x, y, assume_a=kind))
         np.testing.assert_allclose(f(np.where(kept == 0, 99.0, kept), b), np.linalg.solve(kept if whole is None else whole, b))
+
+
+def test_a_full_matrix_is_a_band_as_well(case):
+    a, b = values(20, 20), values(20, 3, seed=1)
+    case.same(a @ case(lambda x, y: la.solve(x, y, assume_a="banded"), a, b), b)
+    case.same(a.T @ case(lambda x, y: la.solve(x, y, assume_a="banded", transposed=True), a, b), b)
+
+
+@pytest.mark.parametrize("below, above", [(0, 0), (1, 1), (2, 1), (0, 3), (5, 0)])
+@pytest.mark.parametrize("n", [0, 1, 2, 5, 33])
+def test_banded_systems_given_by_diagonals_are_scipys(n, below, above, case):
+    ab, b = values(below + above + 1, n), values(n, 2, seed=1)
+    ab[above] += 9
+    ab[0, : above and 1] = 1e9  # outside of the matrix: not read
+    wanted = scipy.linalg.solve_banded((below, above), ab, b) if n else b
+    case.same(case(lambda x, y: la.solve_banded((below, above), x, y), ab, b), wanted)
+    case.same(case(lambda x, y: la.solve_banded((below, above), x, y), ab, b[:, 0]), wanted[:, 0])
+
+
+@pytest.mark.parametrize("batch", [(0,), (3,), (2, 2)])
+def test_banded_systems_in_batches(batch, case):
+    ab, b = values(*batch, 3, 5) + np.array([0, 8, 0])[:, None], values(5, 2, seed=1)
+    got = case(lambda x, y: la.solve_banded((1, 1), x, y), ab, b)
+    assert got.shape == (*batch, 5, 2)
+    for at in np.ndindex(batch):
+        case.same(got[at], scipy.linalg.solve_banded((1, 1), ab[at], b))
+
+
+@pytest.mark.parametrize("shape", SQUARE)
+def test_tridiagonal_factors(shape, case):
+    a, b, vectors = values(*shape), values(*shape[:-1], 2, seed=1), values(*shape[:-1], seed=2)
+    a = np.tril(np.triu(a, -1), 1) + 2 * np.eye(shape[-1])
+    n = shape[-1]
+    factors = case(la.tridiagonal_lu_factor, a)
+    assert [each.shape[-1] for each in factors] == [max(n - 1, 0), n, max(n - 1, 0), max(n - 2, 0), n]
+    gttrf = scipy.linalg.get_lapack_funcs("gttrf", dtype="float64")
+    if n > 2:
+        for at in np.ndindex(shape[:-2]):
+            *wanted, pivots, _ = gttrf(*(np.diag(a[at], k) for k in (-1, 0, 1)))
+            for got, each_wanted in zip(factors, [*wanted, pivots - 1]):
+                case.same(got[at], each_wanted)
+    for transposed in (False, True):
+        read = t(a) if transposed else a
+        solve = lambda x, y, **named: la.tridiagonal_lu_solve(la.tridiagonal_lu_factor(x), y, transposed=transposed, **named)  # noqa: B023, E731
+        case.same(read @ case(solve, a, b), b)
+        got = case(lambda x, y: solve(x, y, b_ndim=1), a, vectors)  # noqa: B023
+        case.same((read @ got[..., None])[..., 0], vectors)
 
 
 @pytest.mark.parametrize("shape", [(5, 3), (3, 5), (4, 4), (33, 2), (0, 2), (2, 0), (1, 1)])
@@ -241,6 +288,44 @@ def test_sorted_schur_is_scipys():
         upper, z = bt.function([x], la.schur(x, sort=sort))(a)
         wanted, _, count = scipy.linalg.schur(a, sort=sort)
         np.testing.assert_allclose(np.diag(upper)[:count].sum(), np.diag(wanted)[:count].sum())
+
+
+@pytest.mark.parametrize("shape", SQUARE)
+def test_qz(shape, case):
+    a, b = values(*shape), positive(*shape, seed=1)
+    for sort in (None, "lhp", "rhp", "iuc", "ouc"):
+        s, p, alpha, beta, q, z = case(lambda x, y, sort=sort: la.ordqz(x, y, sort=sort), a, b)
+        case.same(q @ s @ t(z), a)
+        case.same(q @ p @ t(z), b)
+        for each_orthogonal in (q, z):
+            case.same(each_orthogonal @ t(each_orthogonal), np.broadcast_to(np.eye(shape[-1]), shape))
+        assert (np.tril(s, -2) == 0).all() and (np.tril(p, -1) == 0).all()
+        eigenvalues = (alpha[..., 0] + 1j * alpha[..., 1]) / beta
+        chosen = {None: eigenvalues.real < np.inf, "lhp": eigenvalues.real < 0, "rhp": eigenvalues.real > 0,
+                  "iuc": np.abs(eigenvalues) < 1, "ouc": np.abs(eigenvalues) > 1}[sort]  # fmt: skip
+        assert (np.diff(chosen.astype(int), axis=-1) <= 0).all()
+        if a.ndim == 2 and case.dtype == "float64" and shape[-1]:
+            distances = np.abs(eigenvalues - scipy.linalg.eigvals(a, b)[:, None])
+            assert max(distances.min(0).max(), distances.min(1).max()) < 1e-9
+
+
+def test_qz_without_eigenvalues_and_with_infinite_ones():
+    a, b = values(3, 3), np.diag([1.0, 0.0, 2.0])
+    x, y = pt.dmatrices(2)
+    s, p, q, z = bt.function([x, y], la.qz(x, y))(a, b)
+    np.testing.assert_allclose([q @ s @ z.T, q @ p @ z.T], [a, b], atol=1e-14)
+    beta = bt.function([x, y], la.qz(x, y, return_eigenvalues=True)[3])(a, b)
+    assert (np.abs(beta) < 1e-14).sum() == 1
+
+
+@pytest.mark.parametrize("shape", [s for s in SQUARE if s[-1] < 10])
+def test_continuous_riccati_equations(shape, case):
+    n = shape[-1]
+    a, b, weight, cost = values(*shape), values(*shape, seed=1)[..., :2], positive(*shape, seed=2), positive(*shape, seed=3)[..., :2, :2]
+    x = case(la.solve_continuous_are, a, b, weight, cost)
+    for at in np.ndindex(shape[:-2]) if n else []:
+        case.same(x[at], scipy.linalg.solve_continuous_are(a[at], b[at], weight[at], cost[at]))
+    assert x.shape == shape
 
 
 @pytest.mark.parametrize("shape", [s for s in SQUARE if s[-1] < 10])
@@ -354,6 +439,10 @@ LOSSES = {
     "lyapunov": (lambda x: weighted((la.solve_discrete_lyapunov(x / 5, x), (3, 3))), (3, 3)),
     "lyapunov direct": (lambda x: weighted((la.solve_discrete_lyapunov(x / 5, x, "direct"), (3, 3))), (3, 3)),
     "riccati": (lambda x: weighted((la.solve_discrete_are(x / 2, x[:, :2], np.eye(3), np.eye(2)), (3, 3))), (3, 3)),
+    "continuous riccati": (lambda x: weighted((la.solve_continuous_are(x / 2, x[:, :2], np.eye(3), x[:2, :2]), (3, 3))), (3, 3)),
+    "banded": (lambda x: weighted((la.solve(x, x[0], assume_a="banded", transposed=True), (3,))), (3, 3)),
+    "solve_banded": (lambda x: weighted((la.solve_banded((1, 2), x, x[0]), (4,))), (4, 4)),
+    "tridiagonal factors": (lambda x: weighted((la.tridiagonal_lu_solve(la.tridiagonal_lu_factor(np.diag([4.0, 5, 6])), x), (3, 3))), (3, 3)),
     "tridiagonal": (lambda x: weighted((la.solve(x, x[0], assume_a="tridiagonal"), (3,))), (3, 3)),
     "symmetric": (lambda x: weighted((la.solve(x, x[0], assume_a="sym"), (3,))), (3, 3)),
     "power": (lambda x: weighted((la.matrix_power(x, 3), (3, 3))), (3, 3)),
@@ -382,7 +471,7 @@ def test_first_and_second_derivatives_are_differences(name):
     np.testing.assert_allclose((second * direction).sum(), numeric, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["qr", "svd", "eigh", "lu", "pinv", "expm", "riccati"])
+@pytest.mark.parametrize("name", ["qr", "svd", "eigh", "lu", "pinv", "expm", "riccati", "continuous riccati", "banded", "solve_banded"])
 def test_gradients_of_a_batch_are_those_of_each(name):
     loss, shape = LOSSES[name]
     points = np.stack([values(*shape, seed=k) + 2 * np.eye(*shape) for k in range(3)])
@@ -418,7 +507,9 @@ def test_equal_values_have_derivatives_where_the_loss_does_not_use_their_vectors
 
 def test_what_has_no_derivative_says_so():
     x = pt.dmatrix("x")
-    for y in (la.qr(x)[0], la.qr(x, "raw")[0], la.svd(x)[0], la.schur(x)[0]):
+    factors = la.tridiagonal_lu_factor(x)
+    for y in (la.qr(x)[0], la.qr(x, "raw")[0], la.svd(x)[0], la.schur(x)[0], la.qz(x, x)[0], factors[1],
+              la.tridiagonal_lu_solve(factors, x)):  # fmt: skip
         with pytest.raises((TypeError, ValueError, NotImplementedError, bt.gradient.NullTypeGradError)):
             bt.function([x], bt.grad(y.sum(), x))
 
@@ -430,7 +521,8 @@ def test_what_has_no_derivative_says_so():
 def test_nan_inside_gives_nan_and_returns(bad, linker):
     x = pt.dmatrix()
     outputs = [*la.qr(x), *la.svd(x), *la.eigh(x), la.expm(x), *la.schur(x), la.pinv(x), la.svd(x, compute_uv=False), la.eigvalsh(x),
-               la.solve_sylvester(x, x, x), la.solve_discrete_are(x, x, x, x), la.lstsq(x, x)[0]]  # fmt: skip
+               la.solve_sylvester(x, x, x), la.solve_discrete_are(x, x, x, x), la.lstsq(x, x)[0],
+               la.solve_continuous_are(x, x, x, x), la.solve(x, x, assume_a="banded"), *la.qz(x, x)]  # fmt: skip
     f = bt.function([x], outputs, mode=bt.compile.Mode(linker=linker))
     for n in (3, 40):
         value = values(n, n)
@@ -447,7 +539,7 @@ def test_integers_are_computed_in_float64():
     np.testing.assert_allclose(bt.function([x], la.eigvalsh(x))(value), np.linalg.eigvalsh(value.astype(float)))
 
 
-@pytest.mark.parametrize("function", [la.eigh, la.eigvalsh, la.expm, la.schur, la.inv, la.det])
+@pytest.mark.parametrize("function", [la.eigh, la.eigvalsh, la.expm, la.schur, la.inv, la.det, lambda x: la.qz(x, x)])
 def test_matrices_that_are_not_square_are_refused(function, linker):
     with pytest.raises(ValueError, match="square"):
         function(pt.tensor("x", dtype="float64", shape=(3, 4)))
@@ -464,9 +556,40 @@ def test_sizes_that_do_not_fit_are_refused(linker):
     x, y = pt.dmatrix("x"), pt.dmatrix("y")
     mode = bt.compile.Mode(linker=linker)
     for function, message in [(lambda: la.lstsq(x, y)[0], "rows"), (lambda: la.solve_sylvester(x, x, y), "solve_sylvester"),
-                              (lambda: la.solve_discrete_are(x, y, x, x), "solve_discrete_are")]:  # fmt: skip
+                              (lambda: la.solve_discrete_are(x, y, x, x), "solve_discrete_are"),
+                              (lambda: la.solve_continuous_are(x, y, x, x), "solve_continuous_are"),
+                              (lambda: la.solve_banded((1, 1), x, y), "solve_banded"),
+                              (lambda: la.solve_banded((2, 1), x, y), "4 diagonals"),
+                              (lambda: la.tridiagonal_lu_solve(la.tridiagonal_lu_factor(x), y), "tridiagonal_lu_solve"),
+                              (lambda: la.solve(x, y, assume_a="banded"), "rows"),
+                              (lambda: la.qz(x, y)[0], "square|same size")]:  # fmt: skip
         with pytest.raises(ValueError, match=message):
             bt.function([x, y], function(), mode=mode)(np.eye(3), np.ones((4, 2)))
+
+
+def test_bands_and_factors_that_are_none_are_refused():
+    x = pt.dmatrix("x")
+    for call, kind, message in [
+        (lambda: la.solve_banded((-1, 0), x, x), ValueError, "negative"),
+        (lambda: la.solve_banded((1, 1, 1), x, x), TypeError, "a pair"),
+        (lambda: la.solve_banded((1, 1), np.eye(4), x), ValueError, "3 diagonals, 1 below and 1 above"),
+        (lambda: la.tridiagonal_lu_solve(la.tridiagonal_lu_factor(x)[:4], x), ValueError, "five outputs"),
+        (lambda: la.tridiagonal_lu_factor(pt.dvector()), ValueError, "matrix"),
+        (lambda: la.qz(x, x, sort="up"), ValueError, "lhp"),
+        (lambda: la.qz(x, x, output="complex"), NotImplementedError, "complex"),
+    ]:
+        with pytest.raises(kind, match=message):
+            call()
+
+
+def test_pivots_that_are_none_are_refused(linker):
+    x, pivots = pt.dmatrix("x"), pt.ivector("pivots")
+    factors = [*la.tridiagonal_lu_factor(x)[:4], pivots]
+    f = bt.function([x, pivots], la.tridiagonal_lu_solve(factors, x), mode=bt.compile.Mode(linker=linker))
+    f(np.eye(3), [0, 1, 2])
+    for bad in ([0, 3, 2], [-1, 1, 2], [2, 1, 2], [0, 1, 3]):
+        with pytest.raises(np.linalg.LinAlgError, match="singular, or these are no factors|pivots"):
+            f(np.eye(3), bad)
 
 
 def test_the_matrix_of_a_batch_is_named(linker):
@@ -482,9 +605,10 @@ def test_the_matrix_of_a_batch_is_named(linker):
 
 def test_a_riccati_equation_without_solution_is_an_error(linker):
     x = pt.dmatrix("x")
-    f = bt.function([x], la.solve_discrete_are(x, pt.zeros_like(x), np.eye(2), np.eye(2)), mode=bt.compile.Mode(linker=linker))
-    with pytest.raises(np.linalg.LinAlgError, match="stabilising"):
-        f(2 * np.eye(2))
+    for solve in (la.solve_discrete_are, la.solve_continuous_are):
+        f = bt.function([x], solve(x, pt.zeros_like(x), np.eye(2), np.eye(2)), mode=bt.compile.Mode(linker=linker))
+        with pytest.raises(np.linalg.LinAlgError, match="stabilising"):
+            f(2 * np.eye(2))
 
 
 def test_singular_systems_may_give_nan(linker, dtype):
@@ -493,12 +617,16 @@ def test_singular_systems_may_give_nan(linker, dtype):
         a = np.stack([np.eye(n), np.zeros((n, n)), 2 * np.eye(n)]).astype(dtype)
         b = np.ones((3, n, 2), dtype)
         x, y = pt.tensor("x", dtype=dtype, shape=(None,) * 3), pt.tensor("y", dtype=dtype, shape=(None,) * 3)
-        for kind in ["gen", "sym", "pos", "diagonal", "tridiagonal", "lower triangular", "upper triangular"]:
+        for kind in ["gen", "sym", "pos", "banded", "diagonal", "tridiagonal", "lower triangular", "upper triangular"]:
             got = bt.function([x, y], la.solve(x, y, assume_a=kind, on_error="nan"), mode=mode)(a, b)
             assert np.isnan(got[1]).all() and (got[0] == 1).all()
             np.testing.assert_allclose(got[2], 0.5, rtol=1e-6)
             with pytest.raises(np.linalg.LinAlgError, match=r"\[1\] of \[3\]"):
                 bt.function([x, y], la.solve(x, y, assume_a=kind), mode=mode)(a, b)
+        with pytest.raises(np.linalg.LinAlgError, match=r"(?s)singular.*\[1\] of \[3\]"):
+            bt.function([x, y], la.solve_banded((0, 0), pt.diagonal(x, axis1=-2, axis2=-1)[:, None], y), mode=mode)(a, b)
+        with pytest.raises(np.linalg.LinAlgError, match=r"(?s)singular.*\[1\] of \[3\]"):
+            bt.function([x, y], la.tridiagonal_lu_solve(la.tridiagonal_lu_factor(x), y), mode=mode)(a, b)
         got = bt.function([x, y], la.solve_triangular(x, y, on_error="nan"), mode=mode)(a, b)
         assert np.isnan(got[1]).all() and (got[0] == 1).all()
     with pytest.raises(ValueError, match="on_error"):

@@ -83,6 +83,14 @@ struct SchurForm {
 };
 SchurForm schur(const Operand& x, const std::string& sort = "");
 
+// a = q s z^T and b = q p z^T with orthogonal q and z, s triangular but for blocks of 2 x 2 of complex pairs, p
+// triangular; the eigenvalues of a v = w b v are alpha / beta, alpha[..., n, 2] being real and imaginary parts. sort:
+// as of schur. No derivative.
+struct GeneralizedSchurForm {
+  Variable s, p, q, z, alpha, beta;
+};
+GeneralizedSchurForm qz(const Operand& a, const Operand& b, const std::string& sort = "");
+
 // ---- systems of equations -------------------------------------------------------------------------------------------
 
 struct SolveTriangularOptions {
@@ -96,7 +104,7 @@ struct SolveTriangularOptions {
 Variable solve_triangular(const Operand& a, const Operand& b, const SolveTriangularOptions& options = {});
 struct SolveOptions {
   // "gen"; "sym" and "her" (one triangle is read), "pos" (by Cholesky factors; one triangle is read), "diagonal",
-  // "tridiagonal", "banded" (solved as "gen"), "lower triangular", "upper triangular"
+  // "tridiagonal", "banded" (the band is found by its zeros), "lower triangular", "upper triangular"
   std::string assume_a = "gen";
   bool lower = false;                 // with "sym", "her" and "pos": which triangle of a is read
   bool transposed = false;            // of a^T x = b
@@ -116,6 +124,14 @@ Variable lu_solve(const Operand& factors, const Operand& pivots, const Operand& 
 // singular one.
 Variable solve_tridiagonal(const Operand& lower, const Operand& d, const Operand& upper, const Operand& b,
                            int b_ndim = 0);
+// x with A x = b, of an A given by its diagonals, `below` of them below and `above` above the main one: A[i, j] is
+// ab[above + i - j, j]. LinAlgError for a singular one.
+Variable solve_banded(std::int64_t below, std::int64_t above, const Operand& ab, const Operand& b, int b_ndim = 0);
+// LU factors of a tridiagonal matrix, of which the three diagonals are read: the factors below U's diagonal, U's three
+// diagonals, and pivots. They have no derivative.
+Variables tridiagonal_lu_factor(const Operand& a);
+// x with A x = b, or A^T x = b, given those.
+Variable tridiagonal_lu_solve(std::span<const Variable> factors, const Operand& b, bool trans = false, int b_ndim = 0);
 // x of least norm with the least |a x - b| (by singular values, of which those up to rcond times the largest are taken
 // as 0; negative: max(m, n) eps); the sums of squares of what is left, per column (of one matrix: none where the rank
 // is not full or there are no more rows than columns, as NumPy's; of a batch always), the rank, the singular values.
@@ -140,6 +156,10 @@ Variable solve_discrete_lyapunov(const Operand& a, const Operand& q, const std::
 // The stabilising x with a^T x a - x - a^T x b (r + b^T x b)^-1 b^T x a + q = 0, by doubling. LinAlgError where there
 // is none.
 Variable solve_discrete_are(const Operand& a, const Operand& b, const Operand& q, const Operand& r);
+
+// The stabilising x with a^T x + x a - x b r^-1 b^T x + q = 0, from the stable subspace of the Hamiltonian matrix (Laub
+// 1979). LinAlgError where there is none. Of q and r the symmetric parts count.
+Variable solve_continuous_are(const Operand& a, const Operand& b, const Operand& q, const Operand& r);
 
 // ---- products and functions of matrices -----------------------------------------------------------------------------
 

@@ -27,9 +27,12 @@ from bitale._core import (
     pinv,
     pivot_to_permutation,
     qr,
+    qz,
     schur,
     slogdet,
     solve,
+    solve_banded,
+    solve_continuous_are,
     solve_continuous_lyapunov,
     solve_discrete_are,
     solve_discrete_lyapunov,
@@ -40,6 +43,8 @@ from bitale._core import (
     tensorinv,
     tensorsolve,
     trace,
+    tridiagonal_lu_factor,
+    tridiagonal_lu_solve,
 )
 
 matrix_inverse = inv
@@ -56,6 +61,11 @@ def eigvals(a: _Any) -> None:
     raise NotImplementedError(
         "eigvals: eigenvalues are complex, and complex matrices are not there yet; eigvalsh takes symmetric ones"
     )
+
+
+def ordqz(A: _Any, B: _Any, sort: str | None = None, output: str = "real") -> _Any:
+    """(S, P, alpha, beta, Q, Z): qz with eigenvalues, those that `sort` says first."""
+    return qz(A, B, output=output, sort=sort, return_eigenvalues=True)
 
 
 __all__ = [
@@ -82,10 +92,14 @@ __all__ = [
     "norm",
     "pinv",
     "pivot_to_permutation",
+    "ordqz",
     "qr",
+    "qz",
     "schur",
     "slogdet",
     "solve",
+    "solve_banded",
+    "solve_continuous_are",
     "solve_continuous_lyapunov",
     "solve_discrete_are",
     "solve_discrete_lyapunov",
@@ -96,4 +110,6 @@ __all__ = [
     "tensorinv",
     "tensorsolve",
     "trace",
+    "tridiagonal_lu_factor",
+    "tridiagonal_lu_solve",
 ]

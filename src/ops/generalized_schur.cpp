@@ -1,0 +1,109 @@
+// Generalized Schur forms of pairs of matrices.
+#include "bitale/ops/ops.hpp"
+#include "ops/lengths.hpp"
+#include "ops/linalg_core.hpp"
+#include "ops/lowering.hpp"
+#include "ops/registry.hpp"
+#include "ops/sample_values.hpp"
+#include "runtime/structured_systems.hpp"
+
+namespace bitale {
+
+namespace {
+
+class QZ final : public DecompositionOp {
+ public:
+  explicit QZ(std::string sort) : sort(std::move(sort)) { (void)sort_number(); }
+  std::string sort;
+  static constexpr auto fields = attribute_list(attribute("sort", &QZ::sort));
+  std::string_view name() const override { return "QZ"; }
+  Attributes attributes() const override { return collect_attributes(*this, fields); }
+  std::string signature() const override { return "(m,m),(m,m)->(m,m),(m,m),(m,m),(m,m),(m,c),(m)"; }
+
+  Apply make_node(std::span<const Variable> inputs) const override {
+    const Variables own = matrices_of(inputs, 2);
+    const std::int64_t n = common_length(square_length(who(), own[0]), square_length(who(), own[1]), 0, who());
+    const Type matrix = tensor_type(own[0].dtype(), {n, n});
+    return Apply(
+        OpRef(this), own,
+        {matrix, matrix, matrix, matrix, tensor_type(own[0].dtype(), {n, 2}), tensor_type(own[0].dtype(), Dims{n})});
+  }
+  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override {
+    const Variable n = inputs[0][0];
+    return {{n, n}, {n, n}, {n, n}, {n, n}, {n, int64_constant(2)}, {n}};
+  }
+  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
+    require_square(who(), in[0]), require_square(who(), in[1]);
+    const Array a = in[0].contiguous(), b = in[1].contiguous();
+    const std::int64_t n = a.shape(0);
+    if (b.shape(0) != n) throw ShapeError(cat(who(), ": the matrices have different sizes, ", n, " and ", b.shape(0)));
+    for (std::size_t i = 0; i < 4; ++i) out[i] = Array::empty(a.dtype(), {n, n});
+    out[4] = Array::empty(a.dtype(), {n, 2});
+    out[5] = Array::empty(a.dtype(), {n});
+    with_float(a.dtype(), [&]<class T>(T) {
+      check(runtime::qz<T>(n, sort_number(), a.data_as<T>(), b.data_as<T>(), out[0].data_as<T>(), out[1].data_as<T>(),
+                           out[2].data_as<T>(), out[3].data_as<T>(), out[4].data_as<T>(), out[5].data_as<T>()));
+    });
+  }
+  bool emit(Lowering& to, const Apply& node) const override {
+    const auto a = to.shape_in(0), b = to.shape_in(1);
+    for (const Expr& length : {a[1], b[0], b[1]})
+      to.require(equal(a[0], length), "qz: expected two square matrices of the same size");
+    std::vector<CallArgument> arguments{a[0], to.pool().integer(sort_number()), InputData{0}, InputData{1}};
+    for (int i = 0; i < 6; ++i) arguments.push_back(OutputData{i});
+    call_runtime(to, node, std::move(arguments));
+    return true;
+  }
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
+    for (const auto& each : cotangents)
+      if (!each.is_disconnected()) {
+        const Variable none =
+            undefined_gradient("qz: there is no derivative: blocks of complex pairs of eigenvalues are not unique");
+        return {none, none};
+      }
+    return no_gradients(node);
+  }
+
+ private:
+  std::string runtime_name() const override { return "qz"; }
+  const char* who() const override { return "qz"; }
+  std::int64_t sort_number() const {
+    constexpr const char* names[] = {"", "lhp", "rhp", "iuc", "ouc"};
+    for (int k = 0; k < 5; ++k)
+      if (sort == names[k]) return k;
+    throw ValueError(cat("qz: expected sort None, \"lhp\", \"rhp\", \"iuc\" or \"ouc\", got \"", sort, "\""));
+  }
+};
+
+std::vector<Sample> qz_samples() {
+  constexpr auto any = unknown_length;
+  std::vector<Sample> out;
+  const auto add = [&](DType dtype, std::int64_t n, const char* sort = "") {
+    const Variable inputs[] = {sample_input(dtype, {any, any}, "a"), sample_input(dtype, {any, any}, "b")};
+    Array b = sample_values(DType::Float64, {n, n}, 4).copy();
+    for (std::int64_t k = 0; k < n; ++k) b.data_as<double>()[k * n + k] += 7;
+    out.push_back(
+        {make_ref<QZ>(sort)->make_node(inputs), {sample_values(dtype, {n, n}), b.astype(dtype)}, 1e-6, false});
+  };
+  add(DType::Float64, 3);
+  add(DType::Float64, 4, "lhp");
+  add(DType::Float64, 4, "ouc");
+  add(DType::Float64, 0);
+  add(DType::Float32, 3);
+  return out;
+}
+
+REGISTER_OP(QZ, "Two matrices as an orthogonal one, a quasi-triangular or triangular one, and another orthogonal one.",
+            qz_samples);
+
+}  // namespace
+
+GeneralizedSchurForm qz(const Operand& a, const Operand& b, const std::string& sort) {
+  const LocationScope here(a.where);
+  const Variable inputs[] = {require_matrices("qz", a), require_matrices("qz", b)};
+  const auto op = make_ref<QZ>(sort);
+  const Apply node = blockwise(op, op->signature(), inputs);
+  return {node.output(0), node.output(1), node.output(2), node.output(3), node.output(4), node.output(5)};
+}
+
+}  // namespace bitale

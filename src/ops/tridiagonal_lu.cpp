@@ -1,0 +1,249 @@
+// LU factors of tridiagonal matrices, and what is solved with them.
+#include "bitale/ops/ops.hpp"
+#include "ops/lengths.hpp"
+#include "ops/linalg_core.hpp"
+#include "ops/lowering.hpp"
+#include "ops/registry.hpp"
+#include "ops/sample_values.hpp"
+#include "runtime/structured_systems.hpp"
+
+namespace bitale {
+
+namespace {
+
+Variable less_by(const Variable& n, std::int64_t k) {
+  return lengths::max(lengths::sub(n, int64_constant(k)), int64_constant(0));
+}
+std::int64_t less_by(std::int64_t n, std::int64_t k) {
+  return n == unknown_length ? n : std::max<std::int64_t>(n - k, 0);
+}
+Expr less_by(Lowering& to, const Expr& n, std::int64_t k) {
+  const Expr zero = to.pool().integer(0), count = to.pool().integer(k);
+  return select(n < count, zero, n - count);
+}
+
+class LUFactorTridiagonal final : public DecompositionOp {
+ public:
+  std::string_view name() const override { return "LUFactorTridiagonal"; }
+  std::string signature() const override { return "(p),(m),(p)->(p),(m),(p),(q),(m)"; }
+
+  Apply make_node(std::span<const Variable> inputs) const override {
+    require_inputs(*this, inputs, 3);
+    const DType dtype = matrix_dtype(inputs);
+    Variables own;
+    for (auto& input : inputs) {
+      own.push_back(cast(input, dtype));
+      require_ndim(own.back(), 1);
+    }
+    const std::int64_t n = own[1].static_shape()[0], beside = less_by(n, 1);
+    for (const std::size_t i : {0, 2})
+      if (beside != unknown_length) (void)common_length(beside, own[i].static_shape()[0], 0, who());
+    const auto vector = [&](std::int64_t length) { return Type(tensor_type(dtype, Dims{length})); };
+    return Apply(
+        OpRef(this), own,
+        {vector(beside), vector(n), vector(beside), vector(less_by(n, 2)), tensor_type(DType::Int32, Dims{n})});
+  }
+  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override {
+    const Variable n = inputs[1][0], beside = less_by(n, 1);
+    return {{beside}, {n}, {beside}, {less_by(n, 2)}, {n}};
+  }
+  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
+    const Array lower = in[0].contiguous(), d = in[1].contiguous(), upper = in[2].contiguous();
+    const std::int64_t n = d.size(), beside = less_by(n, 1);
+    if (lower.size() != beside || upper.size() != beside)
+      throw ShapeError(
+          cat(who(), ": expected diagonals of ", beside, " elements, got ", lower.size(), " and ", upper.size()));
+    const std::int64_t lengths[] = {beside, n, beside, less_by(n, 2)};
+    for (std::size_t i = 0; i < 4; ++i) out[i] = Array::empty(d.dtype(), {lengths[i]});
+    out[4] = Array::empty(DType::Int32, {n});
+    with_float(d.dtype(), [&]<class T>(T) {
+      check(runtime::tridiagonal_lu_factor<T>(n, lower.data_as<T>(), d.data_as<T>(), upper.data_as<T>(),
+                                              out[0].data_as<T>(), out[1].data_as<T>(), out[2].data_as<T>(),
+                                              out[3].data_as<T>(), out[4].data_as<std::int32_t>()));
+    });
+  }
+  bool emit(Lowering& to, const Apply& node) const override {
+    const Expr n = to.shape_in(1)[0];
+    for (const int i : {0, 2})
+      to.require(equal(less_by(to, n, 1), to.shape_in(i)[0]),
+                 "tridiagonal_lu_factor: the diagonals beside the main one have one element less than it");
+    call_runtime(to, node,
+                 {n, InputData{0}, InputData{1}, InputData{2}, OutputData{0}, OutputData{1}, OutputData{2},
+                  OutputData{3}, OutputData{4}});
+    return true;
+  }
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
+    bool connected = false;
+    for (int i = 0; i < 4; ++i) connected = connected || !cotangents[std::size_t(i)].is_disconnected();
+    if (!connected) return no_gradients(node);
+    Variables out;
+    for (int i = 0; i < 3; ++i)
+      out.push_back(undefined_gradient(
+          "tridiagonal_lu_factor: there is no derivative; solve(a, b, assume_a=\"tridiagonal\") has one"));
+    return out;
+  }
+
+ private:
+  std::string runtime_name() const override { return "tridiagonal_lu_factor"; }
+  const char* who() const override { return "tridiagonal_lu_factor"; }
+};
+
+class SolveLUFactorTridiagonal final : public DecompositionOp {
+ public:
+  explicit SolveLUFactorTridiagonal(bool trans) : trans(trans) {}
+  bool trans;
+  static constexpr auto fields = attribute_list(attribute("trans", &SolveLUFactorTridiagonal::trans));
+  std::string_view name() const override { return "SolveLUFactorTridiagonal"; }
+  Attributes attributes() const override { return collect_attributes(*this, fields); }
+  std::string signature() const override { return "(p),(m),(p),(q),(m),(m,k)->(m,k)"; }
+
+  Apply make_node(std::span<const Variable> inputs) const override {
+    require_inputs(*this, inputs, 6);
+    if (!is_discrete(inputs[4].dtype()))
+      throw TypeError(cat(who(), ": expected pivots that are integers, got ", inputs[4].str()));
+    const Variable floats[] = {inputs[0], inputs[1], inputs[2], inputs[3], inputs[5]};
+    const DType dtype = matrix_dtype(floats);
+    Variables own(inputs.begin(), inputs.end());
+    for (std::size_t i = 0; i < 6; ++i) {
+      own[i] = cast(own[i], i == 4 ? DType::Int32 : dtype);
+      require_ndim(own[i], i == 5 ? 2 : 1);
+    }
+    Dims shape = own[5].static_shape();
+    shape[0] = common_length(shape[0], own[1].static_shape()[0], 0, who());
+    return Apply(OpRef(this), own, {tensor_type(dtype, shape)});
+  }
+  std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[5]}; }
+  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
+    const std::int64_t n = in[1].size(), k = in[5].shape(1);
+    const std::int64_t lengths[] = {less_by(n, 1), n, less_by(n, 1), less_by(n, 2), n};
+    std::vector<Array> own;
+    for (std::size_t i = 0; i < 5; ++i) {
+      if (in[i].size() != lengths[i])
+        throw ShapeError(cat(who(), ": expected what tridiagonal_lu_factor gives of ", n, " rows, got ", in[i].size(),
+                             " elements where there should be ", lengths[i]));
+      own.push_back(in[i].contiguous());
+    }
+    if (in[5].shape(0) != n) throw ShapeError(cat(who(), ": a has ", n, " rows, and b has ", in[5].shape(0)));
+    out[0] = in[5].copy();
+    with_float(out[0].dtype(), [&]<class T>(T) {
+      const std::int64_t status =
+          runtime::tridiagonal_lu_solve<T>(n, k, trans, own[0].data_as<T>(), own[1].data_as<T>(), own[2].data_as<T>(),
+                                           own[3].data_as<T>(), own[4].data_as<std::int32_t>(), out[0].data_as<T>());
+      if (status > 0) throw LinAlgError(cat(who(), ": the matrix is singular: no pivot is left at place ", status - 1));
+      check(status);
+    });
+  }
+  bool emit(Lowering& to, const Apply& node) const override {
+    const Expr n = to.shape_in(1)[0];
+    const Expr lengths[] = {less_by(to, n, 1), n, less_by(to, n, 1), less_by(to, n, 2), n, n};
+    for (const int i : {0, 2, 3, 4, 5})
+      to.require(equal(lengths[i], to.shape_in(i)[0]),
+                 "tridiagonal_lu_solve: lengths are not those of what tridiagonal_lu_factor gives, and of b");
+    call_runtime(to, node,
+                 {n, to.shape_in(5)[1], to.pool().integer(trans), InputData{0}, InputData{1}, InputData{2},
+                  InputData{3}, InputData{4}, OutputData{0, {}, 5}});
+    return true;
+  }
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
+    if (cotangents[0].is_disconnected()) return no_gradients(node);
+    Variables inputs(node.inputs().begin(), node.inputs().end());
+    inputs[5] = cotangents[0];
+    Variables out;
+    for (int i = 0; i < 4; ++i)
+      out.push_back(
+          undefined_gradient("tridiagonal_lu_solve: there is no derivative by the factors; solve(a, b, "
+                             "assume_a=\"tridiagonal\") has one"));
+    out.push_back(disconnected());
+    out.push_back(
+        with_static_shape_of(node.input(5), make_ref<SolveLUFactorTridiagonal>(!trans)->make_node(inputs).output()));
+    return out;
+  }
+  std::vector<std::vector<bool>> connection_pattern(const Apply&) const override {
+    return {{true}, {true}, {true}, {true}, {false}, {true}};
+  }
+
+ private:
+  std::string runtime_name() const override { return "tridiagonal_lu_solve"; }
+  const char* who() const override { return "tridiagonal_lu_solve"; }
+};
+
+// Diagonals of which elimination exchanges rows.
+std::vector<Array> diagonal_values(DType dtype, std::int64_t n) {
+  return {sample_values(dtype, {less_by(n, 1)}, 2), sample_values(dtype, {n}, 5),
+          sample_values(dtype, {less_by(n, 1)}, 1)};
+}
+
+std::vector<Sample> tridiagonal_factor_samples() {
+  constexpr auto any = unknown_length;
+  std::vector<Sample> out;
+  const auto add = [&](DType dtype, std::int64_t n) {
+    const Variable inputs[] = {sample_input(dtype, {any}, "lower"), sample_input(dtype, {any}, "d"),
+                               sample_input(dtype, {any}, "upper")};
+    out.push_back({make_ref<LUFactorTridiagonal>()->make_node(inputs), diagonal_values(dtype, n), 1e-6, false});
+  };
+  for (const std::int64_t n : {0, 1, 2, 5}) add(DType::Float64, n);
+  add(DType::Float32, 4);
+  return out;
+}
+
+std::vector<Sample> tridiagonal_solve_samples() {
+  constexpr auto any = unknown_length;
+  std::vector<Sample> out;
+  const auto add = [&](DType dtype, std::int64_t n, std::int64_t k, bool trans) {
+    const Variable diagonals[] = {sample_input(dtype, {any}, "lower"), sample_input(dtype, {any}, "d"),
+                                  sample_input(dtype, {any}, "upper")};
+    std::vector<Array> values = diagonal_values(dtype, n);
+    std::vector<Array> factors(5);
+    make_ref<LUFactorTridiagonal>()->perform(make_ref<LUFactorTridiagonal>()->make_node(diagonals), values, factors);
+    Variables inputs;
+    for (const char* name : {"factors", "U", "U1", "U2"}) inputs.push_back(sample_input(dtype, {any}, name));
+    inputs.push_back(sample_input(DType::Int32, {any}, "pivots"));
+    inputs.push_back(sample_input(dtype, {any, any}, "b"));
+    factors.push_back(sample_values(dtype, {n, k}, 3));
+    out.push_back({make_ref<SolveLUFactorTridiagonal>(trans)->make_node(inputs), factors, 1e-6, false});
+  };
+  for (const bool trans : {false, true}) {
+    add(DType::Float64, 5, 2, trans);
+    add(DType::Float64, 1, 1, trans);
+    add(DType::Float32, 4, 2, trans);
+  }
+  add(DType::Float64, 0, 2, false);
+  return out;
+}
+
+REGISTER_OP(LUFactorTridiagonal, "LU factors of a tridiagonal matrix, given by its diagonals, with partial pivoting.",
+            tridiagonal_factor_samples);
+REGISTER_OP(SolveLUFactorTridiagonal, "The solution of a tridiagonal system, given LUFactorTridiagonal.",
+            tridiagonal_solve_samples);
+
+}  // namespace
+
+Variables tridiagonal_lu_factor(const Operand& a) {
+  const LocationScope here(a.where);
+  const Variable& x = require_matrices("tridiagonal_lu_factor", a);
+  require_square("tridiagonal_lu_factor", x);
+  Variables diagonals;
+  for (const int k : {-1, 0, 1}) diagonals.push_back(diagonal(x, k, x.ndim() - 2, x.ndim() - 1));
+  const auto op = make_ref<LUFactorTridiagonal>();
+  const Apply node = blockwise(op, op->signature(), diagonals);
+  Variables out;
+  for (int i = 0; i < 5; ++i) out.push_back(node.output(i));
+  return out;
+}
+
+Variable tridiagonal_lu_solve(std::span<const Variable> factors, const Operand& b, bool trans, int b_ndim) {
+  const LocationScope here(b.where);
+  if (factors.size() != 5)
+    throw ValueError(cat("tridiagonal_lu_solve: expected the five outputs of tridiagonal_lu_factor, got ",
+                         factors.size(), " variables"));
+  for (const auto& each : factors)
+    if (each.ndim() < 1) throw ShapeError("tridiagonal_lu_solve: expected vectors, or batches of them");
+  if (b.ndim() < 1) throw ShapeError("tridiagonal_lu_solve: expected b to be a vector or a matrix");
+  const int core = core_ndim(b_ndim, b.variable);
+  Variables inputs(factors.begin(), factors.end());
+  inputs.push_back(core == 1 ? expand_dims(b.variable, b.ndim()) : b.variable);
+  const Variable out = apply_matrices(make_ref<SolveLUFactorTridiagonal>(trans), inputs);
+  return core == 1 ? squeeze(out, Axes{{out.ndim() - 1}}) : out;
+}
+
+}  // namespace bitale

@@ -1,0 +1,293 @@
+#include "runtime/structured_systems.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/lapack_calls.hpp"
+#include "runtime/lu.hpp"
+#include "runtime/rows_of_matrices.hpp"
+
+namespace bitale::runtime {
+
+namespace {
+
+// Calls `solve` on B[n, k] by columns, in place, and puts its results back by rows.
+template <class T, class Solve>
+std::int64_t by_columns(std::int64_t n, std::int64_t k, T* B, Solve&& solve) {
+  if (k == 1) return solve(B);
+  const CallMemory<T> columns(n * k);
+  if (!columns) return no_work_memory;
+  transpose_into(n, k, B, columns.get());
+  const std::int64_t status = solve(columns.get());
+  if (status == 0) transpose_into(k, n, columns.get(), B);
+  return status;
+}
+
+// What becomes of a pivot that is missing.
+template <class T>
+std::int64_t singular_or_nan(std::int64_t place, bool as_nan, T* B, std::int64_t size) {
+  if (place <= 0 || !as_nan) return place;
+  fill_nan(B, size);
+  return 0;
+}
+
+}  // namespace
+
+namespace {
+
+// Below, a library's call costs more than it saves.
+constexpr std::int64_t small_structured = 16;
+
+// By LU factors of all of A.
+template <class T>
+std::int64_t solve_any(std::int64_t n, std::int64_t k, bool trans, bool as_nan, const T* A, T* B) {
+  const CallMemory<T> factors(n * n);
+  const CallMemory<std::int32_t> pivots(n);
+  if (!factors || !pivots) return no_work_memory;
+  return solve(n, k, trans, as_nan, A, B, factors.get(), pivots.get());
+}
+
+}  // namespace
+
+template <class T>
+std::int64_t solve_symmetric(std::int64_t n, std::int64_t k, std::int64_t as_nan, const T* A, T* B) noexcept {
+  using Sysv = void (*)(const char*, const int*, const int*, T*, const int*, int*, T*, const int*, T*, const int*, int*,
+                        std::size_t);
+  static const auto sysv = lapack_symbol<Sysv, T>("dsysv_", "ssysv_");
+  if (n == 0 || k == 0) return 0;
+  if (n <= small_structured || !sysv) return solve_any(n, k, false, as_nan != 0, A, B);
+  if (!lengths_fit(n, k)) return no_work_memory;
+  for (std::int64_t i = 0; i < n; ++i)
+    if (!all_finite(A + i * n, i + 1)) return fill_nan(B, n * k), 0;
+  const CallMemory<T> a(n * n);
+  const CallMemory<int> pivots(n);
+  if (!a || !pivots) return no_work_memory;
+  std::copy(A, A + n * n, a.get());
+  const int order = int(n), columns = int(k), query = -1;
+  int info = 0;
+  T size = 0;
+  const auto call = [&](T* b, T* work, const int* length) {
+    // By columns the lower triangle is the upper one.
+    sysv("U", &order, &columns, a.get(), &order, pivots.get(), b, &order, work, length, &info, 1);
+  };
+  call(B, &size, &query);
+  const int length = std::max(1, int(size));
+  const CallMemory<T> work(length);
+  if (!work) return no_work_memory;
+  const std::int64_t place = by_columns(n, k, B, [&](T* b) {
+    call(b, work.get(), &length);
+    return std::int64_t(info);
+  });
+  return singular_or_nan(place, as_nan != 0, B, n * k);
+}
+
+namespace {
+
+// bands: by columns [2 below + above + 1, n], of which the first `below` rows are room for LAPACK.
+template <class T>
+std::int64_t solve_bands(std::int64_t n, std::int64_t k, std::int64_t below, std::int64_t above, bool trans, T* bands,
+                         T* B) {
+  BITALE_LAPACK_SYMBOL(T, gbtrf, const int*, const int*, const int*, const int*, T*, const int*, int*, int*);
+  BITALE_LAPACK_SYMBOL(T, gbtrs, const char*, const int*, const int*, const int*, const int*, const T*, const int*,
+                       const int*, T*, const int*, int*, std::size_t);
+  const CallMemory<int> pivots(n);
+  if (!pivots) return no_work_memory;
+  const int order = int(n), columns = int(k), kl = int(below), ku = int(above), lead = int(2 * below + above + 1);
+  int info = 0;
+  gbtrf(&order, &order, &kl, &ku, bands, &lead, pivots.get(), &info);
+  if (info != 0) return info;
+  return by_columns(n, k, B, [&](T* b) {
+    gbtrs(trans ? "T" : "N", &order, &kl, &ku, &columns, bands, &lead, pivots.get(), b, &order, &info, 1);
+    return std::int64_t(info);
+  });
+}
+
+}  // namespace
+
+template <class T>
+std::int64_t solve_by_bands(std::int64_t n, std::int64_t k, std::int64_t trans, std::int64_t as_nan, const T* A,
+                            T* B) noexcept {
+  if (n == 0 || k == 0) return 0;
+  if (n <= small_structured || !blas_symbol("dgbtrf_")) return solve_any(n, k, trans != 0, as_nan != 0, A, B);
+  if (!lengths_fit(3 * n + 1, k)) return no_work_memory;
+  if (!all_finite(A, n * n)) return fill_nan(B, n * k), 0;
+  std::int64_t below = 0, above = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    std::int64_t first = 0, last = n - 1;
+    while (first < i - below && A[i * n + first] == 0) ++first;
+    while (last > i + above && A[i * n + last] == 0) --last;
+    below = std::max(below, i - first);
+    above = std::max(above, last - i);
+  }
+  const std::int64_t lead = 2 * below + above + 1;
+  const CallMemory<T> bands(lead * n);
+  if (!bands) return no_work_memory;
+  std::fill(bands.get(), bands.get() + lead * n, T(0));
+  for (std::int64_t i = 0; i < n; ++i)
+    for (std::int64_t j = std::max<std::int64_t>(0, i - below); j <= std::min(n - 1, i + above); ++j)
+      bands.get()[j * lead + below + above + i - j] = A[i * n + j];
+  return singular_or_nan(solve_bands(n, k, below, above, trans != 0, bands.get(), B), as_nan != 0, B, n * k);
+}
+
+template <class T>
+std::int64_t solve_banded(std::int64_t n, std::int64_t k, std::int64_t below, std::int64_t above, std::int64_t trans,
+                          const T* ab, T* B) noexcept {
+  if (n == 0 || k == 0) return 0;
+  const std::int64_t lead = 2 * below + above + 1;
+  if (!lengths_fit(std::max(n, lead), k)) return no_work_memory;
+  const CallMemory<T> bands(lead * n);
+  if (!bands) return no_work_memory;
+  std::fill(bands.get(), bands.get() + lead * n, T(0));
+  bool is_finite = true;
+  for (std::int64_t row = 0; row <= below + above; ++row)
+    for (std::int64_t j = std::max<std::int64_t>(0, above - row); j < std::min(n, n + above - row); ++j) {
+      const T value = bands.get()[j * lead + below + row] = ab[row * n + j];
+      is_finite = is_finite && std::isfinite(value);
+    }
+  if (!is_finite) return fill_nan(B, n * k), 0;
+  return solve_bands(n, k, below, above, trans != 0, bands.get(), B);
+}
+
+// ---- tridiagonal ----------------------------------------------------------------------------------------------------
+
+template <class T>
+std::int64_t tridiagonal_lu_factor(std::int64_t n, const T* lower, const T* d, const T* upper, T* factors, T* U, T* U1,
+                                   T* U2, std::int32_t* pivots) noexcept {
+  BITALE_LAPACK_SYMBOL(T, gttrf, const int*, T*, T*, T*, T*, int*, int*);
+  if (n == 0) return 0;
+  if (!lengths_fit(n)) return no_work_memory;
+  const std::int64_t beside = n - 1;
+  if (!all_finite(lower, beside) || !all_finite(d, n) || !all_finite(upper, beside)) {
+    fill_nan(factors, beside), fill_nan(U, n), fill_nan(U1, beside), fill_nan(U2, std::max<std::int64_t>(n - 2, 0));
+    for (std::int64_t i = 0; i < n; ++i) pivots[i] = std::int32_t(i);
+    return 0;
+  }
+  std::copy(lower, lower + beside, factors);
+  std::copy(d, d + n, U);
+  std::copy(upper, upper + beside, U1);
+  const int order = int(n);
+  int info = 0;
+  gttrf(&order, factors, U, U1, U2, pivots, &info);
+  for (std::int64_t i = 0; i < n; ++i) --pivots[i];
+  return 0;
+}
+
+template <class T>
+std::int64_t tridiagonal_lu_solve(std::int64_t n, std::int64_t k, std::int64_t trans, const T* factors, const T* U,
+                                  const T* U1, const T* U2, const std::int32_t* pivots, T* B) noexcept {
+  BITALE_LAPACK_SYMBOL(T, gttrs, const char*, const int*, const int*, const T*, const T*, const T*, const T*,
+                       const int*, T*, const int*, int*, std::size_t);
+  if (n == 0 || k == 0) return 0;
+  if (!lengths_fit(n, k)) return no_work_memory;
+  const CallMemory<int> from_one(n);
+  if (!from_one) return no_work_memory;
+  for (std::int64_t i = 0; i < n; ++i) {
+    if (U[i] == 0) return i + 1;
+    if (pivots[i] < i || pivots[i] > std::min(i + 1, n - 1)) return bad_pivots;
+    from_one.get()[i] = pivots[i] + 1;
+  }
+  const int order = int(n), columns = int(k);
+  return by_columns(n, k, B, [&](T* b) {
+    int info = 0;
+    gttrs(trans ? "T" : "N", &order, &columns, factors, U, U1, U2, from_one.get(), b, &order, &info, 1);
+    return std::int64_t(info);
+  });
+}
+
+// ---- the generalized Schur form -------------------------------------------------------------------------------------
+
+namespace {
+
+// Which eigenvalues (re + i im) / beta come first. An eigenvalue with beta = 0 is infinite.
+template <class T>
+int quotient_in_left_half(const T* re, const T*, const T* beta) {
+  return *beta != 0 && *re / *beta < 0;
+}
+template <class T>
+int quotient_in_right_half(const T* re, const T*, const T* beta) {
+  return *beta != 0 && *re / *beta > 0;
+}
+template <class T>
+int quotient_inside_circle(const T* re, const T* im, const T* beta) {
+  return *beta != 0 && std::hypot(*re / *beta, *im / *beta) < 1;
+}
+template <class T>
+int quotient_outside_circle(const T* re, const T* im, const T* beta) {
+  if (*beta == 0) return *re != 0 || *im != 0;
+  return std::hypot(*re / *beta, *im / *beta) > 1;
+}
+
+}  // namespace
+
+template <class T>
+std::int64_t qz(std::int64_t n, std::int64_t sort, const T* A, const T* B, T* S, T* P, T* Q, T* Z, T* alpha,
+                T* beta) noexcept {
+  using Select = int (*)(const T*, const T*, const T*);
+  BITALE_LAPACK_SYMBOL(T, gges, const char*, const char*, const char*, Select, const int*, T*, const int*, T*,
+                       const int*, int*, T*, T*, T*, T*, const int*, T*, const int*, T*, const int*, int*, int*,
+                       std::size_t, std::size_t, std::size_t);
+  if (n == 0) return 0;
+  if (!lengths_fit(n)) return no_work_memory;
+  const std::int64_t size = n * n;
+  if (!all_finite(A, size) || !all_finite(B, size)) {
+    for (T* out : {S, P, Q, Z}) fill_nan(out, size);
+    fill_nan(alpha, 2 * n), fill_nan(beta, n);
+    return 0;
+  }
+  constexpr Select selects[] = {nullptr, quotient_in_left_half<T>, quotient_in_right_half<T>, quotient_inside_circle<T>,
+                                quotient_outside_circle<T>};
+  const CallMemory<T> memory(4 * size + 2 * n);
+  const CallMemory<int> places(n);
+  if (!memory || !places) return no_work_memory;
+  T *const a = memory.get(), *const b = a + size, *const left = b + size, *const right = left + size,
+           *const re = right + size, *const im = re + n;
+  transpose_into(n, n, A, a);
+  transpose_into(n, n, B, b);
+  const int order = int(n);
+  int query = -1, info = 0, selected = 0;
+  T room = 0;
+  const auto call = [&](T* work, const int* length) {
+    gges("V", "V", sort ? "S" : "N", selects[sort], &order, a, &order, b, &order, &selected, re, im, beta, left, &order,
+         right, &order, work, length, places.get(), &info, 1, 1, 1);
+  };
+  call(&room, &query);
+  const int length = std::max(1, int(room));
+  const CallMemory<T> work(length);
+  if (!work) return no_work_memory;
+  call(work.get(), &length);
+  if (info != 0 && info != order + 2) return info;  // order + 2: rounding changed what an eigenvalue was sorted by
+  transpose_into(n, n, a, S);
+  transpose_into(n, n, b, P);
+  transpose_into(n, n, left, Q);
+  transpose_into(n, n, right, Z);
+  for (std::int64_t i = 0; i < n; ++i) {
+    alpha[2 * i] = re[i];
+    alpha[2 * i + 1] = im[i];
+  }
+  return 0;
+}
+
+// ---- rows -----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+#define ROW(T, suffix, name, parameters, failure, ...) \
+  matrix_row<T>(runtime_function("bt_" #name "_" #suffix, name<T>, parameters), failure, Flops __VA_ARGS__)
+#define ROWS(T, suffix)                                                                                             \
+  ROW(T, suffix, solve_symmetric, "n k as_nan A inout:B", "solve: a matrix is singular", {1, {"n", "n", "n"}, 3}),  \
+      ROW(T, suffix, solve_by_bands, "n k trans as_nan A inout:B", "solve: a matrix is singular", {2, {"n", "n"}}), \
+      ROW(T, suffix, solve_banded, "n k below above trans ab inout:B", "solve_banded: a matrix is singular",        \
+          {4, {"n", "k"}}),                                                                                         \
+      ROW(T, suffix, tridiagonal_lu_factor, "n lower d upper factors U U1 U2 pivots",                               \
+          "tridiagonal_lu_factor: there is not enough memory", {5, {"n"}}),                                         \
+      ROW(T, suffix, tridiagonal_lu_solve, "n k trans factors U U1 U2 pivots inout:B",                              \
+          "tridiagonal_lu_solve: a matrix is singular, or these are no factors", {8, {"n", "k"}}),                  \
+      ROW(T, suffix, qz, "n sort A B S P Q Z alpha beta", "qz: the iteration did not converge", {66, {"n", "n", "n"}})
+
+const RegisterFunctions structured_system_rows{ROWS(double, f64), ROWS(float, f32)};
+
+#undef ROWS
+#undef ROW
+
+}  // namespace
+}  // namespace bitale::runtime
