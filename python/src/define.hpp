@@ -41,11 +41,17 @@ void define_in_python(Class& cls, const char* name, const char* module, const ch
       nb::sig(signature), doc);
 }
 
-// A function whose first argument is the tensor, called `x`, and the method of the same name.
+// A function whose first argument is the tensor, and the method of the same name.
+template <class F, class... Extra>
+void define_both_of(nb::module_& m, const char* name, nb::arg first, F&& function, const Extra&... extra) {
+  define(m, name, function, first, extra...);
+  define_method(m, name, function, extra...);
+}
+
+// The same where the tensor is called `x`.
 template <class F, class... Extra>
 void define_both(nb::module_& m, const char* name, F&& function, const Extra&... extra) {
-  define(m, name, function, "x"_a, extra...);
-  define_method(m, name, function, extra...);
+  define_both_of(m, name, "x"_a, function, extra...);
 }
 
 }  // namespace bitale::python

@@ -114,8 +114,9 @@ Variable set_items(nb::handle indexed, nb::handle y) {
 }
 
 Variable inc_items(nb::handle indexed, nb::handle y, bool ignore_duplicates) {
-  if (ignore_duplicates) throw NotImplementedError("inc: ignore_duplicates=True");
   auto& indexing = indexing_of(indexed, "inc");
+  // As of NumPy's `x[index] += y`: of equal indices the last one counts.
+  if (ignore_duplicates) return set_subtensor(indexing.base, indexing.items, add(as_variable(indexed), as_variable(y)));
   return inc_subtensor(indexing.base, indexing.items, as_variable(y));
 }
 
@@ -130,19 +131,29 @@ void bind_indexing(nb::module_& m) {
   auto inc = [](const Like& x, const Like& y, bool ignore_duplicates) { return inc_items(x, y, ignore_duplicates); };
   define_method(m, "set", set, "y"_a, "x[index].set(y): a copy of x in which x[index] is y.");
   define_method(m, "inc", inc, "y"_a, nb::kw_only(), "ignore_duplicates"_a = false,
-                "x[index].inc(y): a copy of x in which y is added to x[index]; repeated indices add up.");
-  define(m, "set_subtensor", set, "x"_a, "y"_a,
-         "set_subtensor(x[index], y): a copy of x in which x[index] is y.\n\n"
+                "x[index].inc(y): a copy of x in which y is added to x[index]. Repeated indices add up; with "
+                "ignore_duplicates the last one of them counts, as of NumPy's x[index] += y.");
+  auto set_subtensor = [set](const Like& x, const Like& y, bool, bool) { return set(x, y); };
+  auto inc_subtensor = [set, inc](const Like& x, const Like& y, bool, bool set_instead_of_inc, bool,
+                                  bool ignore_duplicates) {
+    return set_instead_of_inc ? set(x, y) : inc(x, y, ignore_duplicates);
+  };
+  define(m, "set_subtensor", set_subtensor, "x"_a, "y"_a, "inplace"_a = false, "tolerate_inplace_aliasing"_a = false,
+         "set_subtensor(x[index], y): a copy of x in which x[index] is y. Rewriting decides what is done in place: "
+         "inplace and tolerate_inplace_aliasing change no value.\n\n"
          ">>> x = pt.dvector(\"x\")\n"
          ">>> pt.set_subtensor(x[1:], 9.0).eval({x: [1.0, 2.0, 3.0]})\n"
          "array([1., 9., 9.])");
-  define(m, "inc_subtensor", inc, "x"_a, "y"_a, nb::kw_only(), "ignore_duplicates"_a = false,
-         "inc_subtensor(x[index], y): a copy of x in which y is added to x[index]; repeated indices add up.\n\n"
+  define(m, "inc_subtensor", inc_subtensor, "x"_a, "y"_a, "inplace"_a = false, "set_instead_of_inc"_a = false,
+         "tolerate_inplace_aliasing"_a = false, "ignore_duplicates"_a = false,
+         "inc_subtensor(x[index], y): a copy of x in which y is added to x[index]. Repeated indices add up; with "
+         "ignore_duplicates the last one of them counts. set_instead_of_inc: as set_subtensor, whose other arguments "
+         "these are.\n\n"
          ">>> x = pt.dvector(\"x\")\n"
          ">>> pt.inc_subtensor(x[[0, 0]], 1.0).eval({x: [1.0, 2.0]})\n"
          "array([3., 2.])");
-  define_both(
-      m, "take",
+  define_both_of(
+      m, "take", "a"_a,
       [](const Like& x, const Like& indices, Any axis, Any mode) {
         auto which = as_optional_int(axis, "take: axis");
         Variable from = as_variable(x);

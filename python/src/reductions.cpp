@@ -31,8 +31,8 @@ using Spreading = Variable (*)(const Operand&, const Axes&, int, bool);
 using Normalizing = Variable (*)(const Operand&, const Axes&);
 
 void bind_summing(nb::module_& m, const char* name, Summing function, const char* doc) {
-  define_both(
-      m, name,
+  define_both_of(
+      m, name, "input"_a,
       [function, name](const Like& x, const AxisLike& axis, const DTypeLike& dtype, bool keepdims,
                        const DTypeLike& acc_dtype) {
         const Variable operand = as_variable(x);
@@ -77,8 +77,8 @@ void bind_cumulating(nb::module_& m, const char* name, Cumulating function, cons
 }
 
 void bind_spreading(nb::module_& m, const char* name, Spreading function, const char* doc) {
-  define_both(
-      m, name,
+  define_both_of(
+      m, name, "input"_a,
       [function, name](const Like& x, const AxisLike& axis, std::optional<int> ddof, bool keepdims, bool corrected,
                        std::optional<int> correction) {
         if (ddof && correction) throw ValueError(cat(name, ": ddof and correction mean the same, and both are given"));
@@ -96,7 +96,20 @@ void bind_normalizing(nb::module_& m, const char* name, Normalizing function, co
   define(
       m, name,
       [function, name](const Like& x, const AxisLike& axis) { return function(as_variable(x), as_axes(axis, name)); },
-      "x"_a, "axis"_a = nb::none(), doc);
+      "c"_a, "axis"_a = nb::none(), doc);
+}
+
+using ChoosingFrom = Variable (*)(const Operand&, const Axes&, bool, const Operand&);
+
+void bind_extremum(nb::module_& m, const char* name, Choosing function, ChoosingFrom with_initial, const char* doc) {
+  define_both(
+      m, name,
+      [function, with_initial, name](const Like& x, const AxisLike& axis, bool keepdims, const Any& initial) {
+        const Axes axes = as_axes(axis, name);
+        if (initial.is_none()) return function(as_variable(x), axes, keepdims);
+        return with_initial(as_variable(x), axes, keepdims, as_variable(initial));
+      },
+      "axis"_a = nb::none(), "keepdims"_a = false, "initial"_a = nb::none(), doc);
 }
 
 }  // namespace
@@ -109,12 +122,17 @@ void bind_reductions(nb::module_& m) {
   bind_summing(m, "prod", prod,
                "Product over the axes (all by default). dtype: of the result; floats are multiplied before they become "
                "integers. acc_dtype: at least what is multiplied in; TypeError for a dtype that does not hold x.");
-  bind_choosing(m, "max", max, "Largest element over the axes (all by default).");
-  bind_choosing(m, "min", min, "Smallest element over the axes (all by default).");
+  bind_extremum(m, "max", max, max,
+                "Largest element over the axes (all by default). initial: a scalar that counts as one more element, so "
+                "that there may be none in x; TypeError for one that x's dtype does not hold.");
+  bind_extremum(
+      m, "min", min, min,
+      "Smallest element over the axes (all by default). initial: a scalar that counts as one more element, so "
+      "that there may be none in x; TypeError for one that x's dtype does not hold.");
   bind_choosing(m, "all", all, "Whether all elements over the axes (all by default) are true.");
   bind_choosing(m, "any", any, "Whether any element over the axes (all by default) is true.");
-  define_both(
-      m, "mean",
+  define_both_of(
+      m, "mean", "input"_a,
       [](const Like& x, const AxisLike& axis, const DTypeLike& dtype, bool keepdims, const DTypeLike& acc_dtype) {
         const Variable operand = as_variable(x);
         check_accumulator(operand, acc_dtype, "mean");

@@ -303,12 +303,13 @@ void bind_conversion(nb::module_& m) {
       "Whether neither infinite nor nan.");
   define(
       m, "logaddexp",
-      [](const Like& x, const Like& y, nb::args more) {
-        Variable total = logaddexp(as_variable(x), as_variable(y));
-        for (nb::handle operand : more) total = logaddexp(total, as_variable(operand));
+      [](nb::args xs) {
+        if (xs.size() == 0) throw TypeError("logaddexp: expected one operand or more, got none");
+        Variable total = as_variable(xs[0]);
+        for (std::size_t k = 1; k < xs.size(); ++k) total = logaddexp(total, as_variable(xs[k]));
         return total;
       },
-      "x"_a, "y"_a, "more"_a, "log(exp(x) + exp(y) + ...), without overflow.");
+      "xs"_a, "log(exp(xs[0]) + exp(xs[1]) + ...), without overflow.");
   const auto bind_logical = [&m](const char* name, Variable (*function)(const Operand&, const Operand&),
                                  const char* doc) {
     define(

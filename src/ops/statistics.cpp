@@ -2,7 +2,9 @@
 // is held constant for differentiation: it cancels, so that derivatives of every order stay right and simple.
 #include <algorithm>
 
+#include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/ordered.hpp"
 #include "ops/elemwise.hpp"
 #include "ops/reduce.hpp"
 
@@ -26,6 +28,31 @@ Variable count_of(const Variable& x, std::span<const int> axes, DType dtype) {
   return cast(known == 1 ? unknown : mul(unknown, factor), dtype);
 }
 
+// x, longer by one along each reduced axis. All that is added is `initial`: how often it is there changes no extremum.
+Variable with_initial(const Variable& x, std::span<const int> axes, const Variable& initial, std::string_view name) {
+  if (initial.ndim() != 0)
+    throw ValueError(
+        cat(name, ": initial: expected a scalar, got ", initial.str(), " with ", initial.ndim(), " dimensions"));
+  const auto known = initial.constant();
+  const auto as_float64 = [](const Array& value) { return value.astype(DType::Float64); };
+  const bool is_held = !known                ? can_cast_safely(initial.dtype(), x.dtype())
+                       : is_float(x.dtype()) ? true
+                                             : identical(as_float64(known->astype(x.dtype())), as_float64(*known));
+  if (!is_held)
+    throw TypeError(cat(name, ": initial: ", dtype_name(x.dtype()), ", the dtype of x, does not hold ",
+                        known ? known->str() : cat("all values of ", dtype_name(initial.dtype()))));
+  const Variable element = cast(initial, x.dtype());
+  if (x.ndim() == 0) return stack({x, element});
+  Variable out = x;
+  for (const int axis : axes) {
+    Variables lengths;
+    for (int k = 0; k < x.ndim(); ++k)
+      lengths.push_back(k == axis ? constant(Array(std::int64_t(1))) : shape_i(out, k));
+    out = concatenate({out, alloc(element, lengths)}, axis);
+  }
+  return out;
+}
+
 // Sum over x's elements, in `dtype`, divided by their number less `ddof`. Integers are added as float64, for their sum
 // may not fit.
 Variable averaged(const Variable& x, std::span<const int> axes, int ddof, bool keepdims,
@@ -42,6 +69,18 @@ Variable held_maximum(const Variable& x, const std::vector<int>& axes) { return 
 
 }  // namespace
 
+Variable max(const Operand& x, const Axes& axis, bool keepdims, const Operand& initial) {
+  const LocationScope here(x.where);
+  const std::vector<int> axes = axes_or_all("max", axis, x.ndim());
+  const Variable all = with_initial(x.variable, axes, initial.variable, "max");
+  return x.ndim() == 0 ? max(all) : max(all, axes, keepdims);
+}
+Variable min(const Operand& x, const Axes& axis, bool keepdims, const Operand& initial) {
+  const LocationScope here(x.where);
+  const std::vector<int> axes = axes_or_all("min", axis, x.ndim());
+  const Variable all = with_initial(x.variable, axes, initial.variable, "min");
+  return x.ndim() == 0 ? min(all) : min(all, axes, keepdims);
+}
 Variable mean(const Operand& x, const Axes& axis, bool keepdims, std::optional<DType> dtype) {
   const LocationScope here(x.where);
   return averaged(x.variable, axes_or_all("mean", axis, x.ndim()), 0, keepdims, dtype);

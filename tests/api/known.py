@@ -24,8 +24,6 @@ def reason_missing(name: str) -> str | None:
 
 _more = "the same by position, and more behind them"
 _spelled = "the same, with each keyword that counts named; unknown ones are errors"
-_first = "the first argument, which is given by position, has the name that all functions give it"
-_no_inplace = "graphs are changed in place by rewrites only, so what asks for it is left out"
 
 # By function: how its arguments differ from PyTensor's. All take PyTensor's in its order when given by position, as far as
 # there are any.
@@ -35,6 +33,7 @@ other_arguments = {
     "as_tensor": _spelled,
     "as_tensor_variable": _spelled,
     "broadcast_shape": _spelled,
+    "prod": "zeros in the input are always counted in the derivative, so that nobody has to say that there are some",
     "tensor": _spelled,
     "where": _spelled,
     "cumprod": _more,
@@ -45,21 +44,5 @@ other_arguments = {
     "scalar": _more,
     "std": _more,
     "var": _more,
-    "inc_subtensor": _no_inplace,
-    "set_subtensor": _no_inplace,
-    "isinf": _first,
-    "isnan": _first,
-    "mean": _first,
-    "prod": _first + "; zeros in the input are always counted in the derivative",
-    "sgn": _first,
-    "special.log_softmax": _first,
-    "special.softmax": _first,
-    "sum": _first,
-    "take": _first,
-    "logaddexp": "at least two are named",
-    "special.logaddexp": "at least two are named",
-    "max": "there is no initial yet",
-    "min": "there is no initial yet",
-    "round": "there is no mode yet: round_half_away_from_zero is the other function",
     "specify_shape": "the lengths may be given one by one",
 }  # fmt: skip

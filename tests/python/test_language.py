@@ -346,3 +346,70 @@ def test_flags_without_effect_keep_their_value():
     bt.config.on_shape_error = "raise"
     with pytest.raises(AttributeError):
         bt.config.no_such_flag
+
+
+@pytest.mark.parametrize("name", ["max", "min"])
+@pytest.mark.parametrize("shape, axis", [((0,), None), ((3,), 0), ((0, 0), None), ((2, 0), 1), ((0, 3), 0), ((2, 3), -1), ((), None)])
+def test_extrema_with_an_initial_element(name, shape, axis):
+    x, value = pt.tensor("x", dtype="float64", shape=(None,) * len(shape)), np.arange(np.prod(shape)).reshape(shape) - 2.5
+    for initial in (-0.5, -np.inf if name == "max" else np.inf):
+        got = bt.function([x], getattr(pt, name)(x, axis=axis, keepdims=True, initial=initial))(value)
+        np.testing.assert_array_equal(got, getattr(np, name)(value, axis=axis, keepdims=True, initial=initial))
+
+
+def test_initial_elements_that_the_dtype_does_not_hold():
+    x = pt.bvector("x")
+    assert bt.function([x], pt.max(x, initial=-3))(np.array([], "int8")) == -3
+    for initial in (2.5, 300, np.inf):
+        with pytest.raises(TypeError, match="initial: int8"):
+            pt.max(x, initial=initial)
+    with pytest.raises(TypeError, match="does not hold -1"):
+        pt.max(pt.tensor("u", dtype="uint8", shape=(None,)), initial=-1)
+    with pytest.raises(ValueError, match="initial: expected a scalar"):
+        pt.min(x, initial=[1, 2])
+
+
+def test_arguments_of_functions_as_in_pytensor():
+    x = pt.dvector("x")
+    value = np.array([-2.5, 0.5, np.inf])
+    for got, expected in [
+        (pt.sum(input=x, axis=0), np.sum(value)),
+        (pt.isnan(a=x), np.isnan(value)),
+        (pt.isinf(a=x), np.isinf(value)),
+        (pt.sgn(a=x), np.sign(value)),
+        (pt.round(a=x, mode="half_away_from_zero"), [-3.0, 1.0, np.inf]),
+        (pt.round(x), [-2.0, 0.0, np.inf]),
+        (pt.take(a=x, indices=[2, 0]), value[[2, 0]]),
+        (pt.logaddexp(x, 1.0, x), np.logaddexp(np.logaddexp(value, 1.0), value)),
+        (pt.logaddexp(x), value),
+        (pt.special.softmax(c=x[:2], axis=0).sum(), 1.0),
+        (pt.set_subtensor(x[0], 1.0, inplace=True), [1.0, 0.5, np.inf]),
+        (pt.inc_subtensor(x[[0, 0]], [1.0, 2.0], ignore_duplicates=True), [-0.5, 0.5, np.inf]),
+        (pt.inc_subtensor(x[[0, 0]], [1.0, 2.0], set_instead_of_inc=True), [2.0, 0.5, np.inf]),
+        (x[[0, 0]].inc([1.0, 2.0], ignore_duplicates=True), [-0.5, 0.5, np.inf]),
+    ]:
+        np.testing.assert_allclose(bt.function([x], got)(value), expected, rtol=1e-15)
+    with pytest.raises(ValueError, match="round: mode"):
+        pt.round(x, mode="up")
+    with pytest.raises(TypeError, match="logaddexp: expected one operand"):
+        pt.logaddexp()
+
+
+@pytest.mark.parametrize("axis", [0, 1, -1])
+@pytest.mark.parametrize("dtype", ["float64", "int8"])
+def test_unique_slices(axis, dtype):
+    value = np.array([[[1, 2], [0, 0], [1, 2]], [[1, 2], [0, 1], [1, 2]], [[1, 2], [0, 0], [1, 2]]], dtype)
+    x = pt.tensor("x", dtype=dtype, shape=(None, 3, None))
+    got = bt.function([x], pt.unique(x, True, True, True, axis=axis))(value)
+    expected = np.unique(value, True, True, True, axis=axis)
+    for ours, theirs in zip(got, expected):
+        np.testing.assert_array_equal(ours, theirs.reshape(ours.shape))
+    if dtype == "float64":
+        slope = bt.function([x], bt.grad(pt.unique(x, axis=axis).sum(), x))(value)
+        first = np.zeros_like(value)
+        index = [slice(None)] * 3
+        index[axis] = expected[1]
+        first[tuple(index)] = 1
+        np.testing.assert_array_equal(slope, first)
+    with pytest.raises(IndexError, match="axis 3 is out of bounds"):
+        pt.unique(x, axis=3)

@@ -5,9 +5,14 @@
 
 #include <optional>
 
-#include "bitale/ops/operand.hpp"
+#include "bitale/ops/ops.hpp"
 
 namespace bitale {
+
+// The largest or smallest element over the axes, where `initial`, a scalar, counts as one more: x may have none.
+// ValueError where initial has dimensions, TypeError where x's dtype does not hold it.
+Variable max(const Operand& x, const Axes& axis, bool keepdims, const Operand& initial);
+Variable min(const Operand& x, const Axes& axis, bool keepdims, const Operand& initial);
 
 // Sums and products of all elements up to and including each. Integers and bool give int64 or uint64.
 Variable cumsum(const Operand& x, std::optional<int> axis = {});

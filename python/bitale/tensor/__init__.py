@@ -24,7 +24,6 @@ from bitale._core import (
     or_,
     pow,
     psi,
-    round,
     second,
 )
 from bitale._core import sigmoid, sign, softplus, sqr, sub, switch, transpose, true_div, xor
@@ -43,7 +42,6 @@ subtract = sub
 multiply = mul
 divide = true_divide = true_div
 floor_div = floor_divide = int_div
-sgn = sign
 negative = neg
 equal = eq
 not_equal = neq

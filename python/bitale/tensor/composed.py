@@ -23,7 +23,6 @@ from bitale._core import (
     constant,
     dot,
     eye,
-    isnan,
     join,
     make_vector,
     max,
@@ -31,14 +30,15 @@ from bitale._core import (
     neq,
     nonzero,
     ones_like,
-    round,
     round_half_away_from_zero,
+    sign,
     specify_shape,
     split,
     split_dims,
     stack,
     sum,
     switch,
+    take,
     take_along_axis,
     tri,
     vectorize_graph,
@@ -46,6 +46,10 @@ from bitale._core import (
     zeros_like,
 )
 from bitale._core import _bincount, _linspace, _linspace_step, _pad, _unique
+from bitale._core import isinf as _isinf
+from bitale._core import isnan as _isnan
+from bitale._core import round as _round
+from bitale.tensor.unique_slices import unique_slices
 
 __all__ = [
     "angle",
@@ -68,6 +72,8 @@ __all__ = [
     "imag",
     "iround",
     "is_flat",
+    "isinf",
+    "isnan",
     "linspace",
     "mgrid",
     "ogrid",
@@ -75,7 +81,9 @@ __all__ = [
     "pad",
     "permute_row_elements",
     "real",
+    "round",
     "scalar_from_tensor",
+    "sgn",
     "slice_at_axis",
     "specify_broadcastable",
     "stacklists",
@@ -508,16 +516,44 @@ def unique(
     """The distinct elements in increasing order (nan once, last); and, as asked for, where each was found first, which
     of them each element of ar is (in ar's shape), and how often each was found.
 
-    NotImplementedError for an axis of a tensor with more than one dimension.
+    axis: of the slices along it, compared lexicographically; the second result is then a vector. AxisError for one that is
+    not there.
     """
     ar = as_tensor_variable(ar)
-    if axis is not None and not (ar.ndim == 1 and axis in (0, -1)):
-        if not -ar.ndim <= axis < ar.ndim:
-            raise AxisError(f"unique: axis {axis} is out of bounds for a tensor of {ar.ndim} dimensions")
-        raise NotImplementedError("unique: rows along an axis")
-    values, index, inverse, counts = _unique(ar)
+    if axis is not None and not -ar.ndim <= axis < ar.ndim:
+        raise AxisError(f"unique: axis {axis} is out of bounds for a tensor of {ar.ndim} dimensions")
+    if axis is None or ar.ndim == 1:
+        values, index, inverse, counts = _unique(ar)
+    else:
+        index, inverse, counts = unique_slices(ar, axis % ar.ndim)
+        values = take(ar, index, axis=axis)
     asked = [each for each, wanted in ((index, return_index), (inverse, return_inverse), (counts, return_counts)) if wanted]
     return (values, *asked) if asked else values
+
+
+def isnan(a: Any) -> TensorVariable:
+    """Whether each element is nan."""
+    return _isnan(a)
+
+
+def isinf(a: Any) -> TensorVariable:
+    """Whether each element is infinite."""
+    return _isinf(a)
+
+
+def sgn(a: Any) -> TensorVariable:
+    """-1, 0 or 1 by the sign of each element; nan of nan."""
+    return sign(a)
+
+
+def round(a: Any, mode: str | None = None) -> TensorVariable:
+    """The nearest integer to each element. mode: of two that are as near, the even one ("half_to_even", the default) or
+    the one farther from zero ("half_away_from_zero"). ValueError for another mode."""
+    if mode in (None, "half_to_even"):
+        return _round(a)
+    if mode == "half_away_from_zero":
+        return round_half_away_from_zero(a)
+    raise ValueError(f"round: mode: expected \"half_to_even\" or \"half_away_from_zero\", got {mode!r}")
 
 
 def bincount(x: Any, weights: Any = None, minlength: Any = None, assert_nonneg: bool = False) -> TensorVariable:
