@@ -364,6 +364,18 @@ std::optional<Variables> log_of_weighted_sum(FunctionGraph&, const Apply& node) 
 
 // ---- what stands in between -----------------------------------------------------------------------------------------
 
+// Whether logarithms in a form may be taken of 0: its derivative is infinite there, and nan in the product with the
+// cotangent 0 of an element that no selection shows.
+bool may_have_a_pole(const Variable& form, int depth = 6) {
+  const ScalarOp* op = scalar_op_of(form);
+  if (!op || depth == 0) return false;
+  const Variables inputs = form.owner().inputs();
+  const double low = range_of(inputs[0]).low;
+  if ((op->name == "log" || op->name == "log2" || op->name == "log10") && !(low > 0)) return true;
+  if (op->name == "log1p" && !(low > -1)) return true;
+  return std::any_of(inputs.begin(), inputs.end(), [&](const Variable& x) { return may_have_a_pole(x, depth - 1); });
+}
+
 // f(view(x)) is view(f(x)), where f(x) has a stable form: log(softmax(x)[i, y]) is log_softmax(x)[i, y].
 std::optional<Variables> below_view(FunctionGraph& graph, const Apply& node) {
   const Variable output = node.output();
@@ -386,6 +398,10 @@ std::optional<Variables> below_view(FunctionGraph& graph, const Apply& node) {
     operands.push_back(i == place ? base : constant_like(*scalar_constant(node.inputs()[i]), base.dtype()));
   const auto form = stable_form_of(graph, apply_elemwise(scalar_op_of(output)->name, operands).owner());
   if (!form) return std::nullopt;
+  const bool selects = std::any_of(viewed.views.begin(), viewed.views.end(), [](const Variable& view) {
+    return op_as<Subtensor>(view) || op_as<AdvancedSubtensor>(view);
+  });
+  if (selects && may_have_a_pole(*form)) return std::nullopt;
   return one(fit(viewed.of(*form), output));
 }
 

@@ -178,3 +178,9 @@ def test_products_of_zeros_to_the_third_order(name, mode):
 def test_products_of_nothing_have_no_gradient(function, mode):
     x = pt.dvector("x")
     assert bt.function([x], bt.grad(function(x).sum(), x), mode=mode)(np.zeros(0)).shape == (0,)
+
+
+def test_elements_that_are_not_selected_have_no_part_in_the_derivative_of_a_logarithm():
+    scale, x = pt.dvector("scale"), pt.dmatrix("x")
+    cost = pt.log(pt.diagonal(pt.exp(scale)[:, None] * x)).sum()  # log(x) is -inf beside the diagonal
+    np.testing.assert_array_equal(bt.function([scale, x], bt.grad(cost, x))([1.0, 2.0], np.diag([2.0, 4.0])), np.diag([0.5, 0.25]))
