@@ -24,12 +24,20 @@ Tolerances tolerances(const VerifyGradOptions& options, bool single) {
           pick(options.relative, single ? 1e-2 : 1e-5)};
 }
 
+void require_digits(DType dtype, std::string_view what) {
+  if (dtype == DType::Float16)
+    throw TypeError(cat("verify_grad: ", what,
+                        " is of dtype float16, whose differences have no digits left; cast to "
+                        "float32 or float64"));
+}
+
 Variables point_variables(const std::vector<Array>& point) {
   Variables out;
   for (std::size_t i = 0; i < point.size(); ++i) {
     if (is_discrete(point[i].dtype()))
       throw TypeError(
           cat("verify_grad: argument ", i, " must be of a float dtype, got ", dtype_name(point[i].dtype())));
+    require_digits(point[i].dtype(), cat("argument ", i));
     Dims shape;
     for (std::int64_t length : point[i].shape()) shape.push_back(length == 1 ? 1 : unknown_length);
     out.emplace_back(tensor_type(point[i].dtype(), shape), cat("input ", i));
@@ -65,6 +73,7 @@ class Check {
     if (!output_) throw ValueError("verify_grad: the function gave no variable");
     if (is_discrete(output_.dtype()))
       throw TypeError(cat("verify_grad: the output must be of a float dtype, got ", output_.type()->str()));
+    require_digits(output_.dtype(), "the output");
     bool single = output_.dtype() == DType::Float32;
     for (const Array& value : point_) single |= value.dtype() == DType::Float32;
     tolerances_ = tolerances(options, single);

@@ -13,7 +13,7 @@ namespace {
 struct Tolerance {
   double relative, absolute;
 };
-constexpr Tolerance wide{1e-5, 1e-8}, narrow{1e-4, 1e-5};
+constexpr Tolerance wide{1e-5, 1e-8}, narrow{1e-4, 1e-5}, coarse{1e-2, 1e-3};
 
 // How much an inaccurate expression may be off from an accurate one.
 constexpr double leeway = 1e-2;
@@ -89,12 +89,14 @@ Dims position_of(std::int64_t index, const Dims& shape) {
 bool values_agree(const Array& before, const Array& after, const Allowance& allowance) {
   if (before.dtype() != after.dtype() || !(before.shape() == after.shape())) return false;
   if (before.dtype() == DType::Float64) return agree<double>(before, after, Agreement(wide, allowance));
+  if (before.dtype() == DType::Float16) return agree<Half>(before, after, Agreement(coarse, allowance));
   if (before.dtype() == DType::Float32) return agree<float>(before, after, Agreement(narrow, allowance));
   return allowance.special || identical(before, after);
 }
 
 bool all_finite(const Array& value) {
   if (value.dtype() == DType::Float64) return finite<double>(value);
+  if (value.dtype() == DType::Float16) return finite<Half>(value);
   if (value.dtype() == DType::Float32) return finite<float>(value);
   return true;
 }

@@ -530,7 +530,7 @@ namespace {
 
 template <class T>
 bool same_value(T a, T b) {
-  if constexpr (std::is_floating_point_v<T>) {
+  if constexpr (is_float_type<T>) {
     if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
     return a == b && std::signbit(a) == std::signbit(b);
   } else {

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <functional>
 #include <limits>
 
@@ -55,6 +56,27 @@ Parts split(std::string_view text) {
   return parts;
 }
 
+// The number of the fewest digits that reads back as the same float16.
+double shortest(Half value) {
+  for (int digits = 1; digits < std::numeric_limits<Half>::max_digits10; ++digits) {
+    char buffer[32];
+    std::snprintf(buffer, sizeof buffer, "%.*e", digits - 1, double(value));
+    const double read = std::strtod(buffer, nullptr);
+    if (Half(read).bits() == value.bits()) return read;
+  }
+  return value;
+}
+
+// An element as what is printed.
+template <class T>
+auto number_at(const char* element) {
+  const T value = *reinterpret_cast<const T*>(element);
+  if constexpr (is_half<T>)
+    return shortest(value);
+  else
+    return value;
+}
+
 // The fewest digits that read back as the same T, but not more than `precision` after the point.
 template <class T>
 Parts number_parts(T value, bool scientific) {
@@ -82,7 +104,7 @@ class FloatFormat {
     bool any_finite = false, any_other = false, any_minus_infinity = false;
     double largest = 0, smallest = std::numeric_limits<double>::infinity();
     for (auto element : elements) {
-      const T value = *reinterpret_cast<const T*>(element);
+      const auto value = number_at<T>(element);
       if (!std::isfinite(value)) {
         any_other = true;
         any_minus_infinity |= std::isinf(value) && value < 0;
@@ -93,7 +115,7 @@ class FloatFormat {
       largest = std::max(largest, double(std::abs(value)));
       smallest = std::min(smallest, double(std::abs(value)));
     }
-    const double largest_positional = std::is_same_v<T, float> ? 1e6 : 1e8;
+    const double largest_positional = is_half<T> ? 1e3 : std::is_same_v<T, float> ? 1e6 : 1e8;
     scientific_ = largest > 0 && (largest >= largest_positional || smallest < 0.0001 || largest / smallest > 1000.);
     if (any_finite) measure(elements);
     if (any_other) {
@@ -103,7 +125,7 @@ class FloatFormat {
   }
 
   std::string operator()(const char* element) const {
-    const T value = *reinterpret_cast<const T*>(element);
+    const auto value = number_at<T>(element);
     if (!std::isfinite(value)) return padded_left(number_text(double(value)), whole_ + after_point() + 1);
     if (scientific_) return scientific_text(double(value));
     Parts parts = number_parts(value, false);
@@ -114,7 +136,7 @@ class FloatFormat {
  private:
   void measure(const std::vector<const char*>& elements) {
     for (auto element : elements) {
-      const T value = *reinterpret_cast<const T*>(element);
+      const auto value = number_at<T>(element);
       if (!std::isfinite(value)) continue;
       const Parts parts = number_parts(value, scientific_);
       whole_ = std::max(whole_, parts.whole.size());
@@ -160,7 +182,7 @@ ElementFormat format_for(const Array& array) {
       const std::size_t width = array.ndim() == 0 ? 0 : 5;
       return
           [width](const char* e) { return padded_left(*reinterpret_cast<const bool*>(e) ? "True" : "False", width); };
-    } else if constexpr (std::is_floating_point_v<T>) {
+    } else if constexpr (is_float_type<T>) {
       return FloatFormat<T>(elements);
     } else {
       return IntegerFormat<T>(elements);
@@ -239,11 +261,13 @@ std::string nested_text(const Array& array, const char* separator, std::size_t p
   return Layout(array, separator).text(0, static_cast<const char*>(array.data()), std::string(prefix + 1, ' '), width);
 }
 
-// A single float32: the digits that tell it from other float32s, scientific outside [0.0001, 1e6).
-std::string float32_text(float value) {
+// A single float of less than 64 bits: the digits that tell it from others of its dtype, scientific outside
+// [0.0001, bound).
+template <class T>
+std::string narrow_float_text(T value, double bound) {
   if (!std::isfinite(value)) return number_text(double(value));
-  const float magnitude = std::abs(value);
-  const bool scientific = value != 0 && (magnitude < 1e-4 || magnitude >= 1e6f);
+  const T magnitude = std::abs(value);
+  const bool scientific = value != 0 && (magnitude < T(1e-4) || magnitude >= bound);
   char buffer[64];
   auto format = scientific ? std::chars_format::scientific : std::chars_format::fixed;
   std::string text(buffer, std::to_chars(buffer, buffer + sizeof buffer, value, format).ptr);
@@ -253,7 +277,8 @@ std::string float32_text(float value) {
 // A single number as Python prints it.
 std::string scalar_text(const Array& array) {
   if (array.dtype() == DType::Float64) return number_text(array.item());
-  if (array.dtype() == DType::Float32) return float32_text(*array.data_as<float>());
+  if (array.dtype() == DType::Float32) return narrow_float_text(*array.data_as<float>(), 1e6);
+  if (array.dtype() == DType::Float16) return narrow_float_text(shortest(*array.data_as<Half>()), 1e3);
   return nested_text(array, " ", 0, line_width);
 }
 

@@ -44,7 +44,7 @@ const std::vector<Flag>& declarations() {
        "enum",
        {"float64", "float32", "float16"},
        "float64",
-       "Dtype of variables made without one. float16 is declared but not supported yet."},
+       "Dtype of variables made without one. float16 is stored in 16 bits and computed in float32."},
       {"cast_policy",
        "enum",
        {"custom"},

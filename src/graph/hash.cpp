@@ -12,8 +12,9 @@ namespace {
 
 template <class T>
 std::size_t hash_elements(std::size_t seed, const T* data, std::size_t n) {
-  if constexpr (std::is_floating_point_v<T>) {
-    using Bits = std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>;
+  if constexpr (is_float_type<T>) {
+    using Bits = std::conditional_t<sizeof(T) == 2, std::uint16_t,
+                                    std::conditional_t<sizeof(T) == 4, std::uint32_t, std::uint64_t>>;
     for (std::size_t i = 0; i < n; ++i)
       seed = hash_mix(seed, data[i] == data[i] ? std::size_t(std::bit_cast<Bits>(data[i])) : 1);
     return seed;

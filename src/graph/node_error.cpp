@@ -50,7 +50,7 @@ std::string range_text(const Array& value) {
           const char* at = static_cast<const char*>(value.data()) + offset;
           for (std::int64_t i = 0; i < count; ++i, at += stride) {
             const T element = *reinterpret_cast<const T*>(at);
-            if constexpr (std::is_floating_point_v<T>)
+            if constexpr (is_float_type<T>)
               if (std::isnan(element)) {
                 ++nans;
                 continue;

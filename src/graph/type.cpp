@@ -58,6 +58,7 @@ Array TensorType::filter(const Array& value, bool strict, Downcast downcast) con
 
 bool TensorType::values_eq_approx(const Array& a, const Array& b) const {
   if (!is_float(a.dtype()) || !is_float(b.dtype())) return identical(a, b);
+  if (a.dtype() == DType::Float16 || b.dtype() == DType::Float16) return allclose(a, b, 1e-2, 1e-3);
   const bool narrow = a.dtype() == DType::Float32 || b.dtype() == DType::Float32;
   return narrow ? allclose(a, b, 1e-4, 1e-5) : allclose(a, b, 1e-5, 1e-8);
 }

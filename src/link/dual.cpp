@@ -25,7 +25,7 @@ double magnitude(std::span<const Array> values) {
 
 bool agree_by_default(const NodeStep& step, const Array& first, const Array& second) {
   if (!is_float(first.dtype())) return identical(first.contiguous(), second.contiguous());
-  const double tolerance = first.dtype() == DType::Float32 ? 1e-4 : 1e-9;
+  const double tolerance = first.dtype() == DType::Float16 ? 1e-2 : first.dtype() == DType::Float32 ? 1e-4 : 1e-9;
   return allclose(second, first, tolerance, tolerance * magnitude(step.inputs));
 }
 

@@ -294,11 +294,20 @@ void Plan::reduce(int output, Combiner combiner, std::vector<Expr> domain, std::
   Value& value = values_[variable.node()];
   const bool is_scalar = variable.storage().ndim() == 0;
   const Expr var = pool().var(next_var_++, dtype);
-  if (is_scalar)
-    value.scalar = program::cast(var, variable.storage().dtype);
-  else
-    value.buffer = result_buffer(variable);
-  builders_[node_].push_back([=, this, rule = bound(std::move(rule)), buffer = value.buffer] {
+  std::int64_t buffer = -1;
+  const DType stored = variable.storage().dtype;
+  if (is_scalar) {
+    value.scalar = program::cast(var, stored);
+  } else if (computing_dtype(stored) == stored) {
+    buffer = value.buffer = result_buffer(variable);
+  } else {  // nothing is combined in memory of such a dtype
+    buffer = add_buffer(variable, program::Role::temporary);
+    program.buffers.back().dtype = dtype;
+    element(
+        output,
+        [this, buffer, dtype, stored](Index at) { return program::cast(pool().load(buffer, dtype, at), stored); }, 0);
+  }
+  builders_[node_].push_back([=, this, rule = bound(std::move(rule))] {
     Computation root;
     root.kind = Computation::Kind::reduce;
     root.buffer = buffer;

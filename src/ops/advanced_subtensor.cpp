@@ -80,7 +80,7 @@ Variables AdvancedSubtensor::pullback(const Apply& node, std::span<const Variabl
   if (cotangents[0].is_disconnected()) return out;
   Variables inputs{zeros_like(node.input(0)), cotangents[0]};
   inputs.insert(inputs.end(), node.inputs().begin() + 1, node.inputs().end());
-  out[0] = (*make_ref<AdvancedIncSubtensor>(axes, false))(inputs);
+  out[0] = cast((*make_ref<AdvancedIncSubtensor>(axes, false))(inputs), inputs[0].dtype());
   return out;
 }
 

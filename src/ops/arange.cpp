@@ -89,7 +89,9 @@ void ARange::perform(const Apply& node, std::span<const Array> in, std::span<Arr
     T* values = out[0].data_as<T>();
     const T first = *start.data_as<T>(), by = *step.data_as<T>();
     for (std::int64_t i = 0; i < length; ++i) {
-      if constexpr (std::is_floating_point_v<T>)
+      if constexpr (is_half<T>)
+        values[i] = float(first) + float(i) * float(by);
+      else if constexpr (std::is_floating_point_v<T>)
         values[i] = first + T(i) * by;
       else
         values[i] = T(std::uint64_t(first) + std::uint64_t(i) * std::uint64_t(by));
@@ -99,12 +101,13 @@ void ARange::perform(const Apply& node, std::span<const Array> in, std::span<Arr
 
 bool ARange::emit(Lowering& to, const Apply& node) const {
   if (!(integer_bounds(node) && known_integer(node.input(2))))
-    to.require(not_equal(to.in(2), 0), std::string(zero_arange_step));
+    to.require(not_equal(cast(to.in(2), computing_dtype(node.input(2).dtype())), 0), std::string(zero_arange_step));
   to.element(
       0,
       [this, &to](Index at) {
-        const Expr k = cast(at[0], dtype), step = cast(to.in(2), dtype), start = cast(to.in(0), dtype);
-        return start + k * step;
+        const DType computing = computing_dtype(dtype);
+        const auto value = [&](Expr expr) { return cast(expr, computing); };
+        return cast(value(cast(to.in(0), dtype)) + value(at[0]) * value(cast(to.in(2), dtype)), dtype);
       },
       0);
   return true;

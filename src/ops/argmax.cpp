@@ -17,10 +17,11 @@ namespace {
 
 template <class T>
 std::int64_t extreme_position(const char* at, std::int64_t count, std::int64_t stride, bool smallest) {
+  using Compared = std::conditional_t<is_half<T>, float, T>;
   std::int64_t best = 0;
-  T value = *reinterpret_cast<const T*>(at);
+  Compared value = *reinterpret_cast<const T*>(at);
   for (std::int64_t i = 1; i < count && value == value; ++i) {  // the first nan wins
-    const T other = *reinterpret_cast<const T*>(at + i * stride);
+    const Compared other = *reinterpret_cast<const T*>(at + i * stride);
     if (other != other || (smallest ? other < value : other > value)) {
       best = i;
       value = other;
@@ -92,7 +93,7 @@ bool Argmax::emit(Lowering& to, const Apply& node) const {
       no_output = no_output | program::equal(lengths[k], 0);
   }
   to.require(something | no_output, empty_message(smallest ? "argmin" : "argmax"));
-  const DType in = node.input(0).dtype(), dtype = in == DType::Bool ? DType::UInt8 : in;
+  const DType in = node.input(0).dtype(), dtype = in == DType::Bool ? DType::UInt8 : computing_dtype(in);
   to.locate(0, smallest ? program::Combiner::min : program::Combiner::max, {lengths.begin(), lengths.end()}, reduced,
             dtype, [&to, dtype](Index at) { return program::cast(to.in(0, at), dtype); });
   return true;

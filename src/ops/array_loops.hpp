@@ -46,6 +46,8 @@ T sum_of(T a, T b) {
   } else if constexpr (std::is_integral_v<T>) {
     using Unsigned = std::make_unsigned_t<T>;
     return T(Unsigned(Unsigned(a) + Unsigned(b)));
+  } else if constexpr (is_half<T>) {
+    return float(a) + float(b);
   } else {
     return a + b;
   }
@@ -58,6 +60,8 @@ T product_of(T a, T b) {
     return a && b;
   else if constexpr (std::is_integral_v<T>)
     return T(std::uint64_t(a) * std::uint64_t(b));
+  else if constexpr (is_half<T>)
+    return float(a) * float(b);
   else
     return a * b;
 }

@@ -29,7 +29,7 @@ class Convolve final : public Op {
   Apply make_node(std::span<const Variable> inputs) const override {
     require_inputs(*this, inputs, std::size_t(2 + 2 * dims));
     const DType common = promote(inputs[0].dtype(), inputs[1].dtype());
-    const DType dtype = common == DType::Bool ? DType::Int64 : common;
+    const DType dtype = common == DType::Bool ? DType::Int64 : computing_dtype(common);
     for (const int i : {0, 1})
       if (inputs[std::size_t(i)].ndim() < dims)
         throw ShapeError(cat(who(), ": expected ", dims, " dimensions or more, got ", inputs[std::size_t(i)].str(),
@@ -77,8 +77,8 @@ class Convolve final : public Op {
     out[0] = Array::zeros(x.dtype(), shape);
     const std::int64_t count = product(Dims(std::span(shape.begin(), batch)));
     visit_dtype(x.dtype(), [&]<class T>() {
-      if constexpr (std::is_same_v<T, bool>) {
-        throw InternalError("Convolve: bools are cast");
+      if constexpr (std::is_same_v<T, bool> || is_half<T>) {
+        throw InternalError("Convolve: bools and float16 are cast");
       } else {
         for (std::int64_t i = 0; i < count; ++i)
           convolve_plane(x.data_as<T>() + place(node, 0, x.shape(), shape, batch, i) * sizes_x.count(), sizes_x,
@@ -286,7 +286,8 @@ Variable convolved(const Operand& x, const Operand& y, ConvolutionMode mode, int
     inputs[0] = check_and_raise(inputs[0], there, "ShapeError", cat(who, ": a dimension has length 0"));
   if (is_longer) std::swap(inputs[0], inputs[1]);  // the sums are over the second one
   inputs.insert(inputs.end(), counts.begin(), counts.end());
-  return (*make_ref<Convolve>(dims))(inputs);
+  const Variable out = (*make_ref<Convolve>(dims))(inputs);
+  return is_float(out.dtype()) ? cast(out, promote(x.dtype(), y.dtype())) : out;
 }
 
 }  // namespace

@@ -119,8 +119,7 @@ Variable nan_to_num(const Operand& x, const Operand& nan, const std::optional<Op
   const LocationScope here(x.where);
   const DType dtype = x.dtype();
   if (!is_float(dtype)) return x.variable;
-  const double most =
-      dtype == DType::Float32 ? double(std::numeric_limits<float>::max()) : std::numeric_limits<double>::max();
+  const double most = visit_dtype(dtype, []<class T>() { return double(std::numeric_limits<T>::max()); });
   const Variable high = cast(posinf ? *posinf : Operand(most), dtype),
                  low = cast(neginf ? *neginf : Operand(-most), dtype);
   const Variable finite = switch_(isinf(x), switch_(gt(x, 0), high, low), x);

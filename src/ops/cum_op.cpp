@@ -67,7 +67,7 @@ Apply CumOp::make_node(std::span<const Variable> inputs) const {
   const Variable& x = single_input(who, inputs);
   if (axis < 0 || axis >= x.ndim())
     throw ValueError(cat(who, ": axis ", axis, " of a tensor with ", x.ndim(), " dimensions"));
-  const DType dtype = accumulated_dtype(x.dtype());
+  const DType dtype = computing_dtype(accumulated_dtype(x.dtype()));
   return Apply(OpRef(this), {cast(x, dtype)}, {tensor_type(dtype, x.static_shape())});
 }
 
@@ -130,8 +130,9 @@ namespace {
 
 Variable cumulated(const Operand& x, std::optional<int> axis, const char* mode, const char* who) {
   const LocationScope here(x.where);
-  if (!axis) return accumulated(flatten(x), 0, mode);
-  return accumulated(x.variable, normal_axis(*axis, x.ndim(), who), mode);
+  const Variable out =
+      axis ? accumulated(x.variable, normal_axis(*axis, x.ndim(), who), mode) : accumulated(flatten(x), 0, mode);
+  return is_float(x.dtype()) ? cast(out, x.dtype()) : out;
 }
 
 }  // namespace

@@ -69,10 +69,11 @@ void emit_sum(Lowering& to, DType dtype, std::vector<Expr> domain, Expr inner,
   domain.push_back(inner);
   reduced.push_back(true);
   const bool logical = dtype == DType::Bool;
-  to.reduce(0, logical ? program::Combiner::bit_or : program::Combiner::add, domain, reduced, dtype,
-            [factors = std::move(factors), logical](Index at) {
+  const DType computing = computing_dtype(dtype);
+  to.reduce(0, logical ? program::Combiner::bit_or : program::Combiner::add, domain, reduced, computing,
+            [factors = std::move(factors), logical, computing](Index at) {
               const auto [a, b] = factors(at.first(at.size() - 1), at.back());
-              return logical ? a & b : a * b;
+              return logical ? a & b : cast(a, computing) * cast(b, computing);
             });
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bitale/core/error.hpp"
 #include "ops/array_loops.hpp"
 #include "runtime/blas.hpp"
 
@@ -37,7 +38,9 @@ void product_into(const Array& out, const Array& x, const Array& y) {
   const std::int64_t m = x.shape(0), k = x.shape(1), n = y.shape(1);
   visit_dtype(x.dtype(), [&]<class T>() {
     T* c = out.data_as<T>();
-    if constexpr (std::is_floating_point_v<T>) {
+    if constexpr (is_half<T>) {
+      throw InternalError("dot: float16 is computed in float32");
+    } else if constexpr (std::is_floating_point_v<T>) {
       const BlasMatrix a(x), b(y);
       const T *ad = a.array.template data_as<T>(), *bd = b.array.template data_as<T>();
       if constexpr (std::is_same_v<T, double>)
@@ -66,12 +69,16 @@ void product_into(const Array& out, const Array& x, const Array& y) {
 }  // namespace
 
 Array matrix_product(const Array& x, const Array& y) {
+  if (const DType dtype = x.dtype(), computing = computing_dtype(dtype); computing != dtype)
+    return matrix_product(x.astype(computing), y.astype(computing)).astype(dtype);
   Array out = Array::empty(x.dtype(), Dims{x.shape(0), y.shape(1)});
   product_into(out, x, y);
   return out;
 }
 
 Array batched_matrix_product(const Array& x, const Array& y) {
+  if (const DType dtype = x.dtype(), computing = computing_dtype(dtype); computing != dtype)
+    return batched_matrix_product(x.astype(computing), y.astype(computing)).astype(dtype);
   const std::int64_t batch = x.shape(0) == 1 ? y.shape(0) : x.shape(0);
   Array out = Array::empty(x.dtype(), Dims{batch, x.shape(1), y.shape(2)});
   for (std::int64_t i = 0; i < batch; ++i)

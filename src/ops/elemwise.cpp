@@ -154,7 +154,11 @@ bool is_place_for(const Array& x, DType dtype, const Dims& shape) {
 ScalarTypes types_of(const ScalarOp& scalar, std::span<const Variable> inputs) {
   SmallVector<DType, 4> dtypes;
   for (auto& input : inputs) dtypes.push_back(input.dtype());
-  return scalar.dtypes(std::span<const DType>(dtypes.data(), dtypes.size()));
+  ScalarTypes types = scalar.dtypes(std::span<const DType>(dtypes.data(), dtypes.size()));
+  // float16 is computed in float32; only converting to it is not.
+  const auto half = std::size_t(DType::Float16);
+  if (types.compute == DType::Float16 && !scalar.loops.run[half]) types.compute = DType::Float32;
+  return types;
 }
 
 // An input's own type where that is it: equal types are then mostly one.

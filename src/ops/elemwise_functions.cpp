@@ -106,7 +106,7 @@ Variable logaddexp(const Operand& first, const Operand& second) {
   // larger + log1p(exp(smaller - larger)). Of equal operands x counts as the larger and y as the smaller one, so that
   // each has its half of the gradient. Infinities of one sign have no difference: they decide alone.
   const Variable high = maximum(x, y), low = minimum(y, x);
-  return high + softplus(switch_(isinf(high), switch_(eq(low, high), 0, -INFINITY), low - high));
+  return high + softplus(cast(switch_(isinf(high), switch_(eq(low, high), 0, -INFINITY), low - high), high.dtype()));
 }
 
 }  // namespace bitale

@@ -17,7 +17,8 @@ std::string IncSubtensor::pprint_text(std::span<const std::string> inputs) const
 Apply IncSubtensor::make_node(std::span<const Variable> inputs) const {
   if (inputs.size() < 2)
     throw TypeError(cat(label(), ": expected a tensor and a value, got ", inputs.size(), " inputs"));
-  const Variable &x = inputs[0], &y = inputs[1];
+  // Sums of float16 are computed, and given, in float32.
+  const Variable x = set ? inputs[0] : cast(inputs[0], computing_dtype(inputs[0].dtype())), y = inputs[1];
   const Variables indices = checked_index_inputs(pattern, x, inputs.subspan(2), label());
   check_update_value(x, y, indexed_static_shape(pattern, x.static_shape(), indices), label());
   Variables own{x, y};

@@ -106,7 +106,7 @@ struct Steps {
     check_known_integers(pattern, x, indices, op->label());
     Variables inputs{x, fitted(x, y, indexed_lengths(pattern, lengths_before(x), indices))};
     inputs.insert(inputs.end(), indices.begin(), indices.end());
-    return (*op)(inputs);
+    return cast((*op)(inputs), x.dtype());
   }
   Variable updated_gathered(const Variable& x, Variable y, bool set) const {
     if (separator >= 0 && y.ndim() > behind_separator(x)) y = expand_dims(y, y.ndim() - behind_separator(x));
@@ -118,7 +118,7 @@ struct Steps {
                              .region(lengths_before(x), broadcast_index_lengths(tensors, lengths));
     Variables inputs{x, fitted(x, y, region)};
     inputs.insert(inputs.end(), tensors.begin(), tensors.end());
-    return (*op)(inputs);
+    return cast((*op)(inputs), x.dtype());
   }
 };
 

@@ -14,7 +14,7 @@ namespace bitale {
 DType matrix_dtype(std::span<const Variable> inputs) {
   DType out = inputs[0].dtype();
   for (auto& input : inputs) out = promote(out, input.dtype());
-  return out == DType::Float32 ? DType::Float32 : DType::Float64;
+  return computing_dtype(out) == DType::Float32 ? DType::Float32 : DType::Float64;
 }
 
 Structure inverse_structure(const Structure& a) {

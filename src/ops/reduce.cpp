@@ -126,9 +126,9 @@ void reduce_into(const CAReduce& op, const Array& x, const Array& out) {
   if constexpr (combiner == Combiner::add || combiner == Combiner::mul) {
     if (out.dtype() == DType::Float64) return reduce_into<combiner, T, double>(op, x, out);
     if (out.dtype() == DType::UInt64) return reduce_into<combiner, T, std::uint64_t>(op, x, out);
-    if constexpr (!std::is_floating_point_v<T>) reduce_into<combiner, T, std::int64_t>(op, x, out);
+    if constexpr (!is_float_type<T>) reduce_into<combiner, T, std::int64_t>(op, x, out);
   } else {
-    reduce_into<combiner, T, T>(op, x, out);
+    reduce_into<combiner, T, std::conditional_t<is_half<T>, float, T>>(op, x, out);
   }
 }
 
@@ -226,7 +226,7 @@ Variable keep_dimensions(const Variable& y, std::span<const int> axes, int rank)
 bool CAReduce::reduces(int axis) const { return !axes || std::find(axes->begin(), axes->end(), axis) != axes->end(); }
 
 DType CAReduce::accumulator(DType input) const {
-  if (!kind.widens) return input;
+  if (!kind.widens) return computing_dtype(input);
   if (is_float(input) || is_float(*dtype)) return DType::Float64;
   return bitale::kind(input) == DTypeKind::UInt ? DType::UInt64 : DType::Int64;
 }

@@ -33,7 +33,7 @@ Apply SearchSorted::make_node(std::span<const Variable> inputs) const {
   if (x.ndim() != 1)
     throw ValueError(
         cat("searchsorted: expected a vector to search in, got ", x.str(), " with ", x.ndim(), " dimensions"));
-  const DType dtype = promote(x.dtype(), v.dtype());
+  const DType dtype = computing_dtype(promote(x.dtype(), v.dtype()));
   return Apply(OpRef(this), {cast(x, dtype), cast(v, dtype)}, {tensor_type(DType::Int64, v.static_shape())});
 }
 
@@ -43,8 +43,11 @@ void SearchSorted::perform(const Apply&, std::span<const Array> in, std::span<Ar
   const Array x = in[0].contiguous(), v = in[1].contiguous();
   out[0] = Array::empty(DType::Int64, v.shape());
   visit_dtype(x.dtype(), [&]<class T>() {
-    search<T>(x.size(), v.size(), side == "right", static_cast<const T*>(x.data()), static_cast<const T*>(v.data()),
-              out[0].data_as<std::int64_t>());
+    if constexpr (is_half<T>)
+      throw InternalError("searchsorted: float16 is cast");
+    else
+      search<T>(x.size(), v.size(), side == "right", static_cast<const T*>(x.data()), static_cast<const T*>(v.data()),
+                out[0].data_as<std::int64_t>());
   });
 }
 

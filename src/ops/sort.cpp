@@ -15,10 +15,11 @@ namespace bitale {
 
 namespace {
 
-const Variable& sortable(std::string_view who, std::span<const Variable> inputs) {
+// The rows to sort, in a dtype that there are functions for.
+Variable sortable(std::string_view who, std::span<const Variable> inputs) {
   const Variable& x = single_input(who, inputs);
   if (x.ndim() == 0) throw ValueError(cat(who, ": expected at least one dimension, got ", x.str(), " with none"));
-  return x;
+  return cast(x, computing_dtype(x.dtype()));
 }
 
 struct Rows {
@@ -72,7 +73,7 @@ Variable positions_of(const Variable& x) { return (*make_ref<ArgSortOp>())({x});
 // ---- SortOp ---------------------------------------------------------------------------------------------------------
 
 Apply SortOp::make_node(std::span<const Variable> inputs) const {
-  const Variable& x = sortable("sort", inputs);
+  const Variable x = sortable("sort", inputs);
   return Apply(OpRef(this), {x}, {tensor_type(x.dtype(), x.static_shape())});
 }
 
@@ -82,7 +83,10 @@ void SortOp::perform(const Apply&, std::span<const Array> in, std::span<Array> o
   const Array x = in[0].contiguous();
   out[0] = Array::empty(x.dtype(), x.shape());
   visit_dtype(x.dtype(), [&]<class T>() {
-    sort_rows<T>(rows_of(x), static_cast<const T*>(x.data()), static_cast<T*>(out[0].mutable_data()));
+    if constexpr (is_half<T>)
+      throw InternalError("sort: float16 is cast");
+    else
+      sort_rows<T>(rows_of(x), static_cast<const T*>(x.data()), static_cast<T*>(out[0].mutable_data()));
   });
 }
 
@@ -112,7 +116,7 @@ Apply SortOp::vectorize(const Apply&, std::span<const Variable> batched) const {
 // ---- ArgSortOp ------------------------------------------------------------------------------------------------------
 
 Apply ArgSortOp::make_node(std::span<const Variable> inputs) const {
-  const Variable& x = sortable("argsort", inputs);
+  const Variable x = sortable("argsort", inputs);
   return Apply(OpRef(this), {x}, {tensor_type(DType::Int64, x.static_shape())});
 }
 
@@ -122,7 +126,10 @@ void ArgSortOp::perform(const Apply&, std::span<const Array> in, std::span<Array
   const Array x = in[0].contiguous();
   out[0] = Array::empty(DType::Int64, x.shape());
   visit_dtype(x.dtype(), [&]<class T>() {
-    argsort_rows<T>(rows_of(x), static_cast<const T*>(x.data()), out[0].data_as<std::int64_t>());
+    if constexpr (is_half<T>)
+      throw InternalError("argsort: float16 is cast");
+    else
+      argsort_rows<T>(rows_of(x), static_cast<const T*>(x.data()), out[0].data_as<std::int64_t>());
   });
 }
 
@@ -155,7 +162,10 @@ Variable along(const Operand& x, std::optional<int> axis, const char* who) {
 
 }  // namespace
 
-Variable sort(const Operand& x, std::optional<int> axis) { return along<SortOp>(x, axis, "sort"); }
+Variable sort(const Operand& x, std::optional<int> axis) {
+  const LocationScope here(x.where);
+  return cast(along<SortOp>(x, axis, "sort"), x.dtype());
+}
 Variable argsort(const Operand& x, std::optional<int> axis) { return along<ArgSortOp>(x, axis, "argsort"); }
 
 // ---- samples --------------------------------------------------------------------------------------------------------

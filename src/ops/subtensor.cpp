@@ -46,7 +46,7 @@ Variables Subtensor::pullback(const Apply& node, std::span<const Variable> cotan
   if (cotangents[0].is_disconnected()) return out;
   Variables inputs{zeros_like(node.input(0)), cotangents[0]};
   inputs.insert(inputs.end(), node.inputs().begin() + 1, node.inputs().end());
-  out[0] = (*make_ref<IncSubtensor>(pattern, false))(inputs);
+  out[0] = cast((*make_ref<IncSubtensor>(pattern, false))(inputs), inputs[0].dtype());
   return out;
 }
 

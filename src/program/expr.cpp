@@ -176,6 +176,7 @@ Expr ExprPool::number(double value, DType dtype) {
   if (dtype == DType::Float64) return make(Code::constant, dtype, {}, std::bit_cast<std::int64_t>(value));
   if (dtype == DType::Float32)
     return make(Code::constant, dtype, {}, std::int64_t(std::bit_cast<std::uint32_t>(float(value))));
+  if (dtype == DType::Float16) return make(Code::constant, dtype, {}, Half(value).bits());
   return integer(std::int64_t(value), dtype);
 }
 
@@ -288,9 +289,51 @@ Expr lookup(Expr index, std::span<const double> table, DType dtype) {
   return index.pool().make(Code::lookup, dtype, arguments);
 }
 
+namespace {
+
+// float16 is a format of memory. It is converted by arithmetic of 32 bits, as class Half does it, so that whoever emits
+// or interprets expressions knows it as 16 bits and nothing more.
+Expr from_half(Expr a) {
+  ExprPool& pool = a.pool();
+  if (a.is_constant()) return pool.number(Half::from_bits(std::uint16_t(a.payload())), DType::Float32);
+  const Expr bits = cast(bitcast(a, DType::UInt16), DType::UInt32);
+  const Expr sign = (bits & 0x8000) << 16, rest = (bits & 0x7fff) << 13;
+  const Expr scaled = bitcast(rest, DType::Float32) * std::ldexp(1.0, 112);
+  const Expr magnitude = select(rest >= (0x7c00 << 13), rest | 0x7f800000, bitcast(scaled, DType::UInt32));
+  return bitcast(magnitude | sign, DType::Float32);
+}
+
+Expr to_half(Expr a) {
+  const Expr all = bitcast(a, DType::UInt32);
+  const Expr sign = all & 0x80000000, magnitude = all & 0x7fffffff;
+  const Expr small = bitcast(bitcast(magnitude, DType::Float32) + 0.5, DType::UInt32) - 0x3f000000;
+  const Expr usual = (magnitude + (magnitude >> 13 & 1) - (0x38000000 - 0xfff)) >> 13;
+  const Expr huge =
+      select(magnitude > 0x7f800000, a.pool().integer(0x7e00, DType::UInt32), a.pool().integer(0x7c00, DType::UInt32));
+  const Expr rest = select(magnitude >= 0x47800000, huge, select(magnitude < 0x38800000, small, usual));
+  return bitcast(cast(rest | sign >> 16, DType::UInt16), DType::Float16);
+}
+
+// The nearest float32, or of the two around a value that is none, the one whose last bit is set.
+Expr rounded_to_odd(Expr a) {
+  const Expr nearest = cast(a, DType::Float32), back = cast(nearest, DType::Float64);
+  const Expr bits = bitcast(nearest, DType::UInt32);
+  const Expr odd = (bits - cast(abs(back) > abs(a), DType::UInt32)) | 1;
+  return bitcast(select(equal(back, a) | not_equal(a, a), bits, odd), DType::Float32);
+}
+
+}  // namespace
+
 Expr cast(Expr a, DType dtype) {
   if (a.dtype() == dtype) return a;
   ExprPool& pool = a.pool();
+  if (a.dtype() == DType::Float16) return cast(from_half(a), dtype);
+  if (dtype == DType::Float16) {
+    if (a.is_constant() && a.dtype() == DType::Float64) return pool.number(std::bit_cast<double>(a.payload()), dtype);
+    if (a.is_constant() && a.dtype() == DType::Float32)
+      return pool.number(std::bit_cast<float>(std::uint32_t(a.payload())), dtype);
+    return to_half(a.dtype() == DType::Float64 ? rounded_to_odd(a) : cast(a, DType::Float32));
+  }
   if (a.is_constant() && is_discrete(a.dtype()) && a.dtype() != DType::UInt64) {
     return is_discrete(dtype) ? pool.integer(a.payload(), dtype) : pool.number(double(a.payload()), dtype);
   }
@@ -378,6 +421,7 @@ std::string constant_text(Expr expr) {
   switch (expr.dtype()) {
     case DType::Float64: return number_text(std::bit_cast<double>(bits));
     case DType::Float32: return number_text(std::bit_cast<float>(std::uint32_t(bits)));
+    case DType::Float16: return number_text(float(Half::from_bits(std::uint16_t(bits))));
     case DType::Bool: return bits ? "true" : "false";
     default: return std::to_string(bits);
   }

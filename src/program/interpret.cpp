@@ -18,6 +18,8 @@ T value_of(std::int64_t bits) {
     return std::bit_cast<double>(bits);
   else if constexpr (std::is_same_v<T, float>)
     return std::bit_cast<float>(std::uint32_t(bits));
+  else if constexpr (is_half<T>)
+    return Half::from_bits(std::uint16_t(bits));
   else if constexpr (std::is_same_v<T, bool>)
     return bits != 0;
   else
@@ -30,6 +32,8 @@ std::int64_t bits_of(T value) {
     return std::bit_cast<std::int64_t>(value);
   else if constexpr (std::is_same_v<T, float>)
     return std::int64_t(std::bit_cast<std::uint32_t>(value));
+  else if constexpr (is_half<T>)
+    return value.bits();
   else
     return std::int64_t(value);
 }
@@ -37,7 +41,9 @@ std::int64_t bits_of(T value) {
 // C's conversion; what does not fit an integer becomes its smallest value.
 template <class To, class From>
 To convert(From value) {
-  if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
+  if constexpr (is_half<From>) {
+    return convert<To>(float(value));
+  } else if constexpr (std::is_floating_point_v<From> && std::is_integral_v<To> && !std::is_same_v<To, bool>) {
     const double limit = std::ldexp(1.0, std::numeric_limits<To>::digits);
     const bool fits = double(value)<limit&& double(value)> double(std::numeric_limits<To>::min()) - 1;
     const bool exact_minimum = double(value) == double(std::numeric_limits<To>::min());
@@ -208,7 +214,7 @@ std::int64_t evaluate(const Operation& operation, std::int64_t a, std::int64_t b
       return visit_dtype(operation.dtype, [&]<class T>() {
         if constexpr (std::is_same_v<T, float>)
           return std::int64_t(std::uint32_t(a));
-        else if constexpr (std::is_same_v<T, double>)
+        else if constexpr (std::is_same_v<T, double> || is_half<T>)
           return a;
         else
           return bits_of(T(a));
@@ -217,17 +223,21 @@ std::int64_t evaluate(const Operation& operation, std::int64_t a, std::int64_t b
   }
   return visit_dtype(operation.argument_dtype, [&]<class T>() -> std::int64_t {
     const Code code = operation.code;
-    const T x = value_of<T>(a);
-    if (code == Code::cast) return visit_dtype(operation.dtype, [&]<class To>() { return bits_of(convert<To>(x)); });
-    const T y = value_of<T>(b), z = value_of<T>(c);
-    if (is_comparison(code)) return compare(code, x, y);
-    if (code == Code::call) return bits_of(call<T>(address(), operation.argument_count, x, y, z));
-    if constexpr (std::is_same_v<T, bool>)
-      return bool_operation(code, x, y);
-    else if constexpr (std::is_floating_point_v<T>)
-      return bits_of(float_operation(code, x, y, z));
-    else
-      return bits_of(integer_operation(code, x, y, z));
+    if constexpr (is_half<T>)
+      refuse(code, DType::Float16);  // expressions convert to float32 and back by integer arithmetic
+    else {
+      const T x = value_of<T>(a);
+      if (code == Code::cast) return visit_dtype(operation.dtype, [&]<class To>() { return bits_of(convert<To>(x)); });
+      const T y = value_of<T>(b), z = value_of<T>(c);
+      if (is_comparison(code)) return compare(code, x, y);
+      if (code == Code::call) return bits_of(call<T>(address(), operation.argument_count, x, y, z));
+      if constexpr (std::is_same_v<T, bool>)
+        return bool_operation(code, x, y);
+      else if constexpr (std::is_floating_point_v<T>)
+        return bits_of(float_operation(code, x, y, z));
+      else
+        return bits_of(integer_operation(code, x, y, z));
+    }
   });
 }
 

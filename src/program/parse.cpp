@@ -10,6 +10,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "program/interpret.hpp"
 #include "program/steps.hpp"
 
 namespace bitale::program {
@@ -235,10 +236,7 @@ class Parser {
     expect("}");
     made.value = array;
   }
-  static double as_double(Expr value) {
-    return value.dtype() == DType::Float32 ? double(std::bit_cast<float>(std::uint32_t(value.payload())))
-                                           : std::bit_cast<double>(value.payload());
-  }
+  static double as_double(Expr value) { return from_bits(value.payload(), value.dtype()); }
 
   // ---- expressions ----
   // A constant whose dtype nobody has said takes that of what it meets.
@@ -747,7 +745,7 @@ class Source {
     visit_dtype(array.dtype(), [&]<class T>() {
       const T* data = static_cast<const T*>(array.data());
       for (std::int64_t k = 0; k < array.size(); ++k) {
-        if constexpr (std::is_floating_point_v<T>)
+        if constexpr (is_float_type<T>)
           out.push_back(number_text(double(data[k])));
         else
           out.push_back(std::to_string(std::int64_t(data[k])));
@@ -784,8 +782,7 @@ class Source {
   static std::string constant(Expr expr) {
     const std::string_view dtype = dtype_short_name(expr.dtype());
     if (!is_float(expr.dtype())) return cat(expr.payload(), ":", dtype);
-    const double value = expr.dtype() == DType::Float32 ? double(std::bit_cast<float>(std::uint32_t(expr.payload())))
-                                                        : std::bit_cast<double>(expr.payload());
+    const double value = from_bits(expr.payload(), expr.dtype());
     if (value != value) return cat("nan:", dtype, " bits ", expr.payload());
     return cat(number_text(value), ":", dtype);
   }

@@ -46,8 +46,24 @@ class Verifier {
     return program_.buffers[std::size_t(id)];
   }
 
+  // float16 is a format of memory: nothing but its bits may be used.
+  void check_format(Expr expr) const {
+    const auto is_format = [](DType dtype) { return computing_dtype(dtype) != dtype; };
+    const bool moves = expr.code() == Code::constant || expr.code() == Code::var || expr.code() == Code::load ||
+                       expr.code() == Code::select || expr.code() == Code::bitcast || expr.code() == Code::call;
+    if (moves) return;
+    bool used = is_format(expr.dtype());
+    for (std::size_t i = 0; i < expr.argument_count(); ++i) used |= is_format(expr.argument(i).dtype());
+    if (used) fail(cat(code_name(expr.code()), " of a dtype that is a format of memory only"));
+  }
+  void check_format(DType combined) const {
+    if (computing_dtype(combined) != combined)
+      fail(cat("values of ", dtype_name(combined), " are combined, which is a format of memory only"));
+  }
+
   void check(Expr root) {
     ExprWalk()(root, [&](Expr expr) {
+      check_format(expr);
       switch (expr.code()) {
         case Code::index:
           if (!indices_.count(expr.payload())) fail(cat("index ", expr.payload(), " is out of scope"));
@@ -116,6 +132,7 @@ class Verifier {
 
   void verify(const Store& s) { write(s.buffer, s.at, s.value); }
   void verify(const Accumulate& s) {
+    check_format(s.value.dtype());
     read(s.buffer);
     write(s.buffer, s.at, s.value);
   }
@@ -125,6 +142,7 @@ class Verifier {
     define(s.var);
   }
   void verify(const Update& s) {
+    check_format(s.var.dtype());
     if (!carried_.count(s.var.payload())) fail(cat("v", s.var.payload(), " is updated but no loop carries it"));
     if (s.value.dtype() != s.var.dtype()) fail("an update of the wrong dtype");
     check(s.value);

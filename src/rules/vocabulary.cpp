@@ -66,7 +66,7 @@ bool is_exact_sum(double a, double b, DType dtype) {
   if (!is_float(dtype)) return true;
   const double sum = a + b, of_b = sum - a, of_a = sum - of_b;
   if (!std::isfinite(sum) || (a - of_a) + (b - of_b) != 0) return false;
-  return dtype != DType::Float32 || double(float(sum)) == sum;
+  return visit_dtype(dtype, [&]<class T>() { return double(T(sum)) == sum; });
 }
 
 Variable sample_leaf(DType dtype, const Dims& shape) { return Variable(tensor_type(dtype, shape), "x"); }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-dtypes = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64"]
+dtypes = ["bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64"]
 
 
 def special_values(dtype: np.dtype) -> list:
@@ -40,7 +40,8 @@ def random_values(rng: np.random.Generator, dtype: str, shape: tuple[int, ...]) 
         low = 0 if kind.kind == "u" else -5
         out = rng.integers(low, 7, shape).astype(kind)
     if rng.random() < 0.25:
-        special = np.array(special_values(kind), kind)
+        with np.errstate(over="ignore"):
+            special = np.array(special_values(kind)).astype(kind) if kind.kind == "f" else np.array(special_values(kind), kind)
         out = np.where(rng.random(shape) < 0.5, rng.choice(special, shape), out).astype(kind)
     return np.asarray(out, kind)
 

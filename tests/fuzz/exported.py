@@ -19,7 +19,7 @@ from .ways import Way
 _scalars = {
     "bool": ctypes.c_uint8, "int8": ctypes.c_int8, "int16": ctypes.c_int16, "int32": ctypes.c_int32, "int64": ctypes.c_int64,
     "uint8": ctypes.c_uint8, "uint16": ctypes.c_uint16, "uint32": ctypes.c_uint32, "uint64": ctypes.c_uint64,
-    "float32": ctypes.c_float, "float64": ctypes.c_double,
+    "float16": ctypes.c_uint16, "float32": ctypes.c_float, "float64": ctypes.c_double,
 }  # fmt: skip
 
 
@@ -67,7 +67,8 @@ class Exported(Way):
             value = np.ascontiguousarray(given.value)
             held.append(value)
             if given.value.ndim == 0:
-                arguments.append(_scalars[given.dtype](given.value.item()))
+                bits = given.value.view("uint16") if given.dtype == "float16" else given.value
+                arguments.append(_scalars[given.dtype](bits.item()))
             else:
                 arguments.append(ctypes.c_void_p(value.ctypes.data))
                 arguments += [ctypes.c_int64(n) for n in given.value.shape]

@@ -45,7 +45,7 @@ class Generator:
             self.lengths[0] = int(rng.choice(long_lengths))
         if rng.random() < 0.02:
             self.lengths = [int(rng.choice([1100, 4099]))]
-        self.favourite = str(rng.choice(["float64", "float64", "float64", "float32", "int64", "any"]))
+        self.favourite = str(rng.choice(["float64", "float64", "float64", "float32", "float16", "int64", "any"]))
 
     # ---- drawing -----------------------------------------------------------------------------------------------------
 
@@ -234,7 +234,7 @@ class Generator:
         for value in values:
             if value.dtype.kind != "f" or not value.array.size or self.chance(0.1):
                 continue
-            ordinary = np.isfinite(value.array) & (np.abs(value.array) < 1e6)
+            ordinary = np.isfinite(value.array) & (np.abs(value.array.astype("longdouble")) < 1e6)
             if ordinary.all():
                 continue
             fresh = all(

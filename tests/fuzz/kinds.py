@@ -90,7 +90,8 @@ def cast(g: Generator) -> str:
     if value.dtype.kind == "f" and np.dtype(dtype).kind in "iu":
         info = np.iinfo(dtype)
         # What lies outside the target has no value that all machines agree on.
-        if not value.array.size or not (np.isfinite(value.array) & (value.array > info.min / 2 - 1) & (value.array < info.max / 2)).all():
+        wide = value.array.astype("longdouble")
+        if not wide.size or not (np.isfinite(wide) & (wide > info.min / 2 - 1) & (wide < info.max / 2)).all():
             raise Rejected
         if info.min == 0 and not (value.array >= 0).all():
             raise Rejected

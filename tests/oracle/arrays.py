@@ -517,7 +517,7 @@ def eye(n: Any, m: Any = None, k: int = 0, dtype: Any = None) -> Val:
 
 
 def _matrix_dtype(*xs: Val) -> np.dtype:
-    return np.dtype("float32" if np.result_type(*(x.dtype for x in xs)) == np.float32 else "float64")
+    return np.dtype("float32" if np.result_type(*(x.dtype for x in xs)) in (np.float16, np.float32) else "float64")
 
 
 def _cholesky_of(a: np.ndarray, on_error: str) -> np.ndarray:

@@ -11,7 +11,7 @@ from .values import Val, formula, val, working_dtype
 
 
 def _matrix_dtype(*xs: Val) -> np.dtype:
-    return np.dtype("float32" if np.result_type(*(x.dtype for x in xs)) == np.float32 else "float64")
+    return np.dtype("float32" if np.result_type(*(x.dtype for x in xs)) in (np.float16, np.float32) else "float64")
 
 
 def _each(core: list[int], function: Any, *inputs: Any) -> tuple[list[Any], tuple[int, ...], np.dtype]:

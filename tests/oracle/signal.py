@@ -10,7 +10,7 @@ from .values import Val, formula, val, working_dtype
 
 
 def _float_dtype(x: Val) -> np.dtype:
-    return np.dtype("float32" if x.dtype == np.float32 else "float64")
+    return np.dtype("float32" if x.dtype in (np.float16, np.float32) else "float64")
 
 
 def _pairs(z: np.ndarray, dtype: np.dtype) -> Val:

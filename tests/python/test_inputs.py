@@ -186,7 +186,7 @@ def test_no_numbers(given):
         identity("float64", 1)(given)
 
 
-@pytest.mark.parametrize("dtype", ["float16", "complex64", "complex128"])
+@pytest.mark.parametrize("dtype", ["complex64", "complex128"])
 def test_dtypes_to_come_say_so(dtype):
     with pytest.raises(NotImplementedError, match=dtype):
         identity("float64", 1)(np.ones(1, dtype))

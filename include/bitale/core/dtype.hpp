@@ -7,6 +7,8 @@
 #include <span>
 #include <string_view>
 
+#include "bitale/core/half.hpp"
+
 namespace bitale {
 
 // clang-format off
@@ -31,8 +33,11 @@ inline bool is_discrete(DType dtype) { return kind(dtype) <= DTypeKind::UInt; }
 inline bool is_integer(DType dtype) { return kind(dtype) == DTypeKind::Int || kind(dtype) == DTypeKind::UInt; }
 inline bool is_signed_int(DType dtype) { return kind(dtype) == DTypeKind::Int; }
 inline bool is_continuous(DType dtype) { return !is_discrete(dtype); }
-// Whether arrays of this dtype can be computed with today: all but float16 and the complex types.
+// Whether arrays of this dtype can be computed with today: all but the complex types.
 bool is_supported(DType dtype);
+// The dtype in which values of a dtype are computed with: float32 for float16, which is a format of memory, else
+// itself.
+inline DType computing_dtype(DType dtype) { return dtype == DType::Float16 ? DType::Float32 : dtype; }
 // NotImplementedError naming the dtype when it is declared but not yet supported.
 void require_supported(DType dtype);
 
@@ -55,6 +60,7 @@ template <> struct dtype_of<std::uint16_t> { static constexpr DType value = DTyp
 template <> struct dtype_of<std::uint32_t> { static constexpr DType value = DType::UInt32; };
 template <> struct dtype_of<unsigned long> { static constexpr DType value = DType::UInt64; };
 template <> struct dtype_of<unsigned long long> { static constexpr DType value = DType::UInt64; };
+template <> struct dtype_of<Half> { static constexpr DType value = DType::Float16; };
 template <> struct dtype_of<float> { static constexpr DType value = DType::Float32; };
 template <> struct dtype_of<double> { static constexpr DType value = DType::Float64; };
 // clang-format on
@@ -78,6 +84,7 @@ decltype(auto) visit_dtype(DType dtype, Visitor&& visitor) {
     case DType::UInt16: return visitor.template operator()<std::uint16_t>();
     case DType::UInt32: return visitor.template operator()<std::uint32_t>();
     case DType::UInt64: return visitor.template operator()<std::uint64_t>();
+    case DType::Float16: return visitor.template operator()<Half>();
     case DType::Float32: return visitor.template operator()<float>();
     default: break;
   }

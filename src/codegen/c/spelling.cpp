@@ -23,6 +23,7 @@ std::string_view value_type(DType dtype) {
     case DType::UInt16: return "uint16_t";
     case DType::UInt32: return "uint32_t";
     case DType::UInt64: return "uint64_t";
+    case DType::Float16: return "uint16_t";  // a format of memory: nothing is computed in it
     case DType::Float32: return "float";
     case DType::Float64: return "double";
     default: throw NotImplementedError(cat("C code for ", dtype_name(dtype)));
@@ -74,6 +75,8 @@ std::string constant_text(DType dtype, std::int64_t payload) {
   return visit_dtype(dtype, [&]<class T>() -> std::string {
     if constexpr (std::is_floating_point_v<T> || std::is_same_v<T, bool>)
       return {};
+    else if constexpr (is_half<T>)
+      return integer_text(std::uint16_t(payload));
     else
       return integer_text(T(payload));
   });

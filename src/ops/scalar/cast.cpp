@@ -45,6 +45,7 @@ const RegisterScalarOp records[] = {
     RegisterScalarOp(cast_record<std::uint16_t>("cast_uint16", "Cast{uint16}")),
     RegisterScalarOp(cast_record<std::uint32_t>("cast_uint32", "Cast{uint32}")),
     RegisterScalarOp(cast_record<std::uint64_t>("cast_uint64", "Cast{uint64}")),
+    RegisterScalarOp(cast_record<Half>("cast_float16", "Cast{float16}")),
     RegisterScalarOp(cast_record<float>("cast_float32", "Cast{float32}")),
     RegisterScalarOp(cast_record<double>("cast_float64", "Cast{float64}")),
 };
