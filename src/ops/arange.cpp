@@ -1,7 +1,9 @@
 #include "ops/arange.hpp"
 
+#include <algorithm>
 #include <cmath>
 
+#include "bitale/graph/range.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
@@ -147,6 +149,13 @@ Apply ARange::vectorize(const Apply& node, std::span<const Variable> batched) co
   if (common_batch_ndim(node, batched) != 0)
     throw NotImplementedError("ARange: vectorize over the bounds, which would give rows of different lengths");
   return make_node(batched);
+}
+
+Range ARange::range(const Apply&, int, InputRanges& inputs) const {
+  if (!is_discrete(dtype)) return {};  // rounding may go beyond stop
+  const Range start = inputs.of(0), stop = inputs.of(1), step = inputs.of(2);
+  return {step.is_positive() ? start.low : std::min(start.low, stop.low),
+          step.is_negative() ? start.high : std::max(start.high, stop.high)};
 }
 
 bool ARange::may_fold(const Apply& node) const {

@@ -24,6 +24,7 @@ class ARange final : public OpOf<ARange> {
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
   bool may_fold(const Apply& node) const override;
+  Range range(const Apply& node, int output, InputRanges& inputs) const override;
 };
 
 }  // namespace bitale

@@ -127,6 +127,8 @@ class StructureSearch {
     if (!as_tensor(v.type()) || is_complex(v.dtype())) return {};
     if (v.is_constant()) return v.ndim() < 2 ? Structure() : structure_of_values(*v.constant());
     Structure out;
+    if (const Dims& shape = v.static_shape(); shape.size() >= 2 && shape.back() == 1 && shape[shape.size() - 2] == 1)
+      out.add(Fact::Diagonal);  // a single element
     if (stated_)
       if (const auto found = stated_->find(v.node()); found != stated_->end()) out = found->second;
     if (graph_ && graph_->contains(v))

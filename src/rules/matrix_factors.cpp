@@ -1,5 +1,6 @@
 // Factors and eigenvalues of matrices whose structure gives them away: of diagonal matrices, and of products of
 // factors.
+#include "bitale/ops/debugging.hpp"
 #include "bitale/ops/ordered.hpp"
 #include "bitale/ops/search.hpp"
 #include "ops/from_attributes.hpp"
@@ -86,11 +87,12 @@ std::optional<Variables> singular_values_of_diagonal(FunctionGraph& graph, const
   if (node.output_count() == 1) return one(fit(neg(sort(neg(abs(*d)), last)), node.output()));
   const Variable places = argsort(neg(abs(*d)), last);
   const Variable sorted = take_along_axis(*d, places, last);
+  // LAPACK changes the signs of right vectors, too.
   const Variable vectors = vectors_along(places, node.output(0));
   const Variable signs = switch_(lt(sorted, 0), constant_like(-1, d->dtype()), constant_like(1, d->dtype()));
-  const auto u = fit(times_columns(vectors, signs), node.output(0));
+  const auto u = fit(vectors, node.output(0));
   const auto s = fit(abs(sorted), node.output(1));
-  const auto vt = fit(matrix_transpose(vectors), node.output(2));
+  const auto vt = fit(matrix_transpose(times_columns(vectors, signs)), node.output(2));
   if (!u || !s || !vt) return std::nullopt;
   return Variables{*u, *s, *vt};
 }
@@ -128,6 +130,18 @@ std::optional<Variables> lu_of_diagonal(FunctionGraph& graph, const Apply& node)
   const auto pivots = fit(cast(arange(length_of(*d, d->ndim() - 1)), DType::Int32), node.output(1));
   if (!factors || !pivots) return std::nullopt;
   return Variables{*factors, *pivots};
+}
+
+// Sylvester's equation with diagonal matrices is solved element by element.
+std::optional<Variables> sylvester_of_diagonal(FunctionGraph& graph, const Apply& node) {
+  const Variable &a = node.input(0), &b = node.input(1), &q = node.input(2);
+  if (!structure_of_square(graph, a).is(Fact::Diagonal) || !structure_of_square(graph, b).is(Fact::Diagonal))
+    return std::nullopt;
+  const Variable rows = diagonal_of(a), columns = diagonal_of(b);
+  const Variable sums = expand_dims(rows, rows.ndim()) + expand_dims(columns, columns.ndim() - 1);
+  const Variable checked =
+      check_and_raise(sums, {all(neq(sums, 0))}, "LinAlgError", "solve_sylvester: A and -B share an eigenvalue");
+  return one(fit(q / checked, node.output()));
 }
 
 // ---- one decomposition for all --------------------------------------------------------------------------------------
@@ -240,6 +254,11 @@ void declare_factors(Rules& rules) {
       .sample([] { return lu_factor(sample_indefinite_diagonal()).factors; })
       .sample([] { return lu_factor(sample_indefinite_diagonal()).pivots; })
       .sample([] { return lu_factor(sample_batch_of_diagonals()).factors; });
+  matrix_rule(rules, "sylvester_of_diagonal", {"SolveSylvester"}, sylvester_of_diagonal)
+      .doc("Sylvester's equation with diagonal matrices is a division.")
+      .tags(canonicalize, stabilize, structural, "solve_sylvester_of_diag")
+      .differs_at(not_finite)
+      .sample([] { return solve_sylvester(sample_diagonal(), sample_diagonal(), sample_matrix()); });
   matrix_rule(rules, "values_of_decomposition", {"SVD", "Eigvalsh"}, values_of_decomposition)
       .doc("Singular values or eigenvalues are taken from a decomposition of the matrix that gives vectors, too.")
       .tags(canonicalize, stabilize, specialize, structural, "svd_uv_merge")

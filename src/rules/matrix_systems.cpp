@@ -228,7 +228,8 @@ void declare_systems(Rules& rules) {
       .sample([=] { return inverse(qr(sample_regular(sample_matrix()))[0]); });
   matrix_rule(rules, "system_of_diagonal", {"Solve", "SolveTriangular"}, system_of_diagonal)
       .doc("A system with a diagonal matrix is a division.")
-      .tags(specialize, structural, "diagonal_solve_to_division", "inv_of_diag_to_diag_reciprocal")
+      .tags(specialize, structural, "diagonal_solve_to_division", "scalar_solve_to_division",
+            "inv_of_diag_to_diag_reciprocal")
       .differs_at(not_finite)
       .sample([] { return solve(diag(sample_vector() + 3.0), sample_vector()); })
       .sample([] { return solve(diag(sample_vector() - 0.3), sample_vector(), {.on_error = OnError::Nan}); })

@@ -447,3 +447,67 @@ def test_statements_are_checked_by_the_interpreter_of_a_graph_as_built(facts, va
     np.testing.assert_array_equal(f(np.full((2, 2), np.nan)), np.full((2, 2), np.nan))
     with pytest.raises(ValueError, match="was stated to be .*, and its value is not"):
         f(value)
+
+
+def test_kronecker_products_are_solved_by_their_factors():
+    a, b, y = pt.tensor("a", shape=(2, 2)), pt.tensor("b", shape=(3, 3)), pt.vector("y")
+    values = [square(1, 2) + 3 * np.eye(2), square(2, 3) - 3 * np.eye(3), vector(n=6)]
+    whole = np.kron(*values[:2])
+    for x, value in [(pt.linalg.kron(a, b), whole), (pt.linalg.block_diag(b, a), None)]:
+        if value is None:
+            value = np.zeros((5, 5))
+            value[:3, :3], value[3:, 3:] = values[1], values[0]
+        right = values[2][: len(value)]
+        f = bt.function(
+            [a, b, y],
+            [pt.linalg.solve(x, y), pt.linalg.inv(x), pt.linalg.det(x), *pt.linalg.slogdet(x)],
+            on_unused_input="ignore",
+        )
+        got = f(*values[:2], right)
+        expected = [np.linalg.solve(value, right), np.linalg.inv(value), np.linalg.det(value), *np.linalg.slogdet(value)]
+        for ours, theirs in zip(got, expected):
+            np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)
+        assert "Reshape" not in op_names(bt.function([a, b], pt.linalg.det(x)))
+        assert "Join" not in op_names(bt.function([a, b], pt.linalg.det(x)))
+
+
+def test_one_lu_factorization_for_all_that_need_one():
+    a, b, c = pt.matrix("a"), pt.vector("b"), pt.vector("c")
+    cost = pt.linalg.solve(a, b) @ c + pt.linalg.slogdet(a)[1]
+    f = bt.function([a, b, c], [cost, *bt.grad(cost, [a, b, c])])
+    assert factorizations(f) == ["LUFactor"]
+    value, inverse = square(3) + 4 * np.eye(N), np.linalg.inv(square(3) + 4 * np.eye(N))
+    u, v = vector(1), vector(2)
+    got = f(value, u, v)
+    expected = [
+        v @ inverse @ u + np.linalg.slogdet(value)[1],
+        -np.outer(inverse.T @ v, inverse @ u) + inverse.T,
+        inverse.T @ v,
+        inverse @ u,
+    ]
+    for ours, theirs in zip(got, expected):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)
+
+
+def test_a_trace_of_a_product_needs_no_product():
+    x, y = pt.matrix("x"), pt.matrix("y")
+    left, right = np.arange(12.0).reshape(3, 4), np.arange(8.0).reshape(4, 2)
+    f = bt.function([x, y], pt.trace(x @ y))
+    assert "Dot" not in op_names(f)
+    np.testing.assert_allclose(f(left, right), np.trace(left @ right), rtol=1e-14)
+
+
+def test_products_with_known_matrices():
+    x, d = pt.tensor("x", shape=(3, 3)), pt.vector("d")
+    value, diagonal = square(4, 3), vector(n=3)
+    q = pt.linalg.qr(x)[0]
+    for expression, expected in [
+        (pt.diag(d) @ x, np.diag(diagonal) @ value),
+        (x @ pt.diag(d), value @ np.diag(diagonal)),
+        (pt.diag(d) @ d, diagonal**2),
+        (q @ q.T @ x, value),
+        (assume(x + x.T, symmetric=True).T, value + value.T),
+    ]:
+        f = bt.function([x, d], expression, on_unused_input="ignore")
+        np.testing.assert_allclose(f(value, diagonal), expected, rtol=1e-12)
+        assert "Dot" not in op_names(f)

@@ -1,0 +1,257 @@
+// Kronecker products and block-diagonal matrices: systems, determinants, inverses and factors of them are made of those
+// of their parts. Both are expressions over products, shapes and joins, and recognized as such.
+#include "bitale/ops/contraction.hpp"
+#include "ops/dimshuffle.hpp"
+#include "ops/join.hpp"
+#include "ops/lengths.hpp"
+#include "ops/range.hpp"
+#include "ops/reshape.hpp"
+#include "rules/matrices.hpp"
+
+namespace bitale::rewriting {
+
+namespace {
+
+// ---- what they look like --------------------------------------------------------------------------------------------
+
+struct Kronecker {
+  Variable left, right;
+};
+
+// x without its dimensions `axes` of length 1; what they were added to, where they are new.
+Variable without_axes(const Variable& x, const std::vector<int>& axes) {
+  const auto* op = op_as<DimShuffle>(x);
+  if (op && op->keeps_order() && op->dropped().empty() && op->inserted() == axes) return x.owner().input(0);
+  return squeeze(x, Axes{axes});
+}
+
+// (x[:, None, :, None] * y[None, :, None, :]).reshape(...) of two square matrices.
+std::optional<Kronecker> as_kronecker(FunctionGraph& graph, const Variable& v) {
+  if (v.ndim() != 2 || !op_as<Reshape>(v)) return std::nullopt;
+  const Variable product = v.owner().input(0);
+  if (product.ndim() != 4 || !is_elemwise(product, "mul")) return std::nullopt;
+  const auto is_new = [](const Variable& x, int axis) { return x.tensor().broadcasts(axis); };
+  const auto [first, second] = std::pair(product.owner().input(0), product.owner().input(1));
+  for (const auto& [x, y] : {std::pair(first, second), std::pair(second, first)}) {
+    if (!is_new(x, 1) || !is_new(x, 3) || !is_new(y, 0) || !is_new(y, 2)) continue;
+    if (!is_same_length(length_of(v, 0), lengths::mul(length_of(x, 0), length_of(y, 1)))) return std::nullopt;
+    const Kronecker out{without_axes(x, {1, 3}), without_axes(y, {0, 2})};
+    if (!is_square(graph, out.left) || !is_square(graph, out.right)) return std::nullopt;
+    return out;
+  }
+  return std::nullopt;
+}
+
+bool is_zero(const Variable& v) { return range_of(v).is_always(0); }
+
+// Square matrices along the diagonal of one that is square itself: rows of parts of which one is not 0, each of them
+// right below the one before.
+std::optional<Variables> as_blocks(FunctionGraph& graph, const Variable& v) {
+  const auto* rows = op_as<Join>(v);
+  if (!rows || v.ndim() < 2 || rows->axis != v.ndim() - 2) return std::nullopt;
+  const int last = v.ndim() - 1;
+  Variables blocks;
+  Variable before = int64_constant(0);
+  for (auto& row : v.owner().inputs()) {
+    const auto* parts = op_as<Join>(row);
+    if (!parts || parts->axis != last) return std::nullopt;
+    Variable block, left = int64_constant(0);
+    for (auto& part : row.owner().inputs()) {
+      if (is_zero(part)) {
+        if (!block) left = lengths::add(left, length_of(part, last));
+      } else if (block) {
+        return std::nullopt;
+      } else {
+        block = part;
+      }
+    }
+    if (!block || !is_square(graph, block) || !is_same_length(left, before)) return std::nullopt;
+    before = lengths::add(before, length_of(block, last));
+    blocks.push_back(block);
+  }
+  return blocks.size() > 1 ? std::optional(blocks) : std::nullopt;
+}
+
+// ---- determinants ---------------------------------------------------------------------------------------------------
+
+std::optional<Variables> fitted_determinant(const Apply& node, const Variable& first, const Variable& second = {}) {
+  const auto a = fit(first, node.output(0));
+  if (!second) return one(a);
+  const auto b = fit(second, node.output(1));
+  if (!a || !b) return std::nullopt;
+  return Variables{*a, *b};
+}
+
+std::optional<Variables> determinant_of_kronecker(FunctionGraph& graph, const Apply& node) {
+  const auto parts = as_kronecker(graph, node.input(0));
+  if (!parts) return std::nullopt;
+  const auto& [x, y] = *parts;
+  const DType dtype = node.output(0).dtype();
+  const Variable of_x = cast(length_of(y, 0), dtype), of_y = cast(length_of(x, 0), dtype);
+  if (node.output_count() == 1) return fitted_determinant(node, pow(det(x), of_x) * pow(det(y), of_y));
+  const auto first = slogdet(x), second = slogdet(y);
+  return fitted_determinant(node, pow(first.sign, of_x) * pow(second.sign, of_y),
+                            first.logabsdet * of_x + second.logabsdet * of_y);
+}
+
+std::optional<Variables> determinant_of_blocks(FunctionGraph& graph, const Apply& node) {
+  const auto blocks = as_blocks(graph, node.input(0));
+  if (!blocks) return std::nullopt;
+  Variable first, second;
+  for (auto& block : *blocks) {
+    if (node.output_count() == 1) {
+      first = first ? first * det(block) : det(block);
+      continue;
+    }
+    const auto [sign, logarithm] = slogdet(block);
+    first = first ? first * sign : sign;
+    second = second ? second + logarithm : logarithm;
+  }
+  return fitted_determinant(node, first, second);
+}
+
+// ---- systems --------------------------------------------------------------------------------------------------------
+
+// (A kron B) x = b, where the elements of x are the rows of X: A X B^T = b.
+std::optional<Variables> system_of_kronecker(FunctionGraph& graph, const Apply& node) {
+  const auto system = as_system(node.output());
+  if (!system) return std::nullopt;
+  const auto parts = as_kronecker(graph, system->a);
+  if (!parts || system->b.ndim() != system->b_ndim) return std::nullopt;
+  const auto& [x, y] = *parts;
+  const SolveOptions options{.transposed = system->trans, .b_ndim = 2, .on_error = system->on_error};
+  if (system->b_ndim == 2 && structure_of(graph, system->b).is_identity()) {
+    const auto inverse = [&](const Variable& of) {
+      return solve(of, eye(length_of(of, 0), {}, 0, node.output().dtype()), options);
+    };
+    return one(fit(kron(inverse(x), inverse(y)), node.output()));
+  }
+  const Variable m = length_of(x, 0), n = length_of(y, 0);
+  const Variable k = system->b_ndim == 1 ? int64_constant(1) : length_of(system->b, 1);
+  const Variable half = solve(x, reshape(system->b, Operands{m, lengths::mul(n, k)}), options);
+  const Variable turned = dimshuffle(reshape(half, Operands{m, n, k}), {1, 0, 2});
+  const Variable whole = solve(y, reshape(turned, Operands{n, lengths::mul(m, k)}), options);
+  const Variable back = dimshuffle(reshape(whole, Operands{n, m, k}), {1, 0, 2});
+  const Variable rows = lengths::mul(m, n);
+  return one(
+      fit(system->b_ndim == 1 ? reshape(back, Operands{rows}) : reshape(back, Operands{rows, k}), node.output()));
+}
+
+std::optional<Variables> system_of_blocks(FunctionGraph& graph, const Apply& node) {
+  const auto system = as_system(node.output());
+  if (!system) return std::nullopt;
+  const auto blocks = as_blocks(graph, system->a);
+  const int batch = system->a.ndim() - 2;
+  if (!blocks || system->b.ndim() != batch + system->b_ndim) return std::nullopt;
+  Variables solutions;
+  Variable before = int64_constant(0);
+  const bool is_inverse = system->b_ndim == 2 && structure_of(graph, system->b).is_identity();
+  for (auto& block : *blocks) {
+    System part = *system;
+    part.a = block;
+    const Variable rows = length_of(block, batch), after = lengths::add(before, rows);
+    std::vector<IndexItem> items(std::size_t(batch), IndexItem(Slice{}));
+    items.push_back(IndexItem(Slice{.start = Operand(before), .stop = Operand(after), .step = {}}));
+    part.b = is_inverse ? eye(rows, {}, 0, node.output().dtype()) : subtensor(system->b, items);
+    solutions.push_back(solution(part));
+    before = after;
+  }
+  return one(
+      fit(is_inverse ? block_diag(Operands(solutions)) : concatenate(Operands(solutions), batch), node.output()));
+}
+
+// ---- factors --------------------------------------------------------------------------------------------------------
+
+std::optional<Variables> cholesky_of_blocks(FunctionGraph& graph, const Apply& node) {
+  const auto factor = as_cholesky(node.output());
+  if (!factor) return std::nullopt;
+  const auto of = [&](const Variable& a) { return cholesky(a, factor->lower, factor->on_error); };
+  if (const auto parts = as_kronecker(graph, factor->of)) {
+    // Both may be negative definite.
+    const auto is_definite = [&](const Variable& a) { return structure_of(graph, a).is(Fact::PositiveDefinite); };
+    if (factor->on_error == OnError::Nan || (!is_definite(parts->left) && !is_definite(parts->right)))
+      return std::nullopt;
+    return one(fit(kron(of(parts->left), of(parts->right)), node.output()));
+  }
+  const auto blocks = as_blocks(graph, factor->of);
+  if (!blocks || factor->on_error == OnError::Nan) return std::nullopt;
+  Variables factors;
+  for (auto& block : *blocks) factors.push_back(of(block));
+  return one(fit(block_diag(Operands(factors)), node.output()));
+}
+
+// ---- declarations ---------------------------------------------------------------------------------------------------
+
+Variable sample_block() { return sample_regular(sample_leaf(DType::Float64, {2, 2})); }
+Variable sample_definite_block() { return sample_definite(sample_leaf(DType::Float64, {2, 2})); }
+Variable sample_kronecker() { return kron(sample_block(), sample_regular(sample_leaf(DType::Float64, {3, 3}))); }
+Variable sample_blocks() {
+  return block_diag(Operands{sample_block(), sample_regular(sample_leaf(DType::Float64, {3, 3})), sample_block()});
+}
+Variable sample_batch_of_blocks() {
+  const Variable x = sample_regular(sample_leaf(DType::Float64, {2, 2, 2}));
+  return block_diag(Operands{x, x});
+}
+
+void declare_blocks(Rules& rules) {
+  const std::vector<std::string> determinants{"Det", "SLogDet"};
+  matrix_rule(rules, "determinant_of_kronecker", determinants, determinant_of_kronecker)
+      .doc("The determinant of a Kronecker product is made of powers of its factors' determinants.")
+      .tags(canonicalize, structural, "det_of_kronecker")
+      .depth(3)
+      .differs_at(not_finite)
+      .sample([] { return det(sample_kronecker()); })
+      .sample([] { return slogdet(sample_kronecker()).logabsdet; })
+      .sample([] { return slogdet(sample_kronecker()).sign; });
+  matrix_rule(rules, "determinant_of_blocks", determinants, determinant_of_blocks)
+      .doc("The determinant of a block-diagonal matrix is the product of those of its blocks.")
+      .tags(canonicalize, structural, "det_of_blockdiag")
+      .depth(3)
+      .differs_at(not_finite)
+      .sample([] { return det(sample_blocks()); })
+      .sample([] { return slogdet(sample_blocks()).logabsdet; })
+      .sample([] { return slogdet(sample_batch_of_blocks()).logabsdet; });
+  matrix_rule(rules, "system_of_kronecker", {"Solve"}, system_of_kronecker)
+      .doc("A system with a Kronecker product is solved factor by factor; its inverse is that of the inverses.")
+      .tags(canonicalize, structural, "lift_linalg_of_expanded_matrices")
+      .depth(3)
+      .differs_at(not_finite)
+      .sample([] { return solve(sample_kronecker(), sample_leaf(DType::Float64, {6})); })
+      .sample([] {
+        return solve(sample_kronecker(), sample_leaf(DType::Float64, {6, any_length}));
+      })
+      .sample([] {
+        return solve(sample_kronecker(), sample_leaf(DType::Float64, {6, 2}), {.transposed = true});
+      })
+      .sample([] { return inv(sample_kronecker()); });
+  matrix_rule(rules, "system_of_blocks", {"Solve"}, system_of_blocks)
+      .doc("A system with a block-diagonal matrix is solved block by block.")
+      .tags(canonicalize, structural, "block_diag_solve_to_block_diag_solves")
+      .depth(3)
+      .differs_at(not_finite)
+      .sample([] { return solve(sample_blocks(), sample_leaf(DType::Float64, {7})); })
+      .sample([] {
+        return solve(sample_blocks(), sample_leaf(DType::Float64, {7, 2}), {.transposed = true});
+      })
+      .sample([] {
+        return solve(sample_batch_of_blocks(), sample_leaf(DType::Float64, {2, 4, 3}), {.b_ndim = 2});
+      })
+      .sample([] { return inv(sample_blocks()); });
+  matrix_rule(rules, "cholesky_of_blocks", {"Cholesky"}, cholesky_of_blocks)
+      .doc(
+          "The Cholesky factor of a block-diagonal matrix, or of a Kronecker product of which one factor is known to "
+          "be positive definite, is made of those of its parts.")
+      .tags(canonicalize, structural)
+      .depth(3)
+      .differs_at(not_finite)
+      .sample([] { return cholesky(kron(sample_definite_block(), sample_definite_block())); })
+      .sample([] {
+        return cholesky(block_diag(Operands{sample_definite_block(), sample_definite_block()}), false);
+      });
+}
+
+const RegisterRules register_blocks("matrix blocks", declare_blocks);
+
+}  // namespace
+
+}  // namespace bitale::rewriting

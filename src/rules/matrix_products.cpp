@@ -1,0 +1,120 @@
+// Products of matrices with known structure, and what is read of products.
+#include <algorithm>
+
+#include "ops/advanced_subtensor.hpp"
+#include "ops/lengths.hpp"
+#include "ops/range.hpp"
+#include "rules/matrices.hpp"
+
+namespace bitale::rewriting {
+
+namespace {
+
+const Root products = Root::op({"Dot", "BatchedDot"});
+
+// Q Q^T, and P A where P is the identity.
+std::optional<Variables> product_of_orthogonal(FunctionGraph& graph, const Apply& node) {
+  const Variable &x = node.input(0), &y = node.input(1);
+  if (x.ndim() >= 2 && structure_of(graph, x).is_identity()) return one(fit(y, node.output()));
+  if (y.ndim() >= 2 && structure_of(graph, y).is_identity()) return one(fit(x, node.output()));
+  if (x.ndim() < 2 || y.ndim() < 2 || !are_transposes(x, y) || !structure_of(graph, x).is(Fact::Orthogonal))
+    return std::nullopt;
+  // nan where x is
+  const Variable unit = eye(length_of(x, x.ndim() - 1), {}, 0, x.dtype());
+  return one(fit(unit + x * constant_like(0, x.dtype()), node.output()));
+}
+
+std::optional<Variables> product_with_diagonal(FunctionGraph& graph, const Apply& node) {
+  const Variable &x = node.input(0), &y = node.input(1);
+  if (x.ndim() >= 2 && structure_of(graph, x).is(Fact::Diagonal)) {
+    const Variable d = diagonal_of(x);
+    return one(fit(y.ndim() == 1 ? d * y : expand_dims(d, d.ndim()) * y, node.output()));
+  }
+  if (y.ndim() < 2 || !structure_of(graph, y).is(Fact::Diagonal)) return std::nullopt;
+  const Variable d = diagonal_of(y);
+  return one(fit(x.ndim() == 1 ? x * d : x * expand_dims(d, d.ndim() - 1), node.output()));
+}
+
+std::optional<Variables> transpose_of_symmetric(FunctionGraph& graph, const Apply& node) {
+  const auto x = transposed_matrix(node.output());
+  return x && structure_of(graph, *x).is(Fact::Symmetric) ? one(fit(*x, node.output())) : std::nullopt;
+}
+
+// Whether a node alone reads the variable's elements; others may read its lengths.
+bool is_read_once(const FunctionGraph& graph, const Variable& v) {
+  const auto clients = graph.clients(v);
+  return std::count_if(clients.begin(), clients.end(),
+                       [](const Client& client) { return !client.node || client.node->op->name() != "Shape_i"; }) == 1;
+}
+
+// The diagonal of x y is the sum of x o y^T along the rows.
+std::optional<Variables> diagonal_of_product(FunctionGraph& graph, const Apply& node) {
+  const Variable& product = node.input(0);
+  const int rank = product.ndim();
+  const auto* op = op_as<AdvancedSubtensor>(node.output());
+  if (!is_product(product) || rank < 2 || op->axes != std::vector<int>{rank - 2, rank - 1}) return std::nullopt;
+  const Variable &rows = node.input(1), &columns = node.input(2);
+  if (!rows.same_as(columns) || rows.ndim() != 1 || !is_read_once(graph, product)) return std::nullopt;
+  const Variable x = product.owner().input(0), y = product.owner().input(1);
+  if (x.ndim() != rank || y.ndim() != rank || !(range_of(rows).low >= 0)) return std::nullopt;
+  const Axes along{{rank - 1}};
+  const Variable out = is_square(graph, product)
+                           ? take(sum(x * matrix_transpose(y), along), rows, rank - 2)
+                           : sum(take(x, rows, rank - 2) * matrix_transpose(take(y, rows, rank - 1)), along);
+  return one(fit(out, node.output()));
+}
+
+void declare_products(Rules& rules) {
+  rules.function("product_of_orthogonal", products, product_of_orthogonal)
+      .doc("Q @ Q.T of an orthogonal matrix is the identity, and a product with the identity the other factor.")
+      .tags(canonicalize, stabilize, structural, "orthogonal_dot_transpose_to_eye")
+      .differs_at(not_finite)
+      .sample([] {
+        const Variable q = qr(sample_regular(sample_matrix()))[0];
+        return dot(q, transpose(q));
+      })
+      .sample([] {
+        const Variable q = qr(sample_regular(sample_batch()))[0];
+        return matmul(matrix_transpose(q), q);
+      })
+      .sample([] {
+        const Variable x = sample_leaf(DType::Float64, {3, 3});
+        return dot(eye(Operand(3), {}, 0, DType::Float64), x);
+      });
+  rules.function("product_with_diagonal", products, product_with_diagonal)
+      .doc("A product with a diagonal matrix scales the rows or columns of the other factor.")
+      .tags(canonicalize, stabilize, structural)
+      .differs_at(not_finite)
+      .sample([] { return dot(diag(sample_vector()), sample_matrix()); })
+      .sample([] { return dot(sample_matrix(), diag(sample_vector())); })
+      .sample([] { return dot(diag(sample_vector()), sample_vector()); })
+      .sample([] { return dot(sample_vector(), diag(sample_vector())); });
+  rules.function("transpose_of_symmetric", Root::op({"DimShuffle"}), transpose_of_symmetric)
+      .doc("A symmetric matrix is its own transpose.")
+      .tags(canonicalize, stabilize, specialize, structural, "useless_symmetric_transpose")
+      .differs_at(not_finite)
+      .sample([] { return transpose(sample_definite(sample_matrix())); })
+      .sample([] { return exp(matrix_transpose(sample_definite(sample_batch()))); });
+  rules.function("diagonal_of_product", Root::op({"AdvancedSubtensor"}), diagonal_of_product)
+      .doc("The diagonal of a product of matrices, and so its trace, is computed without the product.")
+      .tags(canonicalize, specialize, structural)
+      .with_input(products)
+      .differs_at(not_finite)
+      .sample([] {
+        const Variable x = sample_matrix();
+        return trace(dot(x, transpose(x)));
+      })
+      .sample([] {
+        return trace(dot(sample_leaf(DType::Float64, {3, any_length}), sample_leaf(DType::Float64, {any_length, 2})));
+      })
+      .sample([] {
+        return diagonal(matmul(sample_leaf(DType::Float64, {2, 3, 2}), sample_leaf(DType::Float64, {2, 2, 3})), 0, 1,
+                        2);
+      });
+}
+
+const RegisterRules register_products("matrix products", declare_products);
+
+}  // namespace
+
+}  // namespace bitale::rewriting
