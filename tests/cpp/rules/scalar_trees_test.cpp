@@ -130,7 +130,9 @@ test::Case random_tree(std::uint64_t seed) {
     tree.values.push_back(values_of(random, dtype));
     pool.push_back(tree.inputs.back());
   }
-  const std::vector<const ScalarOp*> all = scalar_ops();
+  std::vector<const ScalarOp*> all = scalar_ops();
+  // The bounds of what rounding changes are known of float32 and float64; tests/fuzz has graphs of float16.
+  std::erase_if(all, [](const ScalarOp* op) { return op->name == "cast_float16"; });
   const std::size_t steps = 2 + random.below(10);
   const auto operand = [&]() -> Variable {
     if (random.chance(0.2)) return random_constant(random);
