@@ -25,6 +25,7 @@
 #include "numpy_bridge.hpp"
 #include "opaque.hpp"
 #include "ops/registry.hpp"
+#include "ops/scalar_op.hpp"
 #include "python_op.hpp"
 #include "values.hpp"
 
@@ -217,8 +218,20 @@ nb::object op_attribute(nb::handle self, const std::string& name) {
   throw nb::attribute_error(cat("op ", nb::type_name(self.type()).c_str(), " has no attribute ", name).c_str());
 }
 
+// Whether it is the function of bitale.tensor that applies the elementwise op. PyTensor's functions are ops: rewrites
+// ask whether node.op == pt.exp.
+bool is_function_of(const Op& op, nb::handle object) {
+  if (!op.elementwise() || !PyCallable_Check(object.ptr())) return false;
+  const std::string name(op.elementwise()->name);
+  const nb::module_ tensor = nb::module_::import_("bitale.tensor");
+  for (const std::string& each : {name, name + "_"})  // and_
+    if (nb::getattr(tensor, each.c_str(), nb::none()).is(object)) return true;
+  return false;
+}
+
 bool ops_equal(nb::handle self, nb::handle other) {
   const auto *a = instance_of<OpObject>(self), *b = instance_of<OpObject>(other);
+  if (a && !b && a->op) return is_function_of(*a->op, other);
   if (!a || !b) return false;
   if (a->op || b->op) return a->op && b->op && a->op->equals(*b->op);
   return python_ops_equal(self, other);
@@ -507,7 +520,7 @@ void bind_op(nb::module_& m) {
           },
           "fgraph"_a.none(), "node"_a, "Whether a node of constants may be computed when a function is compiled.")
       .def("__getattr__", op_attribute, nb::sig("def __getattr__(self, name: str, /) -> typing.Any"))
-      .def("__eq__", ops_equal, nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def("__eq__", ops_equal, nb::arg().none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__hash__",
            [](nb::handle self) {
              const auto& known = op_object(self);

@@ -260,7 +260,7 @@ void bind_types(nb::module_& m) {
       .def(
           "is_super", [](const Type& self, const Type& other) { return self->is_super(*other); }, "other"_a,
           "Whether every value of `other` is a value of this type.")
-      .def("__eq__", types_equal, nb::sig("def __eq__(self, other: object, /) -> bool"))
+      .def("__eq__", types_equal, nb::arg().none(), nb::sig("def __eq__(self, other: object, /) -> bool"))
       .def("__hash__",
            [](nb::handle self) -> Py_ssize_t {
              const TypeObject& object = type_object(self);

@@ -245,7 +245,7 @@ Apply CAReduce::make_node(std::span<const Variable> inputs) const {
   const bool logical = kind.combiner == Combiner::bit_and || kind.combiner == Combiner::bit_or;
   if (logical && x.dtype() != DType::Bool)
     throw TypeError(cat(kind.name, ": expected bool, got ", dtype_name(x.dtype())));
-  if (kind.widens && !dtype) throw InternalError(cat(kind.name, ": no output dtype given"));
+  if (kind.widens && !dtype) return make_ref<CAReduce>(kind, axes, accumulated_dtype(x.dtype()))->make_node(inputs);
   if (dtype && is_discrete(*dtype) && !is_discrete(x.dtype()))
     throw TypeError(cat(kind.name, ": can't reduce ", dtype_name(x.dtype()), " in dtype ", dtype_name(*dtype),
                         ": precision would be lost"));

@@ -259,3 +259,48 @@ def test_iteration_over_known_lengths():
     assert a.ndim == b.ndim == 0
     n, m = pt.dmatrix("x").shape
     assert n.dtype == "int64"
+
+
+def test_classes_of_ops():
+    from bitale.tensor.basic import ARange, Join, MakeVector
+    from bitale.tensor.elemwise import CAReduce, DimShuffle, Elemwise
+    from bitale.tensor.math import Argmax, Dot, Max, Min, Prod, Sum
+    from bitale.tensor.shape import Reshape, Shape_i
+    from bitale.tensor.subtensor import IncSubtensor, Subtensor
+
+    x = pt.dmatrix("x")
+    cases = [
+        (Elemwise(pt.exp), pt.exp(x)),
+        (Elemwise("exp"), pt.exp(x)),
+        (Sum(axis=0), pt.sum(x, axis=0)),
+        (Sum(), pt.sum(x)),
+        (Prod(0), pt.prod(x, axis=0)),
+        (Max(1), pt.max(x, axis=1)),
+        (Min(), pt.min(x)),
+        (Argmax(1), pt.argmax(x, axis=1)),
+        (DimShuffle(input_ndim=2, new_order=(1, "x", 0)), x.dimshuffle(1, "x", 0)),
+    ]
+    for op, expected in cases:
+        assert bt.graph.equal_computations([op(x)], [expected])
+        assert isinstance(expected.owner.op, type(op)) and type(op(x).owner.op) is type(op)
+        assert pickle.loads(pickle.dumps(op)) == op
+    length = bt.function([x], x.shape[1]).maker.fgraph.outputs[0]
+    assert isinstance(length.owner.op, Shape_i) and length.owner.op == Shape_i(1)
+    total = x.sum(axis=0).owner.op
+    assert isinstance(total, Sum) and isinstance(total, CAReduce) and not isinstance(total, (Max, Elemwise))
+    assert isinstance(x[1:].owner.op, Subtensor) and isinstance(pt.set_subtensor(x[0], 1.0).owner.op, IncSubtensor)
+    assert isinstance((x @ x).owner.op, Dot) and isinstance(pt.concatenate([x, x]).owner.op, Join)
+    assert isinstance(pt.stack([x[0, 0], x[1, 1]]).owner.op, (MakeVector, Join)) and isinstance(x.reshape((-1,)).owner.op, Reshape)
+    assert isinstance(pt.arange(x.shape[0]).owner.op, ARange)
+    with pytest.raises(TypeError, match="made by functions"):
+        Subtensor()
+    with pytest.raises(ValueError, match="counts axes from the front"):
+        Sum(axis=-1)
+
+
+def test_an_op_equals_the_function_that_applies_it():
+    x = pt.dvector("x")
+    op = pt.exp(x).owner.op
+    assert op == pt.exp and pt.exp == op and op != pt.log and op in (pt.log, pt.exp)
+    assert pt.isnan(x).owner.op == pt.isnan and (pt.ivector() & 1).owner.op == pt.and_ and (x + x).owner.op == pt.add
+    assert op != len and op != None and op != "exp" and x.type != None  # noqa: E711

@@ -3,7 +3,7 @@
 import math as _math
 
 # PyTensor's places first: some have the name of a function, which comes after and is what bitale.tensor means by it.
-from bitale.tensor import basic, einsum, elemwise, math, pad, reshape, shape, sort, subtensor
+from bitale.tensor import basic, einsum, elemwise, math, op_classes, pad, reshape, shape, sort, subtensor
 
 from bitale._core import *
 from bitale._core import NotScalarConstantError, ShapeError

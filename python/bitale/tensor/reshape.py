@@ -1,12 +1,5 @@
 """PyTensor's place for some names of bitale.tensor: `from bitale.tensor.reshape import NAME` finds any of them."""
 
-from typing import Any
+from bitale.tensor.places import finder
 
-
-def __getattr__(name: str) -> Any:
-    import bitale.tensor
-
-    try:
-        return vars(bitale.tensor)[name]
-    except KeyError:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None
+__getattr__ = finder(__name__)

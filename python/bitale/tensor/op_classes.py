@@ -1,0 +1,174 @@
+"""The classes of ops: `isinstance(node.op, Elemwise)` asks for one, and `Sum(axis=0)(x)` makes and applies an op. Sums and
+other reductions are ops of one class, CAReduce; classes such as Sum tell them apart. Each module of PyTensor that has such a
+class finds it here."""
+
+from __future__ import annotations
+
+import typing
+from collections.abc import Callable, Sequence
+
+from bitale import _core
+from bitale._core import Op
+
+__all__ = [
+    "AdvancedIncSubtensor",
+    "AdvancedSubtensor",
+    "All",
+    "Alloc",
+    "Any",
+    "ARange",
+    "Argmax",
+    "BatchedDot",
+    "Blockwise",
+    "CAReduce",
+    "CumOp",
+    "DimShuffle",
+    "Dot",
+    "Elemwise",
+    "IncSubtensor",
+    "Join",
+    "MakeVector",
+    "Max",
+    "Min",
+    "Prod",
+    "Reshape",
+    "Shape",
+    "Shape_i",
+    "SortOp",
+    "SpecifyShape",
+    "Subtensor",
+    "Sum",
+]
+
+_flag, _integer, _text, _dtype, _integers = 0, 1, 3, 4, 5  # how _core.op_of_stored numbers kinds of attributes
+
+
+class _OfTheLibrary(Op):
+    __slots__ = ()
+    _is_of_the_library = True
+
+    def __init__(self, *args: typing.Any, **kwargs: typing.Any) -> None:
+        """Nothing: what __new__ returns is complete."""
+
+
+def _op(name: str, *attributes: tuple[str, int, typing.Any]) -> typing.Any:
+    return _core.op_of_stored(name, tuple(each for each in attributes if each[2] is not None))
+
+
+def _new(doc: str, make: Callable[..., typing.Any] | None) -> dict[str, typing.Any]:
+    def __new__(cls: typing.Any, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        if make is None:
+            raise TypeError(f"{cls.__name__}: ops of this class are made by functions of bitale.tensor")
+        return make(*args, **kwargs)
+
+    return {"__new__": __new__, "__doc__": doc, "__slots__": (), "__module__": "bitale.tensor.op_classes"}
+
+
+def _class(name: str, doc: str, make: Callable[..., typing.Any] | None = None) -> typing.Any:
+    made = type(Op)(name, (_OfTheLibrary,), _new(doc, make))
+    _core.set_class_of_ops(name, made)
+    return made
+
+
+def _name_of_function(scalar_op: typing.Any) -> str:
+    if isinstance(scalar_op, str):
+        return scalar_op
+    name: str = getattr(scalar_op, "__name__", "")
+    if not name:
+        raise TypeError(f"Elemwise: expected an elementwise function or its name, got {scalar_op!r}")
+    return name.removesuffix("_")
+
+
+def _elemwise(scalar_op: typing.Any, inplace_pattern: typing.Any = None, name: str | None = None) -> typing.Any:
+    return _op("Elemwise", ("scalar_op", _text, _name_of_function(scalar_op)))
+
+
+def _order(new_order: Sequence[typing.Any]) -> tuple[int, ...]:
+    return tuple(-1 if each == "x" else each for each in new_order)
+
+
+def _dimshuffle(*, input_ndim: int, new_order: Sequence[typing.Any]) -> typing.Any:
+    return _op("DimShuffle", ("input_ndim", _integer, input_ndim), ("new_order", _integers, _order(new_order)))
+
+
+Elemwise = _class("Elemwise", "Applies a function of scalars to each element: Elemwise(pt.exp), Elemwise(\"exp\").", _elemwise)
+DimShuffle = _class("DimShuffle", "Permutes dimensions, adds new ones (\"x\") and drops others, of length 1.", _dimshuffle)
+CAReduce = _class("CAReduce", "Reduces elements along axes; see Sum, Prod, Max, Min, All and Any.")
+Argmax = _class("Argmax", "The position of the largest element.", lambda axis=None: _op("Argmax", ("axis", _integer, axis), ("smallest", _flag, False)))
+Join = _class("Join", "Tensors side by side along an axis.", lambda axis=0: _op("Join", ("axis", _integer, axis)))
+MakeVector = _class(
+    "MakeVector", "A vector of scalars.", lambda dtype="int64": _op("MakeVector", ("dtype", _dtype, dtype))
+)
+Reshape = _class("Reshape", "Another shape, of ndim lengths.", lambda ndim: _op("Reshape", ("ndim", _integer, ndim)))
+Shape_i = _class("Shape_i", "One length of a tensor.", lambda i: _op("Shape_i", ("i", _integer, i)))
+ARange = _class("ARange", "Numbers with equal steps.", lambda dtype: _op("ARange", ("dtype", _dtype, dtype)))
+Shape = _class("Shape", "All lengths of a tensor.", lambda: _op("Shape"))
+Alloc = _class("Alloc", "A value in a shape.", lambda: _op("Alloc"))
+Dot = _class("Dot", "The product of vectors and matrices.", lambda: _op("Dot"))
+BatchedDot = _class("BatchedDot", "Products of matrices, one per element of a batch.")
+Blockwise = _class("Blockwise", "An op on each element of a batch.")
+CumOp = _class("CumOp", "Running sums and products.")
+SortOp = _class("SortOp", "Elements in increasing order.")
+SpecifyShape = _class("SpecifyShape", "A tensor whose lengths are stated, and checked.")
+Subtensor = _class("Subtensor", "A slice, or an element.")
+IncSubtensor = _class("IncSubtensor", "A tensor with a slice that is set or incremented.")
+AdvancedSubtensor = _class("AdvancedSubtensor", "Elements at positions that tensors of integers give.")
+AdvancedIncSubtensor = _class("AdvancedIncSubtensor", "A tensor with elements set or incremented at such positions.")
+
+
+class _Reduction(type):
+    """Of CAReduce ops, those of one function."""
+
+    function: str
+    scalar_op: str
+
+    def __instancecheck__(cls, op: typing.Any) -> bool:
+        return isinstance(op, CAReduce) and dict(op.__props__).get("name") == cls.function
+
+    def __call__(cls, axis: typing.Any = None, dtype: typing.Any = None, acc_dtype: typing.Any = None) -> typing.Any:
+        axes = None if axis is None else tuple(sorted(axis)) if isinstance(axis, (tuple, list)) else (axis,)
+        if axes and axes[0] < 0:
+            raise ValueError(f"{cls.__name__}: an op counts axes from the front, got {axis}")
+        return _op(
+            "CAReduce",
+            ("scalar_op", _text, cls.scalar_op),
+            ("name", _text, cls.function),
+            ("axis", _integers, axes),
+            ("dtype", _dtype, dtype),
+        )
+
+
+class Sum(metaclass=_Reduction):
+    """Sums over axes; the dtype is that of pt.sum unless it is given."""
+
+    function, scalar_op = "sum", "add"
+
+
+class Prod(metaclass=_Reduction):
+    """Products over axes; the dtype is that of pt.prod unless it is given."""
+
+    function, scalar_op = "prod", "mul"
+
+
+class Max(metaclass=_Reduction):
+    """Largest elements over axes."""
+
+    function, scalar_op = "max", "maximum"
+
+
+class Min(metaclass=_Reduction):
+    """Smallest elements over axes."""
+
+    function, scalar_op = "min", "minimum"
+
+
+class All(metaclass=_Reduction):
+    """Whether all elements over axes are true."""
+
+    function, scalar_op = "all", "and"
+
+
+class Any(metaclass=_Reduction):
+    """Whether any element over axes is true."""
+
+    function, scalar_op = "any", "or"

@@ -1,0 +1,23 @@
+"""Where PyTensor keeps its names: modules of bitale.tensor that find any name of the package, or a class of ops."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+
+def finder(module: str) -> Callable[[str], Any]:
+    """The `__getattr__` of such a module."""
+
+    def found(name: str) -> Any:
+        import bitale.tensor
+        from bitale.tensor import op_classes
+
+        if name in op_classes.__all__:
+            return getattr(op_classes, name)
+        try:
+            return vars(bitale.tensor)[name]
+        except KeyError:
+            raise AttributeError(f"module {module!r} has no attribute {name!r}") from None
+
+    return found
