@@ -160,6 +160,23 @@ std::optional<Variables> system_of_blocks(FunctionGraph& graph, const Apply& nod
       fit(is_inverse ? block_diag(Operands(solutions)) : concatenate(Operands(solutions), batch), node.output()));
 }
 
+// ---- products -------------------------------------------------------------------------------------------------------
+
+std::optional<Variables> product_with_blocks(FunctionGraph& graph, const Apply& node) {
+  const Variable &x = node.input(0), &y = node.input(1);
+  const auto blocks = x.ndim() == 2 ? as_blocks(graph, x) : std::nullopt;
+  if (!blocks) return std::nullopt;
+  Variables parts;
+  Variable before = int64_constant(0);
+  for (auto& block : *blocks) {
+    const Variable after = lengths::add(before, length_of(block, 0));
+    const IndexItem rows[] = {Slice{.start = Operand(before), .stop = Operand(after), .step = {}}};
+    parts.push_back(dot(block, subtensor(y, {rows[0]})));
+    before = after;
+  }
+  return one(fit(concatenate(Operands(parts), 0), node.output()));
+}
+
 // ---- factors --------------------------------------------------------------------------------------------------------
 
 std::optional<Variables> cholesky_of_blocks(FunctionGraph& graph, const Apply& node) {
@@ -237,6 +254,15 @@ void declare_blocks(Rules& rules) {
         return solve(sample_batch_of_blocks(), sample_leaf(DType::Float64, {2, 4, 3}), {.b_ndim = 2});
       })
       .sample([] { return inv(sample_blocks()); });
+  rules.function("product_with_blocks", Root::op({"Dot"}), product_with_blocks)
+      .doc("A product with a block-diagonal matrix is made of those with its blocks.")
+      .tags(canonicalize, structural, "local_block_diag_dot_to_dot_block_diag")
+      .depth(3)
+      .differs_at(not_finite)
+      .sample([] { return dot(sample_blocks(), sample_leaf(DType::Float64, {7})); })
+      .sample([] {
+        return dot(sample_blocks(), sample_leaf(DType::Float64, {7, any_length}));
+      });
   matrix_rule(rules, "cholesky_of_blocks", {"Cholesky"}, cholesky_of_blocks)
       .doc(
           "The Cholesky factor of a block-diagonal matrix, or of a Kronecker product of which one factor is known to "

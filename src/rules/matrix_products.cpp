@@ -83,7 +83,7 @@ void declare_products(Rules& rules) {
       });
   rules.function("product_with_diagonal", products, product_with_diagonal)
       .doc("A product with a diagonal matrix scales the rows or columns of the other factor.")
-      .tags(canonicalize, stabilize, structural)
+      .tags(canonicalize, stabilize, structural, "dot_diag_to_elemwise")
       .differs_at(not_finite)
       .sample([] { return dot(diag(sample_vector()), sample_matrix()); })
       .sample([] { return dot(sample_matrix(), diag(sample_vector())); })
