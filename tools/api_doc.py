@@ -58,7 +58,7 @@ def sentence(value: object) -> str:
 
 def functions(module: object, prefix: str) -> list[str]:
     lines = []
-    for name in sorted(dir(module)):
+    for name in sorted(getattr(module, "__all__", dir(module))):
         value = getattr(module, name)
         if name[0] == "_" or not callable(value) or inspect.isclass(value) or re.fullmatch(known.constructors, name):
             continue

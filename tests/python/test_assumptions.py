@@ -511,3 +511,32 @@ def test_products_with_known_matrices():
         f = bt.function([x, d], expression, on_unused_input="ignore")
         np.testing.assert_allclose(f(value, diagonal), expected, rtol=1e-12)
         assert "Dot" not in op_names(f)
+
+
+@pytest.mark.parametrize("form", ["stated", "by construction", "factor"])
+def test_a_multivariate_normal_factors_its_covariance_once(form):
+    x, mean, a = pt.matrix("x"), pt.vector("mean"), pt.matrix("a")
+    if form == "stated":
+        covariance, value = assume(a, positive_definite=True), definite()
+    else:
+        covariance, value = a @ a.T + pt.eye(a.shape[0]), square(1)
+    whole = value if form == "stated" else value @ value.T + np.eye(N)
+    if form == "factor":
+        factor = pt.linalg.cholesky(covariance)
+        white = pt.linalg.solve_triangular(factor, (x - mean).T, lower=True)
+        logp = -0.5 * (white**2).sum() - x.shape[0] * pt.log(pt.diag(factor)).sum()
+    else:
+        away = x - mean
+        logp = -0.5 * (away * pt.linalg.solve(covariance, away.T).T).sum() - 0.5 * x.shape[0] * pt.linalg.slogdet(covariance)[1]
+    f = bt.function([x, mean, a], [logp, *bt.grad(logp, [x, mean])])
+    assert factorizations(f) == ["Cholesky"]
+    points = np.random.default_rng(3).normal(size=(7, N))
+    away = points - vector()
+    inverse = np.linalg.inv(whole)
+    expected = -0.5 * np.einsum("ni,ij,nj->", away, inverse, away) - 3.5 * np.linalg.slogdet(whole)[1]
+    got = f(points, vector(), value)
+    np.testing.assert_allclose(got[0], expected, rtol=1e-10)
+    np.testing.assert_allclose(got[1], -away @ inverse, rtol=1e-8, atol=1e-10)
+    np.testing.assert_allclose(got[2], (away @ inverse).sum(axis=0), rtol=1e-8, atol=1e-10)
+    with_matrix = bt.function([x, mean, a], [logp, bt.grad(logp, a)])
+    assert factorizations(with_matrix) == ["Cholesky"]
