@@ -110,15 +110,18 @@ Structure AdvancedIncSubtensor::structure(const Apply& node, int, InputStructure
   const int rank = x.ndim();
   if (rank < 2 || axes != std::vector<int>{rank - 2, rank - 1} || !node.input(2).same_as(node.input(3))) return {};
   Structure before = inputs.of(0), out;
+  const Variable& index = node.input(2);
+  // Negative indices are off the diagonal where the matrix is not square.
+  const bool is_square = before.is(Fact::Square) || is_same_length(length_of(x, rank - 2), length_of(x, rank - 1));
+  if (!is_square && !(range_of(index).low >= 0)) return {};
   const bool was_zero = range_of(x).is_always(0);
   if (was_zero || before.is(Fact::LowerTriangular)) out.add(Fact::LowerTriangular);
   if (was_zero || before.is(Fact::UpperTriangular)) out.add(Fact::UpperTriangular);
-  const Variable& index = node.input(2);
   const auto* counted = dynamic_cast<const ARange*>(index.has_owner() ? index.owner_op() : nullptr);
   const bool from_zero =
       counted && known_integer(index.owner().input(0)) == 0 && known_integer(index.owner().input(2)) == 1;
-  const bool of_all = (from_zero || counts_up(index)) && is_same_length(length_of(index, 0), length_of(x, rank - 1)) &&
-                      is_same_length(length_of(x, rank - 2), length_of(x, rank - 1));
+  const bool of_all =
+      (from_zero || counts_up(index)) && is_same_length(length_of(index, 0), length_of(x, rank - 1)) && is_square;
   if (of_all && set && range_of(node.input(1)).is_positive()) out.add(Fact::PositiveDiagonal);
   return out;
 }

@@ -540,3 +540,9 @@ def test_a_multivariate_normal_factors_its_covariance_once(form):
     np.testing.assert_allclose(got[2], (away @ inverse).sum(axis=0), rtol=1e-8, atol=1e-10)
     with_matrix = bt.function([x, mean, a], [logp, bt.grad(logp, a)])
     assert factorizations(with_matrix) == ["Cholesky"]
+
+
+def test_negative_indices_are_off_the_diagonal_of_a_matrix_that_is_not_square():
+    i = pt.lvector("i")
+    for x, expected in [(pt.zeros((4, 3)), set()), (pt.zeros((3, 3)), {"tril", "triu", "diag"}), (pt.zeros((3, 4)), set())]:
+        assert known_facts(x[i, i].set(1.0)) & {"tril", "triu", "diag"} == expected
