@@ -346,6 +346,80 @@ def test_domains_hold_for_nan_and_zero_as_in_numpy():
     assert (draws("geometric", 1.0, size=3) == 1).all() and (draws("weibull", 0.0, size=3) == 0).all()
 
 
+DOMAINS = {  # parameters: real numbers and whole ones
+    "beta": "a:f b:f",
+    "binomial": "n:i p:f",
+    "chisquare": "df:f",
+    "exponential": "scale:f",
+    "gamma": "shape:f scale:f",
+    "geometric": "p:f",
+    "gumbel": "loc:f scale:f",
+    "hypergeometric": "ngood:i nbad:i nsample:i",
+    "integers": "low:i high:i",
+    "laplace": "loc:f scale:f",
+    "logistic": "loc:f scale:f",
+    "lognormal": "mean:f sigma:f",
+    "negative_binomial": "n:f p:f",
+    "normal": "loc:f scale:f",
+    "pareto": "a:f",
+    "poisson": "lam:f",
+    "power": "a:f",
+    "random": "",
+    "rayleigh": "scale:f",
+    "standard_cauchy": "",
+    "standard_exponential": "",
+    "standard_gamma": "shape:f",
+    "standard_normal": "",
+    "standard_t": "df:f",
+    "triangular": "left:f mode:f right:f",
+    "uniform": "low:f high:f",
+    "vonmises": "mu:f kappa:f",
+    "wald": "mean:f scale:f",
+    "weibull": "a:f",
+}
+ORDINARY = {"low": -1.0, "left": -1.0, "mode": 0.5, "p": 0.3}
+UNUSUAL = {"f": [np.nan, -np.nan, np.inf, -np.inf, -1.0, 0.0, 5e-324, 1e-8, 1e300], "i": [-(2**63), -1, 0, 1, 2**63 - 1]}
+
+
+def outcome(f, values):
+    try:
+        return f(*values)
+    except ValueError as error:
+        return str(error).splitlines()[0].split(": ")[-2:]
+
+
+@pytest.mark.parametrize("kind", ["PCG64", "Threefry"])
+@pytest.mark.parametrize("name", _core.random_distributions())
+def test_unusual_parameters_are_treated_alike_by_all_linkers(name, kind):
+    """The same error, or the same numbers; what NumPy refuses is refused, and besides that at most nan."""
+    signature = [each.split(":") for each in DOMAINS[name].split()]
+    rng = pt.random.rng("rng", kind)
+    symbols = [pt.dvector(p) if letter == "f" else pt.lvector(p) for p, letter in signature]
+    x = _core.random_draw(name, rng, symbols, [pt.as_tensor(4)] if not symbols else None)[1]
+    functions = [bt.function([rng, *symbols], x, mode=bt.Mode(linker)) for linker in (LINKERS if kind == "Threefry" else LINKERS[:2])]
+    usual = [ORDINARY.get(p, 3.0 + k) if letter == "f" else 3 + k for k, (p, letter) in enumerate(signature)]
+    for place, (_, letter) in enumerate(signature):
+        for value in UNUSUAL[letter]:
+            values = [np.full(4, value if k == place else one) for k, one in enumerate(usual)]
+            state = np.random.default_rng(5) if kind == "PCG64" else bt.random.stream(5)
+            expected, *others = (outcome(f, [state, *values]) for f in functions)
+            try:
+                reference = getattr(np.random.default_rng(5), name)(*values)
+            except (ValueError, OverflowError):
+                reference = None
+            if isinstance(expected, list):
+                assert reference is None or np.isnan(value), (place, value, expected)  # some of NumPy's give nan for nan
+            else:
+                assert reference is not None, (place, value, expected)
+            if reference is not None and not isinstance(expected, list) and kind == "PCG64":
+                assert np.array_equal(expected, reference, equal_nan=True), (place, value)
+            for other in others:
+                if isinstance(expected, list):
+                    assert other == expected, (place, value)
+                else:
+                    np.testing.assert_allclose(other, expected, rtol=1e-9, err_msg=str((place, value)))
+
+
 # ---- one state, one draw ---------------------------------------------------------------------------------------------
 
 

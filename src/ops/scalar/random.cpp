@@ -124,8 +124,8 @@ Expr poisson_by_rejection(Expr u, Expr rate) {
   const auto [k, accepted] = attempt(u, further_uniform(u, own::attempt_word));
   const auto [other, other_accepted] =
       attempt(further_uniform(u, own::second_attempt_word), further_uniform(u, own::second_attempt_word + 1));
-  return program::rare_math_call("bt_random_poisson_again", ~(accepted | other_accepted), select(accepted, k, other),
-                                 {u, rate});
+  const Expr is_drawn = accepted | (other_accepted & equal(u, u));  // by no bits of a nan
+  return program::rare_math_call("bt_random_poisson_again", ~is_drawn, select(accepted, k, other), {u, rate});
 }
 
 Expr expand_poisson(Args in, DType) {

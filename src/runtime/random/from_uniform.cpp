@@ -37,6 +37,8 @@ class WithFirst {
 // Where a sampler would never come to an end.
 bool is_not_finite(double x) { return !std::isfinite(x); }
 
+constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
+
 double gamma_of_one_or_more(double u, double shape) {
   const double d = shape - 1.0 / 3.0, c = 1.0 / std::sqrt(9.0 * d);
   const double x = normal_from_uniform(u);
@@ -60,7 +62,7 @@ double log_gamma_from_uniform(double u, double shape) {
 
 // As the expression, so that a reference evaluation accepts what it accepts.
 double poisson_from_uniform(double u, double rate) {
-  if (!(rate >= least_rate_for_rejection)) return bt_random_poisson_again(u, rate);
+  if (!(rate >= least_rate_for_rejection) || std::isnan(u)) return bt_random_poisson_again(u, rate);
   const double b = 2.53 * std::sqrt(rate) + 0.931, a = 0.02483 * b - 0.059, inverse_alpha = 1.1328 / (b - 3.4) + 1.1239;
   double k = 0;
   const auto attempt = [&](double first, double second) {
@@ -80,6 +82,7 @@ extern "C" {
 
 double bt_random_gamma_again(double u, double shape) {
   using namespace bitale::runtime::random;
+  if (std::isnan(u)) return no_number;  // not a draw by the bits of a nan, which differ from machine to machine
   if (is_not_finite(shape)) return shape;
   KeyedWords words = rest_of(u);
   return standard_gamma(words, shape);
@@ -97,7 +100,7 @@ double bt_random_log_power(double u, double shape) {
 
 double bt_random_poisson_again(double u, double rate) {
   using namespace bitale::runtime::random;
-  if (!(rate >= 0) || rate > 9.2e18) return std::numeric_limits<double>::quiet_NaN();
+  if (std::isnan(u) || !(rate >= 0) || rate > 9.2e18) return no_number;
   if (rate >= least_rate_for_rejection) {
     KeyedWords words = rest_of(u);
     return double(poisson(words, rate));
@@ -115,7 +118,7 @@ double bt_random_poisson_again(double u, double rate) {
 
 double bt_random_binomial(double u, double n, double p) {
   using namespace bitale::runtime::random;
-  if (!(n >= 0) || is_not_finite(n) || !(p >= 0 && p <= 1)) return std::numeric_limits<double>::quiet_NaN();
+  if (std::isnan(u) || !(n >= 0) || is_not_finite(n) || !(p >= 0 && p <= 1)) return no_number;
   thread_local Binomial sampler;  // which remembers what it has computed of n and p
   WithFirst numbers(u);
   return double(sampler(numbers, std::int64_t(n), p));
@@ -123,7 +126,7 @@ double bt_random_binomial(double u, double n, double p) {
 
 double bt_random_vonmises(double u, double mu, double kappa) {
   using namespace bitale::runtime::random;
-  if (is_not_finite(mu) || !(kappa >= 0)) return std::numeric_limits<double>::quiet_NaN();
+  if (std::isnan(u) || is_not_finite(mu) || !(kappa >= 0)) return no_number;
   WithFirst numbers(u);
   return vonmises(numbers, mu, kappa);
 }
