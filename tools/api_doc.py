@@ -5,6 +5,7 @@ names is missing or takes other arguments. `--check` compares instead. tests/api
 from __future__ import annotations
 
 import csv
+import importlib
 import inspect
 import pathlib
 import re
@@ -16,6 +17,7 @@ sys.path.insert(0, str(root / "tests"))
 from api import known
 from api.arguments import names
 
+import bitale
 import bitale.tensor as pt
 
 
@@ -47,6 +49,47 @@ def other_arguments() -> dict[str, tuple[list[str], list[str]]]:
         if ours != expected:
             out[name] = (expected, ours or [])
     return out
+
+
+# ---- other modules -----------------------------------------------------------------------------------------------------
+
+
+def of_modules() -> list[dict[str, str]]:
+    with open(root / "tests" / "api" / "modules.csv", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def found_in_module(row: dict[str, str]) -> object:
+    try:
+        module = importlib.import_module(f"bitale.{row['module']}")
+    except ImportError:
+        return ...
+    return getattr(module, row["name"], ...)
+
+
+def missing_of_modules() -> list[str]:
+    return [f"{row['module']}.{row['name']}" for row in of_modules() if found_in_module(row) is ...]
+
+
+def other_arguments_of_modules() -> dict[str, tuple[list[str], list[str]]]:
+    """As other_arguments; of classes, those whose arguments are known."""
+    out = {}
+    for row in of_modules():
+        value = found_in_module(row)
+        expected = row["arguments"].split()
+        if value is ... or not expected:
+            continue
+        ours = names(value)
+        if row["kind"] == "class" and ours in (None, [], ["*args", "**kwargs"]):
+            continue
+        if ours != expected:
+            out[f"{row['module']}.{row['name']}"] = (expected, ours or [])
+    return out
+
+
+def missing_flags() -> list[str]:
+    with open(root / "tests" / "api" / "flags.csv", newline="") as file:
+        return [row["name"] for row in csv.DictReader(file) if not hasattr(bitale.config, row["name"])]
 
 
 def sentence(value: object) -> str:
@@ -84,6 +127,14 @@ def page() -> str:
     lines += ["", "## Functions whose arguments have other names than in pytensor.tensor", "", "| function | there | here | why |", "|---|---|---|---|"]
     for name, (there, here) in sorted(other_arguments().items()):
         lines.append(f"| `{name}` | `{', '.join(there)}` | `{', '.join(here)}` | {known.other_arguments.get(name, '')} |")
+    lines += ["", "## Names of PyTensor's other modules that are missing", "", "| name | why |", "|---|---|"]
+    reasons: dict[str, list[str]] = {}
+    for name in missing_of_modules():
+        reasons.setdefault(known.reason_missing_of_module(name) or "", []).append(f"`{name}`")
+    lines += [f"| {', '.join(each)} | {why} |" for why, each in reasons.items()]
+    lines += ["", "## Functions of other modules whose arguments have other names", "", "| function | there | here | why |", "|---|---|---|---|"]
+    for name, (there, here) in sorted(other_arguments_of_modules().items()):
+        lines.append(f"| `{name}` | `{', '.join(there)}` | `{', '.join(here)}` | {known.other_arguments_of_modules.get(name, '')} |")
     return "\n".join(lines) + "\n"
 
 

@@ -6,6 +6,7 @@ from contextlib import ContextDecorator
 from typing import Any, Mapping
 
 from bitale import _core
+from bitale.configparser import ConfigAccessViolation, ConfigParam
 
 _types: dict[str, str] = {flag["name"]: flag["type"] for flag in _core.config_flags()}
 _parsers: dict[str, Any] = {"bool": lambda text: text == "True", "int": int, "float": float}
@@ -61,14 +62,36 @@ _without_effect: dict[str, tuple[Any, str]] = {
 }
 _kept: dict[str, Any] = {}
 
+# Flags that programs have added, as (what values there are, documentation, value).
+_added: dict[str, list[Any]] = {}
+
+
+def _get(name: str) -> Any:
+    if name in _added:
+        return _added[name][2]
+    if name in _without_effect:
+        return _kept.get(name, _without_effect[name][0])
+    return _core.config_get(name)
+
+
+def _set(name: str, value: Any) -> None:
+    if name in _added:
+        param = _added[name][0]
+        if not param.mutable:
+            raise ConfigAccessViolation(f"{name}: the flag can't be changed")
+        _added[name][2] = param.apply(value)
+    elif name in _without_effect:
+        _kept[name] = value
+    else:
+        _core.config_set(name, str(value))
+
 
 class _Change(ContextDecorator):
     """Changes flags for a ``with`` block, or for each call of a decorated function."""
 
     def __init__(self, changes: dict[str, Any]):
         for name in changes:
-            if name not in _without_effect:
-                _core.config_get(name)  # KeyError for an unknown one
+            _get(name)  # KeyError for an unknown one
         self._changes = changes
         self._before: list[dict[str, Any]] = []
 
@@ -77,29 +100,23 @@ class _Change(ContextDecorator):
         self._before.append(before)
         try:
             for name, value in self._changes.items():
-                if name in _without_effect:
-                    before[name] = _kept.get(name, _without_effect[name][0])
-                    _kept[name] = value
-                    continue
-                before[name] = _core.config_get(name)
-                _core.config_set(name, str(value))
+                before[name] = _get(name)
+                _set(name, value)
         except BaseException:
             self.__exit__()
             raise
 
     def __exit__(self, *exception: Any) -> None:
         for name, value in self._before.pop().items():
-            if name in _without_effect:
-                _kept[name] = value
-            else:
-                _core.config_set(name, value)
+            if value != _get(name):
+                _set(name, value)
 
 
 class Config:
     """All flags. ``print(config)`` shows them with their documentation."""
 
     def __getattr__(self, name: str) -> Any:
-        if name not in _types and name not in _without_effect:
+        if name not in _types and name not in _without_effect and name not in _added:
             if name.startswith("__"):
                 raise AttributeError(name)
             try:
@@ -115,21 +132,34 @@ class Config:
             raise AttributeError(error.args[0]) from None
 
     def __dir__(self) -> list[str]:
-        return [*super().__dir__(), *_types]
+        return [*super().__dir__(), *_types, *_added]
 
     def get(self, name: str) -> Any:
         """A flag's value; KeyError for an unknown one."""
-        if name in _without_effect:
-            return _kept.get(name, _without_effect[name][0])
-        text = _core.config_get(name)
-        return _parsers.get(_types[name], str)(text)
+        value = _get(name)
+        return _parsers.get(_types[name], str)(value) if name in _types else value
 
     def set(self, name: str, value: Any) -> None:
         """Changes a flag; KeyError, ValueError or TypeError when that can't be."""
-        if name in _without_effect:
-            _kept[name] = value
-            return
-        _core.config_set(name, str(value))
+        _set(name, value)
+
+    def add(self, name: str, doc: str, configparam: ConfigParam, in_c_key: bool = True) -> None:
+        """Adds a flag of a program's own; bitale.configparser has the kinds of values. AttributeError for a name that is taken.
+
+        It has its default, whatever the environment says. in_c_key is accepted: compiled code is not kept by flags.
+
+        >>> from bitale.configparser import IntParam
+        >>> bt.config.add("example__steps", "How many steps to make.", IntParam(10, lambda n: n > 0))
+        >>> with bt.config.change_flags(example__steps=20):
+        ...     bt.config.example__steps
+        20
+        """
+        if name in _types or name in _without_effect or name in _added:
+            raise AttributeError(f"config.add: there is a flag {name} already")
+        if not isinstance(configparam, ConfigParam):
+            raise TypeError(f"config.add: expected a parameter such as configparser.IntParam(1), got {configparam!r}")
+        configparam.name = name
+        _added[name] = [configparam, doc, configparam.first()]
 
     def change_flags(self, changes: Mapping[str, Any] | None = None, **more: Any) -> ContextDecorator:
         """Changes flags for a ``with`` block or, as a decorator, for the calls of a function.
@@ -146,10 +176,11 @@ class Config:
 
     def config_print(self) -> str:
         """All flags with their documentation."""
-        return _core.config_describe()
+        return str(self)
 
     def __str__(self) -> str:
-        return _core.config_describe()
+        added = [f"\n{name} = {value!r}\n    {doc}" for name, (_, doc, value) in _added.items()]
+        return _core.config_describe() + "".join(added)
 
     def __repr__(self) -> str:
         return "<bitale configuration: " + ", ".join(f"{name}={self.get(name)!r}" for name in _types) + ">"

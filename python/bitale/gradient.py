@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import Any
+
+import numpy as np
+
 from bitale import _core
 from bitale._core import (
     DisconnectedInputError,
@@ -19,20 +23,24 @@ from bitale._core import (
     jacobian,
     pullback,
     pushforward,
-    subgraph_grad,
     undefined_grad,
     zero_grad,
 )
-from typing import Any
+from bitale.tensor.op_classes import DisconnectedGrad, GradClip, GradScale, UndefinedGrad, ZeroGrad
 
 __all__ = [
+    "DisconnectedGrad",
     "DisconnectedInputError",
     "DisconnectedType",
+    "GradClip",
+    "GradScale",
     "GradientError",
     "Lop",
     "NullType",
     "NullTypeGradError",
     "Rop",
+    "UndefinedGrad",
+    "ZeroGrad",
     "disconnected_grad",
     "disconnected_type",
     "as_list_or_tuple",
@@ -45,6 +53,9 @@ __all__ = [
     "hessian",
     "hessian_vector_product",
     "jacobian",
+    "mode_not_slow",
+    "null_type",
+    "numeric_grad",
     "pullback",
     "pushforward",
     "pushforward_through_pullback",
@@ -55,19 +66,123 @@ __all__ = [
 ]
 
 
-def Lop(f: Any, wrt: Any, eval_points: Any, consider_constant: Any = None, disconnected_inputs: str = "raise") -> Any:
+def Lop(
+    f: Any,
+    wrt: Any,
+    eval_points: Any,
+    consider_constant: Any = None,
+    disconnected_inputs: str = "raise",
+    return_disconnected: str = "zero",
+) -> Any:
     """The older name of `pullback`."""
-    return pullback(f, wrt, eval_points, consider_constant, disconnected_inputs)
+    return pullback(f, wrt, eval_points, consider_constant, disconnected_inputs, return_disconnected)
 
 
 def Rop(
-    f: Any, wrt: Any, eval_points: Any, disconnected_outputs: str = "raise", return_disconnected: str = "zero"
+    f: Any,
+    wrt: Any,
+    eval_points: Any,
+    disconnected_outputs: str = "raise",
+    return_disconnected: str = "zero",
+    use_op_rop_implementation: bool = True,
 ) -> Any:
-    """The older name of `pushforward`."""
+    """The older name of `pushforward`. An op's own pushforward is used in any case, where it has one."""
     return pushforward(f, wrt, eval_points, disconnected_outputs, return_disconnected)
 
 
 disconnected_type = DisconnectedType()
+null_type = _core.undefined_gradient("(no explanation given)").type
+zero_grad_ = ZeroGrad()
+undefined_grad_ = UndefinedGrad()
+disconnected_grad_ = DisconnectedGrad()
+
+
+def subgraph_grad(wrt: Any, end: Any, start: Any = None, cost: Any = None, details: bool = False) -> Any:
+    """Gradients through a part of a graph: of wrt, and of `end`, where the next part begins.
+
+    start: variables at which the part begins, and the gradients there, that of what comes after; cost: what is differentiated
+    besides. details: two more lists, the gradients by wrt of start and of cost alone; None for what is not given.
+
+    >>> x, w = pt.dvectors("x", "w")
+    >>> h = x * w
+    >>> by_w, by_h = bt.subgraph_grad([w], [h], cost=(h**2).sum() + w.sum())
+    >>> bt.function([x, w], [*by_w, *by_h])([1.0], [3.0])
+    [array([1.]), array([6.])]
+    """
+    found = _core.subgraph_grad(wrt, end, start, cost)
+    if not details:
+        return found
+    of_start = (
+        None
+        if start is None
+        else grad(None, list(wrt), known_grads=dict(start), consider_constant=list(end), disconnected_inputs="ignore")
+    )
+    of_cost = None if cost is None else grad(cost, list(wrt), consider_constant=list(end), disconnected_inputs="ignore")
+    return (*found, of_start, of_cost)
+
+
+def mode_not_slow(mode: Any) -> Any:
+    """The mode, or FAST_RUN in place of DebugMode, which takes long."""
+    from bitale.compile import get_mode
+
+    chosen = get_mode(mode)
+    return get_mode("FAST_RUN") if isinstance(chosen, _core.DebugMode) or mode in ("DebugMode", "DEBUG_MODE") else chosen
+
+
+class numeric_grad:
+    """The gradient of a function of arrays at a point, by finite differences; `gf` has it, one array or a list as pt is.
+
+    f: a function from arrays to a number; pt: an array, or a list of them. eps: the step; None: one that fits the least
+    precise dtype. TypeError for dtypes that are no floats.
+    """
+
+    type_eps = {"float64": 1e-7, "float32": 3e-4, "float16": 1e-1}
+
+    def __init__(self, f: Any, pt: Any, eps: float | None = None, out_type: Any = None) -> None:
+        points = [np.array(each) for each in (pt if isinstance(pt, (list, tuple)) else [pt])]
+        for each in points:
+            if each.dtype.kind != "f":
+                raise TypeError(f"numeric_grad: expected floats, got an array of {each.dtype}")
+        kinds = [each.dtype.name for each in points] + ([np.dtype(out_type).name] if out_type is not None else [])
+        step = max((self.type_eps[kind] for kind in kinds), default=1e-7) if eps is None else eps
+        at = f(*[each.copy() for each in points])
+        gradients = []
+        for k, point in enumerate(points):
+            gradient = np.empty_like(point)
+            for i in np.ndindex(point.shape):
+                moved = point.copy()
+                moved[i] += step
+                # What has been added is not step, once it is rounded.
+                difference = float(moved[i]) - float(point[i])
+                gradient[i] = (f(*points[:k], moved, *points[k + 1 :]) - at) / difference
+            gradients.append(gradient)
+        self.gf = gradients if isinstance(pt, (list, tuple)) else gradients[0]
+
+    @staticmethod
+    def abs_rel_err(a: Any, b: Any) -> tuple[Any, Any]:
+        """Absolute and relative errors of corresponding elements."""
+        difference = np.abs(np.asarray(a) - b)
+        return difference, difference / np.maximum(np.abs(a) + np.abs(b), [1e-8])
+
+    def abs_rel_errors(self, g_pt: Any) -> list[tuple[Any, Any]]:
+        """Those of each array of g_pt, against this gradient."""
+        return [self.abs_rel_err(a, b) for a, b in zip(self._list(g_pt), self._list(self.gf), strict=True)]
+
+    def max_err(self, g_pt: Any, abs_tol: float, rel_tol: float) -> tuple[int, int, float, float]:
+        """Which array and which of its elements is furthest from this gradient, measured by the tolerances, and its errors."""
+        worst = (0, 0, 0.0, 0.0)
+        largest = -1.0
+        for k, (absolute, relative) in enumerate(self.abs_rel_errors(g_pt)):
+            excess = np.minimum(absolute / abs_tol, relative / rel_tol).ravel()
+            if excess.size and not excess.max() <= largest:
+                i = int(np.argmax(excess))
+                largest = float(excess[i])
+                worst = (k, i, float(np.ravel(absolute)[i]), float(np.ravel(relative)[i]))
+        return worst
+
+    @staticmethod
+    def _list(given: Any) -> list[Any]:
+        return list(given) if isinstance(given, (list, tuple)) else [given]
 
 
 def grad_undefined(op: Any, x_pos: int, x: Any, comment: str = "") -> Any:
@@ -92,10 +207,10 @@ def as_list_or_tuple(use_list: bool, use_tuple: bool, outputs: Any) -> Any:
 
 
 def pushforward_through_pullback(
-    outputs: Any, inputs: Any, tangents: Any, disconnected_outputs: str = "raise", **keywords: Any
+    outputs: Any, inputs: Any, tangents: Any, disconnected_outputs: str = "raise", return_disconnected: str = "zero"
 ) -> Any:
     """The same as `pushforward`, which takes the transpose of a pullback where an op has no pushforward."""
-    return pushforward(outputs, inputs, tangents, disconnected_outputs, **keywords)
+    return pushforward(outputs, inputs, tangents, disconnected_outputs, return_disconnected)
 
 
 def verify_grad(

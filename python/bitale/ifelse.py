@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bitale import _core
+from bitale.tensor.op_classes import IfElse
 
 
 def ifelse(condition: Any, then_branch: Any, else_branch: Any, name: str | None = None) -> Any:

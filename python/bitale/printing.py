@@ -14,11 +14,14 @@ from bitale._picture import dot_text, html, node_times, pydotprint
 
 __all__ = [
     "Print",
+    "char_from_number",
     "debugprint",
     "dot_text",
     "dprint",
+    "get_node_by_id",
     "html",
     "latex",
+    "min_informative_str",
     "node_times",
     "pp",
     "pprint",
@@ -78,6 +81,88 @@ def debugprint(
 
 
 dprint = debugprint
+
+
+def char_from_number(number: int) -> str:
+    """How ids are written: 0 is A, 25 is Z, 26 is BA.
+
+    >>> bt.printing.char_from_number(27)
+    'BB'
+    """
+    text = ""
+    while True:
+        number, digit = divmod(number, 26)
+        text = chr(ord("A") + digit) + text
+        if not number:
+            return text
+
+
+def get_node_by_id(graphs: Any, target_var_id: str, id_types: str = "CHAR") -> Any:
+    """The Apply node, or the leaf, that `debugprint(graphs, id_type=id_types)` prints with this id; None where there is none.
+
+    >>> x = pt.dscalar("x")
+    >>> y = pt.exp(x) + x
+    >>> bt.dprint(y)
+    Add [id A]
+     ├─ Exp [id B]
+     │  └─ x [id C]
+     └─ x [id C]
+    >>> bt.printing.get_node_by_id(y, "B")
+    Exp(x)
+    """
+    if id_types not in ("CHAR", "int"):
+        raise ValueError(f'get_node_by_id: id_types is "CHAR" or "int", which number what is printed; got {id_types!r}')
+    roots = list(graphs) if isinstance(graphs, (list, tuple)) else [graphs]
+    outputs = [v for root in roots for v in _outputs_of(root)]
+    seen: dict[Any, str] = {}
+    stack = list(reversed(outputs))
+    while stack:
+        v = stack.pop()
+        key = v if v.owner is None else v.owner
+        if key in seen:
+            continue
+        seen[key] = char_from_number(len(seen)) if id_types == "CHAR" else str(len(seen))
+        if seen[key] == target_var_id:
+            return key
+        if v.owner is not None:
+            stack.extend(reversed(v.owner.inputs))
+    return None
+
+
+def _outputs_of(graph: Any) -> list[Any]:
+    if isinstance(graph, _core.Variable):
+        return [graph]
+    if isinstance(graph, _core.Function):
+        return list(graph.fgraph.outputs)
+    if isinstance(graph, (_core.Apply, _core.FunctionGraph)):
+        return list(graph.outputs)
+    raise TypeError(f"expected variables, Apply nodes, FunctionGraphs or functions, got {graph!r}")
+
+
+def min_informative_str(obj: Any, indent_level: int = 0) -> str:
+    """A graph as lines, one for each node, numbered A, B, ...; what was written before is written as its number.
+
+    >>> x = pt.dscalar("x")
+    >>> print(bt.printing.min_informative_str(pt.exp(x) * x))
+    A. Mul
+     B. Exp
+      C. x
+     <C>
+    """
+    numbers: dict[Any, str] = {}
+    lines = []
+    stack = [(v, indent_level) for v in reversed(_outputs_of(obj))]
+    while stack:
+        v, level = stack.pop()
+        if v in numbers:
+            lines.append(" " * level + f"<{numbers[v]}>")
+            continue
+        numbers[v] = char_from_number(len(numbers))
+        name = v.name or (str(v.owner.op) if v.owner is not None else str(v))
+        lines.append(" " * level + f"{numbers[v]}. {name}")
+        if v.owner is not None and not v.name:
+            stack.extend((each, level + 1) for each in reversed(v.owner.inputs))
+    return "\n".join(lines)
 
 
 def function_dprint(function: _core.Function, stage: str = "graph", *, file: Any = None, **options: Any) -> str | None:

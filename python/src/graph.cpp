@@ -560,7 +560,7 @@ void bind_walks(nb::module_& m) {
       "graph_inputs", [](Any graphs, Any blockers) { return graph_inputs(one_or_several(graphs), as_set(blockers)); },
       "graphs"_a, "blockers"_a = nb::none(), "The leaves that are not constants.");
   m.def(
-      "explicit_graph_inputs", [](Any graphs) { return explicit_graph_inputs(one_or_several(graphs)); }, "graphs"_a,
+      "explicit_graph_inputs", [](Any graphs) { return explicit_graph_inputs(one_or_several(graphs)); }, "graph"_a,
       "The leaves that are neither constants nor shared variables.");
   m.def(
       "toposort", [](Any graphs, Any blockers) { return toposort(one_or_several(graphs), as_set(blockers)); },
@@ -605,7 +605,7 @@ void bind_walks(nb::module_& m) {
       [](Any outputs, Any replace) {
         return like_given(outputs, clone_replace(one_or_several(outputs), as_replacements(replace, "replace")));
       },
-      "outputs"_a, "replace"_a = nb::none(), nb::call_guard<AtCaller>(),
+      "output"_a, "replace"_a = nb::none(), nb::call_guard<AtCaller>(),
       nb::sig("def clone_replace(outputs: typing.Any, replace: typing.Any = None) -> typing.Any"),
       "A copy of the outputs with some variables replaced.\n\n"
       ">>> x, y = pt.dscalars(\"x\", \"y\")\n"

@@ -296,7 +296,13 @@ void bind_types(nb::module_& m) {
       .def("__init__",
            [](DisconnectedTypeObject* self) { new (self) DisconnectedTypeObject{{disconnected().type()}}; });
   nb::class_<NullTypeObject, TypeObject>(m, "NullType",
-                                         "Of what a pullback answers where there is no derivative; it says why.");
+                                         "Of what a pullback answers where there is no derivative; it says why.")
+      .def(
+          "__init__",
+          [](NullTypeObject* self, const std::string& why_null) {
+            new (self) NullTypeObject{{make_ref<const NullType>(why_null)}};
+          },
+          "why_null"_a = "(no explanation given)");
   nb::class_<TensorTypeObject, TypeObject>(m, "TensorType",
                                            "Arrays of one dtype with a static shape: None where a length is not known.")
       .def(

@@ -1,4 +1,4 @@
-"""Names of pytensor.tensor that are missing here, and functions whose arguments have other names, as far as that is known:
+"""Names of pytensor.tensor and of PyTensor's other modules that are missing here, and functions whose arguments have other names, as far as that is known:
 tests/python/test_api.py fails for others."""
 
 import re
@@ -8,15 +8,68 @@ constructors = r"[bwilfdcz]?(scalar|vector|matrix|row|col|tensor[3-7])s?|[ilfd]?
 
 _missing = {
     r"[cz](scalar|vector|matrix|row|col|tensor[3-7])|complex.*": "there are no complex numbers yet",
-    r"NoneConst|NoneSliceConst|make_slice|slicetype|none_type_t": "slices and None are no values of graphs here",
+    r"slicetype|none_type_t": "slices and None are what they are in Python, not values of graphs",
     r"hyp2f1": "the hypergeometric function is not there yet",
     r"values_eq_approx_always_true": "types compare values by themselves",
     r"special\.[A-Z]\w+|special\.vectorize_softmax_node": "a formula here, not an op class",
 }  # fmt: skip
 
+_other_library = "a backend of PyTensor's; bitale.pytensor takes PyTensor's graphs the other way"
+_rewriting = "modes and bitale.rewrite say which rules run; there are no other queries"
+_library_c = "an op has its native code in C++"
+_in_library = "a step of compiling that is no function of its own; FunctionMaker has the steps"
+_views = "results share no memory with inputs or each other, so there is nothing to mark or copy"
+_node_classes = "nodes have one class each, Apply, Variable and Constant"
+_pprint = "pprint writes by a table in C++, which programs can't add to"
+_dtype_rule = "the dtype rule of an elementwise function is part of its definition in C++"
+_scalar_graph = "elementwise functions are not made of graphs of scalars; expressions fuse by themselves"
+
+# By module and name.
+_missing_of_modules = {
+    r"compile(\.mode)?\.(JAX|NUMBA|PYTORCH|MLX)": _other_library,
+    r"compile(\.mode)?\.(OPT_\w+|optdb|local_useless|register_optimizer|Add\w+|PrintCurrentFunctionGraph)": _rewriting,
+    r"compile(\.mode)?\.register_linker": "a Mode takes a linker as an object",
+    r"compile(\.ops)?\.register_\w+_c_code": _library_c,
+    r"compile(\.ops)?\.(DeepCopyOp|ViewOp|TypeCastingOp|deep_copy_op|view_op)": _views,
+    r"compile\.(AliasedMemoryError|alias_root|infer_reuse_pattern|insert_deepcopy|view_tree_set)": _views,
+    r"compile\.(add_supervisor_to_fgraph|rebuild_collect_shared)": _in_library,
+    r"compile\.ops\.load_back": "stored functions are found by their names",
+    r"compile\.builders\.(FinalizedOpFromGraph|SymbolicOp|construct_nominal_fgraph)": "an OpFromGraph is complete when it is made",
+    r"compile\.builders\.infer_shape": "lengths of expressions are those of x.shape",
+    r"compile\.debug\.debugmode\.(DataDestroyed|OutputGuard|data_destroyed|output_guard|check_eq|str_diagnostic|validity_hint)": "DebugMode looks at values and memory by itself",
+    r"configdefaults\.short_platform": "names of folders of the cache are made in C++",
+    r"configparser\.(PyTensorConfig\w+|TypedParam|config_files_from_pytensorrc|parse_config_string)": "the environment and files are read in C++ (BITALE_FLAGS, BITALERC)",
+    r"printing\.(\w+Printer|Printer|PrinterState|set_precedence|\w+_printer)": _pprint,
+    r"printing\.(GraphModel|GraphModelNode|GraphNode|build_graph_model|iter_graph_nodes|op_debug_information)": "debugprint walks the graph in C++",
+    r"graph\.(RewriteDatabaseQuery|graph_rewriter)": _rewriting,
+    r"graph\.basic\.(AbstractApply|AtomicVariable|Node|NominalVariable)": _node_classes,
+    r"graph\.basic\.FrozenApply|graph\.fg\.(AbstractFunctionGraph|FrozenFunctionGraph|Output)": "graphs within ops are kept by the op (inner_inputs, inner_outputs); outputs are no nodes",
+    r"graph\.replace\.vectorize": "the older name of vectorize_graph, which PyTensor warns of",
+    r"graph\.op\.(HasMultipleInnerGraph|ThunkType|is_thunk_type)": "an op has at most one graph; thunks are NodeThunk of bitale.link",
+    r"graph\.features\.(HistoryEntry|register_feature_callback|ReplaceValidate|PreserveVariableAttributes)": "holds for every FunctionGraph (bitale.graph.features)",
+    r"graph\.utils\.(AssocList|Meta\w+|MethodNotDefined|add_tag_trace)": "classes of ops in Python have __props__; lines are noted by themselves",
+    r"scalar\.(Complex|Conj|Imag|Real|Identity|RoundHalfAwayFromZero|round_half_away_from_zero_\w*)": "a formula, or nothing to compute; no op has it as its name",
+    r"scalar\.(complex\w*|convert_to_complex\w+|ComplexError|IntegerDivisionError)": "there are no complex numbers yet",
+    r"scalar\.(hyp2f1\w*|Hyp2F1|Grad2F1Loop)": "the hypergeometric function is not there yet",
+    r"scalar\.(same|upcast|upgrade|float|int|real|specific)_\w+": _dtype_rule,
+    r"scalar\.(Composite|ScalarLoop|ScalarInnerGraphOp|ScalarConstantSignature)": _scalar_graph,
+    r"scalar\.(NumpyAutocaster|autocast_\w+)": "config.cast_policy says what constants become",
+    r"scalar\.mod_check": "bt.tensor.mod raises by itself",
+    r"scalar\.round_half_away_from_zero": "of tensors: pt.round_half_away_from_zero",
+    r"ifelse\.(Cond\w+|cond_\w+|ifelse_lift\w+)": "rules on branches are those of docs/rewrites.md",
+    r"raise_op\.(ExceptionType|exception_type)": "CheckAndRaise takes the class of the exception itself",
+}  # fmt: skip
+
 
 def reason_missing(name: str) -> str | None:
     for pattern, reason in _missing.items():
+        if re.fullmatch(pattern, name):
+            return reason
+    return None
+
+
+def reason_missing_of_module(name: str) -> str | None:
+    for pattern, reason in _missing_of_modules.items():
         if re.fullmatch(pattern, name):
             return reason
     return None
@@ -46,3 +99,35 @@ other_arguments = {
     "var": _more,
     "specify_shape": "the lengths may be given one by one",
 }  # fmt: skip
+
+_by_name = "the same names, where they mean something here"
+
+# Of other modules, by module and name.
+other_arguments_of_modules = {
+    "compile.FunctionMaker": "its arguments are those of function()",
+    "compile.MonitorMode": "there is no database of rewrites to choose",
+    "compile.ProfileStats": "of the function that it measures",
+    "compile.function": _more,
+    "compile.io.SymbolicInput": _more,
+    "compile.SymbolicInput": _more,
+    "compile.shared": _more,
+    "compile.sharedvalue.shared": _more,
+    "compile.maker.FunctionMaker": "its arguments are those of function()",
+    "compile.maker.function": _more,
+    "compile.builders.OpFromGraph": "connections follow from the graph; nothing is destroyed",
+    "gradient.hessian": _more,
+    "gradient.hessian_vector_product": _spelled,
+    "gradient.jacobian": _more,
+    "gradient.pushforward": "an op's own pushforward is always used, where it has one",
+    "gradient.verify_grad": _more,
+    "graph.basic.clone": _more,
+    "graph.clone": _more,
+    "graph.basic.equal_computations": "dtypes are always compared",
+    "graph.clone_replace": "there is nothing more to say",
+    "graph.replace.clone_replace": "there is nothing more to say",
+    "graph.node_rewriter": _by_name,
+    "graph.rewrite_graph": _by_name,
+    "printing.debugprint": _by_name,
+    "printing.min_informative_str": "the others are PyTensor's own",
+    "printing.pydotprint": _more,
+}

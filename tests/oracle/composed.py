@@ -92,6 +92,26 @@ def _indices(rows: Any, columns: Any, keep: Any) -> tuple[Val, ...]:
     return tuple(Val(i) for i in np.nonzero(keep(*np.indices((rows, rows if columns is None else columns)))))
 
 
+def _topk(x: Any, kth: int, axis: Any, idx_dtype: str) -> tuple[Val, Val]:
+    x = val(x)
+    array, axis = (x.array.ravel(), 0) if axis is None else (x.array, axis)
+    order = np.argsort(array, axis, kind="stable")
+    places = np.take(order, range(order.shape[axis] - kth, order.shape[axis]) if kth > 0 else range(-kth), axis)
+    return Val(np.take_along_axis(array, places, axis), x.dtype), Val(places.astype(idx_dtype))
+
+
+def topk(x: Any, kth: int, axis: Any = -1, sorted: bool = True, idx_dtype: str = "int64") -> Val:
+    return _topk(x, kth, axis, idx_dtype)[0]
+
+
+def argtopk(x: Any, kth: int, axis: Any = -1, sorted: bool = True, idx_dtype: str = "int64") -> Val:
+    return _topk(x, kth, axis, idx_dtype)[1]
+
+
+def topk_and_argtopk(x: Any, kth: int, axis: Any = -1, sorted: bool = True, idx_dtype: str = "int64") -> tuple[Val, Val]:
+    return _topk(x, kth, axis, idx_dtype)
+
+
 def unique(ar: Any, return_index: bool = False, return_inverse: bool = False, return_counts: bool = False, axis: Any = None) -> Any:
     out = np.unique(val(ar).array, return_index=return_index, return_inverse=return_inverse, return_counts=return_counts)
     return tuple(Val(x) for x in out) if isinstance(out, tuple) else Val(out, val(ar).dtype)
@@ -117,6 +137,7 @@ table: dict[str, Callable[..., Any]] = {
     "dense_dot": computing(np.dot),
     "iround": integers(np.rint),
     "split": split, "broadcast_arrays": broadcast_arrays, "unique": unique,
+    "topk": topk, "argtopk": argtopk, "topk_and_argtopk": topk_and_argtopk, "kron": computing(np.kron),
     "tril_indices": lambda n, k=0, m=None: _indices(n, m, lambda i, j: j <= i + k),
     "triu_indices": lambda n, k=0, m=None: _indices(n, m, lambda i, j: j >= i + k),
     "tril_indices_from": lambda a, k=0: _indices(*val(a).shape, lambda i, j: j <= i + k),

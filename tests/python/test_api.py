@@ -22,6 +22,20 @@ def test_arguments_have_pytensors_names():
     assert set(known.other_arguments) - set(api_doc.other_arguments()) == set(), "these are as in PyTensor now"
 
 
+def test_no_name_of_another_module_is_missing_without_a_reason():
+    assert [name for name in api_doc.missing_of_modules() if known.reason_missing_of_module(name) is None] == []
+
+
+def test_arguments_in_other_modules_have_pytensors_names():
+    found = set(api_doc.other_arguments_of_modules())
+    assert found - set(known.other_arguments_of_modules) == set()
+    assert set(known.other_arguments_of_modules) - found == set(), "these are as in PyTensor now"
+
+
+def test_every_flag_is_there():
+    assert api_doc.missing_flags() == []
+
+
 def test_the_page_is_up_to_date():
     assert (root / "docs" / "api.md").read_text() == api_doc.page(), "run tools/api_doc.py"
 
@@ -33,6 +47,8 @@ def test_the_page_is_up_to_date():
      "tensor.reshape.join_dims", "tensor.type.TensorType", "tensor.variable.TensorVariable", "graph.basic.Variable",
      "graph.basic.Apply", "graph.fg.FunctionGraph", "graph.traversal.ancestors", "graph.replace.vectorize_graph", "graph.op.Op",
      "graph.type.Type", "compile.mode.Mode", "compile.sharedvalue.shared", "compile.builders.OpFromGraph", "configdefaults.config",
+     "compile.debug.debugmode.DebugMode", "compile.debug.nanguardmode.NanGuardMode", "compile.debug.monitormode.MonitorMode",
+     "graph.null_type.null_type", "graph.utils.MissingInputError", "configparser.IntParam", "scalar.upcast",
      "raise_op.Assert", "ifelse.ifelse", "printing.Print", "gradient.grad"],
 )  # fmt: skip
 def test_names_are_at_pytensors_places(path):

@@ -2,6 +2,7 @@
 
 import copy
 import doctest
+import importlib
 import pickle
 
 import numpy as np
@@ -202,10 +203,33 @@ DOCUMENTED = [
 
 
 @pytest.mark.parametrize("documented", DOCUMENTED, ids=lambda d: getattr(d, "__name__", "?"))
-def test_examples_in_docstrings(documented):
+def test_functions_of_every_day_have_examples(documented):
+    assert doctest.DocTestParser().get_examples(documented.__doc__ or ""), "no example"
+
+
+def documented_with_examples():
+    """Every public function and class that has an example, once, with the module that it was found in."""
+    found = {}
+    for place in ("bitale", "bitale.tensor", "bitale.tensor.special", "bitale.tensor.linalg", "bitale.tensor.fft", "bitale.tensor.signal",
+                  "bitale.tensor.optimize", "bitale.gradient", "bitale.graph.basic", "bitale.graph.op", "bitale.graph.traversal",
+                  "bitale.graph.type", "bitale.graph.utils", "bitale.compile", "bitale.compile.mode", "bitale.compile.sharedvalue", "bitale.ifelse",
+                  "bitale.printing", "bitale.rewrite", "bitale.scalar", "bitale.scan", "bitale.random", "bitale.tensor.random"):  # fmt: skip
+        module = importlib.import_module(place)
+        for name in dir(module):
+            value = getattr(module, name)
+            if name[0] != "_" and callable(value) and ">>>" in (getattr(value, "__doc__", None) or "") and id(value) not in found:
+                found[id(value)] = pytest.param(value, module, id=f"{place}.{name}")
+    config = type(bt.config)
+    found[id(config)] = pytest.param(config.add, bt, id="bitale.config.add")
+    return list(found.values())
+
+
+@pytest.mark.parametrize("documented, module", documented_with_examples())
+def test_examples_in_docstrings(documented, module):
     names = {"np": np, "bt": bt, "pt": pt}
+    if not module.__name__.startswith("bitale.tensor"):
+        names = {**vars(module), **names}
     examples = doctest.DocTestParser().get_examples(documented.__doc__ or "")
-    assert examples, "no example"
     test = doctest.DocTest(examples, names, getattr(documented, "__name__", "?"), None, None, None)
     runner = doctest.DocTestRunner(optionflags=doctest.NORMALIZE_WHITESPACE)
     output = []

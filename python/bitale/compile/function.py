@@ -10,6 +10,7 @@ from typing import Any, Iterable, Iterator, Mapping, Sequence
 
 from bitale import _core
 from bitale._core import Function, Mode, TensorVariable, Variable
+from bitale.compile.mode import get_mode
 from bitale.compile.io import Container, In, SharedVariable, refuse
 from bitale.compile.maker import FunctionMaker, Recipe, replaced, wants_profile
 from bitale.configuration import config
@@ -78,7 +79,7 @@ def function(
             "rebuild_strict=False": not rebuild_strict,
         },
     )
-    chosen = mode if isinstance(mode, Mode) else _core.get_mode(mode)
+    chosen = mode if isinstance(mode, Mode) else get_mode(mode)
     maker = chosen.function_maker(
         inputs,
         outputs,
@@ -94,6 +95,37 @@ def function(
         no_default_updates=no_default_updates,
     )
     return maker.create()
+
+
+def function_dump(
+    filename: str,
+    inputs: Sequence[TensorVariable | In],
+    outputs: Any = None,
+    mode: str | Mode | None = None,
+    updates: Any = None,
+    givens: Any = None,
+    no_default_updates: bool | list[Any] = False,
+    accept_inplace: bool = False,
+    name: str | None = None,
+    rebuild_strict: bool = True,
+    allow_input_downcast: bool | None = None,
+    profile: Any = None,
+    on_unused_input: str | None = None,
+    extra_tag_to_remove: Any = None,
+    trust_input: bool = False,
+) -> None:
+    """Writes the arguments of function() into a file, for a report of a bug: ``function(**pickle.load(file))`` compiles them.
+
+    extra_tag_to_remove is accepted: notes on variables are not stored. Nothing is compiled.
+    """
+    arguments = {
+        "inputs": inputs, "outputs": outputs, "mode": mode, "updates": updates, "givens": givens,
+        "no_default_updates": no_default_updates, "accept_inplace": accept_inplace, "name": name,
+        "rebuild_strict": rebuild_strict, "allow_input_downcast": allow_input_downcast, "profile": profile,
+        "on_unused_input": on_unused_input, "trust_input": trust_input,
+    }  # fmt: skip
+    with open(filename, "wb") as file:
+        pickle.dump(arguments, file)
 
 
 # ---- what functions do besides being called --------------------------------------------------------------------------

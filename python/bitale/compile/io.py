@@ -83,11 +83,11 @@ class In:
         value: Any = None,
         update: Any = None,
         mutable: bool | None = None,
-        borrow: bool | None = None,
         strict: bool = False,
         allow_downcast: bool | None = None,
-        implicit: bool | None = None,
         autoname: bool = True,
+        implicit: bool | None = None,
+        borrow: bool | None = None,
         shared: bool = False,
     ):
         if not isinstance(variable, Variable):
@@ -162,3 +162,7 @@ class Out:
 
     def __repr__(self) -> str:
         return f"Out({self.variable}, {self.borrow})"
+
+
+SymbolicInput = In
+SymbolicOutput = Out

@@ -8,6 +8,7 @@ from typing import Any, Iterable, Mapping, Sequence
 
 from bitale import _core
 from bitale._core import Function, FunctionGraph, Mode, TensorVariable, UnusedInputError, Variable
+from bitale.compile.mode import get_mode
 from bitale.compile.io import Container, In, Out, refuse
 
 
@@ -162,7 +163,7 @@ class FunctionMaker:
         self.recipe = Recipe(
             inputs=[wrap_in(given).stored() for given in inputs],
             outputs=given_outputs,
-            mode=mode if mode is None or isinstance(mode, Mode) else _core.get_mode(mode),
+            mode=mode if mode is None or isinstance(mode, Mode) else get_mode(mode),
             updates=with_default_updates(
                 given_outputs.expressions, _core.pairs_of(updates, "updates"), no_default_updates
             ),
@@ -273,3 +274,11 @@ class FunctionMaker:
 
 def _maker_of_stored(kind: type[FunctionMaker], recipe: Recipe) -> FunctionMaker:
     return kind(**{field.name: getattr(recipe, field.name) for field in dataclasses.fields(recipe)})
+
+
+def __getattr__(name: str) -> Any:
+    if name == "function":  # which needs this module
+        from bitale.compile.function import function
+
+        return function
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -5,9 +5,40 @@ from __future__ import annotations
 from typing import Any
 
 from bitale import _core
-from bitale._core import Mode, get_default_mode, get_mode, mode_names
+from bitale._core import Mode, get_default_mode, mode_names
 
 Mode.__module__ = __name__
+
+_registered: dict[str, Mode] = {}
+
+
+def get_mode(orig_string: Any = None) -> Mode:
+    """The mode of a name, or of config.mode for None; a mode as it is. ValueError for a name that there is not."""
+    if isinstance(orig_string, str) and orig_string in _registered:
+        return _registered[orig_string]
+    return _core.get_mode(orig_string)
+
+
+def register_mode(name: str, mode: Mode) -> None:
+    """Gives a mode a name, by which function(), get_mode and others find it. ValueError for a name that is taken.
+
+    >>> from bitale.compile.mode import register_mode
+    >>> register_mode("ONE_BY_ONE", bt.Mode("vm"))
+    >>> x = pt.dscalar("x")
+    >>> bt.function([x], x + 1, mode="ONE_BY_ONE")(1.0)
+    array(2.)
+    """
+    if name in _registered or name in mode_names():
+        raise ValueError(f"register_mode: there is a mode {name!r} already")
+    if not isinstance(mode, Mode):
+        raise TypeError(f"register_mode: expected a Mode, got {mode!r}")
+    _registered[name] = mode
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("FAST_RUN", "FAST_COMPILE", "C", "VM", "CVM"):  # made when asked for, with the configuration of then
+        return _core.get_mode(name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def stored_mode(linker: str, optimizer: str, included: Any, excluded: Any, required: Any, maker: Any = None) -> Mode:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from bitale import _core
 from bitale.random import Stream
-from bitale._core import TensorSharedVariable, Variable
+from bitale._core import TensorSharedVariable, Type, Variable
 from bitale.compile.io import SharedVariable, refuse
 
 TensorSharedVariable.__module__ = "bitale.tensor.sharedvar"
@@ -21,11 +24,13 @@ def shared(
     allow_downcast: bool | None = None,
     borrow: bool = False,
     shape: Any = None,
+    **kwargs: Any,
 ) -> Any:
     """A shared variable that starts with a copy of the value (the array itself, if borrow).
 
     Its dtype and rank are the value's; its lengths may change, unless shape fixes them. The value may be a
-    numpy.random.Generator, or a stream (bitale.random.stream).
+    numpy.random.Generator, or a stream (bitale.random.stream), or of a class of which `shared_constructor` knows what to make; kwargs
+    are for that. TypeError for other keywords.
 
     >>> total = bt.shared(0.0, "total")
     >>> x = pt.dscalar("x")
@@ -37,8 +42,57 @@ def shared(
     if isinstance(value, (np.random.Generator, np.random.RandomState, Stream)):
         from bitale.tensor.random import shared_rng
 
-        return shared_rng(value, name=name)
+        made = shared_rng(value, name=name)
+    else:
+        made = shared_constructor(value, name=name, strict=strict, borrow=borrow, shape=shape, **kwargs)
+    for found in _collecting:
+        found.append(made)
+    return made
+
+
+@functools.singledispatch
+def shared_constructor(
+    value: Any, name: str | None = None, strict: bool = False, allow_downcast: bool | None = None, **kwargs: Any
+) -> Any:
+    """Makes the shared variable for a value; `shared_constructor.register(cls)` says how for values of a class of yours."""
+    refuse("shared", {"allow_downcast": allow_downcast})
+    borrow, shape = kwargs.pop("borrow", False), kwargs.pop("shape", None)
+    if kwargs:
+        raise TypeError(f"shared: no arguments called {', '.join(sorted(kwargs))} for a value of {type(value).__name__}")
     return _core.make_shared(value, name, borrow, shape)
+
+
+_collecting: list[list[Any]] = []
+
+
+@contextlib.contextmanager
+def collect_new_shareds() -> Iterator[list[Any]]:
+    """The list of the shared variables that shared() makes in a ``with`` block.
+
+    >>> from bitale.compile.sharedvalue import collect_new_shareds
+    >>> with collect_new_shareds() as found:
+    ...     weights = bt.shared(0.0, "weights")
+    >>> found
+    [weights]
+    """
+    found: list[Any] = []
+    _collecting.append(found)
+    try:
+        yield found
+    finally:
+        _collecting[:] = [each for each in _collecting if each is not found]
+
+
+class Generic(Type):
+    """The type of any object of Python."""
+
+    __props__ = ()
+
+    def filter(self, data: Any, strict: bool = False, allow_downcast: bool | None = None) -> Any:
+        return data
+
+
+generic = Generic()
 
 
 def shared_of(type: Any, value: Any, name: str | None = None, borrow: bool = False) -> Any:

@@ -1,5 +1,10 @@
 """Expression graphs: nodes, walks, copies, and graphs that may be changed."""
 
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
 from bitale.graph.basic import (
     Apply,
     Constant,
@@ -41,5 +46,13 @@ __all__ = [
     "toposort",
     "variable_depends_on",
     "vectorize_graph",
+    "node_rewriter",
+    "rewrite_graph",
     "wrap_py",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("node_rewriter", "rewrite_graph"):  # of a module that needs this one
+        return getattr(importlib.import_module("bitale.rewrite"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

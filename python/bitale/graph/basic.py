@@ -1,11 +1,16 @@
-"""The nodes of expression graphs."""
+"""The nodes of expression graphs, copies of them, and graphs as short texts."""
 
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from bitale import _core
 from bitale._core import (
     Apply,
     Constant,
     Variable,
     ancestors,
-    clone,
     equal_computations,
     explicit_graph_inputs,
     graph_inputs,
@@ -15,3 +20,140 @@ from bitale._core import (
 for _class in (Apply, Variable):
     _class.__module__ = __name__
 del _class
+
+
+def clone(
+    inputs: Any,
+    outputs: Any = None,
+    copy_inputs: bool = True,
+    copy_orphans: bool | None = None,
+    clone_inner_graphs: bool = False,
+    *,
+    copy_leaves: bool = False,
+) -> Any:
+    """A copy of the graph from inputs to outputs: its inputs and outputs, as two lists.
+
+    copy_inputs: the copy has inputs of its own; copy_orphans: and constants and other leaves, by default if it has inputs of its own. clone_inner_graphs is accepted: graphs within ops never change.
+    ``clone(outputs)``, without inputs, is a copy of outputs on the same leaves, on others if copy_leaves.
+
+    >>> x = pt.dscalar("x")
+    >>> bt.graph.clone([x], [pt.exp(x)])
+    ([x], [Exp.0])
+    """
+    if outputs is None:
+        return _core.clone(inputs, copy_leaves)
+    memo = clone_get_equiv(inputs, outputs, copy_inputs, copy_orphans)
+    return [memo[v] for v in inputs], [memo[v] for v in outputs]
+
+
+def clone_node_and_cache(node: Apply, clone_d: dict[Any, Any], **kwargs: Any) -> Apply:
+    """A copy of a node on the copies that clone_d has of its inputs; the copies of node and outputs are added to it."""
+    made = node.clone_with_new_inputs([clone_d.get(v, v) for v in node.inputs])
+    clone_d[node] = made
+    for before, after in zip(node.outputs, made.outputs):
+        after.name = before.name
+        clone_d.setdefault(before, after)
+    return made
+
+
+def clone_get_equiv(
+    inputs: Any,
+    outputs: Any,
+    copy_inputs: bool = True,
+    copy_orphans: bool | None = None,
+    memo: dict[Any, Any] | None = None,
+    clone_inner_graphs: bool = False,
+    **kwargs: Any,
+) -> dict[Any, Any]:
+    """Which variable and node of a copy of the graph from inputs to outputs is which one's, as `clone` makes it.
+
+    memo: copies that are there already, to which the others are added.
+    """
+    from bitale.graph.traversal import io_toposort
+
+    if kwargs:
+        raise TypeError(f"clone_get_equiv: no arguments called {sorted(kwargs)}")
+    copies: dict[Any, Any] = {} if memo is None else memo
+
+    def leaf(v: Any, is_copied: bool) -> None:
+        if v not in copies:
+            copies[v] = v.clone() if is_copied and not isinstance(v, Constant) else v
+
+    for v in inputs:
+        leaf(v, copy_inputs)
+    for node in io_toposort(inputs, outputs):
+        if node in copies:
+            continue
+        for v in node.inputs:
+            if v.owner is None or v not in copies:
+                leaf(v, copy_inputs if copy_orphans is None else copy_orphans)
+        clone_node_and_cache(node, copies)
+    for v in outputs:
+        leaf(v, copy_inputs if copy_orphans is None else copy_orphans)
+    return copies
+
+
+def default_node_formatter(op: Any, argstrings: Sequence[str]) -> str:
+    """An op and its arguments as text."""
+    return f"{op}({', '.join(argstrings)})"
+
+
+def op_as_string(
+    i: Any, op: Apply, leaf_formatter: Callable[[Any], str] = str, node_formatter: Callable[..., str] = default_node_formatter
+) -> str:
+    """The Apply node op as text, as far as the variables i."""
+    return node_formatter(op.op, as_string(i, op.inputs, leaf_formatter, node_formatter))
+
+
+def as_string(
+    inputs: Any,
+    outputs: Any,
+    leaf_formatter: Callable[[Any], str] = str,
+    node_formatter: Callable[..., str] = default_node_formatter,
+) -> list[str]:
+    """The outputs as texts. What is read several times is written once, as ``*1 -> ...``, and then ``*1``.
+
+    >>> x = pt.dscalar("x")
+    >>> y = pt.exp(x)
+    >>> bt.graph.basic.as_string([x], [y * y, pt.sin(y)])
+    ['Mul(*1 -> Exp(x), *1)', 'Sin(*1)']
+    """
+    from bitale.graph.traversal import io_toposort
+
+    given = set(inputs)
+    readers: dict[Any, int] = {}
+    for v in [*outputs, *(v for node in io_toposort(inputs, outputs) for v in node.inputs)]:
+        if v.owner is not None and v not in given:
+            readers[v.owner] = readers.get(v.owner, 0) + 1
+    numbers: dict[Any, int] = {}
+    texts: dict[Any, str] = {}
+
+    # A stack of its own, because graphs may be deep: a variable is opened, then the texts of its inputs are there.
+    def text_of(root: Any) -> str:
+        out: list[str] = []
+        stack: list[tuple[Any, list[str] | None, list[str]]] = [(root, None, out)]
+        while stack:
+            v, arguments, to = stack.pop()
+            node = v.owner
+            if node is None or v in given:
+                to.append(leaf_formatter(v))
+                continue
+            suffix = f"::{v.index}" if node.nout > 1 else ""
+            if arguments is None and node in texts:
+                to.append(texts[node] + suffix)
+                continue
+            if arguments is None:
+                if readers[node] > 1 and node not in numbers:
+                    numbers[node] = len(numbers) + 1
+                arguments = []
+                stack.append((v, arguments, to))
+                stack.extend((each, None, arguments) for each in reversed(node.inputs))
+                continue
+            text = node_formatter(node.op, arguments)
+            if node in numbers:
+                texts[node] = f"*{numbers[node]}"
+                text = f"{texts[node]} -> {text}"
+            to.append(text + suffix)
+        return out[0]
+
+    return [text_of(v) for v in outputs]

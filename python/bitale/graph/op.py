@@ -7,9 +7,10 @@ from typing import Any, Callable, Sequence
 
 import numpy as np
 
+from bitale import _core
 from bitale._core import Apply, Op, Type
 
-__all__ = ["Op", "as_op", "wrap_py"]
+__all__ = ["HasInnerGraph", "Op", "as_op", "io_connection_pattern", "wrap_py"]
 
 Op.__module__ = __name__
 
@@ -94,3 +95,43 @@ def wrap_py(
 
 
 as_op = wrap_py
+
+
+def inner_outputs(op: Op) -> list[Any]:
+    """The outputs of the graph within an op; none where there is no such graph."""
+    inner = _core.inner_graph_of(op)
+    return [] if inner is None else list(inner[1])
+
+
+class _HasInnerGraph(type):
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, Op) and _core.inner_graph_of(instance) is not None
+
+
+class HasInnerGraph(metaclass=_HasInnerGraph):
+    """What ops with a graph within them are instances of: ``isinstance(node.op, HasInnerGraph)``."""
+
+
+def io_connection_pattern(inputs: Sequence[Any], outputs: Sequence[Any]) -> list[list[bool]]:
+    """For each input, which of the outputs have a derivative by it that is not always zero: connection_pattern of an op
+    with these inputs and outputs.
+
+    >>> x, y = pt.dscalars("x", "y")
+    >>> io_connection_pattern([x, y], [x * 2, bt.gradient.disconnected_grad(x) + y])
+    [[True, False], [False, True]]
+    """
+    from bitale.graph.traversal import io_toposort
+
+    order = io_toposort(inputs, outputs)
+    pattern = []
+    for each in inputs:
+        reached = {each}
+        for node in order:
+            if reached.isdisjoint(node.inputs):
+                continue
+            connected = node.op.connection_pattern(node)
+            for i, v in enumerate(node.inputs):
+                if v in reached:
+                    reached.update(out for k, out in enumerate(node.outputs) if connected[i][k])
+        pattern.append([out in reached for out in outputs])
+    return pattern

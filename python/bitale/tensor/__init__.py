@@ -33,6 +33,7 @@ from bitale.tensor.variable import TensorConstant, TensorVariable
 from bitale.tensor.extra_ops import *
 from bitale.tensor.composed import *
 from bitale.tensor.interpolate import *
+from bitale.tensor.topk import *
 from bitale.tensor import fft, linalg, optimize, signal, special
 
 # Other names of the same functions.
@@ -66,6 +67,9 @@ inf = _math.inf
 nan = _math.nan
 euler_gamma = 0.5772156649015329
 newaxis = None
+NoneConst = None  # None and slices are what they are in Python; bounds of slices may be variables
+NoneSliceConst = slice(None)
+kron = linalg.kron
 
 # Ready-made types by dtype and rank.
 int_scalar_types = int_types = (bscalar, wscalar, iscalar, lscalar)

@@ -75,6 +75,7 @@ __all__ = [
     "isinf",
     "isnan",
     "linspace",
+    "make_slice",
     "mgrid",
     "ogrid",
     "pack",
@@ -562,6 +563,20 @@ def bincount(x: Any, weights: Any = None, minlength: Any = None, assert_nonneg: 
     A negative number is a ValueError when the function is called, whatever assert_nonneg says.
     """
     return _bincount(x, weights, 0 if minlength is None else minlength)
+
+
+def make_slice(slc: Any, stop: Any = None, step: Any = None) -> slice:
+    """The slice of these bounds, which may be variables; slc as it is when it is one.
+
+    >>> x = pt.dvector("x")
+    >>> x[pt.make_slice(1, x.shape[0] - 1)].eval({x: [1.0, 2.0, 3.0, 4.0]})
+    array([2., 3.])
+    """
+    if isinstance(slc, slice):
+        if stop is not None or step is not None:
+            raise ValueError("make_slice: a slice has its own stop and step")
+        return slc
+    return slice(slc, stop, step)
 
 
 def permute_row_elements(x: Any, y: Any, inverse: bool = False) -> TensorVariable:

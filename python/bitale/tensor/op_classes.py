@@ -23,8 +23,12 @@ __all__ = [
     "CAReduce",
     "CumOp",
     "DimShuffle",
+    "DisconnectedGrad",
     "Dot",
     "Elemwise",
+    "GradClip",
+    "GradScale",
+    "IfElse",
     "IncSubtensor",
     "Join",
     "MakeVector",
@@ -38,9 +42,11 @@ __all__ = [
     "SpecifyShape",
     "Subtensor",
     "Sum",
+    "UndefinedGrad",
+    "ZeroGrad",
 ]
 
-_flag, _integer, _text, _dtype, _integers = 0, 1, 3, 4, 5  # how _core.op_of_stored numbers kinds of attributes
+_flag, _integer, _real, _text, _dtype, _integers = 0, 1, 2, 3, 4, 5  # how _core.op_of_stored numbers kinds of attributes
 
 
 class _OfTheLibrary(Op):
@@ -73,6 +79,8 @@ def _class(name: str, doc: str, make: Callable[..., typing.Any] | None = None) -
 def _name_of_function(scalar_op: typing.Any) -> str:
     if isinstance(scalar_op, str):
         return scalar_op
+    if isinstance(scalar_op, Elemwise):
+        return str(dict(scalar_op.__props__)["scalar_op"])
     name: str = getattr(scalar_op, "__name__", "")
     if not name:
         raise TypeError(f"Elemwise: expected an elementwise function or its name, got {scalar_op!r}")
@@ -92,6 +100,7 @@ def _dimshuffle(*, input_ndim: int, new_order: Sequence[typing.Any]) -> typing.A
 
 
 Elemwise = _class("Elemwise", "Applies a function of scalars to each element: Elemwise(pt.exp), Elemwise(\"exp\").", _elemwise)
+Elemwise.scalar_op = property(lambda op: op, doc="The op itself: bitale.scalar has the classes of scalar ops.")
 DimShuffle = _class("DimShuffle", "Permutes dimensions, adds new ones (\"x\") and drops others, of length 1.", _dimshuffle)
 CAReduce = _class("CAReduce", "Reduces elements along axes; see Sum, Prod, Max, Min, All and Any.")
 Argmax = _class("Argmax", "The position of the largest element.", lambda axis=None: _op("Argmax", ("axis", _integer, axis), ("smallest", _flag, False)))
@@ -114,6 +123,20 @@ Subtensor = _class("Subtensor", "A slice, or an element.")
 IncSubtensor = _class("IncSubtensor", "A tensor with a slice that is set or incremented.")
 AdvancedSubtensor = _class("AdvancedSubtensor", "Elements at positions that tensors of integers give.")
 AdvancedIncSubtensor = _class("AdvancedIncSubtensor", "A tensor with elements set or incremented at such positions.")
+
+
+IfElse = _class("IfElse", "A choice of which only one side is computed.")
+ZeroGrad = _class("ZeroGrad", "x, whose derivative is zero.", lambda: _op("ZeroGrad"))
+UndefinedGrad = _class("UndefinedGrad", "x, whose derivative is undefined.", lambda: _op("UndefinedGrad"))
+DisconnectedGrad = _class("DisconnectedGrad", "x, on which nothing depends as far as derivatives go.", lambda: _op("DisconnectedGrad"))
+GradClip = _class(
+    "GradClip",
+    "x, whose derivative is clipped.",
+    lambda clip_lower_bound, clip_upper_bound: _op("GradClip", ("lower", _real, float(clip_lower_bound)), ("upper", _real, float(clip_upper_bound))),
+)
+GradScale = _class(
+    "GradScale", "x, whose derivative is multiplied.", lambda multiplier: _op("GradScale", ("multiplier", _real, float(multiplier)))
+)
 
 
 class _Reduction(type):

@@ -123,7 +123,10 @@ class RandomVariable:
     ...     name, signature, dtype = "zipf", "()->()", "int64"
     ...     def rng_fn(self, rng, a, size):
     ...         return rng.zipf(a, size)
+    >>> rng = bt.shared(np.random.default_rng(1))
     >>> next_rng, x = Zipf()(2.0, size=3, rng=rng, return_next_rng=True)
+    >>> x.dtype, bt.function([], x, updates={rng: next_rng})().shape
+    ('int64', (3,))
     """
 
     name = "random"

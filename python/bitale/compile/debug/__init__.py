@@ -1,0 +1,1 @@
+"""PyTensor's place for DebugMode, NanGuardMode and MonitorMode."""

@@ -1,0 +1,3 @@
+"""PyTensor's place for MonitorMode."""
+
+from bitale.compile.monitor import MonitorMode, detect_nan

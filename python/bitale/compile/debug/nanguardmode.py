@@ -1,0 +1,3 @@
+"""PyTensor's place for NanGuardMode."""
+
+from bitale.compile.monitor import NanGuardMode

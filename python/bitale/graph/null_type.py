@@ -1,0 +1,4 @@
+"""The type of what stands for a derivative that there is not."""
+
+from bitale._core import NullType
+from bitale.gradient import null_type
