@@ -334,6 +334,23 @@ def measure_draws(rows, build, peers):
                      f"{ratios}; {durations(found['times'], ('Bitale',))}", found)
 
 
+def measure_linalg(rows, build, peers):
+    """Matrices against NumPy, SciPy, its LAPACK and the peers: each ratio to the best of them, and to each."""
+    found = script("linalg", peers, one_thread=True, build=build)
+    for name, row in found["times"].items():
+        ours, rivals = row["times"]["Bitale"], {rival: s for rival, s in row["times"].items() if rival != "Bitale"}
+        ratios = ", ".join(f"{ours / seconds:.2f} of {rival}" for rival, seconds in rivals.items())
+        best = f"{ours / min(rivals.values()):.2f} x" if rivals else ""
+        rows.add(f"linalg: {name}", f"{name} ({row['target']})" if row["target"] else name, "", best,
+                 f"{duration(ours)}; {ratios}; {durations(rivals)}", row)
+    rows.add("linalg: compile", "compile the Gaussian process with its gradient", "≤ 60 ms", duration(found["compile"]), "",
+             found["compile"])
+    memory = found["memory"]
+    rows.add("linalg: memory", "peak memory of Cholesky factor, system and gradient, n = 2000, in matrices", "≤ 5",
+             f"{memory['Bitale']:.1f}", ", ".join(f"{name} {count:.1f}" for name, count in memory.items() if name != "Bitale"),
+             memory)
+
+
 def main():
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     arguments.add_argument("--build", type=Path, default=HERE.parent / "build" / "release",
@@ -342,6 +359,7 @@ def main():
                            help="JAX, PyTensor and numexpr too, where they are installed")
     arguments.add_argument("--plot", type=Path, help="the kernels as an SVG picture (needs --peers)")
     arguments.add_argument("--table", type=Path, help="the kernels into the table of this Markdown page")
+    arguments.add_argument("--linalg-only", action="store_true", help="the rows of linear algebra alone")
     arguments.add_argument("--cpp-only", action="store_true", help="without Python's module")
     options = arguments.parse_args()
     build = options.build.resolve() / "bench"
@@ -353,6 +371,9 @@ def main():
         print("Others use this machine now: wall times, and to a lesser degree the rest, are longer than they need be.")
     print()
     rows = Rows()
+    if options.linalg_only:
+        measure_linalg(rows, build, options.peers)
+        return
     measure_start(rows, build)
     measure_many(rows, build)
     if options.cpp_only:
@@ -371,6 +392,7 @@ def main():
         measure_calls(rows, build, options.peers)
         measure_scans(rows, build, options.peers)
         measure_draws(rows, build, options.peers)
+        measure_linalg(rows, build, options.peers)
     measure_rewrite(rows, build)
     if options.peers and not options.cpp_only:
         measure_rewrite_peers(rows)

@@ -200,6 +200,13 @@ Term product(Term a, Term b, const std::string& needed) {
     if (!has(a.names, c)) columns += c;
   const std::string names = batch + rows + columns;
   if (summed.empty()) return {names, mul(arranged(a, names), arranged(b, names))};
+  const bool is_one_number_each = rows.empty() && columns.empty() && !batch.empty();
+  if (is_one_number_each && a.value.dtype() != DType::Bool && b.value.dtype() != DType::Bool) {
+    // A loop over both, which is fused with what they are made of, and not a product of matrices for each number.
+    Term products{batch + summed, mul(arranged(a, batch + summed), arranged(b, batch + summed))};
+    sum_unneeded(products, batch);
+    return products;
+  }
   const auto lengths = [&](const std::string& of) {
     Variables out;
     for (char c : of) out.push_back(length_in(a, b, c));

@@ -102,12 +102,18 @@ def test_pad(pad_mode, width, mode):
      ("i,j->ij", [V, V]), ("i,i", [V, V]), ("i,i->i", [V, V]), ("bij,bjk->bik", [B, B.transpose(0, 2, 1)]), ("...ij,jk->...ik", [B, A.T]),
      ("...i->...", [B]), ("...,...", [B, A]), ("bij,kj,k->bi", [B, A, V[:3]]), ("ij,kl,jl->ik", [A, A, A[:, :1] * A[0]]) if False else ("ij,kj,lk->il", [A, A, A[:2, :3]]),
      ("ijk,jk,k->i", [B, A, A[0]]), ("aab->ba", [np.arange(18.0).reshape(3, 3, 2)]), (" i j , j -> i ", [A, A[0]]), ("i,->i", [V, np.float64(2.0)]),
-     ("ba,b", [A, V[:3]]), ("ij,ij,ij->j", [A, A, A])],
+     ("ba,b", [A, V[:3]]), ("ij,ij,ij->j", [A, A, A]), ("ij,ij->i", [A, A]), ("ij,ij->j", [A, A[:, :1]])],
     ids=str,
 )  # fmt: skip
 def test_einsum(subscripts, arrays, mode):
     arrays = [np.asarray(a) for a in arrays]
     check(lambda *xs: pt.einsum(subscripts, *xs), lambda *xs: np.einsum(subscripts, *xs), *arrays, mode=mode)
+
+
+def test_einsum_of_one_number_each_is_a_loop():
+    x, y = pt.dmatrix("x"), pt.dmatrix("y")
+    f = bt.function([x, y], pt.einsum("ij,ij->i", x, y))
+    assert not any("Dot" in str(node.op) for node in f.maker.fgraph.toposort())
 
 
 def test_einsum_multiplies_the_smallest_first():
