@@ -9,6 +9,7 @@
 #include "ops/own_error.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
+#include "runtime/functions.hpp"
 
 namespace bitale {
 
@@ -248,27 +249,31 @@ class BatchLowering final : public Lowering {
 
   void call_each(std::string_view function, std::vector<Expr> extents, CallRule rule) override {
     const auto batch = to_.shape_out(0).first(batch_);
-    extents.insert(extents.begin(), batch.begin(), batch.end());
-    // Of the batch's matrices, each begins behind those before it.
-    const auto steps_of = [&](std::span<const Expr> shape, const Variable& variable) {
-      std::vector<Expr> out(batch_);
-      Expr step = pool().integer(1);
-      for (std::size_t axis = shape.size(); axis-- > 0;) {
-        if (axis < batch_) out[axis] = repeats_along(variable, int(axis)) ? pool().integer(0) : step;
-        step = step * shape[axis];
-      }
-      return out;
-    };
     std::vector<std::vector<Expr>> in_steps, out_steps;
     for (std::size_t i = 0; i < node_.inputs().size(); ++i)
       in_steps.push_back(steps_of(to_.shape_in(int(i)), node_.input(int(i))));
     for (std::size_t k = 0; k < node_.output_count(); ++k)
       out_steps.push_back(steps_of(to_.shape_out(int(k)), node_.output(int(k))));
+    const auto* of_many = extents.empty() ? runtime::version_for_batches(function) : nullptr;
+    const Run run = of_many ? matrices_at_once(rule({})) : Run{batch_, batch_};
+    const std::size_t outer = run.begin;  // axes that are loops
+    extents.insert(extents.begin(), batch.begin(), batch.begin() + std::ptrdiff_t(outer));
+    std::vector<Expr> leading;  // arguments: how many matrices, and from each of an argument to the next
+    if (run.axis < batch_) {
+      function = of_many->name;
+      leading.push_back(pool().integer(1));
+      for (std::size_t axis = outer; axis < batch_; ++axis) leading[0] = leading[0] * batch[axis];
+      for (auto& argument : rule({})) {
+        if (auto* in = std::get_if<InputData>(&argument)) leading.push_back(in_steps[std::size_t(in->input)][run.axis]);
+        if (auto* out = std::get_if<OutputData>(&argument))
+          leading.push_back(out_steps[std::size_t(out->output)][run.axis]);
+      }
+    }
     to_.call_each(function, std::move(extents),
-                  [in_steps, out_steps, batch = batch_, rule = std::move(rule)](Index at) {
-                    std::vector<CallArgument> arguments = rule(at.subspan(batch));
+                  [in_steps, out_steps, outer, leading, rule = std::move(rule)](Index at) {
+                    std::vector<CallArgument> arguments = rule(at.subspan(outer));
                     const auto move = [&](Expr& offset, const std::vector<Expr>& steps) {
-                      for (std::size_t axis = 0; axis < batch; ++axis) {
+                      for (std::size_t axis = 0; axis < outer; ++axis) {
                         const Expr distance = at[axis] * steps[axis];
                         offset = offset ? offset + distance : distance;
                       }
@@ -279,6 +284,7 @@ class BatchLowering final : public Lowering {
                       if (auto* out = std::get_if<OutputData>(&argument))
                         move(out->offset, out_steps[std::size_t(out->output)]);
                     }
+                    arguments.insert(arguments.begin(), leading.begin(), leading.end());
                     return arguments;
                   });
   }
@@ -303,6 +309,44 @@ class BatchLowering final : public Lowering {
   Expr index_in(int, Index, Expr, bool) override { throw NotForBatches(); }
 
  private:
+  // The last axes of the batch, from `begin` on, along which the matrices of each argument lie one after the other, or
+  // are one and the same; and of these the last one that is not of length 1, or the batch's rank where there is none.
+  struct Run {
+    std::size_t begin, axis;
+  };
+  Run matrices_at_once(const std::vector<CallArgument>& arguments) const {
+    Variables read;
+    for (auto& argument : arguments)
+      if (auto* in = std::get_if<InputData>(&argument)) read.push_back(node_.input(in->input));
+    for (auto& argument : arguments)
+      if (auto* out = std::get_if<OutputData>(&argument); out && out->starts_as)
+        read.push_back(node_.output(out->output));
+    Run out{batch_, batch_};
+    for (std::size_t axis = batch_; axis-- > 0;) {
+      if (to_.shape_out(0)[axis].is_constant(1)) {
+        out.begin = axis;
+        continue;
+      }
+      const bool fits = out.axis == batch_ || std::all_of(read.begin(), read.end(), [&](const Variable& v) {
+                          return repeats_along(v, int(axis)) == repeats_along(v, int(out.axis));
+                        });
+      if (!fits) break;
+      if (out.axis == batch_) out.axis = axis;
+      out.begin = axis;
+    }
+    return out.axis == batch_ ? Run{batch_, batch_} : out;
+  }
+  // Of the batch's matrices, each begins behind those before it.
+  std::vector<Expr> steps_of(std::span<const Expr> shape, const Variable& variable) {
+    std::vector<Expr> out(batch_);
+    Expr step = pool().integer(1);
+    for (std::size_t axis = shape.size(); axis-- > 0;) {
+      if (axis < batch_) out[axis] = repeats_along(variable, int(axis)) ? pool().integer(0) : step;
+      step = step * shape[axis];
+    }
+    return out;
+  }
+
   Lowering& to_;
   const Apply node_;
   const std::size_t batch_;

@@ -40,6 +40,12 @@ const RuntimeFunction& function_named(std::string_view name) {
   throw InternalError(cat("there is no runtime function ", name));
 }
 
+const RuntimeFunction* version_for_batches(std::string_view name) {
+  const std::size_t suffix = name.rfind('_');
+  if (suffix == name.npos) return nullptr;
+  return find_function(cat(name.substr(0, suffix), "_each", name.substr(suffix)));
+}
+
 std::vector<const RuntimeFunction*> all_functions() {
   const std::lock_guard lock(table().mutex);
   std::vector<const RuntimeFunction*> out;

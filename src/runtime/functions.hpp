@@ -71,6 +71,10 @@ const RuntimeFunction* find_function(std::string_view name);
 // The row. InternalError for an unknown name.
 const RuntimeFunction& function_named(std::string_view name);
 std::vector<const RuntimeFunction*> all_functions();  // by name
+// The version of a function of matrices for each of a batch, where there is one: of bt_NAME_f64 it is bt_NAME_each_f64.
+// Its parameters are `count`; for each memory X that is not scratch step_X, from a matrix to the next; and the
+// function's.
+const RuntimeFunction* version_for_batches(std::string_view name);
 // The address, or nullptr for an unknown name.
 void* find_symbol(std::string_view name);
 

@@ -266,7 +266,36 @@ def test_one_native_function_with_the_loops_around():
 
     text = io.StringIO()
     f.dprint("program", file=text)
-    assert "call bt_cholesky_f64" in text.getvalue() and "host" not in text.getvalue()
+    assert "call bt_cholesky_each_f64" in text.getvalue() and "host" not in text.getvalue()
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 8, 16, 17])
+def test_batches_of_small_matrices(n, dtype):
+    """Batches that repeat along some of their dimensions, too."""
+    numbers = np.random.default_rng(n)
+    a = (numbers.normal(size=(3, 1, 5, n, n)) + 3 * np.roll(np.eye(n), 1, axis=1)).astype(dtype)
+    b = numbers.normal(size=(1, 4, 5, n, 2)).astype(dtype)
+    s = (a @ np.swapaxes(a, -1, -2) + np.eye(n)).astype(dtype)
+    x, y, z = (pt.TensorType(dtype, shape=[1 if length == 1 else None for length in v.shape])() for v in (a, b, s))
+    f = bt.function([x, y, z], [pt.linalg.solve(x, y), pt.linalg.inv(x), pt.linalg.det(x), pt.linalg.slogdet(x)[1],
+                                pt.linalg.cholesky(z), pt.linalg.solve_triangular(pt.linalg.cholesky(z), y, lower=True)])  # fmt: skip
+    factor = np.linalg.cholesky(s)
+    expected = [np.linalg.solve(a, b), np.linalg.inv(a), np.linalg.det(a), np.linalg.slogdet(a)[1], factor, np.linalg.solve(factor, b)]
+    for got, value in zip(f(a, b, s), expected, strict=True):
+        assert got.dtype == dtype
+        np.testing.assert_allclose(got, value, rtol=1e-9 if dtype == "float64" else 2e-2, atol=1e-12 if dtype == "float64" else 1e-3)
+
+
+def test_in_a_batch_of_small_matrices_one_fails():
+    value = positive(20, 4, 4)
+    value[13, 2, 2] = -1
+    x = pt.dtensor3("x")
+    with pytest.raises(np.linalg.LinAlgError, match=r"in matrix \[13\] of \[20\]"):
+        bt.function([x], pt.linalg.cholesky(x))(value)
+    value[13] = 0
+    with pytest.raises(np.linalg.LinAlgError, match=r"in matrix \[13\] of \[20\]"):
+        bt.function([x], pt.linalg.inv(x))(value)
 
 
 def test_graphs_with_factors_are_stored():

@@ -50,3 +50,25 @@ TEST_CASE("parameters of a runtime function are found by name, and their kinds b
   CHECK(factor.parameters[factor.place("A")].kind == ParameterKind::in_out);
   CHECK(factor.result == Result::status);
 }
+
+TEST_CASE("a version for batches takes how many, steps for what is not scratch, and the parameters of the other") {
+  int found = 0;
+  for (const RuntimeFunction* row : all_functions()) {
+    const RuntimeFunction* batches = version_for_batches(row->name);
+    if (!batches) continue;
+    ++found;
+    CAPTURE(row->name);
+    std::vector<std::string> expected{"count"}, names;
+    for (auto& parameter : row->parameters)
+      if (parameter.kind != ParameterKind::scalar && parameter.kind != ParameterKind::scratch)
+        expected.push_back("step_" + std::string(parameter.name));
+    for (auto& parameter : row->parameters) expected.emplace_back(parameter.name);
+    for (auto& parameter : batches->parameters) names.emplace_back(parameter.name);
+    CHECK(names == expected);
+    CHECK(batches->result == row->result);
+    CHECK(batches->failure == row->failure);
+    for (std::size_t i = 0; i < row->parameters.size(); ++i)
+      CHECK(batches->parameters[names.size() - i - 1].kind == row->parameters[row->parameters.size() - i - 1].kind);
+  }
+  CHECK(found == 10);
+}

@@ -1,0 +1,163 @@
+// Matrices computed in the lanes of vectors, against one after the other.
+#include "runtime/batches.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+#include <random>
+#include <vector>
+
+using namespace bitale::runtime;
+
+namespace {
+
+std::vector<Vectors> kinds_of_vectors() {
+  std::vector<Vectors> out{Vectors::none};
+  if (vectors() != Vectors::none) out.push_back(Vectors::avx2);
+  if (vectors() == Vectors::avx512) out.push_back(Vectors::avx512);
+  return out;
+}
+
+template <class T>
+struct Case {
+  std::int64_t n, k, count;
+  std::mt19937 bits{7};
+  std::vector<T> numbers(std::int64_t size) {
+    std::normal_distribution<T> normal;
+    std::vector<T> out;
+    for (std::int64_t i = 0; i < size; ++i) out.push_back(normal(bits));
+    return out;
+  }
+  std::vector<T> general() {
+    std::vector<T> out = numbers(count * n * n);  // pivots are not on the diagonal
+    for (std::int64_t m = 0; m < count; ++m)
+      for (std::int64_t i = 0; i < n; ++i) out[std::size_t((m * n + i) * n + (i + 1) % n)] += T(3 * n);
+    return out;
+  }
+  std::vector<T> definite() {
+    const std::vector<T> x = numbers(count * n * n);
+    std::vector<T> out(x.size());
+    for (std::int64_t m = 0; m < count; ++m)
+      for (std::int64_t i = 0; i < n; ++i)
+        for (std::int64_t j = 0; j < n; ++j) {
+          T sum = i == j;
+          for (std::int64_t l = 0; l < n; ++l)
+            sum += x[std::size_t((m * n + i) * n + l)] * x[std::size_t((m * n + j) * n + l)];
+          out[std::size_t((m * n + i) * n + j)] = sum;
+        }
+    return out;
+  }
+};
+
+template <class T>
+bool are_close(const std::vector<T>& x, const std::vector<T>& y) {
+  const double within = sizeof(T) == sizeof(double) ? 1e-12 : 2e-4;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    if (std::isnan(x[i]) && std::isnan(y[i])) continue;
+    if (x[i] == y[i]) continue;
+    if (!(std::abs(double(x[i]) - double(y[i])) <= within * (1 + std::abs(double(y[i]))))) return false;
+  }
+  return x.size() == y.size();
+}
+
+template <class T>
+void compare(Vectors with, Case<T> of) {
+  const auto [n, k, count] = std::tuple(of.n, of.k, of.count);
+  CAPTURE(n);
+  CAPTURE(k);
+  CAPTURE(count);
+  const MatrixBatch<T> lanes{count, n, with}, single{count, n, Vectors::none};
+  std::vector<T> factor(std::size_t(n * n));
+  std::vector<std::int32_t> pivots(static_cast<std::size_t>(n));
+  const auto definite = of.definite(), general = of.general(), right = of.numbers(count * n * k);
+  for (const bool lower : {true, false}) {
+    auto x = definite, y = definite;
+    CHECK(lanes.cholesky(n * n, lower, 0, x.data()) == 0);
+    CHECK(single.cholesky(n * n, lower, 0, y.data()) == 0);
+    CHECK(are_close(x, y));
+    for (const int kind : {0, 1, 2, 3}) {
+      const bool trans = kind & 1, unit = kind & 2;
+      for (const std::int64_t step : {n * n, std::int64_t(0)}) {  // also the same matrix for all
+        auto triangle = y, a = right, b = right;
+        for (auto& each : triangle) each *= unit ? T(0.1) : T(1);
+        CHECK(lanes.solve_triangular(step, n * k, k, lower, trans, unit, false, triangle.data(), a.data()) == 0);
+        CHECK(single.solve_triangular(step, n * k, k, lower, trans, unit, false, triangle.data(), b.data()) == 0);
+        CHECK(are_close(a, b));
+      }
+    }
+  }
+  for (const bool trans : {true, false}) {
+    auto a = right, b = right;
+    CHECK(lanes.solve(n * n, n * k, k, trans, false, general.data(), a.data(), factor.data(), pivots.data()) == 0);
+    CHECK(single.solve(n * n, n * k, k, trans, false, general.data(), b.data(), factor.data(), pivots.data()) == 0);
+    CHECK(are_close(a, b));
+  }
+  std::vector<T> signs(static_cast<std::size_t>(count)), logarithms = signs, other_signs = signs, others = signs;
+  lanes.det(n * n, 1, general.data(), signs.data(), factor.data(), pivots.data());
+  single.det(n * n, 1, general.data(), other_signs.data(), factor.data(), pivots.data());
+  CHECK(are_close(signs, other_signs));
+  lanes.slogdet(n * n, 1, 1, general.data(), signs.data(), logarithms.data(), factor.data(), pivots.data());
+  single.slogdet(n * n, 1, 1, general.data(), other_signs.data(), others.data(), factor.data(), pivots.data());
+  CHECK(signs == other_signs);
+  CHECK(are_close(logarithms, others));
+}
+
+}  // namespace
+
+TEST_CASE("batches of small matrices give the same in lanes as one after the other") {
+  for (const Vectors with : kinds_of_vectors())
+    for (const std::int64_t n : {1, 2, 3, 4, 5, 8, 11, 16, 17})
+      for (const std::int64_t k : {0, 1, 3, 20})
+        for (const std::int64_t count : {0, 1, 3, 8, 21}) {
+          compare<double>(with, {n, k, count});
+          compare<float>(with, {n, k, count});
+        }
+}
+
+TEST_CASE("of a batch in lanes, the matrices that fail are told, or become nan, and others are not affected") {
+  for (const Vectors with : kinds_of_vectors()) {
+    const std::int64_t n = 3, count = 11, bad = 6;
+    const MatrixBatch<double> lanes{count, n, with};
+    Case<double> of{n, 1, count};
+    std::vector<double> factor(9);
+    std::vector<std::int32_t> pivots(3);
+    auto definite = of.definite();
+    auto fine = definite;
+    CHECK(lanes.cholesky(9, true, 0, fine.data()) == 0);
+    definite[bad * 9 + 4] = -1;
+    auto x = definite;
+    CHECK(lanes.cholesky(9, true, 0, x.data()) == 2);
+    x = definite;
+    CHECK(lanes.cholesky(9, true, 2, x.data()) == 2);
+    x = definite;
+    CHECK(lanes.cholesky(9, true, 1, x.data()) == 0);
+    for (std::int64_t m = 0; m < count; ++m)
+      for (std::int64_t e = 0; e < 9; ++e) {
+        const std::size_t at = std::size_t(m * 9 + e);
+        CHECK((m == bad ? std::isnan(x[at]) : x[at] == fine[at]));
+      }
+    auto singular = of.general();
+    for (std::int64_t j = 0; j < 3; ++j) singular[std::size_t(bad * 9 + j)] = 0;
+    auto b = of.numbers(count * n);
+    const auto before = b;
+    CHECK(lanes.solve(9, 3, 1, false, false, singular.data(), b.data(), factor.data(), pivots.data()) != 0);
+    b = before;
+    CHECK(lanes.solve(9, 3, 1, false, true, singular.data(), b.data(), factor.data(), pivots.data()) == 0);
+    for (std::int64_t e = 0; e < count * n; ++e) CHECK(std::isnan(b[std::size_t(e)]) == (e / n == bad));
+    std::vector<double> det(count), logarithm(count);
+    lanes.det(9, 1, singular.data(), det.data(), factor.data(), pivots.data());
+    CHECK(det[bad] == 0);
+    CHECK(det[bad - 1] != 0);
+    singular[(bad - 2) * 9] = NAN;
+    lanes.slogdet(9, 1, 1, singular.data(), det.data(), logarithm.data(), factor.data(), pivots.data());
+    CHECK(det[bad] == 0);
+    CHECK(logarithm[bad] == -INFINITY);
+    CHECK(std::isnan(det[bad - 2]));
+    CHECK(std::isnan(logarithm[bad - 2]));
+    b = before;
+    CHECK(lanes.solve_triangular(9, 3, 1, true, false, false, false, definite.data(), b.data()) == 0);
+    definite[bad * 9 + 4] = 0;
+    b = before;
+    CHECK(lanes.solve_triangular(9, 3, 1, true, false, false, false, definite.data(), b.data()) == 2);
+  }
+}
