@@ -222,8 +222,15 @@ Variables tridiagonal_lu_factor(const Operand& a) {
   const LocationScope here(a.where);
   const Variable& x = require_matrices("tridiagonal_lu_factor", a);
   require_square("tridiagonal_lu_factor", x);
-  Variables diagonals;
-  for (const int k : {-1, 0, 1}) diagonals.push_back(diagonal(x, k, x.ndim() - 2, x.ndim() - 1));
+  const auto diagonal_at = [&](int k) { return diagonal(x, k, x.ndim() - 2, x.ndim() - 1); };
+  return tridiagonal_lu_factor(diagonal_at(-1), diagonal_at(0), diagonal_at(1));
+}
+
+Variables tridiagonal_lu_factor(const Operand& lower, const Operand& d, const Operand& upper) {
+  const LocationScope here(d.where);
+  const Variable diagonals[] = {lower.variable, d.variable, upper.variable};
+  for (const auto& each : diagonals)
+    if (each.ndim() < 1) throw ShapeError("tridiagonal_lu_factor: expected three diagonals, or batches of them");
   const auto op = make_ref<LUFactorTridiagonal>();
   const Apply node = blockwise(op, op->signature(), diagonals);
   Variables out;

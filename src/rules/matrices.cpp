@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "bitale/ops/search.hpp"
 #include "ops/blockwise.hpp"
 #include "ops/dimshuffle.hpp"
 #include "ops/dot.hpp"
@@ -69,6 +70,42 @@ Variable triangular_solution(const System& s) {
                            .on_error = s.on_error});
 }
 
+Variable right_columns(const System& s) { return s.b_ndim == 1 ? expand_dims(s.b, s.b.ndim()) : s.b; }
+Variable as_right_side(const System& s, const Variable& columns) {
+  return s.b_ndim == 1 ? squeeze(columns, Axes{{columns.ndim() - 1}}) : columns;
+}
+
+namespace {
+
+// Rows of b in the order of `places`, per matrix.
+Variable rows_of(const Variable& b, const Variable& places) {
+  if (places.ndim() == 1) return take(b, places, b.ndim() - 2);
+  return take_along_axis(b, expand_dims(places, places.ndim()), b.ndim() - 2);
+}
+
+}  // namespace
+
+Variable solution_by_lu(const System& system) {
+  const auto [factors, pivots] = lu_factor(system.a);
+  System lower = system;
+  lower.a = factors;
+  lower.b_ndim = 2;
+  System upper = lower;
+  lower.lower = lower.unit_diagonal = true;
+  const Variable columns = right_columns(system);
+  Variable out;
+  if (system.trans) {
+    upper.b = columns;
+    lower.b = triangular_solution(upper);
+    out = rows_of(triangular_solution(lower), pivot_to_permutation(pivots, false));
+  } else {
+    lower.b = rows_of(columns, pivot_to_permutation(pivots, true));
+    upper.b = triangular_solution(lower);
+    out = triangular_solution(upper);
+  }
+  return as_right_side(system, out);
+}
+
 std::optional<Variable> as_inverse(FunctionGraph& graph, const Variable& v) {
   const auto system = as_system(v);
   if (!system || system->b_ndim != 2 || !structure_of(graph, system->b).is_identity()) return std::nullopt;
@@ -114,6 +151,22 @@ bool are_transposes(const Variable& x, const Variable& y) {
 bool is_product(const Variable& v) { return op_as<Dot>(v) || op_as<BatchedDot>(v); }
 
 Variable diagonal_of(const Variable& a) { return diagonal(a, 0, -2, -1); }
+
+std::optional<Variables> fitted(const Apply& node, const Variables& values) {
+  Variables out;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const auto value = fit(values[k], node.output(int(k)));
+    if (!value) return std::nullopt;
+    out.push_back(*value);
+  }
+  return out;
+}
+
+std::optional<Variables> determinant_of_numbers(const Apply& node, const Variable& numbers) {
+  const Axes last{{numbers.ndim() - 1}};
+  if (!is_logarithmic(node)) return fitted(node, {prod(numbers, last)});
+  return fitted(node, {prod(sign(numbers), last), sum(log(abs(numbers)), last)});
+}
 
 std::optional<Structure> stated_facts(const Variable& v) {
   const Op* op = v.owner_op();

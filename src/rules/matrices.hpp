@@ -30,6 +30,12 @@ std::optional<System> as_triangular_system(const Variable& v);  // SolveTriangul
 // The solution of the system, with another matrix or right side.
 Variable solution(const System& system);
 Variable triangular_solution(const System& system);
+// By LU factors of the matrix, a node that others share. Of a and b with the same batch dimensions.
+Variable solution_by_lu(const System& system);
+
+// The right side as columns of a matrix; and what was computed of these, in the rank that the right side has.
+Variable right_columns(const System& system);
+Variable as_right_side(const System& system, const Variable& columns);
 
 // The matrix of which it is the inverse.
 std::optional<Variable> as_inverse(FunctionGraph& graph, const Variable& v);
@@ -56,6 +62,13 @@ Variable diagonal_of(const Variable& a);
 std::optional<Structure> stated_facts(const Variable& v);
 // The variable without the statements that are made of it.
 Variable without_statements(Variable v);
+// What replaces the node's outputs, if it has their types.
+std::optional<Variables> fitted(const Apply& node, const Variables& values);
+// A node that gives a determinant's sign and logarithm, not the determinant.
+inline bool is_logarithmic(const Apply& node) { return node.output_count() == 2; }
+// What replaces a determinant, or its sign and logarithm, of a matrix whose determinant is the product of these
+// numbers.
+std::optional<Variables> determinant_of_numbers(const Apply& node, const Variable& numbers);
 // What is known of a matrix that is square, for it is an operand of what takes no others.
 Structure structure_of_square(FunctionGraph& graph, const Variable& a);
 // Whether both lengths of the matrices are known to be equal.

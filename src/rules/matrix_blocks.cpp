@@ -1,22 +1,18 @@
 // Kronecker products and block-diagonal matrices: systems, determinants, inverses and factors of them are made of those
 // of their parts. Both are expressions over products, shapes and joins, and recognized as such.
+#include "rules/matrix_blocks.hpp"
 #include "bitale/ops/contraction.hpp"
 #include "ops/dimshuffle.hpp"
 #include "ops/join.hpp"
 #include "ops/lengths.hpp"
 #include "ops/range.hpp"
 #include "ops/reshape.hpp"
-#include "rules/matrices.hpp"
 
 namespace bitale::rewriting {
 
 namespace {
 
 // ---- what they look like --------------------------------------------------------------------------------------------
-
-struct Kronecker {
-  Variable left, right;
-};
 
 // x without its dimensions `axes` of length 1; what they were added to, where they are new.
 Variable without_axes(const Variable& x, const std::vector<int>& axes) {
@@ -25,7 +21,8 @@ Variable without_axes(const Variable& x, const std::vector<int>& axes) {
   return squeeze(x, Axes{axes});
 }
 
-// (x[:, None, :, None] * y[None, :, None, :]).reshape(...) of two square matrices.
+}  // namespace
+
 std::optional<Kronecker> as_kronecker(FunctionGraph& graph, const Variable& v) {
   if (v.ndim() != 2 || !op_as<Reshape>(v)) return std::nullopt;
   const Variable product = v.owner().input(0);
@@ -42,10 +39,13 @@ std::optional<Kronecker> as_kronecker(FunctionGraph& graph, const Variable& v) {
   return std::nullopt;
 }
 
+namespace {
+
 bool is_zero(const Variable& v) { return range_of(v).is_always(0); }
 
-// Square matrices along the diagonal of one that is square itself: rows of parts of which one is not 0, each of them
-// right below the one before.
+}  // namespace
+
+// Rows of parts of which one is not 0, each of them right below the one before.
 std::optional<Variables> as_blocks(FunctionGraph& graph, const Variable& v) {
   const auto* rows = op_as<Join>(v);
   if (!rows || v.ndim() < 2 || rows->axis != v.ndim() - 2) return std::nullopt;
@@ -72,15 +72,9 @@ std::optional<Variables> as_blocks(FunctionGraph& graph, const Variable& v) {
   return blocks.size() > 1 ? std::optional(blocks) : std::nullopt;
 }
 
-// ---- determinants ---------------------------------------------------------------------------------------------------
+namespace {
 
-std::optional<Variables> fitted_determinant(const Apply& node, const Variable& first, const Variable& second = {}) {
-  const auto a = fit(first, node.output(0));
-  if (!second) return one(a);
-  const auto b = fit(second, node.output(1));
-  if (!a || !b) return std::nullopt;
-  return Variables{*a, *b};
-}
+// ---- determinants ---------------------------------------------------------------------------------------------------
 
 std::optional<Variables> determinant_of_kronecker(FunctionGraph& graph, const Apply& node) {
   const auto parts = as_kronecker(graph, node.input(0));
@@ -88,10 +82,10 @@ std::optional<Variables> determinant_of_kronecker(FunctionGraph& graph, const Ap
   const auto& [x, y] = *parts;
   const DType dtype = node.output(0).dtype();
   const Variable of_x = cast(length_of(y, 0), dtype), of_y = cast(length_of(x, 0), dtype);
-  if (node.output_count() == 1) return fitted_determinant(node, pow(det(x), of_x) * pow(det(y), of_y));
+  if (!is_logarithmic(node)) return fitted(node, {pow(det(x), of_x) * pow(det(y), of_y)});
   const auto first = slogdet(x), second = slogdet(y);
-  return fitted_determinant(node, pow(first.sign, of_x) * pow(second.sign, of_y),
-                            first.logabsdet * of_x + second.logabsdet * of_y);
+  return fitted(node,
+                {pow(first.sign, of_x) * pow(second.sign, of_y), first.logabsdet * of_x + second.logabsdet * of_y});
 }
 
 std::optional<Variables> determinant_of_blocks(FunctionGraph& graph, const Apply& node) {
@@ -99,7 +93,7 @@ std::optional<Variables> determinant_of_blocks(FunctionGraph& graph, const Apply
   if (!blocks) return std::nullopt;
   Variable first, second;
   for (auto& block : *blocks) {
-    if (node.output_count() == 1) {
+    if (!is_logarithmic(node)) {
       first = first ? first * det(block) : det(block);
       continue;
     }
@@ -107,7 +101,7 @@ std::optional<Variables> determinant_of_blocks(FunctionGraph& graph, const Apply
     first = first ? first * sign : sign;
     second = second ? second + logarithm : logarithm;
   }
-  return fitted_determinant(node, first, second);
+  return second ? fitted(node, {first, second}) : fitted(node, {first});
 }
 
 // ---- systems --------------------------------------------------------------------------------------------------------

@@ -7,28 +7,13 @@ namespace bitale::rewriting {
 
 namespace {
 
-bool is_logarithmic(const Apply& node) { return node.output_count() == 2; }
 const Variable& matrix_of(const Apply& node) { return node.input(0); }
 Axes over_last(const Variable& v) { return Axes{{v.ndim() - 1}}; }
-
-std::optional<Variables> fitted(const Apply& node, const Variable& first, const Variable& second = {}) {
-  const auto a = fit(first, node.output(0));
-  if (!second) return one(a);
-  const auto b = fit(second, node.output(1));
-  if (!a || !b) return std::nullopt;
-  return Variables{*a, *b};
-}
-
-// Of a matrix with these numbers on its diagonal, and zeros above or below.
-std::optional<Variables> of_diagonal(const Apply& node, const Variable& d) {
-  if (!is_logarithmic(node)) return fitted(node, prod(d, over_last(d)));
-  return fitted(node, prod(sign(d), over_last(d)), sum(log(abs(d)), over_last(d)));
-}
 
 std::optional<Variables> determinant_of_triangle(FunctionGraph& graph, const Apply& node) {
   const Variable& a = matrix_of(node);
   if (!structure_of(graph, a).is_triangular()) return std::nullopt;
-  return of_diagonal(node, diagonal_of(a));
+  return determinant_of_numbers(node, diagonal_of(a));
 }
 
 std::optional<Variables> determinant_of_product(FunctionGraph& graph, const Apply& node) {
@@ -37,25 +22,25 @@ std::optional<Variables> determinant_of_product(FunctionGraph& graph, const Appl
   const Variable left = a.owner().input(0), right = a.owner().input(1);
   if (left.ndim() < 2 || right.ndim() < 2 || (!is_square(graph, left) && !is_square(graph, right)))
     return std::nullopt;  // if one of both is square, the other one is, since their product is
-  if (!is_logarithmic(node)) return fitted(node, det(left) * det(right));
+  if (!is_logarithmic(node)) return fitted(node, {det(left) * det(right)});
   const auto first = slogdet(left), second = slogdet(right);
-  return fitted(node, first.sign * second.sign, first.logabsdet + second.logabsdet);
+  return fitted(node, {first.sign * second.sign, first.logabsdet + second.logabsdet});
 }
 
 std::optional<Variables> determinant_of_transposed(FunctionGraph&, const Apply& node) {
   const auto a = transposed_matrix(matrix_of(node));
   if (!a) return std::nullopt;
-  if (!is_logarithmic(node)) return fitted(node, det(*a));
+  if (!is_logarithmic(node)) return fitted(node, {det(*a)});
   const auto [sign, logarithm] = slogdet(*a);
-  return fitted(node, sign, logarithm);
+  return fitted(node, {sign, logarithm});
 }
 
 std::optional<Variables> determinant_of_inverse(FunctionGraph& graph, const Apply& node) {
   const auto a = as_inverse(graph, matrix_of(node));
   if (!a) return std::nullopt;
-  if (!is_logarithmic(node)) return fitted(node, reciprocal(det(*a)));
+  if (!is_logarithmic(node)) return fitted(node, {reciprocal(det(*a))});
   const auto [sign, logarithm] = slogdet(*a);
-  return fitted(node, sign, neg(logarithm));
+  return fitted(node, {sign, neg(logarithm)});
 }
 
 // By the Cholesky factor, which a system with the same matrix needs, too.
@@ -64,9 +49,9 @@ std::optional<Variables> determinant_of_definite(FunctionGraph& graph, const App
   const Structure known = structure_of_square(graph, a);
   if (!known.is(Fact::PositiveDefinite) || known.is(Fact::Diagonal)) return std::nullopt;
   const Variable d = diagonal_of(lower_factor(graph, a, OnError::Raise));
-  if (!is_logarithmic(node)) return fitted(node, sqr(prod(d, over_last(d))));
+  if (!is_logarithmic(node)) return fitted(node, {sqr(prod(d, over_last(d)))});
   const Variable logarithm = constant_like(2, d.dtype()) * sum(log(d), over_last(d));
-  return fitted(node, switch_(isnan(logarithm), logarithm, constant_like(1, d.dtype())), logarithm);
+  return fitted(node, {switch_(isnan(logarithm), logarithm, constant_like(1, d.dtype())), logarithm});
 }
 
 // ---- logarithms -----------------------------------------------------------------------------------------------------

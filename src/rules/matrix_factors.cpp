@@ -111,6 +111,21 @@ std::optional<Variables> schur_of_diagonal(FunctionGraph& graph, const Apply& no
   return Variables{node.input(0), *z};
 }
 
+// The diagonal of the second triangle is not negative, as LAPACK leaves it.
+std::optional<Variables> qz_of_diagonal(FunctionGraph& graph, const Apply& node) {
+  const Variable &a = node.input(0), &b = node.input(1);
+  if (!structure_of_square(graph, a).is(Fact::Diagonal) || !structure_of_square(graph, b).is(Fact::Diagonal) ||
+      !required_attribute<std::string>(core_op(node.output(0))->attributes(), "sort").empty())
+    return std::nullopt;
+  const Variable second = diagonal_of(b);
+  const Variable signs = switch_(lt(second, 0), constant_like(-1, b.dtype()), constant_like(1, b.dtype()));
+  const Variable first = diagonal_of(a) * signs, beta = abs(second);
+  const Variable alpha = expand_dims(first, first.ndim());
+  return fitted(node, {diagonal_matrices(first), diagonal_matrices(beta), unit_of(first + second),
+                       diagonal_matrices(signs + (first + second) * constant_like(0, b.dtype())),
+                       concatenate({alpha, zeros_like(alpha)}, alpha.ndim() - 1), beta});
+}
+
 std::optional<Variables> qr_of_diagonal(FunctionGraph& graph, const Apply& node) {
   const auto d = diagonal_input(graph, node, false);
   if (!d) return std::nullopt;
@@ -240,6 +255,18 @@ void declare_factors(Rules& rules) {
       .differs_at(not_finite)
       .sample([] { return schur(sample_indefinite_diagonal()).upper; })
       .sample([] { return schur(sample_batch_of_diagonals()).z; });
+  matrix_rule(rules, "qz_of_diagonal", {"QZ"}, qz_of_diagonal)
+      .doc("Two diagonal matrices are their own generalized Schur form, up to signs.")
+      .tags(canonicalize, stabilize, structural, "qz_of_diag")
+      .differs_at(not_finite)
+      .sample([] {
+        const auto f = qz(diag(sample_leaf(DType::Float64, {3})), diag(sin(sample_leaf(DType::Float64, {3}) * 3.0)));
+        return matmul(f.q, matmul(f.s, transpose(f.z)));
+      })
+      .sample([] {
+        const auto f = qz(diag(sample_leaf(DType::Float64, {3})), diag(sin(sample_leaf(DType::Float64, {3}) * 3.0)));
+        return matmul(f.q, matmul(f.p, transpose(f.z)));
+      });
   matrix_rule(rules, "qr_of_diagonal", {"QR"}, qr_of_diagonal)
       .doc("A diagonal matrix is its own R, and Q the identity.")
       .tags(canonicalize, stabilize, structural, "qr_of_diag")

@@ -1,5 +1,7 @@
-// One LU factorization for all systems and determinants of a matrix of which nothing is known.
+// One factorization for all that needs one: systems and determinants of a matrix of which nothing is known,
+// determinants beside decompositions, tridiagonal systems, and batches of right sides of one matrix.
 #include "bitale/ops/search.hpp"
+#include "ops/from_attributes.hpp"
 #include "ops/lengths.hpp"
 #include "rules/matrices.hpp"
 
@@ -21,36 +23,13 @@ bool is_shared(FunctionGraph& graph, const Apply& node) {
   return false;
 }
 
-// Rows of b in the order of `places`, per matrix.
-Variable rows_of(const Variable& b, const Variable& places) {
-  if (places.ndim() == 1) return take(b, places, b.ndim() - 2);
-  return take_along_axis(b, expand_dims(places, places.ndim()), b.ndim() - 2);
-}
-
 std::optional<Variables> shared_system(FunctionGraph& graph, const Apply& node) {
   const auto system = as_system(node.output());
   if (!system || !is_shared(graph, node)) return std::nullopt;
   const int batch = system->a.ndim() - 2;
   if (batch > 0 && system->b.ndim() != batch + system->b_ndim) return std::nullopt;
   if (batch == 0 && system->b.ndim() != system->b_ndim) return std::nullopt;
-  const auto [factors, pivots] = lu_factor(system->a);
-  System lower = *system;
-  lower.a = factors;
-  lower.b_ndim = 2;
-  System upper = lower;
-  lower.lower = lower.unit_diagonal = true;
-  const Variable columns = system->b_ndim == 1 ? expand_dims(system->b, system->b.ndim()) : system->b;
-  Variable out;
-  if (system->trans) {
-    upper.b = columns;
-    lower.b = triangular_solution(upper);
-    out = rows_of(triangular_solution(lower), pivot_to_permutation(pivots, false));
-  } else {
-    lower.b = rows_of(columns, pivot_to_permutation(pivots, true));
-    upper.b = triangular_solution(lower);
-    out = triangular_solution(upper);
-  }
-  return one(fit(system->b_ndim == 1 ? squeeze(out, Axes{{out.ndim() - 1}}) : out, node.output()));
+  return one(fit(solution_by_lu(*system), node.output()));
 }
 
 std::optional<Variables> shared_determinant(FunctionGraph& graph, const Apply& node) {
@@ -60,14 +39,179 @@ std::optional<Variables> shared_determinant(FunctionGraph& graph, const Apply& n
   const Axes last{{d.ndim() - 1}};
   const Variable is_exchanged = neq(pivots, arange(length_of(pivots, pivots.ndim() - 1)));
   const Variable parity = prod(switch_(is_exchanged, constant_like(-1, d.dtype()), constant_like(1, d.dtype())), last);
-  if (node.output_count() == 1) return one(fit(parity * prod(d, last), node.output()));
-  const auto sign_of = fit(parity * prod(sign(d), last), node.output(0));
-  const auto logarithm = fit(sum(log(abs(d)), last), node.output(1));
-  if (!sign_of || !logarithm) return std::nullopt;
-  return Variables{*sign_of, *logarithm};
+  if (!is_logarithmic(node)) return fitted(node, {parity * prod(d, last)});
+  return fitted(node, {parity * prod(sign(d), last), sum(log(abs(d)), last)});
+}
+
+// ---- determinants beside decompositions
+// -------------------------------------------------------------------------------
+
+// Numbers whose product is the determinant, or has its absolute value: of a decomposition of the matrix.
+struct Numbers {
+  Variable values;
+  bool squared = false, with_sign = true;
+};
+std::optional<Numbers> numbers_of(const Apply& other, bool is_symmetric) {
+  const Variable first = other.output(0);
+  if (is_symmetric) {  // these read one triangle
+    if (const auto factor = as_cholesky(first); factor && factor->on_error == OnError::Raise)
+      return Numbers{.values = diagonal_of(first), .squared = true};
+    if (is_matrix_op(first, "Eigh") && other.inputs().size() == 1) return Numbers{.values = first};
+    if (is_matrix_op(first, "Eigvalsh") && other.inputs().size() == 1) return Numbers{.values = first};
+  }
+  if (is_matrix_op(first, "SVD"))
+    return Numbers{.values = other.output(other.output_count() == 1 ? 0 : 1), .with_sign = false};
+  if (is_matrix_op(first, "QR")) {
+    const auto mode = required_attribute<std::string>(core_op(first)->attributes(), "mode");
+    const int of_r = mode == "r" ? 0 : mode == "raw" ? 2 : 1;
+    return Numbers{.values = diagonal_of(other.output(of_r)), .with_sign = false};
+  }
+  return std::nullopt;
+}
+
+std::optional<Variables> determinant_of_decomposed(FunctionGraph& graph, const Apply& node) {
+  const Variable& a = node.input(0);
+  const bool is_symmetric = structure_of_square(graph, a).is(Fact::Symmetric);
+  const bool needs_sign = !is_logarithmic(node) || !graph.clients(node.output(0)).empty();
+  for (auto& client : graph.clients(a)) {
+    if (!client.node || client.node == node.node() || client.index != 0) continue;
+    const auto numbers = numbers_of(Apply::of(client.node), is_symmetric);
+    if (!numbers || (needs_sign && !numbers->with_sign)) continue;
+    const Variable& d = numbers->values;
+    if (numbers->squared) return determinant_of_numbers(node, sqr(d));
+    if (numbers->with_sign) return determinant_of_numbers(node, d);
+    const Variable logarithm = sum(log(abs(d)), Axes{{d.ndim() - 1}});
+    // nobody reads the sign
+    return fitted(node, {logarithm + constant_like(std::numeric_limits<double>::quiet_NaN(), d.dtype()), logarithm});
+  }
+  return std::nullopt;
+}
+
+// ---- tridiagonal systems
+// ----------------------------------------------------------------------------------------------
+
+// Whether the node is about the same three diagonals; or, `turned`, about those of the transposed matrix.
+bool is_of_diagonals(const Apply& node, const Apply& other, bool turned) {
+  return node.input(0).same_as(other.input(turned ? 2 : 0)) && node.input(1).same_as(other.input(1)) &&
+         node.input(2).same_as(other.input(turned ? 0 : 2));
+}
+
+std::optional<Variables> shared_tridiagonal_system(FunctionGraph& graph, const Apply& node) {
+  std::optional<Apply> other;
+  for (auto& client : graph.clients(node.input(1))) {
+    if (!client.node || client.node == node.node() || client.index != 1) continue;
+    const Apply each = Apply::of(client.node);
+    const bool is_factor = is_matrix_op(each.output(0), "LUFactorTridiagonal");
+    if (!is_factor && !is_matrix_op(each.output(0), "SolveTridiagonal")) continue;
+    if (!is_of_diagonals(each, node, false) && !is_of_diagonals(each, node, true)) continue;
+    if (!other || is_factor) other = each;
+    if (is_factor) break;
+  }
+  if (!other) return std::nullopt;
+  const int batch = node.input(1).ndim() - 1;
+  if (node.input(3).ndim() != batch + 2) return std::nullopt;
+  // As the factors that are there are, or else as this system is.
+  const bool is_factor = is_matrix_op(other->output(0), "LUFactorTridiagonal");
+  const bool turned = is_factor && !is_of_diagonals(*other, node, false);
+  const auto factors = tridiagonal_lu_factor(node.input(turned ? 2 : 0), node.input(1), node.input(turned ? 0 : 2));
+  return one(fit(tridiagonal_lu_solve(factors, node.input(3), turned, 2), node.output()));
+}
+
+// ---- batches of right sides
+// -------------------------------------------------------------------------------------------
+
+// A matrix that is the same for the whole batch is factored once: the right sides become columns of one matrix.
+std::optional<Variables> one_matrix_for_batch(FunctionGraph&, const Apply& node) {
+  auto system = as_system(node.output());
+  const bool is_general = system.has_value();
+  if (!system) system = as_triangular_system(node.output());
+  if (!system) return std::nullopt;
+  const int batch = system->a.ndim() - 2;
+  if (batch < 1 || system->b.ndim() != batch + system->b_ndim) return std::nullopt;
+  std::vector<int> leading, order{batch}, back, all{batch};
+  bool has_many = false;
+  for (int axis = 0; axis < batch; ++axis) {
+    if (!system->a.tensor().broadcasts(axis)) return std::nullopt;
+    has_many |= !system->b.tensor().broadcasts(axis);
+    leading.push_back(axis);
+    order.push_back(axis);
+  }
+  if (!has_many) return std::nullopt;
+  if (system->b_ndim == 2) order.push_back(batch + 1);
+  for (int axis = 0; axis < batch; ++axis) back.push_back(axis + 1);
+  back.push_back(0);
+  if (system->b_ndim == 2) back.push_back(batch + 1);
+  const Variable rows_first = dimshuffle(system->b, order);
+  Variables lengths;
+  Variable columns = int64_constant(1);
+  for (int axis = 0; axis < rows_first.ndim(); ++axis) {
+    lengths.push_back(length_of(rows_first, axis));
+    if (axis > 0) columns = lengths::mul(columns, lengths.back());
+  }
+  System whole = *system;
+  whole.a = squeeze(system->a, Axes{leading});
+  whole.b = reshape(rows_first, Operands{lengths[0], columns});
+  whole.b_ndim = 2;
+  const Variable solved = is_general ? solution(whole) : triangular_solution(whole);
+  return one(fit(dimshuffle(reshape(solved, Operands(lengths)), back), node.output()));
 }
 
 void declare_sharing(Rules& rules) {
+  matrix_rule(rules, "determinant_of_decomposed", {"Det", "SLogDet"}, determinant_of_decomposed)
+      .doc(
+          "A determinant is taken from a decomposition of the matrix that is in the graph: the Cholesky factor or the "
+          "eigenvalues of a symmetric matrix; where only its logarithm is read, singular values or the triangle of QR, "
+          "too.")
+      .tags(specialize, structural, "det_of_matrix_factorized_elsewhere")
+      .differs_at(not_finite)
+      .sample([] {
+        const Variable a = sample_definite(sample_matrix());
+        return slogdet(a).logabsdet + eigvalsh(a);
+      })
+      .sample([] {
+        const Variable x = sample_leaf(DType::Float64, {3, 3}),
+                       a = assume(x + transpose(x), Structure{Fact::Symmetric});
+        return det(a) + eigh(a).values;
+      })
+      .sample([] {
+        const Variable a = sample_regular(sample_leaf(DType::Float64, {3, 3}));
+        return slogdet(a).logabsdet + svdvals(a);
+      })
+      .sample([] {
+        const Variable a = sample_regular(sample_leaf(DType::Float64, {2, 3, 3}));
+        return slogdet(a).logabsdet + sum(abs(qr(a)[1]), Axes{{1, 2}});
+      });
+  matrix_rule(rules, "shared_tridiagonal_system", {"SolveTridiagonal"}, shared_tridiagonal_system)
+      .doc("Several systems with the same tridiagonal matrix, or its transpose, need one factorization.")
+      .tags(specialize, structural, "reuse_decomposition_multiple_solves")
+      .differs_at(not_finite)
+      .sample([] {
+        const Variable a = sample_regular(sample_leaf(DType::Float64, {4, 4}));
+        const SolveOptions tridiagonal{.assume_a = "tridiagonal"};
+        return solve(a, sample_leaf(DType::Float64, {4}), tridiagonal) +
+               solve(a, sample_leaf(DType::Float64, {4}), tridiagonal);
+      })
+      .sample([] {
+        const Variable d = sample_leaf(DType::Float64, {4}) + 5.0, lower = sample_leaf(DType::Float64, {3}),
+                       upper = sample_leaf(DType::Float64, {3}), b = sample_leaf(DType::Float64, {4, 2});
+        return solve_tridiagonal(lower, d, upper, b) + solve_tridiagonal(upper, d, lower, b);
+      });
+  matrix_rule(rules, "one_matrix_for_batch", {"Solve", "SolveTriangular"}, one_matrix_for_batch)
+      .doc("A batch of systems with one matrix is one system with many right sides.")
+      .tags(specialize, structural, "batched_vector_b_solve_to_matrix_b_solve")
+      .differs_at(not_finite)
+      .sample([] {
+        const Variable a = expand_dims(sample_regular(sample_leaf(DType::Float64, {3, 3})), 0);
+        return solve(a, sample_leaf(DType::Float64, {any_length, 3}), {.b_ndim = 1});
+      })
+      .sample([] {
+        const Variable a = expand_dims(expand_dims(sample_regular(sample_leaf(DType::Float64, {3, 3})), 0), 0);
+        return solve(a, sample_leaf(DType::Float64, {2, any_length, 3, 2}), {.transposed = true, .b_ndim = 2});
+      })
+      .sample([] {
+        const Variable a = sample_lower(sample_leaf(DType::Float64, {3, 3}));
+        return solve_triangular(a, sample_leaf(DType::Float64, {any_length, 3}), {.lower = true, .b_ndim = 1});
+      });
   matrix_rule(rules, "shared_system", {"Solve"}, shared_system)
       .doc("Several systems with the same matrix, and its determinant, need one LU factorization.")
       .tags(specialize, structural, "reuse_decomposition_multiple_solves")

@@ -68,9 +68,7 @@ std::optional<Variables> system_of_inverse(FunctionGraph& graph, const Apply& no
   if (!a) return std::nullopt;
   const Variable matrix = system->trans ? matrices_transposed(*a) : *a;
   if (system->b_ndim == 2 && structure_of(graph, system->b).is_identity()) return one(fit(matrix, node.output()));
-  const Variable columns = system->b_ndim == 1 ? expand_dims(system->b, system->b.ndim()) : system->b;
-  const Variable product = matmul(matrix, columns);
-  return one(fit(system->b_ndim == 1 ? squeeze(product, Axes{{product.ndim() - 1}}) : product, node.output()));
+  return one(fit(as_right_side(*system, matmul(matrix, right_columns(*system))), node.output()));
 }
 
 // A x = A y: x is y.
@@ -93,9 +91,7 @@ std::optional<Variables> system_of_orthogonal(FunctionGraph& graph, const Apply&
   if (!known.is(Fact::Orthogonal)) return std::nullopt;
   const Variable matrix = system->trans ? system->a : matrices_transposed(system->a);
   if (system->b_ndim == 2 && structure_of(graph, system->b).is_identity()) return one(fit(matrix, node.output()));
-  const Variable columns = system->b_ndim == 1 ? expand_dims(system->b, system->b.ndim()) : system->b;
-  const Variable product = matmul(matrix, columns);
-  return one(fit(system->b_ndim == 1 ? squeeze(product, Axes{{product.ndim() - 1}}) : product, node.output()));
+  return one(fit(as_right_side(*system, matmul(matrix, right_columns(*system))), node.output()));
 }
 
 std::optional<Variables> system_of_diagonal(FunctionGraph& graph, const Apply& node) {

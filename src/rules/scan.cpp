@@ -14,7 +14,7 @@
 #include "ops/lengths.hpp"
 #include "ops/scan.hpp"
 #include "ops/subtensor.hpp"
-#include "rules/vocabulary.hpp"
+#include "rules/matrices.hpp"
 
 namespace bitale::rewriting {
 
@@ -452,6 +452,35 @@ void push_out(FunctionGraph& graph) {
   }
 }
 
+// Systems with a matrix that no step changes: its factors are computed outside, where make_scan puts what depends on no
+// element and no state.
+void factor_outside(FunctionGraph& graph) {
+  const RuleScope scope("scan_factor_outside");
+  for (const Apply& node : scans_of(graph)) {
+    Loop loop = loop_of(node);
+    ScanParts& parts = loop.parts;
+    PointerSet changing;
+    for (auto& state : parts.states) changing.insert(state.node());
+    for (auto& element : parts.elements) changing.insert(element.node());
+    Replacements factored;
+    for (const Apply& each : toposort(results_of(parts))) {
+      const bool changes =
+          std::any_of(each.inputs().begin(), each.inputs().end(), [&](auto& v) { return changing.contains(v.node()); });
+      if (!changes) continue;
+      for (auto& output : each.outputs()) changing.insert(output.node());
+      const auto system = as_system(each.output(0));
+      if (!system || changing.contains(system->a.node()) || !changing.contains(system->b.node())) continue;
+      if (structure_of(system->a).is_triangular() || structure_of(system->a).is(Fact::Orthogonal)) continue;
+      if (system->b.ndim() != system->a.ndim() - 2 + system->b_ndim) continue;
+      if (const auto solved = fit(solution_by_lu(*system), each.output(0)))
+        factored.emplace_back(each.output(0), *solved);
+    }
+    if (factored.empty()) continue;
+    replace_in_step(parts, factored);
+    put_in_place(graph, loop, {}, "scan_factor_outside");
+  }
+}
+
 // ---- states that need no loop ---------------------------------------------------------------------------------------
 
 // The other operand, if `next` is the sum or product of the state and that.
@@ -611,6 +640,11 @@ const RegisterPasses passes({
      {"fast_run", "scan"},
      "States that become, add up or multiply what no state enters are computed from all steps at once.",
      free_all_states},
+    {"scan_factor_outside",
+     0.28,
+     {"fast_run", "scan", "scan_split_non_sequence_decomposition_and_solve"},
+     "Systems of a step with a matrix that no step changes are solved by LU factors that are computed once.",
+     factor_outside},
     {"scan_push_out",
      0.3,
      {"fast_run", "scan"},

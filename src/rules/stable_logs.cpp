@@ -571,7 +571,7 @@ void declare_stable_logs(Rules& rules) {
       .sample([] { return log(pow(sample_vector(), sample_vector())); });
   rules.function("log_of_prod", Root::scalar({"log"}), log_of_prod)
       .doc("log(prod(x)) is sum(log(x)).")
-      .tags(stabilize)
+      .tags(stabilize, "local_log_prod_to_sum_log")
       .with_input(Root::op({"CAReduce"}))
       .depth(2)
       .wider_domain()

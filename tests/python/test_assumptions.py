@@ -3,6 +3,8 @@ checked by its values against NumPy, and by the ops that are left in the compile
 
 from __future__ import annotations
 
+import io
+
 import numpy as np
 import pytest
 import scipy.linalg
@@ -487,6 +489,114 @@ def test_one_lu_factorization_for_all_that_need_one():
     ]
     for ours, theirs in zip(got, expected):
         np.testing.assert_allclose(ours, theirs, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("form", ["cholesky", "eigh", "eigvalsh", "svd", "qr"])
+def test_a_determinant_beside_a_decomposition(form):
+    a = pt.matrix("a")
+    x = assume(a, symmetric=True)
+    other = {"cholesky": lambda: pt.linalg.cholesky(x), "eigh": lambda: pt.linalg.eigh(x)[1], "eigvalsh": lambda: pt.linalg.eigvalsh(x),
+             "svd": lambda: pt.linalg.svd(a)[0], "qr": lambda: pt.linalg.qr(a)[1]}[form]()  # fmt: skip
+    f = bt.function([a], [other, pt.linalg.slogdet(a)[1]])
+    assert not {"Det", "SLogDet", "LUFactor"} & set(op_names(f))
+    np.testing.assert_allclose(f(definite())[1], np.linalg.slogdet(definite())[1], rtol=1e-12)
+    if form in ("svd", "qr"):  # these don't give the sign
+        assert "SLogDet" in op_names(bt.function([a], [other, *pt.linalg.slogdet(a)]))
+
+
+def test_one_factorization_for_tridiagonal_systems():
+    dl, d, du, b = (pt.vector(name) for name in ("dl", "d", "du", "b"))
+    a = pt.diag(d) + pt.diag(dl, -1) + pt.diag(du, 1)
+    x = pt.linalg.solve(a, b, assume_a="tridiagonal")
+    cost = (x**2).sum()
+    f = bt.function([dl, d, du, b], [cost, *bt.grad(cost, [dl, d, du, b])])
+    names = op_names(f)
+    assert names.count("LUFactorTridiagonal") == 1 and "SolveTridiagonal" not in names
+    values = [vector(1, 3), vector(2, 4) + 5, vector(3, 3), vector(4, 4)]
+    A = np.diag(values[1]) + np.diag(values[0], -1) + np.diag(values[2], 1)
+    solution = np.linalg.solve(A, values[3])
+    of_b = np.linalg.solve(A.T, 2 * solution)
+    of_a = -np.outer(of_b, solution)
+    expected = [solution @ solution, np.diag(of_a, -1), np.diag(of_a), np.diag(of_a, 1), of_b]
+    for got, wanted in zip(f(*values), expected, strict=True):
+        np.testing.assert_allclose(got, wanted, rtol=1e-10)
+
+
+def test_one_matrix_for_a_batch_of_right_sides():
+    a, b = pt.matrix("a"), pt.tensor3("b")
+    value, right = square(3) + 4 * np.eye(N), np.stack([vector(k)[:, None] + square(k) for k in (1, 2)])
+    for solve in (pt.linalg.solve, lambda x, y: pt.linalg.solve_triangular(pt.linalg.cholesky(assume(x @ x.T, positive_definite=True)), y, lower=True)):
+        f = bt.function([a, b], solve(a, b))
+        assert not any("Blockwise" in str(node.op) for node in f.maker.fgraph.toposort())
+        left = value if solve is pt.linalg.solve else np.linalg.cholesky(value @ value.T)
+        np.testing.assert_allclose(f(value, right), np.linalg.solve(left, right), rtol=1e-9)
+
+
+def test_a_matrix_that_no_step_of_a_scan_changes_is_factored_once():
+    a, x = pt.matrix("a"), pt.vector("x")
+    path = bt.scan(lambda y, a: pt.linalg.solve(a, pt.sin(y)), outputs_info=x, non_sequences=a, n_steps=5, return_updates=False)
+    f = bt.function([a, x], path)
+    assert op_names(f).count("LUFactor") == 1
+    text = io.StringIO()
+    f.dprint(file=text)
+    assert "SolveTriangular{" in text.getvalue() and " Solve{" not in text.getvalue()  # in the step, too
+    value, y = square(3) + 4 * np.eye(N), vector(1)
+    expected = []
+    for _ in range(5):
+        y = np.linalg.solve(value, np.sin(y))
+        expected.append(y)
+    np.testing.assert_allclose(f(value, vector(1)), expected, rtol=1e-10)
+
+
+def test_diagonals_and_pseudo_inverses_of_parts():
+    a, b = pt.tensor("a", shape=(2, 2)), pt.tensor("b", shape=(3, 3))
+    u, v = square(1, 2), square(2, 3)
+    blocks, wide = scipy.linalg.block_diag(u, v), np.kron(u, v)
+    cases = [
+        (pt.diagonal(pt.linalg.kron(a, b)), np.diag(wide), "Reshape"),
+        (pt.trace(pt.linalg.block_diag(a, b)), np.trace(blocks), "Join"),
+        (pt.linalg.pinv(pt.linalg.kron(a, b)), np.linalg.pinv(wide), None),
+        (pt.linalg.pinv(pt.linalg.block_diag(a, b)), np.linalg.pinv(blocks), None),
+        (pt.linalg.kron(pt.diag(a[0]), pt.diag(b[0])), np.kron(np.diag(u[0]), np.diag(v[0])), None),
+        (pt.linalg.block_diag(pt.linalg.block_diag(a, b), a), scipy.linalg.block_diag(u, v, u), None),
+    ]
+    for expression, expected, absent in cases:
+        f = bt.function([a, b], expression, on_unused_input="ignore")
+        np.testing.assert_allclose(f(u, v), expected, rtol=1e-9, atol=1e-12)
+    f = bt.function([a, b], pt.linalg.pinv(pt.linalg.kron(a, b)))
+    assert op_names(f).count("MatrixPinv") == 2
+    nested = bt.function([a, b], pt.linalg.block_diag(pt.linalg.block_diag(a, b), a))
+    assert op_names(nested).count("Join") == 4  # three rows, and all of them
+
+
+def test_permutations_and_selections():
+    x, order = pt.matrix("x"), pt.lvector("order")
+    permutation = assume(pt.eye(N)[order], permutation=True)
+    places = np.random.default_rng(5).permutation(N)
+    f = bt.function([order], [pt.linalg.det(permutation), *pt.linalg.slogdet(permutation)])
+    assert not {"Det", "SLogDet"} & set(op_names(f))
+    sign = np.linalg.det(np.eye(N)[places])
+    np.testing.assert_allclose(f(places), [sign, sign, 0.0])
+    f = bt.function([x, order], [pt.eye(N)[order] @ x, x @ pt.eye(N)[:, order]])
+    assert "Dot" not in op_names(f)
+    rows, columns = f(square(1), np.array([2, 0]))
+    assert (rows == square(1)[[2, 0]]).all() and (columns == square(1)[:, [2, 0]]).all()
+    q = pt.linalg.qr(x)[0]
+    f = bt.function([x], pt.linalg.slogdet(q))
+    assert "SLogDet" not in op_names(f)
+    np.testing.assert_allclose(f(square(1)), np.linalg.slogdet(np.linalg.qr(square(1))[0]), atol=1e-12)
+
+
+def test_a_generalized_schur_form_of_diagonal_matrices():
+    u, v = pt.vector("u"), pt.vector("v")
+    f = bt.function([u, v], pt.linalg.qz(pt.diag(u), pt.diag(v), return_eigenvalues=True))
+    assert "QZ" not in op_names(f)
+    a, b = np.array([1.0, -2.0, 3.0]), np.array([-1.0, 4.0, 0.5])
+    s, p, alpha, beta, q, z = f(a, b)
+    np.testing.assert_allclose(q @ s @ z.T, np.diag(a))
+    np.testing.assert_allclose(q @ p @ z.T, np.diag(b))
+    np.testing.assert_allclose(alpha[:, 0] / beta, a / b)
+    assert (beta >= 0).all() and (alpha[:, 1] == 0).all()
 
 
 def test_a_trace_of_a_product_needs_no_product():

@@ -130,6 +130,7 @@ Variable solve_banded(std::int64_t below, std::int64_t above, const Operand& ab,
 // LU factors of a tridiagonal matrix, of which the three diagonals are read: the factors below U's diagonal, U's three
 // diagonals, and pivots. They have no derivative.
 Variables tridiagonal_lu_factor(const Operand& a);
+Variables tridiagonal_lu_factor(const Operand& lower, const Operand& d, const Operand& upper);
 // x with A x = b, or A^T x = b, given those.
 Variable tridiagonal_lu_solve(std::span<const Variable> factors, const Operand& b, bool trans = false, int b_ndim = 0);
 // x of least norm with the least |a x - b| (by singular values, of which those up to rcond times the largest are taken
