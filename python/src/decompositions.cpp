@@ -234,6 +234,12 @@ void bind_decompositions(nb::module_& m) {
       "(factors, U's diagonal, the one above, the one above that, pivots) of a tridiagonal matrix, of which the three "
       "diagonals are read: what tridiagonal_lu_solve takes. They have no derivative.");
   m.def(
+      "lu_factor_of_diagonals",
+      [](const Like& dl, const Like& d, const Like& du) {
+        return one_or_tuple(tridiagonal_lu_factor(as_variable(dl), as_variable(d), as_variable(du)));
+      },
+      nb::call_guard<AtCaller>(), "dl"_a, "d"_a, "du"_a, "tridiagonal_lu_factor of a matrix given by its diagonals.");
+  m.def(
       "tridiagonal_lu_solve",
       [](const nb::object& a_diagonals, const Like& b, std::optional<int> b_ndim, bool transposed) {
         Variables factors;

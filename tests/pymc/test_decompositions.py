@@ -56,3 +56,45 @@ def test_gradients(name):
     g = pytensor.grad(cost, x)
     got = pytensor.function([x], g, mode="BITALE")(value)
     np.testing.assert_allclose(got, pytensor.function([x], g, mode="FAST_COMPILE")(value), rtol=1e-8, atol=1e-10)
+
+
+@pytest.mark.parametrize("batch", [False, True], ids=["one", "batch"])
+@pytest.mark.parametrize("b_ndim", [1, 2])
+@pytest.mark.parametrize("transposed", [False, True])
+def test_tridiagonal_factors(transposed, b_ndim, batch):
+    tridiagonal = pytest.importorskip("pytensor.tensor.linalg.solvers.tridiagonal")
+    value = np.triu(np.tril(SQUARE, 1), -1)
+    right = _rng.normal(size=(4,) if b_ndim == 1 else (4, 2))
+    if batch:
+        value, right = np.stack([value, value.T]), np.stack([right, -right])
+    a, b = pt.tensor("a", shape=(None,) * value.ndim), pt.tensor("b", shape=(None,) * right.ndim)
+    factors = tridiagonal.tridiagonal_lu_factor(a)
+    x = tridiagonal.tridiagonal_lu_solve(factors, b, b_ndim=b_ndim, transposed=transposed)
+    f = pytensor.function([a, b], [x, *factors], mode="BITALE")
+    assert f.maker.linker.report().is_native, f.maker.linker.report()
+    for got, wanted in zip(f(value, right), pytensor.function([a, b], [x, *factors], mode="FAST_COMPILE")(value, right)):
+        np.testing.assert_allclose(got, wanted, rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("assume_a", ["tridiagonal", "banded", "sym", "gen", "pos"])
+def test_systems_of_every_kind(assume_a):
+    a, b = pt.dmatrix("a"), pt.dmatrix("b")
+    value = np.triu(np.tril(SYMMETRIC, 1), -1) + 4 * np.eye(4)
+    x = pt.linalg.solve(a, b, assume_a=assume_a)
+    f = pytensor.function([a, b], x, mode="BITALE")
+    assert f.maker.linker.report().is_native, f.maker.linker.report()
+    np.testing.assert_allclose(f(value, SQUARE), np.linalg.solve(value, SQUARE), rtol=1e-9)
+
+
+@pytest.mark.parametrize("sort", [None, "lhp", "ouc"])
+def test_generalized_schur_form(sort):
+    linalg = pytest.importorskip("pytensor.tensor.linalg")
+    a, b = pt.dmatrix("a"), pt.dmatrix("b")
+    outputs = linalg.qz(a, b, sort=sort)
+    f = pytensor.function([a, b], outputs, mode="BITALE")
+    assert f.maker.linker.report().is_native, f.maker.linker.report()
+    s, p, q, z = f(SQUARE, SYMMETRIC)
+    np.testing.assert_allclose(q @ s @ z.T, SQUARE, atol=1e-10)
+    np.testing.assert_allclose(q @ p @ z.T, SYMMETRIC, atol=1e-10)
+    for got, wanted in zip((s, p), pytensor.function([a, b], outputs, mode="FAST_COMPILE")(SQUARE, SYMMETRIC)):
+        np.testing.assert_allclose(np.abs(np.diag(got)), np.abs(np.diag(wanted)), rtol=1e-8)

@@ -5,7 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 import bitale.tensor as pt
+from bitale._core import lu_factor_of_diagonals
 from bitale.pytensor.linalg import _aligned
 from bitale.pytensor.moved import decompositions as of
 from bitale.pytensor.registry import NotConverted, converts
@@ -65,6 +68,28 @@ def _schur(op: Any, node: Any, x: Any) -> Any:
     if op.output != "real" or x.dtype.startswith("complex"):
         raise NotConverted("a complex Schur decomposition")
     return pt.linalg.schur(*_aligned(node, (x,)), sort=op.sort)
+
+
+@converts(*of("QZ"), batched=True)
+def _qz(op: Any, node: Any, a: Any, b: Any) -> Any:
+    if op.complex_output or any(x.type.dtype.startswith("complex") for x in node.inputs):
+        raise NotConverted("a complex QZ decomposition")
+    if op.return_eigenvalues:
+        raise NotConverted("a QZ decomposition with eigenvalues, which are complex")
+    return pt.linalg.qz(*_aligned(node, (a, b)), sort=op.sort)
+
+
+@converts(*of("LUFactorTridiagonal"), batched=True)
+def _tridiagonal_lu_factor(op: Any, node: Any, *diagonals: Any) -> Any:
+    *factors, pivots = lu_factor_of_diagonals(*_aligned(node, diagonals))
+    return [*factors, pivots + np.int32(1)]  # PyTensor's count from 1, as LAPACK's
+
+
+@converts(*of("SolveLUFactorTridiagonal"), batched=True)
+def _tridiagonal_lu_solve(op: Any, node: Any, *inputs: Any) -> Any:
+    *factors, pivots, b = inputs
+    *factors, b = _aligned(node, (*factors, b))
+    return pt.linalg.tridiagonal_lu_solve((*factors, pivots - np.int32(1)), b, b_ndim=op.b_ndim, transposed=op.transposed)
 
 
 @converts(*of("Expm"), batched=True)
