@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "bitale/ops/ops.hpp"
+#include "ops/cholesky_gradient.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
 #include "ops/lowering.hpp"
@@ -62,16 +63,11 @@ class Cholesky final : public MatrixOp {
     return true;
   }
 
-  // With S = L^-T phi(L^T g) L^-1, where phi is the lower triangle with half its diagonal: phi(S + S^T).
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected()) return no_gradients(node);
-    const Variable factor = lower ? node.output() : transpose(node.output());
-    const Variable g = lower ? cotangents[0] : transpose(cotangents[0]);
-    const SolveTriangularOptions from_left{.lower = true, .trans = true};
-    const Variable half = solve_triangular(factor, transpose(phi(dot(transpose(factor), g))), from_left);
-    const Variable s = solve_triangular(factor, transpose(half), from_left);
-    const Variable out = phi(add(s, transpose(s)));
-    return {with_static_shape_of(node.input(0), lower ? out : transpose(out))};
+    const Variable out = lower ? cholesky_gradient(node.output(), cotangents[0])
+                               : transpose(cholesky_gradient(transpose(node.output()), transpose(cotangents[0])));
+    return {with_static_shape_of(node.input(0), out)};
   }
 
   // L phi(L^-1 dA L^-T), dA being symmetric, as the triangle that is read says.

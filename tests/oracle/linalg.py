@@ -140,6 +140,25 @@ def expm(a: Any) -> Val:
     return _stacked(*_each([2], _finite(_exponential, lambda x: x.shape), a))
 
 
+def _gradient_of_factor(factor: np.ndarray, g: np.ndarray) -> np.ndarray:
+    """Algorithm 2 of Murray 2016: of all rows, the last one first."""
+    n, out = len(factor), np.tril(g).copy()
+    for k in range(n - 1, -1, -1):
+        row, column, below = factor[k, :k], factor[k + 1 :, k], factor[k + 1 :, :k]
+        with np.errstate(all="ignore"):
+            of_column = out[k + 1 :, k] / factor[k, k]
+            diagonal = (out[k, k] - column @ of_column) / factor[k, k]
+        out[k, :k] -= diagonal * row + of_column @ below
+        out[k + 1 :, :k] -= np.outer(of_column, row)
+        out[k + 1 :, k], out[k, k] = of_column, diagonal / 2
+    return out
+
+
+@formula(ulps=4, backward=8, absolute=True)
+def cholesky_gradient(factor: Any, g: Any) -> Val:
+    return _stacked(*_each([2, 2], _gradient_of_factor, factor, g))
+
+
 @formula(ulps=2, backward=8, absolute=True)
 def solve_sylvester(a: Any, b: Any, q: Any) -> Val:
     function = _finite(lambda x, y, z: scipy.linalg.solve_sylvester(x, y, z) if z.size else z, lambda x, y, z: z.shape)

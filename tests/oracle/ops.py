@@ -101,6 +101,11 @@ def _cholesky(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[
     return [arrays.cholesky(inputs[0], lower=attributes["lower"], on_error=attributes["on_error"])]
 
 
+@op("CholeskyGradient")
+def _cholesky_gradient(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
+    return [linalg.cholesky_gradient(*inputs)]
+
+
 @op("SolveTriangular")
 def _solve_triangular(attributes: dict[str, Any], inputs: list[Val], node: Any) -> list[Val]:
     return [arrays.solve_triangular(*inputs, **attributes)]

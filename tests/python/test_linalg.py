@@ -287,6 +287,23 @@ def test_batches_of_small_matrices(n, dtype):
         np.testing.assert_allclose(got, value, rtol=1e-9 if dtype == "float64" else 2e-2, atol=1e-12 if dtype == "float64" else 1e-3)
 
 
+@pytest.mark.parametrize("n", [1, 5, 33, 70])
+@pytest.mark.parametrize("lower", [True, False])
+def test_the_gradient_of_a_factor_is_one_operation(n, lower):
+    x, g = pt.dmatrix("x"), pt.dmatrix("g")
+    factor = pt.linalg.cholesky(x, lower=lower)
+    f = bt.function([x, g], bt.grad((factor * g).sum(), x))
+    names = [str(node.op) for node in f.maker.fgraph.toposort()]
+    assert "CholeskyGradient" in names and not any("SolveTriangular" in name or "Dot" in name for name in names)
+    value, weights = positive(n, n), np.random.default_rng(n).normal(size=(n, n))
+    L = np.linalg.cholesky(value)
+    half = np.tril(L.T @ np.tril(weights if lower else weights.T))
+    half -= np.diag(np.diag(half)) / 2
+    s = np.linalg.solve(L.T, np.linalg.solve(L.T, half.T).T)
+    expected = np.tril(s + s.T) - np.diag(np.diag(s))
+    np.testing.assert_allclose(f(value, weights), expected if lower else expected.T, rtol=1e-9, atol=1e-10)
+
+
 def test_in_a_batch_of_small_matrices_one_fails():
     value = positive(20, 4, 4)
     value[13, 2, 2] = -1
