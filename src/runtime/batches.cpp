@@ -190,6 +190,33 @@ std::uint32_t triangular_lanes(std::int64_t valid, std::int64_t n, std::int64_t 
   return left_out;
 }
 
+// Of one matrix, the columns of b are the lanes.
+template <class T>
+void columns_lanes(std::int64_t n, std::int64_t k, bool lower, bool trans, bool unit, const T* A, T* B) {
+  const ScalableTag<T> d;
+  constexpr auto width = std::int64_t(MaxLanes(d));
+  const std::int64_t down = trans ? 1 : n, across = trans ? n : 1;
+  const bool forward = lower != trans;
+  T inverse[bitale::runtime::most_lane_rows];
+  for (std::int64_t i = 0; i < n; ++i) inverse[i] = unit ? T(1) : T(1) / A[i * (n + 1)];
+  for (std::int64_t column = 0; column < k; column += width) {
+    const auto mask = FirstN(d, std::size_t(k - column < width ? k - column : width));
+    T* const b = B + column;
+    for (std::int64_t place = 0; place < n; ++place) {
+      const std::int64_t i = forward ? place : n - 1 - place;
+      const std::int64_t begin = forward ? 0 : i + 1, end = forward ? i : n;
+      auto x = MaskedLoad(mask, d, b + i * k), other = Zero(d);  // two sums, which don't wait for each other
+      std::int64_t j = begin;
+      for (; j + 1 < end; j += 2) {
+        x = NegMulAdd(Set(d, A[i * down + j * across]), MaskedLoad(mask, d, b + j * k), x);
+        other = NegMulAdd(Set(d, A[i * down + (j + 1) * across]), MaskedLoad(mask, d, b + (j + 1) * k), other);
+      }
+      if (j < end) x = NegMulAdd(Set(d, A[i * down + j * across]), MaskedLoad(mask, d, b + j * k), x);
+      BlendedStore(Mul(Add(x, other), Set(d, inverse[i])), mask, d, b + i * k);
+    }
+  }
+}
+
 template <class Elements, class M>
 HWY_INLINE void exchange(Elements& x, std::int64_t i, std::int64_t j, M where) {
   const auto a = x[i], b = x[j];
@@ -289,6 +316,9 @@ struct LaneFunctions {
   static std::uint32_t solve_triangular(std::int64_t valid, std::int64_t n, std::int64_t k, std::int64_t step_A,
                                         std::int64_t step_B, bool lower, bool trans, bool unit, const T* A, T* B) {
     return triangular_lanes(valid, n, k, step_A, step_B, lower, trans, unit, A, B);
+  }
+  static void solve_columns(std::int64_t n, std::int64_t k, bool lower, bool trans, bool unit, const T* A, T* B) {
+    columns_lanes(n, k, lower, trans, unit, A, B);
   }
   static std::uint32_t solve(std::int64_t valid, std::int64_t n, std::int64_t k, std::int64_t step_A,
                              std::int64_t step_B, bool trans, const T* A, T* B) {
@@ -439,6 +469,21 @@ void MatrixBatch<T>::slogdet(std::int64_t step_A, std::int64_t step_sign, std::i
 
 template struct MatrixBatch<double>;
 template struct MatrixBatch<float>;
+
+template <class T>
+bool solve_columns_in_lanes([[maybe_unused]] std::int64_t n, [[maybe_unused]] std::int64_t k,
+                            [[maybe_unused]] bool lower, [[maybe_unused]] bool trans, [[maybe_unused]] bool unit,
+                            [[maybe_unused]] const T* A, [[maybe_unused]] T* B, [[maybe_unused]] Vectors with) {
+#if BITALE_LANES_OF_MATRICES
+  if (with == Vectors::none) return false;
+  with_lanes<T>(with, [&](auto lanes) { lanes.solve_columns(n, k, lower, trans, unit, A, B); });
+  return true;
+#else
+  return false;
+#endif
+}
+template bool solve_columns_in_lanes(std::int64_t, std::int64_t, bool, bool, bool, const double*, double*, Vectors);
+template bool solve_columns_in_lanes(std::int64_t, std::int64_t, bool, bool, bool, const float*, float*, Vectors);
 
 namespace {
 

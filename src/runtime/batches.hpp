@@ -34,6 +34,12 @@ struct MatrixBatch {
   bool fits_lanes(std::int64_t k = 0) const;
 };
 
+// B[n, k] becomes X with op(A) X = B, where A[n, n] is a regular triangle of at most 16 rows and the columns of B are
+// the lanes. False where there are no vectors: then nothing has been done.
+template <class T>
+bool solve_columns_in_lanes(std::int64_t n, std::int64_t k, bool lower, bool trans, bool unit, const T* A, T* B,
+                            Vectors with = vectors());
+
 }  // namespace bitale::runtime
 
 // For generated code.

@@ -5,6 +5,7 @@
 #include <limits>
 #include <type_traits>
 
+#include "runtime/batches.hpp"
 #include "runtime/blas.hpp"
 #include "runtime/cblas.hpp"
 #include "runtime/rows_of_matrices.hpp"
@@ -40,7 +41,8 @@ struct LapackFunctions {
 bool fits_int(std::int64_t length) { return length <= std::numeric_limits<int>::max(); }
 
 // Up to these sizes plain loops are faster than the library's calls.
-constexpr std::int64_t small_factor = 16, small_triangle = 16;
+constexpr std::int64_t small_factor = 16, small_triangle = most_lane_rows;
+constexpr std::int64_t least_columns = 4;  // of a right side, for which lanes of vectors pay
 
 // ---- Cholesky -------------------------------------------------------------------------------------------------------
 
@@ -182,6 +184,7 @@ std::int64_t solve_triangle(std::int64_t n, std::int64_t k, bool lower, bool tra
     if (const auto trsm = LapackFunctions<T>::get().trsm)
       return trsm(CblasRowMajor, CblasLeft, triangle, transposed, diagonal, int(n), int(k), T(1), A, int(n), B, int(k)),
              0;
+  if (k >= least_columns && n <= small_triangle && solve_columns_in_lanes(n, k, lower, trans, unit, A, B)) return 0;
   if (trans)
     substitute(n, k, !lower, unit, B, [&](std::int64_t i, std::int64_t j) { return A[j * n + i]; });
   else

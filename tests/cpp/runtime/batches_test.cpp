@@ -7,6 +7,8 @@
 #include <random>
 #include <vector>
 
+#include "runtime/lapack.hpp"
+
 using namespace bitale::runtime;
 
 namespace {
@@ -111,6 +113,30 @@ TEST_CASE("batches of small matrices give the same in lanes as one after the oth
         for (const std::int64_t count : {0, 1, 3, 8, 21}) {
           compare<double>(with, {n, k, count});
           compare<float>(with, {n, k, count});
+        }
+}
+
+TEST_CASE("columns of a right side are solved for in lanes") {
+  for (const Vectors with : kinds_of_vectors())
+    for (const std::int64_t n : {1, 2, 7, 16})
+      for (const std::int64_t k : {1, 4, 8, 19, 100})
+        for (const int kind : {0, 1, 2, 3, 4, 5, 6, 7}) {
+          const bool lower = kind & 1, trans = kind & 2, unit = kind & 4;
+          Case<double> of{n, k, 1};
+          auto a = of.definite();
+          for (auto& each : a) each *= unit ? 0.1 : 1;
+          const auto b = of.numbers(n * k);
+          auto x = b;
+          const bool done = solve_columns_in_lanes(n, k, lower, trans, unit, a.data(), x.data(), with);
+          CHECK((with == Vectors::none) != done);
+          if (!done) continue;
+          for (std::int64_t c = 0; c < k; ++c) {
+            std::vector<double> one;
+            for (std::int64_t i = 0; i < n; ++i) one.push_back(b[std::size_t(i * k + c)]);
+            CHECK(solve_triangular(n, 1, lower, trans, unit, false, a.data(), one.data()) == 0);
+            for (std::int64_t i = 0; i < n; ++i)
+              CHECK(x[std::size_t(i * k + c)] == doctest::Approx(one[std::size_t(i)]).epsilon(1e-9));
+          }
         }
 }
 
