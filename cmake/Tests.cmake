@@ -91,6 +91,20 @@ target_include_directories(math_accuracy PRIVATE tests/cpp src)
 target_link_libraries(math_accuracy PRIVATE bitale ${BITALE_QUADMATH})
 set_source_files_properties(tools/math.cpp PROPERTIES COMPILE_OPTIONS "-O3;-fno-trapping-math")  # its loops over all float32
 
+# Statistical tests of the counter-based stream, where TestU01 is installed: `./dev battery`.
+find_path(BITALE_TESTU01_INCLUDE testu01/bbattery.h)
+find_path(BITALE_TESTU01_CONFIG testu01/gdefconf.h)
+find_library(BITALE_TESTU01 testu01)
+find_library(BITALE_TESTU01_PROBDIST testu01probdist)
+find_library(BITALE_TESTU01_MYLIB testu01mylib)
+if(BITALE_TESTU01_INCLUDE AND BITALE_TESTU01)
+  add_executable(battery EXCLUDE_FROM_ALL tools/battery.cpp)
+  bitale_target(battery)
+  target_include_directories(battery PRIVATE src)
+  target_include_directories(battery SYSTEM PRIVATE ${BITALE_TESTU01_INCLUDE} ${BITALE_TESTU01_CONFIG})
+  target_link_libraries(battery PRIVATE bitale ${BITALE_TESTU01} ${BITALE_TESTU01_PROBDIST} ${BITALE_TESTU01_MYLIB})
+endif()
+
 # Faults of the compile directory, in a short form; `./dev stress` runs the long one. The second worker is of another version.
 foreach(worker stress_worker stress_worker_of_another_version)
   add_executable(${worker} tests/stress/worker.cpp)
