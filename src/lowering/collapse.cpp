@@ -35,11 +35,25 @@ class Collapser {
            plan_.same_length(shape[n - 1], inner.extent);
   }
 
-  // Indices occur only together, in elements.
+  // i * len + j, the place of an element as draws of random numbers count it.
+  bool is_place(Expr expr, Expr i, Expr j, Expr extent) const {
+    if (expr.code() != Code::add || expr.dtype() != DType::Int64) return false;
+    const auto terms = program::arguments_of(expr);
+    for (std::size_t k = 0; k < 2; ++k) {
+      if (!(terms[1 - k] == j) || terms[k].code() != Code::mul) continue;
+      const auto factors = program::arguments_of(terms[k]);
+      for (std::size_t m = 0; m < 2; ++m)
+        if (factors[m] == i && plan_.same_length(factors[1 - m], extent)) return true;
+    }
+    return false;
+  }
+
+  // Indices occur only together, in elements and their places.
   bool fits(Step& step, const Loop& outer, const Loop& inner) const {
     bool all = true;
     const auto visit = [&](Expr expr) {
       if (expr == outer.index || expr == inner.index) all = false;
+      if (is_place(expr, outer.index, inner.index, inner.extent)) return false;
       if (expr.code() != Code::load) return true;
       const auto at = program::arguments_of(expr);
       if (!is_element(expr.payload(), at, outer, inner)) return true;
@@ -81,7 +95,7 @@ class Collapser {
     if (!possible) return;
     const Expr flat = plan_.new_index("e", outer.extent * inner->extent);
     Steps body = std::move(inner->body);
-    for (auto& step : body) flatten(step, outer.index, inner->index, flat);
+    for (auto& step : body) flatten(step, outer.index, inner->index, inner->extent, flat);
     outer.index = flat;
     outer.extent = outer.extent * inner->extent;
     outer.body = std::move(body);
@@ -96,16 +110,17 @@ class Collapser {
     out[n - 1] = flat;
     return out;
   }
-  void flatten(Step& step, Expr i, Expr j, Expr flat) {
-    Stored flat_loads;
+  void flatten(Step& step, Expr i, Expr j, Expr row, Expr flat) {
+    Stored flat_values;
     program::for_each_expr(step, [&](Expr& root) {
       program::ExprWalk()(root, [&](Expr expr) {
+        if (is_place(expr, i, j, row)) flat_values[expr.id()] = flat;
         if (expr.code() != Code::load) return;
         const auto at = program::arguments_of(expr), there = flattened(at, i, j, flat);
-        if (at != there) flat_loads[expr.id()] = pool_.load(expr.payload(), expr.dtype(), there);
+        if (at != there) flat_values[expr.id()] = pool_.load(expr.payload(), expr.dtype(), there);
       });
     });
-    program::for_each_expr(step, [&](Expr& root) { root = substitute(root, flat_loads); });
+    program::for_each_expr(step, [&](Expr& root) { root = substitute(root, flat_values); });
     program::for_each_access(step, [&](const program::MutableAccess& access) {
       if (access.at) *access.at = flattened(*access.at, i, j, flat);
     });

@@ -1,12 +1,15 @@
 #include "ops/random_formulas.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <numbers>
 
 #include "bitale/ops/ops.hpp"
+#include "graph/evaluate.hpp"
 #include "ops/elemwise.hpp"
+#include "ops/lengths.hpp"
 #include "ops/random_bits.hpp"
 #include "ops/random_domain.hpp"
 
@@ -54,18 +57,11 @@ Variable real(const Variable& x) { return cast(x, DType::Float64); }
 
 constexpr double pi_ = std::numbers::pi, largest_poisson_rate = 9.223372006484771e+18;
 
-// A whole number of [0, count), from words of 64 bits: the upper half of the product, as Lemire's without rejection.
-// One word where the count is below 2^32, two otherwise; no probability is wrong by more than 2^-32 of itself.
+// A whole number of [0, count), by Lemire's product (2019). What few words are to be drawn anew, 2^64 mod count, takes
+// a division: for a count for each element, it is made where it may matter.
 Variable below(Words& words, const Variable& count) {
-  const Array* known = count.constant();
-  const auto upper_half = [](const Variable& x, const Variable& y) {
-    return apply_elemwise("random_below", Variables{x, y});
-  };
-  const Variable high = words.bits();
-  if (known && known->size() == 1 && *static_cast<const std::uint64_t*>(known->contiguous().data()) >> 32 == 0)
-    return upper_half(high, count);
-  const Variable low = upper_half(words.bits(), count), middle = high * count, sum = middle + low;
-  return upper_half(high, count) + cast(lt(sum, low), DType::UInt64);
+  const Variable limit = count.ndim() ? count : mod(constant(Array(std::uint64_t(0))) - count, count);
+  return apply_elemwise("random_below", Variables{words.bits(), count, limit});
 }
 
 const std::map<std::string_view, RandomFormula>& formulas() {
@@ -174,12 +170,20 @@ const std::map<std::string_view, RandomFormula>& formulas() {
         }}},
       {"integers",
        {[](Words& w, P p) {
-          const Variable count = cast(p[1], DType::UInt64) - cast(p[0], DType::UInt64);
+          Variable count = cast(p[1], DType::UInt64) - cast(p[0], DType::UInt64);
+          const auto low = known_integer(p[0]), high = known_integer(p[1]);
+          if (low && high) count = constant(Array(std::uint64_t(*high) - std::uint64_t(*low)));
           return cast(cast(p[0], DType::UInt64) + below(w, count), DType::Int64);
         },
         [](P p) { return lt(p[0], p[1]); }}},
   };
   return all;
+}
+
+// A scalar that is known, as a constant: formulas and their domains choose by what they know.
+Variable folded(const Variable& v) {
+  const Variable from = v.has_owner() && v.owner().inputs().size() == 1 ? v.owner().input(0) : v;
+  return !v.is_constant() && v.ndim() == 0 && from.is_constant() ? constant(evaluate(v)) : v;
 }
 
 Variable holds_everywhere(const Variable& condition) { return condition.ndim() ? all(condition) : condition; }
@@ -193,8 +197,13 @@ std::optional<random::Draw> random_formula(const runtime::random::Distribution& 
   const auto found = formulas().find(of.name);
   if (found == formulas().end()) return std::nullopt;
   const RandomFormula& formula = found->second;
-  Variables parameters = given;
-  if (formula.holds) parameters = checked_parameters(of.name, given, holds_everywhere(formula.holds(given)));
+  Variables parameters;
+  for (auto& each : given) parameters.push_back(folded(each));
+  const bool are_known = std::ranges::all_of(parameters, [](auto& p) { return p.is_constant() && p.ndim() == 0; });
+  if (formula.holds) {
+    const Variable holds = holds_everywhere(formula.holds(parameters));
+    parameters = checked_parameters(of.name, parameters, are_known ? constant(evaluate(holds)) : holds);
+  }
   Words words(state, lengths);
   const Variable value = formula.draw(words, parameters);
   return random::Draw{words.next_rng(), cast(value, of.result)};

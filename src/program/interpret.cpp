@@ -188,7 +188,7 @@ Operation operation_of(Expr expr, FindFunction find) {
     out.argument_count = 1;
   }
   const bool reads_memory = out.code == Code::load || out.code == Code::index || out.code == Code::dim;
-  if (reads_memory || out.code == Code::var || out.argument_count > 4)
+  if (reads_memory || out.code == Code::var || out.argument_count > 5)
     throw InternalError(cat("program: ", code_name(out.code), " can't be interpreted"));
   const bool is_rare = out.code == Code::rare_call;  // its first argument is the condition
   if (out.argument_count) out.argument_dtype = expr.argument(is_rare ? 1 : 0).dtype();
@@ -200,7 +200,8 @@ Operation operation_of(Expr expr, FindFunction find) {
   return out;
 }
 
-std::int64_t evaluate(const Operation& operation, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d) {
+std::int64_t evaluate(const Operation& operation, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d,
+                      std::int64_t e) {
   const auto address = [&] { return reinterpret_cast<void*>(std::intptr_t(operation.payload)); };
   switch (operation.code) {
     case Code::constant: return operation.payload;
@@ -208,7 +209,8 @@ std::int64_t evaluate(const Operation& operation, std::int64_t a, std::int64_t b
     case Code::lookup: return operation.table[std::uint64_t(a) & (operation.table.size() - 1)];
     case Code::rare_call:
       return !a ? b : visit_dtype(operation.argument_dtype, [&]<class T>() {
-        return bits_of(call<T>(address(), operation.argument_count - 2, value_of<T>(c), value_of<T>(d), T()));
+        return bits_of(
+            call<T>(address(), operation.argument_count - 2, value_of<T>(c), value_of<T>(d), value_of<T>(e)));
       });
     case Code::bitcast:
       return visit_dtype(operation.dtype, [&]<class T>() {
@@ -242,7 +244,7 @@ std::int64_t evaluate(const Operation& operation, std::int64_t a, std::int64_t b
 }
 
 void Interpreter::add(Expr expr, std::vector<int>& slots, FindFunction find) {
-  Step step{.operation = operation_of(expr, find), .arguments = {0, 0, 0, 0}, .out = slot_count_};
+  Step step{.operation = operation_of(expr, find), .arguments = {0, 0, 0, 0, 0}, .out = slot_count_};
   for (int i = 0; i < step.operation.argument_count; ++i) step.arguments[i] = slots[expr.argument(std::size_t(i)).id()];
   slots[expr.id()] = slot_count_++;
   if (step.operation.code == Code::constant)
@@ -257,8 +259,8 @@ std::int64_t Interpreter::bits(std::span<const std::int64_t> values) const {
   for (std::size_t i = 0; i < values.size(); ++i) slots[std::size_t(variable_slots_[i])] = values[i];
   const auto at = [&](int slot) { return slots[std::size_t(slot)]; };  // slot 0 where there is no such argument
   for (auto& step : steps_) {
-    const auto& [a, b, c, d] = step.arguments;
-    slots[std::size_t(step.out)] = evaluate(step.operation, at(a), at(b), at(c), at(d));
+    const auto& [a, b, c, d, e] = step.arguments;
+    slots[std::size_t(step.out)] = evaluate(step.operation, at(a), at(b), at(c), at(d), at(e));
   }
   return slots[std::size_t(root_slot_)];
 }

@@ -24,7 +24,8 @@ struct Operation {
 // InternalError for nodes that stand for memory, indices, lengths and variables, and for functions that `find` does not
 // know.
 Operation operation_of(Expr expr, FindFunction find = nullptr);
-std::int64_t evaluate(const Operation& operation, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d);
+std::int64_t evaluate(const Operation& operation, std::int64_t a, std::int64_t b, std::int64_t c, std::int64_t d,
+                      std::int64_t e = 0);
 
 // One expression as a flat list of operations over numbered slots. `variables` are what is given at each evaluation:
 // var, index or dim nodes. InternalError for an expression that reads memory or another variable.
@@ -42,7 +43,7 @@ class Interpreter {
  private:
   struct Step {
     Operation operation;
-    int arguments[4];
+    int arguments[5];
     int out;
   };
   void add(Expr expr, std::vector<int>& slots, FindFunction find);

@@ -176,6 +176,8 @@ CONTINUOUS = {
     "rayleigh": ((2.0,), stats.rayleigh(scale=2)),
     "wald": ((2.0, 3.0), stats.invgauss(2 / 3, scale=3)),
     "vonmises": ((0.5, 2.0), stats.vonmises(2)),
+    "vonmises of little": ((0.5, 0.01), stats.vonmises(0.01)),
+    "vonmises of much": ((0.5, 300.0), stats.vonmises(300)),
     "triangular": ((-1.0, 0.5, 2.0), stats.triang(0.5, -1, 3)),
 }
 DISCRETE = {
@@ -185,12 +187,17 @@ DISCRETE = {
     "poisson of a million": ((1e6,), stats.poisson(1e6)),
     "geometric": ((0.3,), stats.geom(0.3)),
     "geometric of few": ((1e-3,), stats.geom(1e-3)),
+    "poisson just above ten": ((10.1,), stats.poisson(10.1)),
     "binomial": ((20, 0.3), stats.binom(20, 0.3)),
+    "binomial of few successes": ((34, 0.3), stats.binom(34, 0.3)),
+    "binomial of few failures": ((34, 0.7), stats.binom(34, 0.7)),
+    "binomial of halves": ((21, 0.5), stats.binom(21, 0.5)),
+    "binomial of a million": ((10**6, 0.02), stats.binom(10**6, 0.02)),
     "binomial of many": ((1000, 0.7), stats.binom(1000, 0.7)),
     "negative_binomial": ((2.5, 0.3), stats.nbinom(2.5, 0.3)),
     "hypergeometric": ((30, 50, 20), stats.hypergeom(80, 30, 20)),
     "integers": ((-5, 100), stats.randint(-5, 100)),
-    "integers of two words": ((-3, 2**33), stats.randint(-3.0, 2.0**33)),
+    "integers far apart": ((-3, 2**33), stats.randint(-3.0, 2.0**33)),
 }
 
 
@@ -224,7 +231,7 @@ def test_continuous_distributions(case):
     parameters, law = CONTINUOUS[case]
     x = draws(case.split()[0], *parameters)
     assert x.dtype == np.float64 and np.isfinite(x).all()
-    if case == "vonmises":  # on the circle, around 0
+    if case.startswith("vonmises"):  # on the circle, around 0
         assert np.abs(x).max() <= np.pi
         x = (x - 0.5 + np.pi) % (2 * np.pi) - np.pi
     assert stats.kstest(x, law.cdf).pvalue > 1e-3
@@ -245,6 +252,24 @@ def test_discrete_distributions(case):
     kept = probabilities > 0
     assert len(bins) == len(counts) + 1 and counts[~kept].sum() == 0
     assert stats.chisquare(counts[kept], probabilities[kept] / probabilities.sum() * N).pvalue > 1e-3
+
+
+def test_integers_are_exact_where_many_words_are_drawn_anew():
+    """A quarter of the words would favour the lower numbers."""
+    for high in (2**62, np.full(N, 2**62)):
+        x = draws("integers", np.int64(-(2**63)), high).view(np.uint64) ^ np.uint64(2**63)
+        assert x.max() < 3 * 2**62
+        assert stats.chisquare(np.bincount((x // np.uint64(3 * 2**57)).astype(int), minlength=32)).pvalue > 1e-3
+
+
+def test_short_rows_are_one_loop():
+    rng = pt.random.rng("rng", "Threefry")
+    mu = pt.dmatrix("mu")
+    for x in (rng.normal(0, 1, size=(1000, 3))[1], rng.normal(mu, 1.0)[1]):
+        f = bt.function([rng, mu], x, on_unused_input="ignore")
+        assert f.dprint("program", file="str").count("for ") == 1
+        values = np.zeros((1000, 3))
+        assert np.array_equal(f(bt.random.stream(1), values).ravel(), draws("normal", 0.0, 1.0, size=3000, seed=1))
 
 
 def test_samplers_with_a_parameter_for_each_element():

@@ -3,6 +3,7 @@
 // (core/threefry.hpp), so that a draw depends on nothing but its arguments: it fuses, and any thread may compute it.
 // The attempt that nearly always succeeds is an expression; others are a call of the runtime for the lanes that need
 // it.
+#include <array>
 #include <bit>
 #include <cmath>
 #include <numbers>
@@ -19,7 +20,6 @@ namespace bitale::records {
 namespace {
 
 namespace own = runtime::random;
-using own::Word128;
 
 ScalarTypes all_float64(std::span<const DType> in) {
   for (DType dtype : in)
@@ -41,14 +41,14 @@ Expr further_uniform(Expr u, std::uint64_t counter) {
   return random_open_unit(random_block(program::bitcast(u, DType::UInt64), number));
 }
 
-std::uint64_t upper_half(std::uint64_t x, std::uint64_t y) { return std::uint64_t(Word128(x) * y >> 64); }
-
-// From the products of halves.
-Expr expand_upper_half(Args in, DType) {
+// The upper half of the product, from the products of halves (Lemire, 2019).
+Expr expand_below(Args in, DType) {
   const Expr low_half = in[0].pool().integer(0xffffffff, DType::UInt64);
   const Expr x0 = in[0] & low_half, x1 = in[0] >> 32, y0 = in[1] & low_half, y1 = in[1] >> 32;
   const Expr middle = x1 * y0 + (x0 * y0 >> 32), other = x0 * y1 + (middle & low_half);
-  return x1 * y1 + (middle >> 32) + (other >> 32);
+  const Expr upper = x1 * y1 + (middle >> 32) + (other >> 32);
+  const std::array arguments{in[0], in[1]};
+  return in[0].pool().rare_call("bt_random_below_again", in[0] * in[1] < in[2], upper, arguments);
 }
 
 bool is_known(Expr x, bool (*holds)(double)) { return x.is_constant() && holds(std::bit_cast<double>(x.payload())); }
@@ -109,6 +109,8 @@ Expr poisson_by_inversion(Expr u, Expr rate) {
   return program::rare_math_call("bt_random_poisson_again", ~((u <= sum) & (rate >= 0)), count, {u, rate});
 }
 
+constexpr double least_for_stirling = 4;  // of k, for the series of log k!
+
 // PTRS (Hormann, 1993), without the squeezes that spare scalar code the logarithms. One in five attempts is refused, so
 // that there are two before the runtime is called.
 Expr poisson_by_rejection(Expr u, Expr rate) {
@@ -116,15 +118,19 @@ Expr poisson_by_rejection(Expr u, Expr rate) {
   const auto attempt = [&](Expr first, Expr second) {
     const Expr centred = first - 0.5, us = 0.5 - abs(centred);
     const Expr k = floor((2.0 * a / us + b) * centred + rate + 0.43);
-    const Expr weight = k * math::log(rate) - rate - math::gammaln(k + 1.0);
-    const Expr accepted = (k >= 0) & ~((us < 0.013) & (second > us)) &
+    const Expr next = k + 1.0, half_log_two_pi = u.pool().number(0.91893853320467274178, DType::Float64);
+    const Expr log_factorial =
+        (next - 0.5) * math::log(next) - next + (math::stirling_rest(1.0 / next) + half_log_two_pi);
+    const Expr weight = k * math::log(rate) - rate - log_factorial;
+    const Expr accepted = (k >= least_for_stirling) & ~((us < 0.013) & (second > us)) &
                           (math::log(second * inverse_alpha / (a / (us * us) + b)) <= weight);
     return std::pair(k, accepted);
   };
+  // What the series does not serve is neither accepted nor refused here.
   const auto [k, accepted] = attempt(u, further_uniform(u, own::attempt_word));
   const auto [other, other_accepted] =
       attempt(further_uniform(u, own::second_attempt_word), further_uniform(u, own::second_attempt_word + 1));
-  const Expr is_drawn = accepted | (other_accepted & equal(u, u));  // by no bits of a nan
+  const Expr is_drawn = accepted | ((k >= least_for_stirling) & other_accepted & equal(u, u));  // by no bits of a nan
   return program::rare_math_call("bt_random_poisson_again", ~is_drawn, select(accepted, k, other), {u, rate});
 }
 
@@ -136,6 +142,93 @@ Expr expand_poisson(Args in, DType) {
   const Expr is_small = rate < own::least_rate_for_rejection;
   const Expr small = select(is_small, rate, 1.0), large = select(is_small, 20.0, rate);
   return select(is_small, poisson_by_inversion(u, small), poisson_by_rejection(u, large));
+}
+
+// A number of successes with probability r, at most 1/2, and whether it may stand.
+struct Attempt {
+  Expr value, accepted;
+};
+
+Attempt binomial_by_inversion(Expr u, Expr n, Expr r) {
+  constexpr int terms = 24;
+  auto& pool = u.pool();
+  const Expr zero = pool.number(0, DType::Float64), one = pool.number(1, DType::Float64), odds = r / (1.0 - r);
+  Expr probability = math::exp(n * math::log1p(-r)), sum = probability, count = zero;
+  for (int k = 0; k < terms; ++k) {
+    count = count + select(u > sum, one, zero);
+    probability = probability * ((n - double(k)) * odds * (1.0 / (k + 1)));
+    sum = sum + probability;
+  }
+  return {count, u <= sum};
+}
+
+// BTRS (Hormann, 1993), without its squeeze. One in seven attempts is refused.
+Attempt binomial_by_rejection(Expr u, Expr n, Expr r) {
+  const Expr deviation = sqrt(n * r * (1.0 - r)), b = 1.15 + 2.53 * deviation, a = 0.0248 * b + 0.01 * r - 0.0873;
+  const Expr m = floor((n + 1.0) * r), odds = r / (1.0 - r), scale = (2.83 + 5.1 / b) * deviation;
+  const Expr at_mode = (m + 0.5) * math::log((m + 1.0) / (odds * (n - m + 1.0))) +
+                       math::stirling_rest(1.0 / (m + 1.0)) + math::stirling_rest(1.0 / (n - m + 1.0));
+  const auto attempt = [&](Expr first, Expr second) -> Attempt {
+    const Expr centred = first - 0.5, us = 0.5 - abs(centred);
+    const Expr k = floor((2.0 * a / us + b) * centred + (n * r + 0.5)), rest = n - k;
+    const Expr inverse_k = 1.0 / (k + 1.0), inverse_rest = 1.0 / (rest + 1.0);
+    const Expr weight = at_mode + (n + 1.0) * math::log((n - m + 1.0) * inverse_rest) +
+                        (k + 0.5) * math::log(odds * (rest + 1.0) * inverse_k) - math::stirling_rest(inverse_k) -
+                        math::stirling_rest(inverse_rest);
+    const Expr is_below = math::log(second * scale / (a / (us * us) + b)) <= weight;
+    return {k, (k >= least_for_stirling) & (rest >= least_for_stirling) & is_below};
+  };
+  const Attempt one = attempt(u, further_uniform(u, own::attempt_word));
+  const Attempt other =
+      attempt(further_uniform(u, own::second_attempt_word), further_uniform(u, own::second_attempt_word + 1));
+  // What the series does not serve is neither accepted nor refused here.
+  const Expr served = (one.value >= least_for_stirling) & (n - one.value >= least_for_stirling);
+  return {select(one.accepted, one.value, other.value), one.accepted | (served & other.accepted & equal(u, u))};
+}
+
+Expr expand_binomial(Args in, DType) {
+  const Expr u = in[0], n = floor(in[1]), p = in[2];
+  const Expr r = select(p <= 0.5, p, 1.0 - p), mean = n * r;
+  const auto drawn = [&](const Attempt& attempt) {
+    const Expr may_be = attempt.accepted & (r >= 0) & (n >= 0) & (n < own::largest_count);
+    return program::rare_math_call("bt_random_binomial", ~may_be, select(p <= 0.5, attempt.value, n - attempt.value),
+                                   {u, in[1], p});
+  };
+  if (is_known(mean, [](double x) { return x < own::least_rate_for_rejection; }))
+    return drawn(binomial_by_inversion(u, n, r));
+  if (is_known(mean, [](double x) { return x >= own::least_rate_for_rejection; }))
+    return drawn(binomial_by_rejection(u, n, r));
+  // Each side is given parameters that suit it.
+  const Expr is_small = mean < own::least_rate_for_rejection;
+  const Attempt few = binomial_by_inversion(u, n, select(is_small, r, 0.0));
+  const Attempt many = binomial_by_rejection(u, select(is_small, 100.0, n), select(is_small, 0.5, r));
+  return drawn({select(is_small, few.value, many.value), (is_small & few.accepted) | (~is_small & many.accepted)});
+}
+
+// Two attempts; each third is refused where the concentration is large.
+Expr expand_vonmises(Args in, DType) {
+  using std::numbers::pi;
+  const Expr u = in[0], mu = in[1], kappa = in[2];
+  const Expr r = 1.0 + sqrt(1.0 + 4.0 * (kappa * kappa)), rho = (r - sqrt(2.0 * r)) / (2.0 * kappa);
+  const Expr s = (1.0 + rho * rho) / (2.0 * rho);
+  struct Place {
+    Expr t, w, accepted;
+  };
+  const auto attempt = [&](Expr place, Expr second) -> Place {
+    const Expr t = 2.0 * place - 1.0, z = math::cos(pi * t), w = (1.0 + s * z) / (s + z), y = kappa * (s - w);
+    return {t, w, math::log(y / second) + (1.0 - y) >= 0};
+  };
+  const Place first = attempt(u, further_uniform(u, own::attempt_word));
+  const Place second =
+      attempt(further_uniform(u, own::second_attempt_word), further_uniform(u, own::second_attempt_word + 1));
+  const Expr w = select(first.accepted, first.w, second.w), t = select(first.accepted, first.t, second.t);
+  const Expr half = math::acos(select(w > 1, 1.0, w)), drawn = select(t < 0, -half, half);
+  const Expr may_be = (first.accepted | (second.accepted & equal(u, u))) & (kappa >= own::least_concentration) &
+                      (kappa <= own::most_concentration);
+  const Expr x = program::rare_math_call("bt_random_vonmises_again", ~may_be, drawn, {u, kappa}) + mu;
+  const Expr turned = abs(x) + pi, within = turned - 2 * pi * floor(turned * (1 / (2 * pi))) - pi;
+  const Expr bounded = select(within > pi, pi, select(within < -pi, -pi, within));
+  return select(x < 0, -bounded, bounded);
 }
 
 }  // namespace
@@ -198,16 +291,13 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "random_binomial",
     .title = "Random{binomial}",
-    .doc = "How many of y trials of probability z succeed, from x uniform on (0, 1): by inversion or BTPE "
-           "(Kachitvichyanukul and Schmeiser, 1988).",
+    .doc = "How many of y trials of probability z succeed, from x uniform on (0, 1): by inversion where the "
+           "mean of either is below 10, else by rejection (BTRS, Hormann 1993).",
     .symbol = "random_binomial",
     .arity = 3,
     .dtypes = all_float64,
     .loops = loops<3>(double_type, [](auto u, auto n, auto p) { return bt_random_binomial(u, n, p); }),
-    .expand =
-        [](Args in, DType) {
-          return math_call("bt_random_binomial", {in[0], in[1], in[2]});
-        },
+    .expand = expand_binomial,
     .partials = {zero_derivative, zero_derivative, zero_derivative},
     .traits = discrete_output,
     .domain = {{0.05, 0.95}, {1, 90}, {0.1, 0.9}},
@@ -221,11 +311,9 @@ SCALAR_OP({
     .symbol = "random_vonmises",
     .arity = 3,
     .dtypes = all_float64,
-    .loops = loops<3>(double_type, [](auto u, auto mu, auto kappa) { return bt_random_vonmises(u, mu, kappa); }),
-    .expand =
-        [](Args in, DType) {
-          return math_call("bt_random_vonmises", {in[0], in[1], in[2]});
-        },
+    .loops = loops<3>(double_type,
+                      [](auto u, auto mu, auto kappa) { return own::vonmises_from_uniform(u, mu, kappa); }),
+    .expand = expand_vonmises,
     .partials = {no_derivative, no_derivative, no_derivative},
     .domain = {{0.05, 0.95}, {-3, 3}, {0.2, 9}},
 });
@@ -233,14 +321,17 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "random_below",
     .title = "Random{below}",
-    .doc = "A whole number below y, from x uniform over the integers of 64 bits: the upper half of the product.",
+    .doc =
+        "A whole number below y, from x uniform over the integers of 64 bits: the upper half of the product (Lemire, "
+        "2019). z is at least 2^64 mod y, and says when to look whether x is to be drawn anew.",
     .symbol = "random_below",
-    .arity = 2,
+    .arity = 3,
     .dtypes = as_uint64,
-    .loops = loops<2>(Types<std::uint64_t>(), [](auto x, auto y) { return upper_half(x, y); }),
-    .expand = expand_upper_half,
-    .traits = commutative | discrete_output,
-    .domain = {{0, 1e19}, {0, 1e19}},
+    .loops = loops<3>(Types<std::uint64_t>(),
+                      [](auto x, auto y, auto limit) { return own::below_from_word(x, y, limit); }),
+    .expand = expand_below,
+    .traits = discrete_output,
+    .domain = {{0, 1e19}, {0, 1e19}, {0, 1e19}},
 });
 
 }  // namespace bitale::records

@@ -138,6 +138,8 @@ Expr gammaln(Expr x) {
   return rare_math_call("bt_lgamma", x <= 0, select(leading < inf, value, leading), {x});
 }
 
+Expr stirling_rest(Expr inverse) { return gammaln_tail(inverse * inverse) * inverse; }
+
 Expr digamma(Expr x) {
   const bool is_double = Format(x.dtype()).is_double;
   const auto number = [&](double value) { return x.pool().number(value, x.dtype()); };

@@ -42,8 +42,9 @@ Expr erfinv_inside(Expr x);  // erfinv for |x| < 1 and seldom near it, as random
 Expr ndtr(Expr x);           // the normal distribution function, erfc(-x / sqrt 2) / 2
 Expr log_ndtr(Expr x);       // its logarithm
 Expr gamma(Expr x);
-Expr gammaln(Expr x);   // log |Gamma(x)|
-Expr digamma(Expr x);   // the derivative of gammaln
-Expr trigamma(Expr x);  // and its derivative
+Expr gammaln(Expr x);              // log |Gamma(x)|
+Expr stirling_rest(Expr inverse);  // gammaln(x) - ((x - 1/2) log(x) - x + log(2 pi) / 2) by 1 / x, x >= 4.25
+Expr digamma(Expr x);              // the derivative of gammaln
+Expr trigamma(Expr x);             // and its derivative
 
 }  // namespace bitale::program::math

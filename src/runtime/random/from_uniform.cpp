@@ -1,9 +1,12 @@
 #include "runtime/random/from_uniform.hpp"
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <limits>
 #include <numbers>
+#include <optional>
 
 #include "core/limits.hpp"
 #include "runtime/functions.hpp"
@@ -19,23 +22,52 @@ double uniform_of(double u, std::uint64_t counter) { return threefry::open_unit(
 
 KeyedWords rest_of(double u) { return KeyedWords(key_of(u), first_rest_word); }
 
-// Samplers take u first, then what follows from it.
-class WithFirst {
- public:
-  explicit WithFirst(double u) : WithFirst(u, uniform_of(u, attempt_word)) {}
-  WithFirst(double u, double second) : first_{second, u}, left_(2), rest_(rest_of(u)) {}
-  double next_double() { return left_ ? first_[--left_] : rest_.next_double(); }
-  std::uint64_t next64() { return rest_.next64(); }
-  std::uint32_t next32() { return rest_.next32(); }
-
- private:
-  double first_[2];
-  int left_;
-  KeyedWords rest_;
-};
-
 // Where a sampler would never come to an end.
 bool is_not_finite(double x) { return !std::isfinite(x); }
+
+// log k! - ((k + 1/2) log(k + 1) - (k + 1) + log(2 pi) / 2)
+double stirling_rest_of_any(double k) {
+  static const auto first = [] {
+    std::array<double, 10> out{};
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      const double x = double(i) + 1, half_log_two_pi = 0.91893853320467274178;
+      out[i] = bt_lgamma(x) - ((x - 0.5) * std::log(x) - x + half_log_two_pi);
+    }
+    return out;
+  }();
+  return k < double(first.size()) ? first[std::size_t(k)] : stirling_rest(k + 1);
+}
+
+// BTRS (Hormann, 1993) for a mean of 10 or more and r of at most 1/2.
+class BinomialAttempts {
+ public:
+  void prepare(double n, double r) {
+    if (n == n_ && r == r_) return;
+    n_ = n, r_ = r;
+    const double deviation = std::sqrt(n * r * (1.0 - r));
+    b_ = 1.15 + 2.53 * deviation;
+    a_ = -0.0873 + 0.0248 * b_ + 0.01 * r;
+    scale_ = (2.83 + 5.1 / b_) * deviation;
+    odds_ = r / (1.0 - r);
+    m_ = std::floor((n + 1) * r);
+    at_mode_ = (m_ + 0.5) * std::log((m_ + 1) / (odds_ * (n - m_ + 1))) + stirling_rest_of_any(m_) +
+               stirling_rest_of_any(n - m_);
+  }
+  std::optional<double> attempt(double u, double second) const {
+    const double centred = u - 0.5, us = 0.5 - std::fabs(centred);
+    const double k = std::floor((2 * a_ / us + b_) * centred + (n_ * r_ + 0.5)), rest = n_ - k;
+    if (us >= 0.07 && second <= 0.92 - 4.2 / b_) return k;
+    if (!(k >= 0 && rest >= 0)) return std::nullopt;
+    const double weight = at_mode_ + (n_ + 1) * std::log((n_ - m_ + 1) / (rest + 1)) +
+                          (k + 0.5) * std::log(odds_ * (rest + 1) / (k + 1)) - stirling_rest_of_any(k) -
+                          stirling_rest_of_any(rest);
+    if (std::log(second * scale_ / (a_ / (us * us) + b_)) <= weight) return k;
+    return std::nullopt;
+  }
+
+ private:
+  double n_ = 0, r_ = 0, a_ = 0, b_ = 0, scale_ = 0, odds_ = 0, m_ = 0, at_mode_ = 0;
+};
 
 constexpr double no_number = std::numeric_limits<double>::quiet_NaN();
 
@@ -60,20 +92,33 @@ double log_gamma_from_uniform(double u, double shape) {
                    : std::log(gamma_of_one_or_more(u, shape));
 }
 
-// As the expression, so that a reference evaluation accepts what it accepts.
-double poisson_from_uniform(double u, double rate) {
-  if (!(rate >= least_rate_for_rejection) || std::isnan(u)) return bt_random_poisson_again(u, rate);
-  const double b = 2.53 * std::sqrt(rate) + 0.931, a = 0.02483 * b - 0.059, inverse_alpha = 1.1328 / (b - 3.4) + 1.1239;
-  double k = 0;
-  const auto attempt = [&](double first, double second) {
-    const double centred = first - 0.5, us = 0.5 - std::fabs(centred);
-    k = std::floor((2.0 * a / us + b) * centred + rate + 0.43);
-    const double weight = k * std::log(rate) - rate - bt_lgamma(k + 1.0);
-    return k >= 0 && !(us < 0.013 && second > us) && std::log(second * inverse_alpha / (a / (us * us) + b)) <= weight;
+// From here on as the expressions, so that a reference evaluation accepts what they accept.
+double poisson_from_uniform(double u, double rate) { return bt_random_poisson_again(u, rate); }
+
+double vonmises_from_uniform(double u, double mu, double kappa) {
+  const auto wrapped = [&](double angle) {
+    const double x = angle + mu, turned = std::fabs(x) + pi;
+    const double within = turned - 2 * pi * std::floor(turned * (1 / (2 * pi))) - pi;
+    const double bounded = within > pi ? pi : within < -pi ? -pi : within;
+    return x < 0 ? -bounded : bounded;
   };
-  const bool accepted = attempt(u, uniform_of(u, attempt_word)) ||
-                        attempt(uniform_of(u, second_attempt_word), uniform_of(u, second_attempt_word + 1));
-  return accepted ? k : bt_random_poisson_again(u, rate);
+  if (std::isnan(u) || !(kappa >= least_concentration && kappa <= most_concentration))
+    return wrapped(bt_random_vonmises_again(u, kappa));
+  const double r = 1 + std::sqrt(1 + 4 * (kappa * kappa)), rho = (r - std::sqrt(2 * r)) / (2 * kappa);
+  const double s = (1 + rho * rho) / (2 * rho);
+  const auto attempt = [&](double place, double second) -> std::optional<double> {
+    const double t = 2 * place - 1, z = std::cos(pi * t), w = (1 + s * z) / (s + z), y = kappa * (s - w);
+    if (!(std::log(y / second) + (1 - y) >= 0)) return std::nullopt;
+    return std::copysign(std::acos(std::min(w, 1.0)), t);
+  };
+  if (const auto angle = attempt(u, uniform_of(u, attempt_word))) return wrapped(*angle);
+  if (const auto angle = attempt(uniform_of(u, second_attempt_word), uniform_of(u, second_attempt_word + 1)))
+    return wrapped(*angle);
+  return wrapped(bt_random_vonmises_again(u, kappa));
+}
+
+std::uint64_t below_from_word(std::uint64_t x, std::uint64_t count, std::uint64_t limit) {
+  return x * count < limit ? bt_random_below_again(x, count) : std::uint64_t(Word128(x) * count >> 64);
 }
 
 }  // namespace bitale::runtime::random
@@ -101,7 +146,20 @@ double bt_random_log_power(double u, double shape) {
 double bt_random_poisson_again(double u, double rate) {
   using namespace bitale::runtime::random;
   if (std::isnan(u) || !(rate >= 0) || rate > 9.2e18) return no_number;
-  if (rate >= least_rate_for_rejection) {
+  if (rate >= least_rate_for_rejection) {  // PTRS (Hormann, 1993)
+    const double b = 2.53 * std::sqrt(rate) + 0.931, a = 0.02483 * b - 0.059;
+    const double inverse_alpha = 1.1328 / (b - 3.4) + 1.1239, log_rate = std::log(rate);
+    constexpr double half_log_two_pi = 0.91893853320467274178;
+    const auto attempt = [&](double first, double second) -> std::optional<double> {
+      const double centred = first - 0.5, us = 0.5 - std::fabs(centred);
+      const double k = std::floor((2.0 * a / us + b) * centred + rate + 0.43);
+      if (!(k >= 0) || (us < 0.013 && second > us)) return std::nullopt;
+      const double log_factorial = (k + 0.5) * std::log(k + 1) - (k + 1) + (stirling_rest_of_any(k) + half_log_two_pi);
+      if (std::log(second * inverse_alpha / (a / (us * us) + b)) <= k * log_rate - rate - log_factorial) return k;
+      return std::nullopt;
+    };
+    if (const auto k = attempt(u, uniform_of(u, attempt_word))) return *k;
+    if (const auto k = attempt(uniform_of(u, second_attempt_word), uniform_of(u, second_attempt_word + 1))) return *k;
     KeyedWords words = rest_of(u);
     return double(poisson(words, rate));
   }
@@ -118,17 +176,43 @@ double bt_random_poisson_again(double u, double rate) {
 
 double bt_random_binomial(double u, double n, double p) {
   using namespace bitale::runtime::random;
-  if (std::isnan(u) || !(n >= 0) || is_not_finite(n) || !(p >= 0 && p <= 1)) return no_number;
-  thread_local Binomial sampler;  // which remembers what it has computed of n and p
-  WithFirst numbers(u);
-  return double(sampler(numbers, std::int64_t(n), p));
+  n = std::floor(n);
+  if (std::isnan(u) || !(n >= 0 && n < largest_count) || !(p >= 0 && p <= 1)) return no_number;
+  const double r = p <= 0.5 ? p : 1.0 - p;
+  const auto count = [&](double k) { return p <= 0.5 ? k : n - k; };
+  if (n * r < least_rate_for_rejection) {
+    constexpr double most = 100;
+    double probability = std::exp(n * std::log1p(-r)), sum = probability, k = 0;
+    while (u > sum && k < std::min(n, most)) {
+      probability *= (n - k) * (r / (1.0 - r)) / (k + 1);
+      sum += probability;
+      ++k;
+    }
+    return count(k);
+  }
+  thread_local BinomialAttempts attempts;  // which remember what they have computed of n and r
+  attempts.prepare(n, r);
+  auto drawn = attempts.attempt(u, uniform_of(u, attempt_word));
+  if (!drawn) drawn = attempts.attempt(uniform_of(u, second_attempt_word), uniform_of(u, second_attempt_word + 1));
+  for (std::uint64_t word = first_rest_word; !drawn; word += 2)
+    drawn = attempts.attempt(uniform_of(u, word), uniform_of(u, word + 1));
+  return count(*drawn);
 }
 
-double bt_random_vonmises(double u, double mu, double kappa) {
+double bt_random_vonmises_again(double u, double kappa) {
   using namespace bitale::runtime::random;
-  if (std::isnan(u) || is_not_finite(mu) || !(kappa >= 0)) return no_number;
-  WithFirst numbers(u);
-  return vonmises(numbers, mu, kappa);
+  if (std::isnan(u) || !(kappa >= 0)) return no_number;
+  KeyedWords words = rest_of(u);
+  return vonmises(words, 0, kappa);
+}
+
+std::uint64_t bt_random_below_again(std::uint64_t x, std::uint64_t count) {
+  using namespace bitale::runtime::random;
+  if (count == 0) return 0;
+  const std::uint64_t biased = (0 - count) % count;
+  KeyedWords words(x, first_rest_word);
+  while (x * count < biased) x = words.next64();
+  return std::uint64_t(Word128(x) * count >> 64);
 }
 
 }  // extern "C"
@@ -165,7 +249,8 @@ const RegisterFunctions from_uniform_functions{
     runtime_function("bt_random_log_power", bt_random_log_power, "u shape"),
     runtime_function("bt_random_poisson_again", bt_random_poisson_again, "u rate"),
     runtime_function("bt_random_binomial", bt_random_binomial, "u n p"),
-    runtime_function("bt_random_vonmises", bt_random_vonmises, "u mu kappa"),
+    runtime_function("bt_random_vonmises_again", bt_random_vonmises_again, "u kappa"),
+    runtime_function("bt_random_below_again", bt_random_below_again, "x count"),
 };
 
 }  // namespace

@@ -209,7 +209,9 @@ class Machine {
       return {Interpreter(function->body, function->parameters, runtime::find_symbol).bits(bits), true};
     }
     const Scalar* operands = many.empty() ? few : many.data();
-    return {evaluate(*node.operation, operands[0].bits, operands[1].bits, operands[2].bits, operands[3].bits), true};
+    return {evaluate(*node.operation, operands[0].bits, operands[1].bits, operands[2].bits, operands[3].bits,
+                     operands[4].bits),
+            true};
   }
 
   Scalar lookup(const std::unordered_map<std::int64_t, Scalar>& from, std::int64_t which, std::string_view kind) const {
