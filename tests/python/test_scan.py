@@ -1,5 +1,7 @@
 """scan: values and gradients against loops written out, in every linker, and what bad input says."""
 
+import re
+
 import numpy as np
 import pytest
 
@@ -404,6 +406,98 @@ def test_work_on_sequences_leaves_the_loop():
         h = np.tanh(values[1] @ h) + values[1] @ each
         expected.append(h)
     np.testing.assert_allclose(f(*values), expected, rtol=1e-12)
+
+
+def matrix_states(f):
+    """How many matrices the loops of a function carry from step to step."""
+    count = 0
+    for node in scans(f):
+        states = re.search(r"(\d+) state", str(node.op))
+        count += sum(final.ndim == 2 for final in node.outputs[: int(states[1]) if states else 0])
+    return count
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+@pytest.mark.parametrize("n", [0, 1, 6])
+@pytest.mark.parametrize("batch", [None, 3])
+def test_gradients_of_weights_are_products_after_the_loop(n, batch, linker):
+    vector = pt.dvector if batch is None else pt.dmatrix
+    x, h0, b = (pt.dmatrix if batch is None else pt.dtensor3)("x"), vector("h0"), pt.dvector("b")
+    w, u = pt.dmatrix("w"), pt.dmatrix("u")
+    hs = bt.scan(lambda x_t, h: pt.tanh(h @ w + x_t @ u + b), x, h0, return_updates=False)
+    cost = (hs**2).sum()
+    inputs = [x, h0, w, u, b]
+    lead = () if batch is None else (batch,)
+    shapes = [(n, *lead, 4), (*lead, 5), (5, 5), (4, 5), (5,)]
+    values = [rng.normal(size=shape) for shape in shapes]
+
+    def loop(x, h, w, u, b):
+        out = 0.0
+        for x_t in x:
+            h = np.tanh(h @ w + x_t @ u + b)
+            out += (h**2).sum()
+        return out
+
+    f = bt.function(inputs, [cost, *bt.grad(cost, inputs)], mode=bt.Mode(linker=linker))
+    if batch is None:
+        assert matrix_states(f) == 0
+    got = f(*values)
+    np.testing.assert_allclose(got[0], loop(*values), rtol=1e-12)
+    for k in range(5):
+        np.testing.assert_allclose(got[1 + k], numeric(loop, values, k), rtol=1e-5, atol=1e-7)
+
+
+SUMS = {  # what is added to a matrix in each step, and how many matrices the loop carries when products have left it
+    "outer": (lambda s, v, m, k: s + pt.outer(v, 2 * m[0]), 0),
+    "minus": (lambda s, v, m, k: s - pt.outer(m[1], v) - pt.outer(v, m[0]), 0),
+    "negative": (lambda s, v, m, k: -pt.outer(m[0], pt.tanh(m[1] + v)) + s, 0),
+    "matrices": (lambda s, v, m, k: m.T @ pt.tanh(m + v) + s, 1),
+    "rest": (lambda s, v, m, k: (s + pt.tanh(m * v)) + pt.outer(v, m[0]) - 1.0, 1),
+    "nothing of it is stored": (lambda s, v, m, k: s + pt.outer(v, 2 * v), 1),
+    "constant factor": (lambda s, v, m, k: s + k @ (m * v), 1),
+    "scaled": (lambda s, v, m, k: 0.5 * s + m @ m, 1),
+    "read": (lambda s, v, m, k: s + m @ pt.tanh(s), 1),
+}
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+@pytest.mark.parametrize("case", SUMS)
+def test_sums_of_products(case, linker):
+    add, carried = SUMS[case]
+    s0, v0, ms, k = pt.dmatrix("s0"), pt.dvector("v0"), pt.dtensor3("ms"), pt.dmatrix("k")
+
+    def step(m, s, v):
+        return add(s, v, m, k), pt.tanh(v + m[0])
+
+    sums, vs = bt.scan(step, ms, [s0, v0], return_updates=False)
+    inputs, outputs = [s0, v0, ms, k], [sums[-1], vs]
+    f = bt.function(inputs, outputs, mode=bt.Mode(linker=linker), on_unused_input="ignore")
+    oracle = bt.function(inputs, outputs, mode="FAST_COMPILE", on_unused_input="ignore")
+    assert matrix_states(f) == carried
+    for n in (1, 5):
+        values = [rng.normal(size=shape) for shape in ((4, 4), (4,), (n, 4, 4), (4, 4))]
+        for got, wanted in zip(f(*values), oracle(*values)):
+            np.testing.assert_allclose(got, wanted, rtol=1e-12)
+
+
+def test_products_stay_where_they_are_few_or_steps_end_early():
+    x, w = pt.dmatrix("x"), pt.tensor("w", dtype="float64", shape=(3, 3))
+    h0, s0 = pt.tensor("h0", dtype="float64", shape=(3,)), pt.dmatrix("s0")
+    hs = bt.scan(lambda x_t, h: pt.tanh(w @ h + x_t), x, h0, return_updates=False)
+    f = bt.function([x, h0, w], bt.grad((hs**2).sum(), w))
+    assert matrix_states(f) == 1  # in registers
+    sums, _ = bt.scan(
+        lambda s, v: ([s + pt.outer(v, v), v * 2], until(v[0] > 10)), outputs_info=[s0, h0], n_steps=9, return_updates=False
+    )
+    g = bt.function([s0, h0], sums[-1])
+    assert matrix_states(g) == 1
+    v, expected = np.ones(3), np.zeros((3, 3))
+    while True:
+        expected += np.outer(v, v)
+        if v[0] > 10:
+            break
+        v = v * 2
+    np.testing.assert_allclose(g(np.zeros((3, 3)), np.ones(3)), expected)
 
 
 def test_scans_are_native_loops():
