@@ -12,10 +12,12 @@ import re
 import sys
 
 root = pathlib.Path(__file__).parents[1]
-sys.path.insert(0, str(root / "tests"))
+sys.path[:0] = [str(root / "tests"), str(root / "tools")]
 
 from api import known
 from api.arguments import names
+
+from api_facts import errors, facts
 
 import bitale
 import bitale.tensor as pt
@@ -108,7 +110,10 @@ def functions(module: object, prefix: str) -> list[str]:
         if not getattr(value, "__doc__", None) or isinstance(value, pt.TensorType):
             continue
         arguments = ", ".join(names(value) or [])
-        lines.append(f"| `{prefix}{name}({arguments})` | {sentence(value)} |")
+        row = facts(name, value)
+        lines.append(
+            f"| `{prefix}{name}({arguments})` | {sentence(value)} | {row.shapes} | {row.dtypes} | {row.gradient} | {row.compiled} | {errors(value)} |"
+        )
     return lines
 
 
@@ -117,11 +122,17 @@ def page() -> str:
         "# Functions of bitale.tensor",
         "",
         "Written by `tools/api_doc.py`; `help(bitale.tensor.NAME)` says more. Constructors of variables (`dmatrix`, `lvectors`, ...) are",
-        "left out. Elementwise functions broadcast, fuse with what is around them and have derivatives unless said otherwise.",
+        "left out. Ranks, dtypes and derivatives are those of one call with arguments that fit, by which the table was made (`tools/api_facts.py`):",
+        "",
+        "- **ranks**: of the arguments, and of the results; *broadcast* for elementwise functions.",
+        "- **dtypes**: of the result, for bool, int64, float32 and float64; *kept* where it is the argument's.",
+        "- **gradient**: by each argument, or by all: *yes*, *zero*, *none* (not connected), *undefined* (asking for it is an error).",
+        "- **compiled**: *fused* with what is around it into loops, a *runtime call* for the whole array, or a *callback* into Python.",
+        "- **errors**: those that the documentation names, besides errors of dtype, rank and shape.",
         "",
     ]
     for module, prefix in ((pt, ""), (pt.special, "special."), (pt.linalg, "linalg."), (pt.fft, "fft."), (pt.signal, "signal."), (pt.optimize, "optimize.")):
-        lines += [f"## bitale.tensor{'.' + prefix[:-1] if prefix else ''}", "", "| function | |", "|---|---|", *functions(module, prefix), ""]
+        lines += [f"## bitale.tensor{'.' + prefix[:-1] if prefix else ''}", "", "| function | | ranks | dtypes | gradient | compiled | errors |", "|---|---|---|---|---|---|---|", *functions(module, prefix), ""]
     lines += ["## Names of pytensor.tensor that are missing", "", "| name | why |", "|---|---|"]
     lines += [f"| `{name}` | {known.reason_missing(name)} |" for name in missing()]
     lines += ["", "## Functions whose arguments have other names than in pytensor.tensor", "", "| function | there | here | why |", "|---|---|---|---|"]

@@ -46,7 +46,11 @@ def _write(path: Any, content: bytes) -> None:
 
 
 def dot_text(fct: Any, **options: Any) -> str:
-    """The graph in Graphviz's language; the options are those of `pydotprint` that say how it looks."""
+    """The graph in Graphviz's language; the options are those of `pydotprint` that say how it looks.
+
+    >>> print(bt.printing.dot_text(pt.exp(pt.dscalar("x")))[:7])
+    digraph
+    """
     return _core.dot_text(_outputs(fct, "dot_text"), output_names=_output_names(fct), **options)
 
 

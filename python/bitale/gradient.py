@@ -74,7 +74,12 @@ def Lop(
     disconnected_inputs: str = "raise",
     return_disconnected: str = "zero",
 ) -> Any:
-    """The older name of `pullback`."""
+    """The older name of `pullback`.
+
+    >>> x = pt.dvector("x")
+    >>> bt.Lop(x**2, x, pt.ones_like(x)).eval({x: [1.0, 2.0]})
+    array([2., 4.])
+    """
     return pullback(f, wrt, eval_points, consider_constant, disconnected_inputs, return_disconnected)
 
 
@@ -86,7 +91,12 @@ def Rop(
     return_disconnected: str = "zero",
     use_op_rop_implementation: bool = True,
 ) -> Any:
-    """The older name of `pushforward`. An op's own pushforward is used in any case, where it has one."""
+    """The older name of `pushforward`. An op's own pushforward is used in any case, where it has one.
+
+    >>> x = pt.dvector("x")
+    >>> bt.Rop(x**2, x, pt.ones_like(x)).eval({x: [1.0, 2.0]})
+    array([2., 4.])
+    """
     return pushforward(f, wrt, eval_points, disconnected_outputs, return_disconnected)
 
 
@@ -122,7 +132,11 @@ def subgraph_grad(wrt: Any, end: Any, start: Any = None, cost: Any = None, detai
 
 
 def mode_not_slow(mode: Any) -> Any:
-    """The mode, or FAST_RUN in place of DebugMode, which takes long."""
+    """The mode, or FAST_RUN in place of DebugMode, which takes long.
+
+    >>> isinstance(bt.gradient.mode_not_slow("DebugMode"), bt.compile.DebugMode)
+    False
+    """
     from bitale.compile import get_mode
 
     chosen = get_mode(mode)
@@ -198,7 +212,11 @@ def grad_not_implemented(op: Any, x_pos: int, x: Any, comment: str = "") -> Any:
 
 
 def as_list_or_tuple(use_list: bool, use_tuple: bool, outputs: Any) -> Any:
-    """One output as it is, or in a list or a tuple as asked; several in a list, or in a tuple if asked."""
+    """One output as it is, or in a list or a tuple as asked; several in a list, or in a tuple if asked.
+
+    >>> bt.gradient.as_list_or_tuple(True, False, 3), bt.gradient.as_list_or_tuple(False, False, [3])
+    ([3], [3])
+    """
     if use_list and use_tuple:
         raise ValueError("as_list_or_tuple: a list or a tuple, not both")
     if isinstance(outputs, (list, tuple)):
@@ -209,7 +227,12 @@ def as_list_or_tuple(use_list: bool, use_tuple: bool, outputs: Any) -> Any:
 def pushforward_through_pullback(
     outputs: Any, inputs: Any, tangents: Any, disconnected_outputs: str = "raise", return_disconnected: str = "zero"
 ) -> Any:
-    """The same as `pushforward`, which takes the transpose of a pullback where an op has no pushforward."""
+    """The same as `pushforward`, which takes the transpose of a pullback where an op has no pushforward.
+
+    >>> x = pt.dvector("x")
+    >>> bt.gradient.pushforward_through_pullback(x**2, x, pt.ones_like(x)).eval({x: [1.0, 2.0]})
+    array([2., 4.])
+    """
     return pushforward(outputs, inputs, tangents, disconnected_outputs, return_disconnected)
 
 
@@ -232,6 +255,8 @@ def verify_grad(
 
     fun: a function of variables; pt: a list of arrays. rng: a numpy.random.Generator that gives the seed. out_type and the
     last two flags are there for PyTensor's sake: the point's dtypes say what is computed with.
+
+    >>> bt.verify_grad(lambda x: (x**2).sum(), [np.array([1.0, 2.0])])
     """
     if rng is not None:
         seed = int(rng.integers(2**31)) if hasattr(rng, "integers") else int(rng.randint(2**31 - 1))

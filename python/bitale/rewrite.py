@@ -183,7 +183,12 @@ def _tags(given: str | Iterable[str]) -> list[str]:
 def rewrite_graph(
     expression: Any, include: str | Iterable[str] = ("canonicalize",), exclude: str | Iterable[str] = ()
 ) -> Any:
-    """The expression (or each of a list) rewritten by the rules with these tags or names. The leaves stay the same."""
+    """The expression (or each of a list) rewritten by the rules with these tags or names. The leaves stay the same.
+
+    >>> x = pt.dscalar("x")
+    >>> bt.rewrite.rewrite_graph(x + 0)
+    x
+    """
     many = isinstance(expression, (list, tuple))
     results = _core.rewrite_expressions(list(expression) if many else [expression], _tags(include), _tags(exclude))
     return results if many else results[0]

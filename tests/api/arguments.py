@@ -18,12 +18,42 @@ def _split(text: str) -> list[str]:
     return [part.strip() for part in [*out, text[start:]] if part.strip()]
 
 
+def _inside(function: Any) -> str | None:
+    """What stands between the brackets of the signature of a bound function."""
+    signatures = getattr(function, "__nb_signature__", None)
+    if not signatures:
+        return None
+    text = signatures[0][0]
+    return str(text[text.index("(") + 1 : text.rindex(")")] if "->" not in text else text[text.index("(") + 1 : text.rindex(") ->")])
+
+
+def required(function: Any) -> list[str] | None:
+    """The arguments that have to be given by position or name, "*args" with its star; None where none are known."""
+    inside = _inside(function)
+    if inside is not None:
+        found = []
+        for part in _split(inside):
+            if part == "*":
+                break
+            name = re.split(r"[:=]", part)[0].strip()
+            if "=" not in part.split(":")[-1] and name != "/" and not name.startswith("**"):
+                found.append(name)
+        return found
+    try:
+        parameters = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):
+        return None
+    return [
+        ("*" if p.kind == p.VAR_POSITIONAL else "") + p.name
+        for p in parameters
+        if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD, p.VAR_POSITIONAL) and p.default is p.empty
+    ]
+
+
 def names(function: Any) -> list[str] | None:
     """Names in order, "*args" and "**kwargs" with their stars, keyword-only markers left out; None where none are known."""
-    signatures = getattr(function, "__nb_signature__", None)
-    if signatures:
-        text = signatures[0][0]
-        inside = text[text.index("(") + 1 : text.rindex(")")] if "->" not in text else text[text.index("(") + 1 : text.rindex(") ->")]
+    inside = _inside(function)
+    if inside is not None:
         return [re.split(r"[:=]", part)[0].strip() for part in _split(inside) if part not in ("*", "/")]
     try:
         parameters = inspect.signature(function).parameters.values()

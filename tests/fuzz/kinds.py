@@ -209,6 +209,8 @@ def rearranged(g: Generator) -> str:
     if not g.values[x].array.size:
         raise Rejected
     mode = g.choice(["constant", "edge", "wrap", "symmetric", "reflect"])
+    if mode in ("symmetric", "reflect") and g.values[x].dtype.kind == "f" and g.chance(0.3):
+        return f"pt.pad({x}, ({g.below(3)}, {g.below(3)}), mode={mode!r}, reflect_type='odd')"
     return f"pt.pad({x}, ({g.below(3)}, {g.below(3)}), mode={mode!r})"
 
 

@@ -3,6 +3,7 @@
 import copy
 import doctest
 import importlib
+import inspect
 import pickle
 
 import numpy as np
@@ -222,6 +223,18 @@ def documented_with_examples():
     config = type(bt.config)
     found[id(config)] = pytest.param(config.add, bt, id="bitale.config.add")
     return list(found.values())
+
+
+def test_functions_written_in_python_have_examples():
+    without = {
+        name
+        for module in (pt, pt.special, pt.signal, pt.optimize, bt.gradient)
+        for name in getattr(module, "__all__", dir(module))
+        if inspect.isfunction(value := getattr(module, name)) and name[0] != "_" and ">>>" not in (value.__doc__ or "")
+    }
+    short = {"angle", "conj", "conjugate", "imag", "real", "identity", "tensor_copy", "tensor_from_scalar", "scalar_from_tensor"}
+    inside_ops = {"grad_not_implemented", "grad_undefined"}  # for the pullback of an op
+    assert without <= short | inside_ops | {"pack", "unpack", "transfer", "interpolate1d"}
 
 
 @pytest.mark.parametrize("documented, module", documented_with_examples())

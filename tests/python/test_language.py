@@ -92,8 +92,31 @@ def test_pad(pad_mode, width, mode):
         check(lambda x: pt.pad(x, width, constant_values=(2, 3)), lambda x: np.pad(x, width, constant_values=(2, 3)), A, mode=mode)
     if pad_mode == "linear_ramp":
         check(lambda x: pt.pad(x, width, pad_mode, end_values=(2, 3)), lambda x: np.pad(x, width, pad_mode, end_values=(2, 3)), A, mode=mode)
+    if pad_mode in ("symmetric", "reflect"):
+        check(lambda x: pt.pad(x, width, pad_mode, reflect_type="odd"), lambda x: np.pad(x, width, pad_mode, reflect_type="odd"), A, mode=mode)
     if pad_mode in ("maximum", "mean"):
         check(lambda x: pt.pad(x, width, pad_mode, stat_length=2), lambda x: np.pad(x, width, pad_mode, stat_length=2), A, mode=mode)
+
+
+@pytest.mark.parametrize("pad_mode", ["symmetric", "reflect"])
+@pytest.mark.parametrize("dtype", ["int8", "uint8", "int64", "float16", "float32", "float64"])
+def test_pad_by_points(pad_mode, dtype, mode):
+    """Also when more is added than there is, and of infinities, which must not reach elements that do not depend on them."""
+    for n in (1, 2, 5):
+        values = np.arange(3, 3 + n).astype(dtype) ** 2
+        x = pt.TensorType(dtype, (None,))("x")
+        before, after = pt.lscalars("before", "after")
+        f = bt.function([x, before, after], pt.pad(x, (before, after), pad_mode, reflect_type="odd"), mode=mode)
+        for widths in ((0, 0), (3, 1), (0, 11), (14, 2)):
+            np.testing.assert_array_equal(f(values, *widths), np.pad(values, widths, pad_mode, reflect_type="odd"))
+    if np.dtype(dtype).kind == "f":
+        values = np.array([1, np.inf, 2], dtype)
+        with np.errstate(invalid="ignore"):
+            np.testing.assert_array_equal(f(values, 1, 2), np.pad(values, (1, 2), pad_mode, reflect_type="odd"))
+    with pytest.raises(NotImplementedError, match="bools"):
+        pt.pad(pt.TensorType("bool", (None,))(), 1, pad_mode, reflect_type="odd")
+    with pytest.raises(ValueError, match="reflect_type"):
+        pt.pad(x, 1, pad_mode, reflect_type="strange")
 
 
 @pytest.mark.parametrize(

@@ -120,6 +120,11 @@ def std_fgraph(
 
     Its inputs are copies of those that are given, then of the shared variables; its outputs those that are given, then the
     updates of inputs. Errors are those of function(); NotImplementedError for accept_inplace.
+
+    >>> x = pt.dscalar("x")
+    >>> fgraph, updates = bt.compile.std_fgraph([x], pt.exp(x))
+    >>> fgraph.outputs, updates
+    ([Exp.0], {})
     """
     maker = FunctionMaker(input_specs, output_specs, accept_inplace=accept_inplace, no_fgraph_prep=True)
     return maker.fgraph, maker.update_mapping

@@ -13,7 +13,11 @@ _registered: dict[str, Mode] = {}
 
 
 def get_mode(orig_string: Any = None) -> Mode:
-    """The mode of a name, or of config.mode for None; a mode as it is. ValueError for a name that there is not."""
+    """The mode of a name, or of config.mode for None; a mode as it is. ValueError for a name that there is not.
+
+    >>> bt.get_mode("VM").linker
+    'vm'
+    """
     if isinstance(orig_string, str) and orig_string in _registered:
         return _registered[orig_string]
     return _core.get_mode(orig_string)

@@ -49,6 +49,7 @@ from bitale._core import _bincount, _linspace, _linspace_step, _pad, _unique
 from bitale._core import isinf as _isinf
 from bitale._core import isnan as _isnan
 from bitale._core import round as _round
+from bitale.tensor.mirrored import mirrored_at_points
 from bitale.tensor.unique_slices import unique_slices
 
 __all__ = [
@@ -117,23 +118,39 @@ def linspace(
 
     Limits may be tensors; the new dimension comes at axis. dtype is config.floatX by default; numbers of an integer dtype
     are rounded down. retstep: the pair of numbers and step.
+
+    >>> pt.linspace(0.0, 1.0, 5).eval()
+    array([0.  , 0.25, 0.5 , 0.75, 1.  ])
     """
     numbers = _linspace(start, stop, num, endpoint, dtype, axis)
     return (numbers, _linspace_step(start, stop, num, endpoint)) if retstep else numbers
 
 
 def empty(shape: Any, dtype: Any = None) -> TensorVariable:
-    """A tensor of this shape whose elements may be anything; here zeros. dtype: config.floatX by default."""
+    """A tensor of this shape whose elements may be anything; here zeros. dtype: config.floatX by default.
+
+    >>> pt.empty((2, 3)).eval().shape
+    (2, 3)
+    """
     return zeros(shape, dtype)
 
 
 def empty_like(prototype: Any, dtype: Any = None) -> TensorVariable:
-    """A tensor of the prototype's shape whose elements may be anything; here zeros."""
+    """A tensor of the prototype's shape whose elements may be anything; here zeros.
+
+    >>> pt.empty_like(np.ones((2, 3))).eval().shape
+    (2, 3)
+    """
     return zeros_like(prototype, dtype)
 
 
 def identity_like(x: Any, dtype: Any = None) -> TensorVariable:
-    """Ones on the main diagonal of a matrix of x's shape, zeros elsewhere. ValueError for another number of dimensions."""
+    """Ones on the main diagonal of a matrix of x's shape, zeros elsewhere. ValueError for another number of dimensions.
+
+    >>> pt.identity_like(np.ones((2, 3))).eval()
+    array([[1., 0., 0.],
+           [0., 1., 0.]])
+    """
     x = as_tensor_variable(x)
     if x.ndim != 2:
         raise ValueError(f"identity_like: expected a matrix, got {x} with {x.ndim} dimensions")
@@ -141,7 +158,11 @@ def identity_like(x: Any, dtype: Any = None) -> TensorVariable:
 
 
 def bartlett(M: Any) -> TensorVariable:
-    """The Bartlett window of M points: a triangle that is 0 at both ends, as numpy.bartlett."""
+    """The Bartlett window of M points: a triangle that is 0 at both ends, as numpy.bartlett.
+
+    >>> pt.bartlett(5).eval()
+    array([0. , 0.5, 1. , 0.5, 0. ])
+    """
     m = as_tensor_variable(M)
     if m.ndim != 0 or m.dtype[0] not in "iu":
         raise TypeError(f"bartlett: expected a number of points, got {m} of type {m.type}")
@@ -152,12 +173,20 @@ def bartlett(M: Any) -> TensorVariable:
 
 
 def tril_indices(n: Any, k: int = 0, m: Any = None) -> tuple[TensorVariable, ...]:
-    """The indices on and below diagonal k of an [n, m] matrix, as a vector for each dimension."""
+    """The indices on and below diagonal k of an [n, m] matrix, as a vector for each dimension.
+
+    >>> [places.eval().tolist() for places in pt.tril_indices(2)]
+    [[0, 1, 1], [0, 0, 1]]
+    """
     return nonzero(tri(n, m, k, dtype="bool"))
 
 
 def triu_indices(n: Any, k: int = 0, m: Any = None) -> tuple[TensorVariable, ...]:
-    """The indices on and above diagonal k of an [n, m] matrix, as a vector for each dimension."""
+    """The indices on and above diagonal k of an [n, m] matrix, as a vector for each dimension.
+
+    >>> [places.eval().tolist() for places in pt.triu_indices(2)]
+    [[0, 0, 1], [0, 1, 1]]
+    """
     return nonzero(~tri(n, m, k - 1, dtype="bool"))
 
 
@@ -169,13 +198,21 @@ def _matrix(a: Any, function: str) -> TensorVariable:
 
 
 def tril_indices_from(a: Any, k: int = 0) -> tuple[TensorVariable, ...]:
-    """tril_indices of a's shape. ValueError unless a is a matrix."""
+    """tril_indices of a's shape. ValueError unless a is a matrix.
+
+    >>> [places.eval().tolist() for places in pt.tril_indices_from(np.ones((2, 2)))]
+    [[0, 1, 1], [0, 0, 1]]
+    """
     a = _matrix(a, "tril_indices_from")
     return tril_indices(a.shape[0], k=k, m=a.shape[1])
 
 
 def triu_indices_from(a: Any, k: int = 0) -> tuple[TensorVariable, ...]:
-    """triu_indices of a's shape. ValueError unless a is a matrix."""
+    """triu_indices of a's shape. ValueError unless a is a matrix.
+
+    >>> [places.eval().tolist() for places in pt.triu_indices_from(np.ones((2, 2)))]
+    [[0, 0, 1], [0, 1, 1]]
+    """
     a = _matrix(a, "triu_indices_from")
     return triu_indices(a.shape[0], k=k, m=a.shape[1])
 
@@ -231,14 +268,23 @@ scalar_from_tensor = tensor_from_scalar
 
 
 def transfer(var: Any, target: str) -> TensorVariable:
-    """The variable, where the target says: "cpu" is all there is. ValueError for another one."""
+    """The variable, where the target says: "cpu" is all there is. ValueError for another one.
+
+    >>> x = pt.dvector("x")
+    >>> pt.transfer(x, "cpu") is x
+    True
+    """
     if target != "cpu":
         raise ValueError(f"transfer: expected the target \"cpu\", got {target!r}")
     return as_tensor_variable(var)
 
 
 def get_vector_length(v: Any) -> int:
-    """The number of elements of a vector. ValueError when it is not known, or v is no vector."""
+    """The number of elements of a vector. ValueError when it is not known, or v is no vector.
+
+    >>> pt.get_vector_length(pt.dmatrix().shape)
+    2
+    """
     v = as_tensor_variable(v)
     if v.ndim != 1:
         raise ValueError(f"get_vector_length: expected a vector, got {v} with {v.ndim} dimensions")
@@ -259,6 +305,9 @@ def get_underlying_scalar_constant_value(
     """The one value that all elements of v have, as a NumPy array without dimensions.
 
     NotScalarConstantError when there is none that the graph shows, or v itself when raise_not_constant is False.
+
+    >>> pt.get_underlying_scalar_constant_value(pt.constant(3))
+    array(3, dtype=int8)
     """
     if v is None or (isinstance(v, np.ndarray) and v.size == 0):
         raise NotScalarConstantError(f"{v!r} has no value that all its elements have")
@@ -309,7 +358,11 @@ def get_scalar_constant_value(
     max_recur: int = 10,
     raise_not_constant: bool = True,
 ) -> Any:
-    """The value of a scalar. NotScalarConstantError when the graph does not show it, or v has dimensions that are not 1."""
+    """The value of a scalar. NotScalarConstantError when the graph does not show it, or v has dimensions that are not 1.
+
+    >>> pt.get_scalar_constant_value(pt.constant(3))
+    array(3, dtype=int8)
+    """
     v = as_tensor_variable(v)
     if all(n == 1 for n in v.type.shape):
         return get_underlying_scalar_constant_value(
@@ -325,12 +378,21 @@ def get_scalar_constant_value(
 
 
 def is_flat(var: Any, ndim: int = 1) -> bool:
-    """Whether var has ndim dimensions: then flattening it to so many changes nothing."""
+    """Whether var has ndim dimensions: then flattening it to so many changes nothing.
+
+    >>> pt.is_flat(pt.dvector()), pt.is_flat(pt.dmatrix())
+    (True, False)
+    """
     return as_tensor_variable(var).ndim == ndim
 
 
 def broadcast_shape(*arrays: Any, arrays_are_shapes: bool = False) -> tuple[Any, ...]:
-    """The lengths that tensors (or tensors with these shapes) have when broadcast together."""
+    """The lengths that tensors (or tensors with these shapes) have when broadcast together.
+
+    >>> x, y = pt.TensorType("float64", (3, 1))(), pt.TensorType("float64", (1, 4))()
+    >>> [n.eval() for n in pt.broadcast_shape(x, y)]
+    [array(3), array(4)]
+    """
     if not arrays_are_shapes:
         shaped = [as_tensor_variable(x) for x in arrays]
     else:
@@ -342,7 +404,11 @@ def broadcast_shape(*arrays: Any, arrays_are_shapes: bool = False) -> tuple[Any,
 
 
 def specify_broadcastable(x: Any, *axes: int) -> TensorVariable:
-    """x, whose dimensions `axes` have length 1: checked when a function is called."""
+    """x, whose dimensions `axes` have length 1: checked when a function is called.
+
+    >>> pt.specify_broadcastable(pt.dmatrix(), 1).type.shape
+    (None, 1)
+    """
     x = as_tensor_variable(x)
     lengths: list[int | None] = [None] * x.ndim
     for axis in axes:
@@ -381,7 +447,12 @@ def angle(z: Any) -> TensorVariable:
 
 
 def stacklists(arg: Any) -> TensorVariable:
-    """Nested lists of tensors as one tensor: a dimension for each level."""
+    """Nested lists of tensors as one tensor: a dimension for each level.
+
+    >>> pt.stacklists([[1, 2], [3, 4]]).eval()
+    array([[1, 2],
+           [3, 4]], dtype=int8)
+    """
     return stack([stacklists(each) for each in arg]) if isinstance(arg, (list, tuple)) else as_tensor_variable(arg)
 
 
@@ -392,17 +463,32 @@ def _matrices(tensors: tuple[Any, ...], function: str) -> list[TensorVariable]:
 
 
 def horizontal_stack(*args: Any) -> TensorVariable:
-    """Matrices side by side. ValueError for other numbers of dimensions."""
+    """Matrices side by side. ValueError for other numbers of dimensions.
+
+    >>> pt.horizontal_stack(np.ones((2, 1)), np.zeros((2, 2))).eval()
+    array([[1., 0., 0.],
+           [1., 0., 0.]])
+    """
     return concatenate(_matrices(args, "horizontal_stack"), axis=1)
 
 
 def vertical_stack(*args: Any) -> TensorVariable:
-    """Matrices one below the other. ValueError for other numbers of dimensions."""
+    """Matrices one below the other. ValueError for other numbers of dimensions.
+
+    >>> pt.vertical_stack(np.ones((1, 2)), np.zeros((1, 2))).eval()
+    array([[1., 1.],
+           [0., 0.]])
+    """
     return concatenate(_matrices(args, "vertical_stack"), axis=0)
 
 
 def concat_with_broadcast(tensor_list: Sequence[Any], axis: int = 0) -> TensorVariable:
-    """concatenate, after the tensors' other dimensions have been broadcast together."""
+    """concatenate, after the tensors' other dimensions have been broadcast together.
+
+    >>> pt.concat_with_broadcast([np.ones((2, 1)), np.zeros((1, 2))], axis=1).eval()
+    array([[1., 0., 0.],
+           [1., 0., 0.]])
+    """
     tensors = [as_tensor_variable(x) for x in tensor_list]
     if not tensors:
         raise ValueError("concat_with_broadcast: expected at least one tensor")
@@ -419,7 +505,12 @@ def concat_with_broadcast(tensor_list: Sequence[Any], axis: int = 0) -> TensorVa
 
 
 def slice_at_axis(sl: slice, axis: int) -> tuple[Any, ...]:
-    """The index that takes this slice of one dimension, and all of the others."""
+    """The index that takes this slice of one dimension, and all of the others.
+
+    >>> x = pt.dmatrix()
+    >>> x[pt.slice_at_axis(slice(1), axis=1)].type.shape
+    (None, None)
+    """
     return (slice(None),) * axis + (sl,) + (...,) if axis >= 0 else (..., sl) + (slice(None),) * (-1 - axis)
 
 
@@ -438,6 +529,10 @@ def pack(*tensors: Any, keep_axes: Sequence[int] | int | None = None) -> tuple[T
     """All dimensions but the kept ones made one, and the tensors joined along it; and the shapes that unpack needs.
 
     keep_axes: axes from 0 on, or up to -1, or both. ValueError for others, and for tensors with fewer dimensions.
+
+    >>> flat, shapes = pt.pack(pt.dscalar(), pt.dmatrix())
+    >>> flat.ndim
+    1
     """
     front, behind = _kept_axes(keep_axes)
     flat, shapes = [], []
@@ -476,7 +571,11 @@ def unpack(
 
 
 def iround(a: Any, mode: str | None = None) -> TensorVariable:
-    """The nearest whole number as int64; of two equally near the even one, or with mode "half_away_from_zero" the further."""
+    """The nearest whole number as int64; of two equally near the even one, or with mode "half_away_from_zero" the further.
+
+    >>> pt.iround([0.4, 1.6]).eval()
+    array([0, 2])
+    """
     if mode not in (None, "half_to_even", "half_away_from_zero"):
         raise ValueError(f'iround: expected mode "half_to_even" or "half_away_from_zero", got {mode!r}')
     return cast(round_half_away_from_zero(a) if mode == "half_away_from_zero" else round(a), "int64")
@@ -495,8 +594,13 @@ def pad(
     """x with elements added around it, as numpy.pad.
 
     pad_width: a number, a pair for before and after, or a pair for each dimension. mode: "constant", "edge",
-    "linear_ramp", "maximum", "minimum", "mean", "median", "wrap", "symmetric" or "reflect". ValueError for another one, for
-    negative widths, and for arguments that the mode does not take. NotImplementedError for reflect_type="odd".
+    "linear_ramp", "maximum", "minimum", "mean", "median", "wrap", "symmetric" or "reflect". reflect_type: of the last two, "even"
+    mirrors x, "odd" mirrors it at the points at its edges, as 2 * edge - x. ValueError for another mode or type, for negative widths, and
+    for arguments that the mode does not take. NotImplementedError for "odd" of bools.
+
+    >>> x = pt.dvector("x")
+    >>> pt.pad(x, 2, mode="reflect", reflect_type="odd").eval({x: [1.0, 2.0, 4.0]})
+    array([-2.,  0.,  1.,  2.,  4.,  6.,  7.])
     """
     taken = {"constant": "constant_values", "linear_ramp": "end_values", "symmetric": "reflect_type", "reflect": "reflect_type",
              "maximum": "stat_length", "minimum": "stat_length", "mean": "stat_length", "median": "stat_length"}  # fmt: skip
@@ -504,10 +608,10 @@ def pad(
     for name, value in given.items():
         if value is not None and taken.get(mode) != name:
             raise ValueError(f'pad: mode "{mode}" does not take {name}')
-    if reflect_type not in (None, "even"):
-        if reflect_type == "odd":
-            raise NotImplementedError('pad: reflect_type="odd"')
+    if reflect_type not in (None, "even", "odd"):
         raise ValueError(f'pad: expected reflect_type "even" or "odd", got {reflect_type!r}')
+    if reflect_type == "odd":
+        return mirrored_at_points(x, pad_width, reflects=mode == "reflect")
     return _pad(x, pad_width, mode, constant_values if end_values is None else end_values, stat_length)
 
 
@@ -519,6 +623,9 @@ def unique(
 
     axis: of the slices along it, compared lexicographically; the second result is then a vector. AxisError for one that is
     not there.
+
+    >>> pt.unique(np.array([3, 1, 3, 2])).eval()
+    array([1, 2, 3])
     """
     ar = as_tensor_variable(ar)
     if axis is not None and not -ar.ndim <= axis < ar.ndim:
@@ -533,23 +640,39 @@ def unique(
 
 
 def isnan(a: Any) -> TensorVariable:
-    """Whether each element is nan."""
+    """Whether each element is nan.
+
+    >>> pt.isnan([1.0, np.nan]).eval()
+    array([False,  True])
+    """
     return _isnan(a)
 
 
 def isinf(a: Any) -> TensorVariable:
-    """Whether each element is infinite."""
+    """Whether each element is infinite.
+
+    >>> pt.isinf([1.0, np.inf]).eval()
+    array([False,  True])
+    """
     return _isinf(a)
 
 
 def sgn(a: Any) -> TensorVariable:
-    """-1, 0 or 1 by the sign of each element; nan of nan."""
+    """-1, 0 or 1 by the sign of each element; nan of nan.
+
+    >>> pt.sgn([-2.0, 0.0, 3.0]).eval()
+    array([-1.,  0.,  1.])
+    """
     return sign(a)
 
 
 def round(a: Any, mode: str | None = None) -> TensorVariable:
     """The nearest integer to each element. mode: of two that are as near, the even one ("half_to_even", the default) or
-    the one farther from zero ("half_away_from_zero"). ValueError for another mode."""
+    the one farther from zero ("half_away_from_zero"). ValueError for another mode.
+
+    >>> pt.round([0.5, 1.5, 2.6]).eval()
+    array([0., 2., 3.])
+    """
     if mode in (None, "half_to_even"):
         return _round(a)
     if mode == "half_away_from_zero":
@@ -561,6 +684,9 @@ def bincount(x: Any, weights: Any = None, minlength: Any = None, assert_nonneg: 
     """How often each number from 0 on is in a vector of integers, or the sum of its weights; at least minlength long.
 
     A negative number is a ValueError when the function is called, whatever assert_nonneg says.
+
+    >>> pt.bincount(np.array([0, 1, 1, 3])).eval()
+    array([1, 2, 0, 1])
     """
     return _bincount(x, weights, 0 if minlength is None else minlength)
 
@@ -580,7 +706,11 @@ def make_slice(slc: Any, stop: Any = None, step: Any = None) -> slice:
 
 
 def permute_row_elements(x: Any, y: Any, inverse: bool = False) -> TensorVariable:
-    """The elements of each row of x in the order of a permutation, or of each row of permutations; inverse: undone."""
+    """The elements of each row of x in the order of a permutation, or of each row of permutations; inverse: undone.
+
+    >>> pt.permute_row_elements(np.array([[1, 2, 3]]), np.array([2, 0, 1])).eval()
+    array([[3, 1, 2]])
+    """
     x, y = as_tensor_variable(x), as_tensor_variable(y)
     if inverse:
         y = argsort(y, axis=-1)
@@ -595,7 +725,11 @@ def permute_row_elements(x: Any, y: Any, inverse: bool = False) -> TensorVariabl
 
 
 def dense_dot(a: Any, b: Any) -> TensorVariable:
-    """dot: all tensors are dense here."""
+    """dot: all tensors are dense here.
+
+    >>> pt.dense_dot(np.array([[1.0, 2.0]]), np.array([3.0, 4.0])).eval()
+    array([11.])
+    """
     return dot(a, b)
 
 
@@ -608,7 +742,12 @@ def cov(
     fweights: Any = None,
     aweights: Any = None,
 ) -> TensorVariable:
-    """The covariance matrix of variables, which are rows, or columns unless rowvar; arguments as of numpy.cov."""
+    """The covariance matrix of variables, which are rows, or columns unless rowvar; arguments as of numpy.cov.
+
+    >>> pt.cov(np.array([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]])).eval()
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
     if ddof is not None and not isinstance(ddof, int):
         raise ValueError("cov: expected an integer as ddof")
     m = as_tensor_variable(m)

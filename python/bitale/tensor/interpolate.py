@@ -68,7 +68,12 @@ def interpolate1d(
     any shape. Methods: "linear" (at least two points), "nearest" (the left one of two equally near), "first" (the nearest
     point strictly below), "last" (the nearest not below) and "mean" (of both neighbours). Outside of the points the first
     and the last two go on; without `extrapolate` it is `left_pad` below all x (y of the lowest x by default) and `right_pad`
-    above all. It is nan at nan."""
+    above all. It is nan at nan.
+
+    >>> f = pt.interpolate1d(np.array([0.0, 1.0, 2.0]), np.array([0.0, 10.0, 40.0]), method="linear")
+    >>> f(pt.constant(1.5)).eval()
+    array(25.)
+    """
     if method not in _methods:
         raise NotImplementedError(f"interpolate1d: method must be one of {', '.join(_methods)}, not {method!r}")
     x, y = _points(x, y, "interpolate1d")
@@ -92,7 +97,11 @@ def interpolate1d(
 def interp(x: Any, xp: Any, fp: Any, left: Any = None, right: Any = None, period: Any = None) -> TensorVariable:
     """Linear interpolation between the points (xp, fp) at x, a tensor of any shape, as numpy.interp does it: `left` below the
     lowest xp (its fp by default) and `right` above the highest. With a `period` x and xp are taken modulo it, and `left` and
-    `right` don't count."""
+    `right` don't count.
+
+    >>> pt.interp(1.5, [1.0, 2.0], [10.0, 20.0]).eval()
+    array(15.)
+    """
     xp, fp = _points(xp, fp, "interp")
     x = as_tensor_variable(x)
     if period is None:

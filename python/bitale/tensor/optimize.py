@@ -317,7 +317,13 @@ def minimize(
     whose values are the start. success: whether SciPy's method says that it has converged; if not, the solution is its last
     state. jac and hess: whether the method gets gradients and Hessians, which are compiled with the objective.
     optimizer_kwargs: for scipy.optimize.minimize. Derivatives by all other variables: those of a solution with a gradient of
-    0, nan where the Hessian is singular. use_vectorized_jac is accepted and changes nothing: it is always so."""
+    0, nan where the Hessian is singular. use_vectorized_jac is accepted and changes nothing: it is always so.
+
+    >>> x, a = pt.dscalars("x", "a")
+    >>> found, success = pt.optimize.minimize((x - a) ** 2, x)
+    >>> found.eval({x: 0.0, a: 3.0}).round(6)
+    np.float64(3.0)
+    """
     objective = as_tensor_variable(objective)
     if objective.ndim != 0:
         raise ValueError(f"minimize: expected a scalar objective, got {objective.ndim} dimensions")
@@ -334,7 +340,13 @@ def root(
 ) -> tuple[Any, TensorVariable]:
     """(solution, success): where all `equations`, an expression or a list of them, are 0, over as many variables, floats of
     any shape, whose values are the start. jac: whether the method gets the Jacobian. Others as in minimize, for
-    scipy.optimize.root; derivatives are those of an isolated root, nan where the Jacobian is singular."""
+    scipy.optimize.root; derivatives are those of an isolated root, nan where the Jacobian is singular.
+
+    >>> x, a = pt.dscalars("x", "a")
+    >>> found, success = pt.optimize.root(x**3 - a, x)
+    >>> found.eval({x: 1.0, a: 8.0}).round(6)
+    np.float64(2.0)
+    """
     given = [as_tensor_variable(each) for each in (equations if isinstance(equations, (list, tuple)) else [equations])]
     if not given:
         raise ValueError("root: expected at least one equation")
@@ -351,7 +363,13 @@ def minimize_scalar(
 ) -> tuple[TensorVariable, TensorVariable]:
     """(solution, success): where the scalar `objective` is least over the scalar x. bracket: two or three points around a
     minimum, for "brent" and "golden"; bounds: the interval for "bounded". Both may be expressions. Others as in minimize, for
-    scipy.optimize.minimize_scalar; derivatives are those of a minimum inside the interval."""
+    scipy.optimize.minimize_scalar; derivatives are those of a minimum inside the interval.
+
+    >>> x, a = pt.dscalars("x", "a")
+    >>> found, success = pt.optimize.minimize_scalar((x - a) ** 2, x)
+    >>> found.eval({x: 0.0, a: 3.0}).round(6)
+    np.float64(3.0)
+    """
     if bracket is not None and bounds is not None:
         raise ValueError("minimize_scalar: expected a bracket or bounds, got both")
     around = ("bracket", bracket) if bounds is None else ("bounds", bounds)
@@ -369,7 +387,13 @@ def root_scalar(
 ) -> tuple[TensorVariable, TensorVariable]:
     """(solution, success): where the scalar `equation` is 0 over the scalar `variable`, whose value is the start. jac and
     hess: whether the method gets the first and second derivative ("newton", "halley"). bracket: two points with values of
-    different signs, for "brentq", "bisect" and others. Others as in root, for scipy.optimize.root_scalar."""
+    different signs, for "brentq", "bisect" and others. Others as in root, for scipy.optimize.root_scalar.
+
+    >>> x, a = pt.dscalars("x", "a")
+    >>> found, success = pt.optimize.root_scalar(x**3 - a, x)
+    >>> found.eval({x: 1.0, a: 8.0}).round(6)
+    np.float64(2.0)
+    """
     jac = jac or method in ("newton", "halley")
     hess = hess or method == "halley"
     around = ("bracket", bracket)

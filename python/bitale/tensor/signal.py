@@ -19,7 +19,13 @@ def convolve2d(
     """The convolution over the last two dimensions; those before are batches, which broadcast. mode: as of convolve1d, for
     each dimension. boundary: what surrounds in1: "fill" (fillvalue everywhere), "wrap" (in1 again and again) or "symm" (in1
     mirrored). method: "direct" sums, which "auto" stands for, or "fft", by the transforms of float64 or float32, for large
-    in2: its errors are relative to the largest element."""
+    in2: its errors are relative to the largest element.
+
+    >>> pt.signal.convolve2d(np.ones((2, 2)), np.ones((2, 2))).eval()
+    array([[1., 2., 1.],
+           [2., 4., 2.],
+           [1., 2., 1.]])
+    """
     if mode not in ("full", "valid", "same"):
         raise ValueError(f'convolve2d: expected mode "full", "valid" or "same", got {mode!r}')
     if boundary not in _boundaries:
