@@ -617,18 +617,18 @@ std::optional<OuterProduct> outer_product(const Variable& stated) {
 }
 
 // The terms whose sum with the state is `next`, with their signs; nothing where it is no such sum.
-bool collect_terms(const Variable& state, const Variable& next, bool is_negative, bool& has_state,
-                   std::vector<std::pair<Variable, bool>>& out) {
+bool terms_of_sum(const Variable& state, const Variable& next, bool is_negative, bool& has_state,
+                  std::vector<std::pair<Variable, bool>>& out) {
   if (next.same_as(state)) return !is_negative && !std::exchange(has_state, true);
   const Variable bare = without_statement_of_shape(next);
   const bool is_sum = is_elemwise(bare, "add"), is_difference = is_elemwise(bare, "sub");
   if ((is_sum || is_difference) && bare.owner().inputs().size() == 2 && same_broadcast(bare, state)) {
     const Apply node = bare.owner();
     if (same_broadcast(node.input(0), state) && same_broadcast(node.input(1), state))
-      return collect_terms(state, node.input(0), is_negative, has_state, out) &&
-             collect_terms(state, node.input(1), is_negative != is_difference, has_state, out);
+      return terms_of_sum(state, node.input(0), is_negative, has_state, out) &&
+             terms_of_sum(state, node.input(1), is_negative != is_difference, has_state, out);
   }
-  if (is_elemwise(bare, "neg")) return collect_terms(state, bare.owner().input(0), !is_negative, has_state, out);
+  if (is_elemwise(bare, "neg")) return terms_of_sum(state, bare.owner().input(0), !is_negative, has_state, out);
   out.emplace_back(next, is_negative);
   return true;
 }
@@ -657,17 +657,17 @@ struct SumOfProducts {
 };
 
 // For a result of so few elements the loop is not slower: they are variables of it.
-constexpr std::int64_t few_elements = 64;
+constexpr std::int64_t most_in_registers = 64;
 
 std::optional<SumOfProducts> sum_of_products(const ScanParts& parts, std::size_t k) {
   const Variable &state = parts.states[k], &next = parts.next[k];
   if (!as_tensor(state.type()) || state.ndim() != 2 || !is_float(state.dtype())) return std::nullopt;
   const Dims& shape = state.static_shape();
-  if (shape[0] != unknown_length && shape[1] != unknown_length && shape[0] * shape[1] <= few_elements)
+  if (shape[0] != unknown_length && shape[1] != unknown_length && shape[0] * shape[1] <= most_in_registers)
     return std::nullopt;
   bool has_state = false;
   std::vector<std::pair<Variable, bool>> terms;
-  if (!collect_terms(state, next, false, has_state, terms) || !has_state) return std::nullopt;
+  if (!terms_of_sum(state, next, false, has_state, terms) || !has_state) return std::nullopt;
   Variables others = results_of(parts);
   others.erase(others.begin() + std::ptrdiff_t(k));
   for (auto& [term, sign] : terms) others.push_back(term);
