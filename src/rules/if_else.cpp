@@ -11,7 +11,7 @@ namespace {
 const IfElse& choice_of(const Apply& node) { return dynamic_cast<const IfElse&>(node.op()); }
 
 // The values as the outputs of the node; nothing where one doesn't fit. Null values leave their output alone.
-std::optional<Variables> fitted(Variables values, const Apply& node) {
+std::optional<Variables> fitted_branches(Variables values, const Apply& node) {
   for (std::size_t k = 0; k < values.size(); ++k) {
     if (!values[k]) continue;
     const std::optional<Variable> value = fit(values[k], node.output(int(k)));
@@ -28,7 +28,7 @@ std::optional<Variables> settled_ifelse(FunctionGraph&, const Apply& node) {
   Variables out;
   for (int k = 0; k < int(node.output_count()); ++k)
     out.push_back(node.input(*condition != 0 ? choice.then_input(k) : choice.else_input(k)));
-  return fitted(out, node);
+  return fitted_branches(out, node);
 }
 
 std::optional<Variables> ifelse_of_the_same(FunctionGraph&, const Apply& node) {
@@ -41,7 +41,7 @@ std::optional<Variables> ifelse_of_the_same(FunctionGraph&, const Apply& node) {
     out[std::size_t(k)] = value;
     any = true;
   }
-  return any ? fitted(out, node) : std::nullopt;
+  return any ? fitted_branches(out, node) : std::nullopt;
 }
 
 // Within a branch the condition is known.
@@ -58,7 +58,7 @@ std::optional<Variables> ifelse_of_ifelse(FunctionGraph&, const Apply& node) {
       any = true;
     }
   if (!any) return std::nullopt;
-  return fitted(choice.make_node(inputs).outputs(), node);
+  return fitted_branches(choice.make_node(inputs).outputs(), node);
 }
 
 Variable sample_choice(const Variable& condition, const Variable& a, const Variable& b) {
