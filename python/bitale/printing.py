@@ -9,18 +9,48 @@ import sys
 from typing import Any, Callable
 
 from bitale import _core
-from bitale._core import latex, pprint
+from bitale._core import latex
 from bitale._picture import dot_text, html, node_times, pydotprint
+from bitale._pprinter import (
+    ConstantPrinter,
+    DefaultPrinter,
+    FunctionPrinter,
+    IgnorePrinter,
+    LeafPrinter,
+    OperatorPrinter,
+    PatternPrinter,
+    PPrinter,
+    Printer,
+    PrinterState,
+    constant_printer,
+    default_printer,
+    leaf_printer,
+    pprint,
+    set_precedence,
+)
 
 __all__ = [
+    "ConstantPrinter",
+    "DefaultPrinter",
+    "FunctionPrinter",
+    "IgnorePrinter",
+    "LeafPrinter",
+    "OperatorPrinter",
+    "PPrinter",
+    "PatternPrinter",
     "Print",
+    "Printer",
+    "PrinterState",
     "char_from_number",
+    "constant_printer",
     "debugprint",
+    "default_printer",
     "dot_text",
     "dprint",
     "get_node_by_id",
     "html",
     "latex",
+    "leaf_printer",
     "min_informative_str",
     "node_times",
     "pp",
@@ -28,6 +58,7 @@ __all__ = [
     "profile",
     "profile_html",
     "pydotprint",
+    "set_precedence",
 ]
 
 pp = pprint

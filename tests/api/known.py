@@ -20,7 +20,6 @@ _library_c = "an op has its native code in C++"
 _in_library = "a step of compiling that is no function of its own; FunctionMaker has the steps"
 _views = "results share no memory with inputs or each other, so there is nothing to mark or copy"
 _node_classes = "nodes have one class each, Apply, Variable and Constant"
-_pprint = "pprint writes by a table in C++, which programs can't add to"
 _dtype_rule = "the dtype rule of an elementwise function is part of its definition in C++"
 _scalar_graph = "elementwise functions are not made of graphs of scalars; expressions fuse by themselves"
 
@@ -39,7 +38,6 @@ _missing_of_modules = {
     r"compile\.debug\.debugmode\.(DataDestroyed|OutputGuard|data_destroyed|output_guard|check_eq|str_diagnostic|validity_hint)": "DebugMode looks at values and memory by itself",
     r"configdefaults\.short_platform": "names of folders of the cache are made in C++",
     r"configparser\.(PyTensorConfig\w+|TypedParam|config_files_from_pytensorrc|parse_config_string)": "the environment and files are read in C++ (BITALE_FLAGS, BITALERC)",
-    r"printing\.(\w+Printer|Printer|PrinterState|set_precedence|\w+_printer)": _pprint,
     r"printing\.(GraphModel|GraphModelNode|GraphNode|build_graph_model|iter_graph_nodes|op_debug_information)": "debugprint walks the graph in C++",
     r"graph\.(RewriteDatabaseQuery|graph_rewriter)": _rewriting,
     r"graph\.basic\.(AbstractApply|AtomicVariable|Node|NominalVariable)": _node_classes,
