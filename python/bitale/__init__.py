@@ -81,6 +81,7 @@ _atexit.register(_core.print_profiles)  # while what functions are made of is st
 as_symbolic = as_tensor_variable
 export_c = Function.export_c
 export_object = Function.export_object
+export_stablehlo = Function.export_stablehlo
 
 for _class in (
     DisconnectedInputError,
@@ -102,4 +103,8 @@ def __getattr__(name: str) -> object:
         import bitale.profile
 
         return bitale.profile
+    if name == "jax":  # needs the package of that name
+        import bitale.jax
+
+        return bitale.jax
     raise AttributeError(f"module 'bitale' has no attribute {name!r}", name=name, obj=_sys.modules[__name__])

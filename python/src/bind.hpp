@@ -20,6 +20,7 @@ void bind_special(nb::module_& m);
 void bind_language(nb::module_& m);  // rearranging, creating, searching, contracting
 void bind_linalg(nb::module_& m);
 void bind_fft(nb::module_& m);
+void bind_jax(nb::module_& m);
 void bind_signal(nb::module_& m);
 void bind_decompositions(nb::module_& m);
 void bind_shapes(nb::module_& m);  // shapes, creation, conversion, products

@@ -31,6 +31,13 @@ namespace bitale::python {
 
 namespace {
 
+std::vector<Dims> shapes_from(const std::optional<std::vector<std::vector<std::int64_t>>>& shapes) {
+  std::vector<Dims> out;
+  if (shapes)
+    for (auto& lengths : *shapes) out.emplace_back(std::span(lengths));
+  return out;
+}
+
 // "<Function step(X, y)>".
 std::string signature_text(const Function& function) {
   constexpr std::size_t most_inputs = 8;
@@ -166,6 +173,40 @@ void bind_function_class(nb::module_& m) {
           "config.target. NotImplementedError names what can't "
           "be exported, ValueError an unknown target.")
       .def(
+          "stablehlo",
+          [](const Self& self, const std::optional<std::vector<std::vector<std::int64_t>>>& shapes, bool checks) {
+            const ModuleText module = stablehlo_text(self.function, shapes_from(shapes), checks);
+            nb::list results;
+            for (auto& [dtype, lengths] : module.results)
+              results.append(nb::make_tuple(std::string(dtype_name(dtype)),
+                                            std::vector<std::int64_t>(lengths.begin(), lengths.end())));
+            return nb::make_tuple(module.text, results, module.checks);
+          },
+          "shapes"_a = nb::none(), "checks"_a = true,
+          nb::sig("def stablehlo(self, shapes: Sequence[Sequence[int]] | None = None, checks: bool = True) -> "
+                  "tuple[str, list[tuple[str, list[int]]], list[str]]"),
+          "The text of the StableHLO module that export_stablehlo writes, the dtypes and shapes of its results, and "
+          "what "
+          "each outcome in its last one checks, if something is checked.")
+      .def(
+          "export_stablehlo",
+          [](const Self& self, nb::handle folder, const std::optional<std::vector<std::vector<std::int64_t>>>& shapes,
+             const std::optional<std::string>& name, bool checks) {
+            const nb::object path = nb::steal(PyOS_FSPath(folder.ptr()));
+            if (!path.is_valid()) nb::raise_python_error();
+            return export_stablehlo(self.function, nb::cast<std::string>(path), shapes_from(shapes),
+                                    {.name = name.value_or("")}, checks);
+          },
+          "folder"_a, "shapes"_a = nb::none(), "name"_a = nb::none(), "checks"_a = true,
+          nb::sig("def export_stablehlo(self, folder: str | os.PathLike[str], shapes: Sequence[Sequence[int]] | None = "
+                  "None, name: str | None = None, checks: bool = True) -> str"),
+          "Writes NAME.mlir into the folder, and returns its path: a StableHLO module, for XLA and PJRT plugins, whose "
+          "main takes inputs of these shapes (default: the shapes of their types), then shared variables, and gives "
+          "the outputs, then updates. With checks, there is one more result where something can fail: bool[count], "
+          "false where it did; without, positions out of range are clamped, and factors of matrices that have none are "
+          "nan. NotImplementedError names an op that has no form in StableHLO or lengths that depend on values; "
+          "ValueError for unknown lengths, ShapeError for shapes that do not fit.")
+      .def(
           "address",
           [](const Self& self, const std::string& form) {
             return reinterpret_cast<std::uintptr_t>(address(self.function, form));
@@ -190,6 +231,22 @@ void bind_function_class(nb::module_& m) {
       .def_rw("trust_input", &Self::trust_input,
               "Accepted as in PyTensor. Arguments are checked whatever it says: that costs nanoseconds, and wrong ones "
               "never crash.")
+      .def(
+          "_in_form",
+          [](const Self& self, const nb::list& results) -> nb::object {
+            switch (self.form) {
+              case FunctionObject::Form::Single: return results[0];
+              case FunctionObject::Form::None: return nb::none();
+              case FunctionObject::Form::List: break;
+              case FunctionObject::Form::Dict: {
+                nb::dict out;
+                for (std::size_t k = 0; k < self.keys.size(); ++k) out[self.keys[k]] = results[k];
+                return out;
+              }
+            }
+            return nb::list(results);
+          },
+          "results"_a, "A list of results as a call of the function hands them over: one, a list or a dict.")
       .def_prop_ro(
           "_output_labels", [](const Self& self) { return self.function.output_labels(); },
           "What to say of each expression of fgraph: \"update of W\".")

@@ -135,6 +135,26 @@ void bind_op_attributes(nb::module_& m) {
         return names;
       },
       "The names of all ops of the registry, for tests and documentation.");
+  m.def(
+      "op_samples",
+      [](const std::string& name) {
+        nb::list out;
+        for (auto& entry : op_registry()) {
+          if (entry.name != name) continue;
+          for (auto& sample : entry.samples()) {
+            nb::list inputs, outputs, values;
+            const Variables leaves = graph_inputs(sample.node.inputs());
+            for (std::size_t k = 0; k < leaves.size(); ++k) {
+              inputs.append(nb::cast(leaves[k]));
+              values.append(value_object(*leaves[k].type(), sample.values[k].copy()));
+            }
+            for (auto& output : sample.node.outputs()) outputs.append(nb::cast(output));
+            out.append(nb::make_tuple(inputs, outputs, values, sample.note));
+          }
+        }
+        return out;
+      },
+      "name"_a, "The samples of an op of the registry, for tests: (inputs, outputs, values of the inputs, note).");
 }
 
 // ---- ops ------------------------------------------------------------------------------------------------------------

@@ -57,6 +57,7 @@ NB_MODULE(_core, m) {
   bind_op_from_graph(m);
   bind_scan(m);
   bind_linker(m);
+  bind_jax(m);
   bind_function(m);
   bind_debug_mode(m);
   bind_gradient(m);

@@ -12,7 +12,9 @@
 #include "codegen/llvm/export.hpp"
 #include "codegen/target.hpp"
 #include "link/branches.hpp"
+#include "link/linker.hpp"
 #include "lowering/lower.hpp"
+#include "stablehlo/module.hpp"
 
 namespace bitale {
 
@@ -122,6 +124,59 @@ std::vector<std::string> export_object(const Function& function, const std::stri
   const std::string object = codegen::object_file(interface, target);
   make_folder(folder);
   return {write(folder, name + ".o", object), write(folder, name + ".h", interface.header())};
+}
+
+namespace {
+
+// Of the graph's inputs: those of the function, then shared variables as they are now.
+std::vector<Dims> module_shapes(const Function& function, const std::vector<Dims>& given) {
+  const std::size_t count = function.inputs().size();
+  if (!given.empty() && given.size() != count)
+    throw ValueError(cat("export_stablehlo: expected ", count, " shapes, one per input, got ", given.size()));
+  std::vector<Dims> shapes;
+  for (std::size_t k = 0; k < count; ++k) {
+    const Variable& input = function.inputs()[k];
+    const Dims& known = input.storage().shape;
+    shapes.push_back(given.empty() ? known : given[k]);
+    if (shapes.back().size() != known.size())
+      throw ValueError(cat("export_stablehlo: expected ", known.size(), " lengths for `", input.str(), "`, got ",
+                           shapes.back().size()));
+    for (std::size_t axis = 0; axis < known.size(); ++axis) {
+      const std::int64_t length = shapes.back()[axis];
+      if (length < 0)
+        throw ValueError(cat("export_stablehlo: the length of `", input.str(), "` in dimension ", axis,
+                             " is not known: give the shapes of all inputs"));
+      if (known[axis] != unknown_length && known[axis] != length)
+        throw ShapeError(cat("export_stablehlo: `", input.str(), "` has length ", known[axis], " in dimension ", axis,
+                             ", got ", length));
+    }
+  }
+  for (auto& shared : function.shared_variables()) {
+    const auto value = shared.node()->leaf->present_value();
+    if (!value) throw ValueError(cat("export_stablehlo: `", shared.str(), "` has no value"));
+    shapes.push_back(value->shape());
+  }
+  return shapes;
+}
+
+}  // namespace
+
+ModuleText stablehlo_text(const Function& function, const std::vector<Dims>& shapes, bool checks) {
+  const std::shared_ptr<const FunctionGraph> lent(std::shared_ptr<void>(), &function.graph());
+  stablehlo::Module module =
+      stablehlo::write_module(*link::graph_for_module(lent), module_shapes(function, shapes), {.with_checks = checks});
+  ModuleText out{std::move(module.text), {}, {}};
+  for (auto& result : module.results) out.results.emplace_back(result.dtype, result.lengths);
+  for (auto& check : module.checks) out.checks.push_back(check.message);
+  return out;
+}
+
+std::string export_stablehlo(const Function& function, const std::string& folder, const std::vector<Dims>& shapes,
+                             const ExportOptions& options, bool checks) {
+  const std::string name = chosen_name(function, options.name);
+  const std::string text = stablehlo_text(function, shapes, checks).text;
+  make_folder(folder);
+  return write(folder, name + ".mlir", text);
 }
 
 }  // namespace bitale

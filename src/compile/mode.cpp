@@ -27,6 +27,7 @@ constexpr NamedMode modes[] = {
     {"FAST_COMPILE", "vm", "fast_compile"},
     {"Mode", "", ""},
     {"C", "c", "fast_run"},
+    {"JAX", "jax", "fast_run"},
     {"VM", "vm", "fast_run"},
     {"CVM", "opwise", "fast_run"},
     {"NanGuardMode", "vm", "", [] { return nan_guard_linker(); }},

@@ -13,6 +13,7 @@
 #include "ops/inner_duties.hpp"
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
+#include "ops/tensor_lowering.hpp"
 
 namespace bitale::link {
 
@@ -23,7 +24,7 @@ constexpr int deepest = 16;
 
 // Several lazy nodes that ask the same question, with a graph for each answer. Inputs: what the question needs,
 // then what the branches read; outputs: those of the lazy nodes, in order.
-class Branches final : public OpOf<Branches> {
+class Branches final : public OpOf<Branches>, public EmitsTensors {
  public:
   struct Branch {
     LinkedGraph whole, graph;  // as it was, and with branches of its own as nodes of this kind
@@ -67,6 +68,14 @@ class Branches final : public OpOf<Branches> {
       return Side{branch.graph->inputs(), branch.graph->outputs(), branch.inputs};
     };
     return to.choose(*condition, side(branches[0]), side(branches[1]));
+  }
+  void emit_tensors(TensorLowering& to, const Apply&) const override {
+    const auto condition = condition_input();
+    if (!condition || branches[0].thunk) to.refuse("its branches are functions of their own");
+    const auto side = [&](const Branch& branch) {
+      return Side{branch.graph->inputs(), branch.graph->outputs(), branch.inputs};
+    };
+    to.choose(*condition, side(branches[0]), side(branches[1]));
   }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
     std::vector<Array> asked(lazy.inputs().size()), taken;

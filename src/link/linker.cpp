@@ -5,6 +5,7 @@
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/link/module_compiler.hpp"
 #include "codegen/generate.hpp"
 #include "link/measured.hpp"
 
@@ -26,11 +27,9 @@ struct Entry {
 
 const std::vector<Entry>& linkers() {
   static const std::vector<Entry> table = {
-      {"jit", "vm", link::link_jit, {}},
-      {"c", "jit", link::link_c, {}},
-      {"opwise", "vm", nullptr, {"opwise"}},
-      {"vm", "", nullptr, {"vm"}},
-      {"dual", "vm", nullptr, {"vm", "jit"}, [] { return link::compare_ways({}); }},
+      {"jit", "vm", link::link_jit, {}}, {"c", "jit", link::link_c, {}},
+      {"jax", "", link::link_jax, {}},   {"opwise", "vm", nullptr, {"opwise"}},
+      {"vm", "", nullptr, {"vm"}},       {"dual", "vm", nullptr, {"vm", "jit"}, [] { return link::compare_ways({}); }},
       {"wrap", "", nullptr, {"vm"}},
   };
   return table;
@@ -55,7 +54,8 @@ const Entry& entry_of(std::string_view linker) {
 
 std::vector<std::string> linker_names() {
   std::vector<std::string> names;
-  for (auto& entry : linkers()) names.emplace_back(entry.name);
+  for (auto& entry : linkers())
+    if (entry.link != link::link_jax || has_module_compiler()) names.emplace_back(entry.name);
   return names;
 }
 

@@ -1,6 +1,6 @@
 // Linkers: from a rewritten FunctionGraph to a Thunk that computes its outputs. `jit` compiles the whole graph to one
-// native function, by LLVM; `c` does so by C text and the system's compiler; the others run node by node, by one
-// machine (link/machine.cpp). A Thunk is immutable and re-entrant: many threads may run it at once.
+// native function, by LLVM; `c` does so by C text and the system's compiler; `jax` says it to XLA; the others run node
+// by node, by one machine (link/machine.cpp). A Thunk is immutable and re-entrant: many threads may run it at once.
 #pragma once
 
 #include <memory>
@@ -71,6 +71,10 @@ struct LinkOptions {
 std::unique_ptr<Thunk> link_vm(const LinkedGraph& graph, const LinkOptions& options = {});
 std::unique_ptr<Thunk> link_jit(const LinkedGraph& graph, const LinkOptions& options = {});
 std::unique_ptr<Thunk> link_c(const LinkedGraph& graph, const LinkOptions& options = {});
+std::unique_ptr<Thunk> link_jax(const LinkedGraph& graph, const LinkOptions& options = {});
+// What a StableHLO module is made of (stablehlo/module.hpp): the graph with what only one side of a choice needs inside
+// that side.
+LinkedGraph graph_for_module(const LinkedGraph& graph);
 // Node by node, as the linker says.
 std::unique_ptr<Thunk> link_nodes(const LinkedGraph& graph, const Linker& linker, const LinkOptions& options);
 // The wrapper of linker `dual`.

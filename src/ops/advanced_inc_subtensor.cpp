@@ -203,6 +203,16 @@ bool AdvancedIncSubtensor::emit(Lowering& to, const Apply& node) const {
   return true;
 }
 
+void AdvancedIncSubtensor::emit_tensors(TensorLowering& to, const Apply& node) const {
+  const auto positions = tensor_positions(to, axes, node, 2, label());
+  const TensorValue y = fitted_tensor(to, node.input(0), node.input(1), 1, positions.region, label());
+  std::vector<int> to_gathered(positions.from_gathered.size());
+  for (std::size_t k = 0; k < to_gathered.size(); ++k) to_gathered[std::size_t(positions.from_gathered[k])] = int(k);
+  const auto add = node.input(0).dtype() == DType::Bool ? program::Combiner::bit_or : program::Combiner::add;
+  to.out(0, to.builder().scatter(to.in(0), positions.at, to.builder().transpose(y, to_gathered), axes,
+                                 set ? std::nullopt : std::optional(add)));
+}
+
 // Of values set in one place only the last one has an effect.
 Variables AdvancedIncSubtensor::pullback(const Apply& node, std::span<const Variable> cotangents) const {
   Variables out = no_gradients(node);

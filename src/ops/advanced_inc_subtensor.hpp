@@ -6,10 +6,14 @@
 #include "bitale/graph/structure.hpp"
 #include "ops/inplace.hpp"
 #include "ops/lowering.hpp"
+#include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
-class AdvancedIncSubtensor final : public OpOf<AdvancedIncSubtensor>, public InplaceForms, public StatesStructure {
+class AdvancedIncSubtensor final : public OpOf<AdvancedIncSubtensor>,
+                                   public InplaceForms,
+                                   public StatesStructure,
+                                   public EmitsTensors {
  public:
   AdvancedIncSubtensor(std::vector<int> axes, bool set, bool inplace = false)
       : axes(std::move(axes)), set(set), inplace(inplace) {}
@@ -30,6 +34,7 @@ class AdvancedIncSubtensor final : public OpOf<AdvancedIncSubtensor>, public Inp
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
   bool emit(Lowering& to, const Apply& node) const override;
+  void emit_tensors(TensorLowering& to, const Apply& node) const override;
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }

@@ -1,5 +1,7 @@
 #include "ops/advanced_index.hpp"
 
+#include <numeric>
+
 #include <algorithm>
 
 #include "bitale/ops/ops.hpp"
@@ -289,6 +291,48 @@ std::string advanced_index_text(const std::vector<int>& axes, std::span<const st
     entries.push_back(indices[k]);
   }
   return join(entries, ", ");
+}
+
+TensorPositions tensor_positions(TensorLowering& to, const std::vector<int>& axes, const Apply& node, int first,
+                                 std::string_view who) {
+  TensorBuilder& builder = to.builder();
+  const Dims x = to.lengths_in(0);
+  const int index_ndim = node.input(first).ndim();
+  Dims lengths(std::size_t(index_ndim), 1);
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    const int input = first + int(k);
+    for (int d = 0; d < index_ndim; ++d) {
+      if (node.input(input).tensor().broadcasts(d)) continue;
+      std::int64_t& length = lengths[std::size_t(d)];
+      const std::int64_t own = to.lengths_in(input)[std::size_t(d)];
+      if (length != 1 && length != own)
+        throw IndexError(cat(who, ": the indices have lengths ", length, " and ", own, " in dimension ", d));
+      length = own;
+    }
+  }
+  Dims column = lengths;
+  column.push_back(1);
+  TensorValues columns;
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    const std::int64_t length = x[std::size_t(axes[k])];
+    const TensorValue index = builder.convert(to.in(first + int(k)), DType::Int64);
+    if (product(index.lengths) != 0) {
+      const TensorValue inside = builder.map(
+          DType::Bool, {index}, [length](std::span<const Expr> in) { return (in[0] >= -length) & (in[0] < length); });
+      const std::vector<int> all = axes_below(inside.ndim());
+      to.require(builder.reduce(inside, program::Combiner::bit_and, all),
+                 cat(who, ": an index is out of bounds for axis ", axes[k], " with size ", length));
+    }
+    const TensorValue wrapped = builder.map(
+        DType::Int64, {index}, [length](std::span<const Expr> in) { return select(in[0] < 0, in[0] + length, in[0]); });
+    columns.push_back(builder.reshape(builder.repeat(wrapped, lengths), column));
+  }
+  const AdvancedIndex index(axes, int(x.size()), index_ndim);
+  TensorPositions out{builder.concatenate(columns, index_ndim), index.region(x, lengths), {}};
+  for (int k = 0; k < index.position(); ++k) out.from_gathered.push_back(index_ndim + k);
+  for (int k = 0; k < index_ndim; ++k) out.from_gathered.push_back(k);
+  for (int k = index.position(); k < int(index.kept().size()); ++k) out.from_gathered.push_back(index_ndim + k);
+  return out;
 }
 
 }  // namespace bitale

@@ -10,6 +10,7 @@
 
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
+#include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
@@ -78,6 +79,16 @@ std::vector<int> region_order(const std::vector<int>& axes, const AdvancedBatch&
 
 // Lengths of the region in native code.
 std::vector<Expr> advanced_region(Lowering& to, const std::vector<int>& axes, const Apply& node, int first);
+
+// The positions that index tensors of whole tensors say, [index dimensions, one per axis], which are checked, and the
+// lengths of the region.
+struct TensorPositions {
+  TensorValue at;
+  Dims region;
+  std::vector<int> from_gathered;  // dimension k of the region is this one of "index dimensions, kept dimensions"
+};
+TensorPositions tensor_positions(TensorLowering& to, const std::vector<int>& axes, const Apply& node, int first,
+                                 std::string_view who);
 
 // "rows, :, cols": the index of pprint.
 std::string advanced_index_text(const std::vector<int>& axes, std::span<const std::string> indices);

@@ -75,6 +75,12 @@ bool AdvancedSubtensor::emit(Lowering& to, const Apply& node) const {
   return true;
 }
 
+void AdvancedSubtensor::emit_tensors(TensorLowering& to, const Apply& node) const {
+  const auto positions = tensor_positions(to, axes, node, 1, name());
+  const TensorValue gathered = to.builder().gather(to.in(0), positions.at, axes);
+  to.out(0, to.builder().transpose(gathered, positions.from_gathered));
+}
+
 Variables AdvancedSubtensor::pullback(const Apply& node, std::span<const Variable> cotangents) const {
   Variables out = no_gradients(node);
   if (cotangents[0].is_disconnected()) return out;

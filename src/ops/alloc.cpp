@@ -91,6 +91,25 @@ bool Alloc::emit(Lowering& to, const Apply& node) const {
   return true;
 }
 
+void Alloc::emit_tensors(TensorLowering& to, const Apply& node) const {
+  Dims lengths;
+  for (int axis = 0; axis < node.output().ndim(); ++axis) {
+    lengths.push_back(to.need_integer(1 + axis, "a length"));
+    if (lengths.back() < 0) throw ValueError(cat("alloc: negative length ", lengths.back(), " of dimension ", axis));
+  }
+  const TensorValue value = to.in(0);
+  const int offset = offset_of(node);
+  std::vector<int> places;
+  for (int k = 0; k < value.ndim(); ++k) {
+    places.push_back(k + offset);
+    const std::int64_t have = value.lengths[std::size_t(k)], wanted = lengths[std::size_t(k + offset)];
+    if (must_match(node, k) && have != wanted)
+      throw ShapeError(cat("alloc: the value has length ", have, " in dimension ", k, ", but ", wanted,
+                           " is asked for; only a length known to be 1 when the graph is built broadcasts"));
+  }
+  to.out(0, to.builder().broadcast(value, lengths, places));
+}
+
 // The value was repeated, so its gradient adds up.
 Variables Alloc::pullback(const Apply& node, std::span<const Variable> cotangents) const {
   Variables out = no_gradients(node);

@@ -3,10 +3,11 @@
 #pragma once
 
 #include "bitale/graph/op.hpp"
+#include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
-class Alloc final : public Op {
+class Alloc final : public Op, public EmitsTensors {
  public:
   std::string_view name() const override { return "Alloc"; }
   Apply make_node(std::span<const Variable> inputs) const override;
@@ -14,6 +15,7 @@ class Alloc final : public Op {
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
   bool emit(Lowering& to, const Apply& node) const override;
+  void emit_tensors(TensorLowering& to, const Apply& node) const override;
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }

@@ -115,6 +115,17 @@ bool ARange::emit(Lowering& to, const Apply& node) const {
   return true;
 }
 
+void ARange::emit_tensors(TensorLowering& to, const Apply& node) const {
+  const std::int64_t length = length_from(integer_bounds(node), to.need_known(0, "the start"),
+                                          to.need_known(1, "the end"), to.need_known(2, "the step"));
+  TensorBuilder& builder = to.builder();
+  const DType computing = computing_dtype(dtype);
+  const auto scalar = [&](int input) { return builder.convert(builder.convert(to.in(input), dtype), computing); };
+  const TensorValue values = builder.map(computing, {builder.iota(computing, {length}, 0), scalar(0), scalar(2)},
+                                         [](std::span<const Expr> in) { return in[1] + in[0] * in[2]; });
+  to.out(0, builder.convert(values, dtype));
+}
+
 // Element i is start + i * step; the length is piecewise constant in all three.
 Variables ARange::pullback(const Apply& node, std::span<const Variable> cotangents) const {
   Variables out = no_gradients(node);

@@ -99,6 +99,31 @@ bool Argmax::emit(Lowering& to, const Apply& node) const {
   return true;
 }
 
+// Pairs of a value and its place; of equal values, or two nans, the first.
+void Argmax::emit_tensors(TensorLowering& to, const Apply& node) const {
+  TensorBuilder& builder = to.builder();
+  const DType in = node.input(0).dtype(), dtype = in == DType::Bool ? DType::UInt8 : computing_dtype(in);
+  const program::Combiner combiner = smallest ? program::Combiner::min : program::Combiner::max;
+  TensorValue x = builder.convert(to.in(0), dtype);
+  if (!axis) x = builder.reshape(x, {product(x.lengths)});
+  const int along = axis.value_or(0);
+  Dims kept = x.lengths;
+  kept.erase(std::size_t(along));
+  if (x.lengths[std::size_t(along)] == 0 && product(kept) != 0)
+    throw ValueError(empty_message(smallest ? "argmin" : "argmax"));
+  const TensorValue number = builder.iota(DType::Int64, x.lengths, along);
+  const TensorValue worst = builder.map(dtype, {builder.number(0, dtype)}, [&](std::span<const Expr> zero) {
+    return program::identity(combiner, zero[0].pool(), dtype);
+  });
+  const std::int64_t behind = std::numeric_limits<std::int64_t>::max();
+  const TensorValues found = builder.reduce_pair(
+      x, number, worst, builder.constant(Array(behind)), along, [combiner](std::span<const Expr> at) {
+        const Expr better = more_extreme(combiner, at[0], at[2]), worse = more_extreme(combiner, at[2], at[0]);
+        return better | (~worse & (at[1] < at[3]));
+      });
+  to.out(0, found[1]);
+}
+
 Variables Argmax::pullback(const Apply&, std::span<const Variable>) const { return {disconnected()}; }
 Variables Argmax::pushforward(const Apply&, std::span<const Variable>) const { return {disconnected()}; }
 

@@ -8,12 +8,13 @@
 #include "ops/lowering.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
+#include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
 namespace {
 
-class SpecifyAssumptions final : public Op, public StatesStructure {
+class SpecifyAssumptions final : public Op, public StatesStructure, public EmitsTensors {
  public:
   explicit SpecifyAssumptions(const std::string& facts)
       : facts(Structure::parse(facts).str()), stated_(Structure::parse(facts)) {}
@@ -56,6 +57,7 @@ class SpecifyAssumptions final : public Op, public StatesStructure {
           cat("assume: `", node.input(0).str(), "` was stated to be ", long_name(*fact), ", and its value is not"));
     out[0] = in[0];
   }
+  void emit_tensors(TensorLowering& to, const Apply&) const override { to.out(0, to.in(0)); }
   bool emit(Lowering& to, const Apply&) const override {
     to.element(0, [&to](Index at) { return to.in(0, at); });
     return true;

@@ -1,5 +1,7 @@
 #include "ops/basic_index.hpp"
 
+#include <algorithm>
+
 namespace bitale {
 namespace {
 
@@ -171,6 +173,127 @@ std::vector<Expr> BasicSelection::source(Index at) const {
       out.push_back(range.start + at[next++] * range.step);
   }
   return out;
+}
+
+// ---- of whole tensors -----------------------------------------------------------------------------------------------
+
+TensorSelection::TensorSelection(TensorLowering& to, const IndexPattern& pattern, int first, std::string_view who)
+    : part_(to.lengths_in(0)) {
+  TensorBuilder& builder = to.builder();
+  const Dims lengths = part_;
+  int next = first;
+  const auto bound = [&](bool present) -> std::optional<std::int64_t> {
+    if (!present) return {};
+    return to.need_integer(next++, "a bound of a slice");
+  };
+  for (std::size_t axis = 0; axis < lengths.size(); ++axis) {
+    const DimIndex dim = axis < pattern.dims().size() ? pattern.dims()[axis] : DimIndex{};
+    const std::int64_t length = lengths[axis];
+    positions_.emplace_back();
+    if (!dim.integer) {
+      const auto start = bound(dim.start), stop = bound(dim.stop), step = bound(dim.step);
+      if (step == 0) throw ValueError(std::string(zero_slice_step));
+      ranges_.push_back(slice_range(IntArithmetic(), start, stop, step, length));
+      continue;
+    }
+    const int input = next++;
+    if (const Array* known = to.known(input)) {
+      const std::int64_t index = known->int_item();
+      if (index < -length || index >= length) out_of_bounds(who, index, int(axis), length);
+      ranges_.push_back({index < 0 ? index + length : index, 1, 1, true});
+      continue;
+    }
+    const TensorValue index = builder.convert(to.in(input), DType::Int64);
+    to.require(builder.map(DType::Bool, {index},
+                           [length](std::span<const Expr> in) { return (in[0] >= -length) & (in[0] < length); }),
+               cat(who, ": the index is out of bounds for axis ", axis, " with size ", length));
+    positions_.back() = builder.map(
+        DType::Int64, {index}, [length](std::span<const Expr> in) { return select(in[0] < 0, in[0] + length, in[0]); });
+    ranges_.push_back({0, 1, 1, true});
+    part_[axis] = 1;
+  }
+}
+
+Dims TensorSelection::whole_lengths() const {
+  Dims out;
+  for (auto& range : ranges_) out.push_back(range.count);
+  return out;
+}
+Dims TensorSelection::lengths() const {
+  Dims out;
+  for (auto& range : ranges_)
+    if (!range.dropped) out.push_back(range.count);
+  return out;
+}
+bool TensorSelection::is_dynamic() const {
+  return std::any_of(positions_.begin(), positions_.end(), [](auto& position) { return position.has_value(); });
+}
+std::vector<TensorValue> TensorSelection::starts(TensorBuilder& builder) const {
+  std::vector<TensorValue> out;
+  for (auto& position : positions_) out.push_back(position ? *position : builder.number(0, DType::Int64));
+  return out;
+}
+
+TensorValue TensorSelection::of(TensorBuilder& builder, const TensorValue& x) const {
+  return taken(builder, is_dynamic() ? builder.part(x, starts(builder), part_) : x);
+}
+
+// Steps backwards are steps forwards, in reverse.
+TensorValue TensorSelection::taken(TensorBuilder& builder, const TensorValue& x) const {
+  Dims start, stop, step;
+  std::vector<int> reversed;
+  for (std::size_t axis = 0; axis < ranges_.size(); ++axis) {
+    const auto& range = ranges_[axis];
+    const bool backwards = range.step < 0 && range.count > 0;
+    const std::int64_t last = range.start + (range.count - 1) * range.step;
+    if (backwards) reversed.push_back(int(axis));
+    start.push_back(range.count == 0 ? 0 : backwards ? last : range.start);
+    stop.push_back(range.count == 0 ? 0 : (backwards ? range.start : last) + 1);
+    step.push_back(range.count < 2 ? 1 : backwards ? -range.step : range.step);
+  }
+  return builder.reshape(builder.reverse(builder.slice(x, start, stop, step), reversed), lengths());
+}
+
+TensorValue TensorSelection::updated(TensorBuilder& builder, const TensorValue& x, const TensorValue& y,
+                                     bool set) const {
+  if (!is_dynamic()) return put(builder, x, y, set);
+  const auto at = starts(builder);
+  return builder.with_part(x, put(builder, builder.part(x, at, part_), y, set), at);
+}
+
+TensorValue TensorSelection::put(TensorBuilder& builder, const TensorValue& x, const TensorValue& y, bool set) const {
+  if (product(y.lengths) == 0) return x;
+  const auto together = [&](const TensorValue& a, const TensorValue& b) {
+    return set ? b : builder.map(x.dtype, {a, b}, [](std::span<const Expr> in) {
+      return in[0].dtype() == DType::Bool ? in[0] | in[1] : in[0] + in[1];
+    });
+  };
+  bool is_block = true;
+  Dims low, high, between;
+  std::vector<int> reversed;
+  for (std::size_t axis = 0; axis < ranges_.size(); ++axis) {
+    const auto& range = ranges_[axis];
+    const std::int64_t last = range.start + (range.count - 1) * range.step;
+    if (range.count > 1) is_block &= range.step == 1;
+    if (range.step < 0) reversed.push_back(int(axis));
+    low.push_back(std::min(range.start, last));
+    high.push_back(x.lengths[axis] - std::max(range.start, last) - 1);
+    between.push_back(range.count < 2 ? 0 : std::abs(range.step) - 1);
+  }
+  const TensorValue whole = builder.reshape(y, whole_lengths());
+  if (is_block) {
+    if (whole.lengths == x.lengths) return together(x, whole);
+    std::vector<TensorValue> start;
+    for (auto at : low) start.push_back(builder.constant(Array(at)));
+    return builder.with_part(x, builder.reshape(together(taken(builder, x), y), whole.lengths), start);
+  }
+  const auto spread = [&](const TensorValue& part, const TensorValue& fill) {
+    return builder.pad(part, fill, low, high, between);
+  };
+  const TensorValue selected = spread(builder.full(1, DType::Bool, whole.lengths), builder.number(0, DType::Bool));
+  const TensorValue value = spread(builder.reverse(whole, reversed), builder.number(0, x.dtype));
+  return builder.map(x.dtype, {selected, together(x, value), x},
+                     [](std::span<const Expr> in) { return select(in[0], in[1], in[2]); });
 }
 
 }  // namespace bitale

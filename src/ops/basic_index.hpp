@@ -9,6 +9,7 @@
 #include "bitale/ops/ops.hpp"
 #include "ops/lowering.hpp"
 #include "ops/slice_arithmetic.hpp"
+#include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
@@ -39,6 +40,29 @@ class BasicSelection {
 
  private:
   std::vector<DimRange<Expr>> ranges_;
+};
+
+// The selection of a tensor whose lengths are known. Integers may depend on values, bounds of slices may not. Index
+// inputs of the node start at `first`.
+class TensorSelection {
+ public:
+  // Says the checks to `to`; IndexError for a known integer out of bounds.
+  TensorSelection(TensorLowering& to, const IndexPattern& pattern, int first, std::string_view who);
+  Dims lengths() const;  // of the selection
+  TensorValue of(TensorBuilder& builder, const TensorValue& x) const;
+  // x with `y`, of the selection's lengths, in its place, or added to it.
+  TensorValue updated(TensorBuilder& builder, const TensorValue& x, const TensorValue& y, bool set) const;
+
+ private:
+  Dims whole_lengths() const;  // with dimensions that integers drop
+  bool is_dynamic() const;
+  std::vector<TensorValue> starts(TensorBuilder& builder) const;
+  TensorValue taken(TensorBuilder& builder, const TensorValue& x) const;
+  TensorValue put(TensorBuilder& builder, const TensorValue& x, const TensorValue& y, bool set) const;
+
+  std::vector<DimRange<std::int64_t>> ranges_;
+  std::vector<std::optional<TensorValue>> positions_;  // of integers that depend on values
+  Dims part_;                                          // lengths of the part of x that these leave
 };
 
 }  // namespace bitale

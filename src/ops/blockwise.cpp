@@ -4,6 +4,7 @@
 
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
+#include "bitale/ops/vectorize.hpp"
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
 #include "ops/own_error.hpp"
@@ -370,6 +371,65 @@ bool Blockwise::emit(Lowering& to, const Apply& node) const {
   } catch (const NotForBatches&) {
     return false;
   }
+}
+
+namespace {
+
+// The core says what it says of matrices; its tensors have the batch dimensions in front.
+class BatchTensorLowering final : public TensorLowering {
+ public:
+  BatchTensorLowering(TensorLowering& to, const Apply& node, Apply core, TensorValues in)
+      : to_(to), node_(node), core_(std::move(core)), in_(std::move(in)) {}
+  TensorBuilder& builder() override { return to_.builder(); }
+  TensorValue in(int input) override { return in_[std::size_t(input)]; }
+  Dims lengths_in(int input) override { return in_[std::size_t(input)].lengths; }
+  const Array* known(int) override { return nullptr; }
+  void out(int output, TensorValue value) override { to_.out(output, std::move(value)); }
+  void out_known(int output, Array value) override { to_.out_known(output, std::move(value)); }
+  void require(const TensorValue& condition, std::string message) override {
+    to_.require(condition, std::move(message));
+  }
+  void loop(const InnerLoop&) override { refuse("the core is a loop"); }
+  void choose(int, const Side&, const Side&) override { refuse("the core is a choice"); }
+  void express(const Variables& outputs) override {
+    Replacements batched;
+    for (std::size_t i = 0; i < core_.inputs().size(); ++i) batched.emplace_back(core_.inputs()[i], node_.inputs()[i]);
+    to_.express(vectorize_graph(outputs, batched));
+  }
+  void refuse(std::string_view why) override { to_.refuse(why); }
+
+ private:
+  TensorLowering& to_;
+  const Apply& node_;
+  const Apply core_;
+  const TensorValues in_;
+};
+
+}  // namespace
+
+void Blockwise::emit_tensors(TensorLowering& to, const Apply& node) const {
+  const auto* of_core = dynamic_cast<const EmitsTensors*>(core.get());
+  if (!of_core) to.refuse(cat("its core ", core->label(), " has no form there"));
+  const int batch = batch_ndim(node);
+  Dims lengths(std::size_t(batch), 1);
+  for (std::size_t i = 0; i < node.inputs().size(); ++i)
+    for (int axis = 0; axis < batch; ++axis) {
+      if (repeats_along(node.input(int(i)), axis)) continue;
+      const std::int64_t own = to.lengths_in(int(i))[std::size_t(axis)];
+      std::int64_t& length = lengths[std::size_t(axis)];
+      if (length != 1 && length != own)
+        throw ShapeError(cat(label(), ": the lengths of batch dimension ", axis, " are ", length, " and ", own));
+      length = own;
+    }
+  TensorValues in;
+  for (int i = 0; i < int(node.inputs().size()); ++i) {
+    Dims own = to.lengths_in(i);
+    for (int axis = 0; axis < batch; ++axis) own[std::size_t(axis)] = lengths[std::size_t(axis)];
+    in.push_back(to.builder().repeat(to.in(i), own));
+  }
+  const Apply inner = core_node(Variables(node.inputs().begin(), node.inputs().end()));
+  BatchTensorLowering each(to, node, inner, std::move(in));
+  of_core->emit_tensors(each, inner);
 }
 
 // ---- derivatives ----------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@
 #include "bitale/graph/structure.hpp"
 #include "bitale/ops/vectorize.hpp"
 #include "ops/own_error.hpp"
+#include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
@@ -20,7 +21,7 @@ struct Signature {
 };
 Signature parse_signature(std::string_view text);
 
-class Blockwise final : public Op, public OwnError, public StatesStructure {
+class Blockwise final : public Op, public OwnError, public StatesStructure, public EmitsTensors {
  public:
   Blockwise(OpRef core, std::string signature);
   const OpRef core;
@@ -34,6 +35,7 @@ class Blockwise final : public Op, public OwnError, public StatesStructure {
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
   bool emit(Lowering& to, const Apply& node) const override;
+  void emit_tensors(TensorLowering& to, const Apply& node) const override;
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return core->has_pushforward(); }

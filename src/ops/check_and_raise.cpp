@@ -90,6 +90,11 @@ bool CheckAndRaise::emit(Lowering& to, const Apply& node) const {
   return true;
 }
 
+void CheckAndRaise::emit_tensors(TensorLowering& to, const Apply& node) const {
+  for (int k = 1; k < int(node.inputs().size()); ++k) to.require(to.builder().convert(to.in(k), DType::Bool), label());
+  to.out(0, to.in(0));
+}
+
 Variables CheckAndRaise::pullback(const Apply& node, std::span<const Variable> cotangents) const {
   Variables out = no_gradients(node);
   out[0] = cotangents[0];

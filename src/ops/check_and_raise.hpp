@@ -3,11 +3,12 @@
 
 #include "bitale/graph/op.hpp"
 #include "ops/own_error.hpp"
+#include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
 // Inputs: x, then conditions, which are 0-d booleans.
-class CheckAndRaise final : public OpOf<CheckAndRaise>, public OwnError {
+class CheckAndRaise final : public OpOf<CheckAndRaise>, public OwnError, public EmitsTensors {
  public:
   CheckAndRaise(std::string exc_type, std::string msg) : exc_type(std::move(exc_type)), msg(std::move(msg)) {}
 
@@ -25,6 +26,7 @@ class CheckAndRaise final : public OpOf<CheckAndRaise>, public OwnError {
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
   bool emit(Lowering& to, const Apply& node) const override;
+  void emit_tensors(TensorLowering& to, const Apply& node) const override;
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }

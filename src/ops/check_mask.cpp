@@ -57,6 +57,15 @@ bool CheckMask::emit(Lowering& to, const Apply& node) const {
   return true;
 }
 
+void CheckMask::emit_tensors(TensorLowering& to, const Apply& node) const {
+  const int count = count_of(node);
+  for (int k = 0; k < count; ++k)
+    to.require(to.builder().map(DType::Bool, {to.in(1 + k), to.in(1 + count + k)},
+                                [](std::span<const Expr> in) { return program::equal(in[0], in[1]); }),
+               mismatch(axis + k));
+  to.out(0, to.in(0));
+}
+
 Variable CheckMask::of(const Apply& node, const Variable& value) const {
   Variables inputs = node.inputs();
   inputs[0] = value;

@@ -3,11 +3,12 @@
 #pragma once
 
 #include "bitale/graph/op.hpp"
+#include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
 // Inputs: a tensor, the lengths of the mask, and as many lengths of what it masks.
-class CheckMask final : public OpOf<CheckMask> {
+class CheckMask final : public OpOf<CheckMask>, public EmitsTensors {
  public:
   explicit CheckMask(int axis) : axis(axis) {}
 
@@ -20,6 +21,7 @@ class CheckMask final : public OpOf<CheckMask> {
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
   bool emit(Lowering& to, const Apply& node) const override;
+  void emit_tensors(TensorLowering& to, const Apply& node) const override;
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }

@@ -8,6 +8,7 @@
 #include "ops/lowering.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
+#include "ops/tensor_lowering.hpp"
 #include "runtime/functions.hpp"
 #include "runtime/lapack.hpp"
 
@@ -15,7 +16,7 @@ namespace bitale {
 
 namespace {
 
-class Cholesky final : public MatrixOp {
+class Cholesky final : public MatrixOp, public EmitsTensors {
  public:
   Cholesky(bool lower, std::string on_error) : lower(lower), on_error(std::move(on_error)) {
     if (on_error_name(OnError::RaiseIfFinite) != this->on_error) require_on_error("cholesky", this->on_error);
@@ -61,6 +62,38 @@ class Cholesky final : public MatrixOp {
     to.call(lapack_name("cholesky", node.output().dtype()),
             {n, to.pool().integer(lower), to.pool().integer(when_nan()), OutputData{0, {}, 0}});
     return true;
+  }
+
+  // The target's factor has nan where the matrix is not positive definite, and anything above the diagonal.
+  void emit_tensors(TensorLowering& to, const Apply&) const override {
+    TensorBuilder& builder = to.builder();
+    const TensorValue x = to.in(0);
+    const int rows = x.ndim() - 2, columns = x.ndim() - 1;
+    if (x.lengths[std::size_t(rows)] != x.lengths[std::size_t(columns)])
+      throw ShapeError("cholesky: expected square matrices");
+    if (product(x.lengths) == 0) return to.out(0, x);
+    const TensorValue whole = builder.cholesky(lower ? x : builder.transpose_matrices(x));
+    const TensorValue row = builder.iota(DType::Int64, x.lengths, rows);
+    const TensorValue column = builder.iota(DType::Int64, x.lengths, columns);
+    const TensorValue factor = builder.map(x.dtype, {whole, row, column},
+                                           [](std::span<const Expr> in) { return select(in[1] >= in[2], in[0], 0.0); });
+    const auto any_of_matrix = [&](const TensorValue& of, const ElementwiseRule& rule) {
+      const int matrix[] = {rows, columns};
+      return builder.reduce(builder.map(DType::Bool, {of}, rule), program::Combiner::bit_or, matrix);
+    };
+    const TensorValue fails = any_of_matrix(factor, [](std::span<const Expr> in) { return is_nan(in[0]); });
+    const TensorValue is_infinite = any_of_matrix(x, [](std::span<const Expr> in) { return is_nan(in[0] - in[0]); });
+    if (on_error != "nan")
+      to.require(builder.all(builder.map(
+                     DType::Bool, {fails, is_infinite},
+                     [&](std::span<const Expr> in) { return on_error == "raise" ? ~in[0] : ~in[0] | in[1]; })),
+                 std::string(failure()));
+    const std::vector<int> batch = axes_below(rows);
+    const TensorValue out =
+        builder.map(x.dtype, {builder.broadcast(fails, x.lengths, batch), factor}, [](std::span<const Expr> in) {
+          return select(in[0], in[1].pool().number(std::nan(""), in[1].dtype()), in[1]);
+        });
+    to.out(0, lower ? out : builder.transpose_matrices(out));
   }
 
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {

@@ -7,13 +7,14 @@
 #include "ops/linalg_core.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
+#include "ops/tensor_lowering.hpp"
 #include "runtime/cholesky_gradient.hpp"
 
 namespace bitale {
 
 namespace {
 
-class CholeskyGradient final : public MatrixOp {
+class CholeskyGradient final : public MatrixOp, public EmitsTensors {
  public:
   std::string_view name() const override { return "CholeskyGradient"; }
   std::string signature() const override { return "(m,m),(m,m)->(m,m)"; }
@@ -48,6 +49,7 @@ class CholeskyGradient final : public MatrixOp {
     to.call(lapack_name("cholesky_gradient", node.output().dtype()), {n, InputData{0}, OutputData{0, {}, 1}});
     return true;
   }
+  void emit_tensors(TensorLowering& to, const Apply& node) const override { to.express(as_formula(node).outputs()); }
 
   // As of the formula.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {

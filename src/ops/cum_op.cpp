@@ -99,6 +99,56 @@ bool CumOp::emit(Lowering& to, const Apply&) const {
   return true;
 }
 
+namespace {
+
+// Of neighbours in pairs first, then of the pairs, then what lies between: work in proportion to the length, and as
+// many rounds as its logarithm.
+TensorValue running(TensorBuilder& builder, const TensorValue& x, int axis, const ElementwiseRule& combine) {
+  const auto along = std::size_t(axis);
+  const std::int64_t length = x.lengths[along];
+  if (length < 2) return x;
+  const Dims ones(x.lengths.size(), 1), zeros(x.lengths.size(), 0);
+  const auto every = [&](const TensorValue& of, std::int64_t start, std::int64_t stop, std::int64_t step) {
+    Dims from = zeros, to = of.lengths, by = ones;
+    from[along] = start;
+    to[along] = stop;
+    by[along] = step;
+    return builder.slice(of, from, to, by);
+  };
+  const std::int64_t pairs = length / 2;
+  const TensorValue together = builder.map(x.dtype, {every(x, 0, 2 * pairs, 2), every(x, 1, 2 * pairs, 2)}, combine);
+  const TensorValue odd = running(builder, together, axis, combine);
+  const std::int64_t behind = (length - 1) / 2;  // even places but the first
+  TensorValues even{every(x, 0, 1, 1)};
+  if (behind > 0) even.push_back(builder.map(x.dtype, {every(odd, 0, behind, 1), every(x, 2, length, 2)}, combine));
+  const TensorValue at_even = builder.concatenate(even, axis);
+  const auto spread = [&](const TensorValue& part, std::int64_t first) {
+    Dims low = zeros, high = zeros, between = zeros;
+    low[along] = first;
+    between[along] = 1;
+    high[along] = length - first - (2 * part.lengths[along] - 1);
+    return builder.pad(part, builder.number(0, x.dtype), low, high, between);
+  };
+  const TensorValue is_odd =
+      builder.map(DType::Bool, {builder.iota(DType::Int64, x.lengths, axis)},
+                  [](std::span<const Expr> k) { return program::equal(program::rem(k[0], 2), 1); });
+  return builder.map(x.dtype, {is_odd, spread(odd, 1), spread(at_even, 0)},
+                     [](std::span<const Expr> in) { return select(in[0], in[1], in[2]); });
+}
+
+}  // namespace
+
+void CumOp::emit_tensors(TensorLowering& to, const Apply& node) const {
+  TensorBuilder& builder = to.builder();
+  const DType dtype = node.output().dtype();
+  const TensorValue x = builder.convert(to.in(0), computing_dtype(dtype));
+  if (product(x.lengths) == 0) return to.out(0, builder.convert(x, dtype));
+  const TensorValue y = running(builder, x, axis, [combiner = combiner()](std::span<const Expr> in) {
+    return program::combine(combiner, in[0], in[1]);
+  });
+  to.out(0, builder.convert(y, dtype));
+}
+
 std::vector<std::vector<bool>> CumOp::connection_pattern(const Apply& node) const {
   return {{!is_discrete(node.output().dtype())}};
 }

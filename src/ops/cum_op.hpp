@@ -2,11 +2,12 @@
 #pragma once
 
 #include "bitale/graph/op.hpp"
+#include "ops/tensor_lowering.hpp"
 #include "program/expr.hpp"
 
 namespace bitale {
 
-class CumOp final : public OpOf<CumOp> {
+class CumOp final : public OpOf<CumOp>, public EmitsTensors {
  public:
   CumOp(int axis, std::string mode) : axis(axis), mode(std::move(mode)) {}
 
@@ -21,6 +22,7 @@ class CumOp final : public OpOf<CumOp> {
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
   bool emit(Lowering& to, const Apply& node) const override;
+  void emit_tensors(TensorLowering& to, const Apply& node) const override;
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }

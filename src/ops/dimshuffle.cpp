@@ -144,6 +144,21 @@ bool DimShuffle::emit(Lowering& to, const Apply&) const {
   return true;
 }
 
+void DimShuffle::emit_tensors(TensorLowering& to, const Apply&) const {
+  const TensorValue x = to.in(0);
+  std::vector<int> order;
+  Dims lengths;
+  for (int axis : dropped())
+    if (x.lengths[std::size_t(axis)] != 1)
+      throw ShapeError(cat(label(), ": expected length 1 in dimension ", axis, ", got ", x.lengths[std::size_t(axis)]));
+  for (int axis : new_order) {
+    if (axis != new_axis) order.push_back(axis);
+    lengths.push_back(axis == new_axis ? 1 : x.lengths[std::size_t(axis)]);
+  }
+  for (int axis : dropped()) order.push_back(axis);
+  to.out(0, to.builder().reshape(to.builder().transpose(x, order), lengths));
+}
+
 // The inverse: kept dimensions go back, new ones are dropped, dropped ones come back as new.
 Variables DimShuffle::pullback(const Apply&, std::span<const Variable> cotangents) const {
   if (cotangents[0].is_disconnected()) return {disconnected()};

@@ -3,10 +3,11 @@
 
 #include "bitale/graph/op.hpp"
 #include "bitale/graph/structure.hpp"
+#include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
-class DimShuffle final : public OpOf<DimShuffle>, public StatesStructure {
+class DimShuffle final : public OpOf<DimShuffle>, public StatesStructure, public EmitsTensors {
  public:
   // Entries of new_order are input dimensions, or -1 for a new one. ValueError when they do not fit.
   DimShuffle(int input_ndim, std::vector<int> new_order);
@@ -28,6 +29,7 @@ class DimShuffle final : public OpOf<DimShuffle>, public StatesStructure {
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
   bool emit(Lowering& to, const Apply& node) const override;
+  void emit_tensors(TensorLowering& to, const Apply& node) const override;
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }

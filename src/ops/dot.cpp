@@ -116,8 +116,7 @@ namespace {
 bool is_transpose_of(const Variable& y, const Variable& x) {
   const auto* shuffle = y.has_owner() ? dynamic_cast<const DimShuffle*>(y.owner_op()) : nullptr;
   if (!shuffle || !y.owner().input(0).same_as(x) || shuffle->new_order.size() != std::size_t(x.ndim())) return false;
-  std::vector<int> order(std::size_t(x.ndim()));
-  std::iota(order.begin(), order.end(), 0);
+  std::vector<int> order = axes_below(x.ndim());
   std::swap(order[order.size() - 1], order[order.size() - 2]);
   return shuffle->new_order == order;
 }
@@ -216,6 +215,15 @@ bool Dot::emit(Lowering& to, const Apply& node) const {
             {x[0], y[1], k, flag(a), flag(b), InputData{0}, a ? x[0] : k, InputData{1}, b ? k : y[1], OutputData{0}});
   }
   return true;
+}
+
+void Dot::emit_tensors(TensorLowering& to, const Apply& node) const {
+  TensorBuilder& builder = to.builder();
+  const DType dtype = node.output().dtype(), computing = computing_dtype(dtype);
+  const TensorValue x = builder.convert(to.in(0), computing), y = builder.convert(to.in(1), computing);
+  if (x.lengths.back() != y.lengths[0]) throw ShapeError(cat("dot: ", inner_message));
+  const int last[] = {x.ndim() - 1}, first[] = {0};
+  to.out(0, builder.convert(builder.dot(x, y, 0, last, first), dtype));
 }
 
 Variables Dot::pullback(const Apply& node, std::span<const Variable> cotangents) const {
@@ -369,6 +377,29 @@ bool BatchedDot::emit(Lowering& to, const Apply& node) const {
     return std::pair(to.in(0, row), to.in(1, column));
   });
   return true;
+}
+
+// A matrix that all of the other's batch meet is no batch itself: on the right it is one product with many rows.
+void BatchedDot::emit_tensors(TensorLowering& to, const Apply& node) const {
+  TensorBuilder& builder = to.builder();
+  const DType dtype = node.output().dtype(), computing = computing_dtype(dtype);
+  TensorValue x = builder.convert(to.in(0), computing), y = builder.convert(to.in(1), computing);
+  const int batch = x.ndim() - 2;
+  const int row[] = {batch + 1}, column[] = {batch}, first[] = {0};
+  if (x.lengths.back() != y.lengths[std::size_t(batch)]) throw ShapeError(cat("matmul: ", inner_message));
+  if (repeats_everywhere(node.input(1))) {
+    y = builder.reshape(y, {y.lengths[std::size_t(batch)], y.lengths.back()});
+    return to.out(0, builder.convert(builder.dot(x, y, 0, row, first), dtype));
+  }
+  Dims lengths = x.lengths;
+  for (int axis = 0; axis < batch; ++axis) {
+    std::int64_t& have = lengths[std::size_t(axis)];
+    if (repeats_everywhere(node.input(0)))
+      have = y.lengths[std::size_t(axis)];
+    else if (have != y.lengths[std::size_t(axis)])
+      throw ShapeError("matmul: the batch lengths differ");
+  }
+  to.out(0, builder.convert(builder.dot(builder.repeat(x, lengths), y, batch, row, column), dtype));
 }
 
 Variables BatchedDot::pullback(const Apply& node, std::span<const Variable> cotangents) const {

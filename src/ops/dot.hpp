@@ -4,17 +4,19 @@
 
 #include "bitale/graph/op.hpp"
 #include "bitale/graph/structure.hpp"
+#include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
 // Inputs of 1 or 2 dimensions; converted to a common dtype.
-class Dot final : public Op, public StatesStructure {
+class Dot final : public Op, public StatesStructure, public EmitsTensors {
  public:
   std::string_view name() const override { return "Dot"; }
   Apply make_node(std::span<const Variable> inputs) const override;
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
   bool emit(Lowering& to, const Apply& node) const override;
+  void emit_tensors(TensorLowering& to, const Apply& node) const override;
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }
@@ -25,13 +27,14 @@ class Dot final : public Op, public StatesStructure {
 
 // Inputs [batch..., m, k] and [batch..., k, n] of equal rank, at least 3. One of them may have only batch lengths that
 // are statically 1: that one is used for every batch.
-class BatchedDot final : public Op, public StatesStructure {
+class BatchedDot final : public Op, public StatesStructure, public EmitsTensors {
  public:
   std::string_view name() const override { return "BatchedDot"; }
   Apply make_node(std::span<const Variable> inputs) const override;
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
   bool emit(Lowering& to, const Apply& node) const override;
+  void emit_tensors(TensorLowering& to, const Apply& node) const override;
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }

@@ -333,6 +333,33 @@ bool Elemwise::emit(Lowering& to, const Apply& node) const {
   return true;
 }
 
+void Elemwise::emit_tensors(TensorLowering& to, const Apply& node) const {
+  const ScalarTypes types = types_of(scalar, node.inputs());
+  Dims lengths;
+  for (std::size_t axis = 0; axis < node.output().static_shape().size(); ++axis) {
+    std::optional<std::int64_t> length;
+    for (std::size_t i = 0; i < node.inputs().size(); ++i) {
+      if (broadcasts(node.inputs()[i], axis)) continue;
+      const std::int64_t own = to.lengths_in(int(i))[axis];
+      if (length && *length != own)
+        throw ShapeError(cat(scalar.name, ": lengths ", *length, " and ", own, " can't broadcast in dimension ", axis));
+      length = own;
+    }
+    lengths.push_back(length.value_or(1));
+  }
+  TensorBuilder& builder = to.builder();
+  TensorValues values;
+  for (std::size_t i = 0; i < node.inputs().size(); ++i)
+    values.push_back(
+        builder.repeat(builder.convert(to.in(int(i)), scalar.input_dtype(int(i), types.compute)), lengths));
+  const bool is_named = !scalar.stablehlo.empty() && is_float(types.compute);
+  const TensorValue value = is_named ? builder.function(scalar.stablehlo, values)
+                                     : builder.map(types.out, values, [&](std::span<const Expr> in) {
+                                         return program::cast(scalar.expand(in, types.compute), types.out);
+                                       });
+  to.out(0, builder.convert(value, types.out));
+}
+
 // A partial derivative as a gradient of that input: summed where it was broadcast.
 static Variable gradient_of(const Variable& partial, const Variable& input) {
   return partial.is_null() ? partial : cast(sum_to(partial, input), input.dtype());

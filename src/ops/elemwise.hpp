@@ -5,10 +5,11 @@
 #include "bitale/graph/structure.hpp"
 #include "ops/inplace.hpp"
 #include "ops/scalar_op.hpp"
+#include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
-class Elemwise final : public Op, public InplaceForms, public StatesStructure {
+class Elemwise final : public Op, public InplaceForms, public StatesStructure, public EmitsTensors {
  public:
   explicit Elemwise(const ScalarOp& scalar, int inplace = -1) : scalar(scalar), inplace(inplace) {}
   const ScalarOp& scalar;
@@ -22,6 +23,7 @@ class Elemwise final : public Op, public InplaceForms, public StatesStructure {
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
   bool emit(Lowering& to, const Apply& node) const override;
+  void emit_tensors(TensorLowering& to, const Apply& node) const override;
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }

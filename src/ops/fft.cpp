@@ -9,6 +9,7 @@
 #include "ops/lowering.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
+#include "ops/tensor_lowering.hpp"
 #include "runtime/fft.hpp"
 #include "runtime/functions.hpp"
 
@@ -17,7 +18,7 @@ namespace bitale {
 namespace {
 
 // What the three ops have in common: leading dimensions are a batch, which one call transforms.
-class FourierOp : public Op, public OwnError {
+class FourierOp : public Op, public OwnError, public EmitsTensors {
  public:
   std::string_view failure() const { return runtime::function_named(cat("bt_", runtime_name(), "_f64")).failure; }
   [[noreturn]] void raise() const override { throw OutOfMemoryError(std::string(failure())); }
@@ -90,6 +91,11 @@ Variable by_partner(const Variable& n, double edge, double between, DType dtype)
   return expand_dims(switch_(own, cast(Operand(edge), dtype), cast(Operand(between), dtype)), 1);
 }
 
+// The inverse transforms of the target divide by the length.
+TensorValue not_normalized(TensorBuilder& builder, const TensorValue& x, std::int64_t length) {
+  return builder.map(x.dtype, {x}, [length](std::span<const Expr> in) { return in[0] * double(length); });
+}
+
 class RFFT final : public FourierOp {
  public:
   std::string_view name() const override { return "RFFT"; }
@@ -127,6 +133,11 @@ class RFFT final : public FourierOp {
     to.call(runtime_function_of(node),
             {transforms_in(to, lengths, lengths.size() - 1), lengths.back(), InputData{0}, OutputData{0}});
     return true;
+  }
+  void emit_tensors(TensorLowering& to, const Apply&) const override {
+    const TensorValue x = to.in(0);
+    require_elements(x.lengths.back());
+    to.out(0, to.builder().fft(x, FourierTransform::real_forward, x.lengths.back()));
   }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
 
@@ -180,6 +191,14 @@ class IRFFT final : public FourierOp {
     to.require(equal(lengths[batch], n / 2 + 1), "IRFFT: the inverse of length n has n / 2 + 1 elements");
     to.call(runtime_function_of(node), {transforms_in(to, lengths, batch), n, InputData{0}, OutputData{0}});
     return true;
+  }
+  void emit_tensors(TensorLowering& to, const Apply&) const override {
+    const TensorValue z = to.in(0);
+    const std::int64_t n = to.need_integer(1, "the length");
+    require_pairs(z.lengths.back());
+    require_elements(n);
+    require_length(n, z.lengths[z.lengths.size() - 2]);
+    to.out(0, not_normalized(to.builder(), to.builder().fft(z, FourierTransform::real_backward, n), n));
   }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected()) return no_gradients(node);
@@ -239,6 +258,15 @@ class FFT final : public FourierOp {
     to.call(runtime_function_of(node), {transforms_in(to, lengths, batch), lengths[batch], to.pool().integer(inverse),
                                         InputData{0}, OutputData{0}});
     return true;
+  }
+  void emit_tensors(TensorLowering& to, const Apply&) const override {
+    const TensorValue z = to.in(0);
+    const std::int64_t n = z.lengths[z.lengths.size() - 2];
+    require_pairs(z.lengths.back());
+    require_elements(n);
+    const TensorValue y =
+        to.builder().fft(z, inverse ? FourierTransform::complex_backward : FourierTransform::complex_forward, n);
+    to.out(0, inverse ? not_normalized(to.builder(), y, n) : y);
   }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected()) return no_gradients(node);

@@ -102,6 +102,18 @@ bool IfElse::emit(Lowering& to, const Apply&) const {
   return true;
 }
 
+// Of values that are there; who wants only one side computed takes the graph apart before.
+void IfElse::emit_tensors(TensorLowering& to, const Apply&) const {
+  TensorBuilder& builder = to.builder();
+  const TensorValue condition = builder.convert(to.in(0), DType::Bool);
+  for (int k = 0; k < int(n_outs); ++k) {
+    const TensorValue a = to.in(then_input(k)), b = to.in(else_input(k));
+    if (a.lengths != b.lengths) to.refuse("its sides have different lengths");
+    to.out(k, builder.map(a.dtype, {condition, a, b},
+                          [](std::span<const Expr> in) { return select(in[0], in[1], in[2]); }));
+  }
+}
+
 // Each side gets the cotangent where it was taken, and zeros where not.
 Variables IfElse::pullback(const Apply& node, std::span<const Variable> cotangents) const {
   Variables out = no_gradients(node);

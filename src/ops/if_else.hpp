@@ -4,11 +4,12 @@
 
 #include "bitale/graph/op.hpp"
 #include "graph/lazy.hpp"
+#include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
 // Inputs: the condition, then n_outs tensors, then as many others of the same dtypes and ranks.
-class IfElse final : public OpOf<IfElse>, public LazyInputs {
+class IfElse final : public OpOf<IfElse>, public LazyInputs, public EmitsTensors {
  public:
   explicit IfElse(std::int64_t n_outs) : n_outs(n_outs) {}
 
@@ -22,6 +23,7 @@ class IfElse final : public OpOf<IfElse>, public LazyInputs {
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
   bool emit(Lowering& to, const Apply& node) const override;
+  void emit_tensors(TensorLowering& to, const Apply& node) const override;
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }

@@ -60,6 +60,12 @@ bool IncSubtensor::emit(Lowering& to, const Apply& node) const {
   return true;
 }
 
+void IncSubtensor::emit_tensors(TensorLowering& to, const Apply& node) const {
+  const TensorSelection selection(to, pattern, 2, label());
+  const TensorValue y = fitted_tensor(to, node.input(0), node.input(1), 1, selection.lengths(), label());
+  to.out(0, selection.updated(to.builder(), to.in(0), y, set));
+}
+
 Variables IncSubtensor::pullback(const Apply& node, std::span<const Variable> cotangents) const {
   Variables out = no_gradients(node);
   const Variable& g = cotangents[0];

@@ -5,10 +5,11 @@
 #include "bitale/graph/op.hpp"
 #include "ops/index_pattern.hpp"
 #include "ops/inplace.hpp"
+#include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
-class IncSubtensor final : public OpOf<IncSubtensor>, public InplaceForms {
+class IncSubtensor final : public OpOf<IncSubtensor>, public InplaceForms, public EmitsTensors {
  public:
   IncSubtensor(IndexPattern pattern, bool set, bool inplace = false)
       : pattern(std::move(pattern)), set(set), inplace(inplace) {}
@@ -30,6 +31,7 @@ class IncSubtensor final : public OpOf<IncSubtensor>, public InplaceForms {
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
   bool emit(Lowering& to, const Apply& node) const override;
+  void emit_tensors(TensorLowering& to, const Apply& node) const override;
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }

@@ -81,6 +81,20 @@ bool Join::emit(Lowering& to, const Apply& node) const {
   return true;
 }
 
+void Join::emit_tensors(TensorLowering& to, const Apply& node) const {
+  TensorBuilder& builder = to.builder();
+  const DType dtype = node.output().dtype();
+  TensorValues parts;
+  for (int i = 0; i < int(node.inputs().size()); ++i) {
+    parts.push_back(builder.convert(to.in(i), dtype));
+    for (int d = 0; d < parts[0].ndim(); ++d)
+      if (d != axis && parts.back().lengths[std::size_t(d)] != parts[0].lengths[std::size_t(d)])
+        throw ShapeError(cat("join: along axis ", axis, ", tensor 0 has length ", parts[0].lengths[std::size_t(d)],
+                             " in dimension ", d, ", but tensor ", i, " has ", parts.back().lengths[std::size_t(d)]));
+  }
+  to.out(0, builder.concatenate(parts, axis));
+}
+
 Variables Join::pullback(const Apply& node, std::span<const Variable> cotangents) const {
   if (cotangents[0].is_disconnected()) return no_gradients(node);
   Variables out;

@@ -55,6 +55,15 @@ bool MakeVector::emit(Lowering& to, const Apply& node) const {
   return true;
 }
 
+void MakeVector::emit_tensors(TensorLowering& to, const Apply& node) const {
+  TensorBuilder& builder = to.builder();
+  if (node.inputs().empty()) return to.out_known(0, Array::empty(dtype, {0}));
+  TensorValues parts;
+  for (int i = 0; i < int(node.inputs().size()); ++i)
+    parts.push_back(builder.reshape(builder.convert(to.in(i), dtype), {1}));
+  to.out(0, builder.concatenate(parts, 0));
+}
+
 Variables MakeVector::pullback(const Apply& node, std::span<const Variable> cotangents) const {
   if (cotangents[0].is_disconnected()) return no_gradients(node);
   Variables out;

@@ -8,6 +8,7 @@
 #include "ops/random_words.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
+#include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
@@ -22,7 +23,7 @@ BitsForm form_named(std::string_view name) {
   throw ValueError(cat("RandomBits: unknown form `", name, "`, expected bits, unit or open"));
 }
 
-class RandomBits final : public Op, public StateReader {
+class RandomBits final : public Op, public StateReader, public EmitsTensors {
  public:
   RandomBits(std::string form, int word, int ndim)
       : form(std::move(form)), word(word), ndim(ndim), form_(form_named(this->form)) {
@@ -100,6 +101,32 @@ class RandomBits final : public Op, public StateReader {
         },
         threefry_cost);
     return true;
+  }
+
+  void emit_tensors(TensorLowering& to, const Apply& node) const override {
+    TensorBuilder& builder = to.builder();
+    const TensorValue state = to.in(0);
+    const auto word_of_state = [&](std::int64_t k) {
+      return builder.reshape(builder.slice(state, {k}, {k + 1}, {1}), {});
+    };
+    const auto number = [](const Expr& like, std::uint64_t value) {
+      return like.pool().integer(std::int64_t(value), DType::UInt64);
+    };
+    to.out(0, builder.map(DType::UInt64, {builder.iota(DType::Int64, {2}, 0), state}, [&](std::span<const Expr> in) {
+      return select(equal(in[0], 0), in[1], in[1] + number(in[1], 1));
+    }));
+    Dims lengths;
+    for (int axis = 0; axis < ndim; ++axis) lengths.push_back(to.need_integer(1 + axis, "a length"));
+    for (auto length : lengths)
+      if (length < 0) throw ValueError(cat("RandomBits: negative length ", length));
+    const TensorValue place = builder.reshape(builder.iota(DType::UInt64, {product(lengths)}, 0), lengths);
+    const DType dtype = node.output(1).dtype();
+    to.out(1, builder.map(dtype, {word_of_state(0), word_of_state(1), place}, [&](std::span<const Expr> in) {
+      Expr draw = random_block(in[0], in[1]);
+      if (word) draw = random_block(draw, number(draw, threefry::word_mark + std::uint64_t(word)));
+      const Expr bits = random_block(draw, in[2]);
+      return form_ == BitsForm::bits ? bits : form_ == BitsForm::unit ? random_unit(bits) : random_open_unit(bits);
+    }));
   }
 
   Variables pullback(const Apply& node, std::span<const Variable>) const override { return no_gradients(node); }

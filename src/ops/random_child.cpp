@@ -9,12 +9,13 @@
 #include "ops/random_words.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
+#include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
 namespace {
 
-class RandomChild final : public Op, public StateReader {
+class RandomChild final : public Op, public StateReader, public EmitsTensors {
  public:
   RandomChild() = default;
   static constexpr auto fields = attribute_list();
@@ -50,6 +51,24 @@ class RandomChild final : public Op, public StateReader {
     });
     to.element(1, [=](Index at) { return select(equal(at[0], 0), word(0), word(1) + number(1)); });
     return true;
+  }
+
+  void emit_tensors(TensorLowering& to, const Apply&) const override {
+    TensorBuilder& builder = to.builder();
+    const TensorValue state = to.in(0), number = to.in(1), place = builder.iota(DType::Int64, {2}, 0);
+    const auto word = [&](std::int64_t k) { return builder.reshape(builder.slice(state, {k}, {k + 1}, {1}), {}); };
+    const auto constant = [](const Expr& like, std::uint64_t value) {
+      return like.pool().integer(std::int64_t(value), DType::UInt64);
+    };
+    to.require(builder.map(DType::Bool, {number}, [](std::span<const Expr> in) { return in[0] >= 0; }),
+               "RandomChild: a negative number of a child");
+    to.out(0, builder.map(DType::UInt64, {place, word(0), word(1), number}, [&](std::span<const Expr> in) {
+      const Expr child = program::cast(in[3], DType::UInt64) + constant(in[1], threefry::child_mark);
+      return select(equal(in[0], 0), random_block(random_block(in[1], in[2]), child), constant(in[1], 0));
+    }));
+    to.out(1, builder.map(DType::UInt64, {place, state}, [&](std::span<const Expr> in) {
+      return select(equal(in[0], 0), in[1], in[1] + constant(in[1], 1));
+    }));
   }
 
   Variables pullback(const Apply& node, std::span<const Variable>) const override { return no_gradients(node); }

@@ -11,6 +11,7 @@
 #include "ops/lowering.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
+#include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
@@ -53,7 +54,7 @@ void check_parameters(const Distribution& of, std::span<const Array> values, con
 
 namespace {
 
-class RandomDomain final : public Op {
+class RandomDomain final : public Op, public EmitsTensors {
  public:
   explicit RandomDomain(std::string distribution)
       : distribution(std::move(distribution)), of_(distribution_named(this->distribution)) {}
@@ -106,6 +107,13 @@ class RandomDomain final : public Op {
       to.permute(k, k, order);
     }
     return true;
+  }
+
+  void emit_tensors(TensorLowering& to, const Apply&) const override {
+    const int count = int(of_.parameters.size());
+    to.require(to.builder().convert(to.in(count), DType::Bool),
+               cat("random: a parameter of ", distribution, " is outside its domain"));
+    for (int k = 0; k < count; ++k) to.out(k, to.in(k));
   }
 
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {

@@ -315,6 +315,27 @@ bool CAReduce::emit(Lowering& to, const Apply& node) const {
   return true;
 }
 
+// In the dtype of the result, and in whatever order the target chooses.
+void CAReduce::emit_tensors(TensorLowering& to, const Apply& node) const {
+  TensorBuilder& builder = to.builder();
+  const DType dtype = node.output().dtype();
+  const TensorValue x = builder.convert(to.in(0), computing_dtype(dtype));
+  std::vector<int> over;
+  Dims kept;
+  bool is_empty = false;
+  for (int axis = 0; axis < x.ndim(); ++axis) {
+    const std::int64_t length = x.lengths[std::size_t(axis)];
+    if (!reduces(axis)) {
+      kept.push_back(length);
+      continue;
+    }
+    over.push_back(axis);
+    is_empty |= length == 0;
+  }
+  if (is_empty && !kind.has_identity && product(kept) != 0) throw ValueError(empty_message(kind.name));
+  to.out(0, builder.convert(builder.reduce(x, kind.combiner, over), dtype));
+}
+
 std::vector<std::vector<bool>> CAReduce::connection_pattern(const Apply& node) const {
   return {{!is_discrete(node.output().dtype())}};
 }

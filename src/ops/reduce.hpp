@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "bitale/graph/op.hpp"
+#include "ops/tensor_lowering.hpp"
 #include "program/expr.hpp"
 
 namespace bitale {
@@ -20,7 +21,7 @@ struct Reduction {
 // KeyError for an unknown name. The record lives for ever.
 const Reduction& reduction(std::string_view name);
 
-class CAReduce final : public Op {
+class CAReduce final : public Op, public EmitsTensors {
  public:
   // `axes`: increasing and not negative, nullopt for all. `dtype`: of the output, only for reductions that widen.
   CAReduce(const Reduction& kind, std::optional<std::vector<int>> axes, std::optional<DType> dtype = {})
@@ -41,6 +42,7 @@ class CAReduce final : public Op {
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
   bool emit(Lowering& to, const Apply& node) const override;
+  void emit_tensors(TensorLowering& to, const Apply& node) const override;
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }
@@ -49,7 +51,7 @@ class CAReduce final : public Op {
 };
 
 // Position of the largest (or smallest) element along one axis, or in the flattened input.
-class Argmax final : public Op {
+class Argmax final : public Op, public EmitsTensors {
  public:
   Argmax(std::optional<int> axis, bool smallest) : axis(axis), smallest(smallest) {}
   const std::optional<int> axis;
@@ -62,6 +64,7 @@ class Argmax final : public Op {
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
   bool emit(Lowering& to, const Apply& node) const override;
+  void emit_tensors(TensorLowering& to, const Apply& node) const override;
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }

@@ -161,6 +161,30 @@ bool Reshape::emit(Lowering& to, const Apply& node) const {
   return true;
 }
 
+void Reshape::emit_tensors(TensorLowering& to, const Apply&) const {
+  const Array& asked = to.need_known(1, "the new shape");
+  const TensorValue x = to.in(0);
+  if (asked.shape(0) != ndim)
+    throw ShapeError(cat("reshape: expected a shape of ", ndim, " lengths, got ", asked.shape(0)));
+  Dims lengths;
+  std::int64_t others = 1;
+  std::optional<std::size_t> open;
+  for (int i = 0; i < ndim; ++i) {
+    const std::int64_t length = asked.take_index(0, i).int_item();
+    if (length < -1 || (length == -1 && open)) throw ValueError("reshape: expected lengths, of which one may be -1");
+    if (length == -1)
+      open = std::size_t(i);
+    else
+      others *= length;
+    lengths.push_back(length);
+  }
+  if (open && others > 0) lengths[*open] = product(x.lengths) / others;
+  if ((open && others == 0) || product(lengths) != product(x.lengths))
+    throw ShapeError(cat("reshape: the elements of shape ", lengths_text(x.lengths), " do not fill the shape ",
+                         lengths_text(lengths)));
+  to.out(0, to.builder().reshape(x, lengths));
+}
+
 Variables Reshape::pullback(const Apply& node, std::span<const Variable> cotangents) const {
   if (cotangents[0].is_disconnected()) return no_gradients(node);
   return {reshape(cotangents[0], lengths_of(node.input(0))), disconnected()};

@@ -3,10 +3,11 @@
 #pragma once
 
 #include "bitale/graph/op.hpp"
+#include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
-class Reshape final : public OpOf<Reshape> {
+class Reshape final : public OpOf<Reshape>, public EmitsTensors {
  public:
   explicit Reshape(int ndim) : ndim(ndim) {}
 
@@ -19,6 +20,7 @@ class Reshape final : public OpOf<Reshape> {
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
   bool emit(Lowering& to, const Apply& node) const override;
+  void emit_tensors(TensorLowering& to, const Apply& node) const override;
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }

@@ -73,6 +73,17 @@ bool RuntimeBroadcast::emit(Lowering& to, const Apply& node) const {
   return true;
 }
 
+void RuntimeBroadcast::emit_tensors(TensorLowering& to, const Apply&) const {
+  Dims lengths = to.lengths_in(0);
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    const std::int64_t want = to.need_integer(int(1 + k), "the length to broadcast to");
+    std::int64_t& have = lengths[std::size_t(axes[k])];
+    if (have != want && (have != 1 || want < 0)) fail(axes[k], have, want);
+    have = want;
+  }
+  to.out(0, to.builder().repeat(to.in(0), lengths));
+}
+
 // Along an axis that was repeated the gradient adds up; else it is as it was. One of the two parts has no elements.
 Variables RuntimeBroadcast::pullback(const Apply& node, std::span<const Variable> cotangents) const {
   Variables out = no_gradients(node);

@@ -3,11 +3,12 @@
 #pragma once
 
 #include "bitale/graph/op.hpp"
+#include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
 // Inputs: a tensor, then the length wanted for each entry of `axes`.
-class RuntimeBroadcast final : public OpOf<RuntimeBroadcast> {
+class RuntimeBroadcast final : public OpOf<RuntimeBroadcast>, public EmitsTensors {
  public:
   RuntimeBroadcast(std::vector<int> axes, bool of_index) : axes(std::move(axes)), of_index(of_index) {}
 
@@ -22,6 +23,7 @@ class RuntimeBroadcast final : public OpOf<RuntimeBroadcast> {
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
   bool emit(Lowering& to, const Apply& node) const override;
+  void emit_tensors(TensorLowering& to, const Apply& node) const override;
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }

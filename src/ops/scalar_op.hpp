@@ -87,6 +87,8 @@ struct ScalarOp {
   ScalarLoops loops = {};
   // The value as a Program expression; arguments already have the compute dtype.
   program::Expr (*expand)(std::span<const program::Expr> in, DType compute) = nullptr;
+  // The operation of StableHLO or CHLO that is this function of floats ("stablehlo.exponential"), if there is one.
+  std::string_view stablehlo = {};
   std::vector<ChainRule> partials = {};  // one per input; none for discrete outputs
   std::uint32_t traits = 0;
   std::vector<Interval> domain = {};  // per input

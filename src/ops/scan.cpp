@@ -322,6 +322,10 @@ bool ScanOp::emit(Lowering& to, const Apply& node) const {
   return to.loop({graph_->inputs(), graph_->outputs(), layout_.sequences, layout_.states, layout_.has_until, called()});
 }
 
+void ScanOp::emit_tensors(TensorLowering& to, const Apply&) const {
+  to.loop({graph_->inputs(), graph_->outputs(), layout_.sequences, layout_.states, layout_.has_until, called()});
+}
+
 // ---- construction from parts ----------------------------------------------------------------------------------------
 
 Apply make_scan(const ScanParts& parts) {

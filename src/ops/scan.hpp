@@ -12,6 +12,7 @@
 #include "bitale/graph/inner_graph.hpp"
 #include "bitale/graph/traversal.hpp"
 #include "ops/inner_duties.hpp"
+#include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
@@ -22,7 +23,7 @@ struct ScanLayout {
   std::string name = {};                // for printing and errors
 };
 
-class ScanOp final : public Op, public HasInnerGraph {
+class ScanOp final : public Op, public HasInnerGraph, public EmitsTensors {
  public:
   // ValueError for a graph that has fewer inputs and outputs than the layout says; TypeError for a next state of
   // another dtype, rank or static length than the state, or an `until` that is no scalar bool.
@@ -42,6 +43,7 @@ class ScanOp final : public Op, public HasInnerGraph {
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
   bool may_fold(const Apply& node) const override;
   bool emit(Lowering& to, const Apply& node) const override;
+  void emit_tensors(TensorLowering& to, const Apply& node) const override;
 
   const InnerGraphRef& inner_graph() const override { return graph_; }
   OpRef with_inner_graph(InnerGraphRef graph) const override;

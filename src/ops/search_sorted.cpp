@@ -59,6 +59,29 @@ bool SearchSorted::emit(Lowering& to, const Apply& node) const {
   return true;
 }
 
+// By counting: every element is compared with all of the vector.
+void SearchSorted::emit_tensors(TensorLowering& to, const Apply&) const {
+  TensorBuilder& builder = to.builder();
+  const auto comparable = [&](int input) {
+    const TensorValue x = to.in(input);
+    return builder.convert(x, x.dtype == DType::Bool ? DType::UInt8 : computing_dtype(x.dtype));
+  };
+  const TensorValue sorted = comparable(0), values = comparable(1);
+  Dims lengths = values.lengths;
+  lengths.push_back(sorted.lengths[0]);
+  const std::vector<int> of_value = axes_below(values.ndim());
+  const int last[] = {values.ndim()};
+  const auto before = [](const Expr& a, const Expr& b) {
+    return is_float(a.dtype()) ? (a < b) | (is_nan(b) & ~is_nan(a)) : a < b;
+  };
+  const TensorValue comes_first = builder.map(
+      DType::Int64, {builder.broadcast(sorted, lengths, last), builder.broadcast(values, lengths, of_value)},
+      [&](std::span<const Expr> in) {
+        return program::cast(side == "left" ? before(in[0], in[1]) : ~before(in[1], in[0]), DType::Int64);
+      });
+  to.out(0, builder.reduce(comes_first, program::Combiner::add, last));
+}
+
 Variables SearchSorted::pullback(const Apply& node, std::span<const Variable>) const { return no_gradients(node); }
 Variables SearchSorted::pushforward(const Apply&, std::span<const Variable>) const { return {disconnected()}; }
 

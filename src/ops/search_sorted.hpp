@@ -3,10 +3,11 @@
 
 #include "bitale/graph/op.hpp"
 #include "ops/from_attributes.hpp"
+#include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
-class SearchSorted final : public OpOf<SearchSorted> {
+class SearchSorted final : public OpOf<SearchSorted>, public EmitsTensors {
  public:
   explicit SearchSorted(std::string side) : side(std::move(side)) {}
 
@@ -18,6 +19,7 @@ class SearchSorted final : public OpOf<SearchSorted> {
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
   bool emit(Lowering& to, const Apply& node) const override;
+  void emit_tensors(TensorLowering& to, const Apply& node) const override;
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }

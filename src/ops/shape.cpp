@@ -46,6 +46,11 @@ bool ShapeOp::emit(Lowering& to, const Apply&) const {
   return true;
 }
 
+void ShapeOp::emit_tensors(TensorLowering& to, const Apply&) const {
+  const Dims lengths = to.lengths_in(0);
+  to.out_known(0, Array::from(lengths.data(), DType::Int64, {std::int64_t(lengths.size())}));
+}
+
 Variables ShapeOp::pullback(const Apply& node, std::span<const Variable>) const { return no_gradients(node); }
 Variables ShapeOp::pushforward(const Apply& node, std::span<const Variable>) const { return no_tangent(node); }
 std::vector<std::vector<bool>> ShapeOp::connection_pattern(const Apply& node) const { return unconnected(node); }
@@ -80,6 +85,10 @@ bool ShapeI::emit(Lowering& to, const Apply&) const {
   to.element(
       0, [this, &to](Index) { return to.shape_in(0)[std::size_t(i)]; }, 0);
   return true;
+}
+
+void ShapeI::emit_tensors(TensorLowering& to, const Apply&) const {
+  to.out_known(0, Array(to.lengths_in(0)[std::size_t(i)]));
 }
 
 Variables ShapeI::pullback(const Apply& node, std::span<const Variable>) const { return no_gradients(node); }

@@ -3,10 +3,11 @@
 #pragma once
 
 #include "bitale/graph/op.hpp"
+#include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
-class ShapeOp final : public Op {
+class ShapeOp final : public Op, public EmitsTensors {
  public:
   std::string_view name() const override { return "Shape"; }
   Apply make_node(std::span<const Variable> inputs) const override;
@@ -14,6 +15,7 @@ class ShapeOp final : public Op {
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
   bool emit(Lowering& to, const Apply& node) const override;
+  void emit_tensors(TensorLowering& to, const Apply& node) const override;
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }
@@ -21,7 +23,7 @@ class ShapeOp final : public Op {
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
 };
 
-class ShapeI final : public OpOf<ShapeI> {
+class ShapeI final : public OpOf<ShapeI>, public EmitsTensors {
  public:
   explicit ShapeI(int i) : i(i) {}
 
@@ -35,6 +37,7 @@ class ShapeI final : public OpOf<ShapeI> {
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
   bool emit(Lowering& to, const Apply& node) const override;
+  void emit_tensors(TensorLowering& to, const Apply& node) const override;
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }

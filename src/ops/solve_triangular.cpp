@@ -7,6 +7,7 @@
 #include "ops/lowering.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
+#include "ops/tensor_lowering.hpp"
 #include "runtime/functions.hpp"
 #include "runtime/lapack.hpp"
 
@@ -14,7 +15,7 @@ namespace bitale {
 
 namespace {
 
-class SolveTriangular final : public MatrixOp {
+class SolveTriangular final : public MatrixOp, public EmitsTensors {
  public:
   SolveTriangular(bool lower, bool trans, bool unit_diagonal, int b_ndim, std::string on_error)
       : lower(lower), trans(trans), unit_diagonal(unit_diagonal), b_ndim(b_ndim), on_error(std::move(on_error)) {
@@ -70,6 +71,34 @@ class SolveTriangular final : public MatrixOp {
     return true;
   }
 
+  void emit_tensors(TensorLowering& to, const Apply&) const override {
+    TensorBuilder& builder = to.builder();
+    const TensorValue a = to.in(0), b = to.in(1);
+    const int rows = a.ndim() - 2, columns = a.ndim() - 1;
+    const std::int64_t n = a.lengths[std::size_t(rows)];
+    if (n != a.lengths[std::size_t(columns)]) throw ShapeError("solve_triangular: expected square matrices");
+    if (n != b.lengths[std::size_t(rows)]) throw ShapeError("solve_triangular: a and b have different numbers of rows");
+    if (product(b.lengths) == 0) return to.out(0, b);
+    Dims as_matrix = b.lengths;
+    if (b_ndim == 1) as_matrix.push_back(1);
+    TensorValue x = builder.reshape(
+        builder.solve_triangular(a, builder.reshape(b, as_matrix), {lower, trans, unit_diagonal}), b.lengths);
+    if (!unit_diagonal) {
+      const TensorValue row = builder.iota(DType::Int64, a.lengths, rows);
+      const TensorValue column = builder.iota(DType::Int64, a.lengths, columns);
+      const int matrix[] = {rows, columns};
+      const TensorValue is_singular =
+          builder.reduce(builder.map(DType::Bool, {a, row, column},
+                                     [](std::span<const Expr> in) { return equal(in[0], 0) & equal(in[1], in[2]); }),
+                         program::Combiner::bit_or, matrix);
+      if (on_error == "raise") to.require(builder.none(is_singular), std::string(failure()));
+      const std::vector<int> batch = axes_below(rows);
+      x = builder.map(x.dtype, {builder.broadcast(is_singular, x.lengths, batch), x}, [](std::span<const Expr> in) {
+        return select(in[0], in[1].pool().number(std::nan(""), in[1].dtype()), in[1]);
+      });
+    }
+    to.out(0, x);
+  }
   // Of x = op(a)^-1 b: g_b = op(a)^-T g, and g_a = -g_b x^T (of a^T, when that is op(a)), where a is read.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected()) return no_gradients(node);

@@ -138,6 +138,31 @@ bool ArgSortOp::emit(Lowering& to, const Apply& node) const {
   return true;
 }
 
+namespace {
+
+// The rows, and with them their elements' places: by value, nan last, equal ones in their order.
+TensorValues sorted_rows(TensorBuilder& builder, const TensorValue& x) {
+  const int axis = x.ndim() - 1;
+  const TensorValue both[] = {x, builder.iota(DType::Int64, x.lengths, axis)};
+  return builder.sort(both, axis, [](std::span<const Expr> at) {
+    const Expr less = at[0] < at[1];
+    return is_float(at[0].dtype()) ? less | (is_nan(at[1]) & ~is_nan(at[0])) : less;
+  });
+}
+TensorValue comparable(TensorLowering& to) {
+  const TensorValue x = to.in(0);
+  return to.builder().convert(x, x.dtype == DType::Bool ? DType::UInt8 : computing_dtype(x.dtype));
+}
+
+}  // namespace
+
+void SortOp::emit_tensors(TensorLowering& to, const Apply& node) const {
+  to.out(0, to.builder().convert(sorted_rows(to.builder(), comparable(to))[0], node.output().dtype()));
+}
+void ArgSortOp::emit_tensors(TensorLowering& to, const Apply&) const {
+  to.out(0, sorted_rows(to.builder(), comparable(to))[1]);
+}
+
 Variables ArgSortOp::pullback(const Apply&, std::span<const Variable>) const { return {disconnected()}; }
 Variables ArgSortOp::pushforward(const Apply&, std::span<const Variable>) const { return {disconnected()}; }
 
@@ -154,8 +179,7 @@ Variable along(const Operand& x, std::optional<int> axis, const char* who) {
   if (!axis) return (*op)({flatten(x)});
   const int last = x.ndim() - 1, sorted = normal_axis(*axis, x.ndim(), who);
   if (sorted == last) return (*op)({x.variable});
-  std::vector<int> order(std::size_t(x.ndim()));
-  std::iota(order.begin(), order.end(), 0);
+  std::vector<int> order = axes_below(x.ndim());
   std::swap(order[std::size_t(sorted)], order[std::size_t(last)]);
   return dimshuffle((*op)({dimshuffle(x, order)}), order);
 }

@@ -71,6 +71,18 @@ bool SpecifyShape::emit(Lowering& to, const Apply& node) const {
   return true;
 }
 
+void SpecifyShape::emit_tensors(TensorLowering& to, const Apply&) const {
+  const Dims lengths = to.lengths_in(0);
+  for (std::size_t k = 0; k < axes.size(); ++k) {
+    const std::int64_t expected = to.need_integer(int(1 + k), "the length that is stated");
+    const std::int64_t actual = lengths[std::size_t(axes[k])];
+    if (actual != expected)
+      throw ShapeError(cat("specify_shape: expected length ", expected, " in dimension ", axes[k], ", got ", actual,
+                           " (shape ", tuple_text(lengths), ")"));
+  }
+  to.out(0, to.in(0));
+}
+
 Variables SpecifyShape::pullback(const Apply& node, std::span<const Variable> cotangents) const {
   Variables out = no_gradients(node);
   out[0] = cotangents[0];

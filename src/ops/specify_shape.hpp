@@ -3,11 +3,12 @@
 
 #include "bitale/graph/op.hpp"
 #include "bitale/graph/structure.hpp"
+#include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
 // Inputs: x, then one integer scalar per entry of `axes`.
-class SpecifyShape final : public OpOf<SpecifyShape>, public StatesStructure {
+class SpecifyShape final : public OpOf<SpecifyShape>, public StatesStructure, public EmitsTensors {
  public:
   explicit SpecifyShape(std::vector<int> axes) : axes(std::move(axes)) {}
 
@@ -20,6 +21,7 @@ class SpecifyShape final : public OpOf<SpecifyShape>, public StatesStructure {
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
   bool emit(Lowering& to, const Apply& node) const override;
+  void emit_tensors(TensorLowering& to, const Apply& node) const override;
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }

@@ -41,6 +41,11 @@ bool Subtensor::emit(Lowering& to, const Apply&) const {
   return true;
 }
 
+void Subtensor::emit_tensors(TensorLowering& to, const Apply&) const {
+  const TensorSelection selection(to, pattern, 1, label());
+  to.out(0, selection.of(to.builder(), to.in(0)));
+}
+
 Variables Subtensor::pullback(const Apply& node, std::span<const Variable> cotangents) const {
   Variables out = no_gradients(node);
   if (cotangents[0].is_disconnected()) return out;

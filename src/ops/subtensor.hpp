@@ -5,10 +5,11 @@
 
 #include "bitale/graph/op.hpp"
 #include "ops/index_pattern.hpp"
+#include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
-class Subtensor final : public OpOf<Subtensor> {
+class Subtensor final : public OpOf<Subtensor>, public EmitsTensors {
  public:
   explicit Subtensor(IndexPattern pattern) : pattern(std::move(pattern)) {}
 
@@ -22,6 +23,7 @@ class Subtensor final : public OpOf<Subtensor> {
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
   bool emit(Lowering& to, const Apply& node) const override;
+  void emit_tensors(TensorLowering& to, const Apply& node) const override;
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }

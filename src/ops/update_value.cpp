@@ -55,6 +55,21 @@ ElementRule fitted_rule(Lowering& to, const Variable& x, const Variable& y, int 
   };
 }
 
+TensorValue fitted_tensor(TensorLowering& to, const Variable& x, const Variable& y, int input, const Dims& region,
+                          std::string_view who) {
+  const TensorValue value = to.builder().convert(to.in(input), x.dtype());
+  const int offset = int(region.size()) - y.ndim();
+  std::vector<int> places;
+  for (int k = 0; k < y.ndim(); ++k) {
+    places.push_back(k + offset);
+    const std::int64_t have = value.lengths[std::size_t(k)], want = region[std::size_t(k + offset)];
+    if (!y.tensor().broadcasts(k) && have != want)
+      throw ShapeError(
+          cat(who, ": the value's length in dimension ", k, " is ", have, ", that of the selected part ", want));
+  }
+  return to.builder().broadcast(value, region, places);
+}
+
 Variable gradient_of_value(const Variable& y, const Variable& region_gradient) {
   if (is_discrete(y.dtype())) return zeros_like(y, region_gradient.dtype());
   Variable g = region_gradient;

@@ -4,6 +4,7 @@
 
 #include "bitale/graph/op.hpp"
 #include "ops/lowering.hpp"
+#include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
@@ -18,6 +19,9 @@ Array fitted_value(const Array& x, const Array& y, const Variable& y_variable, c
 // Reads input y (number `input`) at an index of the region, in dtype x; says the checks of its lengths first.
 ElementRule fitted_rule(Lowering& to, const Variable& x, const Variable& y, int input, std::vector<Expr> region,
                         std::string_view who);
+// The same of whole tensors. ShapeError where the lengths don't fit.
+TensorValue fitted_tensor(TensorLowering& to, const Variable& x, const Variable& y, int input, const Dims& region,
+                          std::string_view who);
 // The gradient of y from that of the region: summed where y was repeated, in y's dtype. Zero for integers.
 Variable gradient_of_value(const Variable& y, const Variable& region_gradient);
 // `front`, and behind it the node's inputs from the third on: the index.

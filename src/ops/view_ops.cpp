@@ -8,12 +8,13 @@
 #include "ops/lowering.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
+#include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
 namespace {
 
-class PassOn : public Op {
+class PassOn : public Op, public EmitsTensors {
  public:
   Apply make_node(std::span<const Variable> inputs) const override {
     if (inputs.size() != 1) throw TypeError(cat(name(), ": expected 1 operand, got ", inputs.size()));
@@ -25,6 +26,7 @@ class PassOn : public Op {
     to.element(0, [&to](Index at) { return to.in(0, at); });
     return true;
   }
+  void emit_tensors(TensorLowering& to, const Apply&) const override { to.out(0, to.in(0)); }
   bool has_pushforward() const override { return true; }
   Apply vectorize(const Apply&, std::span<const Variable> batched) const override { return make_node(batched); }
   std::vector<int> view_of(const Apply&, int) const override { return {0}; }

@@ -582,6 +582,8 @@ def factored(g: Generator) -> str:
     factor = f"pt.linalg.cholesky({matrix}, lower={lower}, on_error='nan')"
     if g.chance(0.3):
         return factor
+    if g.chance(0.15):
+        return f"bt.grad(pt.sum({factor}), {x}, disconnected_inputs='ignore')"
     if g.chance(0.3):
         return g.choice([f"pt.linalg.det({matrix})", f"pt.linalg.det({matrix})", f"pt.linalg.slogdet({matrix})[1]", f"pt.linalg.inv({matrix})"])
     if g.chance(0.3):

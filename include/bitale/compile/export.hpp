@@ -1,5 +1,5 @@
-// Functions for the world outside: C code to compile anywhere, object files to link, and addresses to call from C in
-// this process.
+// Functions for the world outside: C code to compile anywhere, object files to link, modules for XLA, and addresses to
+// call from C in this process.
 #pragma once
 
 #include <string>
@@ -38,5 +38,21 @@ struct ObjectOptions {
 // target, and as above. Without LLVM the error says what to install.
 std::vector<std::string> export_object(const Function& function, const std::string& folder,
                                        const ObjectOptions& options = {});
+
+// The function as the text of a StableHLO module for inputs of these shapes, in the order of its inputs; none: the
+// shapes of their types. Arguments and results of its `main` are those of export_c. With `checks` there is one more
+// result where something can fail (a position out of range, a matrix that is not positive definite): bool[count], of
+// which each is false where that fails; without, such positions are clamped, and such factors nan.
+// NotImplementedError naming the op that has no form in StableHLO, or whose lengths depend on values; ValueError for
+// shapes of another number, or of unknown length; ShapeError for shapes that don't fit.
+struct ModuleText {
+  std::string text;
+  std::vector<std::pair<DType, Dims>> results;  // but for the outcomes
+  std::vector<std::string> checks;              // what is wrong where the outcome is false
+};
+ModuleText stablehlo_text(const Function& function, const std::vector<Dims>& shapes = {}, bool checks = true);
+// The same as NAME.mlir in the folder, whose path is returned.
+std::string export_stablehlo(const Function& function, const std::string& folder, const std::vector<Dims>& shapes = {},
+                             const ExportOptions& options = {}, bool checks = true);
 
 }  // namespace bitale

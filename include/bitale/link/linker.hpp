@@ -1,6 +1,6 @@
-// Linker: how a compiled graph is run. `jit` and `c` make one native function of it; `vm`, `opwise`, `dual` and `wrap`
-// run one node after the other, and can call a function of the user's around each. That function is the only hook:
-// callbacks, monitors, comparisons and profiles are all made of it.
+// Linker: how a compiled graph is run. `jit` and `c` make one native function of it, `jax` modules for XLA; `vm`,
+// `opwise`, `dual` and `wrap` run one node after the other, and can call a function of the user's around each. That
+// function is the only hook: callbacks, monitors, comparisons and profiles are all made of it.
 #pragma once
 
 #include <cstddef>
@@ -83,6 +83,7 @@ Linker dual_linker(std::string_view first = "vm", std::string_view second = "jit
 // What such a linker was given to compare by, maybe nothing; nullptr for another linker.
 const ValuesAgree* agreement_of(const Linker& linker);
 
+// Those that this process can use: `jax` where there is a compiler of modules (link/module_compiler.hpp).
 std::vector<std::string> linker_names();
 
 }  // namespace bitale

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib.metadata
+import importlib.util
 import os
 import platform
 import shutil
@@ -40,6 +42,7 @@ def run(options: Any) -> dict[str, Any]:
         _flags(),
         _cache(),
         _graphviz(),
+        _jax(),
         _self_test("interpreter", "FAST_COMPILE"),
     ]
     if found["llvm"]:
@@ -158,6 +161,20 @@ def _unwritable(folder: str) -> str:
             return ""
     except OSError as error:
         return f"{folder} can't be written to ({error.strerror})"
+
+
+def _jax() -> dict[str, Any]:
+    """Mode JAX: the package, and the devices that it has found."""
+    if importlib.util.find_spec("jax") is None:
+        return _check("JAX", "note", "not installed", "pip install jax: only mode JAX and bitale.jax need it")
+    try:
+        import bitale.jax
+
+        devices = bitale.jax.devices()
+    except Exception as error:  # of JAX, of whatever kind: no device, another version
+        return _check("JAX", "note", f"can't be used: {str(error).splitlines()[0]}")
+    kinds = ", ".join(sorted({f"{d.platform} {d.device_kind}" for d in devices}))
+    return _check("JAX", "ok", f"{importlib.metadata.version('jax')}, {len(devices)} device{'s' * (len(devices) != 1)}: {kinds}")
 
 
 def _graphviz() -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""``bitale export``: a function as C code or as an object file, for projects without Bitale."""
+"""``bitale export``: a function as C code, as an object file or as a StableHLO module, for programs without Bitale."""
 
 from __future__ import annotations
 
@@ -9,13 +9,20 @@ from bitale.cli.view import find
 
 
 def add(verbs: Any, common: Any) -> None:
-    parser = verbs.add_parser("export", parents=[common], help="write a function as C code, or as an object file, that needs no Bitale")
+    parser = verbs.add_parser("export", parents=[common], help="write a function as C code, an object file or a StableHLO module, which need no Bitale")
     parser.add_argument(
         "target", help="package.module:name or script.py:name of a function, or the file of a pickled one; a script is run"
     )
     parser.add_argument("-o", "--output", metavar="FOLDER", help="where to; default: a folder of the function's name")
     parser.add_argument("--name", help="what the C function is called; default: the function's name")
     parser.add_argument("--object", action="store_true", help="native code, NAME.o and NAME.h, instead of C")
+    parser.add_argument("--stablehlo", action="store_true", help="a StableHLO module, NAME.mlir, for XLA")
+    parser.add_argument(
+        "--shape",
+        action="append",
+        metavar="N,N,..",
+        help="with --stablehlo: lengths of an input, once per input in order (\"\" of a scalar); default: those of the types",
+    )
     parser.add_argument(
         "--for",
         dest="processors",
@@ -32,7 +39,14 @@ def run(options: Any) -> dict[str, Any]:
         raise TypeError(f"export: expected a function, but {options.target} is {type(function).__name__}")
     if options.processors and not options.object:
         raise ValueError("export: --for goes with --object; C code is for any processor")
+    if options.shape and not options.stablehlo:
+        raise ValueError("export: --shape goes with --stablehlo; other code is for any lengths")
+    if options.object and options.stablehlo:
+        raise ValueError("export: --object and --stablehlo are two kinds of output: choose one")
     folder = options.output or name
+    if options.stablehlo:
+        shapes = options.shape and [[int(n) for n in text.split(",") if n] for text in options.shape]
+        return {"files": [function.export_stablehlo(folder, shapes, options.name)]}
     if options.object:
         return {"files": function.export_object(folder, options.name, options.processors)}
     return {"files": function.export_c(folder, options.name)}

@@ -1,0 +1,195 @@
+"""as_jax: a compiled function as one primitive of JAX, whose rules are Bitale's.
+
+JAX's own way, a function of ``jax.numpy`` built op by op, would have JAX trace, differentiate and simplify the graph a
+second time. As a primitive the graph is rewritten by Bitale alone, and reaches XLA as one module that JAX inlines into
+what surrounds it: ``jit`` lowers to that module, ``vmap`` to that of the vectorized graph, and derivatives to those of
+Bitale's pushforwards and pullbacks, of any order, for all of them are graphs again.
+"""
+
+from __future__ import annotations
+
+import functools
+from typing import Any, Callable, Sequence
+
+import numpy as np
+
+import bitale as bt
+from bitale.graph import graph_replace, vectorize_graph
+from bitale.jax.linker import jax_package, parsed
+
+Variables = tuple[Any, ...]
+
+
+class Graph:
+    """What one call of the primitive computes: outputs of inputs, rewritten when it is first lowered."""
+
+    def __init__(self, inputs: Sequence[Any], outputs: Sequence[Any], tangent_of: tuple[Graph, tuple[int, ...]] | None = None):
+        self.inputs, self.outputs = tuple(inputs), tuple(outputs)
+        self.tangent_of = tangent_of  # the graph whose pushforward it is, and the inputs that have tangents
+        self._modules: dict[Any, Any] = {}
+
+    @functools.cached_property
+    def function(self) -> Any:
+        return bt.function(list(self.inputs), list(self.outputs), mode="JAX", on_unused_input="ignore")
+
+    def module(self, shapes: Sequence[tuple[int, ...]]) -> tuple[str, list[tuple[str, list[int]]]]:
+        """Text of the module for inputs of these shapes, and dtype and shape of its results."""
+        key = tuple(tuple(shape) for shape in shapes)
+        if key not in self._modules:
+            text, results, _ = self.function.stablehlo([list(shape) for shape in key], checks=False)
+            self._modules[key] = text, results
+        return self._modules[key]
+
+    @functools.lru_cache(maxsize=None)
+    def vectorized(self, batched: tuple[bool, ...]) -> Graph:
+        """With a batch dimension in front of these inputs."""
+        inputs = [
+            bt.tensor.tensor(v.name, dtype=v.dtype, shape=(None, *v.type.shape)) if more else v.type(v.name)
+            for v, more in zip(self.inputs, batched)
+        ]
+        outputs = vectorize_graph(list(self.outputs), dict(zip(self.inputs, inputs)))
+        return Graph(inputs, outputs)
+
+    @functools.lru_cache(maxsize=None)
+    def pushforward(self, active: tuple[int, ...]) -> Graph:
+        """Tangents of the outputs, of the inputs and then the tangents of the active ones."""
+        wrt = [self.inputs[i] for i in active]
+        tangents = [v.type() for v in wrt]
+        outputs = bt.pushforward(list(self.outputs), wrt, tangents, disconnected_outputs="ignore", return_disconnected="zero")
+        return Graph([*self.inputs, *tangents], outputs, (self, active))
+
+    @functools.lru_cache(maxsize=None)
+    def pullback(self, active: tuple[int, ...], given: tuple[int, ...]) -> Graph:
+        """Cotangents of the active inputs, of the inputs and then the cotangents of the given outputs."""
+        outputs = [self.outputs[k] for k in given]
+        cotangents = [v.type() for v in outputs]
+        wrt = [self.inputs[i] for i in active]
+        return Graph([*self.inputs, *cotangents], bt.Lop(outputs, wrt, cotangents, disconnected_inputs="ignore"))
+
+
+def _array(value: Any) -> Any:
+    """Of a shared variable's value; the state of a stream is two words."""
+    if isinstance(value, bt.random.Stream):
+        return np.array([value.key, value.drawn], dtype="uint64")
+    return value
+
+
+def _dtype(v: Any) -> str:
+    return getattr(v, "dtype", "uint64")
+
+
+def _require_wide(variables: Sequence[Any]) -> None:
+    jax = jax_package()
+    if jax.config.jax_enable_x64:
+        return
+    for v in variables:
+        if np.dtype(_dtype(v)).itemsize == 8:
+            raise ValueError(
+                f"as_jax: `{v}` is {_dtype(v)}, which JAX does not keep: call jax.config.update('jax_enable_x64', True), or "
+                "declare it with 32 bits"
+            )
+
+
+@functools.cache
+def primitive() -> Any:
+    """The primitive, with its rules, made when it is first used."""
+    jax_package()
+    import jax
+    from jax.extend.core import Primitive
+    from jax.interpreters import ad, batching, mlir
+    from jax._src import dispatch
+    from jax._src.lib.mlir import ir
+    from jax._src.lib.mlir.dialects import func
+
+    call = Primitive("bitale")
+    call.multiple_results = True
+    call.def_impl(functools.partial(dispatch.apply_primitive, call))
+
+    @call.def_abstract_eval
+    def results(*operands: Any, graph: Graph) -> list[Any]:
+        _, made = graph.module([x.shape for x in operands])
+        return [jax.core.ShapedArray(tuple(shape), np.dtype(dtype)) for dtype, shape in made]
+
+    def lower(context: Any, *operands: Any, graph: Graph) -> Any:
+        text, _ = graph.module([x.shape for x in context.avals_in])
+        whole = context.module_context
+        module = parsed(text)
+        types = ir.FunctionType(module.body.operations[0].type).results
+        name = mlir.merge_mlir_modules(whole.module, "bitale", module, dst_symtab=whole.symbol_table)
+        return func.CallOp(types, ir.FlatSymbolRefAttr.get(name), list(operands)).results
+
+    mlir.register_lowering(call, lower)
+
+    def batch(operands: Any, places: Any, *, graph: Graph) -> tuple[Any, Any]:
+        batched = tuple(place is not None for place in places)
+        moved = [jax.numpy.moveaxis(x, place, 0) if more else x for x, place, more in zip(operands, places, batched)]
+        whole = graph.vectorized(batched)
+        made = call.bind(*moved, graph=whole)
+        return made, [0 if new.ndim > old.ndim else None for new, old in zip(whole.outputs, graph.outputs)]
+
+    batching.primitive_batchers[call] = batch
+
+    def zero_for(primal: Any) -> Any:
+        return ad.Zero(jax.typeof(primal).to_tangent_aval())
+
+    def jvp(primals: Any, tangents: Any, *, graph: Graph) -> tuple[Any, Any]:
+        active = tuple(k for k, t in enumerate(tangents) if not isinstance(t, ad.Zero))
+        out = call.bind(*primals, graph=graph)
+        if not active:
+            return out, [zero_for(y) for y in out]
+        given = [ad.instantiate_zeros(tangents[k]) for k in active]
+        is_real = [np.issubdtype(np.dtype(v.dtype), np.inexact) for v in graph.outputs]
+        moved = iter(call.bind(*primals, *given, graph=graph.pushforward(active)))
+        made = [next(moved) for _ in out]
+        return out, [t if real else zero_for(y) for y, t, real in zip(out, made, is_real)]
+
+    ad.primitive_jvps[call] = jvp
+
+    def transpose(cotangents: Any, *operands: Any, graph: Graph) -> list[Any]:
+        origin, active = graph.tangent_of or (graph, ())
+        known = operands[: len(origin.inputs)]
+        if not active or any(ad.is_undefined_primal(x) for x in known):
+            raise NotImplementedError("as_jax: JAX transposes a call that is not linear in what it is transposed by")
+        given = tuple(k for k, c in enumerate(cotangents) if not isinstance(c, ad.Zero))
+        wanted = tuple(i for k, i in enumerate(active) if ad.is_undefined_primal(operands[len(known) + k]))
+        made = iter(call.bind(*known, *(cotangents[k] for k in given), graph=origin.pullback(wanted, given)))
+        return [None] * len(known) + [next(made) if i in wanted else None for i in active]
+
+    ad.primitive_transposes[call] = transpose
+    return call
+
+
+def as_jax(function: Any) -> Callable[..., Any]:
+    """A function of jax arrays that computes what a compiled function does, for ``jax.jit``, ``vmap``, ``grad`` and all others.
+
+    function: a ``bitale.function`` of any mode. Its inputs are the arguments, converted to their dtypes, and the result has
+    its outputs: one array, or a list of them. Shared variables are taken as they are when JAX traces. Derivatives and batches
+    are Bitale's graphs. As in JAX, positions out of range are clamped, and nothing is raised for what only values tell.
+
+    TypeError for anything but a function; ValueError for one with updates, which would be side effects, and for 64-bit types
+    while ``jax_enable_x64`` is off; NotImplementedError for what has no form in StableHLO.
+    """
+    if not isinstance(function, bt.Function):
+        raise TypeError(f"as_jax: expected a compiled function, got {type(function).__name__}")
+    jax = jax_package()
+    count, shared = len(function.inputs), function.get_shared()
+    fgraph = function.fgraph
+    if len(function.maker.outputs) != len(fgraph.outputs):
+        raise ValueError("as_jax: the function updates shared variables, and functions of JAX have no side effects")
+    plain = [v.type(v.name) for v in fgraph.inputs]
+    outputs = graph_replace(list(fgraph.outputs), dict(zip(fgraph.inputs, plain)), strict=False)
+    graph = Graph(plain, outputs)
+    _require_wide([*plain, *outputs])
+
+    def call(*arguments: Any) -> Any:
+        if len(arguments) != count:
+            raise TypeError(f"as_jax: expected {count} arguments, got {len(arguments)}")
+        values = [*arguments, *(_array(s.get_value(borrow=True)) for s in shared)]
+        operands = [jax.numpy.asarray(x, dtype=_dtype(v)) for x, v in zip(values, plain)]
+        for x, v in zip(operands, plain):
+            if x.ndim != getattr(v, "ndim", 1):
+                raise TypeError(f"as_jax: `{v}` has {v.ndim} dimensions, got shape {x.shape}")
+        return function._in_form(list(primitive().bind(*operands, graph=graph)))
+
+    call.__name__ = function.name or "bitale_function"
+    return call

@@ -1,0 +1,38 @@
+"""shard: a function over many devices, partitioned by XLA as the shardings of its arguments and results say."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Sequence
+
+from bitale.jax.linker import jax_package
+from bitale.jax.primitive import as_jax
+
+
+def shard(function: Any, mesh: Any, in_specs: Sequence[Any], out_specs: Any) -> Callable[..., Any]:
+    """The function of ``as_jax``, compiled for the devices of a mesh.
+
+    mesh: a ``jax.sharding.Mesh``. in_specs: a ``PartitionSpec`` per input: which axis of the mesh divides each dimension.
+    out_specs: one for the output, or a list of them, one per output. XLA's partitioner decides what each device computes and
+    where they exchange results, a sum over rows that are divided becoming an all-reduce, say. Arguments are divided as
+    in_specs say; results are jax arrays divided as out_specs say. The same over several processes that
+    ``jax.distributed.initialize`` has joined, with arguments made by ``jax.make_array_from_process_local_data``.
+
+    ValueError for a number of specs that is not that of the inputs or outputs, an axis that the mesh does not have, or, at the
+    call, a length that the devices along its axis do not divide; else as ``as_jax``.
+    """
+    jax = jax_package()
+    in_specs = list(in_specs)
+    if len(in_specs) != len(function.inputs):
+        raise ValueError(f"shard: expected {len(function.inputs)} in_specs, one per input, got {len(in_specs)}")
+    specs = list(out_specs) if isinstance(out_specs, list) else out_specs
+    if isinstance(specs, list) and len(specs) != len(function.fgraph.outputs):
+        raise ValueError(f"shard: expected {len(function.fgraph.outputs)} out_specs, one per output, got {len(specs)}")
+
+    def placed(spec: Any) -> Any:
+        return jax.sharding.NamedSharding(mesh, spec)
+
+    return jax.jit(
+        as_jax(function),
+        in_shardings=tuple(placed(spec) for spec in in_specs),
+        out_shardings=[placed(spec) for spec in specs] if isinstance(specs, list) else placed(specs),
+    )

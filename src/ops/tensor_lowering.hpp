@@ -1,0 +1,147 @@
+// TensorLowering: what an op says to a target that works on whole tensors, as XLA does (src/stablehlo). All lengths are
+// numbers there, so an op says which operations on tensors make its outputs, and never sees loops or memory. An op that
+// has such a form is an EmitsTensors besides being an Op; others are refused by name.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "bitale/graph/op.hpp"
+#include "ops/lowering.hpp"
+#include "program/expr.hpp"
+
+namespace bitale {
+
+// A tensor of the module that is being written.
+struct TensorValue {
+  std::string name;  // in the module
+  DType dtype;
+  Dims lengths;
+
+  int ndim() const { return int(lengths.size()); }
+};
+using TensorValues = std::vector<TensorValue>;
+std::vector<int> axes_below(int count);  // 0, 1, ...
+
+// How elements of several tensors make one: arguments of the tensors' dtypes, built as Program expressions are.
+using ElementwiseRule = std::function<Expr(std::span<const Expr>)>;
+
+struct TriangularSystem {
+  bool lower, transposed, unit_diagonal;
+};
+
+// Which real transform: of n real numbers to n / 2 + 1 complex ones, or back. Complex numbers are pairs along a last
+// axis of length 2.
+enum class FourierTransform { complex_forward, complex_backward, real_forward, real_backward };
+
+// Operations on tensors. Arguments must fit (InternalError): who calls checks what a user may get wrong.
+class TensorBuilder {
+ public:
+  virtual ~TensorBuilder() = default;
+
+  virtual TensorValue constant(const Array& value) = 0;
+  // Operands of rank 0 are repeated; the others have equal lengths.
+  virtual TensorValue map(DType dtype, std::span<const TensorValue> in, const ElementwiseRule& rule) = 0;
+  // The target's own operation of that name (ScalarOp::stablehlo) on floats of one dtype.
+  virtual TensorValue function(std::string_view name, std::span<const TensorValue> in) = 0;
+  // 0, 1, ... along an axis.
+  virtual TensorValue iota(DType dtype, const Dims& lengths, int axis) = 0;
+  // Dimension k of x is dimension places[k] of the result, repeated where its length is 1. `places` ascend.
+  virtual TensorValue broadcast(const TensorValue& x, const Dims& lengths, std::span<const int> places) = 0;
+  virtual TensorValue reshape(const TensorValue& x, const Dims& lengths) = 0;
+  virtual TensorValue transpose(const TensorValue& x, std::span<const int> order) = 0;
+  virtual TensorValue reverse(const TensorValue& x, std::span<const int> axes) = 0;
+  // Elements start, start + step, ... before stop along every axis; steps are positive.
+  virtual TensorValue slice(const TensorValue& x, const Dims& start, const Dims& stop, const Dims& step) = 0;
+  // `between` elements, and `low` and `high` of them around, are `fill`; negative numbers of them take away.
+  virtual TensorValue pad(const TensorValue& x, const TensorValue& fill, const Dims& low, const Dims& high,
+                          const Dims& between) = 0;
+  virtual TensorValue concatenate(std::span<const TensorValue> parts, int axis) = 0;
+  // The part of x of these lengths that begins at `start`, int64 scalars, one per axis; and x with that part replaced.
+  virtual TensorValue part(const TensorValue& x, std::span<const TensorValue> start, const Dims& lengths) = 0;
+  virtual TensorValue with_part(const TensorValue& x, const TensorValue& part, std::span<const TensorValue> start) = 0;
+  virtual TensorValue reduce(const TensorValue& x, program::Combiner combiner, std::span<const int> axes) = 0;
+  // Pairs of a value and its number, of which `first_wins` says whether the first is taken: (value, number, other
+  // value, other number).
+  virtual TensorValues reduce_pair(const TensorValue& x, const TensorValue& number, const TensorValue& initial_x,
+                                   const TensorValue& initial_number, int axis, const ElementwiseRule& first_wins) = 0;
+  // Sums of products over x_axes[k] of x and y_axes[k] of y. Dimensions of the result: the first `batch` ones, which
+  // both have, what is left of x, what is left of y.
+  virtual TensorValue dot(const TensorValue& x, const TensorValue& y, int batch, std::span<const int> x_axes,
+                          std::span<const int> y_axes) = 0;
+  // `at` has the positions along its last axis: one per entry of `axes`, dimensions of x. The result has the other
+  // dimensions of `at`, then the other ones of x. Positions are inside.
+  virtual TensorValue gather(const TensorValue& x, const TensorValue& at, std::span<const int> axes) = 0;
+  // x with `updates`, of the lengths of such a result, combined with what is there; or put in its place.
+  virtual TensorValue scatter(const TensorValue& x, const TensorValue& at, const TensorValue& updates,
+                              std::span<const int> axes, std::optional<program::Combiner> combiner) = 0;
+  // All of one shape, moved as the first is sorted along the axis. `before`: (first, ...) of two places: first[k] of
+  // the one and of the other, then the second's.
+  virtual TensorValues sort(std::span<const TensorValue> x, int axis, const ElementwiseRule& before) = 0;
+  virtual TensorValue cholesky(const TensorValue& x) = 0;  // lower, of the last two dimensions
+  virtual TensorValue solve_triangular(const TensorValue& a, const TensorValue& b, const TriangularSystem& system) = 0;
+  virtual TensorValue fft(const TensorValue& x, FourierTransform transform, std::int64_t length) = 0;
+  // A loop over `count` steps. `step` is given the number of the step (int64) and the carried values; it gives the next
+  // carried ones, then elements of traces, then, with `has_until`, a bool scalar that ends the loop after this step.
+  // The result: the carried values, the traces (stacked along a new first axis, 0 where no step was made) and the
+  // number of steps made.
+  using Step = std::function<TensorValues(const TensorValue& number, const TensorValues& carried)>;
+  virtual TensorValues repeat(std::int64_t count, const TensorValues& initial, bool has_until, const Step& step) = 0;
+  using Branch = std::function<TensorValues()>;
+  virtual TensorValues either(const TensorValue& condition, const Branch& then, const Branch& otherwise) = 0;
+
+  // ---- made of these ----
+  TensorValue number(double value, DType dtype);
+  TensorValue full(double value, DType dtype, const Dims& lengths);
+  TensorValue convert(const TensorValue& x, DType dtype);
+  // Dimensions of length 1 are repeated until the lengths are these, as many as x has.
+  TensorValue repeat(const TensorValue& x, const Dims& lengths);
+  TensorValue transpose_matrices(const TensorValue& x);  // the last two dimensions
+  TensorValue all(const TensorValue& x);                 // of bool, a scalar
+  TensorValue none(const TensorValue& x);
+  TensorValue map(DType dtype, std::initializer_list<TensorValue> in, const ElementwiseRule& rule) {
+    return map(dtype, std::span(in.begin(), in.size()), rule);
+  }
+};
+
+// A node's way to a TensorBuilder.
+class TensorLowering {
+ public:
+  virtual ~TensorLowering() = default;
+  virtual TensorBuilder& builder() = 0;
+
+  virtual TensorValue in(int input) = 0;
+  virtual Dims lengths_in(int input) = 0;
+  // What an input is, where that is known while the module is written: of constants, lengths, and what is made of them.
+  virtual const Array* known(int input) = 0;
+  // NotImplementedError where it is not: `what` the input is.
+  const Array& need_known(int input, std::string_view what);
+  std::int64_t need_integer(int input, std::string_view what) { return need_known(input, what).int_item(); }
+
+  virtual void out(int output, TensorValue value) = 0;
+  virtual void out_known(int output, Array value) = 0;
+
+  // The call fails where the bool scalar is false. `perform` on the same inputs says how, else `message`.
+  virtual void require(const TensorValue& condition, std::string message) = 0;
+
+  virtual void loop(const InnerLoop& loop) = 0;
+  virtual void choose(int condition, const Side& then, const Side& otherwise) = 0;
+  // The outputs are these graphs over the node's inputs.
+  virtual void express(const Variables& outputs) = 0;
+
+  // NotImplementedError: this node can't be said to the target, for this reason.
+  [[noreturn]] virtual void refuse(std::string_view why) = 0;
+};
+
+class EmitsTensors {
+ public:
+  virtual ~EmitsTensors() = default;
+  // Of an op that Blockwise applies to batches, tensors may have further dimensions in front.
+  virtual void emit_tensors(TensorLowering& to, const Apply& node) const = 0;
+};
+
+}  // namespace bitale

@@ -1,0 +1,230 @@
+// Elementwise operations: a Program expression of elements becomes one operation on tensors per node. What StableHLO
+// leaves to the implementation, as conversions of floats that fit no integer, is spelled out.
+#include <cstring>
+
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "stablehlo/builder.hpp"
+
+namespace bitale::stablehlo {
+
+using program::Code;
+
+namespace {
+
+// Operations that say exactly what the code says.
+std::string_view direct_operation(Code code, DType dtype) {
+  const bool is_signed = is_signed_int(dtype);
+  switch (code) {
+    case Code::add: return "stablehlo.add";
+    case Code::sub: return "stablehlo.subtract";
+    case Code::mul: return "stablehlo.multiply";
+    case Code::div: return "stablehlo.divide";
+    case Code::rem: return "stablehlo.remainder";
+    case Code::sqrt: return "stablehlo.sqrt";
+    case Code::floor: return "stablehlo.floor";
+    case Code::ceil: return "stablehlo.ceil";
+    case Code::rint: return "stablehlo.round_nearest_even";
+    case Code::bit_and: return "stablehlo.and";
+    case Code::bit_or: return "stablehlo.or";
+    case Code::bit_xor: return "stablehlo.xor";
+    case Code::bit_not: return "stablehlo.not";
+    case Code::shl: return "stablehlo.shift_left";
+    case Code::shr: return is_signed ? "stablehlo.shift_right_arithmetic" : "stablehlo.shift_right_logical";
+    case Code::select: return "stablehlo.select";
+    case Code::bitcast: return "stablehlo.bitcast_convert";
+    default: return {};
+  }
+}
+
+std::string_view direction(Code code) {
+  switch (code) {
+    case Code::eq: return "EQ";
+    case Code::ne: return "NE";
+    case Code::lt: return "LT";
+    case Code::le: return "LE";
+    case Code::gt: return "GT";
+    case Code::ge: return "GE";
+    default: return {};
+  }
+}
+
+// Runtime functions of scalars that StableHLO or CHLO has; those of float32 have an f behind the name.
+std::string_view called_operation(std::string_view function) {
+  constexpr std::pair<std::string_view, std::string_view> table[] = {
+      {"fmod", "stablehlo.remainder"},     {"atan2", "stablehlo.atan2"},     {"bt_sin_huge", "stablehlo.sine"},
+      {"bt_cos_huge", "stablehlo.cosine"}, {"bt_tan_huge", "stablehlo.tan"}, {"bt_erfinv", "chlo.erf_inv"},
+      {"bt_lgamma", "chlo.lgamma"},        {"bt_digamma", "chlo.digamma"},
+  };
+  for (auto& [name, operation] : table)
+    if (function == name ||
+        (function.size() == name.size() + 1 && function.starts_with(name) && function.back() == 'f'))
+      return operation;
+  return {};
+}
+
+DType unsigned_of_size(DType dtype) {
+  return itemsize(dtype) == 8 ? DType::UInt64 : itemsize(dtype) == 4 ? DType::UInt32 : DType::UInt16;
+}
+
+}  // namespace
+
+TensorValue Builder::map(DType dtype, std::span<const TensorValue> in, const ElementwiseRule& rule) {
+  program::ExprPool pool;
+  std::vector<Expr> arguments;
+  Dims lengths;
+  for (auto& x : in)
+    if (x.ndim() > 0) lengths = x.lengths;
+  TensorValues values(in.begin(), in.end());
+  for (std::size_t k = 0; k < in.size(); ++k) {
+    if (values[k].ndim() == 0 && !lengths.empty()) values[k] = broadcast(values[k], lengths, {});
+    if (values[k].lengths != lengths) throw InternalError("stablehlo: elements of tensors of different lengths");
+    arguments.push_back(pool.var(std::int64_t(k), in[k].dtype));
+  }
+  const Expr made = rule(arguments);
+  if (made.dtype() != dtype) throw InternalError("stablehlo: an elementwise rule gives another dtype than it says");
+  return said(made, values, lengths);
+}
+
+TensorValue Builder::function(std::string_view name, std::span<const TensorValue> in) {
+  return elementwise(name, in, in[0].dtype);
+}
+
+// Iterative, arguments first: an expression may be deep.
+TensorValue Builder::said(Expr root, std::span<const TensorValue> in, const Dims& lengths) {
+  std::unordered_map<std::uint32_t, TensorValue> done;
+  std::vector<Expr> left{root};
+  while (!left.empty()) {
+    const Expr expr = left.back();
+    if (done.count(expr.id())) {
+      left.pop_back();
+      continue;
+    }
+    if (expr.code() == Code::var) {
+      done[expr.id()] = in[std::size_t(expr.payload())];
+      continue;
+    }
+    TensorValues arguments;
+    const std::size_t waiting = left.size();
+    for (std::size_t k = expr.argument_count(); k-- > 0;)
+      if (!done.count(expr.argument(k).id())) left.push_back(expr.argument(k));
+    if (left.size() != waiting) continue;
+    for (std::size_t k = 0; k < expr.argument_count(); ++k) arguments.push_back(done.at(expr.argument(k).id()));
+    done[expr.id()] = said_node(expr, arguments, lengths);
+    left.pop_back();
+  }
+  return done.at(root.id());
+}
+
+TensorValue Builder::said_node(Expr expr, std::span<const TensorValue> arguments, const Dims& lengths) {
+  const DType dtype = expr.dtype();
+  const Code code = expr.code();
+  const auto number_like = [&](double value, DType of) { return full(value, of, lengths); };
+  const auto binary = [&](std::string_view name, const TensorValue& a, const TensorValue& b) {
+    return elementwise(name, TensorValues{a, b}, a.dtype);
+  };
+  const auto compare = [&](std::string_view how, const TensorValue& a, const TensorValue& b) {
+    return elementwise("stablehlo.compare", TensorValues{a, b}, DType::Bool,
+                       cat("comparison_direction = #stablehlo<comparison_direction ", how, ">"));
+  };
+  const auto select_of = [&](const TensorValue& condition, const TensorValue& a, const TensorValue& b) {
+    return operation("stablehlo.select", TensorValues{condition, a, b}, "", a.dtype, a.lengths);
+  };
+  const auto converted = [&](const TensorValue& x, DType to) {
+    return x.dtype == to ? x : operation("stablehlo.convert", {&x, 1}, "", to, x.lengths);
+  };
+  if (const std::string_view name = direct_operation(code, dtype); !name.empty())
+    return operation(name, arguments, "", dtype, lengths);
+  if (const std::string_view how = direction(code); !how.empty()) return compare(how, arguments[0], arguments[1]);
+  switch (code) {
+    case Code::constant: {
+      const std::int64_t payload = expr.payload();
+      const Array value = Array::scalar(dtype, &payload);  // its bits, of which the lowest are the element
+      const TensorValue scalar = constant(value);
+      return lengths.empty() ? scalar : broadcast(scalar, lengths, {});
+    }
+    case Code::fma:
+      return binary("stablehlo.add", binary("stablehlo.multiply", arguments[0], arguments[1]), arguments[2]);
+    case Code::neg:
+      if (kind(dtype) == DTypeKind::UInt) return binary("stablehlo.subtract", number_like(0, dtype), arguments[0]);
+      return operation("stablehlo.negate", arguments, "", dtype, lengths);
+    case Code::abs:
+      if (kind(dtype) == DTypeKind::UInt) return arguments[0];
+      return operation("stablehlo.abs", arguments, "", dtype, lengths);
+    case Code::trunc: {
+      const TensorValue up = operation("stablehlo.ceil", arguments, "", dtype, lengths);
+      const TensorValue down = operation("stablehlo.floor", arguments, "", dtype, lengths);
+      return select_of(compare("LT", arguments[0], number_like(0, dtype)), up, down);
+    }
+    case Code::min: return select_of(compare("LT", arguments[0], arguments[1]), arguments[0], arguments[1]);
+    case Code::max: return select_of(compare("GT", arguments[0], arguments[1]), arguments[0], arguments[1]);
+    case Code::copysign: {
+      const DType bits = unsigned_of_size(dtype);
+      const std::uint64_t sign = std::uint64_t(1) << (8 * itemsize(dtype) - 1);
+      const TensorValue mask = visit_dtype(bits, [&]<class T>() {
+        const T element = T(sign);
+        const TensorValue scalar = constant(Array::scalar(bits, &element));
+        return lengths.empty() ? scalar : broadcast(scalar, lengths, {});
+      });
+      const auto as_bits = [&](const TensorValue& x) {
+        return operation("stablehlo.bitcast_convert", {&x, 1}, "", bits, lengths);
+      };
+      const TensorValue rest = operation("stablehlo.not", {&mask, 1}, "", bits, lengths);
+      const TensorValue joined = binary("stablehlo.or", binary("stablehlo.and", as_bits(arguments[0]), rest),
+                                        binary("stablehlo.and", as_bits(arguments[1]), mask));
+      return operation("stablehlo.bitcast_convert", {&joined, 1}, "", dtype, lengths);
+    }
+    case Code::cast: {
+      const TensorValue& x = arguments[0];
+      if (dtype == DType::Bool) return compare("NE", x, number_like(0, x.dtype));
+      if (!is_float(x.dtype) || !is_integer(dtype)) return converted(x, dtype);
+      // As core/convert.hpp does it: towards zero, and what does not fit is the least int32 or int64, cut.
+      const bool is_wide = itemsize(dtype) == 8 || dtype == DType::UInt32;
+      const DType through = is_wide ? DType::Int64 : DType::Int32;
+      const double bound = is_wide ? 0x1p63 : 0x1p31;
+      const auto fitted = [&](const TensorValue& value) {
+        const TensorValue up = operation("stablehlo.ceil", {&value, 1}, "", x.dtype, lengths);
+        const TensorValue down = operation("stablehlo.floor", {&value, 1}, "", x.dtype, lengths);
+        const TensorValue cut = select_of(compare("LT", value, number_like(0, x.dtype)), up, down);
+        const TensorValue fits = binary("stablehlo.and", compare("LT", cut, number_like(bound, x.dtype)),
+                                        compare("GE", cut, number_like(-bound, x.dtype)));
+        const TensorValue inside = select_of(fits, cut, number_like(0, x.dtype));
+        return select_of(fits, converted(inside, through), number_like(-bound, through));
+      };
+      if (dtype != DType::UInt64) return converted(fitted(x), dtype);
+      const TensorValue is_upper = compare("GE", x, number_like(bound, x.dtype));
+      const TensorValue lowered = binary("stablehlo.subtract", x, number_like(bound, x.dtype));
+      const TensorValue upper = binary("stablehlo.xor", fitted(lowered), number_like(-bound, through));
+      return converted(select_of(is_upper, upper, fitted(x)), dtype);
+    }
+    case Code::lookup: {
+      const std::size_t count = arguments.size() - 1;
+      Array table = Array::empty(dtype, {std::int64_t(count)});
+      for (std::size_t k = 0; k < count; ++k) {
+        const std::int64_t payload = expr.argument(k + 1).payload();
+        std::memcpy(static_cast<char*>(table.mutable_data()) + k * itemsize(dtype), &payload, itemsize(dtype));
+      }
+      const TensorValue index = converted(arguments[0], DType::UInt64);
+      TensorValue place =
+          converted(binary("stablehlo.and", index, number_like(double(count - 1), DType::UInt64)), DType::Int64);
+      Dims with_one = lengths;
+      with_one.push_back(1);
+      const int axes[] = {0};
+      return gather(constant(table), reshape(place, with_one), axes);
+    }
+    case Code::call:
+    case Code::rare_call: {
+      const std::string& name = expr.pool().function_name(expr.payload());
+      const std::string_view known = called_operation(name);
+      if (known.empty())
+        throw NotImplementedError(cat("StableHLO has no operation for the function ", name,
+                                      ", which is a call of the runtime library in native code"));
+      if (code == Code::call) return operation(known, arguments, "", dtype, lengths);
+      return select_of(arguments[0], operation(known, arguments.subspan(2), "", dtype, lengths), arguments[1]);
+    }
+    default: break;
+  }
+  throw InternalError(cat("stablehlo: an element can't be said by ", program::code_name(code)));
+}
+
+}  // namespace bitale::stablehlo

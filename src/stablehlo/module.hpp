@@ -1,0 +1,37 @@
+// A FunctionGraph as one StableHLO module, for inputs of given lengths. Lengths are numbers in a module; what the graph
+// computes of lengths and constants alone is computed while the module is written.
+#pragma once
+
+#include <span>
+#include <string>
+#include <vector>
+
+#include "bitale/graph/function_graph.hpp"
+
+namespace bitale::stablehlo {
+
+struct Module {
+  std::string text;
+  // The function `main` has the graph's inputs as arguments. Its results are the graph's outputs, then, where there are
+  // checks, one tensor<?xi1> with the outcome of each.
+  struct Result {
+    DType dtype;
+    Dims lengths;
+  };
+  std::vector<Result> results;
+  struct Check {
+    Apply node;           // that asked for it
+    std::string message;  // what is wrong where the outcome is false
+  };
+  std::vector<Check> checks;
+};
+
+struct ModuleOptions {
+  std::string name = "bitale";
+  bool with_checks = true;  // without them positions out of range are clamped, and statements about values not checked
+};
+
+// NotImplementedError naming the node that can't be said in StableHLO, and why; ShapeError for lengths that don't fit.
+Module write_module(const FunctionGraph& graph, std::span<const Dims> input_lengths, const ModuleOptions& options = {});
+
+}  // namespace bitale::stablehlo

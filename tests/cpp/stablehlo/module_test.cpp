@@ -1,0 +1,92 @@
+// StableHLO modules as text: every sample of the registry is said, or refused by name; lengths, checks, regions. Values
+// are compared where there is an XLA (tests/xla).
+#include "stablehlo/module.hpp"
+
+#include <doctest/doctest.h>
+
+#include "bitale/bitale.hpp"
+#include "bitale/graph/traversal.hpp"
+#include "ops/lengths.hpp"
+#include "ops/registry.hpp"
+
+using namespace bitale;
+
+namespace {
+
+std::size_t occurrences(const std::string& text, std::string_view part) {
+  std::size_t count = 0;
+  for (std::size_t at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++count;
+  return count;
+}
+
+stablehlo::Module module_of(const Variables& inputs, const Variables& outputs, const std::vector<Dims>& lengths,
+                            bool with_checks = true) {
+  return stablehlo::write_module(FunctionGraph(inputs, outputs), lengths, {.with_checks = with_checks});
+}
+
+}  // namespace
+
+TEST_CASE("every sample of the registry is said in StableHLO, or refused by name") {
+  std::size_t said = 0;
+  for (auto& entry : op_registry())
+    for (auto& sample : entry.samples()) {
+      const Variables inputs = graph_inputs(sample.node.inputs());
+      std::vector<Dims> lengths;
+      for (auto& value : sample.values) lengths.push_back(value.shape());
+      CAPTURE(entry.name);
+      CAPTURE(sample.note);
+      try {
+        const auto module = module_of(inputs, sample.node.outputs(), lengths);
+        CHECK(module.results.size() == sample.node.output_count());
+        CHECK(occurrences(module.text, "{") == occurrences(module.text, "}"));
+        ++said;
+      } catch (const NotImplementedError& error) {
+        CHECK(std::string(error.what()).find("StableHLO") != std::string::npos);
+      } catch (const InternalError& error) {
+        FAIL_CHECK(error.what());
+      } catch (const Error&) {  // a sample of what fails
+      }
+    }
+  CHECK(said > 1900);
+}
+
+TEST_CASE("what lengths decide is computed while the module is written") {
+  auto x = matrix("x");
+  const auto module = module_of(
+      {x}, {reshape(x, Operands{length_of(x, 0) * length_of(x, 1)}) * cast(length_of(x, 1), DType::Float64)}, {{2, 3}});
+  CHECK(module.results[0].lengths == Dims{6});
+  CHECK(occurrences(module.text, "stablehlo.multiply") == 1);
+  CHECK(occurrences(module.text, "xi64>") == 0);
+}
+
+TEST_CASE("checks are one result, of which each node that can fail has an element") {
+  auto x = vector("x");
+  auto i = scalar("i", DType::Int64), j = scalar("j", DType::Int64);
+  const Variable y = subtensor(x, {i}) + subtensor(x, {j});
+  const auto module = module_of({x, i, j}, {y}, {{5}, {}, {}});
+  CHECK(module.checks.size() == 2);
+  CHECK(module.text.find("tensor<2xi1>") != std::string::npos);
+  const auto without = module_of({x, i, j}, {y}, {{5}, {}, {}}, false);
+  CHECK(without.checks.empty());
+  CHECK(without.text.find("xi1>") == std::string::npos);
+}
+
+TEST_CASE("lengths that do not fit are errors of the node") {
+  auto x = vector("x"), y = vector("y");
+  CHECK_THROWS_AS(module_of({x, y}, {x + y}, {{3}, {4}}), ShapeError);
+  CHECK_THROWS_AS(module_of({x, y}, {dot(x, y)}, {{3}, {4}}), ShapeError);
+}
+
+TEST_CASE("a chain of a hundred thousand nodes becomes a module") {
+  auto x = vector("x");
+  Variable y = x;
+  for (int k = 0; k < 100'000; ++k) y = sin(y);
+  const auto module = module_of({x}, {y}, {{2}});
+  CHECK(occurrences(module.text, "stablehlo.sine") == 100'000);
+}
+
+TEST_CASE("linker jax without a compiler of modules says what is missing") {
+  auto x = vector("x");
+  CHECK_THROWS_WITH_AS(function({x}, {x + 1}, {.mode = get_mode("JAX")}), doctest::Contains("JAX"),
+                       NotImplementedError);
+}

@@ -1,0 +1,122 @@
+"""Functions in mode JAX: values, updates, errors, lengths, the exported module."""
+
+import numpy as np
+import pytest
+
+import bitale as bt
+import bitale.tensor as pt
+
+
+def both(inputs, outputs, *values):
+    return bt.function(inputs, outputs)(*values), bt.function(inputs, outputs, mode="JAX")(*values)
+
+
+def test_a_gradient():
+    x, w = pt.dmatrix("x"), pt.dvector("w")
+    loss = pt.log1p(pt.exp(-(x @ w))).mean()
+    rng = np.random.default_rng(0)
+    for wanted, got in zip(*both([x, w], [loss, *bt.grad(loss, [x, w])], rng.normal(size=(5, 3)), rng.normal(size=3))):
+        np.testing.assert_allclose(got, wanted, rtol=1e-12)
+
+
+def test_a_module_per_combination_of_lengths():
+    x = pt.fvector("x")
+    f = bt.function([x], x[::-1].cumsum(), mode="JAX")
+    for n in (0, 1, 2, 7, 7, 2):
+        np.testing.assert_allclose(f(np.arange(n, dtype="float32")), np.arange(n)[::-1].cumsum())
+    assert f.dprint("stablehlo", file="str").count("func.func public @main") == 4
+
+
+def test_updates_and_random_streams():
+    state = bt.shared(np.zeros(3), "state")
+    f = bt.function([], state.sum(), updates={state: state * 0.5 + 1}, mode="JAX")
+    assert [float(f()) for _ in range(3)] == [0.0, 3.0, 4.5]
+    draws = []
+    for mode in ("JAX", None):
+        rng = bt.shared(bt.random.stream(7), name="rng")
+        after, numbers = pt.random.normal(size=(4, 3), rng=rng).owner.outputs
+        draw = bt.function([], numbers, updates={rng: after}, mode=mode)
+        draws.append([draw() for _ in range(2)])
+    np.testing.assert_allclose(draws[0], draws[1], rtol=1e-12)
+
+
+def test_loops_and_their_gradients():
+    x, decay = pt.dvector("x"), pt.dscalar("decay")
+    trace = bt.scan(lambda e, s, d: d * s + pt.sin(e), sequences=x, outputs_info=np.float64(0.0), non_sequences=decay, return_updates=False)
+    (value, *slopes), (got, *got_slopes) = both(
+        [x, decay], [trace[-1], *bt.grad((trace**2).sum(), [x, decay])], np.linspace(0, 2, 20), 0.7
+    )
+    np.testing.assert_allclose(got, value, rtol=1e-12)
+    for a, b in zip(slopes, got_slopes):
+        np.testing.assert_allclose(b, a, rtol=1e-10)
+
+
+def test_only_one_side_of_a_choice_is_checked():
+    x, i, c = pt.dvector("x"), pt.lscalar("i"), pt.bscalar("c")
+    f = bt.function([x, i, c], bt.ifelse(c, x[i] * 2, pt.exp(x).sum()), mode="JAX")
+    assert float(f([1.0, 2.0], 1, 1)) == 4.0
+    assert np.isclose(float(f([0.0, 0.0], 7, 0)), 2.0)
+    with pytest.raises(IndexError):
+        f([0.0, 0.0], 7, 1)
+
+
+def test_a_check_in_a_loop_fails():
+    x, at = pt.dvector("x"), pt.lvector("at")
+    picked = bt.scan(lambda k, all: all[k], sequences=at, non_sequences=x, return_updates=False)
+    f = bt.function([x, at], picked.sum(), mode="JAX")
+    assert float(f([1.0, 2.0], [0, 1, -1])) == 5.0
+    with pytest.raises(IndexError):
+        f([1.0, 2.0], [0, 5])
+
+
+def test_errors_are_those_of_the_interpreter():
+    x, i = pt.dvector("x"), pt.lvector("i")
+    f = bt.function([x, i], x[i], mode="JAX")
+    np.testing.assert_array_equal(f([1.0, 2.0, 3.0], [2, -1]), [3.0, 3.0])
+    with pytest.raises(IndexError, match="out of bounds|out of range"):
+        f([1.0, 2.0, 3.0], [3])
+    m = pt.dmatrix("m")
+    factor = bt.function([m], pt.linalg.cholesky(m), mode="JAX")
+    with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
+        factor(-np.eye(2))
+    y = pt.dvector("y")
+    with pytest.raises(ValueError):
+        bt.function([x, y], x + y, mode="JAX")([1.0, 2.0], [1.0, 2.0, 3.0])
+
+
+def test_what_only_values_tell_is_refused_by_name():
+    x = pt.dvector("x")
+    with pytest.raises(NotImplementedError, match="StableHLO"):
+        bt.function([x], x[x > 0], mode="JAX")([1.0, -1.0])
+    n = pt.lscalar("n")
+    with pytest.raises(NotImplementedError, match="lengths must be known"):
+        bt.function([n], pt.zeros(n) + 1, mode="JAX")(3)
+    with pytest.raises(NotImplementedError, match="bt_gammainc"):
+        bt.function([x], pt.gammainc(x, x), mode="JAX")([1.0])
+
+
+def test_the_exported_module(tmp_path):
+    jax = pytest.importorskip("jax")
+    x = pt.dvector("x")
+    f = bt.function([x], pt.exp(x).sum(), name="total")
+    path = bt.export_stablehlo(f, tmp_path, [(3,)])
+    assert path.endswith("total.mlir")
+    from jax._src.interpreters import mlir
+    from jax._src.lib.mlir import ir
+
+    with mlir.make_ir_context():
+        assert ir.Module.parse(open(path).read()).operation.verify()
+    with pytest.raises(ValueError, match="not known"):
+        bt.export_stablehlo(f, tmp_path)
+    with pytest.raises(ValueError, match="1 lengths"):
+        bt.export_stablehlo(f, tmp_path, [(3, 4)])
+    assert jax.devices()
+
+
+def test_threads_share_a_function():
+    from concurrent.futures import ThreadPoolExecutor
+
+    x = pt.dvector("x")
+    f = bt.function([x], (x**2).sum(), mode="JAX")
+    with ThreadPoolExecutor(4) as pool:
+        assert [float(y) for y in pool.map(lambda n: f(np.ones(n % 5)), range(40))] == [n % 5 for n in range(40)]
