@@ -18,6 +18,7 @@
 #include "bitale/graph/traversal.hpp"
 #include "bitale/ops/arrange.hpp"
 #include "bitale/ops/assume.hpp"
+#include "bitale/ops/complex.hpp"
 #include "bitale/ops/contraction.hpp"
 #include "bitale/ops/creation.hpp"
 #include "bitale/ops/debugging.hpp"

@@ -51,7 +51,10 @@ std::optional<Variable> from_number(nb::handle object) {
     return constant(Array(std::uint64_t(large)));
   }
   if (PyFloat_CheckExact(p)) return Operand::number(PyFloat_AS_DOUBLE(p));
-  if (PyComplex_CheckExact(p)) require_supported(DType::Complex128);
+  if (PyComplex_CheckExact(p)) {
+    const Py_complex value = PyComplex_AsCComplex(p);
+    return Operand::number(std::complex<double>(value.real, value.imag));
+  }
   return {};
 }
 

@@ -31,7 +31,11 @@ void bind_unary(nb::module_& m, const ScalarOp& op, const char* name, const char
     const Variable inputs[] = {as_variable(x)};
     return apply_elemwise(op.name, inputs);
   };
-  define_both(m, name, apply, doc);
+  // x.real and x.imag are properties, and x.conj() of a real x is x itself.
+  if (op.name == "real" || op.name == "imag" || op.name == "conj")
+    define(m, name, apply, "x"_a, doc);
+  else
+    define_both(m, name, apply, doc);
 }
 
 void bind_binary(nb::module_& m, const ScalarOp& op, const char* name, const char* doc) {

@@ -11,6 +11,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/arrange.hpp"
+#include "bitale/ops/complex.hpp"
 #include "bitale/ops/contraction.hpp"
 #include "bitale/ops/creation.hpp"
 #include "bitale/ops/search.hpp"
@@ -97,6 +98,18 @@ SequenceOptions sequence_options(bool endpoint, const DTypeLike& dtype, int axis
 Variable in_optional_dtype(const Variable& x, const DTypeLike& dtype) {
   const auto element = optional_dtype(dtype);
   return element ? cast(x, *element) : x;
+}
+
+void bind_complex(nb::module_& m) {
+  define(
+      m, "complex", [](const Like& real, const Like& imag) { return complex(as_variable(real), as_variable(imag)); },
+      "real"_a, "imag"_a,
+      "real + i imag, broadcast together: complex64 of float32 and of narrower dtypes, else complex128. TypeError for "
+      "complex operands.");
+  define(
+      m, "complex_from_polar",
+      [](const Like& abs, const Like& angle) { return complex_from_polar(as_variable(abs), as_variable(angle)); },
+      "abs"_a, "angle"_a, "abs * (cos(angle) + i sin(angle)).");
 }
 
 void bind_arranging(nb::module_& m) {
@@ -401,6 +414,7 @@ void bind_constant_surface(nb::module_& m) {
 void bind_language(nb::module_& m) {
   bind_constant_surface(m);
   bind_variable_surface(m);
+  bind_complex(m);
   bind_arranging(m);
   bind_creating(m);
   bind_searching(m);

@@ -63,7 +63,6 @@ DType require_dtype(PyArray_Descr* descr) {
       error.add("hint", "an integer beyond 64 bits, None, or another Python object is among the values");
     throw error;
   }
-  require_supported(*dtype);
   return *dtype;
 }
 
@@ -117,6 +116,7 @@ nb::object any_to_ndarray(nb::handle object) {
 }
 
 bool same_values(const Array& a, const Array& b) {
+  if (is_complex(a.dtype()) || is_complex(b.dtype())) return allclose(b, a, 0, 0);
   // Through the original dtype for precision, through float64 for the sign of large unsigned integers.
   return allclose(b.astype(a.dtype()), a, 0, 0) && allclose(b.astype(DType::Float64), a.astype(DType::Float64), 0, 0);
 }
@@ -218,6 +218,8 @@ Array value_for(const TensorType& type, nb::handle object, Downcast downcast) {
   if (value.dtype() == type.dtype || downcast == Downcast::Always || can_cast_safely(value.dtype(), type.dtype))
     return value;
   const bool literal = downcast == Downcast::FloatLiteral && is_float_object(object);
+  if (is_complex(value.dtype()) && !is_complex(type.dtype))
+    throw TypeError(cat("expected ", dtype_name(type.dtype), ", got the complex value ", shown(object)));
   Array converted = value.astype(type.dtype);
   if ((literal && type.dtype == config::float_x()) || same_values(value, converted)) return converted;
   throw TypeError(cat("expected ", dtype_name(type.dtype), "; the value ", shown(object), " (",

@@ -200,6 +200,7 @@ class PythonOp final : public Op, public Expansion {
 
   // Has a dot, so it is the name of no op of the library.
   std::string_view name() const override { return name_; }
+  ComplexForm complex_form() const override { return ComplexForm::own; }
   Attributes attributes() const override { return {{"object", OpaqueAttribute{object_}}}; }
   std::string label() const override { return object_->text(); }
 

@@ -108,10 +108,7 @@ Variable make_constant(nb::handle value, const std::optional<std::string>& name,
   if (!variable.is_constant())
     throw TypeError(cat("constant: expected a value, got ", shown(value), ", which holds variables"));
   Array data = *variable.constant();
-  if (auto element = optional_dtype(dtype)) {
-    require_supported(*element);
-    data = data.astype(*element);
-  }
+  if (auto element = optional_dtype(dtype)) data = data.astype(*element);
   if (auto rank = as_optional_int(ndim, "constant: ndim")) {
     if (*rank < data.ndim())
       throw ValueError(cat("constant: ndim is ", *rank, " but the value has ", data.ndim(), " dimensions"));

@@ -141,10 +141,10 @@ const std::array<Kind, 10>& kinds() {
   return table;
 }
 
-// PyTensor's prefixes, for the dtypes that can be computed with.
-constexpr std::pair<const char*, DType> prefixes[] = {{"b", DType::Int8},    {"w", DType::Int16},
-                                                      {"i", DType::Int32},   {"l", DType::Int64},
-                                                      {"f", DType::Float32}, {"d", DType::Float64}};
+// PyTensor's prefixes.
+constexpr std::pair<const char*, DType> prefixes[] = {
+    {"b", DType::Int8},    {"w", DType::Int16},   {"i", DType::Int32},     {"l", DType::Int64},
+    {"f", DType::Float32}, {"d", DType::Float64}, {"c", DType::Complex64}, {"z", DType::Complex128}};
 constexpr std::string_view plural_prefixes = "ilfd";
 
 Dims shape_or(const Kind& kind, nb::handle shape) {

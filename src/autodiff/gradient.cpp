@@ -64,6 +64,8 @@ void require_cost(const Variable& cost) {
   auto describe = [&] { return cat("got `", cost.str(), "` of type ", cost.type()->str()); };
   if (cost.ndim() != 0) throw TypeError(cat("grad: the cost must be a scalar (0 dimensions), ", describe()));
   if (is_discrete(cost.dtype())) throw TypeError(cat("grad: the cost must be of a float dtype, ", describe()));
+  if (is_complex(cost))
+    throw TypeError(cat("grad: the cost must be real, ", describe(), "; take `real`, `imag` or `abs` of it"));
 }
 
 void require_pairs(std::string_view what, std::string_view of, std::size_t count, std::string_view by,

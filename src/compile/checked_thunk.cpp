@@ -7,6 +7,7 @@
 
 #include "bitale/core/text.hpp"
 #include "bitale/rewriting/rules.hpp"
+#include "graph/evaluate.hpp"
 #include "graph/lazy.hpp"
 #include "rewriting/database.hpp"
 
@@ -28,7 +29,7 @@ std::unordered_map<std::string, Allowance> claims() {
 std::vector<Array> performed(const Apply& node, std::vector<Array>& in) {
   std::vector<Array> out(node.output_count());
   for (auto& value : in) value = value.copy();
-  node.op().perform(node, in, out);
+  perform_node(node, in, out);
   return out;
 }
 

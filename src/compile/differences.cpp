@@ -88,6 +88,7 @@ Dims position_of(std::int64_t index, const Dims& shape) {
 
 bool values_agree(const Array& before, const Array& after, const Allowance& allowance) {
   if (before.dtype() != after.dtype() || !(before.shape() == after.shape())) return false;
+  if (is_complex(before.dtype())) return values_agree(before.as_pairs(), after.as_pairs(), allowance);
   if (before.dtype() == DType::Float64) return agree<double>(before, after, Agreement(wide, allowance));
   if (before.dtype() == DType::Float16) return agree<Half>(before, after, Agreement(coarse, allowance));
   if (before.dtype() == DType::Float32) return agree<float>(before, after, Agreement(narrow, allowance));
@@ -95,6 +96,7 @@ bool values_agree(const Array& before, const Array& after, const Allowance& allo
 }
 
 bool all_finite(const Array& value) {
+  if (is_complex(value.dtype())) return all_finite(value.as_pairs());
   if (value.dtype() == DType::Float64) return finite<double>(value);
   if (value.dtype() == DType::Float16) return finite<Half>(value);
   if (value.dtype() == DType::Float32) return finite<float>(value);
@@ -105,6 +107,7 @@ std::string difference_text(const Array& a, const Array& b) {
   if (a.object() || b.object()) return cat(a.str(), " and ", b.str());
   if (a.dtype() != b.dtype()) return cat("dtypes ", dtype_name(a.dtype()), " and ", dtype_name(b.dtype()));
   if (!(a.shape() == b.shape())) return cat("shapes ", tuple_text(a.shape()), " and ", tuple_text(b.shape()));
+  if (is_complex(a.dtype())) return difference_text(a.as_pairs(), b.as_pairs());
   const Array left = a.astype(DType::Float64).contiguous(), right = b.astype(DType::Float64).contiguous();
   const double *x = left.data_as<double>(), *y = right.data_as<double>();
   std::vector<double> absolute, relative;

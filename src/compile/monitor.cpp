@@ -12,6 +12,7 @@ namespace bitale {
 namespace {
 
 bool has_nan(const Array& value) {
+  if (is_complex(value.dtype())) return has_nan(value.as_pairs());
   if (!is_float(value.dtype())) return false;
   const Array wide = value.astype(DType::Float64).contiguous();
   const double* data = wide.data_as<double>();

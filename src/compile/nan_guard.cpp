@@ -39,7 +39,7 @@ class NanGuard {
   // "" for a value that passes.
   std::string finding(const Array& value) const {
     bool nan = false, inf = false, large = false;
-    const Array wide = value.astype(DType::Float64).contiguous();
+    const Array wide = (is_complex(value.dtype()) ? value.as_pairs() : value).astype(DType::Float64).contiguous();
     for (std::int64_t i = 0; i < wide.size(); ++i) {
       const double each = wide.data_as<double>()[i];
       nan |= std::isnan(each);

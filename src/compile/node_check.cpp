@@ -111,7 +111,7 @@ Arrays NodeCheck::perform_on_copies(std::span<const Array> in) const {
   Arrays copies, out(node_.output_count());
   for (auto& value : in) copies.push_back(value.copy());
   try {
-    node_.op().perform(node_, copies, out);
+    perform_node(node_, copies, out);
   } catch (Error& error) {
     add_node_context(error, node_, in);
     throw;
@@ -148,7 +148,7 @@ void NodeCheck::check_aliasing(std::span<const Array> in, std::span<const Array>
 void NodeCheck::perform_again(std::span<const Array> in, std::span<const Array> expected) const {
   Arrays values(in.begin(), in.end()), out(node_.output_count());
   copy_destroyed(node_, values);
-  node_.op().perform(node_, values, out);
+  perform_node(node_, values, out);
   compare("perform", expected, "perform, again", out, in);
 }
 
@@ -156,7 +156,7 @@ void NodeCheck::perform_into_memory(std::span<const Array> in, const Arrays& exp
   for (auto& memory : preallocated(expected, checks_.memory_kinds, checks_.memory_ndim)) {
     Arrays values(in.begin(), in.end()), out = memory.targets;
     copy_destroyed(node_, values);
-    node_.op().perform(node_, values, out);
+    perform_node(node_, values, out);
     compare("perform", expected, cat("perform, given ", memory.name, " memory"), out, in);
   }
 }

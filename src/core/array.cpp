@@ -184,7 +184,8 @@ RunFunction copy_function(std::size_t size) {
     case 1: return copy_run<1>;
     case 2: return copy_run<2>;
     case 4: return copy_run<4>;
-    default: return copy_run<8>;
+    case 8: return copy_run<8>;
+    default: return copy_run<16>;
   }
 }
 
@@ -194,9 +195,23 @@ RunFunction convert_function(DType from, DType to) {
   });
 }
 
+void write(const Array& target, const Array& source);
+
+// A real number becomes a complex one without imaginary part; the other way, one part would have to go.
+void write_complex(const Array& target, const Array& source) {
+  if (!is_complex(target.dtype()))
+    throw TypeError(cat("complex numbers (", dtype_name(source.dtype()), ") are no ", dtype_name(target.dtype()),
+                        ": take `real`, `imag`, `abs` or `angle` of them"));
+  write(target.component(0), source.component(0));
+  const bool is_real = !is_complex(source.dtype());
+  const Array zero = is_real ? Array::zeros(component_dtype(target.dtype()), Dims{}) : Array();
+  write(target.component(1), is_real ? zero.broadcast_to(source.shape()) : source.component(1));
+}
+
 // Elements of `source` into `target`: same shape, no overlap.
 void write(const Array& target, const Array& source) {
   const bool same = target.dtype() == source.dtype();
+  if (!same && (is_complex(target.dtype()) || is_complex(source.dtype()))) return write_complex(target, source);
   const RunFunction run =
       same ? copy_function(itemsize(target.dtype())) : convert_function(source.dtype(), target.dtype());
   char* to = static_cast<char*>(target.mutable_data());
@@ -214,7 +229,6 @@ void write(const Array& target, const Array& source) {
 Array::Array() : Array(zeros(DType::Float64, Dims{})) {}
 
 Array Array::empty(DType dtype, const Dims& shape) {
-  require_supported(dtype);
   require_lengths(shape);
   const bool is_empty = std::find(shape.begin(), shape.end(), 0) != shape.end();
   // No elements need no memory, but NumPy wants their lengths to be countable, too.
@@ -242,6 +256,7 @@ Array Array::zeros(DType dtype, const Dims& shape) {
 }
 
 Array Array::full(DType dtype, const Dims& shape, double value) {
+  if (is_complex(dtype)) return full(component_dtype(dtype), shape, value).astype(dtype);
   Array array = empty(dtype, shape);
   visit_dtype(dtype,
               [&]<class T>() { std::fill_n(static_cast<T*>(array.data_), array.size(), convert_element<T>(value)); });
@@ -274,7 +289,6 @@ const HostObject* Array::object() const noexcept {
 
 Array Array::borrow(void* data, DType dtype, const Dims& shape, const Dims& strides, std::shared_ptr<void> keep_alive,
                     bool writeable) {
-  require_supported(dtype);
   require_lengths(shape);
   if (shape.size() != strides.size())
     throw ValueError(cat("borrow: a shape of ", shape.size(), " dimensions with ", strides.size(), " strides"));
@@ -318,13 +332,22 @@ void Array::require_dtype(DType dtype) const {
     throw TypeError(cat("expected an array of dtype ", dtype_name(dtype), ", got ", dtype_name(dtype_)));
 }
 
+namespace {
+void require_one_number(const Array& array) {
+  if (is_complex(array.dtype()))
+    throw TypeError(cat("expected real numbers, got an array of dtype ", dtype_name(array.dtype())));
+}
+}  // namespace
+
 double Array::item() const {
   if (size() != 1) throw ValueError(cat("expected an array with one element, got the shape ", tuple_text(shape_)));
+  require_one_number(*this);
   return visit_dtype(dtype_, [&]<class T>() { return convert_element<double>(*static_cast<const T*>(data_)); });
 }
 
 std::int64_t Array::int_item() const {
   if (size() != 1) throw ValueError(cat("expected an array with one element, got the shape ", tuple_text(shape_)));
+  require_one_number(*this);
   return visit_dtype(dtype_, [&]<class T>() { return convert_element<std::int64_t>(*static_cast<const T*>(data_)); });
 }
 
@@ -334,6 +357,7 @@ double Array::at(std::span<const std::int64_t> position) const {
   for (std::size_t axis = 0; axis < position.size(); ++axis)
     if (position[axis] < 0 || position[axis] >= shape_[axis])
       throw IndexError(cat("position ", tuple_text(position), " is outside the shape ", tuple_text(shape_)));
+  require_one_number(*this);
   const char* element = static_cast<const char*>(data_) + offset_of(position);
   return visit_dtype(dtype_, [&]<class T>() { return convert_element<double>(*reinterpret_cast<const T*>(element)); });
 }
@@ -449,6 +473,28 @@ Array Array::read_only() const {
   return out;
 }
 
+Array Array::component(int part) const {
+  Array out = *this;
+  out.dtype_ = component_dtype(dtype_);
+  if (part && out.dtype_ == dtype_)
+    throw TypeError(cat("an array of dtype ", dtype_name(dtype_), " has no imaginary part"));
+  if (part) out.data_ = static_cast<char*>(data_) + itemsize(out.dtype_);
+  return out;
+}
+
+Array Array::as_pairs() const {
+  Array out = component(0);
+  out.shape_.push_back(2);
+  out.strides_.push_back(std::int64_t(itemsize(out.dtype_)));
+  return out;
+}
+
+Array Array::as_complex() const {
+  Array out = *this;
+  out.dtype_ = promote(dtype_, DType::Complex64);
+  return out;
+}
+
 // ---- copies --------------------------------------------------------------------------------------------------------
 
 Array Array::copy() const {
@@ -552,11 +598,25 @@ bool all_elements(const Array& a, const Array& b, Compare compare) {
 bool identical(const Array& a, const Array& b) {
   if (a.dtype() != b.dtype() || !(a.shape() == b.shape())) return false;
   if (a.object() || b.object()) return a.object() && b.object() && a.object()->equals(*b.object());
+  if (is_complex(a.dtype())) return identical(a.as_pairs(), b.as_pairs());
   return visit_dtype(a.dtype(), [&]<class T>() { return all_elements<T>(a, b, same_value<T>); });
 }
 
+namespace {
+// Distances in the plane; of two that are not finite, each part for itself.
+bool complex_allclose(const Array& a, const Array& b, double rtol, double atol) {
+  using Number = std::complex<double>;
+  const auto part = [](double x, double y) { return x == y || (std::isnan(x) && std::isnan(y)); };
+  return all_elements<Number>(a.astype(DType::Complex128), b.astype(DType::Complex128), [&](Number x, Number y) {
+    if (part(x.real(), y.real()) && part(x.imag(), y.imag())) return true;
+    return std::abs(y) < std::numeric_limits<double>::infinity() && std::abs(x - y) <= atol + rtol * std::abs(y);
+  });
+}
+}  // namespace
+
 bool allclose(const Array& a, const Array& b, double rtol, double atol) {
   if (!(a.shape() == b.shape())) return false;
+  if (is_complex(a.dtype()) || is_complex(b.dtype())) return complex_allclose(a, b, rtol, atol);
   return all_elements<double>(a.astype(DType::Float64), b.astype(DType::Float64), [&](double x, double y) {
     if (x == y) return true;
     if (std::isnan(x) || std::isnan(y)) return std::isnan(x) && std::isnan(y);

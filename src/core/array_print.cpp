@@ -100,7 +100,8 @@ std::string padded_left(const std::string& text, std::size_t width) {
 template <class T>
 class FloatFormat {
  public:
-  explicit FloatFormat(const std::vector<const char*>& elements) {
+  // `with_sign`: in front of every number.
+  explicit FloatFormat(const std::vector<const char*>& elements, bool with_sign = false) : with_sign_(with_sign) {
     bool any_finite = false, any_other = false, any_minus_infinity = false;
     double largest = 0, smallest = std::numeric_limits<double>::infinity();
     for (auto element : elements) {
@@ -119,17 +120,17 @@ class FloatFormat {
     scientific_ = largest > 0 && (largest >= largest_positional || smallest < 0.0001 || largest / smallest > 1000.);
     if (any_finite) measure(elements);
     if (any_other) {
-      const std::size_t longest = any_minus_infinity ? 4 : 3, right = after_point() + 1;
+      const std::size_t longest = any_minus_infinity || with_sign ? 4 : 3, right = after_point() + 1;
       if (longest > right) whole_ = std::max(whole_, longest - right);
     }
   }
 
   std::string operator()(const char* element) const {
     const auto value = number_at<T>(element);
-    if (!std::isfinite(value)) return padded_left(number_text(double(value)), whole_ + after_point() + 1);
+    if (!std::isfinite(value)) return padded_left(with_sign(number_text(double(value))), whole_ + after_point() + 1);
     if (scientific_) return scientific_text(double(value));
     Parts parts = number_parts(value, false);
-    return padded_left(parts.whole, whole_) + "." + parts.fraction +
+    return padded_left(with_sign(parts.whole), whole_) + "." + parts.fraction +
            std::string(fraction_ - parts.fraction.size(), ' ');
   }
 
@@ -139,7 +140,7 @@ class FloatFormat {
       const auto value = number_at<T>(element);
       if (!std::isfinite(value)) continue;
       const Parts parts = number_parts(value, scientific_);
-      whole_ = std::max(whole_, parts.whole.size());
+      whole_ = std::max(whole_, with_sign(parts.whole).size());
       fraction_ = std::max(fraction_, parts.fraction.size());
       if (scientific_) exponent_ = std::max(exponent_, parts.exponent.size() - 1);
     }
@@ -150,11 +151,13 @@ class FloatFormat {
     auto end = std::to_chars(buffer, buffer + sizeof buffer, value, std::chars_format::scientific, int(fraction_)).ptr;
     const Parts parts = split({buffer, std::size_t(end - buffer)});
     const std::string digits = parts.exponent.substr(1);
-    return padded_left(parts.whole, whole_) + "." + parts.fraction + "e" + parts.exponent[0] +
+    return padded_left(with_sign(parts.whole), whole_) + "." + parts.fraction + "e" + parts.exponent[0] +
            std::string(exponent_ - std::min(exponent_, digits.size()), '0') + digits;
   }
+  std::string with_sign(const std::string& text) const { return with_sign_ && text[0] != '-' ? "+" + text : text; }
   std::size_t after_point() const { return scientific_ ? fraction_ + 2 + exponent_ : fraction_; }
 
+  const bool with_sign_;
   bool scientific_ = false;
   std::size_t whole_ = 0, fraction_ = 0, exponent_ = 0;
 };
@@ -174,9 +177,29 @@ class IntegerFormat {
 
 using ElementFormat = std::function<std::string(const char*)>;
 
+// Columns of real and of imaginary parts. The j follows the number; the spaces behind it follow the j.
+template <class T>
+class ComplexFormat {
+ public:
+  explicit ComplexFormat(const std::vector<const char*>& elements) : real_(elements), imag_(behind(elements), true) {}
+  std::string operator()(const char* element) const {
+    std::string imag = imag_(element + sizeof(T));
+    return real_(element) + imag.insert(imag.find_last_not_of(' ') + 1, "j");
+  }
+
+ private:
+  static std::vector<const char*> behind(std::vector<const char*> elements) {
+    for (auto& element : elements) element += sizeof(T);
+    return elements;
+  }
+  const FloatFormat<T> real_, imag_;
+};
+
 ElementFormat format_for(const Array& array) {
   std::vector<const char*> elements;
   if (array.size() > 0) collect(array, 0, static_cast<const char*>(array.data()), elements);
+  if (array.dtype() == DType::Complex64) return ComplexFormat<float>(elements);
+  if (array.dtype() == DType::Complex128) return ComplexFormat<double>(elements);
   return visit_dtype(array.dtype(), [&]<class T>() -> ElementFormat {
     if constexpr (std::is_same_v<T, bool>) {
       const std::size_t width = array.ndim() == 0 ? 0 : 5;
@@ -274,8 +297,22 @@ std::string narrow_float_text(T value, double bound) {
   return scientific || text.find('.') != text.npos ? text : text + ".0";
 }
 
+std::string scalar_text(const Array& array);
+
+// "(1+2j)", "2j"
+std::string complex_text(const Array& array) {
+  const auto part = [&](int which) {
+    std::string text = scalar_text(array.component(which).copy());
+    return text.ends_with(".0") ? text.substr(0, text.size() - 2) : text;
+  };
+  const std::string real = part(0), imag = part(1);
+  if (real == "0") return imag + "j";
+  return cat("(", real, imag[0] == '-' ? "" : "+", imag, "j)");
+}
+
 // A single number as Python prints it.
 std::string scalar_text(const Array& array) {
+  if (is_complex(array.dtype())) return complex_text(array);
   if (array.dtype() == DType::Float64) return number_text(array.item());
   if (array.dtype() == DType::Float32) return narrow_float_text(*array.data_as<float>(), 1e6);
   if (array.dtype() == DType::Float16) return narrow_float_text(shortest(*array.data_as<Half>()), 1e3);
@@ -295,7 +332,8 @@ std::string Array::repr() const {
   std::vector<std::string> extras;
   if ((size() == 0 && !(shape_ == Dims{0})) || size() > summary_threshold)
     extras.push_back(cat("shape=", tuple_text(shape_)));
-  const bool implied = dtype_ == DType::Float64 || dtype_ == DType::Int64 || dtype_ == DType::Bool;
+  const bool implied =
+      dtype_ == DType::Float64 || dtype_ == DType::Int64 || dtype_ == DType::Bool || dtype_ == DType::Complex128;
   if (!implied || size() == 0) extras.push_back(cat("dtype=", dtype_name(dtype_)));
   if (extras.empty()) return text + ")";
 

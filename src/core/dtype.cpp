@@ -85,10 +85,13 @@ DType parse_dtype(std::string_view name) {
   throw ValueError(message + (message.back() == '?' ? " The dtypes are " : "; the dtypes are ") + join(names, ", "));
 }
 
-bool is_supported(DType dtype) { return !is_complex(dtype); }
+DType component_dtype(DType dtype) {
+  return is_complex(dtype) ? of_size(DTypeKind::Float, itemsize(dtype) / 2) : dtype;
+}
 
-void require_supported(DType dtype) {
-  if (!is_supported(dtype)) throw NotImplementedError(cat("the dtype ", dtype_name(dtype), " is not supported yet"));
+void require_real(DType dtype) {
+  if (is_complex(dtype))
+    throw NotImplementedError(cat("the dtype ", dtype_name(dtype), " is not supported here, where values are real"));
 }
 
 DType promote(DType a, DType b) {
@@ -115,7 +118,7 @@ DType promote(std::span<const DType> dtypes) {
 
 bool can_cast_safely(DType from, DType to) { return promote(from, to) == to; }
 
-std::span<const DType> supported_dtypes() {
+std::span<const DType> real_dtypes() {
   static const std::array<DType, 12> dtypes{DType::Bool,   DType::Int8,    DType::Int16,   DType::Int32,
                                             DType::Int64,  DType::UInt8,   DType::UInt16,  DType::UInt32,
                                             DType::UInt64, DType::Float16, DType::Float32, DType::Float64};

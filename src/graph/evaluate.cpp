@@ -10,9 +10,77 @@
 
 namespace bitale {
 
+namespace {
+
+// Complex numbers whose parts are these: views of the elements that `real` views, where it is a view of parts.
+Array complex_of(const Array& real, const Array& imag, bool is_view) {
+  if (is_view) return real.as_complex();
+  const Array out = Array::empty(promote(real.dtype(), DType::Complex64), real.shape());
+  out.component(0).assign(real);
+  out.component(1).assign(imag);
+  return out;
+}
+
+void perform_by_parts(const Apply& node, std::span<const Array> in, std::span<Array> out) {
+  Variables inputs(node.inputs().begin(), node.inputs().end());
+  for (auto& input : inputs)
+    if (is_complex(input)) input = Variable(tensor_type(component_dtype(input.dtype()), input.static_shape()));
+  const RuleScope no_provenance("complex");
+  const Apply real = node.op().component_op()->make_node(inputs);
+  std::vector<Array> parts[2];
+  for (int part = 0; part < 2; ++part) {
+    std::vector<Array> given(in.begin(), in.end());
+    for (auto& value : given)
+      if (is_complex(value.dtype())) value = value.component(part);
+    parts[part].assign(out.size(), Array());
+    real.op().perform(real, given, parts[part]);
+  }
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    const Array &first = parts[0][k], &second = parts[1][k];
+    bool is_view = false;
+    for (int i : node.op().view_of(node, int(k))) is_view |= first.shares_memory_with(in[std::size_t(i)]);
+    out[k] = is_complex(node.output(int(k))) ? complex_of(first, second, is_view) : first;
+  }
+}
+
+void perform_formula(const Apply& node, std::span<const Array> in, std::span<Array> out) {
+  const RuleScope no_provenance("complex");
+  std::vector<ComplexParts> parts;
+  Variables leaves;
+  std::vector<Array> values;
+  for (std::size_t i = 0; i < in.size(); ++i) {
+    const Variable& input = node.input(int(i));
+    const auto add = [&](int part) {
+      values.push_back(in[i].component(part));
+      leaves.emplace_back(tensor_type(values.back().dtype(), input.static_shape()));
+      return leaves.back();
+    };
+    const Variable real = add(0);
+    parts.push_back({real, is_complex(input) ? add(1) : Variable()});
+  }
+  const PartsOfOutputs found = node.op().complex_parts(node, parts);
+  if (!found) throw InternalError(cat(node.op().label(), ": it has no formula of parts"));
+  for (std::size_t k = 0; k < out.size(); ++k) {
+    const auto& [real, imag] = (*found)[k];
+    out[k] = imag ? complex_of(evaluate(real, leaves, values), evaluate(imag, leaves, values), false)
+                  : evaluate(real, leaves, values);
+  }
+}
+
+}  // namespace
+
+void perform_node(const Apply& node, std::span<const Array> in, std::span<Array> out) {
+  if (node.op().complex_form() == ComplexForm::by_parts && touches_complex(node))
+    perform_by_parts(node, in, out);
+  else if (node.op().complex_form() == ComplexForm::formula && touches_complex(node))
+    perform_formula(node, in, out);
+  else
+    node.op().perform(node, in, out);
+}
+
 void evaluate_node(const Apply& node, std::span<const Array> in, std::span<Array> out) {
   try {
-    node.op().perform(node, in, out);
+    perform_node(node, in, out);
   } catch (Error& error) {
     add_node_context(error, node, in);
     throw;

@@ -16,6 +16,9 @@ std::vector<Array> evaluate(std::span<const Variable> outputs, std::span<const V
                             std::span<const Array> values = {});
 Array evaluate(const Variable& output, std::span<const Variable> inputs = {}, std::span<const Array> values = {});
 
+// Runs the op's `perform`; of a node on complex values whose op does the same with both parts, twice, on parts.
+void perform_node(const Apply& node, std::span<const Array> in, std::span<Array> out);
+
 // Runs one node and checks that the outputs have the dtypes and ranks of its types (InternalError).
 // Errors carry the node's context.
 void evaluate_node(const Apply& node, std::span<const Array> in, std::span<Array> out);

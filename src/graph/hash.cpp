@@ -29,7 +29,7 @@ std::size_t hash_elements(std::size_t seed, const T* data, std::size_t n) {
 std::size_t hash_array(const Array& value) {
   std::size_t seed = hash_mix(0, std::size_t(value.dtype()));
   for (std::int64_t length : value.shape()) seed = hash_mix(seed, std::size_t(length));
-  Array flat = value.contiguous();
+  Array flat = (is_complex(value.dtype()) ? value.as_pairs() : value).contiguous();
   return visit_dtype(flat.dtype(), [&]<class T>() {
     return hash_elements(seed, static_cast<const T*>(flat.data()), std::size_t(flat.size()));
   });

@@ -42,6 +42,8 @@ std::string number(T value) {
 
 // "from -1.0 to 2.5, 1 nan"; an array of one number says it below.
 std::string range_text(const Array& value) {
+  if (is_complex(value.dtype()))
+    return cat("real parts ", range_text(value.component(0)), ", imaginary parts ", range_text(value.component(1)));
   return visit_dtype(value.dtype(), [&]<class T>() -> std::string {
     T least{}, largest{};
     std::int64_t nans = 0, numbers = 0;

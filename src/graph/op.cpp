@@ -87,6 +87,8 @@ Range Op::range(const Apply& node, int output, InputRanges& inputs) const {
   return viewed.size() == 1 ? inputs.of(viewed[0]) : Range();
 }
 
+PartsOfOutputs Op::complex_parts(const Apply&, std::span<const ComplexParts>) const { return {}; }
+
 bool Op::may_fold(const Apply&) const { return true; }
 
 Variable Op::operator()(std::span<const Variable> inputs) const {

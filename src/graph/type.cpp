@@ -57,9 +57,10 @@ Array TensorType::filter(const Array& value, bool strict, Downcast downcast) con
 }
 
 bool TensorType::values_eq_approx(const Array& a, const Array& b) const {
-  if (!is_float(a.dtype()) || !is_float(b.dtype())) return identical(a, b);
+  if (is_discrete(a.dtype()) || is_discrete(b.dtype())) return identical(a, b);
   if (a.dtype() == DType::Float16 || b.dtype() == DType::Float16) return allclose(a, b, 1e-2, 1e-3);
-  const bool narrow = a.dtype() == DType::Float32 || b.dtype() == DType::Float32;
+  const auto is_narrow = [](const Array& x) { return component_dtype(x.dtype()) == DType::Float32; };
+  const bool narrow = is_narrow(a) || is_narrow(b);
   return narrow ? allclose(a, b, 1e-4, 1e-5) : allclose(a, b, 1e-5, 1e-8);
 }
 
@@ -137,7 +138,6 @@ const Type& common_type(DType dtype, std::size_t rank) {
 }  // namespace
 
 Type tensor_type(DType dtype, const Dims& shape) {
-  require_supported(dtype);
   for (std::int64_t length : shape)
     if (length < 0 && length != unknown_length)
       throw ValueError(cat("tensor type: a static length must be at least 0 (or unknown), got ", length, " in ",

@@ -108,10 +108,46 @@ Variable undefined_gradient(std::string why) { return Variable(make_ref<const Nu
 
 // ---- Apply ---------------------------------------------------------------------------------------------------------
 
+namespace {
+
+// The one place through which every node comes: an op that was not written with complex numbers in mind gets none.
+void require_complex_form(const Op& op, const Variables& inputs, const std::vector<Type>& output_types) {
+  const auto complex_dtype = [](const Type& type) -> std::optional<DType> {
+    const TensorType* tensor = as_tensor(type);
+    return tensor && is_complex(tensor->dtype) ? std::optional(tensor->dtype) : std::nullopt;
+  };
+  std::optional<DType> found;
+  for (auto& input : inputs)
+    if (!found) found = complex_dtype(input.type());
+  for (auto& type : output_types)
+    if (!found) found = complex_dtype(type);
+  if (found && op.complex_form() == ComplexForm::none)
+    throw NotImplementedError(cat(op.label(), " is not implemented for complex numbers (", dtype_name(*found),
+                                  "); `real`, `imag`, `abs` and `angle` give real tensors"));
+}
+
+}  // namespace
+
+bool is_complex(const Variable& variable) {
+  const TensorType* tensor = as_tensor(variable.type());
+  return tensor && is_complex(tensor->dtype);
+}
+
+bool touches_complex(const Apply& node) {
+  for (auto& input : node.inputs())
+    if (is_complex(input)) return true;
+  for (std::uint32_t k = 0; k < node.node()->output_count; ++k) {
+    const TensorType* tensor = as_tensor(node.node()->outputs[k].type);
+    if (tensor && is_complex(tensor->dtype)) return true;
+  }
+  return false;
+}
+
 Apply::Apply(OpRef op, Variables inputs, const std::vector<Type>& output_types) {
   if (!op) throw ValueError("Apply: an op is needed, got none");
   for (std::size_t i = 0; i < inputs.size(); ++i)
     if (!inputs[i]) throw ValueError(cat(op->label(), ": input ", i, " is no variable"));
+  require_complex_form(*op, inputs, output_types);
   auto node = std::make_unique<ApplyNode>();
   node->output_count = std::uint32_t(output_types.size());
   node->outputs = &node->only_output;

@@ -43,8 +43,8 @@ std::optional<DirectCode> DirectCode::of(const lowering::Lowered& lowered, const
     const auto slot = std::size_t(buffer.slot);
     const auto place = [&](const Variable& variable) {
       ++found;
-      Place it{b, std::size_t(offsets[b]), std::int64_t(itemsize(buffer.dtype)), variable.storage().ndim(),
-               buffer.dtype};
+      const TensorType& type = variable.storage();
+      Place it{b, std::size_t(offsets[b]), std::int64_t(itemsize(type.dtype)), type.ndim(), type.dtype};
       for (int axis = 0; axis < it.ndim; ++axis) {
         Length& length = out.lengths_[it.lengths + std::size_t(axis)];
         length = length_of(buffer.shape[std::size_t(axis)]);

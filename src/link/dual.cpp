@@ -14,8 +14,8 @@ namespace {
 double magnitude(std::span<const Array> values) {
   double largest = 0;
   for (auto& value : values) {
-    if (!is_float(value.dtype())) continue;
-    const Array wide = value.astype(DType::Float64).contiguous();
+    if (is_discrete(value.dtype())) continue;
+    const Array wide = (is_complex(value.dtype()) ? value.as_pairs() : value).astype(DType::Float64).contiguous();
     for (std::int64_t i = 0; i < wide.size(); ++i)
       if (const double each = std::abs(wide.data_as<double>()[i]); std::isfinite(each))
         largest = std::max(largest, each);
@@ -24,8 +24,9 @@ double magnitude(std::span<const Array> values) {
 }
 
 bool agree_by_default(const NodeStep& step, const Array& first, const Array& second) {
-  if (!is_float(first.dtype())) return identical(first.contiguous(), second.contiguous());
-  const double tolerance = first.dtype() == DType::Float16 ? 1e-2 : first.dtype() == DType::Float32 ? 1e-4 : 1e-9;
+  if (is_discrete(first.dtype())) return identical(first.contiguous(), second.contiguous());
+  const DType dtype = component_dtype(first.dtype());
+  const double tolerance = dtype == DType::Float16 ? 1e-2 : dtype == DType::Float32 ? 1e-4 : 1e-9;
   return allclose(second, first, tolerance, tolerance * magnitude(step.inputs));
 }
 

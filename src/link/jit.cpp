@@ -61,13 +61,15 @@ class JitThunk final : public Thunk {
     times.code = codegen::name_of(code_->origin());
     offsets_ = program::length_offsets(lowered_.program);
     for (std::size_t b = 0; b < buffers().size(); ++b)
-      if (buffers()[b].role == Role::input)
-        inputs_.push_back({b, std::size_t(buffers()[b].slot), std::size_t(offsets_[b]),
-                           graph->inputs()[std::size_t(buffers()[b].slot)].storage().ndim(),
-                           std::int64_t(itemsize(buffers()[b].dtype)), buffers()[b].dtype});
+      if (buffers()[b].role == Role::input) {
+        const TensorType& type = graph->inputs()[std::size_t(buffers()[b].slot)].storage();
+        inputs_.push_back({b, std::size_t(buffers()[b].slot), std::size_t(offsets_[b]), type.ndim(),
+                           std::int64_t(itemsize(type.dtype)), type.dtype});
+      }
+    for (auto& output : graph->outputs()) output_dtypes_.push_back(output.storage().dtype);
     layouts_.resize(inputs_.size());
     const auto in_passing = read_in_passing(lowered_.program);
-    for (auto& input : inputs_) input.in_passing = in_passing[input.buffer];
+    for (auto& input : inputs_) input.in_passing = in_passing[input.buffer] && !is_complex(input.dtype);
     for (std::size_t b = 0; b < buffers().size(); ++b)
       if (buffers()[b].role == Role::output) results_.push_back(b);
     writes_last_ = link::writes_last(lowered_.program);
@@ -159,6 +161,7 @@ class JitThunk final : public Thunk {
         continue;
       }
       std::copy(view.shape, view.shape + input.ndim, lengths);
+      if (is_complex(input.dtype)) lengths[input.ndim] = 2;
       const bool as_is = is_contiguous(view, input.ndim, input.itemsize);
       if (!as_is) copies.push_back(borrow(view, input.dtype, input.ndim).copy());
       workspace.data[input.buffer] = as_is ? view.data : copies.back().mutable_data();
@@ -317,8 +320,9 @@ class JitThunk final : public Thunk {
       void*& data = workspace.data[std::size_t(id)];
       if (buffer.role == Role::output) {
         const auto at = std::size_t(thunk.offsets_[std::size_t(id)]);
-        data = results.place(buffer.slot, buffer.dtype,
-                             std::span(workspace.lengths).subspan(at, std::size_t(buffer.ndim())));
+        const DType dtype = thunk.output_dtypes_[std::size_t(buffer.slot)];
+        const std::size_t rank = std::size_t(buffer.ndim()) - is_complex(dtype);
+        data = results.place(buffer.slot, dtype, std::span(workspace.lengths).subspan(at, rank));
         return;
       }
       Array& block = workspace.blocks[std::size_t(buffer.slot)];
@@ -360,8 +364,9 @@ class JitThunk final : public Thunk {
         const std::int64_t b = steps.outputs[k];
         Array value = is_view ? out[k].copy() : out[k].contiguous();
         value = node.output(int(k)).type()->filter(value, true, Downcast::Never);
-        for (int axis = 0; axis < value.ndim(); ++axis)
-          workspace.lengths[std::size_t(thunk.offsets_[std::size_t(b)] + axis)] = value.shape(axis);
+        std::int64_t* lengths = workspace.lengths.data() + thunk.offsets_[std::size_t(b)];
+        for (int axis = 0; axis < value.ndim(); ++axis) lengths[axis] = value.shape(axis);
+        if (is_complex(value.dtype())) lengths[value.ndim()] = 2;
         const Buffer& buffer = thunk.buffers()[std::size_t(b)];
         void*& data = workspace.data[std::size_t(b)];
         if (buffer.role == Role::output) {
@@ -461,6 +466,7 @@ class JitThunk final : public Thunk {
   mutable Pool<Workspace> pool_{[this] { return make_workspace(); }};
   std::vector<InputBuffer> inputs_;
   std::vector<std::size_t> results_;  // their buffers
+  std::vector<DType> output_dtypes_;
   std::int64_t short_call_length_ = -1, stream_from_ = runtime::stream_from();
   bool writes_last_ = false;
   std::vector<program::HostCall> host_steps_;

@@ -84,7 +84,7 @@ Expr Plan::read(const Variable& variable, Index at) {
   Value& value = value_of(variable);
   if (value.scalar) return value.scalar;
   if (value.buffer >= 0 && !(value.rule && variable.storage().ndim() == 0))
-    return pool().load(value.buffer, variable.storage().dtype, at);
+    return pool().load(value.buffer, component_dtype(variable.storage().dtype), at);
   MemoKey key{variable.node(), {}};
   for (auto& index : at) key.at.push_back(index.id());
   if (auto found = memo_.find(key); found != memo_.end()) return found->second;
@@ -171,7 +171,8 @@ std::int64_t Plan::in_memory(const Variable& variable) {
   if (value.buffer >= 0) return value.buffer;
   if (variable.is_constant()) {
     value.buffer = add_buffer(variable, program::Role::constant);
-    program.buffers.back().value = variable.constant()->contiguous();
+    const Array& array = *variable.constant();
+    program.buffers.back().value = (is_complex(variable) ? array.as_pairs() : array).contiguous();
     return value.buffer;
   }
   const auto buffer = result_buffer(variable);

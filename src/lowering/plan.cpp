@@ -16,6 +16,15 @@ std::size_t Plan::MemoHash::operator()(const MemoKey& key) const {
   return hash;
 }
 
+namespace {
+
+// A complex tensor is, to a Program, its pairs: another axis, of length 2, behind all others.
+void add_pair_axis(ExprPool& pool, const Variable& variable, std::vector<Expr>& shape) {
+  if (is_complex(variable)) shape.push_back(pool.integer(2));
+}
+
+}  // namespace
+
 Plan::Plan(const FunctionGraph& graph, InputLayouts layouts) : graph_(graph), layouts_(std::move(layouts)) {}
 
 void Plan::define_all() {
@@ -36,6 +45,7 @@ void Plan::define_input(const Variable& variable, int slot) {
     const std::int64_t length = variable.storage().shape[std::size_t(axis)];
     value.shape.push_back(length == unknown_length ? pool().dim(buffer, axis) : pool().integer(length));
   }
+  add_pair_axis(pool(), variable, value.shape);
   value.buffer = add_buffer(variable, program::Role::input);
   program.buffers.back().slot = slot;
   if (!layouts_.empty() && layouts_[std::size_t(slot)]) {
@@ -85,7 +95,8 @@ Expr constant_expr(ExprPool& pool, const Array& array) {
 }  // namespace
 
 void Plan::define_constant(const Variable& variable, Value& value) {
-  const Array array = variable.constant()->contiguous();
+  const Array& given = *variable.constant();
+  const Array array = (is_complex(variable) ? given.as_pairs() : given).contiguous();
   for (auto length : array.shape()) value.shape.push_back(pool().integer(length));
   if (!array.object() && is_uniform(array)) {  // an address is no part of the code
     value.scalar = constant_expr(pool(), array);
@@ -110,7 +121,7 @@ std::int64_t Plan::add_buffer(const Variable& variable, program::Role role) {
   const auto id = std::int64_t(program.buffers.size());
   buffer.name = variable.name().empty() ? cat(role == program::Role::input ? "in" : "b", id) : variable.name();
   if (!buffer_names_.insert(buffer.name).second) buffer_names_.insert(buffer.name += cat("_", id));
-  buffer.dtype = variable.storage().dtype;
+  buffer.dtype = component_dtype(variable.storage().dtype);
   buffer.role = role;
   if (const Value* value = values_.find(variable.node())) buffer.shape = value->shape;
   program.buffers.push_back(std::move(buffer));
@@ -137,7 +148,8 @@ std::optional<int> Plan::take_output_slot(const Variable& variable) {
 Variables Plan::shape_variables(const Variable& variable) {
   static const Type length_type = tensor_type(DType::Int64, 0);
   Variables out;
-  for (auto& length : value_of(variable).shape) {
+  const std::span<const Expr> lengths = value_of(variable).shape;
+  for (auto& length : lengths.first(std::size_t(variable.storage().ndim()))) {
     Variable& known = length_variables_[length.id()];
     if (!known) {
       known = length.is_constant() ? constant(Array(length.payload())) : Variable(length_type);
@@ -190,6 +202,7 @@ bool Plan::infer_shapes(const Apply& node) {
       }
       lengths.push_back(canonical(scalar_of(inferred[k][axis])));
     }
+    add_pair_axis(pool(), output, lengths);
     values_[output.node()].shape = std::move(lengths);
   }
   return true;
@@ -250,7 +263,8 @@ bool Plan::known_at_entry(Expr root) const {
 void Plan::define(const Apply& node) {
   NodeScope scope(*this, node.node());
   const bool shapes_known = infer_shapes(node);
-  if (!shapes_known || !node.op().emit(*this, node)) define_host_call(node);
+  const bool by_host = node.op().complex_form() != ComplexForm::memory && touches_complex(node);
+  if (by_host || !shapes_known || !node.op().emit(*this, node)) define_host_call(node);
   definition_order_.push_back(node.node());
 }
 
@@ -403,6 +417,7 @@ void Plan::define_host_call(const Apply& node) {
       const std::int64_t length = output.storage().shape[std::size_t(axis)];
       value.shape.push_back(length == unknown_length ? pool().dim(buffer, axis) : pool().integer(length));
     }
+    add_pair_axis(pool(), output, value.shape);
     program.buffers[std::size_t(buffer)].shape = value.shape;
     value.buffer = buffer;
     value.host_allocates = true;

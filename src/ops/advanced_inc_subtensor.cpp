@@ -93,7 +93,8 @@ Apply AdvancedIncSubtensor::make_node(std::span<const Variable> inputs) const {
     throw TypeError(cat(label(), ": expected a tensor and a value, got ", inputs.size(), " inputs"));
   // Sums of float16 are computed, and given, in float32.
   inputs[0].tensor();
-  const Variable x = set ? inputs[0] : cast(inputs[0], computing_dtype(inputs[0].dtype())), y = inputs[1];
+  const Variable x = set ? inputs[0] : cast(inputs[0], computing_dtype(inputs[0].dtype()));
+  const Variable y = is_complex(x) ? cast(inputs[1], x.dtype()) : inputs[1];
   Variables own{x, y};
   for (auto& index : checked_index_tensors(axes, x, inputs.subspan(2), label())) own.push_back(index);
   const AdvancedIndex layout(axes, x.ndim(), own[2].ndim());

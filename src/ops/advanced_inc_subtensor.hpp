@@ -26,6 +26,7 @@ class AdvancedIncSubtensor final : public OpOf<AdvancedIncSubtensor>,
                                                 attribute("inplace", &AdvancedIncSubtensor::inplace));
 
   std::string_view name() const override { return "AdvancedIncSubtensor"; }
+  ComplexForm complex_form() const override { return ComplexForm::by_parts; }
   std::string label() const override {
     return std::string(set ? "AdvancedSetSubtensor" : "AdvancedIncSubtensor") + (inplace ? "{inplace}" : "");
   }

@@ -15,6 +15,7 @@ class AdvancedSubtensor final : public OpOf<AdvancedSubtensor>, public EmitsTens
   static constexpr auto fields = attribute_list(attribute("axes", &AdvancedSubtensor::axes));
 
   std::string_view name() const override { return "AdvancedSubtensor"; }
+  ComplexForm complex_form() const override { return ComplexForm::by_parts; }
   std::string label() const override;
   std::string pprint_text(std::span<const std::string> inputs) const override;
   Apply make_node(std::span<const Variable> inputs) const override;

@@ -10,6 +10,7 @@ namespace bitale {
 class Alloc final : public Op, public EmitsTensors {
  public:
   std::string_view name() const override { return "Alloc"; }
+  ComplexForm complex_form() const override { return ComplexForm::by_parts; }
   Apply make_node(std::span<const Variable> inputs) const override;
   Range range(const Apply& node, int output, InputRanges& inputs) const override;
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;

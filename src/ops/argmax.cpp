@@ -200,7 +200,7 @@ std::vector<Sample> argmax_samples() {
     for (bool smallest : {false, true})
       out.push_back({OpRef(new Argmax(axis, smallest))->make_node(x), {value}, 1e-6, false});
   };
-  for (DType dtype : supported_dtypes()) add(dtype, {any, 4}, sample_values(dtype, {3, 4}), 1);
+  for (DType dtype : real_dtypes()) add(dtype, {any, 4}, sample_values(dtype, {3, 4}), 1);
   add(DType::Float64, {any, any}, sample_values(DType::Float64, {3, 4}), std::nullopt);
   add(DType::Float64, {any, any}, sample_values(DType::Float64, {3, 4}), 0);
   add(DType::Float64, {any, any}, sample_values(DType::Float64, {3, 0}), 0);

@@ -18,6 +18,7 @@ class CheckAndRaise final : public OpOf<CheckAndRaise>, public OwnError, public 
       attribute_list(attribute("exc_type", &CheckAndRaise::exc_type), attribute("msg", &CheckAndRaise::msg));
 
   std::string_view name() const override { return "CheckAndRaise"; }
+  ComplexForm complex_form() const override { return ComplexForm::by_parts; }
   std::string label() const override;
   bool is_assert() const { return exc_type == "AssertionError"; }
   [[noreturn]] void raise() const override;

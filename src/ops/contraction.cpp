@@ -67,8 +67,18 @@ static void require_rank(const Operand& x, int least, const char* who) {
                          x.variable.str(), " with ", x.ndim()));
 }
 
+namespace {
+// NumPy takes the conjugate of the first operand, which its other products don't.
+void require_real_vectors(const Operand& x, const Operand& y, std::string_view who) {
+  if (is_complex(x.dtype()) || is_complex(y.dtype()))
+    throw NotImplementedError(
+        cat(who, ": not implemented for complex numbers; write matmul, with conj(x) as numpy.", who));
+}
+}  // namespace
+
 Variable vecdot(const Operand& x, const Operand& y) {
   const LocationScope here(x.where);
+  require_real_vectors(x, y, "vecdot");
   require_rank(x, 1, "vecdot");
   require_rank(y, 1, "vecdot");
   if (x.ndim() == 1 && y.ndim() == 1) return dot(x, y);
@@ -82,6 +92,7 @@ Variable matvec(const Operand& x, const Operand& y) {
 }
 Variable vecmat(const Operand& x, const Operand& y) {
   const LocationScope here(x.where);
+  require_real_vectors(x, y, "vecmat");
   require_rank(x, 1, "vecmat");
   require_rank(y, 2, "vecmat");
   return squeeze(matmul(expand_dims(x, -2), y), std::vector<int>{-2});

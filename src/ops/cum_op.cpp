@@ -203,7 +203,7 @@ std::vector<Sample> cum_op_samples() {
     out.push_back({make_ref<CumOp>(axis, mode)->make_node(x), {value}});
   };
   for (const char* mode : {"add", "mul"}) {
-    for (DType dtype : supported_dtypes()) add(mode, dtype, {any, 4}, sample_values(dtype, {3, 4}), 1);
+    for (DType dtype : real_dtypes()) add(mode, dtype, {any, 4}, sample_values(dtype, {3, 4}), 1);
     add(mode, DType::Float64, {any, any}, sample_values(DType::Float64, {3, 4}), 0);
     add(mode, DType::Float64, {any, any, any}, sample_values(DType::Float64, {2, 3, 4}), 1);
     add(mode, DType::Float64, {any, 3, 1}, sample_values(DType::Float64, {2, 3, 1}), 1);

@@ -23,6 +23,7 @@ class DimShuffle final : public OpOf<DimShuffle>, public StatesStructure, public
   bool is_identity() const { return keeps_order() && inserted().empty() && dropped().empty(); }
 
   std::string_view name() const override { return "DimShuffle"; }
+  ComplexForm complex_form() const override { return ComplexForm::by_parts; }
   std::string label() const override;
   std::string pprint_text(std::span<const std::string> inputs) const override;
   Apply make_node(std::span<const Variable> inputs) const override;

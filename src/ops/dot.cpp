@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "bitale/ops/ops.hpp"
+#include "ops/complex.hpp"
 #include "ops/dimshuffle.hpp"
 #include "ops/dot_arrays.hpp"
 #include "ops/elemwise.hpp"
@@ -139,6 +140,24 @@ Structure structure_of_product(const Apply& node, InputStructures& inputs) {
 
 }  // namespace
 
+namespace {
+
+// Four real products.
+PartsOfOutputs product_parts(const Op& op, std::span<const ComplexParts> in) {
+  const auto& [x, y] = std::tie(in[0], in[1]);
+  return {{{op({x.real, y.real}) - op({imaginary(x), imaginary(y)}),
+            op({x.real, imaginary(y)}) + op({imaginary(x), y.real})}}};
+}
+
+}  // namespace
+
+PartsOfOutputs Dot::complex_parts(const Apply&, std::span<const ComplexParts> inputs) const {
+  return product_parts(*this, inputs);
+}
+PartsOfOutputs BatchedDot::complex_parts(const Apply&, std::span<const ComplexParts> inputs) const {
+  return product_parts(*this, inputs);
+}
+
 Structure Dot::structure(const Apply& node, int, InputStructures& inputs) const {
   return structure_of_product(node, inputs);
 }
@@ -229,6 +248,7 @@ void Dot::emit_tensors(TensorLowering& to, const Apply& node) const {
 Variables Dot::pullback(const Apply& node, std::span<const Variable> cotangents) const {
   const Variable& g = cotangents[0];
   if (g.is_disconnected()) return no_gradients(node);
+  if (touches_complex(node)) return pullback_through_parts(node, cotangents);
   const Variable &x = node.input(0), &y = node.input(1);
   const bool x_vector = x.ndim() == 1, y_vector = y.ndim() == 1;
   Variable gx, gy;
@@ -405,6 +425,7 @@ void BatchedDot::emit_tensors(TensorLowering& to, const Apply& node) const {
 Variables BatchedDot::pullback(const Apply& node, std::span<const Variable> cotangents) const {
   const Variable& g = cotangents[0];
   if (g.is_disconnected()) return no_gradients(node);
+  if (touches_complex(node)) return pullback_through_parts(node, cotangents);
   const Variable &x = node.input(0), &y = node.input(1);
   // What was used for every batch gathers from every batch.
   auto fitted = [](const Variable& input, Variable gradient) {

@@ -12,6 +12,8 @@ namespace bitale {
 class Dot final : public Op, public StatesStructure, public EmitsTensors {
  public:
   std::string_view name() const override { return "Dot"; }
+  ComplexForm complex_form() const override { return ComplexForm::formula; }
+  PartsOfOutputs complex_parts(const Apply& node, std::span<const ComplexParts> inputs) const override;
   Apply make_node(std::span<const Variable> inputs) const override;
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
@@ -30,6 +32,8 @@ class Dot final : public Op, public StatesStructure, public EmitsTensors {
 class BatchedDot final : public Op, public StatesStructure, public EmitsTensors {
  public:
   std::string_view name() const override { return "BatchedDot"; }
+  ComplexForm complex_form() const override { return ComplexForm::formula; }
+  PartsOfOutputs complex_parts(const Apply& node, std::span<const ComplexParts> inputs) const override;
   Apply make_node(std::span<const Variable> inputs) const override;
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;

@@ -12,6 +12,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/array_loops.hpp"
+#include "ops/complex.hpp"
 #include "ops/interval.hpp"
 #include "ops/lowering.hpp"
 
@@ -151,10 +152,25 @@ bool is_place_for(const Array& x, DType dtype, const Dims& shape) {
 
 // ---- the types of a node ----------------------------------------
 
+// TypeError unless the record takes such an operand when it computes in that dtype.
+void require_complex(const ScalarOp& scalar, std::size_t input, DType dtype, DType compute) {
+  const bool is_condition = scalar.has_condition && input == 0;
+  if (is_complex(dtype) && !is_complex(compute) && !is_condition && !scalar.gives_shape(int(input)))
+    throw TypeError(cat("complex numbers (", dtype_name(dtype), ") are no ", dtype_name(compute),
+                        ": take `real`, `imag`, `abs` or `angle` of them"));
+  if (!scalar.complex || (is_condition && is_complex(dtype)))
+    throw TypeError(cat("not defined for complex numbers", is_condition ? " as conditions" : "", ", got ",
+                        dtype_name(is_complex(dtype) ? dtype : compute)));
+}
+
 ScalarTypes types_of(const ScalarOp& scalar, std::span<const Variable> inputs) {
   SmallVector<DType, 4> dtypes;
   for (auto& input : inputs) dtypes.push_back(input.dtype());
   ScalarTypes types = scalar.dtypes(std::span<const DType>(dtypes.data(), dtypes.size()));
+  for (std::size_t i = 0; i < dtypes.size(); ++i)
+    if (is_complex(dtypes[i]) || is_complex(types.compute)) require_complex(scalar, i, dtypes[i], types.compute);
+  if (is_complex(types.compute) && scalar.complex->result != ComplexDuties::Result::complex)
+    types.out = scalar.complex->result == ComplexDuties::Result::real ? component_dtype(types.compute) : DType::Bool;
   // float16 is computed in float32; only converting to it is not.
   const auto half = std::size_t(DType::Float16);
   if (types.compute == DType::Float16 && !scalar.loops.run[half]) types.compute = DType::Float32;
@@ -172,7 +188,6 @@ void check_inputs(const ScalarOp& scalar, std::span<const Variable> inputs) {
   if (int(inputs.size()) != scalar.arity)
     throw TypeError(cat(scalar.name, ": expected ", scalar.arity, " operands, got ", inputs.size()));
   for (auto& input : inputs) {
-    require_supported(input.dtype());
     if (input.ndim() == inputs[0].ndim()) continue;
     TypeError error(
         cat(scalar.name, ": expected operands of equal rank, got ", inputs[0].ndim(), " and ", input.ndim()));
@@ -187,6 +202,12 @@ ChainPoint chain_point(const Apply& node, const Variable& g) {
   ChainPoint at{.g = g, .out = node.output()};
   Variable* const names[] = {&at.x, &at.y, &at.z};
   for (std::size_t i = 0; i < node.inputs().size(); ++i) *names[i] = node.inputs()[i];
+  if (!touches_complex(node)) return at;
+  // A logarithm of a real operand is one of a complex number, too.
+  const ScalarOp& scalar = *node.op().elementwise();
+  const DType compute = scalar_types(node).compute;
+  for (std::size_t i = scalar.has_condition; i < node.inputs().size() && is_complex(compute); ++i)
+    *names[i] = cast(*names[i], compute);
   return at;
 }
 
@@ -273,12 +294,14 @@ void Elemwise::perform(const Apply& node, std::span<const Array> in, std::span<A
   const Dims shape = run_time_shape(node, scalar.name, in);
   const ScalarTypes types = types_of(scalar, node.inputs());
   const auto slot = std::size_t(types.compute);
-  const ScalarLoop loop = scalar.loops.run[slot];
+  const bool in_complex = is_complex(types.compute);
+  const ScalarLoop loop =
+      in_complex ? scalar.complex->loops[types.compute == DType::Complex128] : scalar.loops.run[slot];
   if (!loop) throw NotImplementedError(cat(scalar.name, " is not implemented for ", dtype_name(types.compute)));
   std::vector<Array> converted;
   for (std::size_t i = 0; i < in.size(); ++i)
-    converted.push_back(in[i].astype(scalar.input_dtype(int(i), types.compute)));
-  const DType written = scalar.loops.out[slot];
+    converted.push_back((in_complex ? in[i] : in[i].component(0)).astype(scalar.input_dtype(int(i), types.compute)));
+  const DType written = in_complex ? types.out : scalar.loops.out[slot];
   const bool over = inplace >= 0 && written == types.out && is_place_for(in[std::size_t(inplace)], written, shape);
   const Array result = over ? in[std::size_t(inplace)] : Array::empty(written, shape);
   run_loops(loop, converted, result);
@@ -365,15 +388,42 @@ static Variable gradient_of(const Variable& partial, const Variable& input) {
   return partial.is_null() ? partial : cast(sum_to(partial, input), input.dtype());
 }
 
+// The same of a complex partial derivative f' in conj(g) f': the gradient is g conj(f').
+static Variable complex_gradient_of(const Variable& partial, const Variable& input) {
+  if (partial.is_null()) return partial;
+  const Variable total = sum_to(conj(partial), input);
+  return cast(is_complex(input) ? total : real(total), input.dtype());
+}
+
+PartsOfOutputs Elemwise::complex_parts(const Apply& node, std::span<const ComplexParts> inputs) const {
+  if (!scalar.complex || !scalar.complex->parts) return {};
+  const ScalarTypes types = types_of(scalar, node.inputs());
+  const DType component = component_dtype(types.compute);
+  std::vector<ComplexParts> given(inputs.begin(), inputs.end());
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    if (scalar.has_condition && i == 0) continue;
+    given[i].real = cast(given[i].real, component);
+    if (given[i].imag) given[i].imag = cast(given[i].imag, component);
+  }
+  ComplexParts out = scalar.complex->parts(given);
+  if (!is_complex(types.out)) return {{{cast(out.real, types.out), {}}}};
+  if (!out.imag) out.imag = zeros_like(out.real);
+  return {{out}};
+}
+
 Variables Elemwise::pullback(const Apply& node, std::span<const Variable> cotangents) const {
   Variables out(node.inputs().size(), disconnected());
   if (cotangents[0].is_disconnected()) return out;
-  const ChainPoint at = chain_point(node, cotangents[0]);
+  const bool complex = touches_complex(node);
+  if (complex && !scalar.complex->holomorphic) return pullback_through_parts(node, cotangents);
+  const ChainPoint at = chain_point(node, complex ? conj(cotangents[0]) : cotangents[0]);
   for (std::size_t i = 0; i < out.size(); ++i) {
     const Variable& input = node.inputs()[i];
     if (!is_connected(scalar, node, i)) continue;
     if (is_zero(scalar, node, i))
       out[i] = zeros_for(input);
+    else if (complex)
+      out[i] = complex_gradient_of(scalar.partials[i](at), input);
     else
       out[i] = gradient_of(scalar.partials[i](at), input);
   }
@@ -382,6 +432,11 @@ Variables Elemwise::pullback(const Apply& node, std::span<const Variable> cotang
 
 Variables Elemwise::pushforward(const Apply& node, std::span<const Variable> tangents) const {
   const Variable output = node.output();
+  if (touches_complex(node) && !scalar.complex->holomorphic) {
+    for (auto& tangent : tangents)
+      if (!tangent.is_disconnected()) return pushforward_through_parts(node, tangents);
+    return {disconnected()};
+  }
   Variable total;
   bool connected = false;
   for (std::size_t i = 0; i < tangents.size(); ++i) {

@@ -30,6 +30,8 @@ class Elemwise final : public Op, public InplaceForms, public StatesStructure, p
   std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override;
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override;
   Range range(const Apply& node, int output, InputRanges& inputs) const override;
+  ComplexForm complex_form() const override { return ComplexForm::own; }
+  PartsOfOutputs complex_parts(const Apply& node, std::span<const ComplexParts> inputs) const override;
   Structure structure(const Apply& node, int output, InputStructures& inputs) const override;
   std::vector<int> destroys(const Apply& node, int output) const override;
   OpRef inplace_on_inputs(const Apply& node, std::span<const int> allowed) const override;

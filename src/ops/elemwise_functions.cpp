@@ -52,7 +52,6 @@ Variable clip(const Operand& x, const Operand& low, const Operand& high) {
 }
 
 Variable cast(const Operand& x, DType dtype) {
-  require_supported(dtype);
   if (x.dtype() == dtype) return x.variable;
   const LocationScope here(x.where);
   return apply_elemwise(cat("cast_", dtype_name(dtype)), {&x.variable, 1});
@@ -69,6 +68,7 @@ Variable truth(const Operand& x) { return x.dtype() == DType::Bool ? x.variable 
 
 Variable scaled(const Operand& x, double factor) {
   const LocationScope here(x.where);
+  if (is_complex(x.dtype())) throw TypeError("deg2rad, rad2deg: not defined for complex numbers");
   const Variable value = as_float(x.variable);
   return mul(value, constant(Array(factor).astype(value.dtype())));
 }

@@ -18,7 +18,8 @@ Apply IncSubtensor::make_node(std::span<const Variable> inputs) const {
   if (inputs.size() < 2)
     throw TypeError(cat(label(), ": expected a tensor and a value, got ", inputs.size(), " inputs"));
   // Sums of float16 are computed, and given, in float32.
-  const Variable x = set ? inputs[0] : cast(inputs[0], computing_dtype(inputs[0].dtype())), y = inputs[1];
+  const Variable x = set ? inputs[0] : cast(inputs[0], computing_dtype(inputs[0].dtype()));
+  const Variable y = is_complex(x) ? cast(inputs[1], x.dtype()) : inputs[1];
   const Variables indices = checked_index_inputs(pattern, x, inputs.subspan(2), label());
   check_update_value(x, y, indexed_static_shape(pattern, x.static_shape(), indices), label());
   Variables own{x, y};

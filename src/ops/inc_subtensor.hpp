@@ -22,6 +22,7 @@ class IncSubtensor final : public OpOf<IncSubtensor>, public InplaceForms, publi
                      attribute("inplace", &IncSubtensor::inplace));
 
   std::string_view name() const override { return "IncSubtensor"; }
+  ComplexForm complex_form() const override { return ComplexForm::by_parts; }
   std::string label() const override {
     return (set ? "SetSubtensor{" : "IncSubtensor{") + (pattern.dims().empty() ? ":" : pattern.text()) +
            (inplace ? ", inplace}" : "}");

@@ -14,6 +14,7 @@ class Join final : public OpOf<Join>, public EmitsTensors {
   static constexpr auto fields = attribute_list(attribute("axis", &Join::axis));
 
   std::string_view name() const override { return "Join"; }
+  ComplexForm complex_form() const override { return ComplexForm::by_parts; }
   Apply make_node(std::span<const Variable> inputs) const override;
   Range range(const Apply& node, int output, InputRanges& inputs) const override;
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;

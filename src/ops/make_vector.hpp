@@ -14,6 +14,8 @@ class MakeVector final : public OpOf<MakeVector>, public EmitsTensors {
   static constexpr auto fields = attribute_list(attribute("dtype", &MakeVector::dtype));
 
   std::string_view name() const override { return "MakeVector"; }
+  ComplexForm complex_form() const override { return ComplexForm::by_parts; }
+  OpRef component_op() const override { return make_ref<MakeVector>(component_dtype(dtype)); }
   std::string label() const override { return "MakeVector{dtype='" + std::string(dtype_name(dtype)) + "'}"; }
   Apply make_node(std::span<const Variable> inputs) const override;
   Range range(const Apply& node, int output, InputRanges& inputs) const override;

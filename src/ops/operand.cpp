@@ -42,4 +42,6 @@ Variable Operand::number(double value) {
   return constant(Array(value));
 }
 
+Variable Operand::number(std::complex<double> value) { return constant(Array(value)); }
+
 }  // namespace bitale

@@ -18,6 +18,7 @@ class Print final : public OpOf<Print> {
                      attribute("function", &Print::function));
 
   std::string_view name() const override { return "Print"; }
+  ComplexForm complex_form() const override { return ComplexForm::own; }
   std::string label() const override;
   Apply make_node(std::span<const Variable> inputs) const override;
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;

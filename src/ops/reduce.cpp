@@ -174,13 +174,12 @@ std::string axes_label(std::string_view title, const std::optional<std::vector<i
 }
 
 DType accumulated_dtype(DType dtype) {
-  if (is_float(dtype)) return dtype;
+  if (!is_discrete(dtype)) return dtype;
   return kind(dtype) == DTypeKind::UInt ? DType::UInt64 : DType::Int64;
 }
 
 const Variable& single_input(std::string_view op, std::span<const Variable> inputs) {
   if (inputs.size() != 1) throw TypeError(cat(op, ": expected 1 operand, got ", inputs.size()));
-  require_supported(inputs[0].dtype());
   return inputs[0];
 }
 
@@ -238,6 +237,10 @@ Attributes CAReduce::attributes() const {
   return out;
 }
 
+OpRef CAReduce::component_op() const {
+  return OpRef(new CAReduce(kind, axes, dtype ? std::optional(component_dtype(*dtype)) : dtype));
+}
+
 std::string CAReduce::label() const { return axes_label(kind.title, axes); }
 
 Apply CAReduce::make_node(std::span<const Variable> inputs) const {
@@ -246,6 +249,12 @@ Apply CAReduce::make_node(std::span<const Variable> inputs) const {
   if (logical && x.dtype() != DType::Bool)
     throw TypeError(cat(kind.name, ": expected bool, got ", dtype_name(x.dtype())));
   if (kind.widens && !dtype) return make_ref<CAReduce>(kind, axes, accumulated_dtype(x.dtype()))->make_node(inputs);
+  if (dtype && kind.widens && is_complex(*dtype) != is_complex(x.dtype())) {
+    if (is_complex(x.dtype()))
+      throw TypeError(cat(kind.name, ": can't reduce ", dtype_name(x.dtype()), " in dtype ", dtype_name(*dtype),
+                          ": imaginary parts would be lost"));
+    return make_node(std::vector{cast(x, *dtype)});
+  }
   if (dtype && is_discrete(*dtype) && !is_discrete(x.dtype()))
     throw TypeError(cat(kind.name, ": can't reduce ", dtype_name(x.dtype()), " in dtype ", dtype_name(*dtype),
                         ": precision would be lost"));
@@ -270,8 +279,38 @@ std::vector<Shape> CAReduce::infer_shape(const Apply&, std::span<const Shape> in
   return {out};
 }
 
+namespace {
+
+// One slice after another.
+Array complex_product(const CAReduce& op, const Array& x) {
+  Array rest = x.astype(DType::Complex128);
+  for (int axis = x.ndim(); axis-- > 0;) {
+    if (!op.reduces(axis)) continue;
+    Dims shape = rest.shape();
+    shape.erase(std::size_t(axis));
+    const Array out = Array::full(DType::Complex128, shape, 1).contiguous();
+    auto* products = out.data_as<std::complex<double>>();
+    for (std::int64_t k = 0; k < rest.shape(axis); ++k) {
+      const Array slice = rest.take_index(axis, k).contiguous();
+      const auto* factors = slice.data_as<std::complex<double>>();
+      for (std::int64_t i = 0; i < slice.size(); ++i) {
+        const std::complex<double> a = products[i], b = factors[i];
+        products[i] = {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+      }
+    }
+    rest = out;
+  }
+  return rest.astype(op.dtype.value_or(x.dtype()));
+}
+
+}  // namespace
+
 void CAReduce::perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const {
   const Array& x = in[0];
+  if (is_complex(x.dtype())) {
+    out[0] = complex_product(*this, x);
+    return;
+  }
   Dims shape;
   bool empty = false;
   for (int axis = 0; axis < x.ndim(); ++axis) {
@@ -347,6 +386,8 @@ Variables CAReduce::pullback(const Apply& node, std::span<const Variable> cotang
   const std::vector<int> over = axes_or_all(kind.name, axes, x.ndim());
   const Variable g = keep_dimensions(cotangents[0], over, x.ndim());
   if (kind.combiner == Combiner::add) return {cast(second(x, g), x.dtype())};
+  if (is_complex(x) && kind.combiner == Combiner::mul)
+    return {undefined_gradient("the gradient of a product of complex numbers is not implemented")};
   if (kind.combiner == Combiner::mul) return {cast(g * product_of_others(*this, x), x.dtype())};
   // Every element that is the extreme value has the whole gradient.
   const Variable extreme = keep_dimensions(node.output(), over, x.ndim());
@@ -443,7 +484,7 @@ std::vector<Sample> reduce_samples() {
   };
   for (auto& kind : reductions) {
     const bool logical = kind.combiner == Combiner::bit_and || kind.combiner == Combiner::bit_or;
-    for (DType dtype : supported_dtypes())
+    for (DType dtype : real_dtypes())
       if (!logical || dtype == DType::Bool) add(kind, dtype, {any, 3}, {4, 3}, std::vector<int>{0});
     const DType dtype = logical ? DType::Bool : DType::Float64;
     add(kind, dtype, {any, any}, {3, 4}, std::nullopt);

@@ -35,6 +35,12 @@ class CAReduce final : public Op, public EmitsTensors {
   DType accumulator(DType input) const;
 
   std::string_view name() const override { return "CAReduce"; }
+  ComplexForm complex_form() const override {
+    return kind.combiner == program::Combiner::add   ? ComplexForm::by_parts
+           : kind.combiner == program::Combiner::mul ? ComplexForm::own
+                                                     : ComplexForm::none;
+  }
+  OpRef component_op() const override;
   Attributes attributes() const override;
   std::string label() const override;
   Apply make_node(std::span<const Variable> inputs) const override;

@@ -15,6 +15,7 @@ class Reshape final : public OpOf<Reshape>, public EmitsTensors {
   static constexpr auto fields = attribute_list(attribute("ndim", &Reshape::ndim));
 
   std::string_view name() const override { return "Reshape"; }
+  ComplexForm complex_form() const override { return ComplexForm::by_parts; }
   std::string label() const override { return "Reshape{" + std::to_string(ndim) + "}"; }
   Apply make_node(std::span<const Variable> inputs) const override;
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;

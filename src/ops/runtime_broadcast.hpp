@@ -18,6 +18,7 @@ class RuntimeBroadcast final : public OpOf<RuntimeBroadcast>, public EmitsTensor
       attribute_list(attribute("axes", &RuntimeBroadcast::axes), attribute("of_index", &RuntimeBroadcast::of_index));
 
   std::string_view name() const override { return "RuntimeBroadcast"; }
+  ComplexForm complex_form() const override { return ComplexForm::by_parts; }
   std::string pprint_text(std::span<const std::string> inputs) const override { return inputs[0]; }
   Apply make_node(std::span<const Variable> inputs) const override;
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bitale/core/dtype.hpp"
+#include "bitale/graph/complex.hpp"
 #include "bitale/graph/variable.hpp"
 #include "program/expr.hpp"
 
@@ -55,6 +56,18 @@ struct ScalarLoops {
   std::array<DType, dtype_count> out = {};
 };
 
+// Of a record that is defined for complex numbers.
+struct ComplexDuties {
+  enum class Result : std::uint8_t { complex, real, boolean };
+  Result result = Result::complex;
+  std::array<ScalarLoop, 2> loops = {};  // of complex64, of complex128
+  // The parts of the value, in terms of those of the operands, all of the dtype of a component. Without an imaginary
+  // part a value is real. None: `perform` computes the op.
+  ComplexParts (*parts)(std::span<const ComplexParts> in) = nullptr;
+  // The derivative is a complex number by which tangents are multiplied: the record's partials hold.
+  bool holomorphic = false;
+};
+
 // Where a derivative is taken: the inputs, the output, and the factor g that the chain rule brings (a cotangent or a
 // tangent). All have the rank of the output.
 struct ChainPoint {
@@ -82,9 +95,11 @@ struct ScalarOp {
   std::string_view symbol = {};  // infix or function text of pprint: "/", "sqrt"
   int precedence = 0;            // of the infix symbol; 0: written as a function
   int arity = 1;
-  bool has_condition = false;  // the first input is a condition: bool, whatever the compute dtype
+  bool reads_shape_of_first = false;  // and not its value
+  bool has_condition = false;         // the first input is a condition: bool, whatever the compute dtype
   ScalarTypes (*dtypes)(std::span<const DType> in) = nullptr;  // TypeError when not allowed
   ScalarLoops loops = {};
+  const ComplexDuties* complex = nullptr;  // none: TypeError for complex operands
   // The value as a Program expression; arguments already have the compute dtype.
   program::Expr (*expand)(std::span<const program::Expr> in, DType compute) = nullptr;
   // The operation of StableHLO or CHLO that is this function of floats ("stablehlo.exponential"), if there is one.
@@ -102,6 +117,8 @@ struct ScalarOp {
   // value of the branch that is taken.
   ExactValue (*exact)(std::span<const exact::Number> in) = nullptr;
 
+  // Of an input whose value is not read (`second`).
+  bool gives_shape(int input) const { return reads_shape_of_first && input == 0; }
   bool has(Trait trait) const { return (traits & trait) != 0; }
   DType input_dtype(int input, DType compute) const { return has_condition && input == 0 ? DType::Bool : compute; }
 };

@@ -10,6 +10,7 @@ namespace bitale {
 class ShapeOp final : public Op, public EmitsTensors {
  public:
   std::string_view name() const override { return "Shape"; }
+  ComplexForm complex_form() const override { return ComplexForm::by_parts; }
   Apply make_node(std::span<const Variable> inputs) const override;
   Range range(const Apply& node, int output, InputRanges& inputs) const override;
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
@@ -31,6 +32,7 @@ class ShapeI final : public OpOf<ShapeI>, public EmitsTensors {
   static constexpr auto fields = attribute_list(attribute("i", &ShapeI::i));
 
   std::string_view name() const override { return "Shape_i"; }
+  ComplexForm complex_form() const override { return ComplexForm::by_parts; }
   std::string label() const override { return "Shape_i{" + std::to_string(i) + "}"; }
   Apply make_node(std::span<const Variable> inputs) const override;
   Range range(const Apply& node, int output, InputRanges& inputs) const override;

@@ -16,6 +16,7 @@ class SpecifyShape final : public OpOf<SpecifyShape>, public StatesStructure, pu
   static constexpr auto fields = attribute_list(attribute("axes", &SpecifyShape::axes));
 
   std::string_view name() const override { return "SpecifyShape"; }
+  ComplexForm complex_form() const override { return ComplexForm::by_parts; }
   std::string label() const override { return "SpecifyShape"; }
   Apply make_node(std::span<const Variable> inputs) const override;
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;

@@ -57,10 +57,10 @@ Variable with_initial(const Variable& x, std::span<const int> axes, const Variab
 // may not fit.
 Variable averaged(const Variable& x, std::span<const int> axes, int ddof, bool keepdims,
                   std::optional<DType> dtype = {}) {
-  if (!dtype) dtype = is_float(x.dtype()) ? x.dtype() : DType::Float64;
+  if (!dtype) dtype = is_discrete(x.dtype()) ? DType::Float64 : x.dtype();
   const Variable total = sum(x, std::vector<int>(axes.begin(), axes.end()), keepdims, dtype);
-  const DType quotient = is_float(*dtype) ? *dtype : DType::Float64;
-  const Variable count = count_of(x, axes, quotient);
+  const DType quotient = is_discrete(*dtype) ? DType::Float64 : *dtype;
+  const Variable count = count_of(x, axes, component_dtype(quotient));
   return true_div(cast(total, quotient), ddof == 0 ? count : count - ddof);
 }
 
@@ -88,6 +88,8 @@ Variable mean(const Operand& x, const Axes& axis, bool keepdims, std::optional<D
 
 Variable var(const Operand& x, const Axes& axis, int ddof, bool keepdims) {
   const LocationScope here(x.where);
+  if (is_complex(x.dtype()))
+    throw NotImplementedError("var, std: not implemented for complex numbers; abs(x - mean(x)) has real squares");
   const std::vector<int> axes = axes_or_all("var", axis, x.ndim());
   return averaged(sqr(sub(x, averaged(x.variable, axes, 0, true))), axes, ddof, keepdims);
 }

@@ -17,6 +17,7 @@ class Subtensor final : public OpOf<Subtensor>, public EmitsTensors {
   static constexpr auto fields = attribute_list(attribute("idx_list", &Subtensor::pattern));
 
   std::string_view name() const override { return "Subtensor"; }
+  ComplexForm complex_form() const override { return ComplexForm::by_parts; }
   std::string label() const override { return "Subtensor{" + (pattern.dims().empty() ? ":" : pattern.text()) + "}"; }
   std::string pprint_text(std::span<const std::string> inputs) const override;
   Apply make_node(std::span<const Variable> inputs) const override;

@@ -16,6 +16,7 @@ namespace {
 
 class PassOn : public Op, public EmitsTensors {
  public:
+  ComplexForm complex_form() const override { return ComplexForm::by_parts; }
   Apply make_node(std::span<const Variable> inputs) const override {
     if (inputs.size() != 1) throw TypeError(cat(name(), ": expected 1 operand, got ", inputs.size()));
     return Apply(OpRef(this), {inputs[0]}, {inputs[0].type()});

@@ -49,6 +49,8 @@ class Equilibrium {
         uses_(rules_.size()),
         most_uses_(session.max_use_ratio * double(std::max(graph.node_count(), least_size_for_ratio))) {
     graph_.attach(work_);
+    for (std::size_t slot = 0; slot < graph_.slot_count() && !has_complex_; ++slot)
+      if (const Apply node = graph_.at_slot(slot)) has_complex_ = touches_complex(node);
   }
   ~Equilibrium() { graph_.detach(*work_); }
   Equilibrium(const Equilibrium&) = delete;
@@ -78,7 +80,15 @@ class Equilibrium {
     bool stopped = false;
   };
 
+  // Rules are about real numbers; what they look at is not far from the node that they replace.
+  bool is_near_complex(const Apply& node) const {
+    if (!has_complex_) return false;
+    const auto made_of_complex = [](const Variable& v) { return v.has_owner() && touches_complex(v.owner()); };
+    return touches_complex(node) || std::any_of(node.inputs().begin(), node.inputs().end(), made_of_complex);
+  }
+
   void visit(const Apply& node) {
+    if (is_near_complex(node)) return;
     for (int i : stage_.rules.at(node)) {
       Use& use = uses_[std::size_t(i)];
       if (use.stopped) continue;
@@ -182,6 +192,7 @@ class Equilibrium {
   }
 
   const Stage& stage_;
+  bool has_complex_ = false;
   const std::vector<const Rule*>& rules_;
   FunctionGraph& graph_;
   Session& session_;

@@ -27,7 +27,7 @@ std::optional<double> common_value(const Array& values) {
 }
 
 std::optional<double> common_value(const Array& values) {
-  if (values.size() == 0 || values.size() > most_equal_elements) return std::nullopt;
+  if (values.size() == 0 || values.size() > most_equal_elements || is_complex(values.dtype())) return std::nullopt;
   return visit_dtype(values.dtype(), [&]<class T>() { return common_value<T>(values); });
 }
 

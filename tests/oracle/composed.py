@@ -117,6 +117,10 @@ def unique(ar: Any, return_index: bool = False, return_inverse: bool = False, re
     return tuple(Val(x) for x in out) if isinstance(out, tuple) else Val(out, val(ar).dtype)
 
 
+def _complex(x: Val, y: Val, formula: Callable[..., Any]) -> Val:
+    return Val(formula(x.array, y.array), np.result_type(x.dtype, y.dtype, "complex64"))
+
+
 table: dict[str, Callable[..., Any]] = {
     **{name: moving(getattr(np, name)) for name in ("flip", "rot90", "roll", "tile", "repeat", "take_along_axis")},
     "join_dims": moving(_join_dims), "split_dims": moving(_split_dims), "fill_diagonal": moving(_fill_diagonal),
@@ -147,6 +151,8 @@ table: dict[str, Callable[..., Any]] = {
     "vertical_stack": lambda *args: Val(np.vstack([val(x).array for x in args])),
     "real": val, "conj": val, "conjugate": val, "imag": lambda x: Val(np.zeros_like(val(x).array), val(x).dtype),
     "angle": computing(lambda x: np.where(np.isnan(x), x, np.angle(x))),
+    "complex": lambda re, im: _complex(val(re), val(im), lambda x, y: x + 1j * y),
+    "complex_from_polar": lambda size, turn: _complex(val(size), val(turn), lambda x, y: x * np.exp(1j * y)),
     "identity": val, "tensor_copy": val, "tensor_from_scalar": val, "scalar_from_tensor": val,
     "identity_like": lambda x, dtype=None: Val(np.eye(*val(x).shape), dtype or val(x).dtype),
 }  # fmt: skip

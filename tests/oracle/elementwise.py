@@ -233,6 +233,10 @@ define("clip", promoted, _clip)
 for _name in ("sqrt", "floor", "ceil", "trunc"):
     define(_name, as_float, getattr(np, _name), 1 if _name == "sqrt" else 0)
 define("round", as_float, np.rint)
+define("real", promoted, np.real)
+define("imag", promoted, lambda x: np.zeros_like(x))
+define("conj", promoted, np.conj)
+define("angle", as_float, lambda x: np.where(np.isnan(x), x, np.where(np.signbit(x), np.pi, 0)), 1)
 define("reciprocal", as_float, lambda x: 1 / x, 1)
 for _name in ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt", "sin", "cos", "tan", "arcsin", "arccos",
               "arctan", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "arctan2"):  # fmt: skip

@@ -187,13 +187,12 @@ def test_no_numbers(given):
 
 
 @pytest.mark.parametrize("dtype", ["complex64", "complex128"])
-def test_dtypes_to_come_say_so(dtype):
-    with pytest.raises(NotImplementedError, match=dtype):
-        identity("float64", 1)(np.ones(1, dtype))
-    with pytest.raises(NotImplementedError, match=dtype):
-        pt.tensor("x", dtype=dtype, shape=())
-    with pytest.raises(NotImplementedError, match=dtype):
-        pt.constant(np.ones(1, dtype))
+def test_complex_numbers_are_no_real_ones(dtype):
+    for downcast in (False, None, True):
+        for given in (np.ones(1, dtype), [1j]):
+            with pytest.raises(TypeError, match="complex"):
+                identity("float64", 1, allow_input_downcast=downcast)(given)
+    assert identity(dtype, 1)(np.ones(1, "float32")).dtype == dtype
 
 
 def test_ragged_and_recursive_lists():

@@ -90,6 +90,12 @@ class Array {
   Array broadcast_to(const Dims& shape) const;                                         // ShapeError when it can't
   Array view(const Dims& shape, const Dims& strides, std::int64_t byte_offset) const;  // unchecked
   Array read_only() const;
+  // Of a complex array: the real (0) or imaginary (1) part of its elements; of another array, part 0 is itself.
+  Array component(int part) const;
+  // Of a complex array: the same elements as pairs of real numbers, along another axis, of length 2, behind all others.
+  Array as_pairs() const;
+  // The complex elements that begin where the elements of this array lie, each with a number behind it: unchecked.
+  Array as_complex() const;
 
   // Copies.
   Array copy() const;                      // contiguous, owning

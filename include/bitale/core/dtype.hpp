@@ -33,13 +33,13 @@ inline bool is_discrete(DType dtype) { return kind(dtype) <= DTypeKind::UInt; }
 inline bool is_integer(DType dtype) { return kind(dtype) == DTypeKind::Int || kind(dtype) == DTypeKind::UInt; }
 inline bool is_signed_int(DType dtype) { return kind(dtype) == DTypeKind::Int; }
 inline bool is_continuous(DType dtype) { return !is_discrete(dtype); }
-// Whether arrays of this dtype can be computed with today: all but the complex types.
-bool is_supported(DType dtype);
 // The dtype in which values of a dtype are computed with: float32 for float16, which is a format of memory, else
 // itself.
 inline DType computing_dtype(DType dtype) { return dtype == DType::Float16 ? DType::Float32 : dtype; }
-// NotImplementedError naming the dtype when it is declared but not yet supported.
-void require_supported(DType dtype);
+// The dtype of the real and imaginary part of a complex dtype; of any other, itself.
+DType component_dtype(DType dtype);
+// NotImplementedError for a complex dtype, where only real ones are computed with.
+void require_real(DType dtype);
 
 // NumPy's result type of two array dtypes: int64 with float32 is float64, uint64 with int64 is float64.
 DType promote(DType a, DType b);
@@ -63,6 +63,8 @@ template <> struct dtype_of<unsigned long long> { static constexpr DType value =
 template <> struct dtype_of<Half> { static constexpr DType value = DType::Float16; };
 template <> struct dtype_of<float> { static constexpr DType value = DType::Float32; };
 template <> struct dtype_of<double> { static constexpr DType value = DType::Float64; };
+template <> struct dtype_of<std::complex<float>> { static constexpr DType value = DType::Complex64; };
+template <> struct dtype_of<std::complex<double>> { static constexpr DType value = DType::Complex128; };
 // clang-format on
 
 // A C++ arithmetic type that is an element type.
@@ -71,7 +73,13 @@ concept Element = requires {
   dtype_of<T>::value;
 };
 
-// Calls visitor.operator()<T>() with the C++ type of a supported dtype. NotImplementedError otherwise.
+// Whether T is the element type of a complex dtype.
+template <class T>
+inline constexpr bool is_complex_type =
+    std::is_same_v<T, std::complex<float>> || std::is_same_v<T, std::complex<double>>;
+
+// Calls visitor.operator()<T>() with the C++ type of a real dtype. NotImplementedError for a complex one: whoever
+// knows what to do with those asks for the real and imaginary parts (Array::component).
 template <class Visitor>
 decltype(auto) visit_dtype(DType dtype, Visitor&& visitor) {
   switch (dtype) {
@@ -88,11 +96,11 @@ decltype(auto) visit_dtype(DType dtype, Visitor&& visitor) {
     case DType::Float32: return visitor.template operator()<float>();
     default: break;
   }
-  if (dtype != DType::Float64) require_supported(dtype);
+  if (dtype != DType::Float64) require_real(dtype);
   return visitor.template operator()<double>();
 }
 
-// The dtypes that `is_supported`, in enum order.
-std::span<const DType> supported_dtypes();
+// All dtypes but the complex ones, in enum order.
+std::span<const DType> real_dtypes();
 
 }  // namespace bitale

@@ -12,6 +12,7 @@
 
 #include "bitale/core/array.hpp"
 #include "bitale/graph/attributes.hpp"
+#include "bitale/graph/complex.hpp"
 #include "bitale/graph/variable.hpp"
 
 namespace bitale {
@@ -72,6 +73,13 @@ class Op : public RefCounted {
   // Bounds of an output's values, given those of the inputs; the dtype's own need not be said. Default: those of the
   // input that the output is a view of, or none.
   virtual Range range(const Apply& node, int output, InputRanges& inputs) const;
+  // What it does with complex inputs (complex.hpp).
+  virtual ComplexForm complex_form() const { return ComplexForm::none; }
+  // The op that does with the parts what this one does with complex numbers (by_parts). Default: this one.
+  virtual OpRef component_op() const { return OpRef(this); }
+  // Of a node with complex inputs or outputs, the parts of each output as formulas of the inputs' parts. Nothing: there
+  // is no such formula, and `perform` computes the node.
+  virtual PartsOfOutputs complex_parts(const Apply& node, std::span<const ComplexParts> inputs) const;
   // May constant folding evaluate this node? (Alloc of a large shape says no.)
   virtual bool may_fold(const Apply& node) const;
 

@@ -106,7 +106,7 @@ Type host_type(std::string name) {
                                   [](const HostObject& object) { return dynamic_cast<const T*>(&object) != nullptr; });
 }
 
-// NotImplementedError for a dtype that is declared but not supported, ValueError for a negative length.
+// ValueError for a negative length.
 Type tensor_type(DType dtype, const Dims& shape);
 Type tensor_type(DType dtype, int ndim);
 // The tensor type, or nullptr.

@@ -30,9 +30,12 @@ class Operand {
   static Variable number(std::int64_t value);
   static Variable number(std::uint64_t value);  // uint64 when no signed integer holds it
   static Variable number(double value);
+  static Variable number(std::complex<double> value);  // complex128, as in PyTensor
   template <Element T>
   static Variable number(T value) {
-    if constexpr (std::is_floating_point_v<T>)
+    if constexpr (is_complex_type<T>)
+      return number(std::complex<double>(value));
+    else if constexpr (std::is_floating_point_v<T>)
       return number(double(value));
     else if constexpr (std::is_unsigned_v<T>)
       return number(std::uint64_t(value));

@@ -74,7 +74,10 @@ kron = linalg.kron
 # Ready-made types by dtype and rank.
 int_scalar_types = int_types = (bscalar, wscalar, iscalar, lscalar)
 float_scalar_types = float_types = (fscalar, dscalar)
+complex_scalar_types = complex_types = (cscalar, zscalar)
 int_vector_types = (bvector, wvector, ivector, lvector)
 float_vector_types = (fvector, dvector)
+complex_vector_types = (cvector, zvector)
 int_matrix_types = (bmatrix, wmatrix, imatrix, lmatrix)
 float_matrix_types = (fmatrix, dmatrix)
+complex_matrix_types = (cmatrix, zmatrix)

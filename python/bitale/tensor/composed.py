@@ -46,8 +46,12 @@ from bitale._core import (
     zeros_like,
 )
 from bitale._core import _bincount, _linspace, _linspace_step, _pad, _unique
+from bitale._core import angle as _angle
+from bitale._core import conj as _conj
+from bitale._core import imag as _imag
 from bitale._core import isinf as _isinf
 from bitale._core import isnan as _isnan
+from bitale._core import real as _real
 from bitale._core import round as _round
 from bitale.tensor.mirrored import mirrored_at_points
 from bitale.tensor.unique_slices import unique_slices
@@ -418,27 +422,36 @@ def specify_broadcastable(x: Any, *axes: int) -> TensorVariable:
     return specify_shape(x, tuple(lengths)) if axes else x
 
 
+def _is_complex(x: TensorVariable) -> bool:
+    return x.dtype.startswith("complex")
+
+
 def real(x: Any) -> TensorVariable:
-    """The real part: of the dtypes there are, x itself."""
-    return as_tensor_variable(x)
+    """The real part; of a real tensor, the tensor itself."""
+    x = as_tensor_variable(x)
+    return _real(x) if _is_complex(x) else x
 
 
 def imag(x: Any) -> TensorVariable:
-    """The imaginary part: of the dtypes there are, zeros."""
-    return zeros_like(x)
+    """The imaginary part; of a real tensor, zeros."""
+    x = as_tensor_variable(x)
+    return _imag(x) if _is_complex(x) else zeros_like(x)
 
 
 def conj(x: Any) -> TensorVariable:
-    """The complex conjugate: of the dtypes there are, x itself."""
-    return as_tensor_variable(x)
+    """The complex conjugate; of a real tensor, the tensor itself."""
+    x = as_tensor_variable(x)
+    return _conj(x) if _is_complex(x) else x
 
 
 conjugate = conj
 
 
 def angle(z: Any) -> TensorVariable:
-    """The angle to the positive axis: 0, and pi of negative numbers. nan of nan."""
+    """The angle to the positive real axis, in (-pi, pi]; of a real number 0, and pi of a negative one. nan of nan."""
     z = as_tensor_variable(z)
+    if _is_complex(z):
+        return _angle(z)
     z = z if z.dtype[0] == "f" else cast(z, "float64")
     return switch(z < 0, constant(math.pi, dtype=z.dtype), switch(isnan(z), z, zeros_like(z)))
 

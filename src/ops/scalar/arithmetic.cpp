@@ -113,7 +113,7 @@ Variable one_less(const Variable& y) {
 
 bool is_nonzero_constant(const Variable& y) {
   const Array* value = y.constant();
-  return value && value->size() == 1 && value->item() != 0;
+  return value && value->size() == 1 && !is_complex(value->dtype()) && value->item() != 0;
 }
 
 Variable pow_by_base(At a) {
@@ -223,6 +223,7 @@ SCALAR_OP({
     .arity = 2,
     .dtypes = upcast_out,
     .loops = loops<2>(all_types, [](auto x, auto y) { return add_values(x, y); }),
+    .complex = &complex_add,
     .expand = expand_add,
     .partials = {[](At a) { return a.g; }, [](At a) { return a.g; }},
     .traits = commutative | associative | cheap,
@@ -243,6 +244,7 @@ SCALAR_OP({
     .arity = 2,
     .dtypes = upcast_out_nobool,
     .loops = loops<2>(number_types, [](auto x, auto y) { return sub_values(x, y); }),
+    .complex = &complex_sub,
     .expand = [](Args in, DType) { return program::sub_contracted(in[0], in[1]); },
     .partials = {[](At a) { return a.g; }, [](At a) { return -a.g; }},
     .traits = cheap,
@@ -261,6 +263,7 @@ SCALAR_OP({
     .arity = 2,
     .dtypes = upcast_out,
     .loops = loops<2>(all_types, [](auto x, auto y) { return mul_values(x, y); }),
+    .complex = &complex_mul,
     .expand = expand_mul,
     .partials = {[](At a) { return a.g * a.y; }, [](At a) { return a.g * a.x; }},
     .traits = commutative | associative | cheap,
@@ -281,6 +284,7 @@ SCALAR_OP({
     .arity = 2,
     .dtypes = float_quotient,
     .loops = loops<2>(float_types, [](auto x, auto y) { return x / y; }),
+    .complex = &complex_true_div,
     .expand = [](Args in, DType) { return in[0] / in[1]; },
     .partials = {[](At a) { return a.g / a.y; }, [](At a) { return -(a.g * a.out) / a.y; }},
     .traits = cheap,
@@ -330,6 +334,7 @@ SCALAR_OP({
     .arity = 2,
     .dtypes = upcast_out_min8,
     .loops = loops<2>(number_types, [](auto x, auto y) { return power(x, y); }),
+    .complex = &complex_pow,
     .expand = expand_pow,
     .stablehlo = "stablehlo.power",
     .partials = {pow_by_base, pow_by_exponent},
@@ -353,6 +358,7 @@ SCALAR_OP({
                         else
                           return sub_values(decltype(x)(0), x);
                       }),
+    .complex = &complex_neg,
     .expand = [](Args in, DType) { return -in[0]; },
     .partials = {[](At a) { return -a.g; }},
     .traits = odd | decreasing | keeps_zero | involution | cheap,
@@ -369,6 +375,7 @@ SCALAR_OP({
     .symbol = "abs",
     .dtypes = upcast_out,
     .loops = loops<1>(all_types, [](auto x) { return absolute(x); }),
+    .complex = &complex_abs,
     .expand = [](Args in,
                  DType dtype) { return is_float(dtype) || is_signed_int(dtype) ? program::abs(in[0]) : in[0]; },
     .partials = {[](At a) { return a.g * sign(a.x); }},
@@ -407,6 +414,7 @@ SCALAR_OP({
     .symbol = "sqr",
     .dtypes = upcast_out,
     .loops = loops<1>(all_types, [](auto x) { return mul_values(x, x); }),
+    .complex = &complex_sqr,
     .expand = [](Args in, DType dtype) { return dtype == DType::Bool ? in[0] : in[0] * in[0]; },
     .partials = {[](At a) { return a.g * a.x * 2; }},
     .traits = even | keeps_zero | cheap,
@@ -423,6 +431,7 @@ SCALAR_OP({
     .symbol = "sqrt",
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return std::sqrt(x); }),
+    .complex = &complex_sqrt,
     .expand = [](Args in, DType) { return program::sqrt(in[0]); },
     .partials = {[](At a) { return a.g * 0.5 / a.out; }},
     .traits = increasing | keeps_zero,
@@ -455,6 +464,7 @@ SCALAR_OP({
     .precedence = 6,
     .dtypes = upgrade_to_float,
     .loops = loops<1>(float_types, [](auto x) { return 1 / x; }),
+    .complex = &complex_reciprocal,
     .expand = [](Args in, DType) { return 1.0 / in[0]; },
     .partials = {[](At a) { return -(a.g * a.out) * a.out; }},
     .traits = odd | involution,
@@ -525,6 +535,7 @@ SCALAR_OP({
     .has_condition = true,
     .dtypes = branches_upcast,
     .loops = loops<3, true>(all_types, [](bool condition, auto y, auto z) { return condition ? y : z; }),
+    .complex = &complex_switch,
     .expand = [](Args in, DType) { return select(in[0], in[1], in[2]); },
     .partials = {not_connected, [](At a) { return switch_(a.x, a.g, 0); }, [](At a) { return switch_(a.x, 0, a.g); }},
     .traits = cheap,
@@ -542,8 +553,10 @@ SCALAR_OP({
     .doc = "y, broadcast to the shape of x.",
     .symbol = "fill",
     .arity = 2,
+    .reads_shape_of_first = true,
     .dtypes = second_dtype,
     .loops = loops<2>(all_types, [](auto, auto y) { return y; }),
+    .complex = &complex_second,
     .expand = [](Args in, DType) { return in[1]; },
     .partials = {not_connected, [](At a) { return a.g; }},
     .traits = associative | idempotent | cheap,

@@ -26,6 +26,7 @@ SCALAR_OP({
     .arity = 2,
     .dtypes = compared,
     .loops = loops<2>(all_types, [](auto x, auto y) { return x == y; }),
+    .complex = &complex_eq,
     .expand =
         expand_comparison<[](Expr x, Expr y) { return (equal(x, y)); }, [](Expr x, Expr y) { return (~(x ^ y)); }>,
     .traits = commutative | comparison | cheap | discrete_output,
@@ -48,6 +49,7 @@ SCALAR_OP({
     .arity = 2,
     .dtypes = compared,
     .loops = loops<2>(all_types, [](auto x, auto y) { return x != y; }),
+    .complex = &complex_neq,
     .expand =
         expand_comparison<[](Expr x, Expr y) { return (not_equal(x, y)); }, [](Expr x, Expr y) { return (x ^ y); }>,
     .traits = commutative | comparison | cheap | discrete_output,
@@ -139,6 +141,7 @@ SCALAR_OP({
     .symbol = "isnan",
     .dtypes = own_dtype,
     .loops = loops<1>(all_types, [](auto x) { return x != x; }),
+    .complex = &complex_isnan,
     .expand = [](Args in, DType) { return is_nan(in[0]); },
     .traits = cheap | discrete_output,
     .domain = {{-2, 2}},
@@ -158,6 +161,7 @@ SCALAR_OP({
                         else
                           return false;
                       }),
+    .complex = &complex_isinf,
     .expand =
         [](Args in, DType dtype) {
           return is_float(dtype) ? equal(program::abs(in[0]), inf) : in[0].pool().boolean(false);

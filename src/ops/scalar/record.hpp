@@ -10,6 +10,7 @@
 #include "bitale/ops/ops.hpp"
 #include "core/limits.hpp"
 #include "ops/elemwise.hpp"
+#include "ops/scalar/complex.hpp"
 #include "ops/scalar_op.hpp"
 #include "program/expr.hpp"
 #include "program/math/math.hpp"
@@ -54,7 +55,7 @@ using InputType = std::conditional_t<has_condition && input == 0, bool, T>;
 template <class F, class T, bool has_condition, std::size_t... I>
 struct Loop {
   using Value = decltype(std::declval<F>()(std::declval<InputType<T, has_condition, I>>()...));
-  using Out = std::conditional_t<std::is_same_v<Value, bool>, bool, T>;
+  using Out = std::conditional_t<std::is_same_v<Value, bool> || is_complex_type<T>, Value, T>;
 
   static void run(std::int64_t n, const char* const* in, const std::int64_t* strides, char* out, std::int64_t stride) {
     const bool packed = ((strides[I] == sizeof(InputType<T, has_condition, I>)) && ...) && stride == sizeof(Out);

@@ -66,12 +66,12 @@ TEST_CASE("names") {
 }
 
 TEST_CASE("unsupported dtypes are refused by name") {
-  CHECK(supported_dtypes().size() == 12);
-  for (DType dtype : supported_dtypes()) CHECK_NOTHROW(require_supported(dtype));
+  CHECK(real_dtypes().size() == 12);
+  for (DType dtype : real_dtypes()) CHECK_NOTHROW(require_real(dtype));
   auto size = []<class T>() { return sizeof(T); };
   CHECK(visit_dtype(DType::Int16, size) == 2);
   CHECK_THROWS_WITH_AS(visit_dtype(DType::Complex128, size), doctest::Contains("complex128"), NotImplementedError);
-  CHECK_THROWS_WITH_AS(require_supported(DType::Complex64), doctest::Contains("complex64"), NotImplementedError);
+  CHECK_THROWS_WITH_AS(require_real(DType::Complex64), doctest::Contains("complex64"), NotImplementedError);
 }
 
 TEST_CASE("float16 is converted as IEEE 754 says") {

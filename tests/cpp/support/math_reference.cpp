@@ -280,9 +280,9 @@ const MathReference references[] = {
 };
 
 // Arithmetic, comparisons, choices and roundings: at most one rounding, and tests of their own.
-constexpr std::string_view plain[] = {"abs",  "add", "clip", "int_div",    "maximum", "minimum",
-                                      "mod",  "mul", "neg",  "reciprocal", "round",   "second",
-                                      "sign", "sqr", "sqrt", "sub",        "switch",  "true_div"};
+constexpr std::string_view plain[] = {"abs",     "add",  "clip", "conj", "imag", "int_div",    "maximum",
+                                      "minimum", "mod",  "mul",  "neg",  "real", "reciprocal", "round",
+                                      "second",  "sign", "sqr",  "sqrt", "sub",  "switch",     "true_div"};
 
 // One call of the runtime for each element: against SciPy and mpmath in tests/python/test_elementwise.py, and draws by
 // their distributions in tests/python/test_random_stream.py.

@@ -7,6 +7,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "graph/evaluate.hpp"
 #include "program/interpret.hpp"
 #include "runtime/functions.hpp"
 
@@ -34,7 +35,7 @@ struct CheckFailed {
 };
 
 std::vector<Scalar> elements_of(const Array& given) {
-  const Array array = given.contiguous();
+  const Array array = (is_complex(given.dtype()) ? given.as_pairs() : given).contiguous();
   std::vector<Scalar> out(std::size_t(array.size()));
   visit_dtype(array.dtype(), [&]<class T>() {
     const T* data = static_cast<const T*>(array.data());
@@ -102,7 +103,8 @@ class Machine {
   [[noreturn]] void fail(const std::string& what) const { throw BrokenProgram(cat(what, "\n", to_string(program_))); }
 
   void place(std::size_t buffer, const Array& value) {
-    memory_[buffer] = {value.shape(), elements_of(value), true, true};
+    const bool in_pairs = is_complex(value.dtype());  // as which native code sees complex numbers
+    memory_[buffer] = {in_pairs ? value.as_pairs().shape() : value.shape(), elements_of(value), true, true};
   }
 
   const std::string& name(std::int64_t buffer) const { return program_.buffers[std::size_t(buffer)].name; }
@@ -374,8 +376,9 @@ class Machine {
       for (auto& element : memory.elements)
         if (!element.known) fail(cat("a host call reads ", name(s.inputs[k]), " before it is wholly written"));
       in.push_back(array_of(memory, program_.buffers[std::size_t(s.inputs[k])].dtype));
+      if (is_complex(node.input(int(k)))) in.back() = in.back().take_index(in.back().ndim() - 1, 0).as_complex();
     }
-    node.op().perform(node, in, out);
+    perform_node(node, in, out);
     for (std::size_t k = 0; k < s.outputs.size(); ++k) place(std::size_t(s.outputs[k]), out[k]);
   }
 

@@ -74,7 +74,10 @@ class Generator {
   }
 
   // What a conversion of a float to an integer gives beyond the integer's range is nobody's promise.
-  static bool can_be(DType from, DType to) { return from == to || !is_float(from) || is_float(to); }
+  static bool can_be(DType from, DType to) {
+    return from == to || (!is_float(from) && !is_complex(from) && !is_complex(to)) ||
+           (!is_complex(from) && is_float(to));
+  }
 
  private:
   int below(std::size_t n) { return int(random_() % n); }
@@ -279,7 +282,7 @@ class Generator {
 
 // The elements in C order.
 std::vector<double> elements_of(const Array& given) {
-  const Array array = given.contiguous();
+  const Array array = (is_complex(given.dtype()) ? given.as_pairs() : given).contiguous();
   std::vector<double> out(std::size_t(array.size()));
   visit_dtype(array.dtype(), [&]<class T>() {
     const T* data = array.data_as<T>();
@@ -290,7 +293,7 @@ std::vector<double> elements_of(const Array& given) {
 }
 
 bool all_finite(const Array& array) {
-  if (!is_float(array.dtype())) return true;
+  if (is_discrete(array.dtype())) return true;
   const std::vector<double> elements = elements_of(array);
   return std::all_of(elements.begin(), elements.end(), [](double each) { return std::isfinite(each); });
 }
@@ -335,6 +338,7 @@ class Evaluation {
                      [&](std::span<const Array> given) { return run(inner.inputs(), inner.outputs(), given); });
   }
   Array moved(const Array& value) {
+    if (is_complex(value.dtype())) return moved(value.as_pairs()).take_index(value.ndim(), 0).as_complex();
     if (!is_float(value.dtype())) return value;
     const Array out = value.copy();
     const auto move = [&]<class T>(T* data, T infinity) {
@@ -435,7 +439,7 @@ std::string difference(const Case& graph, std::span<const Array> got, std::span<
       return cat("output ", k, " is ", dtype_name(a.dtype()), tuple_text(a.shape()), ", expected ",
                  dtype_name(b.dtype()), tuple_text(b.shape()));
     if (identical(a, b)) continue;
-    const double relative = a.dtype() == DType::Float32 ? 1e-5 : is_float(a.dtype()) ? 1e-11 : 0;
+    const double relative = component_dtype(a.dtype()) == DType::Float32 ? 1e-5 : is_discrete(a.dtype()) ? 0 : 1e-11;
     const std::vector<double> xs = elements_of(a), ys = elements_of(b);
     const double tolerance = relative * scale_of(ys);
     std::vector<std::vector<double>> noisy_elements;

@@ -1,0 +1,481 @@
+// Complex duties of records. Evaluation follows C's complex functions, and NumPy where it differs from them: a product
+// is the formula of the textbook, a quotient is Smith's, which neither overflows nor underflows on the way. The
+// formulas of parts are meant for finite numbers; at infinities and nan a part may be nan where C has a value.
+#include "ops/scalar/complex.hpp"
+
+#include <complex>
+
+#include "ops/complex.hpp"
+#include "ops/scalar/record.hpp"
+
+namespace bitale::records {
+
+namespace {
+
+using Result = ComplexDuties::Result;
+using Parts = ComplexParts;
+using PartsOf = std::span<const ComplexParts>;
+
+template <bool has_condition, class F, std::size_t... I>
+std::array<ScalarLoop, 2> both_loops(std::index_sequence<I...>) {
+  return {&Loop<F, std::complex<float>, has_condition, I...>::run,
+          &Loop<F, std::complex<double>, has_condition, I...>::run};
+}
+template <int arity, bool has_condition = false, class F>
+std::array<ScalarLoop, 2> complex_loops(F) {
+  return both_loops<has_condition, F>(std::make_index_sequence<std::size_t(arity)>());
+}
+
+// ---- values ---------------------------------------------------------------------------------------------------------
+
+template <class T>
+std::complex<T> product(std::complex<T> x, std::complex<T> y) {
+  return {x.real() * y.real() - x.imag() * y.imag(), x.real() * y.imag() + x.imag() * y.real()};
+}
+
+template <class T>
+std::complex<T> quotient(std::complex<T> x, std::complex<T> y) {
+  const T a = x.real(), b = x.imag(), c = y.real(), d = y.imag();
+  if (std::fabs(c) >= std::fabs(d)) {
+    if (c == 0 && d == 0) return {a / std::fabs(c), b / std::fabs(d)};
+    const T ratio = d / c, scale = 1 / (c + d * ratio);
+    return {(a + b * ratio) * scale, (b - a * ratio) * scale};
+  }
+  const T ratio = c / d, scale = 1 / (c * ratio + d);
+  return {(a * ratio + b) * scale, (b * ratio - a) * scale};
+}
+
+// ---- parts ----------------------------------------------------------------------------------------------------------
+
+Parts sum_of(PartsOf in) {
+  const auto& [x, y] = std::tie(in[0], in[1]);
+  return {x.real + y.real, x.imag && y.imag ? x.imag + y.imag : x.imag ? x.imag : y.imag};
+}
+
+Parts negative_of(PartsOf in) { return {-in[0].real, in[0].imag ? -in[0].imag : in[0].imag}; }
+
+Parts difference_of(PartsOf in) {
+  const auto& [x, y] = std::tie(in[0], in[1]);
+  return {x.real - y.real, x.imag && y.imag ? x.imag - y.imag : x.imag ? x.imag : -y.imag};
+}
+
+Parts product_of(PartsOf in) {
+  const auto& [x, y] = std::tie(in[0], in[1]);
+  if (!y.imag) return {x.real * y.real, x.imag ? x.imag * y.real : Variable()};
+  if (!x.imag) return {x.real * y.real, x.real * y.imag};
+  return {x.real * y.real - x.imag * y.imag, x.real * y.imag + x.imag * y.real};
+}
+
+Parts square_of(PartsOf in) {
+  const Parts twice[] = {in[0], in[0]};
+  return product_of(twice);
+}
+
+// Smith's formula without branches: by the larger part of the divisor.
+Parts quotient_of(PartsOf in) {
+  const auto& [x, y] = std::tie(in[0], in[1]);
+  if (!y.imag) return {x.real / y.real, x.imag ? x.imag / y.real : Variable()};
+  const Variable by_real = ge(abs(y.real), abs(y.imag));
+  const Variable large = switch_(by_real, y.real, y.imag), small = switch_(by_real, y.imag, y.real);
+  const Variable is_zero = eq(large, 0);
+  const Variable ratio = switch_(is_zero, 0, small / large);
+  const Variable scale = reciprocal(switch_(is_zero, abs(large), large + small * ratio));
+  const Variable a = x.real, b = imaginary(x), mixed_a = a * ratio, mixed_b = b * ratio;
+  return {switch_(by_real, a + mixed_b, mixed_a + b) * scale, switch_(by_real, b - mixed_a, mixed_b - a) * scale};
+}
+
+Parts reciprocal_of(PartsOf in) {
+  const Parts one[] = {{ones_like(in[0].real), {}}, in[0]};
+  return quotient_of(one);
+}
+
+Variable angle_of(PartsOf in) { return arctan2(imaginary(in[0]), in[0].real); }
+
+// ---- elementary functions: values -----------------------------------------------------------------------------------
+
+inline constexpr double log_2 = 0.693147180559945309417, log_10 = 2.30258509299404568402;
+
+template <class T>
+std::complex<T> expm1_of(std::complex<T> z) {
+  const T half = std::sin(z.imag() / 2);
+  return {std::expm1(z.real()) * std::cos(z.imag()) - 2 * half * half, std::exp(z.real()) * std::sin(z.imag())};
+}
+
+template <class T>
+std::complex<T> log1p_of(std::complex<T> z) {
+  const T a = z.real(), b = z.imag(), size = std::hypot(a + 1, b);
+  const bool is_near_one = size > T(0.5) && size < T(2);
+  return {is_near_one ? std::log1p(a * (2 + a) + b * b) / 2 : std::log(size), std::atan2(b, a + 1)};
+}
+
+// As NumPy: small whole powers by products, and 0 to a positive power is 0.
+template <class T>
+std::complex<T> power_of(std::complex<T> x, std::complex<T> y) {
+  if (y == T(0)) return 1;
+  if (x == T(0)) return y.imag() == 0 && y.real() > 0 ? std::complex<T>(0) : std::complex<T>(T(NAN), T(NAN));
+  if (y.imag() == 0 && y.real() == std::trunc(y.real()) && std::fabs(y.real()) < 100) {
+    std::complex<T> out = 1, square = x;
+    for (int n = int(std::fabs(y.real())); n; n /= 2, square = product(square, square))
+      if (n % 2) out = product(out, square);
+    return y.real() < 0 ? quotient(std::complex<T>(1), out) : out;
+  }
+  return std::pow(x, y);
+}
+
+// ---- elementary functions: parts ------------------------------------------------------------------------------------
+
+Parts exp_of(PartsOf in) {
+  const Variable size = exp(in[0].real), b = imaginary(in[0]);
+  return {size * cos(b), switch_(eq(b, 0), b, size * sin(b))};
+}
+
+Parts expm1_parts(PartsOf in) {
+  const Variable &a = in[0].real, b = imaginary(in[0]);
+  return {expm1(a) * cos(b) - sqr(sin(b * 0.5)) * 2, exp(a) * sin(b)};
+}
+
+// Multiplied by a real number.
+Parts scaled(const Parts& x, double factor) {
+  const auto times = [&](const Variable& part) { return part * constant(Array(factor).astype(part.dtype())); };
+  return {times(x.real), times(imaginary(x))};
+}
+
+Parts exp2_of(PartsOf in) {
+  const Parts x[] = {scaled(in[0], log_2)};
+  return exp_of(x);
+}
+
+// log |a + 1 + ib| and log |a + ib|. Near 1 the logarithm would lose what the number differs from 1 by.
+Variable is_near_one(const Variable& size) { return and_(gt(size, 0.5), lt(size, 2)); }
+Variable log1p_of_size(const Variable& a, const Variable& b) {
+  const Variable size = hypot(a + 1, b);
+  return switch_(is_near_one(size), log1p(a * (a + 2) + sqr(b)) * 0.5, log(size));
+}
+Variable log_of_size(const Variable& a, const Variable& b) {
+  const Variable size = hypot(a, b), large = maximum(abs(a), abs(b)), small = minimum(abs(a), abs(b));
+  return switch_(is_near_one(size), log1p((large - 1) * (large + 1) + sqr(small)) * 0.5, log(size));
+}
+
+Parts log_of(PartsOf in) { return {log_of_size(in[0].real, imaginary(in[0])), angle_of(in)}; }
+Parts log1p_parts(PartsOf in) {
+  const Variable &a = in[0].real, b = imaginary(in[0]);
+  return {log1p_of_size(a, b), arctan2(b, a + 1)};
+}
+
+// Of the two square roots of (|z| + |a|) / 2 and (|z| - |a|) / 2, the second through the first: nothing cancels.
+Parts sqrt_of(PartsOf in) {
+  const Variable &a = in[0].real, b = imaginary(in[0]);
+  const Variable large = sqrt(abs(a) * 0.5 + hypot(a, b) * 0.5);
+  const Variable small = switch_(or_(eq(large, 0), isinf(b)), b, b / (large * 2));
+  const Variable is_below = lt(switch_(eq(b, 0), reciprocal(b), b), 0);  // -0.0, too
+  const Variable is_right = ge(a, 0);
+  return {switch_(is_right, large, abs(small)), switch_(is_right, small, switch_(is_below, -large, large))};
+}
+
+// The whole number that a constant is, seen through conversions.
+std::optional<int> whole_number(const Variable& v) {
+  if (const Array* value = v.constant()) {
+    if (value->size() != 1 || is_complex(value->dtype())) return {};
+    const double number = value->item();
+    return number == std::trunc(number) && std::fabs(number) < 100 ? std::optional(int(number)) : std::nullopt;
+  }
+  const ScalarOp* op = scalar_op_of(v);
+  if (op && op->name.starts_with("cast_")) return whole_number(v.owner().input(0));
+  return v.has_owner() && v.owner_op()->name() == "DimShuffle" ? whole_number(v.owner().input(0)) : std::nullopt;
+}
+
+Parts whole_power(const Parts& x, int n) {
+  Parts out, square = x;
+  for (int rest = std::abs(n); rest; rest /= 2) {
+    if (rest % 2) {
+      const Parts factors[] = {out, square};
+      out = out.real ? product_of(factors) : square;
+    }
+    const Parts twice[] = {square};
+    if (rest > 1) square = square_of(twice);
+  }
+  const Parts last[] = {out};
+  return n < 0 ? reciprocal_of(last) : out;
+}
+
+Parts power_parts(PartsOf in) {
+  const auto& [x, y] = std::tie(in[0], in[1]);
+  const std::optional<int> n = y.imag ? std::nullopt : whole_number(y.real);
+  if (n && *n != 0 && y.real.ndim() == x.real.ndim()) return whole_power(x, *n);
+  const Variable a = x.real, b = imaginary(x), c = y.real, d = imaginary(y);
+  const Variable size = hypot(a, b), turn = arctan2(b, a), is_zero = eq(size, 0);
+  const Variable log_size = switch_(is_zero, 0, log_of_size(a, b));
+  const Variable grown = exp(c * log_size - d * turn), turned = d * log_size + c * turn;
+  // Powers of 0: 0 to a positive one, 1 to 0, else nan.
+  const Variable is_one = and_(eq(c, 0), eq(d, 0)), vanishes = and_(gt(c, 0), eq(d, 0));
+  const Variable of_zero = switch_(vanishes, 0, switch_(is_one, 1, std::nan("")));
+  const auto chosen = [&](const Variable& zero, const Variable& other) {
+    return switch_(is_zero, cast(zero, other.dtype()), other);
+  };
+  return {chosen(of_zero, grown * cos(turned)), chosen(switch_(is_one, 0, of_zero), grown * sin(turned))};
+}
+
+Parts sin_of(PartsOf in) {
+  const Variable &a = in[0].real, b = imaginary(in[0]);
+  return {sin(a) * cosh(b), cos(a) * sinh(b)};
+}
+Parts cos_of(PartsOf in) {
+  const Variable &a = in[0].real, b = imaginary(in[0]);
+  return {cos(a) * cosh(b), -(sin(a) * sinh(b))};
+}
+Parts sinh_of(PartsOf in) {
+  const Variable &a = in[0].real, b = imaginary(in[0]);
+  return {sinh(a) * cos(b), cosh(a) * sin(b)};
+}
+Parts cosh_of(PartsOf in) {
+  const Variable &a = in[0].real, b = imaginary(in[0]);
+  return {cosh(a) * cos(b), sinh(a) * sin(b)};
+}
+
+// Kahan's formula; far out, where its squares overflow, the limit.
+Parts tanh_at(const Variable& a, const Variable& b) {
+  const Variable t = tan(b), s = sinh(a), beta = sqr(t) + 1, rest = beta * sqr(s) + 1;
+  const Variable is_far = gt(abs(a), a.dtype() == DType::Float32 ? 12 : 22);
+  const Variable far = sin(b) * cos(b) * exp(abs(a) * -2) * 4;
+  return {switch_(is_far, sign(a), beta * sqrt(sqr(s) + 1) * s / rest), switch_(is_far, far, t / rest)};
+}
+Parts tanh_of(PartsOf in) { return tanh_at(in[0].real, imaginary(in[0])); }
+// -i tanh(iz)
+Parts tan_of(PartsOf in) {
+  const Parts turned = tanh_at(-imaginary(in[0]), in[0].real);
+  return {turned.imag, -turned.real};
+}
+
+}  // namespace
+
+const ComplexDuties complex_exp{
+    .loops = complex_loops<1>([](auto x) { return std::exp(x); }), .parts = exp_of, .holomorphic = true};
+const ComplexDuties complex_exp2{
+    .loops = complex_loops<1>([]<class T>(std::complex<T> x) { return std::exp(x * T(log_2)); }),
+    .parts = exp2_of,
+    .holomorphic = true};
+const ComplexDuties complex_expm1{
+    .loops = complex_loops<1>([](auto x) { return expm1_of(x); }), .parts = expm1_parts, .holomorphic = true};
+const ComplexDuties complex_log{
+    .loops = complex_loops<1>([](auto x) { return std::log(x); }), .parts = log_of, .holomorphic = true};
+const ComplexDuties complex_log2{
+    .loops = complex_loops<1>([]<class T>(std::complex<T> x) { return std::log(x) / T(log_2); }),
+    .parts = [](PartsOf in) { return scaled(log_of(in), 1 / log_2); },
+    .holomorphic = true};
+const ComplexDuties complex_log10{
+    .loops = complex_loops<1>([]<class T>(std::complex<T> x) { return std::log(x) / T(log_10); }),
+    .parts = [](PartsOf in) { return scaled(log_of(in), 1 / log_10); },
+    .holomorphic = true};
+const ComplexDuties complex_log1p{
+    .loops = complex_loops<1>([](auto x) { return log1p_of(x); }), .parts = log1p_parts, .holomorphic = true};
+const ComplexDuties complex_sqrt{
+    .loops = complex_loops<1>([](auto x) { return std::sqrt(x); }), .parts = sqrt_of, .holomorphic = true};
+const ComplexDuties complex_pow{.loops = complex_loops<2>([](auto x, auto y) { return power_of(x, y); }),
+                                .parts = power_parts,
+                                .holomorphic = true};
+const ComplexDuties complex_sin{
+    .loops = complex_loops<1>([](auto x) { return std::sin(x); }), .parts = sin_of, .holomorphic = true};
+const ComplexDuties complex_cos{
+    .loops = complex_loops<1>([](auto x) { return std::cos(x); }), .parts = cos_of, .holomorphic = true};
+const ComplexDuties complex_tan{
+    .loops = complex_loops<1>([](auto x) { return std::tan(x); }), .parts = tan_of, .holomorphic = true};
+const ComplexDuties complex_sinh{
+    .loops = complex_loops<1>([](auto x) { return std::sinh(x); }), .parts = sinh_of, .holomorphic = true};
+const ComplexDuties complex_cosh{
+    .loops = complex_loops<1>([](auto x) { return std::cosh(x); }), .parts = cosh_of, .holomorphic = true};
+const ComplexDuties complex_tanh{
+    .loops = complex_loops<1>([](auto x) { return std::tanh(x); }), .parts = tanh_of, .holomorphic = true};
+// By C's functions, which the host calls.
+const ComplexDuties complex_arcsin{.loops = complex_loops<1>([](auto x) { return std::asin(x); }), .holomorphic = true};
+const ComplexDuties complex_arccos{.loops = complex_loops<1>([](auto x) { return std::acos(x); }), .holomorphic = true};
+const ComplexDuties complex_arctan{.loops = complex_loops<1>([](auto x) { return std::atan(x); }), .holomorphic = true};
+const ComplexDuties complex_arcsinh{.loops = complex_loops<1>([](auto x) { return std::asinh(x); }),
+                                    .holomorphic = true};
+const ComplexDuties complex_arccosh{.loops = complex_loops<1>([](auto x) { return std::acosh(x); }),
+                                    .holomorphic = true};
+const ComplexDuties complex_arctanh{.loops = complex_loops<1>([](auto x) { return std::atanh(x); }),
+                                    .holomorphic = true};
+
+const ComplexDuties complex_add{
+    .loops = complex_loops<2>([](auto x, auto y) { return x + y; }), .parts = sum_of, .holomorphic = true};
+const ComplexDuties complex_sub{
+    .loops = complex_loops<2>([](auto x, auto y) { return x - y; }), .parts = difference_of, .holomorphic = true};
+const ComplexDuties complex_mul{
+    .loops = complex_loops<2>([](auto x, auto y) { return product(x, y); }), .parts = product_of, .holomorphic = true};
+const ComplexDuties complex_true_div{.loops = complex_loops<2>([](auto x, auto y) { return quotient(x, y); }),
+                                     .parts = quotient_of,
+                                     .holomorphic = true};
+const ComplexDuties complex_neg{
+    .loops = complex_loops<1>([](auto x) { return -x; }), .parts = negative_of, .holomorphic = true};
+const ComplexDuties complex_sqr{
+    .loops = complex_loops<1>([](auto x) { return product(x, x); }), .parts = square_of, .holomorphic = true};
+const ComplexDuties complex_reciprocal{.loops = complex_loops<1>([](auto x) { return quotient(decltype(x)(1), x); }),
+                                       .parts = reciprocal_of,
+                                       .holomorphic = true};
+const ComplexDuties complex_abs{.result = Result::real,
+                                .loops = complex_loops<1>([](auto x) { return std::abs(x); }),
+                                .parts = [](PartsOf in) -> Parts {
+                                  return {hypot(in[0].real, imaginary(in[0])), {}};
+                                }};
+const ComplexDuties complex_real{.result = Result::real,
+                                 .loops = complex_loops<1>([](auto x) { return x.real(); }),
+                                 .parts = [](PartsOf in) -> Parts {
+                                   return {in[0].real, {}};
+                                 }};
+const ComplexDuties complex_imag{.result = Result::real,
+                                 .loops = complex_loops<1>([](auto x) { return x.imag(); }),
+                                 .parts = [](PartsOf in) -> Parts {
+                                   return {imaginary(in[0]), {}};
+                                 }};
+const ComplexDuties complex_conj{.loops = complex_loops<1>([](auto x) { return std::conj(x); }),
+                                 .parts = [](PartsOf in) -> Parts {
+                                   return {in[0].real, in[0].imag ? -in[0].imag : in[0].imag};
+                                 }};
+const ComplexDuties complex_angle{.result = Result::real,
+                                  .loops = complex_loops<1>([](auto x) { return std::arg(x); }),
+                                  .parts = [](PartsOf in) -> Parts {
+                                    return {angle_of(in), {}};
+                                  }};
+const ComplexDuties complex_eq{.result = Result::boolean,
+                               .loops = complex_loops<2>([](auto x, auto y) { return x == y; }),
+                               .parts = [](PartsOf in) -> Parts {
+                                 return {and_(eq(in[0].real, in[1].real), eq(imaginary(in[0]), imaginary(in[1]))), {}};
+                               }};
+const ComplexDuties complex_neq{
+    .result = Result::boolean,
+    .loops = complex_loops<2>([](auto x, auto y) { return x != y; }),
+    .parts = [](PartsOf in) -> Parts {
+      return {or_(neq(in[0].real, in[1].real), neq(imaginary(in[0]), imaginary(in[1]))), {}};
+    }};
+const ComplexDuties complex_isnan{
+    .result = Result::boolean,
+    .loops = complex_loops<1>([](auto x) { return std::isnan(x.real()) || std::isnan(x.imag()); }),
+    .parts = [](PartsOf in) -> Parts {
+      return {or_(isnan(in[0].real), isnan(imaginary(in[0]))), {}};
+    }};
+const ComplexDuties complex_isinf{
+    .result = Result::boolean,
+    .loops = complex_loops<1>([](auto x) { return std::isinf(x.real()) || std::isinf(x.imag()); }),
+    .parts = [](PartsOf in) -> Parts {
+      return {or_(isinf(in[0].real), isinf(imaginary(in[0]))), {}};
+    }};
+const ComplexDuties complex_switch{
+    .loops = complex_loops<3, true>([](bool condition, auto y, auto z) { return condition ? y : z; }),
+    .parts = [](PartsOf in) -> Parts {
+      return {switch_(in[0].real, in[1].real, in[2].real), switch_(in[0].real, imaginary(in[1]), imaginary(in[2]))};
+    },
+    .holomorphic = true};
+const ComplexDuties complex_second{
+    .loops = complex_loops<2>([](auto, auto y) { return y; }),
+    .parts = [](PartsOf in) -> Parts {
+      return {second(in[0].real, in[1].real), in[1].imag ? second(in[0].real, in[1].imag) : Variable()};
+    },
+    .holomorphic = true};
+const ComplexDuties complex_cast{.loops = complex_loops<1>([](auto x) { return x; }),
+                                 .parts = [](PartsOf in) -> Parts { return in[0]; },
+                                 .holomorphic = true};
+
+// ---- records of complex numbers alone -------------------------------------------------------------------------------
+
+namespace {
+
+ScalarTypes same_dtype(std::span<const DType> in) { return {in[0], in[0]}; }
+
+template <class T>
+ScalarOp complex_cast_record(const char* name, const char* title) {
+  constexpr DType target = dtype_of<T>::value;
+  return {
+      .name = name,
+      .title = title,
+      .doc = "x as a complex number; of a real one, the imaginary part is 0.",
+      .symbol = dtype_name(target),
+      .dtypes = [](std::span<const DType>) -> ScalarTypes {
+        return {target, target};
+      },
+      .complex = &complex_cast,
+      .partials = {[](At a) { return a.g; }},
+      .traits = cheap,
+      .domain = {{-5, 5}},
+      .edges = {0.0, -0.0, 300.0, inf, -inf, nan},
+  };
+}
+
+const RegisterScalarOp casts[] = {
+    RegisterScalarOp(complex_cast_record<std::complex<float>>("cast_complex64", "Cast{complex64}")),
+    RegisterScalarOp(complex_cast_record<std::complex<double>>("cast_complex128", "Cast{complex128}")),
+};
+
+// Of a real number: 0 or pi.
+template <class T>
+T real_angle(T x) {
+  return std::isnan(x) ? x : std::signbit(x) ? T(std::acos(-1.0)) : T(0);
+}
+
+}  // namespace
+
+SCALAR_OP({
+    .name = "real",
+    .title = "Real",
+    .doc = "The real part; of a real number, the number.",
+    .symbol = "real",
+    .dtypes = same_dtype,
+    .loops = loops<1>(all_types, [](auto x) { return x; }),
+    .complex = &complex_real,
+    .expand = [](Args in, DType) { return in[0]; },
+    .partials = {[](At a) { return a.g; }},
+    .traits = cheap | increasing | keeps_zero | idempotent,
+    .domain = {{-5, 5}},
+    .edges = {0.0, -0.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "imag",
+    .title = "Imag",
+    .doc = "The imaginary part; of a real number, 0.",
+    .symbol = "imag",
+    .dtypes = same_dtype,
+    .loops = loops<1>(all_types, [](auto x) { return decltype(x)(0); }),
+    .complex = &complex_imag,
+    .expand = [](Args in, DType dtype) { return cast(in[0].pool().integer(0), dtype); },
+    .partials = {zero_derivative},
+    .traits = cheap | keeps_zero,
+    .domain = {{-5, 5}},
+    .edges = {0.0, -0.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "conj",
+    .title = "Conj",
+    .doc = "The complex conjugate: its imaginary part has the other sign. Of a real number, the number.",
+    .symbol = "conj",
+    .dtypes = same_dtype,
+    .loops = loops<1>(all_types, [](auto x) { return x; }),
+    .complex = &complex_conj,
+    .expand = [](Args in, DType) { return in[0]; },
+    .partials = {[](At a) { return a.g; }},
+    .traits = cheap | increasing | keeps_zero | involution,
+    .domain = {{-5, 5}},
+    .edges = {0.0, -0.0, inf, -inf, nan},
+});
+
+SCALAR_OP({
+    .name = "angle",
+    .title = "Angle",
+    .doc = "The angle to the positive real axis, in (-pi, pi]; of a real number 0, or pi where it has the sign -.",
+    .symbol = "angle",
+    .dtypes = upgrade_to_float,
+    .loops = loops<1>(float_types, [](auto x) { return real_angle(x); }),
+    .complex = &complex_angle,
+    .expand =
+        [](Args in, DType dtype) {
+          const Expr zero = in[0].pool().number(0, dtype), turned = in[0].pool().number(std::acos(-1.0), dtype);
+          const Expr one = in[0].pool().number(1, dtype);
+          return select(is_nan(in[0]), in[0], select(copysign(one, in[0]) < zero, turned, zero));
+        },
+    .partials = {zero_derivative},
+    .traits = cheap | discrete_output,
+    .domain = {{0.5, 5}},
+    .edges = {0.0, -0.0, -1.0, inf, -inf, nan},
+});
+
+}  // namespace bitale::records

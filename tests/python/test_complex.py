@@ -1,0 +1,459 @@
+"""Complex tensors: inputs, results and constants, arithmetic and elementary functions in all linkers, against NumPy."""
+
+import numpy as np
+import pytest
+
+import bitale as bt
+import bitale.tensor as pt
+
+modes = {
+    "jit": bt.Mode("jit"),
+    "c": bt.Mode("c"),
+    "vm": bt.Mode("vm"),
+    "as written": bt.Mode("jit", "None"),  # no rewrites: the host computes each node
+}
+dtypes = ("complex64", "complex128")
+
+
+def values(shape, dtype="complex128", seed=0):
+    rng = np.random.default_rng(seed)
+    return (rng.normal(size=shape) + 1j * rng.normal(size=shape)).astype(dtype)
+
+
+def close(got, expected, scale=1.0):
+    got, expected = np.asarray(got), np.asarray(expected)
+    assert got.dtype == expected.dtype and got.shape == expected.shape
+    single = got.dtype in ("complex64", "float32")
+    tolerance = (3e-5 if single else 1e-12) * scale
+    np.testing.assert_allclose(got, expected, rtol=tolerance, atol=tolerance)
+
+
+@pytest.fixture(params=modes)
+def mode(request):
+    return modes[request.param]
+
+
+unary = {
+    "real": np.real,
+    "imag": np.imag,
+    "conj": np.conj,
+    "abs": np.abs,
+    "angle": np.angle,
+    "neg": np.negative,
+    "sqr": np.square,
+    "reciprocal": np.reciprocal,
+    "isnan": np.isnan,
+    "isinf": np.isinf,
+}
+binary = {
+    "add": np.add,
+    "sub": np.subtract,
+    "mul": np.multiply,
+    "true_div": np.divide,
+    "eq": np.equal,
+    "neq": np.not_equal,
+}
+
+
+@pytest.mark.parametrize("dtype", dtypes)
+def test_functions_of_one_operand_are_numpys(mode, dtype):
+    z = pt.tensor("z", dtype=dtype, shape=(None, None))
+    f = bt.function([z], [getattr(pt, name)(z) for name in unary], mode=mode)
+    given = values((7, 5), dtype)
+    for got, name in zip(f(given), unary):
+        close(got, unary[name](given))
+
+
+@pytest.mark.parametrize("dtype", dtypes)
+def test_functions_of_two_operands_are_numpys(mode, dtype):
+    z, w = pt.tensor("z", dtype=dtype, shape=(None, None)), pt.tensor("w", dtype=dtype, shape=(None,))
+    f = bt.function([z, w], [getattr(pt, name)(z, w) for name in binary], mode=mode)
+    first, second = values((7, 5), dtype), values(5, dtype, 1)
+    first[3] = second
+    for got, name in zip(f(first, second), binary):
+        close(got, binary[name](first, second))
+
+
+def test_dtypes_meet_as_in_numpy():
+    names = ["bool", "int8", "int32", "int64", "uint8", "uint64", "float16", "float32", "float64", *dtypes]
+    for a in dtypes:
+        for b in names:
+            x, y = pt.tensor(dtype=a, shape=(None,)), pt.tensor(dtype=b, shape=(None,))
+            for left, right in ((x, y), (y, x)):
+                assert (left + right).dtype == np.result_type(a, b), (a, b)
+                assert (left * right).dtype == np.result_type(a, b)
+    z = pt.cvector("z")
+    assert (z + 1).dtype == (z * 2.5).dtype == "complex64" and (z * 1j).dtype == "complex128"
+    assert pt.abs(z).dtype == z.real.dtype == z.imag.dtype == pt.angle(z).dtype == "float32"
+
+
+@pytest.mark.parametrize("other", ["bool", "int8", "int64", "float16", "float32", "float64"])
+def test_real_operands_have_no_imaginary_part(mode, other):
+    z, x = pt.zvector("z"), pt.tensor("x", dtype=other, shape=(None,))
+    f = bt.function([z, x], [z + x, x - z, z * x, z / x, x / z, pt.eq(z, x)], mode=mode)
+    given, real = values(4), np.array([1, 2, 3, 1]).astype(other)
+    for got, expected in zip(
+        f(given, real), [given + real, real - given, given * real, given / real, real / given, given == real]
+    ):
+        close(got, expected)
+
+
+@pytest.mark.parametrize("dtype", dtypes)
+def test_values_lie_in_memory_in_any_way(mode, dtype):
+    z = pt.tensor("z", dtype=dtype, shape=(None, None))
+    f = bt.function([z], [z * 2, z, z.real], mode=mode)
+    base = values((6, 8), dtype)
+    views = [base, base.T, base[::2, ::-1], base[1:, 3:], base[:0], base[:, :0], np.asfortranarray(base)]
+    views += [np.broadcast_to(base[0], (3, 8)), base[:1]]
+    for given in views:
+        doubled, same, real = f(given)
+        close(doubled, given * 2)
+        close(same, given)
+        close(real, given.real)
+    for _ in range(3):  # what is compiled for strides
+        close(f(base.T)[0], base.T * 2)
+
+
+def test_scalars_and_constants(mode):
+    z = pt.zscalar("z")
+    table = values((2, 3))
+    f = bt.function([z], [z * (1 + 2j), pt.constant(table) + z, pt.constant(table).imag, pt.constant(3j) * 2], mode=mode)
+    got = f(2 - 1j)
+    for each, expected in zip(got, [(2 - 1j) * (1 + 2j), table + (2 - 1j), table.imag, np.complex128(6j)]):
+        close(each, expected)
+    close(f(3)[0], np.complex128(3 + 6j))  # a real number is a complex one
+    assert pt.constant(2j).dtype == "complex128" and pt.constant(np.complex64(2j)).dtype == "complex64"
+
+
+def test_complex_numbers_out_of_parts(mode):
+    x, y = pt.dmatrix("x"), pt.dvector("y")
+    f = bt.function([x, y], [pt.complex(x, y), pt.complex(y, x), pt.complex(x, 0), pt.complex_from_polar(x, y)], mode=mode)
+    re, im = np.random.default_rng(0).normal(size=(3, 4)), np.arange(4.0)
+    for got, expected in zip(f(re, im), [re + 1j * im, im + 1j * re, re + 0j, re * np.exp(1j * im)]):
+        close(got, expected)
+    for a, b, dtype in [
+        ("float32", "float32", "complex64"),
+        ("float32", "float64", "complex128"),
+        ("int64", "int8", "complex128"),
+        ("int8", "bool", "complex64"),
+        ("float16", "float16", "complex64"),
+    ]:
+        assert pt.complex(pt.tensor(dtype=a, shape=()), pt.tensor(dtype=b, shape=())).dtype == dtype
+
+
+def test_casts(mode):
+    x, z = pt.fvector("x"), pt.cvector("z")
+    f = bt.function([x, z], [pt.cast(x, "complex64"), x.astype("complex128"), z.astype("complex128")], mode=mode)
+    real, given = np.array([1.5, -2], "float32"), values(2, "complex64")
+    for got, expected in zip(f(real, given), [real.astype("complex64"), real + 0j, given.astype("complex128")]):
+        close(got, expected.astype(got.dtype))
+
+
+def test_extreme_quotients_do_not_overflow(mode):
+    z, w = pt.zvector("z"), pt.zvector("w")
+    f = bt.function([z, w], [z / w, pt.abs(z), 1 / w], mode=mode)
+    a = np.array([1e300 + 1e300j, 1e-300 + 2e-300j, 1 + 0j, 0j])
+    b = np.array([2e300 + 1e300j, 1e-300 - 1e-300j, 1e-10 + 1e200j, 1j])
+    for got, expected in zip(f(a, b), [a / b, np.abs(a), 1 / b]):
+        np.testing.assert_allclose(got, expected, rtol=1e-14)
+
+
+def test_shared_variables_and_updates(mode):
+    state = bt.shared(values((2, 3)), name="state")
+    step = pt.zmatrix("step")
+    f = bt.function([step], state.imag, updates={state: state * 1j + step}, mode=mode)
+    expected, given = state.get_value(), values((2, 3), seed=5)
+    for _ in range(3):
+        close(f(given), expected.imag)
+        expected = expected * 1j + given
+    close(state.get_value(), expected)
+    assert bt.shared(2j).dtype == "complex128"
+
+
+def test_parts_fuse_with_what_is_around():
+    z = pt.zvector("z")
+    f = bt.function([z], pt.exp((z * z.conj()).real) + 1)
+    assert f.dprint("program", file="str").count("for ") == 1
+    given = values(100)
+    close(f(given), np.exp(np.abs(given) ** 2) + 1, 10)
+
+
+def test_debug_mode_and_other_linkers_agree():
+    z, w = pt.cmatrix("z"), pt.zvector("w")
+    outputs = [z * w + 1j, pt.abs(z / w), pt.eq(z, w)]
+    given = values((3, 2), "complex64"), values(2, seed=1)
+    expected = bt.function([z, w], outputs)(*given)
+    for mode in (bt.compile.DebugMode(), bt.Mode("dual"), bt.Mode("opwise")):
+        for got, one in zip(bt.function([z, w], outputs, mode=mode)(*given), expected):
+            close(got, one)
+
+
+# ---- elementary functions --------------------------------------------------------------------------------------------
+
+elementary = ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "sin", "cos", "tan", "sinh", "cosh", "tanh"]
+elementary += ["arcsin", "arccos", "arctan", "arcsinh", "arccosh", "arctanh"]
+
+
+@pytest.mark.parametrize("dtype", dtypes)
+def test_elementary_functions_are_numpys(mode, dtype):
+    z = pt.tensor("z", dtype=dtype, shape=(None,))
+    f = bt.function([z], [getattr(pt, name)(z) for name in elementary], mode=mode)
+    given = values(200, dtype) * 2
+    for got, name in zip(f(given), elementary):
+        close(got, getattr(np, name)(given), 10)
+
+
+def test_elementary_functions_on_axes_and_near_them(mode):
+    z = pt.zvector("z")
+    names = ["log", "sqrt", "exp", "sinh", "cosh", "sin", "cos", "tanh", "log1p", "expm1"]
+    f = bt.function([z], [getattr(pt, name)(z) for name in names], mode=mode)
+    parts = [0.0, -0.0, 1.0, -1.0, 1e-9, -1e-9, 1 + 1e-9, -2.5, 3.0, 1e-200, 30.0, -30.0]
+    given = np.array([complex(a, b) for a in parts for b in parts])
+    with np.errstate(all="ignore"):
+        for got, name in zip(f(given), names):
+            expected = getattr(np, name)(given)
+            near = given != -1 if name == "log1p" else (given != 0 if name == "log" else np.ones(given.shape, bool))
+            np.testing.assert_allclose(got[near], expected[near], rtol=2e-14, atol=1e-16 if name == "log1p" else 0, err_msg=name)
+        for name in ("sqrt", "log"):  # the side of the cut that -0.0 stands for
+            got = f(np.array([complex(-4, 0.0), complex(-4, -0.0)]))[names.index(name)]
+            assert np.array_equal(np.signbit(got.imag), [False, True])
+
+
+def test_powers(mode):
+    z, w, x = pt.zvector("z"), pt.zvector("w"), pt.dvector("x")
+    outputs = [z**2, z**3, z**-2, z**0.5, z**w, z**x, x**z, 2**z, z ** (1 + 1j), pt.square(z)]
+    f = bt.function([z, w, x], outputs, mode=mode)
+    a, b, c = values(50), values(50, seed=1), np.random.default_rng(2).uniform(0.5, 3, 50)
+    expected = [a**2, a**3, a**-2, a**0.5, a**b, a**c, c**a, 2**a, a ** (1 + 1j), a**2]
+    for got, each in zip(f(a, b, c), expected):
+        close(got, each, 10)
+    power = bt.function([z, w], z**w, mode=mode)
+    close(power(np.array([0, 0, 2j]), np.array([2, 0, 0])), np.array([0, 1, 1 + 0j]))
+
+
+# ---- tensors ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", dtypes)
+def test_sums_and_products_over_axes(mode, dtype):
+    z = pt.tensor("z", dtype=dtype, shape=(None, None))
+    outputs = [z.sum(), z.sum(axis=0), pt.mean(z, axis=1), pt.prod(z, axis=0), pt.prod(z), z.sum(axis=1, keepdims=True)]
+    outputs += [pt.mean(z), pt.any(z)]
+    f = bt.function([z], outputs, mode=mode)
+    a = values((6, 4), dtype)
+    expected = [a.sum(), a.sum(axis=0), a.mean(axis=1), a.prod(axis=0), a.prod(), a.sum(axis=1, keepdims=True), a.mean(), a.any()]
+    for got, each in zip(f(a), expected):
+        close(got, each, 10)
+    for got, each in zip(f(a[:, :0])[:2], [np.zeros((), dtype), np.zeros(0, dtype)]):
+        close(got, each)
+
+
+@pytest.mark.parametrize("dtype", dtypes)
+def test_products_of_matrices(mode, dtype):
+    a, b, v = pt.tensor(dtype=dtype, shape=(None, None)), pt.tensor(dtype=dtype, shape=(None, None)), pt.tensor(dtype=dtype, shape=(None,))
+    x, t = pt.dmatrix("x"), pt.tensor(dtype=dtype, shape=(None, None, None))
+    outputs = [a @ b, a @ v, v @ b, pt.dot(v, v), a @ x, pt.matmul(t, b), pt.outer(v, v), a.conj().T @ a, pt.tensordot(a, b, 1)]
+    f = bt.function([a, b, v, x, t], outputs, mode=mode)
+    A, B, V = values((3, 4), dtype), values((4, 4), dtype, 1), values(4, dtype, 2)
+    X, T = np.random.default_rng(3).normal(size=(4, 2)), values((2, 3, 4), dtype, 4)
+    expected = [A @ B, A @ V, V @ B, V @ V, A @ X, T @ B, np.outer(V, V), A.conj().T @ A, A @ B]
+    for got, each in zip(f(A, B, V, X, T), expected):
+        close(got, each, 10)
+
+
+def test_moving_elements(mode):
+    z, w, i, c = pt.zmatrix("z"), pt.zvector("w"), pt.lvector("i"), pt.vector("c", dtype="bool")
+    outputs = [
+        z[1:, ::-1], z[0], z[0, 1], z[i], z[i, i], z[:, c], z.T, z.reshape((-1,)), z.dimshuffle(0, "x", 1),
+        pt.concatenate([z, z * 1j]), pt.stack([w, w.conj()]),
+        pt.switch(c, w, 1j), pt.where(c, 0, w), pt.set_subtensor(z[0], w), pt.inc_subtensor(z[i], w),
+        pt.set_subtensor(z[:, 1], 2.5), pt.inc_subtensor(z[0], 1), pt.zeros_like(z), pt.ones_like(w), pt.full_like(w, 2j), pt.tile(w, 2), pt.flip(w),
+        pt.cumsum(z, axis=0), pt.diff(w), pt.specify_shape(w, 3), bt.gradient.zero_grad(w), pt.nan_to_num(w),
+        pt.broadcast_to(w, (2, 3)), pt.diag(w), pt.diagonal(z), pt.trace(z), pt.as_tensor([w[0], w[1]]), z.flatten(), pt.roll(w, 1),
+    ]  # fmt: skip
+    f = bt.function([z, w, i, c], [*outputs, z.shape, w.size], mode=mode)
+    Z, W, I, C = values((3, 3)), values(3, seed=1), np.array([2, 0, 2]), np.array([True, False, True])
+    put, added, column, first = Z.copy(), Z.copy(), Z.copy(), Z.copy()
+    put[0], column[:, 1] = W, 2.5
+    np.add.at(added, I, W)
+    first[0] += 1
+    expected = [
+        Z[1:, ::-1], Z[0], Z[0, 1], Z[I], Z[I, I], Z[:, C], Z.T, Z.reshape(-1), Z[:, None],
+        np.concatenate([Z, Z * 1j]), np.stack([W, W.conj()]),
+        np.where(C, W, 1j), np.where(C, 0, W), put, added,
+        column, first, 0 * Z, 0 * W + 1, np.full_like(W, 2j), np.tile(W, 2), W[::-1],
+        np.cumsum(Z, axis=0), np.diff(W), W, W, W,
+        np.broadcast_to(W, (2, 3)), np.diag(W), np.diagonal(Z), np.trace(Z), W[:2], Z.ravel(), np.roll(W, 1),
+        np.array(Z.shape), np.array(3),
+    ]  # fmt: skip
+    for k, (got, each) in enumerate(zip(f(Z, W, I, C), expected)):
+        np.testing.assert_allclose(got, each, rtol=1e-14, err_msg=str(k))
+        assert got.dtype == np.asarray(each).dtype, k
+
+
+def test_errors_of_indices_and_shapes_name_them(mode):
+    z, i = pt.zvector("z"), pt.lvector("i")
+    f = bt.function([z, i], z[i], mode=mode)
+    with pytest.raises(IndexError):
+        f(values(3), np.array([3]))
+    w = pt.zvector("w")
+    g = bt.function([z, w], z + w, mode=mode)
+    with pytest.raises(ValueError):
+        g(values(3), values(4))
+
+
+# ---- gradients -------------------------------------------------------------------------------------------------------
+
+
+def gradient_by_differences(f, given, k):
+    """d f / d real + i d f / d imag, of the k-th argument."""
+    given = [np.array(each) for each in given]
+    out = np.zeros(given[k].shape, "complex128")
+    step = 1e-6
+    for at in np.ndindex(given[k].shape):
+        for unit in (1, 1j) if np.iscomplexobj(given[k]) else (1,):
+            there = [each.copy() for each in given]
+            back = [each.copy() for each in given]
+            there[k][at] += unit * step
+            back[k][at] -= unit * step
+            out[at] += unit * (f(*there) - f(*back)) / (2 * step)
+    return out if np.iscomplexobj(given[k]) else out.real
+
+
+def check_gradient(build, *given):
+    inputs = [pt.tensor(dtype=str(each.dtype), shape=(None,) * each.ndim) for each in given]
+    cost = build(*inputs)
+    f = bt.function(inputs, cost)
+    for mode in ("jit", "vm"):
+        got = bt.function(inputs, bt.grad(cost, inputs), mode=bt.Mode(mode))(*given)
+        for k, each in enumerate(got):
+            expected = gradient_by_differences(f, given, k)
+            assert each.dtype == given[k].dtype
+            np.testing.assert_allclose(each, expected, rtol=1e-6, atol=1e-7)
+
+
+def cost_of(value):
+    """A real number in which each part counts for itself."""
+    return (value.real * 1.25).sum() + (pt.sqr(value.imag) * 0.75).sum() + (value.real * value.imag).sum()
+
+
+@pytest.mark.parametrize("name", ["real", "imag", "abs", "angle"])
+def test_gradients_of_real_values(name):
+    check_gradient(lambda z: pt.sqr(getattr(pt, name)(z) + 0.5).sum(), values(4))
+
+
+@pytest.mark.parametrize("name", ["conj", "neg", "sqr", "reciprocal", *elementary])
+def test_gradients_of_functions(name):
+    check_gradient(lambda z: cost_of(getattr(pt, name)(z)), values(4) * 0.7)
+
+
+@pytest.mark.parametrize("operation", ["add", "sub", "mul", "true_div", "pow"])
+def test_gradients_by_both_operands_complex_and_real(operation):
+    z, w, x = values(3), values(3, seed=1), np.array([0.5, 1.5, 2.5])
+    check_gradient(lambda a, b: cost_of(getattr(pt, operation)(a, b)), z, w)
+    check_gradient(lambda a, b: cost_of(getattr(pt, operation)(a, b)), z, x)
+    check_gradient(lambda a, b: cost_of(getattr(pt, operation)(a, b)), x, w)
+    check_gradient(lambda a, b: cost_of(getattr(pt, operation)(a, b)), values((2, 3)), w)  # broadcast
+
+
+def test_gradients_of_tensors():
+    check_gradient(lambda a, b: cost_of(a @ b), values((2, 3)), values((3, 2), seed=1))
+    check_gradient(lambda a, b: cost_of(pt.dot(a, b)), values(3), np.arange(3.0))
+    check_gradient(lambda a: cost_of(a.sum(axis=0)) + cost_of(pt.mean(a)), values((2, 3)))
+    check_gradient(lambda a: cost_of(a[1:] * 1j) + cost_of(a.T.reshape((-1,))[::2]), values((2, 3)))
+    check_gradient(lambda a, b: cost_of(pt.set_subtensor(a[1], b)), values((2, 3)), values(3, seed=1))
+    check_gradient(lambda a, b: cost_of(pt.concatenate([a, b]) ** 2), values(2), values(3, seed=1))
+    check_gradient(lambda a, b: cost_of(pt.switch(pt.gt(b, 1.5), a, b)), values(3), np.arange(3.0))
+    check_gradient(lambda x, y: cost_of(pt.complex(x, y) ** 2), np.arange(1.0, 4), np.array(0.5))
+    check_gradient(lambda x, y: cost_of(pt.complex_from_polar(x, y)), np.arange(1.0, 4), np.arange(3.0))
+
+
+def test_the_gradient_is_that_of_descent():
+    """PyTensor's convention: of |z|^2 it is 2 z, so that z - step * gradient goes down."""
+    z = pt.zvector("z")
+    given = values(3)
+    close(bt.function([z], bt.grad(pt.sqr(pt.abs(z)).sum(), z))(given), 2 * given)
+    close(bt.function([z], bt.grad((z * z.conj()).real.sum(), z))(given), 2 * given)
+
+
+def test_second_derivatives_and_tangents():
+    x = pt.dvector("x")
+    inner = bt.grad(cost_of(pt.exp(pt.complex(x, 2 * x))), x)
+    given = np.array([0.1, 0.2])
+    f = bt.function([x], inner)
+    hessian = bt.function([x], bt.gradient.hessian(cost_of(pt.exp(pt.complex(x, 2 * x))), x))(given)
+    by_differences = np.stack([(f(given + d) - f(given - d)) / 2e-6 for d in 1e-6 * np.eye(2)])
+    np.testing.assert_allclose(hessian, by_differences, rtol=1e-5, atol=1e-6)
+    z, t = pt.zvector("z"), pt.zvector("t")
+    tangent = bt.function([z, t], bt.gradient.pushforward(pt.log(z) * pt.abs(z), z, t))
+    a, b = values(3), values(3, seed=1)
+    value = lambda z: np.log(z) * np.abs(z)
+    np.testing.assert_allclose(tangent(a, b), (value(a + 1e-6 * b) - value(a - 1e-6 * b)) / 2e-6, rtol=1e-6)
+
+
+# ---- what is refused -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "name", ["floor", "ceil", "sign", "gammaln", "erf", "sigmoid", "softplus", "psi", "trunc"]
+)
+def test_functions_without_meaning_are_refused(name):
+    with pytest.raises(TypeError, match=f"{name}: not defined for complex numbers"):
+        getattr(pt, name)(pt.zvector("z"))
+
+
+@pytest.mark.parametrize(
+    "name", ["lt", "le", "gt", "ge", "maximum", "minimum", "arctan2", "mod", "int_div", "and_", "hypot"]
+)
+def test_orders_and_remainders_are_refused(name):
+    with pytest.raises(TypeError, match="complex"):
+        getattr(pt, name)(pt.zvector("z"), pt.dvector("x"))
+
+
+@pytest.mark.parametrize("dtype", ["float64", "float32", "int64", "bool"])
+def test_nothing_loses_an_imaginary_part_silently(dtype):
+    z, x = pt.zvector("z"), pt.tensor("x", dtype=dtype, shape=(None,))
+    with pytest.raises(TypeError, match="real"):
+        pt.cast(z, dtype)
+    with pytest.raises(TypeError, match="complex"):
+        pt.set_subtensor(x[0], z[0])
+    f = bt.function([x], x)
+    with pytest.raises(TypeError):
+        f(np.array([1j]))
+    with pytest.raises(TypeError):
+        pt.switch(z, x, x)
+
+
+def test_ops_without_complex_form_are_named():
+    z = pt.zmatrix("z")
+    for build in (
+        lambda: pt.sort(z),
+        lambda: pt.max(z),
+        lambda: pt.argmax(z),
+        lambda: pt.var(z),
+        lambda: pt.cumprod(z, axis=0),
+        lambda: pt.vecdot(z, z),
+        lambda: pt.vecmat(z, z),
+        lambda: pt.deg2rad(z),
+        lambda: pt.isclose(z, z),
+        lambda: pt.softmax(z, axis=-1),
+        lambda: pt.linalg.cholesky(z),
+        lambda: pt.linalg.norm(z),
+        lambda: bt.scan(lambda row: row * 2, sequences=[z])[0],
+    ):
+        with pytest.raises((NotImplementedError, TypeError), match="complex"):
+            build()
+    with pytest.raises(TypeError, match="complex"):
+        pt.complex(z, z)
+    with pytest.raises(TypeError, match="grad"):
+        bt.grad(pt.sum(z), z)
+    with pytest.raises(Exception, match="product of complex numbers"):
+        bt.grad(pt.abs(pt.prod(z)), z)
+
+
+def test_a_complex_input_takes_what_converts_safely():
+    z = pt.cvector("z")
+    f = bt.function([z], z + 0)
+    close(f(np.array([1, 2], "float32")), np.array([1, 2], "complex64"))
+    with pytest.raises(TypeError):
+        f(np.array([1j]))  # complex128
