@@ -20,7 +20,7 @@ Variables expanded(const Apply& node, const Expansion& op) {
 }
 
 // What stands for the node, of the types that its readers were built for.
-Replacements fitted(const Apply& node, const Variables& formula) {
+Replacements with_fitted_formula(const Apply& node, const Variables& formula) {
   Replacements pairs;
   for (std::size_t k = 0; k < formula.size(); ++k) {
     const Variable output = node.output(int(k));
@@ -42,7 +42,7 @@ void expand(FunctionGraph& graph) {
         add_node_context(error, node, {});
         throw error;
       }
-      changed |= graph.replace_all(fitted(node, expanded(node, *op)), "expand");
+      changed |= graph.replace_all(with_fitted_formula(node, expanded(node, *op)), "expand");
     }
     if (!changed) return;
   }

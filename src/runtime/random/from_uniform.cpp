@@ -129,6 +129,7 @@ double bt_random_gamma_again(double u, double shape) {
   using namespace bitale::runtime::random;
   if (std::isnan(u)) return no_number;  // not a draw by the bits of a nan, which differ from machine to machine
   if (is_not_finite(shape)) return shape;
+  if (shape < 0) return no_number;  // rejection would hardly ever end
   KeyedWords words = rest_of(u);
   return standard_gamma(words, shape);
 }
