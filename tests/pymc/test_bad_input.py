@@ -139,6 +139,7 @@ def _after_an_interrupt(body: str) -> str:
     """What a process prints that is interrupted (as by ctrl-C) when it has printed "ready"."""
     script = textwrap.dedent(
         """
+        import signal; signal.signal(signal.SIGINT, signal.default_int_handler)  # processes in the background may ignore it
         import warnings; warnings.simplefilter("ignore")
         import numpy as np, pymc as pm, pytensor, pytensor.tensor as pt
         import bitale.pytensor

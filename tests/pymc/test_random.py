@@ -7,6 +7,7 @@ import pymc as pm
 import pytensor
 import pytensor.tensor as pt
 import pytest
+from scipy import sparse
 
 import bitale.pytensor
 from compare import ORACLE
@@ -206,6 +207,67 @@ def test_a_sampler_in_python_is_called_back():
     found, expected = ours(np.random.default_rng(1)), theirs(np.random.default_rng(1))
     np.testing.assert_array_equal(found[1], expected[1])
     states_are_equal(found[0], expected[0])
+
+
+AREAS = np.zeros((9, 9))
+for _i, _j in [(0, 4), (4, 8), (8, 1), (1, 2), (2, 0), (3, 7), (7, 5), (5, 6), (6, 4)]:
+    AREAS[_i, _j] = AREAS[_j, _i] = 1
+POINTS = np.linspace(-3, 5, 50)
+OF_PYMC = {
+    "TruncatedNormal": lambda: pm.TruncatedNormal.dist([0.5, -1.0, 3.0], 2.0, lower=-1.0, upper=[[1.5], [np.inf]]),
+    "TruncatedNormal, below": lambda: pm.TruncatedNormal.dist([0.5, -3.0, -40.0], 2.0, lower=0.0),
+    "TruncatedNormal, above": lambda: pm.TruncatedNormal.dist([0.5, -3.0, 40.0], [[1.0], [2.0]], upper=0.1, shape=(2, 3)),
+    "TruncatedNormal, one": lambda: pm.TruncatedNormal.dist(0.5, 2.0, lower=3, upper=3.1),
+    "Truncated": lambda: pm.Truncated.dist(pm.Normal.dist(0, 1), lower=-1, upper=2, shape=4),
+    "SkewNormal": lambda: pm.SkewNormal.dist(mu=[0.0, 1.0], sigma=2.0, alpha=[[3.0], [-2.0]]),
+    "SkewStudentT": lambda: pm.SkewStudentT.dist(a=2.0, b=[3.0, 4.0], mu=1.0, sigma=2.0),
+    "Rice": lambda: pm.Rice.dist(nu=np.array([1.0, 2.0]), sigma=1.5, shape=(3, 2)),
+    "Rice, one": lambda: pm.Rice.dist(nu=1.0, sigma=1.5),
+    "Moyal": lambda: pm.Moyal.dist([1.0, 2.0], 0.5),
+    "Interpolated": lambda: pm.Interpolated.dist(POINTS, np.exp(-(POINTS**2) / 2) + 0.3 * np.exp(-((POINTS - 2) ** 2)), shape=7),
+    "Interpolated, one": lambda: pm.Interpolated.dist(POINTS, np.exp(-(POINTS**2))),
+    "StickBreakingWeights": lambda: pm.StickBreakingWeights.dist([1.0, 2.5], 4),
+    "StickBreakingWeights, three": lambda: pm.StickBreakingWeights.dist(2.5, 4, shape=(3, 5)),
+    "Beta": lambda: pm.Beta.dist(0.001, [0.002, 1.0], shape=(100, 2)),
+    "CAR": lambda: pm.CAR.dist(np.linspace(-1, 1, 9), AREAS, 0.5, 2.0),
+    "CAR, three": lambda: pm.CAR.dist(np.linspace(-1, 1, 9), AREAS, 0.95, 0.3, shape=(3, 9)),
+    "CAR, batch": lambda: pm.CAR.dist(np.linspace(-1, 1, 18).reshape(2, 9), AREAS, -0.5, 2.0),
+    "CAR, sparse": lambda: pm.CAR.dist(np.linspace(-1, 1, 9), sparse.csr_matrix(AREAS), 0.5, 2.0),
+}
+
+
+@pytest.mark.parametrize("name", OF_PYMC)
+def test_draws_of_pymcs_own_variables(name):
+    variable = OF_PYMC[name]()
+    ours = pm.compile([], variable, random_seed=3, mode="BITALE")
+    assert ours.maker.linker.report().is_native, ours.maker.linker.report()
+    found = [ours() for _ in range(3)]
+    theirs = pm.compile([], variable, random_seed=3, mode=ORACLE)  # which shares the generators, and seeds them anew
+    for draw in found:
+        np.testing.assert_allclose(draw, theirs(), rtol=1e-10, strict=True)
+
+
+def test_what_pymc_refuses_to_draw():
+    """In the same way, and by the same kind of error."""
+    a, tau, w = pt.dscalar("a"), pt.dscalar("tau"), pt.dmatrix("w")
+    graphs = {
+        "truncated": ([a], pm.TruncatedNormal.dist(0.0, 1.0, lower=a, upper=1.0), [[2.0], [np.nan]], ValueError),
+        "alpha": ([a, tau], pm.CAR.dist(np.zeros(9), AREAS, a, tau), [[1.0, 1.0], [-1.5, 1.0]], ValueError),
+        "tau": ([a, tau], pm.CAR.dist(np.zeros(9), AREAS, a, tau), [[0.5, 0.0], [0.5, -1.0]], np.linalg.LinAlgError),
+        "areas": ([a], pm.CAR.dist(np.zeros(9), np.triu(AREAS), a, 1.0), [[0.5]], ValueError),
+        "rice": ([a], pm.Rice.dist(b=a, sigma=1.0), [[-1.0]], ValueError),
+        "moyal": ([a], pm.Moyal.dist(0.0, a), [[-1.0]], ValueError),
+    }
+    for name, (inputs, variable, bad, error) in graphs.items():
+        for mode in ("BITALE", ORACLE):
+            f = pytensor.function(inputs, variable, mode=mode, on_unused_input="ignore")
+            for values in bad:
+                with pytest.raises(error):
+                    print(name, f(*values))
+    with pytest.warns(UserWarning, match="its adjacency matrix is no constant"):
+        f = pm.compile([w], pm.CAR.dist(np.zeros(9), w, 0.5, 2.0), random_seed=3, mode="BITALE")
+    found = f(AREAS)
+    np.testing.assert_allclose(found, pm.draw(pm.CAR.dist(np.zeros(9), AREAS, 0.5, 2.0), random_seed=3, mode=ORACLE), rtol=1e-10)
 
 
 def test_distributions_of_pymc():

@@ -12,7 +12,7 @@ from pytensor.tensor.random.type import RandomGeneratorType
 
 import bitale as bt
 from bitale.graph import Apply, Op
-from bitale.pytensor.types import converted_type
+from bitale.pytensor.types import converted_type, is_expressible
 
 
 def _detached(node: PyTensorApply) -> PyTensorApply:
@@ -74,8 +74,8 @@ def _performing(op: Any) -> Any:
 
 
 def _is_fixed(x: Any) -> bool:
-    """Constants that are no arrays, such as None and slices: they are a part of the op."""
-    return isinstance(x, Constant) and not hasattr(x.type, "dtype")
+    """Constants that are no arrays, such as None, slices and sparse matrices: they are a part of the op."""
+    return isinstance(x, Constant) and not is_expressible(x.type)
 
 
 def _as_given(type_: Any, value: Any) -> Any:

@@ -6,12 +6,12 @@ from typing import Any
 
 import pytensor.gradient as gradient
 from pytensor.compile.ops import DeepCopyOp, TypeCastingOp, ViewOp
-from pytensor.ifelse import IfElse
 from pytensor.raise_op import CheckAndRaise
 
 import bitale as bt
 import bitale.tensor as pt
 from bitale import raise_op
+from bitale.pytensor.moved import IfElse
 from bitale.pytensor.registry import converts
 
 

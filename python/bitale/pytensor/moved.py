@@ -19,8 +19,13 @@ except ImportError:
     from pytensor.tensor.nlinalg import Det, MatrixInverse, SLogDet
     from pytensor.tensor.slinalg import Cholesky, CholeskySolve, Solve, SolveTriangular
 
+try:
+    from pytensor.conditional.op import IfElse
+except ImportError:
+    from pytensor.ifelse import IfElse
+
 __all__ = [
-    "decompositions", "ADVANCED_CHANGE", "ADVANCED_INDEX", "LOG_SUM_EXP", "SOFTMAX_GRAD", "SYMBOLIC", "Cholesky", "CholeskySolve", "Det", "MatrixInverse", "SLogDet", "Solve", "SolveTriangular",
+    "decompositions", "ADVANCED_CHANGE", "ADVANCED_INDEX", "LOG_SUM_EXP", "SOFTMAX_GRAD", "SYMBOLIC", "Cholesky", "CholeskySolve", "Det", "IfElse", "MatrixInverse", "SLogDet", "Solve", "SolveTriangular",
 ]
 
 

@@ -79,7 +79,7 @@ for _cls, _of in {
     draws(_cls)(_plain(_of))
 
 
-def _in_domain(x: Any, *conditions: Any) -> Any:
+def in_domain(x: Any, *conditions: Any) -> Any:
     """SciPy's samplers refuse parameters outside their domain, nan among them."""
     check = raise_op.CheckAndRaise(ValueError, "Domain error in arguments: a parameter of a random variable is outside its domain")
     return check(x, *(pt.all(condition) for condition in conditions))
@@ -92,27 +92,27 @@ def _bernoulli(op: Any, p: Any, **keys: Any) -> Any:
 
 @draws(basic.HalfNormalRV)
 def _halfnormal(op: Any, loc: Any, scale: Any, **keys: Any) -> Any:
-    return _of_module("halfnormal", loc, _in_domain(scale, pt.ge(scale, 0)), **keys)
+    return _of_module("halfnormal", loc, in_domain(scale, pt.ge(scale, 0)), **keys)
 
 
 @draws(basic.ParetoRV)
 def _pareto(op: Any, b: Any, scale: Any, **keys: Any) -> Any:
-    return _of_module("pareto", _in_domain(b, pt.gt(b, 0)), _in_domain(scale, pt.ge(scale, 0)), **keys)
+    return _of_module("pareto", in_domain(b, pt.gt(b, 0)), in_domain(scale, pt.ge(scale, 0)), **keys)
 
 
 @draws(basic.GumbelRV)
 def _gumbel(op: Any, loc: Any, scale: Any, **keys: Any) -> Any:
-    return _of_module("gumbel", loc, _in_domain(scale, pt.ge(scale, 0)), **keys)
+    return _of_module("gumbel", loc, in_domain(scale, pt.ge(scale, 0)), **keys)
 
 
 @draws(basic.CauchyRV)
 def _cauchy(op: Any, loc: Any, scale: Any, **keys: Any) -> Any:
-    return _of_module("cauchy", loc, _in_domain(scale, pt.ge(scale, 0)), **keys)
+    return _of_module("cauchy", loc, in_domain(scale, pt.ge(scale, 0)), **keys)
 
 
 @draws(basic.HalfCauchyRV)
 def _halfcauchy(op: Any, loc: Any, scale: Any, **keys: Any) -> Any:
-    return _of_module("halfcauchy", loc, _in_domain(scale, pt.ge(scale, 0)), **keys)
+    return _of_module("halfcauchy", loc, in_domain(scale, pt.ge(scale, 0)), **keys)
 
 
 @draws(basic.InvGammaRV)
@@ -122,12 +122,12 @@ def _invgamma(op: Any, shape: Any, scale: Any, **keys: Any) -> Any:
 
 @draws(basic.TruncExponentialRV)
 def _truncexpon(op: Any, b: Any, loc: Any, scale: Any, **keys: Any) -> Any:
-    return _of_module("truncexpon", _in_domain(b, pt.gt(b, 0)), loc, _in_domain(scale, pt.ge(scale, 0)), **keys)
+    return _of_module("truncexpon", in_domain(b, pt.gt(b, 0)), loc, in_domain(scale, pt.ge(scale, 0)), **keys)
 
 
 @draws(basic.StudentTRV)
 def _t(op: Any, df: Any, loc: Any, scale: Any, **keys: Any) -> Any:
-    return _of_module("t", _in_domain(df, pt.gt(df, 0)), loc, _in_domain(scale, pt.ge(scale, 0)), **keys)
+    return _of_module("t", in_domain(df, pt.gt(df, 0)), loc, in_domain(scale, pt.ge(scale, 0)), **keys)
 
 
 @draws(basic.BetaBinomialRV)
@@ -137,7 +137,7 @@ def _betabinom(op: Any, n: Any, a: Any, b: Any, **keys: Any) -> Any:
 
 @draws(basic.GenGammaRV)
 def _gengamma(op: Any, alpha: Any, p: Any, scale: Any, **keys: Any) -> Any:
-    return _of_module("gengamma", _in_domain(alpha, pt.gt(alpha, 0)), _in_domain(p, pt.gt(p, 0)), _in_domain(scale, pt.ge(scale, 0)), **keys)
+    return _of_module("gengamma", in_domain(alpha, pt.gt(alpha, 0)), in_domain(p, pt.gt(p, 0)), in_domain(scale, pt.ge(scale, 0)), **keys)
 
 
 @draws(basic.MvNormalRV)
@@ -178,23 +178,11 @@ def _choice(op: Any, a: Any, *rest: Any, rng: Any, size: Any) -> Any:
     return _of_module("choice", a, size=lengths, replace=False, p=weights[0] if weights else None, rng=rng)
 
 
-@draws("pymc.distributions.continuous.WaldRV")
-def _shifted_wald(op: Any, mean: Any, scale: Any, shift: Any, rng: Any, size: Any) -> Any:
-    following, draw = _core.random_draw("wald", rng, [mean, scale], size)
-    return following, draw + shift
-
-
-@draws("pymc.distributions.discrete.DiscreteUniformRV")
-def _discrete_uniform(op: Any, lower: Any, upper: Any, rng: Any, size: Any) -> Any:
-    return _core.random_draw("integers", rng, [pt.cast(lower, "int64"), pt.cast(upper, "int64") + 1], size)
-
-
-@draws("pymc.distributions.multivariate.MatrixNormalRV")
-def _matrix_normal(op: Any, mean: Any, rows: Any, columns: Any, rng: Any, size: Any) -> Any:
-    if mean.ndim > 2 or rows.ndim > 2 or columns.ndim > 2:
-        raise NotConverted("a batch of matrix normal variables")
-    following, z = _core.random_draw("standard_normal", rng, [], [*(size or ()), pt.shape_i(rows, 0), pt.shape_i(columns, 0)])
-    return following, mean + pt.matmul(rows, pt.matmul(z, pt.matrix_transpose(columns)))
+def drawn(name: str, rng: Any, parameters: Any, size: Any) -> tuple[Any, Any]:
+    """The next generator, and a draw of one of NumPy's distributions with these parameters and lengths, of which any may be numbers."""
+    lengths = None if size is None else [pt.as_tensor_variable(length) for length in size]
+    following, draw = _core.random_draw(name, rng, [pt.as_tensor_variable(x) for x in parameters], lengths)
+    return following, draw
 
 
 def _of_module(name: str, *parameters: Any, **keys: Any) -> Any:

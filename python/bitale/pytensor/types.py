@@ -1,5 +1,5 @@
-"""PyTensor's types and values in Bitale's terms: tensors and scalars are tensors, generators are generators; None is None; nothing else has a
-counterpart."""
+"""PyTensor's types and values in Bitale's terms: tensors and scalars are tensors, generators are generators; None is None; a sparse matrix that is
+constant is SciPy's; nothing else has a counterpart."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from pytensor.scalar.basic import ScalarType
 from pytensor.tensor.random.type import RandomGeneratorType
 from pytensor.tensor.type import TensorType
 from pytensor.tensor.type_other import NoneTypeT, SliceType
+from scipy.sparse import issparse
 
 import bitale as bt
 import bitale.tensor as pt
@@ -22,7 +23,8 @@ _DTYPES = frozenset(
 
 def is_expressible(type_: Any) -> bool:
     """Whether values of this PyTensor type are values of a Bitale type."""
-    return isinstance(type_, RandomGeneratorType) or (isinstance(type_, (TensorType, ScalarType)) and type_.dtype in _DTYPES)
+    is_number = isinstance(type_, (TensorType, ScalarType)) and type_.dtype in _DTYPES and not hasattr(type_, "format")  # which sparse types have
+    return isinstance(type_, RandomGeneratorType) or is_number
 
 
 def converted_type(type_: Any, bit_generator: str = "PCG64") -> Any:
@@ -37,7 +39,7 @@ def converted_type(type_: Any, bit_generator: str = "PCG64") -> Any:
 def converted_constant(variable: Constant) -> Any:
     if isinstance(variable.type, NoneTypeT):
         return None
-    if isinstance(variable.type, SliceType):
+    if isinstance(variable.type, SliceType) or issparse(variable.data):
         return variable.data
     if not is_expressible(variable.type):
         raise TypeError(f"Bitale has no type for PyTensor's {variable.type}")
