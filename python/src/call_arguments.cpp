@@ -85,7 +85,7 @@ bool CallArguments::take_number(PyObject* object, const Kind& kind, std::size_t 
     std::memcpy(&numbers_[i], &real, sizeof real);
   } else if (kind.dtype == DType::Int64 && small_int(object, integer)) {
     numbers_[i] = integer;
-  } else if (Py_TYPE(object) == kind.scalar_type) {
+  } else if (Py_TYPE(object) == kind.scalar_type && itemsize(kind.dtype) <= sizeof numbers_[i]) {
     PyArray_ScalarAsCtype(object, &numbers_[i]);
   } else {
     return false;

@@ -42,6 +42,7 @@ class Branches final : public OpOf<Branches>, public EmitsTensors {
   static constexpr auto fields = attribute_list(attribute("number", &Branches::number));
 
   std::string_view name() const override { return "Branches"; }
+  ComplexForm complex_form() const override { return ComplexForm::own; }
   std::string label() const override { return lazy.op().label(); }
   // Made by outline_branches alone.
   Apply make_node(std::span<const Variable>) const override {

@@ -23,6 +23,7 @@ class InnerCall final : public OpOf<InnerCall> {
   static constexpr auto fields = attribute_list(attribute("number", &InnerCall::number));
 
   std::string_view name() const override { return "InnerCall"; }
+  ComplexForm complex_form() const override { return ComplexForm::own; }
   std::string label() const override { return op->label(); }
   // Made by inner_graphs_apart alone.
   Apply make_node(std::span<const Variable>) const override {

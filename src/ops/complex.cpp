@@ -4,6 +4,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/graph/range.hpp"
+#include "bitale/graph/test_value.hpp"
 #include "bitale/graph/traversal.hpp"
 #include "bitale/ops/ops.hpp"
 #include "graph/calculus.hpp"
@@ -163,6 +164,50 @@ PartsOfOutputs parts_of_outputs(const Apply& node, std::span<const ComplexParts>
   return out;
 }
 
+Variables row_of_parts(std::span<const Variable> variables, std::span<const ComplexParts> parts) {
+  Variables out;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    out.push_back(parts[i].real);
+    if (is_complex(variables[i])) out.push_back(imaginary(parts[i]));
+  }
+  return out;
+}
+
+std::vector<ComplexParts> joined_parts(std::span<const Variable> variables, std::span<const Variable> row) {
+  std::vector<ComplexParts> out;
+  std::size_t at = 0;
+  for (auto& variable : variables) {
+    const Variable real = row[at++];
+    out.push_back({real, is_complex(variable) ? row[at++] : Variable()});
+  }
+  return out;
+}
+
+InnerGraphRef graph_of_parts(const InnerGraph& graph) {
+  const TestValuesOff none_are_known;
+  Variables leaves, values, outputs;
+  for (auto& input : graph.inputs()) {
+    if (!is_complex(input)) {
+      leaves.emplace_back(input.type(), input.name());
+      values.push_back(leaves.back());
+      continue;
+    }
+    const Type part = tensor_type(component_dtype(input.dtype()), input.static_shape());
+    for (std::string_view of : {"real", "imag"})
+      leaves.emplace_back(part, input.name().empty() ? "" : cat(input.name(), ".", of));
+    values.push_back(complex_of({leaves[leaves.size() - 2], leaves.back()}));
+  }
+  for (auto& output : graph.applied_to(values)) {
+    if (!is_complex(output)) {
+      outputs.push_back(output);
+      continue;
+    }
+    outputs.push_back(real(output));
+    outputs.push_back(imag(output));
+  }
+  return make_ref<InnerGraph>(leaves, outputs);
+}
+
 // ---- derivatives ----------------------------------------------------------------------------------------------------
 
 Variable as_gradient(const Variable& value, const Variable& input) {
@@ -180,7 +225,7 @@ class SplitNode {
 
   explicit SplitNode(const Apply& node) {
     for (auto& input : node.inputs()) {
-      const ComplexParts own = parts_of(input);
+      const ComplexParts own = named_parts(input);
       inputs.push_back({leaf(own.real), own.imag ? leaf(own.imag) : Variable()});
     }
     PartsOfOutputs found = parts_of_outputs(node, inputs);
@@ -202,7 +247,7 @@ class SplitNode {
     Variables out;
     for (std::size_t i = 0; i < parts.size(); ++i) {
       const bool none = given[i].is_disconnected();
-      const ComplexParts own = none ? ComplexParts{given[i], given[i]} : parts_of(given[i]);
+      const ComplexParts own = none ? ComplexParts{given[i], given[i]} : named_parts(given[i]);
       out.push_back(none ? given[i] : leaf(own.real));
       if (parts[i].imag) out.push_back(none ? given[i] : leaf(imaginary(own)));
     }
@@ -229,6 +274,10 @@ class SplitNode {
   }
 
  private:
+  // As nodes that the pass which splits a graph knows to take apart; a view of memory would need the memory.
+  static ComplexParts named_parts(const Variable& variable) {
+    return is_complex(variable) ? ComplexParts{real(variable), imag(variable)} : ComplexParts{variable, {}};
+  }
   Variable leaf(const Variable& stands_for) {
     Variable made(stands_for.type());
     back_.emplace_back(made, stands_for);

@@ -2,6 +2,7 @@
 // to speak of parts.
 #pragma once
 
+#include "bitale/graph/inner_graph.hpp"
 #include "bitale/graph/op.hpp"
 #include "bitale/ops/complex.hpp"
 
@@ -53,6 +54,12 @@ Variables pullback_through_parts(const Apply& node, std::span<const Variable> co
 Variables pushforward_through_parts(const Apply& node, std::span<const Variable> tangents);
 // The formulas of a node's outputs, in terms of the parts of its inputs, with what its op says about itself.
 PartsOfOutputs parts_of_outputs(const Apply& node, std::span<const ComplexParts> inputs);
+// One after the other: the real part of each, followed by the imaginary one of those that are complex; and back.
+Variables row_of_parts(std::span<const Variable> variables, std::span<const ComplexParts> parts);
+std::vector<ComplexParts> joined_parts(std::span<const Variable> variables, std::span<const Variable> row);
+// The graph that computes the parts of the outputs from the parts of the inputs, which are in place of these. Its nodes
+// are still on complex tensors.
+InnerGraphRef graph_of_parts(const InnerGraph& graph);
 // Converted to the dtype of an input's gradient: of a real input, only the real part counts.
 Variable as_gradient(const Variable& value, const Variable& input);
 

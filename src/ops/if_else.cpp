@@ -4,6 +4,7 @@
 
 #include "bitale/ops/ifelse.hpp"
 #include "bitale/ops/ops.hpp"
+#include "ops/complex.hpp"
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
 #include "ops/sample_values.hpp"
@@ -38,6 +39,9 @@ Apply IfElse::make_node(std::span<const Variable> inputs) const {
   if (inputs[0].ndim() != 0)
     throw TypeError(cat("ifelse: expected a scalar condition, got `", inputs[0].str(), "` of type ",
                         inputs[0].type()->str(), "; switch picks element by element"));
+  if (is_complex(inputs[0]))
+    throw TypeError(cat("ifelse: expected a real condition, got `", inputs[0].str(), "` of type ",
+                        inputs[0].type()->str(), "; a comparison or `abs` of it is real"));
   std::vector<Type> types;
   for (int k = 0; k < int(n_outs); ++k)
     types.push_back(common_type(inputs[std::size_t(then_input(k))], inputs[std::size_t(else_input(k))], k));
@@ -157,7 +161,7 @@ std::vector<std::vector<bool>> IfElse::connection_pattern(const Apply& node) con
   std::vector<std::vector<bool>> out(node.inputs().size(), std::vector<bool>(std::size_t(n_outs), false));
   for (int k = 0; k < int(n_outs); ++k)
     for (int input : {then_input(k), else_input(k)})
-      out[std::size_t(input)][std::size_t(k)] = is_float(node.output(k).dtype());
+      out[std::size_t(input)][std::size_t(k)] = is_continuous(node.output(k).dtype());
   return out;
 }
 
@@ -171,6 +175,18 @@ Apply IfElse::vectorize(const Apply& node, std::span<const Variable> batched) co
   Variable condition = batched[0];
   for (int axis = 0; axis < node.output().ndim(); ++axis) condition = expand_dims(condition, gained + axis);
   return switch_(condition, inputs[1], inputs[2]).owner();
+}
+
+// One choice of all parts, so that its condition is asked once.
+PartsOfOutputs IfElse::complex_parts(const Apply& node, std::span<const ComplexParts> inputs) const {
+  Variables sides[2];
+  for (int k = 0; k < int(n_outs); ++k)
+    for (int side = 0; side < 2; ++side) {
+      const ComplexParts& parts = inputs[std::size_t(side == 0 ? then_input(k) : else_input(k))];
+      sides[side].push_back(parts.real);
+      if (is_complex(node.output(k))) sides[side].push_back(imaginary(parts));
+    }
+  return joined_parts(node.outputs(), ifelse(node.input(0), sides[0], sides[1]));
 }
 
 std::vector<int> IfElse::view_of(const Apply&, int output) const { return {then_input(output), else_input(output)}; }

@@ -17,6 +17,8 @@ class IfElse final : public OpOf<IfElse>, public LazyInputs, public EmitsTensors
   static constexpr auto fields = attribute_list(attribute("n_outs", &IfElse::n_outs));
 
   std::string_view name() const override { return "IfElse"; }
+  ComplexForm complex_form() const override { return ComplexForm::own; }
+  PartsOfOutputs complex_parts(const Apply& node, std::span<const ComplexParts> inputs) const override;
   std::string label() const override { return "IfElse"; }
   std::string pprint_text(std::span<const std::string> inputs) const override;
   Apply make_node(std::span<const Variable> inputs) const override;

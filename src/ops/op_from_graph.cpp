@@ -13,6 +13,7 @@
 #include "graph/calculus.hpp"
 #include "graph/evaluate.hpp"
 #include "graph/hash.hpp"
+#include "ops/complex.hpp"
 #include "ops/inner_duties.hpp"
 #include "ops/lengths.hpp"
 #include "ops/registry.hpp"
@@ -164,6 +165,15 @@ std::optional<Variables> OpFromGraph::expansion(const Apply& node) const {
   return graph_->applied_to(node.inputs());
 }
 
+// Derivatives have been taken when a graph is split, so overrides of them have done their duty.
+PartsOfOutputs OpFromGraph::complex_parts(const Apply& node, std::span<const ComplexParts> inputs) const {
+  OpFromGraphOptions options;
+  options.is_inline = options_.is_inline;
+  options.name = options_.name;
+  const auto op = make_ref<OpFromGraph>(graph_of_parts(*graph_), options);
+  return joined_parts(node.outputs(), op->make_node(row_of_parts(node.inputs(), inputs)).outputs());
+}
+
 OpRef OpFromGraph::with_inner_graph(InnerGraphRef graph) const {
   return make_ref<OpFromGraph>(std::move(graph), options_);
 }
@@ -299,7 +309,8 @@ Variables OpFromGraph::overridden(bool is_pullback, const Apply& node, std::span
   Variables connected(given.begin(), given.end());
   for (std::size_t k = 0; k < connected.size(); ++k)
     if (connected[k].is_disconnected())
-      connected[k] = zeros_like(of_given[k], is_float(of_given[k].dtype()) ? of_given[k].dtype() : config::float_x());
+      connected[k] =
+          zeros_like(of_given[k], is_continuous(of_given[k].dtype()) ? of_given[k].dtype() : config::float_x());
   const DerivativeOverride& own = is_pullback ? *options_.pullback : *options_.pushforward;
   Variables answers = own.derive(from, to, connected);
   if (answers.size() != of_answers.size())
@@ -311,12 +322,15 @@ Variables OpFromGraph::overridden(bool is_pullback, const Apply& node, std::span
     if (!answer) answer = disconnected();
     if (!is_plain(answer)) continue;
     const Variable& like = of_answers[k];
-    if (!has_tensor_type(answer) || answer.ndim() != like.ndim() || !is_float(answer.dtype()))
+    if (!has_tensor_type(answer) || answer.ndim() != like.ndim() || !is_continuous(answer.dtype()))
       throw TypeError(cat(called(), ": result ", k, " of its ", what, " override has the type ", answer.type()->str(),
                           ", expected floats with ", like.ndim(), " dimensions, as the derivative of `", like.str(),
                           "` of type ", like.type()->str()));
     // An integer has no derivative, whatever is said of it.
-    if (!is_float(like.dtype())) answer = disconnected();
+    if (is_discrete(like.dtype()))
+      answer = disconnected();
+    else
+      answer = as_gradient(answer, like);
   }
   return answers;
 }
@@ -334,10 +348,10 @@ std::vector<std::vector<bool>> OpFromGraph::connection_pattern(const Apply&) con
   if (found_->connected) return *found_->connected;
   std::vector<std::vector<bool>> out = inner_connections(*graph_);
   if (options_.pullback || options_.pushforward) {
-    const auto is_real = [](const Variable& v) { return has_tensor_type(v) && is_float(v.dtype()); };
+    const auto has_derivatives = [](const Variable& v) { return has_tensor_type(v) && is_continuous(v.dtype()); };
     for (std::size_t i = 0; i < out.size(); ++i)
       for (std::size_t k = 0; k < graph_->outputs().size(); ++k)
-        out[i][k] = is_real(graph_->inputs()[i]) && is_real(graph_->outputs()[k]);
+        out[i][k] = has_derivatives(graph_->inputs()[i]) && has_derivatives(graph_->outputs()[k]);
   }
   found_->connected = out;
   return out;

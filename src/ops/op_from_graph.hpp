@@ -16,6 +16,8 @@ class OpFromGraph final : public Op, public HasInnerGraph, public Expansion {
   ~OpFromGraph() override;
 
   std::string_view name() const override { return "OpFromGraph"; }
+  ComplexForm complex_form() const override { return ComplexForm::own; }
+  PartsOfOutputs complex_parts(const Apply& node, std::span<const ComplexParts> inputs) const override;
   Attributes attributes() const override;
   std::string label() const override;
   std::string pprint_text(std::span<const std::string> inputs) const override;

@@ -13,6 +13,7 @@
 #include "graph/calculus.hpp"
 #include "graph/evaluate.hpp"
 #include "graph/pointer_map.hpp"
+#include "ops/complex.hpp"
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
 #include "ops/registry.hpp"
@@ -107,6 +108,15 @@ std::string ScanOp::label() const {
           counted(layout_.states, "state"), ", ", counted(trace_count(), "trace"));
   if (layout_.has_until) out += ", until";
   return out + "}";
+}
+
+// The parts of a sequence are two sequences, those of a state two states, and so on.
+PartsOfOutputs ScanOp::complex_parts(const Apply& node, std::span<const ComplexParts> inputs) const {
+  ScanLayout layout = layout_;
+  for (int k = 0; k < layout_.sequences; ++k) layout.sequences += is_complex(element(k));
+  for (int k = 0; k < layout_.states; ++k) layout.states += is_complex(state(k));
+  const auto op = make_ref<ScanOp>(graph_of_parts(*graph_), layout);
+  return joined_parts(node.outputs(), op->make_node(row_of_parts(node.inputs(), inputs)).outputs());
 }
 
 OpRef ScanOp::with_inner_graph(InnerGraphRef graph) const { return make_ref<ScanOp>(std::move(graph), layout_); }
@@ -214,7 +224,7 @@ std::vector<std::vector<bool>> ScanOp::connection_pattern(const Apply& node) con
     inner = *found_->connected;
   }
   for (std::size_t i = 0; i < inner.size(); ++i)
-    if (const Variable& v = graph_->inputs()[i]; !as_tensor(v.type()) || !is_float(v.dtype()))
+    if (const Variable& v = graph_->inputs()[i]; !as_tensor(v.type()) || is_discrete(v.dtype()))
       inner[i].assign(inner[i].size(), false);
   // What reaches a state's next value reaches, one step later, all that the state reaches.
   const auto first = std::size_t(layout_.sequences);
@@ -229,7 +239,7 @@ std::vector<std::vector<bool>> ScanOp::connection_pattern(const Apply& node) con
   }
   // A final state is the initial one where there are no steps.
   for (std::size_t k = 0; k < states; ++k)
-    inner[first + k][k] = as_tensor(state(int(k)).type()) && is_float(state(int(k)).dtype());
+    inner[first + k][k] = as_tensor(state(int(k)).type()) && is_continuous(state(int(k)).dtype());
   std::vector<std::vector<bool>> out{std::vector<bool>(node.output_count(), false)};
   for (auto& row : inner) {
     out.push_back(row);

@@ -31,6 +31,8 @@ class ScanOp final : public Op, public HasInnerGraph, public EmitsTensors {
   ~ScanOp() override;
 
   std::string_view name() const override { return "Scan"; }
+  ComplexForm complex_form() const override { return ComplexForm::own; }
+  PartsOfOutputs complex_parts(const Apply& node, std::span<const ComplexParts> inputs) const override;
   Attributes attributes() const override;
   std::string label() const override;
   Apply make_node(std::span<const Variable> inputs) const override;

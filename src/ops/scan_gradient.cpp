@@ -21,7 +21,7 @@ namespace {
 constexpr int worth_keeping = 8;  // simple operations per element: a value that costs as much is kept, not recomputed
 
 bool is_plain(const Variable& v) { return v && !v.is_disconnected() && !v.is_null(); }
-bool is_real(const Variable& v) { return as_tensor(v.type()) && is_float(v.dtype()); }
+bool has_derivatives(const Variable& v) { return as_tensor(v.type()) && is_continuous(v.dtype()); }
 
 Variable leaf_like(const Variable& v) { return Variable(tensor_type(v.dtype(), v.static_shape())); }
 
@@ -93,7 +93,7 @@ Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangen
   Variables seeds(outputs.size(), disconnected());
   bool any = false;
   const auto seed = [&](std::size_t k) {
-    if (seeds[k].is_disconnected() && is_real(outputs[k]))
+    if (seeds[k].is_disconnected() && has_derivatives(outputs[k]))
       seeds[k] = leaf_like(k < std::size_t(states) ? state(int(k)) : outputs[k]), any = true;
   };
   for (std::size_t k = 0; k < std::size_t(states + traces); ++k)
@@ -105,7 +105,7 @@ Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangen
     inner = calculus().pullback(outputs, graph_->inputs(), seeds);
     for (int k = 0; k < states; ++k) {
       const Variable& answer = inner[std::size_t(layout_.sequences + k)];
-      if (!seeds[std::size_t(k)].is_disconnected() || !is_plain(answer) || !is_real(state(k))) continue;
+      if (!seeds[std::size_t(k)].is_disconnected() || !is_plain(answer) || !has_derivatives(state(k))) continue;
       seed(std::size_t(k));
       grows = true;
     }
@@ -114,7 +114,7 @@ Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangen
   for (int k = 0; k < states; ++k)
     if (const Variable& undefined = inner[std::size_t(layout_.sequences + k)]; undefined.is_null()) {
       for (std::size_t i = 1; i < answers.size(); ++i)
-        if (is_real(node.input(int(i)))) answers[i] = undefined;
+        if (has_derivatives(node.input(int(i)))) answers[i] = undefined;
       return answers;
     }
 
@@ -249,7 +249,7 @@ Variables ScanOp::pushforward(const Apply& node, std::span<const Variable> tange
   Variables seeds(inputs.size(), disconnected());
   bool any = false;
   for (std::size_t i = 0; i < inputs.size(); ++i)
-    if (is_plain(tangents[i + 1]) && is_real(inputs[i])) seeds[i] = leaf_like(inputs[i]), any = true;
+    if (is_plain(tangents[i + 1]) && has_derivatives(inputs[i])) seeds[i] = leaf_like(inputs[i]), any = true;
   if (!any) return answers;
   Variables inner;
   for (bool grows = true; grows;) {
@@ -257,7 +257,7 @@ Variables ScanOp::pushforward(const Apply& node, std::span<const Variable> tange
     inner = calculus().pushforward(graph_->outputs(), inputs, seeds);
     for (int k = 0; k < states; ++k) {
       Variable& own = seeds[std::size_t(layout_.sequences + k)];
-      if (!own.is_disconnected() || !is_plain(inner[std::size_t(k)]) || !is_real(state(k))) continue;
+      if (!own.is_disconnected() || !is_plain(inner[std::size_t(k)]) || !has_derivatives(state(k))) continue;
       own = leaf_like(state(k));
       grows = true;
     }
@@ -265,7 +265,7 @@ Variables ScanOp::pushforward(const Apply& node, std::span<const Variable> tange
   for (std::size_t k = 0; k < inner.size(); ++k)
     if (inner[k].is_null()) {
       for (std::size_t o = 0; o < std::size_t(states + traces); ++o)
-        if (is_real(node.output(int(o)))) answers[o] = inner[k];
+        if (has_derivatives(node.output(int(o)))) answers[o] = inner[k];
       return answers;
     }
   ScanParts both;

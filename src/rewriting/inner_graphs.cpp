@@ -34,6 +34,17 @@ struct EqualGraphs {
 
 }  // namespace
 
+void replace_inner_graph(FunctionGraph& graph, const Apply& node, InnerGraphRef after) {
+  std::vector<Type> types;
+  for (auto& output : node.outputs()) types.push_back(output.type());
+  const auto& has = dynamic_cast<const HasInnerGraph&>(node.op());
+  const Apply better(has.with_inner_graph(std::move(after)), node.inputs(), types);
+  better.node()->provenance = node.provenance();
+  Replacements replacements;
+  for (int k = 0; k < int(node.output_count()); ++k) replacements.emplace_back(node.output(k), better.output(k));
+  graph.replace_all(replacements, "inner_graph");
+}
+
 void rewrite_inner_graphs(FunctionGraph& graph, const RewriteQuery& query, RewriteReport& report) {
   if (std::find(query.exclude.begin(), query.exclude.end(), structural) != query.exclude.end()) return;
   std::unordered_map<InnerGraphRef, InnerGraphRef, HashGraph, EqualGraphs> rewritten;
@@ -58,14 +69,7 @@ void rewrite_inner_graphs(FunctionGraph& graph, const RewriteQuery& query, Rewri
       add(report, own);
       after = make_ref<InnerGraph>(inner.inputs(), inner.outputs());
     }
-    if (after->equals(*has->inner_graph())) continue;
-    std::vector<Type> types;
-    for (auto& output : node.outputs()) types.push_back(output.type());
-    const Apply better(has->with_inner_graph(after), node.inputs(), types);
-    better.node()->provenance = node.provenance();
-    Replacements replacements;
-    for (int k = 0; k < int(node.output_count()); ++k) replacements.emplace_back(node.output(k), better.output(k));
-    graph.replace_all(replacements, "inner_graph");
+    if (!after->equals(*has->inner_graph())) replace_inner_graph(graph, node, after);
   }
 }
 

@@ -4,10 +4,13 @@
 #include <algorithm>
 
 #include "bitale/core/location.hpp"
+#include "bitale/graph/inner_graph.hpp"
+#include "bitale/graph/traversal.hpp"
 #include "bitale/rewriting/passes.hpp"
 #include "bitale/rewriting/rules.hpp"
 #include "graph/evaluate.hpp"
 #include "ops/complex.hpp"
+#include "rewriting/inner_graphs.hpp"
 
 namespace bitale::rewriting {
 
@@ -32,13 +35,38 @@ Replacements split(const Apply& node) {
   return out;
 }
 
+// The op's inner graph, where nodes in it are on complex tensors; else null.
+const InnerGraph* complex_inner_graph(const Apply& node) {
+  const InnerGraph* inner = node.op().elementwise() ? nullptr : inner_graph_of(node.op());
+  if (!inner) return nullptr;
+  const auto is_concerned = [](const Apply& each) { return is_complex_node(each) || complex_inner_graph(each); };
+  const auto order = toposort(inner->outputs());
+  return std::any_of(order.begin(), order.end(), is_concerned) ? inner : nullptr;
+}
+
 void split_complex(FunctionGraph& graph) {
   const auto nodes = graph.toposort();
-  if (std::none_of(nodes.begin(), nodes.end(), is_complex_node)) return;
+  const auto is_concerned = [](const Apply& node) { return is_complex_node(node) || complex_inner_graph(node); };
+  if (std::none_of(nodes.begin(), nodes.end(), is_concerned)) return;
   const RuleScope scope("split_complex");
-  // One after the other: each finds the parts of what it reads.
-  for (auto& node : nodes)
-    if (graph.contains(node) && is_complex_node(node)) graph.replace_all(split(node), "split_complex");
+  // One after the other: each finds the parts of what it reads. What makes a formula fit may be a node on complex
+  // tensors itself.
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (auto& node : graph.toposort())
+      if (graph.contains(node) && is_complex_node(node))
+        if (const Replacements parts = split(node); !parts.empty()) {
+          graph.replace_all(parts, "split_complex");
+          changed = true;
+        }
+  }
+  for (auto& node : graph.toposort())
+    if (const InnerGraph* before = complex_inner_graph(node)) {
+      FunctionGraph inner(before->inputs(), before->outputs());
+      split_complex(inner);
+      auto after = make_ref<InnerGraph>(inner.inputs(), inner.outputs());
+      if (!after->equals(*before)) replace_inner_graph(graph, node, std::move(after));
+    }
 }
 
 const RegisterPasses register_split_complex({
