@@ -202,6 +202,18 @@ def gammaincc_grad(k: typing.Any, x: typing.Any) -> typing.Any:
     return -_pt.gammainc_derivative(k, x)
 
 
+def hyp2f1_grad(a: typing.Any, b: typing.Any, c: typing.Any, z: typing.Any, wrt: typing.Sequence[builtins.int]) -> list[typing.Any]:
+    """The derivatives of hyp2f1(a, b, c, z) by a (0), b (1) and c (2), of which wrt says those that are wanted, in this order."""
+    if not wrt or not set(wrt) <= {0, 1, 2}:
+        raise ValueError(f"hyp2f1_grad: wrt is some of 0, 1 and 2, got {wrt!r}")
+    by = {
+        0: lambda: _pt.hyp2f1_derivative(a, b, c, z),
+        1: lambda: _pt.hyp2f1_derivative(b, a, c, z),
+        2: lambda: _pt.hyp2f1_derivative_by_c(a, b, c, z),
+    }
+    return [by[i]() for i in wrt]
+
+
 def betaln(a: typing.Any, b: typing.Any) -> typing.Any:
     """The logarithm of the beta function."""
     return _pt.special.betaln(a, b)

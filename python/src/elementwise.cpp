@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include <string>
+#include <vector>
 
 #include "arguments.hpp"
 #include "bind.hpp"
@@ -11,6 +12,7 @@
 #include "define.hpp"
 #include "ops/elemwise.hpp"
 #include "ops/scalar_op.hpp"
+#include "program/expr.hpp"
 
 namespace bitale::python {
 
@@ -25,6 +27,15 @@ std::string python_name(const ScalarOp& op) {
 
 // A family such as Cast{float64} has a function of its own.
 bool is_family_member(const ScalarOp& op) { return op.title.find('{') != std::string_view::npos; }
+
+// Whether each element is a call of a function of the runtime, not arithmetic that is vectorized.
+bool is_call(const ScalarOp& op) {
+  if (!op.expand || !op.loops.run[std::size_t(DType::Float64)]) return false;
+  program::ExprPool pool;
+  std::vector<program::Expr> operands;
+  for (int i = 0; i < op.arity; ++i) operands.push_back(pool.var(i, op.input_dtype(i, DType::Float64)));
+  return op.expand(operands, DType::Float64).code() == program::Code::call;
+}
 
 void bind_unary(nb::module_& m, const ScalarOp& op, const char* name, const char* doc) {
   auto apply = [&op](const Like& x) {
@@ -67,6 +78,14 @@ void bind_ternary(nb::module_& m, const ScalarOp& op, const char* name, const ch
   define(m, name, apply, "x"_a, "y"_a, "z"_a, doc);
 }
 
+void bind_quaternary(nb::module_& m, const ScalarOp& op, const char* name, const char* doc) {
+  auto apply = [&op](const Like& a, const Like& b, const Like& c, const Like& z) {
+    const Variable inputs[] = {as_variable(a), as_variable(b), as_variable(c), as_variable(z)};
+    return apply_elemwise(op.name, inputs);
+  };
+  define(m, name, apply, "a"_a, "b"_a, "c"_a, "z"_a, doc);
+}
+
 }  // namespace
 
 void bind_elementwise(nb::module_& m) {
@@ -76,7 +95,8 @@ void bind_elementwise(nb::module_& m) {
     switch (op->arity) {
       case 1: bind_unary(m, *op, name.c_str(), doc.c_str()); break;
       case 2: bind_binary(m, *op, name.c_str(), doc.c_str()); break;
-      default: bind_ternary(m, *op, name.c_str(), doc.c_str()); break;
+      case 3: bind_ternary(m, *op, name.c_str(), doc.c_str()); break;
+      default: bind_quaternary(m, *op, name.c_str(), doc.c_str()); break;
     }
   }
   // (name, number of operands) of each, for tests and documentation.
@@ -90,6 +110,16 @@ void bind_elementwise(nb::module_& m) {
       },
       nb::sig("def elementwise_functions() -> list[tuple[str, int]]"),
       "Names and numbers of operands of the elementwise functions.");
+  m.def(
+      "elementwise_calls",
+      [] {
+        nb::list out;
+        for (const ScalarOp* op : scalar_ops())
+          if (!is_family_member(*op) && is_call(*op)) out.append(python_name(*op));
+        return out;
+      },
+      nb::sig("def elementwise_calls() -> list[str]"),
+      "The elementwise functions that are a call of the runtime for each element, for documentation.");
 }
 
 }  // namespace bitale::python

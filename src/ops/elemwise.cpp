@@ -200,7 +200,7 @@ void check_inputs(const ScalarOp& scalar, std::span<const Variable> inputs) {
 
 ChainPoint chain_point(const Apply& node, const Variable& g) {
   ChainPoint at{.g = g, .out = node.output()};
-  Variable* const names[] = {&at.x, &at.y, &at.z};
+  Variable* const names[] = {&at.x, &at.y, &at.z, &at.w};
   for (std::size_t i = 0; i < node.inputs().size(); ++i) *names[i] = node.inputs()[i];
   if (!touches_complex(node)) return at;
   // A logarithm of a real operand is one of a complex number, too.

@@ -71,7 +71,7 @@ struct ComplexDuties {
 // Where a derivative is taken: the inputs, the output, and the factor g that the chain rule brings (a cotangent or a
 // tangent). All have the rank of the output.
 struct ChainPoint {
-  Variable g = {}, x = {}, y = {}, z = {}, out = {};
+  Variable g = {}, x = {}, y = {}, z = {}, w = {}, out = {};
 };
 // g times d out / d one input, as a graph expression. The factor comes along so that a rule can say what
 // multiplying can't: g / y rather than g * (1 / y), and zero (not 0 * inf) in the branch that was not taken.

@@ -29,6 +29,14 @@ BITALE_SPECIAL_FUNCTIONS_OF_TWO(X)
   }
 BITALE_SPECIAL_FUNCTIONS_OF_THREE(X)
 #undef X
+#define X(name)                                                                           \
+  Variable name(const Operand& a, const Operand& b, const Operand& c, const Operand& z) { \
+    const LocationScope here(a.where);                                                    \
+    const Variable inputs[] = {a.variable, b.variable, c.variable, z.variable};           \
+    return apply_elemwise(#name, inputs);                                                 \
+  }
+BITALE_SPECIAL_FUNCTIONS_OF_FOUR(X)
+#undef X
 
 Variable iv(const Operand& order, const Operand& x) {
   const LocationScope here(order.where);

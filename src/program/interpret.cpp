@@ -138,11 +138,12 @@ bool is_comparison(Code code) { return code >= Code::eq && code <= Code::ge; }
 
 // Calls through the address with arguments and result of one type.
 template <class T>
-T call(void* address, int count, T x, T y, T z) {
+T call(void* address, int count, T x, T y, T z, T w) {
   switch (count) {
     case 1: return reinterpret_cast<T (*)(T)>(address)(x);
     case 2: return reinterpret_cast<T (*)(T, T)>(address)(x, y);
-    default: return reinterpret_cast<T (*)(T, T, T)>(address)(x, y, z);
+    case 3: return reinterpret_cast<T (*)(T, T, T)>(address)(x, y, z);
+    default: return reinterpret_cast<T (*)(T, T, T, T)>(address)(x, y, z, w);
   }
 }
 
@@ -210,7 +211,7 @@ std::int64_t evaluate(const Operation& operation, std::int64_t a, std::int64_t b
     case Code::rare_call:
       return !a ? b : visit_dtype(operation.argument_dtype, [&]<class T>() {
         return bits_of(
-            call<T>(address(), operation.argument_count - 2, value_of<T>(c), value_of<T>(d), value_of<T>(e)));
+            call<T>(address(), operation.argument_count - 2, value_of<T>(c), value_of<T>(d), value_of<T>(e), T()));
       });
     case Code::bitcast:
       return visit_dtype(operation.dtype, [&]<class T>() {
@@ -232,7 +233,7 @@ std::int64_t evaluate(const Operation& operation, std::int64_t a, std::int64_t b
       if (code == Code::cast) return visit_dtype(operation.dtype, [&]<class To>() { return bits_of(convert<To>(x)); });
       const T y = value_of<T>(b), z = value_of<T>(c);
       if (is_comparison(code)) return compare(code, x, y);
-      if (code == Code::call) return bits_of(call<T>(address(), operation.argument_count, x, y, z));
+      if (code == Code::call) return bits_of(call<T>(address(), operation.argument_count, x, y, z, value_of<T>(d)));
       if constexpr (std::is_same_v<T, bool>)
         return bool_operation(code, x, y);
       else if constexpr (std::is_floating_point_v<T>)

@@ -8,7 +8,6 @@ constructors = r"[bwilfdcz]?(scalar|vector|matrix|row|col|tensor[3-7])s?|[ilfd]?
 
 _missing = {
     r"slicetype|none_type_t": "slices and None are what they are in Python, not values of graphs",
-    r"hyp2f1": "the hypergeometric function is not there yet",
     r"values_eq_approx_always_true": "types compare values by themselves",
     r"special\.[A-Z]\w+|special\.vectorize_softmax_node": "a formula here, not an op class",
 }  # fmt: skip
@@ -47,7 +46,7 @@ _missing_of_modules = {
     r"graph\.utils\.(AssocList|Meta\w+|MethodNotDefined|add_tag_trace)": "classes of ops in Python have __props__; lines are noted by themselves",
     r"scalar\.(Complex|Conj|Imag|Real|Identity|RoundHalfAwayFromZero|round_half_away_from_zero_\w*)": "a formula, or nothing to compute; no op has it as its name",
     r"scalar\.(ComplexError|IntegerDivisionError)": "what has no meaning is a TypeError",
-    r"scalar\.(hyp2f1\w*|Hyp2F1|Grad2F1Loop)": "the hypergeometric function is not there yet",
+    r"scalar\.Grad2F1Loop": "the derivatives of hyp2f1 are functions of the runtime, not loops of the graph",
     r"scalar\.(same|upcast|upgrade|float|int|real|specific)_\w+": _dtype_rule,
     r"scalar\.(Composite|ScalarLoop|ScalarInnerGraphOp|ScalarConstantSignature)": _scalar_graph,
     r"scalar\.(NumpyAutocaster|autocast_\w+)": "config.cast_policy says what constants become",

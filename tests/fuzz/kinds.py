@@ -33,7 +33,7 @@ common = ["add", "sub", "mul", "true_div", "neg", "maximum", "minimum", "switch"
 
 # Of parameters with a domain, beyond which SciPy has values of its own: tests/python/test_elementwise.py has points inside.
 with_parameters = {"betainc", "betainc_derivative", "betaincinv", "gammainc", "gammaincc", "gammaincinv", "gammainccinv",
-                   "gammainc_derivative", "ive", "jv", "kve"}  # fmt: skip
+                   "gammainc_derivative", "ive", "jv", "kve", "hyp2f1", "hyp2f1_derivative", "hyp2f1_derivative_by_c"}  # fmt: skip
 
 
 def elementwise_functions() -> list[tuple[str, int]]:
@@ -80,6 +80,12 @@ def elementwise(g: Generator) -> str:
     if name in operators and g.chance(0.7) and not (x[0] not in "xv"):
         return f"{x} {operators[name]} {y}"
     return f"pt.{name}({x}, {y})"
+
+
+@kind(1)
+def hypergeometric(g: Generator) -> str:
+    a, b, c = (g.choice(["0.5", "1.0", "1.75", "2.5"]) for _ in range(3))
+    return f"pt.hyp2f1({a}, {b}, {c}, 0.9 * pt.tanh({g.pick(kinds='f')}))"
 
 
 @kind(5)

@@ -303,6 +303,10 @@ def _derivative(function: Callable[..., Any]) -> Callable[..., Any]:
 define("gammainc_derivative", as_float, in_double(_derivative(sp.gammainc)), 2**30)
 define("betainc_derivative", as_float, in_double(_derivative(sp.betainc)), 2**30)
 
+define("hyp2f1", as_float, in_double(sp.hyp2f1), 2**14)
+define("hyp2f1_derivative", as_float, in_double(_derivative(sp.hyp2f1)), 2**30)
+define("hyp2f1_derivative_by_c", as_float, in_double(lambda a, b, c, z: _derivative(lambda k, x: sp.hyp2f1(a, b, k, x))(c, z)), 2**30)
+
 for _name, _function in (("eq", np.equal), ("neq", np.not_equal), ("lt", np.less), ("le", np.less_equal),
                          ("gt", np.greater), ("ge", np.greater_equal)):  # fmt: skip
     define(_name, promoted, _function, out=bool)

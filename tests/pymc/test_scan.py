@@ -130,6 +130,7 @@ LOOPS = {
     "gammainc": lambda: pytensor.grad(pt.gammainc(a, b).sum(), [a, b]),
     "gammaincc": lambda: pytensor.grad(pt.gammaincc(a, b).sum(), [a, b]),
     "betainc": lambda: pytensor.grad(pt.betainc(a, b, z).sum(), [a, b, z]),
+    "hyp2f1": lambda: [pt.hyp2f1(a, b, b + 1.5, z - 0.4), *pytensor.grad(pt.hyp2f1(a, b, b + 1.5, z - 0.4).sum(), [a, b, z])],
     "scalars": lambda: pytensor.grad(pt.gammainc(a[0], b[0]), [a, b]),
 }
 

@@ -136,6 +136,16 @@ BINARY = {
     "second": (lambda x, y: y + 0 * x, None),
     "polygamma": (lambda n, x: scipy.special.polygamma(n, x), lambda n, x: to_float(x)),
 }
+def by_third_parameter(a, b, c, z):
+    """The derivative of hyp2f1 by c, from Gauss's series, whose terms are known."""
+    total, term, slope = np.zeros_like(z), np.ones_like(z), np.zeros_like(z)
+    for n in range(60):
+        slope -= 1 / (c + n)
+        term = term * (a + n) * (b + n) / ((c + n) * (n + 1)) * z
+        total += term * slope
+    return total
+
+
 SPECIAL = {  # reference, intervals of the arguments
     "jv": (scipy.special.jv, (0.5, 4), (0.5, 9)),
     "ive": (scipy.special.ive, (0.5, 4), (0.5, 9)),
@@ -147,6 +157,9 @@ SPECIAL = {  # reference, intervals of the arguments
     "gammainccinv": (scipy.special.gammainccinv, (0.1, 9), (0.1, 0.9)),
     "betainc": (scipy.special.betainc, (0.1, 9), (0.1, 9), (0.05, 0.95)),
     "betaincinv": (scipy.special.betaincinv, (0.1, 9), (0.1, 9), (0.05, 0.95)),
+    "hyp2f1": (scipy.special.hyp2f1, (0.1, 4), (0.1, 4), (0.5, 5), (-0.9, 0.9)),
+    "hyp2f1_derivative": (elementwise.table["hyp2f1_derivative"], (0.5, 3), (0.5, 3), (0.5, 4), (-0.7, 0.7)),
+    "hyp2f1_derivative_by_c": (by_third_parameter, (0.5, 2), (0.5, 2), (2, 4), (-0.3, 0.3)),
     "gammainc_derivative": (elementwise.table["gammainc_derivative"], (0.1, 9), (0.1, 9)),
     "betainc_derivative": (elementwise.table["betainc_derivative"], (0.1, 9), (0.1, 9), (0.05, 0.95)),
 }
@@ -231,7 +244,7 @@ def test_special_function_of_several_arguments(name, mode):
         out = getattr(pt, name)(*variables)
         assert out.dtype == dtype
         got = bt.function(variables, out, mode=mode)(*arguments)
-        rtol = 3e-6 if dtype == "float32" else 1e-8 if name.endswith("derivative") else 1e-11
+        rtol = 3e-6 if dtype == "float32" else 1e-8 if "derivative" in name else 1e-11
         np.testing.assert_allclose(got, function(*(x.astype(float) for x in arguments)), rtol=rtol, atol=rtol / 10)
 
 
@@ -250,6 +263,47 @@ def test_derivatives_by_parameters_are_accurate():
             assert float(by_a(*point)) == pytest.approx(float(expected), rel=1e-10)
             expected = mpmath.diff(lambda t: mpmath.betainc(pa, t, 0, px, regularized=True), pb)
             assert float(by_b(*point)) == pytest.approx(float(expected), rel=1e-10)
+
+
+HYPERGEOMETRIC = [  # a, b, c, z: everywhere, near and at 1, beyond the circle, with poles that cancel, large parameters
+    (0.5, 0.75, 1.25, 0.3), (1.0, 1.0, 2.0, -1.0), (2.5, -1.5, 0.5, 0.74), (2.5, -1.5, 0.5, 0.76), (0.5, 0.5, 1.5, 0.999),
+    (1.0, 2.0, 3.0, 0.99), (1.0, 1.0, 2.0, 1 - 1e-12), (0.3, 0.7, 1.0, 1 - 1e-9), (0.3, 0.4, 2.0, 1.0), (1.5, 2.0, 1.0, -1e10),
+    (3.25, 0.5, 0.75, -7.5), (2.0, 3.0, 1.0 + 1e-11, 0.9), (100.0, 75.5, 30.0, -0.9), (20.5, -30.25, 4.0, 0.95), (1e-3, 1e-3, 1e-3, 0.5),
+    (-0.5, 3.0, -2.5, 0.8), (50.0, 60.0, 2.0, 0.7), (-7.0, 2.5, 1.5, 8.0), (-17.0, 30.0, 0.5, 0.5), (-2.0, 1.0, -3.0, 0.3), (4.0, 2.0, 2.0, 1.5),
+]  # fmt: skip
+
+
+def test_the_hypergeometric_function_is_accurate():
+    mpmath = pytest.importorskip("mpmath")
+    variables = pt.dscalars("a", "b", "c", "z")
+    f = bt.function(variables, pt.hyp2f1(*variables))
+    slopes = bt.function(variables, bt.grad(pt.hyp2f1(*variables), list(variables)))
+    with mpmath.workdps(50):
+        for point in HYPERGEOMETRIC:
+            expected = mpmath.hyp2f1(*point)
+            assert float(f(*point)) == pytest.approx(float(expected), rel=4e-15, abs=0), point
+            if point[3] >= 1 or point[2] < 0 or point[0] < -5:
+                continue
+            for i, slope in enumerate(slopes(*point)):
+                at = list(map(mpmath.mpf, point))
+                expected = mpmath.diff(lambda t: mpmath.hyp2f1(*at[:i], t, *at[i + 1 :]), at[i])
+                assert float(slope) == pytest.approx(float(expected), rel=1e-13, abs=1e-300), (point, i)
+
+
+def test_the_hypergeometric_function_at_its_limits():
+    variables = pt.dscalars("a", "b", "c", "z")
+    f = bt.function(variables, pt.hyp2f1(*variables))
+    assert f(1.0, 1.0, 2.0, 1.0) == np.inf and f(-0.5, 1.0, 0.25, 1.0) == -np.inf  # poles at 1
+    assert f(1.0, 1.0, 2.0, 0.0) == f(0.0, 1.0, 2.0, 5.0) == 1 and f(1.0, 2.0, -3.0, 0.5) == np.inf
+    for point in ((1.0, 1.0, 2.0, 1.5), (np.inf, 1.0, 2.0, 0.5), (1.0, 1.0, 2.0, -np.inf), (1.0, np.nan, 2.0, 0.5)):
+        assert np.isnan(f(*point))  # no real value, or none at all
+    a, b, c, z = variables
+    with pytest.raises(bt.NullTypeGradError):
+        bt.grad(bt.grad(pt.hyp2f1(a, b, c, z), a), b)
+    twice = bt.grad(bt.grad(pt.hyp2f1(a, b, c, z), c), z)
+    swapped = bt.grad(bt.grad(pt.hyp2f1(a, b, c, z), z), c)
+    at = {a: 0.5, b: 1.25, c: 2.5, z: 0.6}
+    assert twice.eval(at) == pytest.approx(swapped.eval(at), rel=1e-13)
 
 
 def test_scaled_bessel_functions_of_large_arguments():

@@ -12,6 +12,7 @@ namespace bitale {
 #define BITALE_SPECIAL_FUNCTIONS_OF_TWO(X)                                                                            \
   X(jv) X(ive) X(kve) X(owens_t) X(gammainc) X(gammaincc) X(gammaincinv) X(gammainccinv) X(gammainc_derivative)
 #define BITALE_SPECIAL_FUNCTIONS_OF_THREE(X) X(betainc) X(betaincinv) X(betainc_derivative)
+#define BITALE_SPECIAL_FUNCTIONS_OF_FOUR(X) X(hyp2f1) X(hyp2f1_derivative) X(hyp2f1_derivative_by_c)
 // clang-format on
 #define X(name) Variable name(const Operand& x);
 BITALE_SPECIAL_FUNCTIONS_OF_ONE(X)
@@ -21,6 +22,9 @@ BITALE_SPECIAL_FUNCTIONS_OF_TWO(X)
 #undef X
 #define X(name) Variable name(const Operand& x, const Operand& y, const Operand& z);
 BITALE_SPECIAL_FUNCTIONS_OF_THREE(X)
+#undef X
+#define X(name) Variable name(const Operand& a, const Operand& b, const Operand& c, const Operand& z);
+BITALE_SPECIAL_FUNCTIONS_OF_FOUR(X)
 #undef X
 
 // Modified Bessel functions that are not scaled; the order of kn is whole.
