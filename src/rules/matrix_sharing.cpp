@@ -51,7 +51,7 @@ struct Numbers {
   Variable values;
   bool squared = false, with_sign = true;
 };
-std::optional<Numbers> numbers_of(const Apply& other, bool is_symmetric) {
+std::optional<Numbers> numbers_of_decomposition(const Apply& other, bool is_symmetric) {
   const Variable first = other.output(0);
   if (is_symmetric) {  // these read one triangle
     if (const auto factor = as_cholesky(first); factor && factor->on_error == OnError::Raise)
@@ -75,7 +75,7 @@ std::optional<Variables> determinant_of_decomposed(FunctionGraph& graph, const A
   const bool needs_sign = !is_logarithmic(node) || !graph.clients(node.output(0)).empty();
   for (auto& client : graph.clients(a)) {
     if (!client.node || client.node == node.node() || client.index != 0) continue;
-    const auto numbers = numbers_of(Apply::of(client.node), is_symmetric);
+    const auto numbers = numbers_of_decomposition(Apply::of(client.node), is_symmetric);
     if (!numbers || (needs_sign && !numbers->with_sign)) continue;
     const Variable& d = numbers->values;
     if (numbers->squared) return determinant_of_numbers(node, sqr(d));

@@ -217,6 +217,30 @@ void columns_lanes(std::int64_t n, std::int64_t k, bool lower, bool trans, bool 
   }
 }
 
+// One triangle of a matrix becomes the transpose of the other.
+template <class T>
+void mirror_lanes(std::int64_t n, bool to_upper, T* A) {
+  const ScalableTag<T> d;
+  constexpr auto width = std::int64_t(MaxLanes(d));
+  const std::int64_t whole = n / width * width;
+  for (std::int64_t row = 0; row < whole; row += width)
+    for (std::int64_t column = 0; column < row; column += width) {
+      T *const below = A + row * n + column, *const above = A + column * n + row;
+      const T* const from = to_upper ? below : above;
+      T* const to = to_upper ? above : below;
+      Vec<decltype(d)> rows[width];
+      for (std::int64_t i = 0; i < width; ++i) rows[i] = LoadU(d, from + i * n);
+      transpose_block(d, rows);
+      for (std::int64_t i = 0; i < width; ++i) StoreU(rows[i], d, to + i * n);
+    }
+  for (std::int64_t i = 0; i < n; ++i)  // blocks on the diagonal, and what is behind the last block
+    for (std::int64_t j = i < whole ? i / width * width : 0; j < i; ++j)
+      if (to_upper)
+        A[j * n + i] = A[i * n + j];
+      else
+        A[i * n + j] = A[j * n + i];
+}
+
 template <class Elements, class M>
 HWY_INLINE void exchange(Elements& x, std::int64_t i, std::int64_t j, M where) {
   const auto a = x[i], b = x[j];
@@ -317,6 +341,7 @@ struct LaneFunctions {
                                         std::int64_t step_B, bool lower, bool trans, bool unit, const T* A, T* B) {
     return triangular_lanes(valid, n, k, step_A, step_B, lower, trans, unit, A, B);
   }
+  static void mirror(std::int64_t n, bool to_upper, T* A) { mirror_lanes(n, to_upper, A); }
   static void solve_columns(std::int64_t n, std::int64_t k, bool lower, bool trans, bool unit, const T* A, T* B) {
     columns_lanes(n, k, lower, trans, unit, A, B);
   }
@@ -482,6 +507,20 @@ bool solve_columns_in_lanes([[maybe_unused]] std::int64_t n, [[maybe_unused]] st
   return false;
 #endif
 }
+
+template <class T>
+bool mirror_triangle([[maybe_unused]] std::int64_t n, [[maybe_unused]] bool to_upper, [[maybe_unused]] T* A,
+                     [[maybe_unused]] Vectors with) {
+#if BITALE_LANES_OF_MATRICES
+  if (with == Vectors::none) return false;
+  with_lanes<T>(with, [&](auto lanes) { lanes.mirror(n, to_upper, A); });
+  return true;
+#else
+  return false;
+#endif
+}
+template bool mirror_triangle(std::int64_t, bool, double*, Vectors);
+template bool mirror_triangle(std::int64_t, bool, float*, Vectors);
 template bool solve_columns_in_lanes(std::int64_t, std::int64_t, bool, bool, bool, const double*, double*, Vectors);
 template bool solve_columns_in_lanes(std::int64_t, std::int64_t, bool, bool, bool, const float*, float*, Vectors);
 

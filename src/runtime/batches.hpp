@@ -40,6 +40,11 @@ template <class T>
 bool solve_columns_in_lanes(std::int64_t n, std::int64_t k, bool lower, bool trans, bool unit, const T* A, T* B,
                             Vectors with = vectors());
 
+// The upper triangle of A[n, n] becomes the transpose of the lower one, or the lower one that of the upper one. False
+// where there are no vectors: then nothing has been done.
+template <class T>
+bool mirror_triangle(std::int64_t n, bool to_upper, T* A, Vectors with = vectors());
+
 }  // namespace bitale::runtime
 
 // For generated code.

