@@ -1,8 +1,7 @@
 #include "ops/advanced_index.hpp"
 
-#include <numeric>
-
 #include <algorithm>
+#include <numeric>
 
 #include "bitale/ops/ops.hpp"
 #include "ops/arange.hpp"
@@ -314,18 +313,8 @@ TensorPositions tensor_positions(TensorLowering& to, const std::vector<int>& axe
   column.push_back(1);
   TensorValues columns;
   for (std::size_t k = 0; k < axes.size(); ++k) {
-    const std::int64_t length = x[std::size_t(axes[k])];
-    const TensorValue index = builder.convert(to.in(first + int(k)), DType::Int64);
-    if (product(index.lengths) != 0) {
-      const TensorValue inside = builder.map(
-          DType::Bool, {index}, [length](std::span<const Expr> in) { return (in[0] >= -length) & (in[0] < length); });
-      const std::vector<int> all = axes_below(inside.ndim());
-      to.require(builder.reduce(inside, program::Combiner::bit_and, all),
-                 cat(who, ": an index is out of bounds for axis ", axes[k], " with size ", length));
-    }
-    const TensorValue wrapped = builder.map(
-        DType::Int64, {index}, [length](std::span<const Expr> in) { return select(in[0] < 0, in[0] + length, in[0]); });
-    columns.push_back(builder.reshape(builder.repeat(wrapped, lengths), column));
+    const TensorValue positions = to.positions(to.in(first + int(k)), axes[k], x[std::size_t(axes[k])], who);
+    columns.push_back(builder.reshape(builder.repeat(positions, lengths), column));
   }
   const AdvancedIndex index(axes, int(x.size()), index_ndim);
   TensorPositions out{builder.concatenate(columns, index_ndim), index.region(x, lengths), {}};

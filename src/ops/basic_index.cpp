@@ -179,7 +179,6 @@ std::vector<Expr> BasicSelection::source(Index at) const {
 
 TensorSelection::TensorSelection(TensorLowering& to, const IndexPattern& pattern, int first, std::string_view who)
     : part_(to.lengths_in(0)) {
-  TensorBuilder& builder = to.builder();
   const Dims lengths = part_;
   int next = first;
   const auto bound = [&](bool present) -> std::optional<std::int64_t> {
@@ -203,12 +202,7 @@ TensorSelection::TensorSelection(TensorLowering& to, const IndexPattern& pattern
       ranges_.push_back({index < 0 ? index + length : index, 1, 1, true});
       continue;
     }
-    const TensorValue index = builder.convert(to.in(input), DType::Int64);
-    to.require(builder.map(DType::Bool, {index},
-                           [length](std::span<const Expr> in) { return (in[0] >= -length) & (in[0] < length); }),
-               cat(who, ": the index is out of bounds for axis ", axis, " with size ", length));
-    positions_.back() = builder.map(
-        DType::Int64, {index}, [length](std::span<const Expr> in) { return select(in[0] < 0, in[0] + length, in[0]); });
+    positions_.back() = to.positions(to.in(input), int(axis), length, who);
     ranges_.push_back({0, 1, 1, true});
     part_[axis] = 1;
   }

@@ -127,6 +127,8 @@ class TensorLowering {
 
   // The call fails where the bool scalar is false. `perform` on the same inputs says how, else `message`.
   virtual void require(const TensorValue& condition, std::string message) = 0;
+  // Indices into an axis as positions from its start (int64). The call fails where one is outside.
+  TensorValue positions(const TensorValue& indices, int axis, std::int64_t length, std::string_view who);
 
   virtual void loop(const InnerLoop& loop) = 0;
   virtual void choose(int condition, const Side& then, const Side& otherwise) = 0;
