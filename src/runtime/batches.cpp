@@ -190,31 +190,56 @@ std::uint32_t triangular_lanes(std::int64_t valid, std::int64_t n, std::int64_t 
   return left_out;
 }
 
+// A triangle of one matrix, in the order in which it is solved, and the inverses of its diagonal.
+template <class T>
+struct Triangle {
+  Triangle(std::int64_t size, bool lower, bool trans, bool unit, const T* elements)
+      : n(size), down(trans ? 1 : n), across(trans ? n : 1), forward(lower != trans), A(elements) {
+    for (std::int64_t i = 0; i < n; ++i) inverse[i] = unit ? T(1) : T(1) / A[i * (n + 1)];
+  }
+  std::int64_t n, down, across;
+  bool forward;
+  const T* A;
+  T inverse[bitale::runtime::most_lane_rows];
+};
+
+// `count` vectors of columns of B[n, k], whose sums don't wait for each other. A mask costs the forwarding of what was
+// just stored, so that only the last, incomplete vector has one.
+template <int count, class T, class Load, class Store>
+HWY_INLINE void columns_block(const Triangle<T>& triangle, std::int64_t k, T* b, Load load, Store store) {
+  const ScalableTag<T> d;
+  constexpr auto width = std::int64_t(MaxLanes(d));
+  const std::int64_t n = triangle.n;
+  for (std::int64_t place = 0; place < n; ++place) {
+    const std::int64_t i = triangle.forward ? place : n - 1 - place;
+    const std::int64_t begin = triangle.forward ? 0 : i + 1, end = triangle.forward ? i : n;
+    Vec<decltype(d)> x[count];
+    for (int v = 0; v < count; ++v) x[v] = load(b + i * k + v * width);
+    for (std::int64_t j = begin; j < end; ++j) {
+      const auto factor = Set(d, triangle.A[i * triangle.down + j * triangle.across]);
+      for (int v = 0; v < count; ++v) x[v] = NegMulAdd(factor, load(b + j * k + v * width), x[v]);
+    }
+    const auto inverse = Set(d, triangle.inverse[i]);
+    for (int v = 0; v < count; ++v) store(Mul(x[v], inverse), b + i * k + v * width);
+  }
+}
+
 // Of one matrix, the columns of b are the lanes.
 template <class T>
 void columns_lanes(std::int64_t n, std::int64_t k, bool lower, bool trans, bool unit, const T* A, T* B) {
   const ScalableTag<T> d;
   constexpr auto width = std::int64_t(MaxLanes(d));
-  const std::int64_t down = trans ? 1 : n, across = trans ? n : 1;
-  const bool forward = lower != trans;
-  T inverse[bitale::runtime::most_lane_rows];
-  for (std::int64_t i = 0; i < n; ++i) inverse[i] = unit ? T(1) : T(1) / A[i * (n + 1)];
-  for (std::int64_t column = 0; column < k; column += width) {
-    const auto mask = FirstN(d, std::size_t(k - column < width ? k - column : width));
-    T* const b = B + column;
-    for (std::int64_t place = 0; place < n; ++place) {
-      const std::int64_t i = forward ? place : n - 1 - place;
-      const std::int64_t begin = forward ? 0 : i + 1, end = forward ? i : n;
-      auto x = MaskedLoad(mask, d, b + i * k), other = Zero(d);  // two sums, which don't wait for each other
-      std::int64_t j = begin;
-      for (; j + 1 < end; j += 2) {
-        x = NegMulAdd(Set(d, A[i * down + j * across]), MaskedLoad(mask, d, b + j * k), x);
-        other = NegMulAdd(Set(d, A[i * down + (j + 1) * across]), MaskedLoad(mask, d, b + (j + 1) * k), other);
-      }
-      if (j < end) x = NegMulAdd(Set(d, A[i * down + j * across]), MaskedLoad(mask, d, b + j * k), x);
-      BlendedStore(Mul(Add(x, other), Set(d, inverse[i])), mask, d, b + i * k);
-    }
-  }
+  const Triangle<T> triangle(n, lower, trans, unit, A);
+  const auto load = [d](const T* from) HWY_ATTR { return LoadU(d, from); };
+  const auto store = [d](auto value, T* to) HWY_ATTR { StoreU(value, d, to); };
+  std::int64_t column = 0;
+  for (; column + 8 * width <= k; column += 8 * width) columns_block<8>(triangle, k, B + column, load, store);
+  for (; column + width <= k; column += width) columns_block<1>(triangle, k, B + column, load, store);
+  if (column == k) return;
+  const auto mask = FirstN(d, std::size_t(k - column));
+  columns_block<1>(
+      triangle, k, B + column, [d, mask](const T* from) HWY_ATTR { return MaskedLoad(mask, d, from); },
+      [d, mask](auto value, T* to) HWY_ATTR { BlendedStore(value, mask, d, to); });
 }
 
 // One triangle of a matrix becomes the transpose of the other.
