@@ -9,6 +9,7 @@ import numpy as np
 import pytensor
 import pytensor.tensor as pt
 import pytest
+from pymc.distributions.dist_math import i0e, i1e
 from pytensor.compile.builders import OpFromGraph
 from pytensor.graph.basic import Apply
 from pytensor.graph.op import Op
@@ -55,6 +56,11 @@ GRAPHS = {
     "triangles": [pt.tril(x), pt.triu(x, 1), pt.tri(3, 4)],
     "slices": [x[0], x[1:, ::2], x[:, -1], v[::-1], x[n], x[:n], t[..., 0], v[n:], x[None]],
     "advanced indices": [v[i], x[:, i], t[k[0] - 1], x[k[:, 0], k[:, 1]], x[b], x[i - 1], t[:, k], v[pt.constant([0, 1])]],
+    "changed diagonals": [pt.fill_diagonal(x, s), pt.fill_diagonal(x.T, s), pt.fill_diagonal_offset(x, s, n), pt.fill_diagonal_offset(x, s, -n)],
+    "index arithmetic": [*pt.unravel_index(abs(i), (2, 3)), *pt.unravel_index(k, (2, n + 1), order="F"), pt.ravel_multi_index((k[:, 0], k[:, 1]), (3, 4)), pt.ravel_multi_index((i, i), (2, 3), mode="wrap", order="F")],
+    "choices": [pt.choose(abs(k), pt.stack([k, k * 2]), mode="wrap"), pt.basic.permute_row_elements(x, pt.constant([2, 0, 3, 1])), pt.bartlett(n + 3)],
+    "convolutions": [pt.signal.convolve1d(v, w), pt.signal.convolve1d(v, w[:2], mode="valid"), pt.signal.convolve2d(x, t[0, :2], mode="valid")],
+    "exponentially scaled": [i0e(x), i1e(x)],
     "changes": [x[0].set(v), x[1:, 0].inc(1.0), v[i].inc(w), v[i].set(s), x[b].set(0.0), x[k[:, 0], k[:, 1]].inc(2.0), pt.set_subtensor(v[n], s)],
     "masks": [b.nonzero()[0], pt.nonzero(x > 0)[1]],
     "products": [x @ y.T, x @ v, v @ w, pt.outer(v, w), t @ t, pt.tensordot(t, t, axes=[[0], [0]]), pt.batched_dot(t, t) if hasattr(pt, "batched_dot") else t @ t],
@@ -70,6 +76,10 @@ GRAPHS = {
     "graphs in ops": [OpFromGraph([x, y], [x * y + 1])(x, y), pt.einsum("ij,kj->ik", x, y), pt.pad(x, 1)],
     "gradients": [pytensor.grad((pt.log1p(x**2) * v).sum(), [x])[0], pytensor.grad(linalg.cholesky(positive).sum(), t), pytensor.grad(v[i].prod(), v)],
 }
+if hasattr(linalg, "block_diag"):  # PyTensor 2.38 has it elsewhere
+    GRAPHS["blocks"] = [linalg.block_diag(x, t[0])]
+if hasattr(pt, "ndtri_exp"):
+    GRAPHS["inverse of the normal distribution function"] = [pt.ndtri_exp(-pt.exp(x))]
 if "initial" in inspect.signature(pt.max).parameters:  # not in PyTensor 2.38
     GRAPHS["initial"] = [pt.max(x, axis=0, initial=-np.inf), pt.max(x[:0], axis=0, initial=-np.inf)]
 BY_CALLBACK = {"called back": [pt.special.betaln(1, s), pt.gammainc(s, abs(x)), linalg.svd(x)[1], pt.unique(k, axis=0)]}

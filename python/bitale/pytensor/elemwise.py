@@ -29,7 +29,7 @@ _NAMES = {
         Erf="erf", Erfc="erfc", Erfcx="erfcx", Erfinv="erfinv", Erfcinv="erfcinv", Owens_t="owens_t", Gamma="gamma", GammaLn="gammaln",
         Psi="psi", TriGamma="tri_gamma", PolyGamma="polygamma", GammaInc="gammainc", GammaIncC="gammaincc", GammaIncInv="gammaincinv",
         GammaIncCInv="gammainccinv", Jv="jv", J1="j1", J0="j0", I1="i1", I0="i0", Ive="ive", Kve="kve", Sigmoid="sigmoid",
-        Softplus="softplus", Log1mexp="log1mexp", BetaInc="betainc", BetaIncInv="betaincinv", Hyp2F1="hyp2f1",
+        Softplus="softplus", Log1mexp="log1mexp", NdtriExp="ndtri_exp", BetaInc="betainc", BetaIncInv="betaincinv", Hyp2F1="hyp2f1",
     ),
 }
 _FUNCTIONS: dict[type, Callable[..., Any]] = {
@@ -37,6 +37,10 @@ _FUNCTIONS: dict[type, Callable[..., Any]] = {
     for module, names in _NAMES.items()
     for cls, name in names.items()
     if hasattr(module, cls) and hasattr(pt, name)
+}
+# PyMC's own, by their names: it may not be there.
+_OF_PYMC: dict[str, Callable[..., Any]] = {
+    "pymc.distributions.dist_math.I0e": lambda x: pt.ive(0, x), "pymc.distributions.dist_math.I1e": lambda x: pt.ive(1, x),
 }
 # Their result has the dtype of their arguments, not one that they are converted to.
 _COMPARING = (ps.LT, ps.GT, ps.LE, ps.GE, ps.EQ, ps.NEQ, ps.IsNan, ps.IsInf)
@@ -108,6 +112,8 @@ def apply_scalar_op(op: Any, dtypes: list[str], inputs: tuple[Any, ...]) -> list
     if isinstance(op, ps.RoundHalfAwayFromZero):
         return [_round_half_away_from_zero(pt.cast(inputs[0], dtypes[0]))]
     function = next((_FUNCTIONS[cls] for cls in type(op).__mro__ if cls in _FUNCTIONS), None)
+    if function is None:
+        function = _OF_PYMC.get(f"{type(op).__module__}.{type(op).__qualname__}")
     if function is None:
         raise NotConverted(f"Bitale has no elementwise function {op}")
     result = _applied(function, op, inputs)

@@ -1,0 +1,98 @@
+"""Ops that few models have: changed diagonals, index arithmetic, choices, convolutions. Versions of PyTensor that keep them elsewhere call them back."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from pytensor.graph.basic import Constant
+
+import bitale.tensor as pt
+from bitale.pytensor.registry import NotConverted, converts
+
+
+def _of(module: str, *names: str) -> tuple[type, ...]:
+    """The classes of these names, as far as this version has them there."""
+    try:
+        there = importlib.import_module(f"pytensor.tensor.{module}")
+    except ImportError:
+        return ()
+    return tuple(cls for cls in (getattr(there, name, None) for name in names) if isinstance(cls, type))
+
+
+@converts(*_of("extra_ops", "CpuContiguous"))
+def _same(op: Any, node: Any, x: Any) -> Any:
+    return x
+
+
+@converts(*_of("extra_ops", "FillDiagonal"))
+def _fill_diagonal(op: Any, node: Any, x: Any, value: Any) -> Any:
+    return pt.fill_diagonal(x, value)
+
+
+@converts(*_of("extra_ops", "FillDiagonalOffset"))
+def _fill_diagonal_offset(op: Any, node: Any, x: Any, value: Any, offset: Any) -> Any:
+    return pt.fill_diagonal_offset(x, value, offset)
+
+
+@converts(*_of("extra_ops", "Bartlett"))
+def _bartlett(op: Any, node: Any, count: Any) -> Any:
+    return pt.bartlett(count)
+
+
+@converts(*_of("extra_ops", "UnravelIndex"))
+def _unravel_index(op: Any, node: Any, indices: Any, dims: Any) -> Any:
+    lengths = [dims[k] for k in range(len(node.outputs))]
+    if op.order == "F":
+        return list(pt.unravel_index(indices, lengths[::-1]))[::-1]
+    return list(pt.unravel_index(indices, lengths))
+
+
+@converts(*_of("extra_ops", "RavelMultiIndex"))
+def _ravel_multi_index(op: Any, node: Any, *inputs: Any) -> Any:
+    (*indices, dims) = inputs
+    lengths = [dims[k] for k in range(len(indices))]
+    if op.order == "F":
+        indices, lengths = indices[::-1], lengths[::-1]
+    return pt.ravel_multi_index(tuple(indices), lengths, mode=op.mode)
+
+
+@converts(*_of("basic", "PermuteRowElements"))
+def _permute_row_elements(op: Any, node: Any, x: Any, y: Any, *inverse: Any) -> Any:
+    if inverse:
+        raise NotConverted("whether to invert is said by an input")
+    return pt.permute_row_elements(x, y, inverse=op.inverse)
+
+
+@converts(*_of("basic", "Choose"))
+def _choose(op: Any, node: Any, which: Any, choices: Any) -> Any:
+    return pt.choose(which, choices, mode=op.mode)
+
+
+@converts(*_of("linalg.constructors", "BlockDiagonal"), *_of("slinalg", "BlockDiagonal"))
+def _block_diagonal(op: Any, node: Any, *matrices: Any) -> Any:
+    return pt.linalg.block_diag(*matrices)
+
+
+@converts(*_of("linalg.inverse", "TensorInv"), *_of("nlinalg", "TensorInv"))
+def _tensor_inverse(op: Any, node: Any, x: Any) -> Any:
+    return pt.linalg.tensorinv(x, ind=op.ind)
+
+
+def _mode(node: Any) -> str:
+    mode = node.inputs[2]
+    while mode.owner is not None and len(mode.owner.inputs) == 1:  # changes of dimensions
+        (mode,) = mode.owner.inputs
+    if not isinstance(mode, Constant):
+        raise NotConverted("its mode is known at a call only")
+    return "full" if mode.data else "valid"
+
+
+@converts(*_of("signal.conv", "Convolve1d"), batched=True)
+def _convolve1d(op: Any, node: Any, x: Any, y: Any, full: Any) -> Any:
+    return pt.signal.convolve1d(x, y, mode=_mode(node))
+
+
+@converts(*_of("signal.conv", "Convolve2d"), batched=True)
+def _convolve2d(op: Any, node: Any, x: Any, y: Any, full: Any) -> Any:
+    return pt.signal.convolve2d(x, y, mode=_mode(node))
