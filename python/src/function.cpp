@@ -174,38 +174,42 @@ void bind_function_class(nb::module_& m) {
           "be exported, ValueError an unknown target.")
       .def(
           "stablehlo",
-          [](const Self& self, const std::optional<std::vector<std::vector<std::int64_t>>>& shapes, bool checks) {
-            const ModuleText module = stablehlo_text(self.function, shapes_from(shapes), checks);
+          [](const Self& self, const std::optional<std::vector<std::vector<std::int64_t>>>& shapes, bool checks,
+             const std::optional<std::string>& platform) {
+            const ModuleText module = stablehlo_text(self.function, shapes_from(shapes), checks, platform.value_or(""));
             nb::list results;
             for (auto& [dtype, lengths] : module.results)
               results.append(nb::make_tuple(std::string(dtype_name(dtype)),
                                             std::vector<std::int64_t>(lengths.begin(), lengths.end())));
             return nb::make_tuple(module.text, results, module.checks);
           },
-          "shapes"_a = nb::none(), "checks"_a = true,
-          nb::sig("def stablehlo(self, shapes: Sequence[Sequence[int]] | None = None, checks: bool = True) -> "
-                  "tuple[str, list[tuple[str, list[int]]], list[str]]"),
+          "shapes"_a = nb::none(), "checks"_a = true, "platform"_a = nb::none(),
+          nb::sig("def stablehlo(self, shapes: Sequence[Sequence[int]] | None = None, checks: bool = True, platform: "
+                  "str | None = None) -> tuple[str, list[tuple[str, list[int]]], list[str]]"),
           "The text of the StableHLO module that export_stablehlo writes, the dtypes and shapes of its results, and "
           "what "
           "each outcome in its last one checks, if something is checked.")
       .def(
           "export_stablehlo",
           [](const Self& self, nb::handle folder, const std::optional<std::vector<std::vector<std::int64_t>>>& shapes,
-             const std::optional<std::string>& name, bool checks) {
+             const std::optional<std::string>& name, bool checks, const std::optional<std::string>& platform) {
             const nb::object path = nb::steal(PyOS_FSPath(folder.ptr()));
             if (!path.is_valid()) nb::raise_python_error();
             return export_stablehlo(self.function, nb::cast<std::string>(path), shapes_from(shapes),
-                                    {.name = name.value_or("")}, checks);
+                                    {.name = name.value_or("")}, checks, platform.value_or(""));
           },
-          "folder"_a, "shapes"_a = nb::none(), "name"_a = nb::none(), "checks"_a = true,
+          "folder"_a, "shapes"_a = nb::none(), "name"_a = nb::none(), "checks"_a = true, "platform"_a = nb::none(),
           nb::sig("def export_stablehlo(self, folder: str | os.PathLike[str], shapes: Sequence[Sequence[int]] | None = "
-                  "None, name: str | None = None, checks: bool = True) -> str"),
+                  "None, name: str | None = None, checks: bool = True, platform: str | None = None) -> str"),
           "Writes NAME.mlir into the folder, and returns its path: a StableHLO module, for XLA and PJRT plugins, whose "
           "main takes inputs of these shapes (default: the shapes of their types), then shared variables, and gives "
           "the outputs, then updates. With checks, there is one more result where something can fail: bool[count], "
           "false where it did; without, positions out of range are clamped, and factors of matrices that have none are "
-          "nan. NotImplementedError names an op that has no form in StableHLO or lengths that depend on values; "
-          "ValueError for unknown lengths, ShapeError for shapes that do not fit.")
+          "nan. platform: \"cpu\" for a module with calls of LAPACK, which jaxlib has on processors; by default one "
+          "that "
+          "every platform of XLA compiles. NotImplementedError names an op that has no form in StableHLO there or "
+          "lengths that depend on values; ValueError for unknown lengths or platforms, ShapeError for shapes that do "
+          "not fit.")
       .def(
           "address",
           [](const Self& self, const std::string& form) {

@@ -39,11 +39,18 @@ std::shared_ptr<const CompiledModule> compile_by_jax(const std::string& module) 
       nb::module_::import_("bitale.jax").attr("compile_module")(nb::bytes(module.data(), module.size())));
 }
 
+std::string platform_of_jax() {
+  const nb::gil_scoped_acquire locked;
+  return nb::cast<std::string>(nb::module_::import_("bitale.jax.linker").attr("platform")());
+}
+
+constexpr ModuleCompiler compiler{platform_of_jax, compile_by_jax};
+
 }  // namespace
 
 // The package is looked for, and not imported before it is needed.
 void bind_jax(nb::module_&) {
-  if (!nb::module_::import_("importlib.util").attr("find_spec")("jax").is_none()) set_module_compiler(compile_by_jax);
+  if (!nb::module_::import_("importlib.util").attr("find_spec")("jax").is_none()) set_module_compiler(&compiler);
 }
 
 }  // namespace bitale::python

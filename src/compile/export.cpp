@@ -161,10 +161,11 @@ std::vector<Dims> module_shapes(const Function& function, const std::vector<Dims
 
 }  // namespace
 
-ModuleText stablehlo_text(const Function& function, const std::vector<Dims>& shapes, bool checks) {
+ModuleText stablehlo_text(const Function& function, const std::vector<Dims>& shapes, bool checks,
+                          const std::string& platform) {
   const std::shared_ptr<const FunctionGraph> lent(std::shared_ptr<void>(), &function.graph());
-  stablehlo::Module module =
-      stablehlo::write_module(*link::graph_for_module(lent), module_shapes(function, shapes), {.with_checks = checks});
+  stablehlo::Module module = stablehlo::write_module(*link::graph_for_module(lent), module_shapes(function, shapes),
+                                                     {.platform = platform, .with_checks = checks});
   ModuleText out{std::move(module.text), {}, {}};
   for (auto& result : module.results) out.results.emplace_back(result.dtype, result.lengths);
   for (auto& check : module.checks) out.checks.push_back(check.message);
@@ -172,9 +173,9 @@ ModuleText stablehlo_text(const Function& function, const std::vector<Dims>& sha
 }
 
 std::string export_stablehlo(const Function& function, const std::string& folder, const std::vector<Dims>& shapes,
-                             const ExportOptions& options, bool checks) {
+                             const ExportOptions& options, bool checks, const std::string& platform) {
   const std::string name = chosen_name(function, options.name);
-  const std::string text = stablehlo_text(function, shapes, checks).text;
+  const std::string text = stablehlo_text(function, shapes, checks, platform).text;
   make_folder(folder);
   return write(folder, name + ".mlir", text);
 }

@@ -1,7 +1,6 @@
 // Linker `jax`: the graph as a StableHLO module per combination of input lengths, made and compiled at the first call
 // that has them, and run by whoever compiles modules.
 #include <atomic>
-#include <chrono>
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -18,11 +17,11 @@ namespace bitale {
 
 namespace {
 
-std::atomic<ModuleCompiler> module_compiler{nullptr};
+std::atomic<const ModuleCompiler*> module_compiler{nullptr};
 
 }  // namespace
 
-void set_module_compiler(ModuleCompiler compiler) { module_compiler = compiler; }
+void set_module_compiler(const ModuleCompiler* compiler) { module_compiler = compiler; }
 bool has_module_compiler() { return module_compiler != nullptr; }
 
 namespace link {
@@ -38,7 +37,7 @@ struct Variant {
 
 class JaxThunk final : public Thunk {
  public:
-  JaxThunk(LinkedGraph graph, ModuleCompiler compile) : graph_(std::move(graph)), compile_(compile) {}
+  JaxThunk(LinkedGraph graph, const ModuleCompiler& compiler) : graph_(std::move(graph)), compiler_(compiler) {}
 
   using Thunk::run;
   void run(std::span<const View> inputs, Receiver& results) const override {
@@ -79,7 +78,7 @@ class JaxThunk final : public Thunk {
   }
 
  private:
-  // Modules of different lengths may be compiled at once; of the same lengths, the second caller waits.
+  // Modules of one function are compiled one after the other; of the same lengths, the second caller finds the first's.
   std::shared_ptr<const Variant> variant_for(const Lengths& lengths, std::span<const Array> arrays) const {
     const std::lock_guard lock(mutex_);
     auto& variant = variants_[lengths];
@@ -87,14 +86,14 @@ class JaxThunk final : public Thunk {
     std::vector<Dims> shapes;
     for (auto& array : arrays) shapes.push_back(array.shape());
     auto made = std::make_shared<Variant>();
-    made->module = stablehlo::write_module(*graph_, shapes);
-    made->compiled = compile_(made->module.text);
+    made->module = stablehlo::write_module(*graph_, shapes, {.platform = compiler_.platform()});
+    made->compiled = compiler_.compile(made->module.text);
     variant = std::move(made);
     return variant;
   }
 
   const LinkedGraph graph_;
-  const ModuleCompiler compile_;
+  const ModuleCompiler& compiler_;
   mutable std::mutex mutex_;
   mutable std::map<Lengths, std::shared_ptr<const Variant>> variants_;
 };
@@ -106,25 +105,23 @@ LinkedGraph graph_for_module(const LinkedGraph& graph) {
                           [](const LinkedGraph&) -> std::unique_ptr<Thunk> {
                             throw NotImplementedError(
                                 "StableHLO: an ifelse whose sides have different lengths, or can't be part of native "
-                                "code, has no form there; "
-                                "switch computes both sides");
+                                "code, has no form there; switch computes both sides");
                           })
       .graph;
 }
 
 std::unique_ptr<Thunk> link_jax(const LinkedGraph& graph, const LinkOptions&) {
-  const ModuleCompiler compile = module_compiler;
-  if (!compile)
+  const ModuleCompiler* const compiler = module_compiler;
+  if (!compiler)
     throw NotImplementedError(
         "linker jax needs a compiler of StableHLO modules, which Bitale's Python package has where JAX is installed "
-        "(pip "
-        "install jax)");
+        "(pip install jax)");
   for (auto& variables : {graph->inputs(), graph->outputs()})
     for (auto& variable : variables)
       if (variable.type()->is_host_only())
         throw NotImplementedError(cat("linker jax: `", variable.str(), "` of type ", variable.type()->str(),
                                       " is an object of the host, which XLA can't be given"));
-  return std::make_unique<JaxThunk>(graph_for_module(graph), compile);
+  return std::make_unique<JaxThunk>(graph_for_module(graph), *compiler);
 }
 
 }  // namespace link

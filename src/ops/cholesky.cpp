@@ -64,7 +64,7 @@ class Cholesky final : public MatrixOp, public EmitsTensors {
     return true;
   }
 
-  // The target's factor has nan where the matrix is not positive definite, and anything above the diagonal.
+  // Of a factor that is nan somewhere, the diagonal is.
   void emit_tensors(TensorLowering& to, const Apply&) const override {
     TensorBuilder& builder = to.builder();
     const TensorValue x = to.in(0);
@@ -72,28 +72,29 @@ class Cholesky final : public MatrixOp, public EmitsTensors {
     if (x.lengths[std::size_t(rows)] != x.lengths[std::size_t(columns)])
       throw ShapeError("cholesky: expected square matrices");
     if (product(x.lengths) == 0) return to.out(0, x);
-    const TensorValue whole = builder.cholesky(lower ? x : builder.transpose_matrices(x));
+    const TensorValue whole = builder.cholesky(x, lower);
+    const auto any_of = [&](const TensorValue& of, std::span<const int> axes, const ElementwiseRule& rule) {
+      return builder.reduce(builder.map(DType::Bool, {of}, rule), program::Combiner::bit_or, axes);
+    };
+    const int place[] = {rows}, matrix[] = {rows, columns};
+    const TensorValue fails =
+        any_of(builder.diagonal(whole), place, [](std::span<const Expr> in) { return is_nan(in[0]); });
+    if (on_error == "raise") to.require(builder.none(fails), std::string(failure()));
+    if (on_error == on_error_name(OnError::RaiseIfFinite)) {
+      const TensorValue is_infinite = any_of(x, matrix, [](std::span<const Expr> in) { return is_nan(in[0] - in[0]); });
+      to.require(builder.all(builder.map(DType::Bool, {fails, is_infinite},
+                                         [](std::span<const Expr> in) { return ~in[0] | in[1]; })),
+                 std::string(failure()));
+    }
+    const std::vector<int> batch = axes_below(rows);
     const TensorValue row = builder.iota(DType::Int64, x.lengths, rows);
     const TensorValue column = builder.iota(DType::Int64, x.lengths, columns);
-    const TensorValue factor = builder.map(x.dtype, {whole, row, column},
-                                           [](std::span<const Expr> in) { return select(in[1] >= in[2], in[0], 0.0); });
-    const auto any_of_matrix = [&](const TensorValue& of, const ElementwiseRule& rule) {
-      const int matrix[] = {rows, columns};
-      return builder.reduce(builder.map(DType::Bool, {of}, rule), program::Combiner::bit_or, matrix);
-    };
-    const TensorValue fails = any_of_matrix(factor, [](std::span<const Expr> in) { return is_nan(in[0]); });
-    const TensorValue is_infinite = any_of_matrix(x, [](std::span<const Expr> in) { return is_nan(in[0] - in[0]); });
-    if (on_error != "nan")
-      to.require(builder.all(builder.map(
-                     DType::Bool, {fails, is_infinite},
-                     [&](std::span<const Expr> in) { return on_error == "raise" ? ~in[0] : ~in[0] | in[1]; })),
-                 std::string(failure()));
-    const std::vector<int> batch = axes_below(rows);
-    const TensorValue out =
-        builder.map(x.dtype, {builder.broadcast(fails, x.lengths, batch), factor}, [](std::span<const Expr> in) {
-          return select(in[0], in[1].pool().number(std::nan(""), in[1].dtype()), in[1]);
-        });
-    to.out(0, lower ? out : builder.transpose_matrices(out));
+    to.out(0, builder.map(x.dtype, {builder.broadcast(fails, x.lengths, batch), whole, row, column},
+                          [&](std::span<const Expr> in) {
+                            const Expr nan = in[1].pool().number(std::nan(""), in[1].dtype());
+                            const Expr is_part = lower ? in[2] >= in[3] : in[2] <= in[3];
+                            return select(in[0], nan, select(is_part, in[1], 0.0));
+                          }));
   }
 
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {

@@ -1,5 +1,6 @@
 // Determinants, and their signs and logarithms.
 #include "bitale/ops/ops.hpp"
+#include "ops/lapack_forms.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
 #include "ops/lowering.hpp"
@@ -13,7 +14,7 @@ namespace bitale {
 namespace {
 
 // What both have in common.
-class DeterminantOp : public MatrixOp {
+class DeterminantOp : public MatrixOp, public EmitsTensors {
  public:
   std::string_view failure() const override { return "a determinant can't be computed"; }
 
@@ -54,6 +55,34 @@ class DeterminantOp : public MatrixOp {
     arguments.push_back(Scratch{DType::Int32, n});
     to.call(lapack_name(who(), dtype), arguments);
     return true;
+  }
+  // The product of the diagonal of U, with another sign for each exchange of rows.
+  void emit_tensors(TensorLowering& to, const Apply&) const override {
+    TensorBuilder& builder = to.builder();
+    const TensorValue x = to.in(0);
+    const Dims batch = batch_of(x, 2);
+    const int last[] = {int(batch.size())};
+    if (x.lengths[batch.size()] != x.lengths.back()) throw ShapeError(cat(who(), ": expected square matrices"));
+    if (product(x.lengths) == 0) {
+      to.out(0, builder.full(1, x.dtype, batch));
+      if (outputs() == 2) to.out(1, builder.full(0, x.dtype, batch));
+      return;
+    }
+    require_lapack(to);
+    const auto [factors, pivots] = lu_of(builder, x);
+    const TensorValue diagonal = builder.diagonal(factors);
+    const TensorValue place = builder.iota(DType::Int32, pivots.lengths, last[0]);
+    const bool with_size = outputs() == 1;
+    const TensorValue signed_ = builder.map(x.dtype, {diagonal, pivots, place}, [&](std::span<const Expr> in) {
+      const Expr one = in[0].pool().number(1, in[0].dtype()), zero = in[0].pool().number(0, in[0].dtype());
+      const Expr sign = select(in[0] > zero, one, select(in[0] < zero, -one, in[0]));
+      const Expr value = with_size ? in[0] : sign;
+      return select(equal(in[1], in[2]), value, -value);
+    });
+    to.out(0, builder.reduce(signed_, program::Combiner::mul, last));
+    if (outputs() == 1) return;
+    const TensorValue sizes = builder.map(x.dtype, {diagonal}, [](std::span<const Expr> in) { return abs(in[0]); });
+    to.out(1, builder.reduce(builder.function("stablehlo.log", {&sizes, 1}), program::Combiner::add, last));
   }
   bool has_pushforward() const override { return true; }
 

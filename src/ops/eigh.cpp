@@ -1,5 +1,8 @@
 // Eigenvalues and eigenvectors of symmetric matrices.
+#include <cmath>
+
 #include "bitale/ops/ops.hpp"
+#include "ops/lapack_forms.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
 #include "ops/lowering.hpp"
@@ -12,7 +15,7 @@ namespace bitale {
 namespace {
 
 // What both ops have in common.
-class SymmetricEigenOp : public DecompositionOp {
+class SymmetricEigenOp : public DecompositionOp, public EmitsTensors {
  public:
   explicit SymmetricEigenOp(bool lower) : lower(lower) {}
   bool lower;
@@ -47,6 +50,31 @@ class SymmetricEigenOp : public DecompositionOp {
     if (vectors()) arguments.push_back(OutputData{1});
     call_runtime(to, node, std::move(arguments));
     return true;
+  }
+  void emit_tensors(TensorLowering& to, const Apply&) const override {
+    TensorBuilder& builder = to.builder();
+    const TensorValue x = to.in(0);
+    const Dims batch = batch_of(x, 2);
+    const std::int64_t n = x.lengths.back();
+    if (x.lengths[batch.size()] != n) throw ShapeError(cat(who(), ": expected square matrices"));
+    require_lapack(to);
+    if (product(x.lengths) == 0) {
+      to.out(0, builder.full(0, x.dtype, with_core(batch, {n})));
+      if (vectors()) to.out(1, x);
+      return;
+    }
+    const TensorValue read = triangle(builder, x, lower), finite = is_finite(builder, read);
+    const TensorValues made =
+        builder.lapack({"syevd",
+                        x.dtype,
+                        int(batch.size()),
+                        {where_batch(builder, finite, read, 0)},
+                        {{x.dtype, x.lengths}, {x.dtype, with_core(batch, {n})}, {DType::Int32, batch}},
+                        {{"mode", vectors() ? 'V' : 'N'}, {"uplo", lower ? 'L' : 'U'}},
+                        {{0, 0}}});
+    require_done(to, made[2], failure());
+    to.out(0, where_batch(builder, finite, made[1], std::nan("")));
+    if (vectors()) to.out(1, where_batch(builder, finite, made[0], std::nan("")));
   }
 
  protected:

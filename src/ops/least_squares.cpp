@@ -1,7 +1,9 @@
 // Pseudo-inverses and least squares.
 #include <algorithm>
+#include <limits>
 
 #include "bitale/ops/ops.hpp"
+#include "ops/lapack_forms.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
 #include "ops/lowering.hpp"
@@ -13,7 +15,19 @@ namespace bitale {
 
 namespace {
 
-class MatrixPinv final : public DecompositionOp {
+// Reciprocals of singular values, 0 of those that are 0 to rounding, and which are not, for a matrix of these lengths.
+std::pair<Variable, Variable> inverted_values(const Variable& s, double rcond, const Dims& lengths) {
+  const double eps = s.dtype() == DType::Float32 ? double(std::numeric_limits<float>::epsilon())
+                                                 : std::numeric_limits<double>::epsilon();
+  const double relative = rcond < 0 ? double(std::max(lengths[0], lengths[1])) * eps : rcond;
+  const auto number = [&](double value) { return cast(Operand(value), s.dtype()); };
+  const Variable counts = gt(s, mul(number(relative), max(s)));
+  return {switch_(counts, reciprocal(s), switch_(isnan(s), s, number(0))), counts};
+}
+
+Dims last_two(const Dims& lengths) { return {lengths[lengths.size() - 2], lengths.back()}; }
+
+class MatrixPinv final : public DecompositionOp, public EmitsTensors {
  public:
   explicit MatrixPinv(double rcond) : rcond(rcond) {}
   double rcond;
@@ -43,6 +57,18 @@ class MatrixPinv final : public DecompositionOp {
     return true;
   }
 
+  void emit_tensors(TensorLowering& to, const Apply& node) const override {
+    require_lapack(to);
+    Dims lengths = to.lengths_in(0);
+    if (product(lengths) == 0) {
+      std::swap(lengths[lengths.size() - 2], lengths.back());
+      return to.out(0, to.builder().full(0, node.output().dtype(), lengths));
+    }
+    const auto [u, s, vt] = svd(node.input(0), false);
+    const Variable inverse = inverted_values(s, rcond, last_two(lengths)).first;
+    to.express({dot(mul(t(vt), expand_dims(inverse, 0)), t(u))});
+  }
+
   Structure structure(const Apply&, int, InputStructures& inputs) const override {
     const Structure a = inputs.of(0);
     Structure out;
@@ -66,7 +92,7 @@ class MatrixPinv final : public DecompositionOp {
   const char* who() const override { return "pinv"; }
 };
 
-class Lstsq final : public DecompositionOp {
+class Lstsq final : public DecompositionOp, public EmitsTensors {
  public:
   explicit Lstsq(double rcond) : rcond(rcond) {}
   double rcond;
@@ -106,6 +132,24 @@ class Lstsq final : public DecompositionOp {
                  {a[0], a[1], b[1], to.pool().number(rcond, DType::Float64), InputData{0}, InputData{1}, OutputData{0},
                   OutputData{1}, OutputData{2}});
     return true;
+  }
+
+  void emit_tensors(TensorLowering& to, const Apply& node) const override {
+    require_lapack(to);
+    const Dims a = to.lengths_in(0), b = to.lengths_in(1);
+    if (a[a.size() - 2] != b[b.size() - 2]) throw ShapeError("lstsq: a and b have different numbers of rows");
+    if (product(a) == 0) {
+      const Dims batch(std::span(a.data(), a.size() - 2));
+      const DType dtype = node.output(0).dtype();
+      to.out(0, to.builder().full(0, dtype, with_core(batch, {a.back(), b.back()})));
+      to.out(1, to.builder().full(0, DType::Int64, batch));
+      to.out(2, to.builder().full(0, dtype, with_core(batch, {std::min(a[a.size() - 2], a.back())})));
+      return;
+    }
+    const auto [u, s, vt] = svd(node.input(0), false);
+    const auto [inverse, counts] = inverted_values(s, rcond, last_two(a));
+    to.express(
+        {dot(t(vt), mul(expand_dims(inverse, 1), dot(t(u), node.input(1)))), sum(cast(counts, DType::Int64)), s});
   }
 
   // Of x = A^+ b where the rank is constant, with r = b - A x: dx = A^+ (db - dA x) + A^+ A^+T dA^T r

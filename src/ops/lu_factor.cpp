@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "bitale/ops/ops.hpp"
+#include "ops/lapack_forms.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
 #include "ops/lowering.hpp"
@@ -28,7 +29,7 @@ void permute_by_pivots(std::int64_t n, std::int64_t inverse, const std::int32_t*
 const runtime::RegisterFunctions pivot_functions{
     runtime::runtime_function("bt_pivots", permute_by_pivots, "n inverse pivots out")};
 
-class LUFactor final : public DecompositionOp {
+class LUFactor final : public DecompositionOp, public EmitsTensors {
  public:
   std::string_view name() const override { return "LUFactor"; }
   std::string signature() const override { return "(m,n)->(m,n),(k)"; }
@@ -54,6 +55,12 @@ class LUFactor final : public DecompositionOp {
   bool emit(Lowering& to, const Apply& node) const override {
     call_runtime(to, node, {to.shape_in(0)[0], to.shape_in(0)[1], InputData{0}, OutputData{0}, OutputData{1}});
     return true;
+  }
+  void emit_tensors(TensorLowering& to, const Apply&) const override {
+    require_lapack(to);
+    const TensorLU made = lu_of(to.builder(), to.in(0));
+    to.out(0, made.factors);
+    to.out(1, made.pivots);
   }
 
   // With L and U made square by ones on their diagonals, P^T dA = L (tril(F, -1) + triu(F)) U for F = L^-1 P^T dA U^-1,
@@ -95,7 +102,7 @@ class LUFactor final : public DecompositionOp {
   }
 };
 
-class PivotToPermutations final : public MatrixOp {
+class PivotToPermutations final : public MatrixOp, public EmitsTensors {
  public:
   explicit PivotToPermutations(bool inverse) : inverse(inverse) {}
   bool inverse;
@@ -125,6 +132,9 @@ class PivotToPermutations final : public MatrixOp {
   bool emit(Lowering& to, const Apply&) const override {
     to.call("bt_pivots", {to.shape_in(0)[0], to.pool().integer(inverse), InputData{0}, OutputData{0}});
     return true;
+  }
+  void emit_tensors(TensorLowering& to, const Apply&) const override {
+    to.out(0, permutation_of(to.builder(), to.in(0), inverse));
   }
   Variables pullback(const Apply& node, std::span<const Variable>) const override { return no_gradients(node); }
   std::vector<std::vector<bool>> connection_pattern(const Apply&) const override { return {{false}}; }

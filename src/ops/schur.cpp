@@ -1,5 +1,8 @@
 // Real Schur forms.
+#include <cmath>
+
 #include "bitale/ops/ops.hpp"
+#include "ops/lapack_forms.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
 #include "ops/lowering.hpp"
@@ -11,7 +14,7 @@ namespace bitale {
 
 namespace {
 
-class Schur final : public DecompositionOp {
+class Schur final : public DecompositionOp, public EmitsTensors {
  public:
   explicit Schur(std::string sort) : sort(std::move(sort)) { (void)sort_number(); }
   std::string sort;
@@ -46,6 +49,32 @@ class Schur final : public DecompositionOp {
     to.require(equal(n, to.shape_in(0)[1]), "schur: expected square matrices");
     call_runtime(to, node, {n, to.pool().integer(sort_number()), InputData{0}, OutputData{0}, OutputData{1}});
     return true;
+  }
+  void emit_tensors(TensorLowering& to, const Apply&) const override {
+    TensorBuilder& builder = to.builder();
+    const TensorValue x = to.in(0);
+    const Dims batch = batch_of(x, 2);
+    const std::int64_t n = x.lengths.back();
+    if (x.lengths[batch.size()] != n) throw ShapeError("schur: expected square matrices");
+    require_lapack(to);
+    if (!sort.empty()) to.refuse("XLA's LAPACK does not sort the eigenvalues of a Schur form");
+    if (product(x.lengths) == 0) {
+      to.out(0, x);
+      to.out(1, x);
+      return;
+    }
+    const TensorValue finite = is_finite(builder, x);
+    const LapackCall::Result matrix{x.dtype, x.lengths}, part{x.dtype, with_core(batch, {n})};
+    const LapackCall::Result number{DType::Int32, batch};
+    const TensorValues made = builder.lapack({"gees",
+                                              x.dtype,
+                                              int(batch.size()),
+                                              {where_batch(builder, finite, x, 0)},
+                                              {matrix, matrix, part, part, number, number},
+                                              {{"mode", 'V'}, {"sort", 'N'}},
+                                              {{0, 0}}});
+    require_done(to, made[5], failure());
+    for (int k = 0; k < 2; ++k) to.out(k, where_batch(builder, finite, made[std::size_t(k)], std::nan("")));
   }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected() && cotangents[1].is_disconnected()) return no_gradients(node);

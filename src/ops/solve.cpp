@@ -1,5 +1,6 @@
 // General systems of equations.
 #include "bitale/ops/ops.hpp"
+#include "ops/lapack_forms.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
 #include "ops/lowering.hpp"
@@ -13,7 +14,7 @@ namespace bitale {
 
 namespace {
 
-class Solve final : public MatrixOp {
+class Solve final : public MatrixOp, public EmitsTensors {
  public:
   Solve(bool trans, int b_ndim, std::string on_error) : trans(trans), b_ndim(b_ndim), on_error(std::move(on_error)) {
     require_on_error("solve", this->on_error);
@@ -64,6 +65,19 @@ class Solve final : public MatrixOp {
             {n, b_ndim == 1 ? one : b[1], to.pool().integer(trans != transposed), to.pool().integer(on_error == "nan"),
              InputData{0}, OutputData{0, {}, 1}, Scratch{dtype, n * n}, Scratch{DType::Int32, n}});
     return true;
+  }
+
+  void emit_tensors(TensorLowering& to, const Apply&) const override {
+    TensorBuilder& builder = to.builder();
+    const TensorValue a = to.in(0), b = to.in(1);
+    const std::size_t rows = a.lengths.size() - 2;
+    if (a.lengths[rows] != a.lengths[rows + 1]) throw ShapeError("solve: expected square matrices");
+    if (a.lengths[rows] != b.lengths[rows]) throw ShapeError("solve: a and b have different numbers of rows");
+    require_lapack(to);
+    Dims as_matrix = b.lengths;
+    if (b_ndim == 1) as_matrix.push_back(1);
+    const TensorValue x = solve_by_lu(to, a, builder.reshape(b, as_matrix), trans, on_error, failure());
+    to.out(0, builder.reshape(x, b.lengths));
   }
 
   // Of x = op(a)^-1 b: g_b = op(a)^-T g, and g_a = -g_b x^T (of a^T, when that is op(a)). Giles 2008.

@@ -2,6 +2,7 @@
 #include "ops/solve_structured.hpp"
 #include "bitale/ops/contraction.hpp"
 #include "bitale/ops/ops.hpp"
+#include "ops/lapack_forms.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
 #include "ops/lowering.hpp"
@@ -24,7 +25,7 @@ void require_rows(const char* who, std::int64_t n, const Array& b) {
 }
 
 // A symmetric matrix, or one whose zeros are outside of a band. Both triangles of a symmetric one are given.
-class SolveStructured final : public DecompositionOp {
+class SolveStructured final : public DecompositionOp, public EmitsTensors {
  public:
   SolveStructured(std::string kind, bool trans, std::string on_error)
       : kind(std::move(kind)), trans(trans), on_error(std::move(on_error)) {
@@ -73,6 +74,16 @@ class SolveStructured final : public DecompositionOp {
     arguments.push_back(OutputData{0, {}, 1});
     call_runtime(to, node, std::move(arguments));
     return true;
+  }
+
+  // As of any matrix: XLA has no routine for symmetric ones or bands.
+  void emit_tensors(TensorLowering& to, const Apply&) const override {
+    const TensorValue a = to.in(0), b = to.in(1);
+    const std::size_t rows = a.lengths.size() - 2;
+    if (a.lengths[rows] != a.lengths[rows + 1]) throw ShapeError("solve: expected square matrices");
+    if (a.lengths[rows] != b.lengths[rows]) throw ShapeError("solve: a and b have different numbers of rows");
+    require_lapack(to);
+    to.out(0, solve_by_lu(to, a, b, trans, on_error, "solve: the matrix is singular"));
   }
 
   // As of any matrix; Giles 2008.

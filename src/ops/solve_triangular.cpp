@@ -84,13 +84,10 @@ class SolveTriangular final : public MatrixOp, public EmitsTensors {
     TensorValue x = builder.reshape(
         builder.solve_triangular(a, builder.reshape(b, as_matrix), {lower, trans, unit_diagonal}), b.lengths);
     if (!unit_diagonal) {
-      const TensorValue row = builder.iota(DType::Int64, a.lengths, rows);
-      const TensorValue column = builder.iota(DType::Int64, a.lengths, columns);
-      const int matrix[] = {rows, columns};
-      const TensorValue is_singular =
-          builder.reduce(builder.map(DType::Bool, {a, row, column},
-                                     [](std::span<const Expr> in) { return equal(in[0], 0) & equal(in[1], in[2]); }),
-                         program::Combiner::bit_or, matrix);
+      const int place[] = {rows};
+      const TensorValue is_singular = builder.reduce(
+          builder.map(DType::Bool, {builder.diagonal(a)}, [](std::span<const Expr> in) { return equal(in[0], 0); }),
+          program::Combiner::bit_or, place);
       if (on_error == "raise") to.require(builder.none(is_singular), std::string(failure()));
       const std::vector<int> batch = axes_below(rows);
       x = builder.map(x.dtype, {builder.broadcast(is_singular, x.lengths, batch), x}, [](std::span<const Expr> in) {

@@ -35,6 +35,17 @@ TensorValue TensorBuilder::transpose_matrices(const TensorValue& x) {
   return transpose(x, order);
 }
 
+// Every (n + 1)th of the n n elements.
+TensorValue TensorBuilder::diagonal(const TensorValue& x) {
+  Dims flat = x.lengths;
+  const std::int64_t n = flat.back();
+  flat.erase(flat.size() - 1);
+  flat.back() = n * n;
+  Dims step(flat.size(), 1);
+  step.back() = n + 1;
+  return slice(reshape(x, flat), Dims(flat.size(), 0), flat, step);
+}
+
 TensorValue TensorBuilder::all(const TensorValue& x) {
   const std::vector<int> axes = axes_below(x.ndim());
   return reduce(x, program::Combiner::bit_and, axes);

@@ -34,6 +34,22 @@ struct TriangularSystem {
   bool lower, transposed, unit_diagonal;
 };
 
+// A routine of LAPACK, by the name that XLA has for it without the letter of the dtype ("potrf"), of each matrix of a
+// batch: the first `batch` dimensions of all operands and results.
+struct LapackCall {
+  struct Result {
+    DType dtype;
+    Dims lengths;
+  };
+  std::string_view routine;
+  DType dtype;  // whose letter it is
+  int batch;
+  TensorValues operands;
+  std::vector<Result> results;
+  std::vector<std::pair<std::string_view, char>> options = {};
+  std::vector<std::pair<int, int>> in_place = {};  // an operand, and the result that begins as that operand
+};
+
 // Which real transform: of n real numbers to n / 2 + 1 complex ones, or back. Complex numbers are pairs along a last
 // axis of length 2.
 enum class FourierTransform { complex_forward, complex_backward, real_forward, real_backward };
@@ -82,8 +98,13 @@ class TensorBuilder {
   // All of one shape, moved as the first is sorted along the axis. `before`: (first, ...) of two places: first[k] of
   // the one and of the other, then the second's.
   virtual TensorValues sort(std::span<const TensorValue> x, int axis, const ElementwiseRule& before) = 0;
-  virtual TensorValue cholesky(const TensorValue& x) = 0;  // lower, of the last two dimensions
+  // Of the last two dimensions. The other triangle is not read, and anything in the factor; where there is none, the
+  // diagonal of the factor has nan somewhere.
+  virtual TensorValue cholesky(const TensorValue& x, bool lower) = 0;
   virtual TensorValue solve_triangular(const TensorValue& a, const TensorValue& b, const TriangularSystem& system) = 0;
+  // Whether the target calls LAPACK, as XLA's processors do.
+  virtual bool has_lapack() const = 0;
+  virtual TensorValues lapack(const LapackCall& call) = 0;
   virtual TensorValue fft(const TensorValue& x, FourierTransform transform, std::int64_t length) = 0;
   // A loop over `count` steps. `step` is given the number of the step (int64) and the carried values; it gives the next
   // carried ones, then elements of traces, then, with `has_until`, a bool scalar that ends the loop after this step.
@@ -101,6 +122,7 @@ class TensorBuilder {
   // Dimensions of length 1 are repeated until the lengths are these, as many as x has.
   TensorValue repeat(const TensorValue& x, const Dims& lengths);
   TensorValue transpose_matrices(const TensorValue& x);  // the last two dimensions
+  TensorValue diagonal(const TensorValue& x);            // of the last two dimensions, which are equally long
   TensorValue all(const TensorValue& x);                 // of bool, a scalar
   TensorValue none(const TensorValue& x);
   TensorValue map(DType dtype, std::initializer_list<TensorValue> in, const ElementwiseRule& rule) {

@@ -1,5 +1,8 @@
 // Systems of equations with tridiagonal and diagonal matrices.
+#include <cmath>
+
 #include "bitale/ops/ops.hpp"
+#include "ops/lapack_forms.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
 #include "ops/lowering.hpp"
@@ -11,7 +14,7 @@ namespace bitale {
 
 namespace {
 
-class SolveTridiagonal final : public DecompositionOp {
+class SolveTridiagonal final : public DecompositionOp, public EmitsTensors {
  public:
   std::string_view name() const override { return "SolveTridiagonal"; }
   std::string signature() const override { return "(p),(m),(p),(m,k)->(m,k)"; }
@@ -56,6 +59,39 @@ class SolveTridiagonal final : public DecompositionOp {
                  {n, to.shape_in(3)[1], InputData{0}, InputData{1}, InputData{2}, OutputData{0, {}, 3},
                   Scratch{node.output().dtype(), n * to.pool().integer(4)}});
     return true;
+  }
+
+  // LAPACK's diagonals beside the main one are taken as long as that by XLA, with nothing at the one end.
+  void emit_tensors(TensorLowering& to, const Apply&) const override {
+    TensorBuilder& builder = to.builder();
+    const TensorValue lower = to.in(0), d = to.in(1), upper = to.in(2), b = to.in(3);
+    const Dims batch = batch_of(d, 1);
+    const std::int64_t n = d.lengths.back(), beside = std::max<std::int64_t>(n - 1, 0);
+    if (b.lengths[batch.size()] != n || lower.lengths.back() != beside || upper.lengths.back() != beside)
+      throw ShapeError("solve_tridiagonal: the diagonals and b do not fit together");
+    require_lapack(to);
+    if (product(b.lengths) == 0) return to.out(0, b);
+    const auto lengthened = [&](const TensorValue& x, bool in_front) {
+      const Dims none(x.lengths.size(), 0);
+      Dims more = none;
+      more.back() = 1;
+      return builder.pad(x, builder.number(0, x.dtype), in_front ? more : none, in_front ? none : more, none);
+    };
+    const TensorValues made = builder.lapack({"gtsv",
+                                              d.dtype,
+                                              int(batch.size()),
+                                              {lengthened(lower, true), d, lengthened(upper, false), b},
+                                              {{d.dtype, d.lengths},
+                                               {d.dtype, d.lengths},
+                                               {d.dtype, d.lengths},
+                                               {b.dtype, b.lengths},
+                                               {DType::Int32, batch}},
+                                              {},
+                                              {{0, 0}, {1, 1}, {2, 2}, {3, 3}}});
+    const TensorValue holds =
+        builder.map(DType::Bool, {made[4]}, [](std::span<const Expr> in) { return equal(in[0], 0); });
+    to.require(builder.all(holds), "solve: the matrix is singular");
+    to.out(0, where_batch(builder, holds, made[3], std::nan("")));
   }
 
   // Of x = A^-1 b: g_b = A^-T g, and the diagonals of -g_b x^T.

@@ -1,6 +1,7 @@
 #include "stablehlo/builder.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <numeric>
 
@@ -390,18 +391,72 @@ TensorValues Builder::sort(std::span<const TensorValue> x, int axis, const Eleme
 
 // ---- matrices and transforms ----------------------------------------------------------------------------------------
 
-TensorValue Builder::cholesky(const TensorValue& x) {
-  return operation("stablehlo.cholesky", {&x, 1}, "lower = true", x.dtype, x.lengths);
+TensorValue Builder::cholesky(const TensorValue& x, bool lower) {
+  const int batch = x.ndim() - 2;
+  if (!with_lapack_)
+    return operation("stablehlo.cholesky", {&x, 1}, cat("lower = ", lower ? "true" : "false"), x.dtype, x.lengths);
+  const Dims each(std::span(x.lengths.data(), std::size_t(batch)));
+  const TensorValues made = lapack({"potrf",
+                                    x.dtype,
+                                    batch,
+                                    {x},
+                                    {{x.dtype, x.lengths}, {DType::Int32, each}},
+                                    {{"uplo", lower ? 'L' : 'U'}},
+                                    {{0, 0}}});
+  // The routine says by a number that it stopped, and leaves what it has.
+  return map(x.dtype, {made[0], broadcast(made[1], x.lengths, axes_below(batch))}, [](std::span<const Expr> in) {
+    return select(equal(in[1], 0), in[0], in[0].pool().number(std::nan(""), in[0].dtype()));
+  });
 }
 
 TensorValue Builder::solve_triangular(const TensorValue& a, const TensorValue& b, const TriangularSystem& system) {
-  const auto text = [](bool value) { return value ? "true" : "false"; };
   const TensorValue operands[] = {a, b};
+  if (with_lapack_)
+    return lapack({"trsm",
+                   b.dtype,
+                   b.ndim() - 2,
+                   {a, b},
+                   {{b.dtype, b.lengths}},
+                   {{"diag", system.unit_diagonal ? 'U' : 'N'},
+                    {"side", 'L'},
+                    {"trans_x", system.transposed ? 'T' : 'N'},
+                    {"uplo", system.lower ? 'L' : 'U'}},
+                   {{1, 0}}})[0];
+  const auto text = [](bool value) { return value ? "true" : "false"; };
   return operation(
       "stablehlo.triangular_solve", operands,
       cat("left_side = true, lower = ", text(system.lower), ", unit_diagonal = ", text(system.unit_diagonal),
           ", transpose_a = #stablehlo<transpose ", system.transposed ? "TRANSPOSE" : "NO_TRANSPOSE", ">"),
       b.dtype, b.lengths);
+}
+
+// Matrices are column by column, as in Fortran, one after the other.
+TensorValues Builder::lapack(const LapackCall& call) {
+  const auto layout = [&](const Dims& lengths) {
+    const int ndim = int(lengths.size()), core = ndim - call.batch;
+    Dims order;
+    for (int axis = call.batch; axis < ndim && core == 2; ++axis) order.push_back(axis);
+    for (int axis = core == 2 ? call.batch : ndim; axis-- > 0;) order.push_back(axis);
+    return cat("dense<", ndim == 0 ? std::string() : list_text(order), "> : tensor<", ndim, "xindex>");
+  };
+  std::vector<std::string> operand_layouts, result_layouts, options, aliases;
+  for (auto& operand : call.operands) operand_layouts.push_back(layout(operand.lengths));
+  std::vector<Result> results;
+  for (auto& [dtype, lengths] : call.results) {
+    result_layouts.push_back(layout(lengths));
+    results.push_back({dtype, lengths});
+  }
+  for (auto& [name, value] : call.options) options.push_back(cat(name, " = ", int(value), " : ui8"));
+  for (auto& [operand, result] : call.in_place)
+    aliases.push_back(cat("#stablehlo.output_operand_alias<output_tuple_indices = [",
+                          results.size() == 1 ? std::string() : std::to_string(result), "], operand_index = ", operand,
+                          ", operand_tuple_indices = []>"));
+  return operation("stablehlo.custom_call", call.operands,
+                   cat("api_version = 4 : i32, backend_config = {", join(options, ", "),
+                       "}, call_target_name = \"lapack_", call.dtype == DType::Float32 ? "s" : "d", call.routine,
+                       "_ffi\", operand_layouts = [", join(operand_layouts, ", "), "], result_layouts = [",
+                       join(result_layouts, ", "), "], output_operand_aliases = [", join(aliases, ", "), "]"),
+                   results);
 }
 
 TensorValue Builder::fft(const TensorValue& x, FourierTransform transform, std::int64_t length) {

@@ -17,6 +17,8 @@ std::string integers_text(std::span<const std::int64_t> values);  // "array<i64:
 
 class Builder final : public TensorBuilder {
  public:
+  // For any platform; or with calls of LAPACK, which XLA has on processors alone.
+  explicit Builder(bool with_lapack) : with_lapack_(with_lapack) {}
   using TensorBuilder::map;
   TensorValue constant(const Array& value) override;
   TensorValue map(DType dtype, std::span<const TensorValue> in, const ElementwiseRule& rule) override;
@@ -41,8 +43,10 @@ class Builder final : public TensorBuilder {
   TensorValue scatter(const TensorValue& x, const TensorValue& at, const TensorValue& updates,
                       std::span<const int> axes, std::optional<program::Combiner> combiner) override;
   TensorValues sort(std::span<const TensorValue> x, int axis, const ElementwiseRule& before) override;
-  TensorValue cholesky(const TensorValue& x) override;
+  TensorValue cholesky(const TensorValue& x, bool lower) override;
   TensorValue solve_triangular(const TensorValue& a, const TensorValue& b, const TriangularSystem& system) override;
+  bool has_lapack() const override { return with_lapack_; }
+  TensorValues lapack(const LapackCall& call) override;
   TensorValue fft(const TensorValue& x, FourierTransform transform, std::int64_t length) override;
   TensorValues repeat(std::int64_t count, const TensorValues& initial, bool has_until, const Step& step) override;
   TensorValues either(const TensorValue& condition, const Branch& then, const Branch& otherwise) override;
@@ -72,6 +76,7 @@ class Builder final : public TensorBuilder {
   std::string region(std::span<const Result> arguments, const Body& make);
   std::string combining_region(program::Combiner combiner, DType dtype);
 
+  const bool with_lapack_;
   std::string constants_, body_;
   std::unordered_map<std::string, TensorValue> known_constants_;
   TensorValues arguments_;

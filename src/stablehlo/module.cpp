@@ -27,7 +27,14 @@ using Values = std::unordered_map<const VariableNode*, Known>;
 
 class Writer {
  public:
-  explicit Writer(bool with_checks) : with_checks_(with_checks) {}
+  explicit Writer(const ModuleOptions& options)
+      : builder(options.platform == "cpu"), with_checks_(options.with_checks) {
+    for (std::string_view known : {"", "cpu", "gpu", "cuda", "rocm", "tpu"})
+      if (options.platform == known) return;
+    throw ValueError(
+        cat("StableHLO: expected platform \"cpu\", \"gpu\", \"cuda\", \"rocm\" or \"tpu\", or none, got \"",
+            options.platform, "\""));
+  }
 
   Builder builder;
   struct Check {
@@ -230,7 +237,7 @@ void NodeLowering::choose(int condition, const Side& then, const Side& otherwise
 }  // namespace
 
 Module write_module(const FunctionGraph& graph, std::span<const Dims> input_lengths, const ModuleOptions& options) {
-  Writer writer(options.with_checks);
+  Writer writer(options);
   Values values;
   for (std::size_t k = 0; k < graph.inputs().size(); ++k) {
     const Variable& input = graph.inputs()[k];

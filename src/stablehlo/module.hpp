@@ -28,6 +28,9 @@ struct Module {
 
 struct ModuleOptions {
   std::string name = "bitale";
+  // The platform of XLA that it is for, as JAX names it. "cpu": with calls of LAPACK, which only processors have. "":
+  // for any of them.
+  std::string platform = {};
   bool with_checks = true;  // without them positions out of range are clamped, and statements about values not checked
 };
 

@@ -43,16 +43,19 @@ std::vector<std::string> export_object(const Function& function, const std::stri
 // shapes of their types. Arguments and results of its `main` are those of export_c. With `checks` there is one more
 // result where something can fail (a position out of range, a matrix that is not positive definite): bool[count], of
 // which each is false where that fails; without, such positions are clamped, and such factors nan.
-// NotImplementedError naming the op that has no form in StableHLO, or whose lengths depend on values; ValueError for
-// shapes of another number, or of unknown length; ShapeError for shapes that don't fit.
+// `platform`: "cpu" for a module with calls of LAPACK, by the names that jaxlib gives it on processors ("gpu", "cuda",
+// "rocm" and "tpu" have none); "" for one that every platform of XLA can compile.
+// NotImplementedError naming the op that has no form in StableHLO there, or whose lengths depend on values; ValueError
+// for another platform, or for shapes of another number, or of unknown length; ShapeError for shapes that don't fit.
 struct ModuleText {
   std::string text;
   std::vector<std::pair<DType, Dims>> results;  // but for the outcomes
   std::vector<std::string> checks;              // what is wrong where the outcome is false
 };
-ModuleText stablehlo_text(const Function& function, const std::vector<Dims>& shapes = {}, bool checks = true);
+ModuleText stablehlo_text(const Function& function, const std::vector<Dims>& shapes = {}, bool checks = true,
+                          const std::string& platform = {});
 // The same as NAME.mlir in the folder, whose path is returned.
 std::string export_stablehlo(const Function& function, const std::string& folder, const std::vector<Dims>& shapes = {},
-                             const ExportOptions& options = {}, bool checks = true);
+                             const ExportOptions& options = {}, bool checks = true, const std::string& platform = {});
 
 }  // namespace bitale

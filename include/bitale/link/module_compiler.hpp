@@ -18,9 +18,13 @@ class CompiledModule {
   virtual std::vector<Array> run(std::span<const Array> inputs) const = 0;
 };
 
-using ModuleCompiler = std::shared_ptr<const CompiledModule> (*)(const std::string& module);
-// For the process. Without one, functions of linker `jax` raise NotImplementedError when they are made.
-void set_module_compiler(ModuleCompiler compiler);
+struct ModuleCompiler {
+  std::string (*platform)();  // that modules are run on: stablehlo::ModuleOptions
+  std::shared_ptr<const CompiledModule> (*compile)(const std::string& module);
+};
+// For the process, which keeps the address. Without one, functions of linker `jax` raise NotImplementedError when they
+// are made.
+void set_module_compiler(const ModuleCompiler* compiler);
 bool has_module_compiler();
 
 }  // namespace bitale

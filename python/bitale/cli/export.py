@@ -24,6 +24,11 @@ def add(verbs: Any, common: Any) -> None:
         help="with --stablehlo: lengths of an input, once per input in order (\"\" of a scalar); default: those of the types",
     )
     parser.add_argument(
+        "--platform",
+        choices=["cpu", "gpu", "cuda", "rocm", "tpu"],
+        help="with --stablehlo: whose calls the module may have (cpu: LAPACK's); default: none, for any platform",
+    )
+    parser.add_argument(
         "--for",
         dest="processors",
         choices=["native", "native-128", "native-256", "native-512", "x86-64", "x86-64-v2", "x86-64-v3", "x86-64-v4",
@@ -41,12 +46,14 @@ def run(options: Any) -> dict[str, Any]:
         raise ValueError("export: --for goes with --object; C code is for any processor")
     if options.shape and not options.stablehlo:
         raise ValueError("export: --shape goes with --stablehlo; other code is for any lengths")
+    if options.platform and not options.stablehlo:
+        raise ValueError("export: --platform goes with --stablehlo; other code is for processors")
     if options.object and options.stablehlo:
         raise ValueError("export: --object and --stablehlo are two kinds of output: choose one")
     folder = options.output or name
     if options.stablehlo:
         shapes = options.shape and [[int(n) for n in text.split(",") if n] for text in options.shape]
-        return {"files": [function.export_stablehlo(folder, shapes, options.name)]}
+        return {"files": [function.export_stablehlo(folder, shapes, options.name, platform=options.platform)]}
     if options.object:
         return {"files": function.export_object(folder, options.name, options.processors)}
     return {"files": function.export_c(folder, options.name)}

@@ -26,6 +26,18 @@ def devices() -> list[Any]:
     return jax_package().devices()
 
 
+def platform() -> str:
+    """That mode JAX runs on, as JAX names it: cpu, gpu, tpu."""
+    return devices()[0].platform
+
+
+def find_lapack() -> None:
+    """Lets modules for processors call LAPACK: SciPy's, which jaxlib looks up when it is asked to."""
+    from jaxlib import lapack
+
+    lapack.prepare_lapack_call("potrf_ffi", np.float64)
+
+
 def parsed(text: str | bytes) -> Any:
     """The module as MLIR, in the context that is current."""
     from jax._src.lib.mlir import ir
@@ -41,6 +53,8 @@ def compile_module(text: bytes) -> Callable[[Sequence[np.ndarray]], list[np.ndar
     from jax._src.lib import xla_client
 
     device = jax.devices()[0]
+    if device.platform == "cpu":
+        find_lapack()
     with mlir.make_ir_context():
         code = mlir.module_to_bytecode(parsed(text))
     options = xla_client.CompileOptions()

@@ -15,7 +15,7 @@ import numpy as np
 
 import bitale as bt
 from bitale.graph import graph_replace, vectorize_graph
-from bitale.jax.linker import jax_package, parsed
+from bitale.jax.linker import find_lapack, jax_package, parsed
 
 Variables = tuple[Any, ...]
 
@@ -32,11 +32,11 @@ class Graph:
     def function(self) -> Any:
         return bt.function(list(self.inputs), list(self.outputs), mode="JAX", on_unused_input="ignore")
 
-    def module(self, shapes: Sequence[tuple[int, ...]]) -> tuple[str, list[tuple[str, list[int]]]]:
-        """Text of the module for inputs of these shapes, and dtype and shape of its results."""
-        key = tuple(tuple(shape) for shape in shapes)
+    def module(self, shapes: Sequence[tuple[int, ...]], platform: str = "cpu") -> tuple[str, list[tuple[str, list[int]]]]:
+        """Text of the module for inputs of these shapes, and dtype and shape of its results, which no platform changes."""
+        key = (platform, *(tuple(shape) for shape in shapes))
         if key not in self._modules:
-            text, results, _ = self.function.stablehlo([list(shape) for shape in key], checks=False)
+            text, results, _ = self.function.stablehlo([list(shape) for shape in key[1:]], checks=False, platform=platform)
             self._modules[key] = text, results
         return self._modules[key]
 
@@ -110,15 +110,20 @@ def primitive() -> Any:
         _, made = graph.module([x.shape for x in operands])
         return [jax.core.ShapedArray(tuple(shape), np.dtype(dtype)) for dtype, shape in made]
 
-    def lower(context: Any, *operands: Any, graph: Graph) -> Any:
-        text, _ = graph.module([x.shape for x in context.avals_in])
+    def lower(context: Any, *operands: Any, graph: Graph, platform: str = "") -> Any:
+        text, _ = graph.module([x.shape for x in context.avals_in], platform)
         whole = context.module_context
         module = parsed(text)
         types = ir.FunctionType(module.body.operations[0].type).results
         name = mlir.merge_mlir_modules(whole.module, "bitale", module, dst_symtab=whole.symbol_table)
         return func.CallOp(types, ir.FlatSymbolRefAttr.get(name), list(operands)).results
 
+    def lower_for_processors(context: Any, *operands: Any, graph: Graph) -> Any:
+        find_lapack()
+        return lower(context, *operands, graph=graph, platform="cpu")
+
     mlir.register_lowering(call, lower)
+    mlir.register_lowering(call, lower_for_processors, platform="cpu")
 
     def batch(operands: Any, places: Any, *, graph: Graph) -> tuple[Any, Any]:
         batched = tuple(place is not None for place in places)

@@ -27,7 +27,7 @@ stablehlo::Module module_of(const Variables& inputs, const Variables& outputs, c
 }  // namespace
 
 TEST_CASE("every sample of the registry is said in StableHLO, or refused by name") {
-  std::size_t said = 0;
+  std::size_t said = 0, by_lapack = 0;
   for (auto& entry : op_registry())
     for (auto& sample : entry.samples()) {
       const Variables inputs = graph_inputs(sample.node.inputs());
@@ -36,8 +36,10 @@ TEST_CASE("every sample of the registry is said in StableHLO, or refused by name
       CAPTURE(entry.name);
       CAPTURE(sample.note);
       try {
-        const auto module = module_of(inputs, sample.node.outputs(), lengths);
+        const FunctionGraph graph(inputs, sample.node.outputs());
+        const auto module = stablehlo::write_module(graph, lengths, {.platform = "cpu"});
         CHECK(module.results.size() == sample.node.output_count());
+        by_lapack += occurrences(module.text, "lapack_") > 0;
         CHECK(occurrences(module.text, "{") == occurrences(module.text, "}"));
         ++said;
       } catch (const NotImplementedError& error) {
@@ -47,7 +49,8 @@ TEST_CASE("every sample of the registry is said in StableHLO, or refused by name
       } catch (const Error&) {  // a sample of what fails
       }
     }
-  CHECK(said > 1900);
+  CHECK(said > 2000);
+  CHECK(by_lapack > 100);
 }
 
 TEST_CASE("what lengths decide is computed while the module is written") {
@@ -83,6 +86,18 @@ TEST_CASE("a chain of a hundred thousand nodes becomes a module") {
   for (int k = 0; k < 100'000; ++k) y = sin(y);
   const auto module = module_of({x}, {y}, {{2}});
   CHECK(occurrences(module.text, "stablehlo.sine") == 100'000);
+}
+
+TEST_CASE("LAPACK is called on processors alone") {
+  auto x = matrix("x");
+  const auto text = [&](const Variable& y, const char* platform) {
+    return stablehlo::write_module(FunctionGraph({x}, {y}), std::vector<Dims>{{3, 3}}, {.platform = platform}).text;
+  };
+  CHECK(occurrences(text(cholesky(x), "cpu"), "lapack_dpotrf_ffi") == 1);
+  CHECK(occurrences(text(cholesky(x), ""), "custom_call") == 0);
+  CHECK(occurrences(text(det(x), "cpu"), "lapack_dgetrf_ffi") == 1);
+  CHECK_THROWS_WITH_AS(text(det(x), "tpu"), doctest::Contains("processors alone"), NotImplementedError);
+  CHECK_THROWS_AS(text(x, "abacus"), ValueError);
 }
 
 TEST_CASE("linker jax without a compiler of modules says what is missing") {

@@ -1,0 +1,130 @@
+"""Linear algebra by LAPACK, which XLA calls on processors: batches, gradients, failures, modules for other platforms."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax.sharding import Mesh, PartitionSpec as P
+
+import bitale as bt
+import bitale.jax
+import bitale.tensor as pt
+
+rng = np.random.default_rng(0)
+A = rng.normal(size=(2, 3, 4, 4)) + 3 * np.eye(4)
+S = A @ A.swapaxes(-1, -2) + np.eye(4)
+B = rng.normal(size=(2, 3, 4, 2))
+
+FUNCTIONS = {
+    "cholesky": (lambda a, b: pt.linalg.cholesky(a @ pt.matrix_transpose(a) + np.eye(4)), lambda a, b: np.linalg.cholesky(S)),
+    "solve": (lambda a, b: pt.linalg.solve(a, b, b_ndim=2), np.linalg.solve),
+    "solve of the transpose": (
+        lambda a, b: pt.linalg.solve(a, b, b_ndim=2, transposed=True), lambda a, b: np.linalg.solve(a.swapaxes(-1, -2), b)
+    ),
+    "solve of a symmetric matrix": (
+        lambda a, b: pt.linalg.solve(a + pt.matrix_transpose(a), b, b_ndim=2, assume_a="sym"),
+        lambda a, b: np.linalg.solve(a + a.swapaxes(-1, -2), b),
+    ),
+    "inverse": (lambda a, b: pt.linalg.inv(a), lambda a, b: np.linalg.inv(a)),
+    "det": (lambda a, b: pt.linalg.det(a), lambda a, b: np.linalg.det(a)),
+    "slogdet": (lambda a, b: pt.linalg.slogdet(a)[1], lambda a, b: np.linalg.slogdet(a)[1]),
+    "R of qr": (lambda a, b: pt.linalg.qr(b, mode="reduced")[1], lambda a, b: np.linalg.qr(b)[1]),
+    "singular values": (lambda a, b: pt.linalg.svd(a, compute_uv=False), lambda a, b: np.linalg.svd(a, compute_uv=False)),
+    "pinv": (lambda a, b: pt.linalg.pinv(b), lambda a, b: np.linalg.pinv(b)),
+    "eigenvalues": (lambda a, b: pt.linalg.eigvalsh(a), lambda a, b: np.linalg.eigvalsh(a)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_batches_and_gradients(name):
+    ours, theirs = FUNCTIONS[name]
+    a, b = pt.tensor("a", shape=(None,) * 4, dtype="float64"), pt.tensor("b", shape=(None,) * 4, dtype="float64")
+    made = ours(a, b)
+    weights = np.random.default_rng(1).normal(size=theirs(A, B).shape)
+    outputs = [made, *bt.grad((made * weights).sum(), [a, b], disconnected_inputs="ignore")]
+    wanted = bt.function([a, b], outputs, on_unused_input="ignore")(A, B)
+    got = bt.function([a, b], outputs, on_unused_input="ignore", mode="JAX")(A, B)
+    np.testing.assert_allclose(got[0], theirs(A, B), rtol=1e-10, atol=1e-10)
+    for x, y in zip(wanted, got):
+        np.testing.assert_allclose(y, x, rtol=1e-9, atol=1e-9)
+
+
+def test_vectors_make_the_matrix_again():
+    a = pt.tensor("a", shape=(None,) * 3, dtype="float64")
+    u, s, vt = pt.linalg.svd(a[:, :, :3], full_matrices=False)
+    w, v = pt.linalg.eigh(a + pt.matrix_transpose(a))
+    q, r = pt.linalg.qr(a, mode="complete")
+    f = bt.function([a], [(u * s[:, None, :]) @ vt, (v * w[:, None, :]) @ pt.matrix_transpose(v), q @ r], mode="JAX")
+    for got, wanted in zip(f(A[0]), (A[0][:, :, :3], A[0] + A[0].swapaxes(1, 2), A[0])):
+        np.testing.assert_allclose(got, wanted, rtol=1e-11, atol=1e-11)
+
+
+def test_failures_are_those_of_the_interpreter():
+    x, b = pt.dmatrix("x"), pt.dvector("b")
+    singular, indefinite = np.ones((3, 3)), np.diag([1.0, -1.0, 1.0])
+    lower = bt.function([x, b], pt.linalg.solve_triangular(x, b, lower=True), mode="JAX")
+    with pytest.raises(np.linalg.LinAlgError, match="place 1"):
+        lower(np.diag([1.0, 0.0, 1.0]), np.ones(3))
+    with pytest.raises(np.linalg.LinAlgError, match="order 2"):
+        bt.function([x], pt.linalg.cholesky(x), mode="JAX")(indefinite)
+    with pytest.raises(np.linalg.LinAlgError, match="singular"):
+        bt.function([x, b], pt.linalg.solve(x, b), mode="JAX")(singular, np.ones(3))
+    assert float(bt.function([x], pt.linalg.det(x), mode="JAX")(singular)) == 0
+    both = pt.dtensor3("both")
+    with pytest.raises(np.linalg.LinAlgError, match=r"matrix \[1\] of \[2\]"):
+        bt.function([both], pt.linalg.cholesky(both), mode="JAX")(np.stack([np.eye(3), indefinite]))
+
+
+def test_nan_where_it_is_asked_for():
+    both = pt.dtensor3("both")
+    values = np.stack([4 * np.eye(3), np.diag([1.0, 0.0, -1.0])])
+    factor = bt.function([both], pt.linalg.cholesky(both, on_error="nan"), mode="JAX")(values)
+    np.testing.assert_array_equal(factor[0], 2 * np.eye(3))
+    assert np.isnan(factor[1]).all()
+    solved = pt.linalg.solve(both, np.ones(3), b_ndim=1, on_error="nan")
+    x = bt.function([both], solved, mode="JAX")(values)
+    np.testing.assert_array_equal(x[0], np.full(3, 0.25))
+    assert np.isnan(x[1]).all()
+    values[1, 0, 0] = np.nan
+    for of in (pt.linalg.svd(both, compute_uv=False), pt.linalg.eigvalsh(both), pt.linalg.qr(both)[1]):
+        got = bt.function([both], of, mode="JAX")(values)
+        assert np.isfinite(got[0]).all() and np.isnan(got[1]).all()
+
+
+def test_under_transformations_of_jax():
+    a, b = pt.dmatrix("a"), pt.dvector("b")
+    f = bitale.jax.as_jax(bt.function([a, b], (pt.linalg.solve(a, b) ** 2).sum() + pt.linalg.slogdet(a)[1]))
+
+    def reference(a, b):
+        return (jnp.linalg.solve(a, b) ** 2).sum() + jnp.linalg.slogdet(a)[1]
+
+    ours = jax.vmap(jax.grad(f, argnums=(0, 1)))(A[0], B[0, :, :, 0])
+    wanted = jax.vmap(jax.grad(reference, argnums=(0, 1)))(A[0], B[0, :, :, 0])
+    for x, y in zip(ours, wanted):
+        np.testing.assert_allclose(x, y, rtol=1e-9, atol=1e-10)
+    factor = bitale.jax.as_jax(bt.function([a], pt.linalg.cholesky(a, on_error="nan")))
+    assert jnp.isnan(factor(-np.eye(2))).all()
+
+
+def test_a_batch_over_devices():
+    x = pt.dtensor3("x")
+    mesh = Mesh(np.array(jax.devices()[:8]), ("matrix",))
+    g = bitale.jax.shard(bt.function([x], pt.linalg.cholesky(x)), mesh, [P("matrix")], P("matrix"))
+    values = np.concatenate([S.reshape(-1, 4, 4)] * 4)[:16]
+    np.testing.assert_allclose(g(values), np.linalg.cholesky(values), rtol=1e-12)
+
+
+def test_modules_name_lapack_for_processors_alone(tmp_path):
+    x = pt.matrix("x", dtype="float64", shape=(3, 3))
+    factor = bt.function([x], pt.linalg.cholesky(x), name="factor")
+    assert "lapack_dpotrf_ffi" in factor.stablehlo(platform="cpu")[0]
+    for platform in (None, "tpu", "cuda"):
+        text = factor.stablehlo(platform=platform)[0]
+        assert "custom_call" not in text and "stablehlo.cholesky" in text
+    determinant = bt.function([x], pt.linalg.det(x), name="determinant")
+    with pytest.raises(NotImplementedError, match='Det.*LAPACK.*"cpu"'):
+        determinant.stablehlo()
+    with pytest.raises(ValueError, match="expected platform"):
+        determinant.stablehlo(platform="processor")
+    path = bt.export_stablehlo(determinant, tmp_path, platform="cpu")
+    assert "lapack_dgetrf_ffi" in open(path).read()
