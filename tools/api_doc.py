@@ -14,7 +14,7 @@ import sys
 root = pathlib.Path(__file__).parents[1]
 sys.path[:0] = [str(root / "tests"), str(root / "tools")]
 
-from api import known
+from api import cpp, known
 from api.arguments import names
 
 from api_facts import errors, facts
@@ -133,7 +133,17 @@ def page() -> str:
     ]
     for module, prefix in ((pt, ""), (pt.special, "special."), (pt.linalg, "linalg."), (pt.fft, "fft."), (pt.signal, "signal."), (pt.optimize, "optimize.")):
         lines += [f"## bitale.tensor{'.' + prefix[:-1] if prefix else ''}", "", "| function | | ranks | dtypes | gradient | compiled | errors |", "|---|---|---|---|---|---|---|", *functions(module, prefix), ""]
-    lines += ["## Names of pytensor.tensor that are missing", "", "| name | why |", "|---|---|"]
+    lines += [
+        "## Names without a C++ function",
+        "",
+        "All other functions have the same names in the C++ headers; keywords and names of the standard library end in _ there.",
+        "",
+        "| names | why |",
+        "|---|---|",
+    ]
+    for why in cpp.reasons.values():
+        lines.append(f"| {', '.join(f'`{name}`' for name in cpp.missing() if cpp.reason(name) == why)} | {why} |")
+    lines += ["", "## Names of pytensor.tensor that are missing", "", "| name | why |", "|---|---|"]
     lines += [f"| `{name}` | {known.reason_missing(name)} |" for name in missing()]
     lines += ["", "## Functions whose arguments have other names than in pytensor.tensor", "", "| function | there | here | why |", "|---|---|---|---|"]
     for name, (there, here) in sorted(other_arguments().items()):

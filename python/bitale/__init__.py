@@ -99,10 +99,10 @@ del _class
 
 
 def __getattr__(name: str) -> object:
-    if name == "profile":  # few programs need it
-        import bitale.profile
+    if name in ("profile", "scalar"):  # few programs need them
+        import importlib
 
-        return bitale.profile
+        return importlib.import_module(f"bitale.{name}")
     if name == "jax":  # needs the package of that name
         import bitale.jax
 

@@ -50,8 +50,8 @@ int core_dimensions(std::optional<int> b_ndim, const char* who) {
 }  // namespace
 
 void bind_decompositions(nb::module_& m) {
-  m.def(
-      "qr",
+  add_function(
+      m, "qr",
       [](const Like& a, const std::string& mode, bool, bool pivoting, const Any&) {
         return one_or_tuple(qr(as_variable(a), mode, pivoting));
       },
@@ -61,8 +61,8 @@ void bind_decompositions(nb::module_& m) {
       "\"reduced\", \"full\" or \"complete\", \"r\" (R alone), \"raw\" (LAPACK's reflections, their factors, and R). "
       "Derivatives (Walter and Lehmann 2018) of all but \"raw\", and of a full Q only of matrices that are known to be "
       "square.");
-  m.def(
-      "svd",
+  add_function(
+      m, "svd",
       [](const Like& a, bool full_matrices, bool compute_uv) -> nb::object {
         if (!compute_uv) return wrap(svdvals(as_variable(a)));
         const SingularValues out = svd(as_variable(a), full_matrices);
@@ -72,8 +72,8 @@ void bind_decompositions(nb::module_& m) {
       "(U, s, Vt) with a == (U * s) @ Vt of each matrix, s falling; or s alone. Derivatives (Townsend 2016): at equal "
       "singular values nan if the loss uses their vectors; with full_matrices=True, of U "
       "and Vt only of matrices that are known to be square.");
-  m.def(
-      "eigh",
+  add_function(
+      m, "eigh",
       [](const Like& a, const Any& b, bool lower, const Any&) {
         const EigenPairs out = eigh(as_variable(a), operand_or_none(b), lower);
         return nb::make_tuple(wrap(out.values), wrap(out.vectors));
@@ -82,12 +82,12 @@ void bind_decompositions(nb::module_& m) {
       "(w, v) with a @ v == v * w, or a @ v == b @ v * w, of symmetric matrices a of which one triangle is read, and "
       "positive definite b; w rises. Derivatives (Giles 2008): at equal eigenvalues nan if the loss "
       "uses their vectors. The gradient is a triangle, as only that is read.");
-  m.def(
-      "eigvalsh",
+  add_function(
+      m, "eigvalsh",
       [](const Like& a, const Any& b, bool lower) { return eigvalsh(as_variable(a), operand_or_none(b), lower); },
       nb::call_guard<AtCaller>(), "a"_a, "b"_a = nb::none(), "lower"_a = true, "The eigenvalues that eigh gives.");
-  m.def(
-      "lu",
+  add_function(
+      m, "lu",
       [](const Like& a, bool permute_l, bool, bool p_indices, bool) {
         return one_or_tuple(lu(as_variable(a), permute_l, p_indices));
       },
@@ -95,20 +95,21 @@ void bind_decompositions(nb::module_& m) {
       "overwrite_a"_a = false,
       "(P, L, U) with a == P @ L @ U of each matrix; (P @ L, U) with permute_l; (p, L, U) with a == (L @ U)[p] with "
       "p_indices.");
-  m.def(
-      "lu_factor",
+  add_function(
+      m, "lu_factor",
       [](const Like& a, bool, bool) {
         const LUFactors out = lu_factor(as_variable(a));
         return nb::make_tuple(wrap(out.factors), wrap(out.pivots));
       },
       nb::call_guard<AtCaller>(), "a"_a, nb::kw_only(), "check_finite"_a = true, "overwrite_a"_a = false,
       "(LU, pivots): L and U in one, without L's diagonal of ones; row i was exchanged with row pivots[i].");
-  m.def(
-      "pivot_to_permutation", [](const Like& p, bool inverse) { return pivot_to_permutation(as_variable(p), inverse); },
+  add_function(
+      m, "pivot_to_permutation",
+      [](const Like& p, bool inverse) { return pivot_to_permutation(as_variable(p), inverse); },
       nb::call_guard<AtCaller>(), "p"_a, "inverse"_a = false,
       "The permutation p with (L @ U)[p] == a, of the pivots of lu_factor(a), or its inverse.");
-  m.def(
-      "lu_solve",
+  add_function(
+      m, "lu_solve",
       [](const nb::tuple& lu_and_pivots, const Like& b, bool trans, std::optional<int> b_ndim, bool, bool) {
         if (nb::len(lu_and_pivots) != 2) throw TypeError("lu_solve: expected a pair, the factors and the pivots");
         return lu_solve(as_variable(lu_and_pivots[0]), as_variable(lu_and_pivots[1]), as_variable(b), trans,
@@ -117,8 +118,8 @@ void bind_decompositions(nb::module_& m) {
       nb::call_guard<AtCaller>(), "LU_and_pivots"_a, "b"_a, "trans"_a = false, "b_ndim"_a = nb::none(),
       "check_finite"_a = true, "overwrite_b"_a = false,
       "x with a @ x == b, or a.T @ x == b with trans, given lu_factor(a). b_ndim as in solve_triangular.");
-  m.def(
-      "schur",
+  add_function(
+      m, "schur",
       [](const Like& a, const std::string& output, const std::optional<std::string>& sort) {
         if (output == "complex")
           throw NotImplementedError("schur: output=\"complex\" needs complex matrices, which are not there yet");
@@ -130,13 +131,13 @@ void bind_decompositions(nb::module_& m) {
       nb::call_guard<AtCaller>(), "a"_a, "output"_a = "real", "sort"_a = nb::none(),
       "(T, Z) with a == Z @ T @ Z.T, T triangular but for blocks of 2 x 2 of complex pairs. sort: \"lhp\", \"rhp\", "
       "\"iuc\" or \"ouc\" eigenvalues come first. It has no derivative.");
-  m.def(
-      "pinv", [](const Like& x, bool) { return pinv(as_variable(x)); }, nb::call_guard<AtCaller>(), "x"_a,
+  add_function(
+      m, "pinv", [](const Like& x, bool) { return pinv(as_variable(x)); }, nb::call_guard<AtCaller>(), "x"_a,
       "hermitian"_a = false,
       "The pseudo-inverse of each matrix; singular values up to max(m, n) eps times the largest are taken as 0. "
       "Derivatives (Golub and Pereyra 1973) where the rank is constant. hermitian is accepted and changes nothing.");
-  m.def(
-      "lstsq",
+  add_function(
+      m, "lstsq",
       [](const Like& x, const Like& y, std::optional<double> rcond) {
         const LeastSquares out = lstsq(as_variable(x), as_variable(y), rcond.value_or(-1));
         return nb::make_tuple(wrap(out.x), wrap(out.residuals), wrap(out.rank), wrap(out.singular_values));
@@ -145,59 +146,59 @@ void bind_decompositions(nb::module_& m) {
       "numpy.linalg.lstsq: the solution of least norm among those with the least |x @ s - y|, the sums of squares of "
       "what is left, the rank of x, its singular values. Derivatives (Golub and Pereyra 1973) where the rank is "
       "constant. Of a batch, y has matrices, and the sums are always there.");
-  m.def(
-      "tensorinv", [](const Like& a, int ind) { return tensorinv(as_variable(a), ind); }, nb::call_guard<AtCaller>(),
+  add_function(
+      m, "tensorinv", [](const Like& a, int ind) { return tensorinv(as_variable(a), ind); }, nb::call_guard<AtCaller>(),
       "a"_a, "ind"_a = 2, "numpy.linalg.tensorinv: the inverse for tensordot(inverse, a, ind).");
-  m.def(
-      "tensorsolve",
+  add_function(
+      m, "tensorsolve",
       [](const Like& a, const Like& b, const Any& axes) {
         return tensorsolve(as_variable(a), as_variable(b), as_axes(axes, "tensorsolve").value_or(std::vector<int>{}));
       },
       nb::call_guard<AtCaller>(), "a"_a, "b"_a, "axes"_a = nb::none(),
       "numpy.linalg.tensorsolve: x with tensordot(a, x, x.ndim) == b.");
-  m.def(
-      "expm", [](const Like& a) { return expm(as_variable(a)); }, nb::call_guard<AtCaller>(), "a"_a,
+  add_function(
+      m, "expm", [](const Like& a) { return expm(as_variable(a)); }, nb::call_guard<AtCaller>(), "a"_a,
       "The exponential of each matrix (Higham 2005).");
-  m.def(
-      "matrix_power", [](const Like& x, std::int64_t n) { return matrix_power(as_variable(x), n); },
+  add_function(
+      m, "matrix_power", [](const Like& x, std::int64_t n) { return matrix_power(as_variable(x), n); },
       nb::call_guard<AtCaller>(), "M"_a, "n"_a, "The product of n equal matrices; of inverses for a negative n.");
-  m.def(
-      "matrix_dot", [](const nb::args& args) { return matrix_dot(Operands(variables_of_arguments(args))); },
+  add_function(
+      m, "matrix_dot", [](const nb::args& args) { return matrix_dot(Operands(variables_of_arguments(args))); },
       nb::call_guard<AtCaller>(), "args"_a, "The product of matrices, from the left.");
-  m.def(
-      "block_diag", [](const nb::args& matrices) { return block_diag(Operands(variables_of_arguments(matrices))); },
+  add_function(
+      m, "block_diag", [](const nb::args& matrices) { return block_diag(Operands(variables_of_arguments(matrices))); },
       nb::call_guard<AtCaller>(), "matrices"_a,
       "The matrices along the diagonal of one, between zeros. Batch dimensions broadcast.");
-  m.def(
-      "norm",
+  add_function(
+      m, "norm",
       [](const Like& x, const Any& ord, const Any& axis, bool keepdims) {
         return norm(as_variable(x), as_order(ord), as_axes(axis, "norm"), keepdims);
       },
       nb::call_guard<AtCaller>(), "x"_a, "ord"_a = nb::none(), "axis"_a = nb::none(), "keepdims"_a = false,
       "numpy.linalg.norm: of vectors along one axis (any number ord), of matrices along two (\"fro\", \"nuc\", 1, -1, "
       "2, -2, inf, -inf), of all elements without ord and axis.");
-  m.def(
-      "solve_sylvester",
+  add_function(
+      m, "solve_sylvester",
       [](const Like& a, const Like& b, const Like& q) {
         return solve_sylvester(as_variable(a), as_variable(b), as_variable(q));
       },
       nb::call_guard<AtCaller>(), "A"_a, "B"_a, "Q"_a,
       "x with A @ x + x @ B == Q (Bartels and Stewart 1972). numpy.linalg.LinAlgError where A and -B share an "
       "eigenvalue.");
-  m.def(
-      "solve_continuous_lyapunov",
+  add_function(
+      m, "solve_continuous_lyapunov",
       [](const Like& a, const Like& q) { return solve_continuous_lyapunov(as_variable(a), as_variable(q)); },
       nb::call_guard<AtCaller>(), "A"_a, "Q"_a, "x with A @ x + x @ A.T == Q.");
-  m.def(
-      "solve_discrete_lyapunov",
+  add_function(
+      m, "solve_discrete_lyapunov",
       [](const Like& a, const Like& q, const std::string& method) {
         return solve_discrete_lyapunov(as_variable(a), as_variable(q), method);
       },
       nb::call_guard<AtCaller>(), "A"_a, "Q"_a, "method"_a = "bilinear",
       "x with A @ x @ A.T - x + Q == 0, as a Sylvester equation (\"bilinear\") or one system of all elements "
       "(\"direct\").");
-  m.def(
-      "solve_discrete_are",
+  add_function(
+      m, "solve_discrete_are",
       [](const Like& a, const Like& b, const Like& q, const Like& r, bool symmetric) {
         Variable weight = as_variable(q);
         if (symmetric) weight = mul(add(weight, matrix_transpose(weight)), 0.5);
@@ -207,8 +208,8 @@ void bind_decompositions(nb::module_& m) {
       "The stabilising solution x of A.T @ x @ A - x - A.T @ x @ B @ inv(R + B.T @ x @ B) @ B.T @ x @ A + Q == 0, by "
       "doubling (Chu, Fan, Lin and Wang 2004). numpy.linalg.LinAlgError where there is none. Derivatives: Kao and "
       "Hennequin 2020.");
-  m.def(
-      "solve_continuous_are",
+  add_function(
+      m, "solve_continuous_are",
       [](const Like& a, const Like& b, const Like& q, const Like& r) {
         return solve_continuous_are(as_variable(a), as_variable(b), as_variable(q), as_variable(r));
       },
@@ -216,8 +217,8 @@ void bind_decompositions(nb::module_& m) {
       "The stabilising solution x of A.T @ x + x @ A - x @ B @ inv(R) @ B.T @ x + Q == 0, from the stable subspace of "
       "the Hamiltonian matrix (Laub 1979). numpy.linalg.LinAlgError where there is none. Derivatives: Kao and "
       "Hennequin 2020; of Q and R the symmetric parts count.");
-  m.def(
-      "solve_banded",
+  add_function(
+      m, "solve_banded",
       [](const nb::tuple& l_and_u, const Like& ab, const Like& b, std::optional<int> b_ndim, bool, bool, bool) {
         if (nb::len(l_and_u) != 2)
           throw TypeError("solve_banded: expected a pair, the numbers of diagonals below and above the main one");
@@ -228,19 +229,19 @@ void bind_decompositions(nb::module_& m) {
       "overwrite_b"_a = false, "check_finite"_a = true,
       "x with a @ x == b, of a matrix a given by its diagonals, l below and u above the main one: a[i, j] is "
       "ab[u + i - j, j], as in scipy.linalg.solve_banded. In linear time.");
-  m.def(
-      "tridiagonal_lu_factor", [](const Like& a) { return one_or_tuple(tridiagonal_lu_factor(as_variable(a))); },
+  add_function(
+      m, "tridiagonal_lu_factor", [](const Like& a) { return one_or_tuple(tridiagonal_lu_factor(as_variable(a))); },
       nb::call_guard<AtCaller>(), "a"_a,
       "(factors, U's diagonal, the one above, the one above that, pivots) of a tridiagonal matrix, of which the three "
       "diagonals are read: what tridiagonal_lu_solve takes. They have no derivative.");
-  m.def(
-      "lu_factor_of_diagonals",
+  add_function(
+      m, "lu_factor_of_diagonals",
       [](const Like& dl, const Like& d, const Like& du) {
         return one_or_tuple(tridiagonal_lu_factor(as_variable(dl), as_variable(d), as_variable(du)));
       },
       nb::call_guard<AtCaller>(), "dl"_a, "d"_a, "du"_a, "tridiagonal_lu_factor of a matrix given by its diagonals.");
-  m.def(
-      "tridiagonal_lu_solve",
+  add_function(
+      m, "tridiagonal_lu_solve",
       [](const nb::object& a_diagonals, const Like& b, std::optional<int> b_ndim, bool transposed) {
         Variables factors;
         for (nb::handle each : a_diagonals) factors.push_back(as_variable(each));
@@ -250,8 +251,8 @@ void bind_decompositions(nb::module_& m) {
       nb::call_guard<AtCaller>(), "a_diagonals"_a, "b"_a, nb::kw_only(), "b_ndim"_a = nb::none(),
       "transposed"_a = false,
       "x with a @ x == b, or a.T @ x == b, given tridiagonal_lu_factor(a). Derivatives by b only.");
-  m.def(
-      "qz",
+  add_function(
+      m, "qz",
       [](const Like& a, const Like& b, const std::string& output, const std::optional<std::string>& sort,
          bool return_eigenvalues) {
         if (output == "complex")
@@ -270,8 +271,8 @@ void bind_decompositions(nb::module_& m) {
       "alpha / beta, with real and imaginary parts of alpha along a last dimension of 2. sort: \"lhp\", \"rhp\", "
       "\"iuc\" or "
       "\"ouc\" eigenvalues come first. It has no derivative.");
-  m.def(
-      "solve_tridiagonal",
+  add_function(
+      m, "solve_tridiagonal",
       [](const Like& dl, const Like& d, const Like& du, const Like& b, std::optional<int> b_ndim) {
         return solve_tridiagonal(as_variable(dl), as_variable(d), as_variable(du), as_variable(b),
                                  core_dimensions(b_ndim, "solve_tridiagonal"));

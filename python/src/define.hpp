@@ -4,7 +4,11 @@
 
 #include <nanobind/nanobind.h>
 
+#include <string>
+#include <type_traits>
+
 #include "caller.hpp"
+#include "examples.hpp"
 #include "variable_object.hpp"
 
 namespace bitale::python {
@@ -14,9 +18,29 @@ using namespace nanobind::literals;
 // What bitale.tensor re-exports.
 inline void export_name(nb::module_& m, const char* name) { nb::cast<nb::list>(m.attr("__all__")).append(name); }
 
+// Among what a definition says of a function, its documentation: with the example of that name.
+template <class Extra>
+decltype(auto) documented(const char* name, const Extra& extra) {
+  if constexpr (std::is_convertible_v<const Extra&, const char*>)
+    return with_example(name, static_cast<const char*>(extra));
+  else
+    return (extra);
+}
+template <class Extra>
+const Extra& as_extra(const Extra& extra) {
+  return extra;
+}
+inline const char* as_extra(const std::string& documentation) { return documentation.c_str(); }
+
+// A function of the module that bitale.tensor does not re-export by itself.
+template <class F, class... Extra>
+void add_function(nb::module_& m, const char* name, F&& function, const Extra&... extra) {
+  m.def(name, function, as_extra(documented(name, extra))...);
+}
+
 template <class F, class... Extra>
 void define(nb::module_& m, const char* name, F&& function, const Extra&... extra) {
-  m.def(name, function, nb::call_guard<AtCaller>(), extra...);
+  add_function(m, name, function, nb::call_guard<AtCaller>(), extra...);
   export_name(m, name);
 }
 

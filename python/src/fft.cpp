@@ -29,8 +29,8 @@ FourierNorm as_norm(const std::optional<std::string>& norm, const char* who) {
 
 void bind_fft(nb::module_& m) {
   const auto caller = nb::call_guard<AtCaller>();
-  m.def(
-      "rfft",
+  add_function(
+      m, "rfft",
       [](const Like& inp, const std::optional<std::string>& norm) {
         return rfft(as_variable(inp), as_norm(norm, "rfft"));
       },
@@ -41,8 +41,8 @@ void bind_fft(nb::module_& m) {
       "the number of elements), \"ortho\" (both by its square root), \"no_norm\" (neither). float32 for float32, "
       "float64 "
       "for all else.");
-  m.def(
-      "irfft",
+  add_function(
+      m, "irfft",
       [](const Like& inp, const std::optional<std::string>& norm, bool is_odd) {
         return irfft(as_variable(inp), as_norm(norm, "irfft"), is_odd);
       },

@@ -175,14 +175,16 @@ void bind_arranging(nb::module_& m) {
       "they are negative or don't add up to the length.");
   m.def(
       "_pad",
-      [](const Like& x, const Any& widths, const std::string& mode, const Any& values, const Any& stat_length) {
+      [](const Like& x, const Any& widths, const std::string& mode, const Any& values, const Any& stat_length,
+         bool is_odd) {
         PadOptions options;
+        options.is_odd = is_odd;
         options.values = paddings(values, "values");
         options.stat_length = paddings(stat_length, "stat_length");
         return pad(as_variable(x), paddings(widths, "pad_width"), mode, options);
       },
-      nb::call_guard<AtCaller>(), "x"_a, "pad_width"_a, "mode"_a, "values"_a = nb::none(),
-      "stat_length"_a = nb::none());
+      nb::call_guard<AtCaller>(), "x"_a, "pad_width"_a, "mode"_a, "values"_a = nb::none(), "stat_length"_a = nb::none(),
+      "is_odd"_a = false);
 }
 
 void bind_creating(nb::module_& m) {
@@ -350,8 +352,8 @@ void bind_contracting(nb::module_& m) {
          "Products of matrices with vectors. The dimensions before broadcast.");
   define(m, "vecmat", product(vecmat), "x1"_a, "x2"_a, "dtype"_a = nb::none(),
          "Products of vectors with matrices. The dimensions before broadcast.");
-  m.def(
-      "kron", [](const Like& a, const Like& b) { return kron(as_variable(a), as_variable(b)); },
+  add_function(
+      m, "kron", [](const Like& a, const Like& b) { return kron(as_variable(a), as_variable(b)); },
       nb::call_guard<AtCaller>(), "a"_a, "b"_a, "Blocks of b, scaled by the elements of a.");
   define(
       m, "einsum",

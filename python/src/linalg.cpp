@@ -60,15 +60,15 @@ constexpr const char* solve_triangular_doc =
 }  // namespace
 
 void bind_linalg(nb::module_& m) {
-  m.def(
-      "cholesky",
+  add_function(
+      m, "cholesky",
       [](const Like& x, bool lower, bool, bool, const std::string& on_error) {
         return cholesky(as_variable(x), lower, as_on_error(on_error));
       },
       nb::call_guard<AtCaller>(), "x"_a, "lower"_a = true, nb::kw_only(), "check_finite"_a = true,
       "overwrite_a"_a = false, "on_error"_a = "raise", cholesky_doc);
-  m.def(
-      "solve_triangular",
+  add_function(
+      m, "solve_triangular",
       [](const Like& a, const Like& b, const Any& trans, bool lower, bool unit_diagonal, bool,
          std::optional<int> b_ndim, const std::string& on_error) {
         return solve_triangular(as_variable(a), as_variable(b),
@@ -81,8 +81,8 @@ void bind_linalg(nb::module_& m) {
       nb::call_guard<AtCaller>(), "a"_a, "b"_a, nb::kw_only(), "trans"_a = 0, "lower"_a = false,
       "unit_diagonal"_a = false, "check_finite"_a = true, "b_ndim"_a = nb::none(), "on_error"_a = "raise",
       solve_triangular_doc);
-  m.def(
-      "cho_solve",
+  add_function(
+      m, "cho_solve",
       [](const nb::tuple& c_and_lower, const Like& b, bool, bool, std::optional<int> b_ndim) {
         if (nb::len(c_and_lower) != 2)
           throw TypeError("cho_solve: expected a pair, the factor and whether it is lower");
@@ -93,8 +93,8 @@ void bind_linalg(nb::module_& m) {
       "check_finite"_a = true, "b_ndim"_a = nb::none(),
       "x with A @ x == b, given (c, lower), the Cholesky factor of A and which triangle it is. b_ndim as in "
       "solve_triangular.");
-  m.def(
-      "solve",
+  add_function(
+      m, "solve",
       [](const Like& a, const Like& b, bool lower, bool, bool, bool, const std::string& assume_a, bool transposed,
          std::optional<int> b_ndim, const std::string& on_error) {
         return solve(as_variable(a), as_variable(b),
@@ -113,14 +113,14 @@ void bind_linalg(nb::module_& m) {
       "solve_triangular. numpy.linalg.LinAlgError for a singular matrix, or with on_error=\"nan\" a solution that is "
       "all "
       "nan; ValueError for lengths that don't fit.");
-  m.def(
-      "inv", [](const Like& x) { return inv(as_variable(x)); }, nb::call_guard<AtCaller>(), "x"_a,
+  add_function(
+      m, "inv", [](const Like& x) { return inv(as_variable(x)); }, nb::call_guard<AtCaller>(), "x"_a,
       "The inverse of each matrix. numpy.linalg.LinAlgError for a singular one.");
-  m.def(
-      "det", [](const Like& x) { return det(as_variable(x)); }, nb::call_guard<AtCaller>(), "x"_a,
+  add_function(
+      m, "det", [](const Like& x) { return det(as_variable(x)); }, nb::call_guard<AtCaller>(), "x"_a,
       "The determinant of each matrix; the gradient at a singular one is a numpy.linalg.LinAlgError.");
-  m.def(
-      "slogdet",
+  add_function(
+      m, "slogdet",
       [](const Like& x) {
         const SignAndLogarithm out = slogdet(as_variable(x));
         return nb::make_tuple(wrap(out.sign), wrap(out.logabsdet));

@@ -27,8 +27,8 @@ ConvolutionMode as_mode(const std::string& mode, const char* who) {
 
 void bind_signal(nb::module_& m) {
   const auto caller = nb::call_guard<AtCaller>();
-  m.def(
-      "convolve1d",
+  add_function(
+      m, "convolve1d",
       [](const Like& in1, const Like& in2, const std::string& mode) {
         return convolve1d(as_variable(in1), as_variable(in2), as_mode(mode, "convolve1d"));
       },
@@ -37,8 +37,8 @@ void bind_signal(nb::module_& m) {
       "k) - "
       "min(n, k) + 1 in which no element meets what lies outside of the other operand, \"same\" the n in the middle. "
       "Dimensions before the last are batches, which broadcast. In the common dtype, int64 of two bools.");
-  m.def(
-      "convolve2d_direct",
+  add_function(
+      m, "convolve2d_direct",
       [](const Like& in1, const Like& in2, const std::string& mode) {
         return convolve2d(as_variable(in1), as_variable(in2), as_mode(mode, "convolve2d"));
       },

@@ -29,12 +29,12 @@ void bind_special(nb::module_& m) {
          "The nearest whole number, the one further from zero of two equally near.");
   // Of bitale.tensor.special.
   const auto caller = nb::call_guard<AtCaller>();
-  m.def("beta", two(beta), caller, "a"_a, "b"_a, "The beta function, gamma(a) gamma(b) / gamma(a + b).");
-  m.def("betaln", two(betaln), caller, "a"_a, "b"_a, "The logarithm of the beta function.");
-  m.def("factorial", one(factorial), caller, "n"_a, "gamma(n + 1), which is n! for whole n.");
-  m.def("poch", two(poch), caller, "z"_a, "m"_a, "The Pochhammer symbol, gamma(z + m) / gamma(z).");
-  m.def("logit", one(logit), caller, "x"_a, "log(x / (1 - x)): the inverse of sigmoid.");
-  m.def("xlogx", one(xlogx), caller, "x"_a, "x log(x), 0 at 0.");
+  add_function(m, "beta", two(beta), caller, "a"_a, "b"_a, "The beta function, gamma(a) gamma(b) / gamma(a + b).");
+  add_function(m, "betaln", two(betaln), caller, "a"_a, "b"_a, "The logarithm of the beta function.");
+  add_function(m, "factorial", one(factorial), caller, "n"_a, "gamma(n + 1), which is n! for whole n.");
+  add_function(m, "poch", two(poch), caller, "z"_a, "m"_a, "The Pochhammer symbol, gamma(z + m) / gamma(z).");
+  add_function(m, "logit", one(logit), caller, "x"_a, "log(x / (1 - x)): the inverse of sigmoid.");
+  add_function(m, "xlogx", one(xlogx), caller, "x"_a, "x log(x), 0 at 0.");
 }
 
 }  // namespace bitale::python

@@ -176,7 +176,9 @@ Any make_several(const Type& type, nb::args given) {
 }
 
 void bind_float_x_kind(nb::module_& m, const Kind& kind) {
-  std::string doc = cat("A variable of type ", kind.name, ". dtype: config.floatX by default.");
+  const auto shown = [&kind](DType dtype) { return tensor_type(dtype, kind.shape)->str(); };
+  const std::string doc = cat("A variable of type ", kind.name, ". dtype: config.floatX by default.\n\n>>> x = pt.",
+                              kind.name, "(\"x\", dtype=\"float32\")\n>>> x.type\n", shown(DType::Float32));
   define(
       m, kind.name,
       [&kind](const std::optional<std::string>& name, const DTypeLike& dtype, Any shape) {
@@ -187,7 +189,9 @@ void bind_float_x_kind(nb::module_& m, const Kind& kind) {
   define(
       m, kind.plural,
       [&kind](nb::args names) { return make_several(tensor_type(config::float_x(), kind.shape), names); },
-      cat("Several variables of type ", kind.name, ", by name.").c_str());
+      cat("Several variables of type ", kind.name, ", by name.\n\n>>> x, y = pt.", kind.plural,
+          "(\"x\", \"y\")\n>>> x.type\n", shown(DType::Float64))
+          .c_str());
 }
 
 void bind_fixed_kind(nb::module_& m, const Kind& kind, const char* prefix, DType dtype) {
@@ -198,7 +202,9 @@ void bind_fixed_kind(nb::module_& m, const Kind& kind, const char* prefix, DType
   if (plural_prefixes.find(prefix) == std::string_view::npos) return;
   define(
       m, (std::string(prefix) + kind.plural).c_str(), [type](nb::args names) { return make_several(type, names); },
-      cat("Several variables of type ", name, ", by name.").c_str());
+      cat("Several variables of type ", name, ", by name.\n\n>>> x, y = pt.", prefix, kind.plural,
+          "(\"x\", \"y\")\n>>> x.type\n", type->str())
+          .c_str());
 }
 
 }  // namespace
@@ -354,7 +360,8 @@ void bind_types(nb::module_& m) {
         return make_variable(tensor_type(element, as_static_shape(shape)), name);
       },
       "name"_a = nb::none(), nb::kw_only(), "dtype"_a = nb::none(), "shape"_a = nb::none(),
-      "A variable of any dtype (config.floatX by default) and static shape: None where a length is not known.");
+      "A variable of any dtype (config.floatX by default) and static shape: None where a length is not known.\n\n"
+      ">>> pt.tensor(\"x\", dtype=\"float32\", shape=(None, 3)).type\nTensorType(float32, shape=(None, 3))");
   for (auto& kind : kinds()) bind_float_x_kind(m, kind);
   for (auto& [prefix, dtype] : prefixes)
     for (auto& kind : kinds()) bind_fixed_kind(m, kind, prefix, dtype);

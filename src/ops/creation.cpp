@@ -6,6 +6,7 @@
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/arrange.hpp"
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/linalg.hpp"
 #include "ops/lengths.hpp"
@@ -13,6 +14,11 @@
 namespace bitale {
 
 namespace {
+
+void require_matrix(const Operand& x, const char* who) {
+  if (x.ndim() != 2)
+    throw ValueError(cat(who, ": expected a matrix, got ", x.variable.str(), " with ", x.ndim(), " dimensions"));
+}
 
 // What is computed with: float64, unless all limits are float32.
 DType float_of_limits(const Operand& start, const Operand& stop) {
@@ -155,6 +161,67 @@ Variable fill_diagonal_offset(const Operand& x, const Operand& value, const Oper
   const Variable place = arange(length);
   return with_static_shape_of(x.variable, set_subtensor(x, {IndexItem(add(place, down)), IndexItem(add(place, across))},
                                                         cast(value, x.dtype())));
+}
+
+Variable full(const Operands& shape, const Operand& value, std::optional<DType> dtype) {
+  const LocationScope here(value.where);
+  return alloc(dtype ? cast(value, *dtype) : value.variable, shape);
+}
+
+Variable full_like(const Operand& x, const Operand& value, std::optional<DType> dtype) {
+  const LocationScope here(x.where);
+  return second(x, dtype ? cast(value, *dtype) : value.variable);
+}
+
+Variable empty(const Operands& shape, std::optional<DType> dtype) { return zeros(shape, dtype); }
+Variable empty_like(const Operand& x, std::optional<DType> dtype) { return zeros_like(x, dtype); }
+
+Variable identity_like(const Operand& x, std::optional<DType> dtype) {
+  const LocationScope here(x.where);
+  require_matrix(x, "identity_like");
+  return eye(length_of(x.variable, 0), Operand(length_of(x.variable, 1)), 0, dtype.value_or(x.dtype()));
+}
+
+Variable bartlett(const Operand& m) {
+  const LocationScope here(m.where);
+  const Variable k = cast(arange(as_length(m.variable, "bartlett")), DType::Float64);
+  const Variable last = cast(m, DType::Float64) - 1;
+  const Variable window = switch_(k <= last / 2, 2 * k / last, 2 - 2 * k / last);
+  return switch_(last <= 0, ones_like(k), window);
+}
+
+Variables ogrid(const std::vector<Slice>& slices) {
+  Variables out;
+  for (std::size_t axis = 0; axis < slices.size(); ++axis) {
+    const Slice& slice = slices[axis];
+    if (!slice.stop) throw ValueError("ogrid: expected slices that have a stop");
+    const LocationScope here(slice.stop->where);
+    std::vector<int> order(slices.size(), new_axis);
+    order[axis] = 0;
+    const Variable points = arange(slice.start.value_or(Operand(0)), *slice.stop, slice.step.value_or(Operand(1)));
+    out.push_back(dimshuffle(points, order));
+  }
+  return out;
+}
+
+Variables mgrid(const std::vector<Slice>& slices) { return broadcast_arrays(Operands(ogrid(slices))); }
+
+Variables tril_indices(const Operand& n, int k, const std::optional<Operand>& m) {
+  return nonzero(tri(n, m, k, DType::Bool));
+}
+
+Variables triu_indices(const Operand& n, int k, const std::optional<Operand>& m) {
+  return nonzero(invert(tri(n, m, k - 1, DType::Bool)));
+}
+
+Variables tril_indices_from(const Operand& x, int k) {
+  require_matrix(x, "tril_indices_from");
+  return tril_indices(length_of(x.variable, 0), k, Operand(length_of(x.variable, 1)));
+}
+
+Variables triu_indices_from(const Operand& x, int k) {
+  require_matrix(x, "triu_indices_from");
+  return triu_indices(length_of(x.variable, 0), k, Operand(length_of(x.variable, 1)));
 }
 
 }  // namespace bitale

@@ -1,6 +1,6 @@
 // Symbolic inputs: variables of a dtype and a rank that nothing computes.
 #include "bitale/core/config.hpp"
-#include "bitale/ops/ops.hpp"
+#include "bitale/ops/constructors.hpp"
 
 namespace bitale {
 
@@ -21,6 +21,9 @@ Variable vector(std::string name, std::optional<DType> dtype) { return of_rank(s
 Variable matrix(std::string name, std::optional<DType> dtype) { return of_rank(std::move(name), dtype, 2); }
 Variable tensor3(std::string name, std::optional<DType> dtype) { return of_rank(std::move(name), dtype, 3); }
 Variable tensor4(std::string name, std::optional<DType> dtype) { return of_rank(std::move(name), dtype, 4); }
+Variable tensor5(std::string name, std::optional<DType> dtype) { return of_rank(std::move(name), dtype, 5); }
+Variable tensor6(std::string name, std::optional<DType> dtype) { return of_rank(std::move(name), dtype, 6); }
+Variable tensor7(std::string name, std::optional<DType> dtype) { return of_rank(std::move(name), dtype, 7); }
 Variable row(std::string name, std::optional<DType> dtype) {
   return tensor(std::move(name), dtype.value_or(config::float_x()), {1, unknown_length});
 }

@@ -56,6 +56,29 @@ Variable repeated_places(const std::string& mode, const Variable& n, const Varia
   return switch_(lt(within, n), within, sub(reflects ? period : sub(period, one), within));
 }
 
+// x mirrored at the points at its edges, again and again. What lies beyond an edge is 2 * edge - x; what lies two
+// reflections away is x, shifted by twice the difference of the edges.
+Variable mirrored_at_points(const Variable& x, int axis, const Variable& before, const Variable& after, bool reflects) {
+  const Variable n = length_of(x, axis), one = int64_constant(1), last = sub(n, one);
+  const Variable place = sub(arange(lengths::add(lengths::add(before, n), after)), before);
+  const Variable step = reflects ? lengths::max(last, one) : n;
+  const Variable count = int_div(place, step);  // of reflections, negative before x
+  const Variable within = sub(place, mul(count, step));
+  const Variable turned = neq(mod(count, int64_constant(2)), int64_constant(0)), behind = gt(count, int64_constant(0));
+  std::vector<IndexItem> items(std::size_t(axis), IndexItem(Slice{}));
+  items.push_back(IndexItem(switch_(turned, sub(last, within), within)));
+  const Variable value = subtensor(x, items), first_edge = edge_of(x, axis, 0), last_edge = edge_of(x, axis, -1);
+  std::vector<int> order(std::size_t(x.ndim()), new_axis);
+  order[std::size_t(axis)] = 0;
+  const auto along = [&](const Variable& vector) { return dimshuffle(vector, order); };
+  const Variable edge = switch_(along(behind), last_edge, first_edge);
+  const Variable base = switch_(along(turned), sub(add(edge, edge), value), value);
+  const Variable shifts = switch_(turned, switch_(behind, sub(count, one), add(count, one)), count);
+  const Variable shifted = add(base, mul(cast(along(shifts), x.dtype()), sub(last_edge, first_edge)));
+  // 0 times an infinite difference is no number.
+  return switch_(along(eq(shifts, int64_constant(0))), base, shifted);
+}
+
 // `count` repetitions of a slice of length 1.
 Variable repeated(const Variable& slice, int axis, const Variable& count) {
   Variables lengths = lengths_of(slice);
@@ -95,6 +118,11 @@ Variable pad(const Operand& x, const std::vector<Padding>& widths, const std::st
     std::vector<std::string> known(modes.begin(), modes.end());
     throw ValueError(cat("pad: expected a mode of ", join(known, ", "), ", got \"", mode, "\""));
   }
+  const bool mirrors = mode == "symmetric" || mode == "reflect";
+  if (options.is_odd && !mirrors)
+    throw ValueError(cat("pad: only modes \"symmetric\" and \"reflect\" mirror at points, got \"", mode, "\""));
+  if (options.is_odd && x.dtype() == DType::Bool)
+    throw NotImplementedError("pad: reflections at points (\"odd\") of bools; cast them first");
   if (widths.empty() && x.ndim() > 0) throw ValueError("pad: expected widths");
   require_pairs(widths, x.ndim(), "widths");
   require_pairs(options.values, x.ndim(), "values");
@@ -104,7 +132,11 @@ Variable pad(const Operand& x, const std::vector<Padding>& widths, const std::st
     const Variable before = width_of(of_axis(widths, axis).before), after = width_of(of_axis(widths, axis).after);
     if (known_integer(before) == 0 && known_integer(after) == 0) continue;
     const Variable n = length_of(out, axis);
-    if (mode == "edge" || mode == "wrap" || mode == "symmetric" || mode == "reflect") {
+    if (options.is_odd) {
+      out = mirrored_at_points(out, axis, before, after, mode == "reflect");
+      continue;
+    }
+    if (mode == "edge" || mode == "wrap" || mirrors) {
       std::vector<IndexItem> items(std::size_t(axis), IndexItem(Slice{}));
       items.push_back(IndexItem(repeated_places(mode, n, before, after)));
       out = subtensor(out, items);

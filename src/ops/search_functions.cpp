@@ -263,4 +263,35 @@ Variable percentile(const Operand& x, const Operand& q, const Axes& axis, bool k
   return quantile(x, constant(evaluate(part)), axis, keepdims);
 }
 
+Variable permute_row_elements(const Operand& x, const Operand& permutation, bool inverse) {
+  const LocationScope here(x.where);
+  const Variable places = inverse ? argsort(permutation) : permutation.variable;
+  const int ndim = std::max(x.ndim(), places.ndim());
+  const Variable rows = atleast_Nd(x, ndim), orders = atleast_Nd(places, ndim);
+  if (ndim == 1) return subtensor(rows, {IndexItem(orders)});
+  const auto first = [](const Variable& v) { return subtensor(v, {Ellipsis{}, IndexItem(Slice{{}, Operand(1), {}})}); };
+  const Shape common = lengths_of(broadcast_arrays(Operands({first(rows), first(orders)}))[0]);
+  const auto wide = [&](const Variable& v) {
+    Variables lengths(common.begin(), common.end());
+    lengths.back() = length_of(v, ndim - 1);
+    return alloc(v, Operands(lengths));
+  };
+  return take_along_axis(wide(rows), wide(orders), ndim - 1);
+}
+
+ExtremeElements topk_and_argtopk(const Operand& x, int k, std::optional<int> axis) {
+  const LocationScope here(x.where);
+  if (k == 0) throw ValueError("topk: k is 0; it counts elements, the largest, or the smallest if negative");
+  const Variable values = axis ? x.variable : flatten(x);
+  const int along = normal_axis(axis.value_or(0), values.ndim(), "topk");
+  const Slice kept = k > 0 ? Slice{Operand(-k), {}, {}} : Slice{{}, Operand(-k), {}};
+  std::vector<std::optional<Operand>> lengths(std::size_t(values.ndim()));
+  lengths[std::size_t(along)] = Operand(std::int64_t(std::abs(k)));
+  const Variable places = specify_shape(subtensor(argsort(values, along), slice_at_axis(kept, along)), lengths);
+  return {take_along_axis(values, places, along), places};
+}
+
+Variable topk(const Operand& x, int k, std::optional<int> axis) { return topk_and_argtopk(x, k, axis).values; }
+Variable argtopk(const Operand& x, int k, std::optional<int> axis) { return topk_and_argtopk(x, k, axis).positions; }
+
 }  // namespace bitale

@@ -1,5 +1,6 @@
 // vectorize_graph: the same computation for a batch of inputs. Each op says what it does with batches.
 #include <algorithm>
+#include <cctype>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
@@ -33,6 +34,50 @@ Apply batched_node(const Apply& node, const Variables& inputs) {
   for (std::size_t i = 0; i < inputs.size(); ++i) any_batch |= gained(node.inputs()[i], inputs[i]) != 0;
   return with_node_context(node,
                            [&] { return any_batch ? node.op().vectorize(node, inputs) : node.with_inputs(inputs); });
+}
+
+// How many dimensions the inputs and outputs of "(m,n),(n)->(m)" have.
+struct CoreRanks {
+  std::vector<int> inputs, outputs;
+};
+
+[[noreturn]] void refuse_core_ranks(const std::string& text) {
+  throw ValueError(cat("vectorize: expected a signature such as \"(m,n),(n)->(m)\", got \"", text, "\""));
+}
+
+// One side: tuples of names, with commas between them.
+std::vector<int> ranks_of_side(std::string_view side, const std::string& text) {
+  std::vector<int> ranks;
+  std::size_t at = 0;
+  while (at < side.size()) {
+    if (side[at] != '(') refuse_core_ranks(text);
+    const std::size_t end = side.find(')', at);
+    if (end == std::string_view::npos) refuse_core_ranks(text);
+    int rank = 0;
+    for (std::size_t name = at + 1; name < end;) {
+      std::size_t stop = name;
+      while (stop < end && (std::isalnum(static_cast<unsigned char>(side[stop])) || side[stop] == '_')) ++stop;
+      if (stop == name || (stop < end && (side[stop] != ',' || stop + 1 == end))) refuse_core_ranks(text);
+      ++rank;
+      name = stop + 1;
+    }
+    ranks.push_back(rank);
+    at = end + 1;
+    if (at < side.size() && (side[at] != ',' || ++at == side.size())) refuse_core_ranks(text);
+  }
+  return ranks;
+}
+
+CoreRanks core_ranks(const std::string& text) {
+  std::string bare;
+  for (const char c : text)
+    if (c != ' ') bare.push_back(c);
+  const std::size_t arrow = bare.find("->");
+  if (arrow == std::string::npos) refuse_core_ranks(text);
+  const std::string_view all = bare;
+  CoreRanks out{ranks_of_side(all.substr(0, arrow), text), ranks_of_side(all.substr(arrow + 2), text)};
+  if (out.outputs.empty()) refuse_core_ranks(text);
+  return out;
 }
 
 // The lengths of the batch dimensions, of which an input may have some with length 1.
@@ -96,6 +141,38 @@ Variables vectorize_graph(const Variables& outputs, const Replacements& replacem
     out.back() = alloc(out.back(), shape);
   }
   return out;
+}
+
+std::function<Variables(const Operands&)> vectorize(GraphFunction function, const std::string& signature) {
+  std::optional<CoreRanks> known;
+  if (!signature.empty()) known = core_ranks(signature);
+  return [function = std::move(function), known](const Operands& given) {
+    const LocationScope here(given.where);
+    const Variables& inputs = given.variables;
+    if (known && known->inputs.size() != inputs.size())
+      throw ValueError(cat("vectorize: the signature has ", known->inputs.size(), " inputs, got ", inputs.size()));
+    Variables formal;
+    Replacements replacements;
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+      const Variable& x = inputs[i];
+      const int core = known ? known->inputs[i] : 0;
+      if (x.ndim() < core)
+        throw ValueError(cat("vectorize: expected at least ", core, " dimensions, got ", x.str(), " with ", x.ndim()));
+      Dims shape;
+      for (int axis = x.ndim() - core; axis < x.ndim(); ++axis) shape.push_back(x.static_shape()[std::size_t(axis)]);
+      formal.push_back(tensor(x.name(), x.dtype(), shape));
+      replacements.emplace_back(formal.back(), x);
+    }
+    const Variables outputs = function(formal);
+    if (known && known->outputs.size() != outputs.size())
+      throw ValueError(
+          cat("vectorize: the signature has ", known->outputs.size(), " outputs, the function ", outputs.size()));
+    for (std::size_t o = 0; known && o < outputs.size(); ++o)
+      if (outputs[o].ndim() != known->outputs[o])
+        throw ValueError(cat("vectorize: the signature has an output ", o, " of ", known->outputs[o],
+                             " dimensions, the function's has ", outputs[o].ndim()));
+    return vectorize_graph(outputs, replacements);
+  };
 }
 
 }  // namespace bitale

@@ -298,6 +298,64 @@ def test_classes_of_ops():
         Sum(axis=-1)
 
 
+def test_classes_of_ops_take_what_pytensors_take():
+    from bitale.tensor.basic import Join
+    from bitale.tensor.elemwise import CAReduce, DimShuffle
+    from bitale.tensor.extra_ops import CumOp, SearchsortedOp
+    from bitale.tensor.math import Argmax, Max, Sum
+    from bitale.tensor.sort import ArgSortOp, SortOp
+
+    x, v = pt.dmatrix("x"), pt.dvector("v")
+    assert isinstance(CAReduce(pt.add, axis=0), Sum) and isinstance(CAReduce("maximum", (0, 1)), Max)
+    assert bt.graph.equal_computations([CAReduce(bt.scalar.mul, axis=1)(x)], [pt.prod(x, axis=1)])
+    with pytest.raises(NotImplementedError, match="reductions by"):
+        CAReduce(pt.arctan2)
+    assert Argmax((1,)) == Argmax(1) and bt.graph.equal_computations([Argmax()(x)], [pt.argmax(x)])
+    with pytest.raises(NotImplementedError, match="axes"):
+        Argmax((0, 1))
+    assert DimShuffle(input_ndim=2, new_order=(1, "x", 0)).new_order == (1, "x", 0)
+    assert bt.graph.equal_computations([Join()(1, x, x)], [pt.join(1, x, x)]) and isinstance(Join(0), Join)
+    assert isinstance(pt.sort(v).owner.op, SortOp) and isinstance(pt.argsort(v).owner.op, ArgSortOp)
+    assert isinstance(pt.cumsum(v).owner.op, CumOp) and isinstance(pt.searchsorted(v, 1.0).owner.op, SearchsortedOp)
+
+
+def test_classes_of_formulas_take_their_arguments_and_then_inputs():
+    from bitale.tensor import basic, extra_ops, formula_classes
+    from bitale.tensor.reshape import JoinDims, SplitDims
+
+    x, v, i = np.arange(6.0).reshape(2, 3), np.array([3.0, 1.0, 3.0]), np.array([2, 0])
+    cases = [
+        (basic.Eye("int64")(2, 3, 1), np.eye(2, 3, 1, "int64")),
+        (basic.AllocDiag()(v), np.diag(v)),
+        (basic.ExtractDiag(offset=1)(x), np.diagonal(x, 1)),
+        (basic.Split(2)(v, 0, [1, 2])[1], v[1:]),
+        (basic.AllocEmpty("float32")(2, 3), np.zeros((2, 3), "float32")),
+        (basic.TensorFromScalar()(3), np.asarray(3, "int8")),
+        (basic.ScalarFromTensor()(pt.constant(3)), np.asarray(3, "int8")),
+        (basic.Choose("clip")(np.array([0, 9]), [[1, 2], [3, 4]]), np.choose([0, 9], [[1, 2], [3, 4]], mode="clip")),
+        (basic.PermuteRowElements()(v, np.array([2, 0, 1])), v[[2, 0, 1]]),
+        (extra_ops.Repeat(axis=1)(x, 2), np.repeat(x, 2, 1)),
+        (extra_ops.Unique()(v), np.unique(v)),
+        (extra_ops.Unique(return_counts=True)(v)[1], np.unique(v, return_counts=True)[1]),
+        (extra_ops.FillDiagonal()(x, 9.0), np.array([[9, 1, 2], [3, 9, 5.0]])),
+        (extra_ops.FillDiagonalOffset()(x, 9.0, 1), np.array([[0, 9, 2], [3, 4, 9.0]])),
+        (extra_ops.Bartlett()(5), np.bartlett(5)),
+        (extra_ops.RavelMultiIndex()(i, i, (3, 3)), np.ravel_multi_index((i, i), (3, 3))),
+        (extra_ops.UnravelIndex()(i, (2, 3))[1], np.unravel_index(i, (2, 3))[1]),
+        (JoinDims(0, 2)(x), x.ravel()),
+        (SplitDims(axis=1)(x, (3, 1)), x.reshape(2, 3, 1)),
+    ]
+    for expression, expected in cases:
+        value = expression.eval()
+        assert value.dtype == expected.dtype and np.array_equal(value, expected)
+    assert {type(each).__name__ for each in (basic.Eye(), JoinDims())} <= set(formula_classes.__all__)
+    assert repr(basic.Eye("int64")) == "Eye(dtype='int64')" and not isinstance(pt.eye(3), basic.Eye)
+    with pytest.raises(TypeError, match="expected as arguments dtype"):
+        basic.Eye(shape=3)
+    with pytest.raises(ValueError, match="expected 3 lengths"):
+        basic.Split(3)(v, 0, [1, 2])
+
+
 def test_an_op_equals_the_function_that_applies_it():
     x = pt.dvector("x")
     op = pt.exp(x).owner.op

@@ -2,6 +2,8 @@
 // are NumPy's and PyTensor's. All are expressions over indexing and reshaping, so they fuse and have derivatives.
 #pragma once
 
+#include <concepts>
+#include <initializer_list>
 #include <optional>
 #include <string>
 #include <vector>
@@ -30,6 +32,54 @@ Variable split_dims(const Operand& x, const Operands& shape, int axis = 0);
 // Consecutive parts of these lengths along an axis. ValueError when a call finds that they don't add up to its length.
 Variables split(const Operand& x, const Operands& sizes, int axis = 0);
 
+// x with two dimensions exchanged, or with some moved to other places and the others in their order. AxisError for axes
+// that are not there, ValueError for one that is given twice.
+Variable swapaxes(const Operand& x, int axis1, int axis2);
+Variable moveaxis(const Operand& x, const std::vector<int>& source, const std::vector<int>& destination);
+inline Variable moveaxis(const Operand& x, int source, int destination) {
+  return moveaxis(x, std::vector<int>{source}, std::vector<int>{destination});
+}
+// x with new dimensions of length 1 in front, behind, or at an axis; with as many as it takes to have n in all.
+Variable shape_padleft(const Operand& x, int n_ones = 1);
+Variable shape_padright(const Operand& x, int n_ones = 1);
+Variable shape_padaxis(const Operand& x, int axis);
+Variable atleast_Nd(const Operand& x, int n = 1, bool left = true);
+inline Variable atleast_1d(const Operand& x) { return atleast_Nd(x, 1); }
+inline Variable atleast_2d(const Operand& x) { return atleast_Nd(x, 2); }
+inline Variable atleast_3d(const Operand& x) { return atleast_Nd(x, 3); }
+
+// Matrices side by side, or one below the other. ValueError for other ranks.
+Variable horizontal_stack(const Operands& matrices);
+Variable vertical_stack(const Operands& matrices);
+// Operands, in lists that may have lists in them.
+struct NestedOperands {
+  template <class T>
+  requires std::convertible_to<const T&, Operand> NestedOperands(const T& value) : operand(Operand(value)) {}
+  NestedOperands(std::initializer_list<NestedOperands> elements) : elements(elements) {}
+  std::optional<Operand> operand;
+  std::vector<NestedOperands> elements = {};
+};
+// One tensor with a dimension for each level of lists.
+Variable stacklists(const NestedOperands& nested);
+// concatenate, after the tensors' other dimensions have been broadcast together.
+Variable concat_with_broadcast(const Operands& tensors, int axis = 0);
+// The lengths that tensors have when broadcast together.
+Variables broadcast_shape(const Operands& tensors);
+// x, whose dimensions `axes` have length 1: checked when a function is called.
+Variable specify_broadcastable(const Operand& x, const std::vector<int>& axes);
+// The index that takes this slice of one dimension, and all of the others.
+std::vector<IndexItem> slice_at_axis(const Slice& slice, int axis);
+
+// All dimensions but the kept ones made one, and the tensors joined along it; with the shapes that unpack needs.
+// keep_axes: from 0 on, or up to -1, or both. ValueError for others, and for tensors with fewer dimensions.
+struct PackedTensors {
+  Variable packed;
+  Variables shapes;  // a vector each
+};
+PackedTensors pack(const Operands& tensors, const std::vector<int>& keep_axes = {});
+// The tensors that pack has joined.
+Variables unpack(const Operand& packed, const Operands& shapes, const std::vector<int>& keep_axes = {});
+
 // Lengths to add before and after a dimension.
 struct Padding {
   Operand before, after;
@@ -39,10 +89,12 @@ struct Padding {
 struct PadOptions {
   std::vector<Padding> values = {};
   std::vector<Padding> stat_length = {};
+  // Of "symmetric" and "reflect": x mirrored at the points at its edges, as 2 * edge - x (reflect_type "odd").
+  bool is_odd = false;
 };
 // x with elements added around it, `widths` a pair for each dimension, or one for all. mode: "constant", "edge",
 // "linear_ramp", "maximum", "minimum", "mean", "median", "wrap", "symmetric" or "reflect", as in numpy.pad. ValueError
-// for another one.
+// for another one, and for is_odd with a mode that does not mirror; NotImplementedError for is_odd of bools.
 Variable pad(const Operand& x, const std::vector<Padding>& widths, const std::string& mode = "constant",
              const PadOptions& options = {});
 

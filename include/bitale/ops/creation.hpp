@@ -24,6 +24,28 @@ Variable logspace(const Operand& start, const Operand& stop, const Operand& num 
 Variable geomspace(const Operand& start, const Operand& stop, const Operand& num = 50,
                    const SequenceOptions& options = {});
 
+// A tensor of this shape, or of a tensor's, whose elements are all the value, in the value's dtype unless another is
+// given.
+Variable full(const Operands& shape, const Operand& value, std::optional<DType> dtype = {});
+Variable full_like(const Operand& x, const Operand& value, std::optional<DType> dtype = {});
+// The same with elements that may be anything: zeros.
+Variable empty(const Operands& shape, std::optional<DType> dtype = {});
+Variable empty_like(const Operand& x, std::optional<DType> dtype = {});
+// Ones on the main diagonal of a matrix of x's shape. ValueError for another rank.
+Variable identity_like(const Operand& x, std::optional<DType> dtype = {});
+// The Bartlett window of m points: a triangle that is 0 at both ends.
+Variable bartlett(const Operand& m);
+// Coordinates by slices that have a stop, as numpy.mgrid and numpy.ogrid: of all points, or such that they broadcast.
+Variables mgrid(const std::vector<Slice>& slices);
+Variables ogrid(const std::vector<Slice>& slices);
+
+// The places on and below (above) diagonal k of [n, m], a vector for each dimension; m: n when not given.
+Variables tril_indices(const Operand& n, int k = 0, const std::optional<Operand>& m = {});
+Variables triu_indices(const Operand& n, int k = 0, const std::optional<Operand>& m = {});
+// Of a matrix's shape. ValueError for another rank.
+Variables tril_indices_from(const Operand& x, int k = 0);
+Variables triu_indices_from(const Operand& x, int k = 0);
+
 // Ones on and below diagonal k of [n, m], zeros above; m: n when not given.
 Variable tri(const Operand& n, const std::optional<Operand>& m = {}, int k = 0, std::optional<DType> dtype = {});
 // Copies with nan and the infinities replaced: these by the dtype's largest numbers unless others are given.

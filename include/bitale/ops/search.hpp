@@ -40,6 +40,17 @@ Variable ravel_multi_index(const Operands& multi_index, const Operands& dims, Ta
 Variables unravel_index(const Operand& indices, const Operands& dims);
 // Of each row, the permutation that undoes it.
 Variable inverse_permutation(const Operand& permutation);
+// The elements of each row of x in the order of a permutation, or of each row of permutations; inverse: undone.
+Variable permute_row_elements(const Operand& x, const Operand& permutation, bool inverse = false);
+
+// The k largest elements along an axis (nullopt: of the flattened x) in increasing order, the -k smallest if k is
+// negative, and where they are. ValueError for 0; a call in which the axis has fewer elements fails.
+struct ExtremeElements {
+  Variable values, positions;
+};
+ExtremeElements topk_and_argtopk(const Operand& x, int k, std::optional<int> axis = -1);
+Variable topk(const Operand& x, int k, std::optional<int> axis = -1);
+Variable argtopk(const Operand& x, int k, std::optional<int> axis = -1);
 
 // The middle element, or the mean of the middle two; nan where there is one.
 Variable median(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);

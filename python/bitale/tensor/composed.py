@@ -53,7 +53,6 @@ from bitale._core import isinf as _isinf
 from bitale._core import isnan as _isnan
 from bitale._core import real as _real
 from bitale._core import round as _round
-from bitale.tensor.mirrored import mirrored_at_points
 from bitale.tensor.unique_slices import unique_slices
 
 __all__ = [
@@ -253,7 +252,12 @@ ogrid = _Grid(True)
 
 
 def tensor_copy(x: Any) -> TensorVariable:
-    """x: values in a graph never change, so there is nothing to copy."""
+    """x: values in a graph never change, so there is nothing to copy.
+
+    >>> x = pt.dvector("x")
+    >>> pt.tensor_copy(x) is x
+    True
+    """
     return as_tensor_variable(x)
 
 
@@ -261,7 +265,11 @@ identity = tensor_copy
 
 
 def tensor_from_scalar(s: Any) -> TensorVariable:
-    """A scalar as a tensor without dimensions, which it is here. TypeError for tensors with dimensions."""
+    """A scalar as a tensor without dimensions, which it is here. TypeError for tensors with dimensions.
+
+    >>> pt.tensor_from_scalar(3.0).eval()
+    array(3., dtype=float32)
+    """
     s = as_tensor_variable(s)
     if s.ndim != 0:
         raise TypeError(f"expected a scalar, got {s} with {s.ndim} dimensions")
@@ -427,19 +435,31 @@ def _is_complex(x: TensorVariable) -> bool:
 
 
 def real(x: Any) -> TensorVariable:
-    """The real part; of a real tensor, the tensor itself."""
+    """The real part; of a real tensor, the tensor itself.
+
+    >>> pt.real([1 + 2j, 3.0]).eval()
+    array([1., 3.])
+    """
     x = as_tensor_variable(x)
     return _real(x) if _is_complex(x) else x
 
 
 def imag(x: Any) -> TensorVariable:
-    """The imaginary part; of a real tensor, zeros."""
+    """The imaginary part; of a real tensor, zeros.
+
+    >>> pt.imag([1 + 2j, 3.0]).eval()
+    array([2., 0.])
+    """
     x = as_tensor_variable(x)
     return _imag(x) if _is_complex(x) else zeros_like(x)
 
 
 def conj(x: Any) -> TensorVariable:
-    """The complex conjugate; of a real tensor, the tensor itself."""
+    """The complex conjugate; of a real tensor, the tensor itself.
+
+    >>> pt.conj([1 + 2j, 3.0]).eval()
+    array([1.-2.j, 3.-0.j])
+    """
     x = as_tensor_variable(x)
     return _conj(x) if _is_complex(x) else x
 
@@ -448,7 +468,11 @@ conjugate = conj
 
 
 def angle(z: Any) -> TensorVariable:
-    """The angle to the positive real axis, in (-pi, pi]; of a real number 0, and pi of a negative one. nan of nan."""
+    """The angle to the positive real axis, in (-pi, pi]; of a real number 0, and pi of a negative one. nan of nan.
+
+    >>> pt.angle([1j, -1.0]).eval()
+    array([1.57079633, 3.14159265])
+    """
     z = as_tensor_variable(z)
     if _is_complex(z):
         return _angle(z)
@@ -565,7 +589,12 @@ def pack(*tensors: Any, keep_axes: Sequence[int] | int | None = None) -> tuple[T
 def unpack(
     packed_input: Any, packed_shapes: Sequence[Any], keep_axes: Sequence[int] | int | None = None
 ) -> list[TensorVariable]:
-    """The tensors that pack has joined."""
+    """The tensors that pack has joined.
+
+    >>> flat, shapes = pt.pack(pt.constant([[1.0, 2.0]]), pt.constant(3.0))
+    >>> [each.eval().tolist() for each in pt.unpack(flat, shapes)]
+    [[[1.0, 2.0]], 3.0]
+    """
     front, _ = _kept_axes(keep_axes)
     packed = as_tensor_variable(packed_input)
     lengths = []
@@ -623,9 +652,7 @@ def pad(
             raise ValueError(f'pad: mode "{mode}" does not take {name}')
     if reflect_type not in (None, "even", "odd"):
         raise ValueError(f'pad: expected reflect_type "even" or "odd", got {reflect_type!r}')
-    if reflect_type == "odd":
-        return mirrored_at_points(x, pad_width, reflects=mode == "reflect")
-    return _pad(x, pad_width, mode, constant_values if end_values is None else end_values, stat_length)
+    return _pad(x, pad_width, mode, constant_values if end_values is None else end_values, stat_length, reflect_type == "odd")
 
 
 def unique(

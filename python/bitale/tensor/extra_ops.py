@@ -35,6 +35,8 @@ from bitale._core import (
     switch,
 )
 
+from bitale.tensor.places import finder
+
 __all__ = [
     "allclose",
     "atleast_1d",
@@ -328,10 +330,4 @@ def allclose(a: Any, b: Any, rtol: float = 1e-05, atol: float = 1e-08, equal_nan
     return isclose(a, b, rtol, atol, equal_nan).all()
 
 
-def __getattr__(name: str) -> Any:
-    # PyTensor has more functions at this place.
-    import bitale.tensor
-
-    if name.startswith("_") or name not in vars(bitale.tensor):
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return vars(bitale.tensor)[name]
+__getattr__ = finder(__name__)  # PyTensor has more functions at this place

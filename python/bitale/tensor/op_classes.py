@@ -18,6 +18,7 @@ __all__ = [
     "Any",
     "ARange",
     "Argmax",
+    "ArgSortOp",
     "BatchedDot",
     "Blockwise",
     "CAReduce",
@@ -34,8 +35,10 @@ __all__ = [
     "MakeVector",
     "Max",
     "Min",
+    "Nonzero",
     "Prod",
     "Reshape",
+    "SearchsortedOp",
     "Shape",
     "Shape_i",
     "SortOp",
@@ -70,9 +73,10 @@ def _new(doc: str, make: Callable[..., typing.Any] | None) -> dict[str, typing.A
     return {"__new__": __new__, "__doc__": doc, "__slots__": (), "__module__": "bitale.tensor.op_classes"}
 
 
-def _class(name: str, doc: str, make: Callable[..., typing.Any] | None = None) -> typing.Any:
+def _class(name: str, doc: str, make: Callable[..., typing.Any] | None = None, of: str | None = None) -> typing.Any:
+    """of: what the library calls these ops, unless it is the same."""
     made = type(Op)(name, (_OfTheLibrary,), _new(doc, make))
-    _core.set_class_of_ops(name, made)
+    _core.set_class_of_ops(of or name, made)
     return made
 
 
@@ -102,9 +106,47 @@ def _dimshuffle(*, input_ndim: int, new_order: Sequence[typing.Any]) -> typing.A
 Elemwise = _class("Elemwise", "Applies a function of scalars to each element: Elemwise(pt.exp), Elemwise(\"exp\").", _elemwise)
 Elemwise.scalar_op = property(lambda op: op, doc="The op itself: bitale.scalar has the classes of scalar ops.")
 DimShuffle = _class("DimShuffle", "Permutes dimensions, adds new ones (\"x\") and drops others, of length 1.", _dimshuffle)
-CAReduce = _class("CAReduce", "Reduces elements along axes; see Sum, Prod, Max, Min, All and Any.")
-Argmax = _class("Argmax", "The position of the largest element.", lambda axis=None: _op("Argmax", ("axis", _integer, axis), ("smallest", _flag, False)))
-Join = _class("Join", "Tensors side by side along an axis.", lambda axis=0: _op("Join", ("axis", _integer, axis)))
+DimShuffle.new_order = property(
+    lambda op: tuple("x" if each == -1 else each for each in dict(op.__props__)["new_order"]),
+    doc="Dimensions of the input, and \"x\" for new ones.",
+)
+
+
+def _careduce(
+    scalar_op: typing.Any,
+    axis: typing.Any = None,
+    dtype: typing.Any = None,
+    acc_dtype: typing.Any = None,
+    upcast_discrete_output: bool = False,
+) -> typing.Any:
+    name = _name_of_function(scalar_op)
+    for reduction in (Sum, Prod, Max, Min, All, Any):
+        if reduction.scalar_op == name.removesuffix("_"):
+            return reduction(axis=axis, dtype=dtype, acc_dtype=acc_dtype)
+    raise NotImplementedError(f"CAReduce: reductions by {name}; there are those by add, mul, maximum, minimum, and_ and or_")
+
+
+def _argmax(axis: typing.Any = None) -> typing.Any:
+    axes = (axis,) if isinstance(axis, int) else axis
+    if axes is not None and len(axes) != 1:
+        raise NotImplementedError(f"Argmax: axes {tuple(axes)} in one op; pt.argmax is a formula for several")
+    return _op("Argmax", ("axis", _integer, None if axes is None else axes[0]), ("smallest", _flag, False))
+
+
+class _JoinAlong:
+    """Join() of PyTensor, which takes the axis as its first input."""
+
+    def __call__(self, axis: int, *tensors: typing.Any) -> typing.Any:
+        return _core.join(axis, *tensors)
+
+
+def _join(axis: int | None = None) -> typing.Any:
+    return _JoinAlong() if axis is None else _op("Join", ("axis", _integer, axis))
+
+
+CAReduce = _class("CAReduce", "Reduces elements along axes: CAReduce(pt.add, axis=0). See Sum, Prod, Max, Min, All and Any.", _careduce)
+Argmax = _class("Argmax", "The position of the largest element.", _argmax)
+Join = _class("Join", "Tensors side by side: Join()(axis, x, y), or an op for one axis, Join(axis)(x, y).", _join)
 MakeVector = _class(
     "MakeVector", "A vector of scalars.", lambda dtype="int64": _op("MakeVector", ("dtype", _dtype, dtype))
 )
@@ -118,6 +160,9 @@ BatchedDot = _class("BatchedDot", "Products of matrices, one per element of a ba
 Blockwise = _class("Blockwise", "An op on each element of a batch.")
 CumOp = _class("CumOp", "Running sums and products.")
 SortOp = _class("SortOp", "Elements in increasing order.")
+ArgSortOp = _class("ArgSortOp", "The positions of elements in increasing order.")
+SearchsortedOp = _class("SearchsortedOp", "Where elements would have to be inserted.", of="SearchSorted")
+Nonzero = _class("Nonzero", "The positions of elements that are not 0.")
 SpecifyShape = _class("SpecifyShape", "A tensor whose lengths are stated, and checked.")
 Subtensor = _class("Subtensor", "A slice, or an element.")
 IncSubtensor = _class("IncSubtensor", "A tensor with a slice that is set or incremented.")

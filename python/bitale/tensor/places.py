@@ -11,10 +11,11 @@ def finder(module: str) -> Callable[[str], Any]:
 
     def found(name: str) -> Any:
         import bitale.tensor
-        from bitale.tensor import op_classes
+        from bitale.tensor import formula_classes, op_classes
 
-        if name in op_classes.__all__:
-            return getattr(op_classes, name)
+        for classes in (op_classes, formula_classes):
+            if name in classes.__all__:
+                return getattr(classes, name)
         try:
             return vars(bitale.tensor)[name]
         except KeyError:

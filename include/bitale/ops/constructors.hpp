@@ -1,0 +1,64 @@
+// Symbolic inputs by dtype and rank, under PyTensor's names: bscalar ... ztensor7, and several at once: vectors({"x",
+// "y"}), dmatrices({"A"}). Prefixes: b, w, i and l for int8 to int64, f and d for float32 and float64, c and z for
+// complex64 and complex128; none for config.floatX. tensor() says any other dtype and shape.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "bitale/ops/ops.hpp"
+
+namespace bitale {
+
+Variable tensor5(std::string name = {}, std::optional<DType> dtype = {});
+Variable tensor6(std::string name = {}, std::optional<DType> dtype = {});
+Variable tensor7(std::string name = {}, std::optional<DType> dtype = {});
+
+// What a constructor makes, for each name.
+template <class Make>
+Variables each_named(const Make& make, const std::vector<std::string>& names) {
+  Variables out;
+  out.reserve(names.size());
+  for (const std::string& name : names) out.push_back(make(name));
+  return out;
+}
+
+// clang-format off
+#define BITALE_RANKS(X, ...)                                                                                         \
+  X(scalar, scalars, __VA_ARGS__) X(vector, vectors, __VA_ARGS__) X(matrix, matrices, __VA_ARGS__)                   \
+  X(row, rows, __VA_ARGS__) X(col, cols, __VA_ARGS__) X(tensor3, tensor3s, __VA_ARGS__)                              \
+  X(tensor4, tensor4s, __VA_ARGS__) X(tensor5, tensor5s, __VA_ARGS__) X(tensor6, tensor6s, __VA_ARGS__)              \
+  X(tensor7, tensor7s, __VA_ARGS__)
+// Those that ops.hpp declares are left out: lscalar, dvector, fmatrix and their like.
+#define BITALE_OTHER_RANKS(X, ...)                                                                                   \
+  X(row, rows, __VA_ARGS__) X(col, cols, __VA_ARGS__) X(tensor3, tensor3s, __VA_ARGS__)                              \
+  X(tensor4, tensor4s, __VA_ARGS__) X(tensor5, tensor5s, __VA_ARGS__) X(tensor6, tensor6s, __VA_ARGS__)              \
+  X(tensor7, tensor7s, __VA_ARGS__)
+// clang-format on
+
+#define X(kind, kinds, prefix, dtype) \
+  inline Variable prefix##kind(std::string name = {}) { return kind(std::move(name), dtype); }
+BITALE_RANKS(X, b, DType::Int8)
+BITALE_RANKS(X, w, DType::Int16)
+BITALE_RANKS(X, i, DType::Int32)
+BITALE_RANKS(X, c, DType::Complex64)
+BITALE_RANKS(X, z, DType::Complex128)
+BITALE_OTHER_RANKS(X, l, DType::Int64)
+BITALE_OTHER_RANKS(X, f, DType::Float32)
+BITALE_OTHER_RANKS(X, d, DType::Float64)
+#undef X
+
+#define X(kind, kinds, prefix, ...)                                                       \
+  inline Variables prefix##kinds(const std::vector<std::string>& names) {                 \
+    return each_named([](const std::string& name) { return prefix##kind(name); }, names); \
+  }
+BITALE_RANKS(X, )
+BITALE_RANKS(X, i)
+BITALE_RANKS(X, l)
+BITALE_RANKS(X, f)
+BITALE_RANKS(X, d)
+#undef X
+#undef BITALE_RANKS
+#undef BITALE_OTHER_RANKS
+
+}  // namespace bitale

@@ -1,0 +1,34 @@
+// Other names of the same functions, as PyTensor and NumPy have them: multiply for mul, less_equal for le.
+#pragma once
+
+#include "bitale/ops/arrange.hpp"
+#include "bitale/ops/complex.hpp"
+#include "bitale/ops/linalg.hpp"
+#include "bitale/ops/ops.hpp"
+
+namespace bitale {
+
+// clang-format off
+#define BITALE_NAMES_OF_ONE(X)                                                                                       \
+  X(negative, neg) X(square, sqr) X(bitwise_not, invert) X(expit, sigmoid) X(log1pexp, softplus) X(digamma, psi)     \
+  X(round_half_to_even, round) X(sgn, sign) X(conjugate, conj) X(swap_last_axes, matrix_transpose)                   \
+  X(matrix_inverse, inv)
+#define BITALE_NAMES_OF_TWO(X)                                                                                       \
+  X(power, pow) X(subtract, sub) X(multiply, mul) X(divide, true_div) X(true_divide, true_div) X(floor_div, int_div) \
+  X(floor_divide, int_div) X(equal, eq) X(not_equal, neq) X(less, lt) X(less_equal, le) X(greater, gt)               \
+  X(greater_equal, ge) X(bitwise_and, and_) X(bitwise_or, or_) X(bitwise_xor, xor_) X(fill, second) X(dense_dot, dot)
+// clang-format on
+#define X(name, function) \
+  inline Variable name(const Operand& x) { return function(x); }
+BITALE_NAMES_OF_ONE(X)
+#undef X
+#define X(name, function) \
+  inline Variable name(const Operand& x, const Operand& y) { return function(x, y); }
+BITALE_NAMES_OF_TWO(X)
+#undef X
+
+inline Variable extract_diag(const Operand& x, int offset = 0, int axis1 = 0, int axis2 = 1) {
+  return diagonal(x, offset, axis1, axis2);
+}
+
+}  // namespace bitale

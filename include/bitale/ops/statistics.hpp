@@ -1,0 +1,28 @@
+// Covariances and ranges. Names and arguments are NumPy's. Means and variances are in ops.hpp, medians and quantiles in
+// search.hpp.
+#pragma once
+
+#include <optional>
+
+#include "bitale/ops/ops.hpp"
+
+namespace bitale {
+
+// The largest element less the smallest.
+Variable ptp(const Operand& x, const Axes& axis = all_axes, bool keepdims = false);
+// The largest elements and where they are.
+struct MaximumAndPlace {
+  Variable maximum, place;
+};
+MaximumAndPlace max_and_argmax(const Operand& x, std::optional<int> axis = {}, bool keepdims = false);
+
+struct CovarianceOptions {
+  bool rowvar = true;  // whether rows are the variables, else columns
+  bool bias = false;   // divided by the number of observations, not by one less
+  std::optional<int> ddof = {};
+  std::optional<Operand> fweights = {}, aweights = {};  // how often each observation was made, and how much it counts
+};
+// The covariance matrix of the variables in m, and in y, too. ValueError for operands that are no vector or matrix.
+Variable cov(const Operand& m, const std::optional<Operand>& y = {}, const CovarianceOptions& options = {});
+
+}  // namespace bitale

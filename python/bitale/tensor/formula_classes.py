@@ -1,0 +1,78 @@
+"""PyTensor's op classes whose ops are formulas of others here: `Eye(dtype="float64")(3, 3, 0)` gives what pt.eye gives. No node has
+such an op, so isinstance is False for the ops of all nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import bitale.tensor as pt
+
+__all__: list[str] = []
+
+
+class FormulaClass:
+    """What takes the arguments of an op, and then its inputs."""
+
+    __slots__ = ("_arguments",)
+    _apply: Callable[..., Any]
+    _defaults: dict[str, Any]
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        names = list(self._defaults)
+        unknown = [name for name in kwargs if name not in names]
+        if unknown or len(args) > len(names):
+            raise TypeError(f"{type(self).__name__}: expected as arguments {', '.join(names) or 'none'}, got {unknown or args}")
+        self._arguments = {**self._defaults, **dict(zip(names, args)), **kwargs}
+
+    def __call__(self, *inputs: Any) -> Any:
+        return type(self)._apply(*inputs, **self._arguments)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self._arguments.items())})"
+
+
+def _class(name: str, doc: str, apply: Callable[..., Any], **defaults: Any) -> Any:
+    __all__.append(name)
+    return type(FormulaClass)(name, (FormulaClass,), {"__doc__": doc, "__slots__": (), "__module__": __name__,
+                                                      "_apply": staticmethod(apply), "_defaults": defaults})  # fmt: skip
+
+
+def _split(x: Any, axis: int, sizes: Any, len_splits: Any) -> Any:
+    parts = pt.split(x, sizes, axis=axis)
+    if len_splits is not None and len(parts) != len_splits:
+        raise ValueError(f"Split: expected {len_splits} lengths, got {len(parts)}")
+    return parts
+
+
+AllocDiag = _class("AllocDiag", "A vector as a diagonal.", lambda x, offset, axis1, axis2: pt.diag(x, offset), offset=0, axis1=0, axis2=1)
+AllocEmpty = _class("AllocEmpty", "A tensor of a shape.", lambda *shape, dtype: pt.empty(shape, dtype), dtype="float64")
+Bartlett = _class("Bartlett", "The Bartlett window.", pt.bartlett)
+Choose = _class("Choose", "Elements of several tensors.", lambda a, choices, mode: pt.choose(a, choices, mode), mode="raise")
+ExtractDiag = _class(
+    "ExtractDiag", "A diagonal.", lambda x, offset, axis1, axis2, view: pt.diagonal(x, offset, axis1, axis2),
+    offset=0, axis1=0, axis2=1, view=False,
+)  # fmt: skip
+Eye = _class("Eye", "Ones on a diagonal.", lambda n, m, k, dtype: pt.eye(n, m, k, dtype=dtype), dtype=None)
+FillDiagonal = _class("FillDiagonal", "A value on the diagonal.", pt.fill_diagonal)
+FillDiagonalOffset = _class("FillDiagonalOffset", "A value on a diagonal.", pt.fill_diagonal_offset)
+JoinDims = _class(
+    "JoinDims", "Dimensions made one.", lambda x, start_axis, n_axes: pt.join_dims(x, start_axis, n_axes), start_axis=0, n_axes=None
+)
+PermuteRowElements = _class(
+    "PermuteRowElements", "Rows in another order.", lambda x, y, inverse=False: pt.permute_row_elements(x, y, bool(inverse))
+)
+RavelMultiIndex = _class(
+    "RavelMultiIndex", "Positions of index tuples.", lambda *inputs, mode, order: pt.ravel_multi_index(inputs[:-1], inputs[-1], mode, order),
+    mode="raise", order="C",
+)  # fmt: skip
+Repeat = _class("Repeat", "Each element so many times.", lambda x, repeats, axis: pt.repeat(x, repeats, axis), axis=None)
+ScalarFromTensor = _class("ScalarFromTensor", "A scalar.", pt.scalar_from_tensor)
+Split = _class("Split", "Parts along an axis.", _split, len_splits=None)
+SplitDims = _class("SplitDims", "A dimension made several.", lambda x, shape, axis: pt.split_dims(x, shape, axis), axis=0)
+TensorFromScalar = _class("TensorFromScalar", "A tensor without dimensions.", pt.tensor_from_scalar)
+Unique = _class(
+    "Unique", "Distinct elements.", lambda x, **options: pt.unique(x, **options),
+    return_index=False, return_inverse=False, return_counts=False, axis=None,
+)  # fmt: skip
+UnravelIndex = _class("UnravelIndex", "Index tuples of positions.", lambda indices, dims, order: pt.unravel_index(indices, dims, order), order="C")

@@ -1,0 +1,71 @@
+// Covariances, ranges and maxima with their places.
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
+#include "bitale/ops/statistics.hpp"
+#include "ops/lengths.hpp"
+
+namespace bitale {
+
+namespace {
+
+// The variables of m as rows of floats.
+Variable as_rows(const Operand& m, bool rowvar, const char* what) {
+  if (m.ndim() != 1 && m.ndim() != 2)
+    throw ValueError(cat("cov: expected a vector or a matrix as ", what, ", got ", m.variable.str(), " with ", m.ndim(),
+                         " dimensions"));
+  const Variable x = is_discrete(m.dtype()) ? cast(m, DType::Float64) : m.variable;
+  if (x.ndim() == 1) return expand_dims(x, 0);
+  return rowvar ? x : transpose(x);
+}
+
+Variable as_weights(const Operand& weights, DType dtype, const char* what) {
+  if (weights.ndim() != 1)
+    throw ValueError(cat("cov: expected a vector as ", what, ", got ", weights.variable.str(), " with ", weights.ndim(),
+                         " dimensions"));
+  return cast(weights, dtype);
+}
+
+}  // namespace
+
+Variable ptp(const Operand& x, const Axes& axis, bool keepdims) {
+  const LocationScope here(x.where);
+  return sub(max(x, axis, keepdims), min(x, axis, keepdims));
+}
+
+MaximumAndPlace max_and_argmax(const Operand& x, std::optional<int> axis, bool keepdims) {
+  const LocationScope here(x.where);
+  const Axes axes = axis ? Axes(std::vector<int>{*axis}) : Axes();
+  return {max(x, axes, keepdims), argmax(x, axis, keepdims)};
+}
+
+Variable cov(const Operand& m, const std::optional<Operand>& y, const CovarianceOptions& options) {
+  const LocationScope here(m.where);
+  Variable x = as_rows(m, options.rowvar, "m");
+  if (y) x = concatenate({x, as_rows(*y, options.rowvar, "y")}, 0);
+  const DType dtype = x.dtype();
+  const int ddof = options.ddof.value_or(options.bias ? 0 : 1);
+  const Variable taken = cast(Operand(ddof), dtype);
+  Variable weights;
+  if (options.fweights) weights = as_weights(*options.fweights, dtype, "fweights");
+  if (options.aweights) {
+    const Variable counts = as_weights(*options.aweights, dtype, "aweights");
+    weights = weights ? mul(weights, counts) : counts;
+  }
+  const std::vector<int> along{1};
+  Variable factor, centred, weighted;
+  if (!weights) {
+    factor = sub(cast(length_of(x, 1), dtype), taken);
+    centred = weighted = sub(x, mean(x, along, true));
+  } else {
+    const Variable total = sum(weights);
+    if (ddof == 0 || !options.aweights)
+      factor = sub(total, taken);
+    else
+      factor = sub(total, true_div(mul(taken, sum(mul(weights, cast(*options.aweights, dtype)))), total));
+    centred = sub(x, true_div(sum(mul(x, weights), along, true), total));
+    weighted = mul(centred, weights);
+  }
+  return squeeze(true_div(dot(weighted, transpose(centred)), factor));
+}
+
+}  // namespace bitale
