@@ -29,6 +29,8 @@ VALUES = {
     x: rng.normal(size=(3, 4)), y: rng.normal(size=(3, 4)), v: rng.normal(size=4), w: rng.normal(size=4), s: np.array(0.7),
     t: rng.normal(size=(2, 3, 3)), n: np.array(2), i: np.array([2, 0, -1, 2]), k: np.array([[1, 0], [2, 2]]), b: rng.normal(size=(3, 4)) > 0,
 }
+z, c, h = pt.zmatrix("z"), pt.matrix("c", dtype="complex64"), pt.matrix("h", dtype="float16")
+VALUES |= {z: rng.normal(size=(3, 3)) + 1j * rng.normal(size=(3, 3)), c: (rng.normal(size=(3, 3)) + 1j).astype("complex64"), h: rng.normal(size=(3, 3)).astype("float16")}
 positive = t @ t.mT + pt.eye(3)
 
 GRAPHS = {
@@ -56,6 +58,11 @@ GRAPHS = {
     "triangles": [pt.tril(x), pt.triu(x, 1), pt.tri(3, 4)],
     "slices": [x[0], x[1:, ::2], x[:, -1], v[::-1], x[n], x[:n], t[..., 0], v[n:], x[None]],
     "advanced indices": [v[i], x[:, i], t[k[0] - 1], x[k[:, 0], k[:, 1]], x[b], x[i - 1], t[:, k], v[pt.constant([0, 1])]],
+    "complex numbers": [z + s, z * 2j, z / t[0], -z, z**2, abs(z), pt.real(z), pt.imag(z), pt.conj(z), pt.angle(z), pt.complex(x, y), pt.complex_from_polar(abs(x), y), pt.complex_from_polar(s, s)],
+    "functions of complex numbers": [pt.exp(z), pt.log(z), pt.sqrt(z), pt.sin(z), pt.sqr(z), z.sum(axis=0), z.prod(), z.mean(axis=1), z @ z, z @ t[0], pt.outer(z[0], z[1]), pt.isnan(z)],
+    "complex arrays": [z.T, z[1:], z[::-1, 0], z.reshape((9,)), pt.stack([z, z]), z[[0, 2]], z[0].set(1j), z[[0, 0]].inc(2.0), pt.cumsum(z, axis=0), pt.cast(z, "complex64"), pt.switch(t[0] > 0, z, 0)],
+    "branches of complex numbers": [*ifelse(n > 1, [z, s], [z * 2, s + 1]), OpFromGraph([z], [z * 2j])(z)],
+    "half precision": [h * 2, pt.abs(h), h.sum(), h.astype("float64"), pt.maximum(h, 0)],
     "changed diagonals": [pt.fill_diagonal(x, s), pt.fill_diagonal(x.T, s), pt.fill_diagonal_offset(x, s, n), pt.fill_diagonal_offset(x, s, -n)],
     "index arithmetic": [*pt.unravel_index(abs(i), (2, 3)), *pt.unravel_index(k, (2, n + 1), order="F"), pt.ravel_multi_index((k[:, 0], k[:, 1]), (3, 4)), pt.ravel_multi_index((i, i), (2, 3), mode="wrap", order="F")],
     "choices": [pt.choose(abs(k), pt.stack([k, k * 2]), mode="wrap"), pt.basic.permute_row_elements(x, pt.constant([2, 0, 3, 1])), pt.bartlett(n + 3)],
@@ -82,7 +89,7 @@ if hasattr(pt, "ndtri_exp"):
     GRAPHS["inverse of the normal distribution function"] = [pt.ndtri_exp(-pt.exp(x))]
 if "initial" in inspect.signature(pt.max).parameters:  # not in PyTensor 2.38
     GRAPHS["initial"] = [pt.max(x, axis=0, initial=-np.inf), pt.max(x[:0], axis=0, initial=-np.inf)]
-BY_CALLBACK = {"called back": [pt.special.betaln(1, s), pt.gammainc(s, abs(x)), linalg.svd(x)[1], pt.unique(k, axis=0)]}
+BY_CALLBACK = {"complex and called back": [linalg.inv(z), pt.sort(z, axis=0), abs(linalg.eig(t[0])[0])], "called back": [pt.special.betaln(1, s), pt.gammainc(s, abs(x)), linalg.svd(x)[1], pt.unique(k, axis=0)]}
 
 
 def _both(outputs):

@@ -9,8 +9,8 @@ import numpy as np
 import pytensor
 import pytensor.tensor as pt
 import pytest
-from pytensor.compile.io import Out
-from pytensor.compile.mode import Mode
+from pytensor.compile.io import In, Out
+from pytensor.compile.mode import Mode, get_mode
 
 import bitale.pytensor
 from bitale._core import CellFunction
@@ -114,3 +114,22 @@ def test_a_quotient_that_is_zero():
     x, y = pt.dvectors("x", "y")
     f = pytensor.function([x, y], pt.exp(np.zeros(1) / (x + y)), mode="BITALE")
     np.testing.assert_array_equal(f([1.0, 2.0], [3.0, 4.0]), [1, 1])
+
+
+@pytest.mark.parametrize("allow_gc", [False, True])
+@pytest.mark.parametrize("borrow", [False, True])
+def test_memory_that_is_lent_or_kept(allow_gc, borrow):
+    """In, Out and Mode say what may be kept; values are the same."""
+    mode = get_mode("BITALE").clone(linker=bitale.pytensor.BitaleLinker(allow_gc=allow_gc))
+    state = pytensor.shared(np.zeros(3), "state", borrow=borrow)
+    f = pytensor.function(
+        [In(x, borrow=borrow)], [Out(x * 2, borrow=borrow), Out(x, borrow=borrow)], updates={state: state + x}, mode=mode, no_default_updates=True
+    )
+    given = np.arange(3.0)
+    for count in (1, 2, 3):
+        doubled, same = f(given)
+        np.testing.assert_array_equal(doubled, given * 2)
+        np.testing.assert_array_equal(same, given)
+        np.testing.assert_array_equal(state.get_value(borrow=borrow), given * count)
+        doubled += 1  # is the caller's, borrowed or not
+    np.testing.assert_array_equal(given, np.arange(3.0))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Sequence
 
 import numpy as np
+import pytensor.graph.op as _op
 from pytensor.graph.basic import Apply as PyTensorApply, Constant
 from pytensor.scalar.basic import ScalarType
 from pytensor.scan.op import Scan
@@ -13,6 +14,8 @@ from pytensor.tensor.random.type import RandomGeneratorType
 import bitale as bt
 from bitale.graph import Apply, Op
 from bitale.pytensor.types import converted_type, is_expressible
+
+_NoPythonOp: Any = getattr(_op, "_NoPythonOp", None)  # not in PyTensor 2
 
 
 def _detached(node: PyTensorApply) -> PyTensorApply:
@@ -84,6 +87,8 @@ def _as_given(type_: Any, value: Any) -> Any:
 
 def callback(node: PyTensorApply, inputs: Sequence[Any]) -> list[Any]:
     """The node's outputs, by a host callback. TypeError where an input or output has no Bitale type."""
+    if _NoPythonOp is not None and isinstance(node.op, _NoPythonOp):
+        raise TypeError("it has no perform to call back")
     for x in (*node.inputs, *node.outputs):
         if not _is_fixed(x):
             converted_type(x.type)

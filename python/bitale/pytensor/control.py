@@ -31,5 +31,11 @@ def _check(op: Any, node: Any, x: Any, *conditions: Any) -> Any:
 
 @converts(IfElse)
 def _ifelse(op: Any, node: Any, condition: Any, *branches: Any) -> Any:
-    found = bt.ifelse(condition, list(branches[: op.n_outs]), list(branches[op.n_outs :]))
-    return found if isinstance(found, (list, tuple)) else [found]
+    found = bt.ifelse(condition, _parts(branches[: op.n_outs]), _parts(branches[op.n_outs :]))
+    parts = iter(found if isinstance(found, (list, tuple)) else [found])
+    return [pt.complex(next(parts), next(parts)) if x.dtype.startswith("complex") else next(parts) for x in branches[: op.n_outs]]
+
+
+def _parts(values: Any) -> list[Any]:
+    """Branches have real values."""
+    return [part for x in values for part in ((pt.real(x), pt.imag(x)) if x.dtype.startswith("complex") else (x,))]

@@ -24,6 +24,7 @@ _NAMES = {
         Log="log", Log2="log2", Log10="log10", Log1p="log1p", Exp="exp", Exp2="exp2", Expm1="expm1", Sqr="sqr", Sqrt="sqrt",
         Deg2Rad="deg2rad", Rad2Deg="rad2deg", Cos="cos", ArcCos="arccos", Sin="sin", ArcSin="arcsin", Tan="tan", ArcTan="arctan",
         ArcTan2="arctan2", Cosh="cosh", ArcCosh="arccosh", Sinh="sinh", ArcSinh="arcsinh", Tanh="tanh", ArcTanh="arctanh",
+        Complex="complex", Real="real", Imag="imag", Angle="angle", Conj="conj", ComplexFromPolar="complex_from_polar",
     ),
     psm: dict(
         Erf="erf", Erfc="erfc", Erfcx="erfcx", Erfinv="erfinv", Erfcinv="erfcinv", Owens_t="owens_t", Gamma="gamma", GammaLn="gammaln",
@@ -99,15 +100,15 @@ def _aligned(op: Any, dtype: str, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def apply_scalar_op(op: Any, dtypes: list[str], inputs: tuple[Any, ...]) -> list[Any]:
     """The outputs, of these dtypes, of a scalar op applied to tensors. NotConverted where Bitale has no such function."""
-    if any(dtype.startswith("complex") for dtype in dtypes) or any(x.dtype.startswith("complex") for x in inputs):
-        raise NotConverted("complex numbers")
     if isinstance(op, ps.Composite):
         return _inner(op, inputs)
     if isinstance(op, ScalarLoop):
         return _scalar_loop(op, *inputs)
     if isinstance(op, ps.Cast):
         return [pt.cast(inputs[0], dtypes[0])]
-    if isinstance(op, (ps.Identity, ps.Real, ps.Conj)):
+    if isinstance(op, (ps.Identity, ps.Real, ps.Conj)) and not inputs[0].dtype.startswith("complex"):
+        return [inputs[0]]
+    if isinstance(op, ps.Identity):
         return [inputs[0]]
     if isinstance(op, ps.RoundHalfAwayFromZero):
         return [_round_half_away_from_zero(pt.cast(inputs[0], dtypes[0]))]

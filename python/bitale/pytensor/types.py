@@ -17,7 +17,7 @@ import bitale as bt
 import bitale.tensor as pt
 
 _DTYPES = frozenset(
-    ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float32", "float64")
+    ("bool", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "float16", "float32", "float64", "complex64", "complex128")
 )
 
 
