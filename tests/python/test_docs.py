@@ -139,6 +139,16 @@ def test_what_pages_print(page):
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
+@pytest.mark.skipif(shutil.which("doxygen") is None, reason="Doxygen is not installed")
+def test_cpp_reference(tmp_path):
+    """Doxygen makes pages in which functions have the comments of the headers."""
+    settings = f'@INCLUDE = docs/Doxyfile\nOUTPUT_DIRECTORY = "{tmp_path}"\n'
+    ran = subprocess.run(["doxygen", "-"], input=settings, cwd=DOCS.parent, capture_output=True, text=True)
+    assert ran.returncode == 0 and "warning" not in ran.stderr, ran.stderr
+    text = (tmp_path / "html" / "namespacebitale.html").read_text()
+    assert "as in numpy.pad" in text and "The covariance matrix of the variables" in text
+
+
 def test_links_of_pages():
     """Files that pages refer to are there, and so are the headings."""
     for page in [DOCS.parent / "README.md", *DOCS.glob("**/*.md")]:

@@ -27,7 +27,7 @@ from bitale.compile.ops import FromFunctionOp, as_op, wrap_py
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("FAST_RUN", "FAST_COMPILE", "C", "VM", "CVM"):
+    if name in ("FAST_RUN", "FAST_COMPILE", "C", "VM", "CVM", "predefined_modes"):
         return getattr(importlib.import_module("bitale.compile.mode"), name)
     if name == "ProfileStats":  # few programs need it
         return importlib.import_module("bitale.profile").ProfileStats

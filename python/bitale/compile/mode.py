@@ -42,6 +42,8 @@ def register_mode(name: str, mode: Mode) -> None:
 def __getattr__(name: str) -> Any:
     if name in ("FAST_RUN", "FAST_COMPILE", "C", "VM", "CVM"):  # made when asked for, with the configuration of then
         return _core.get_mode(name)
+    if name == "predefined_modes":
+        return {**{each: _core.get_mode(each) for each in mode_names()}, **_registered}
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -55,4 +55,6 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name in ("node_rewriter", "rewrite_graph"):  # of a module that needs this one
         return getattr(importlib.import_module("bitale.rewrite"), name)
+    if name in ("basic", "features", "fg", "null_type", "op", "replace", "traversal", "type", "utils"):
+        return importlib.import_module(f"bitale.graph.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

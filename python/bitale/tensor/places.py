@@ -11,11 +11,11 @@ def finder(module: str) -> Callable[[str], Any]:
 
     def found(name: str) -> Any:
         import bitale.tensor
-        from bitale.tensor import formula_classes, op_classes
+        from bitale.tensor import formula_classes, op_classes, unexported
 
-        for classes in (op_classes, formula_classes):
-            if name in classes.__all__:
-                return getattr(classes, name)
+        for place in (op_classes, formula_classes, unexported):
+            if name in place.__all__:
+                return getattr(place, name)
         try:
             return vars(bitale.tensor)[name]
         except KeyError:

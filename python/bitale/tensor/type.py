@@ -1,5 +1,7 @@
 """The type of tensors."""
 
 from bitale._core import TensorType
+from bitale.tensor.places import finder
 
 TensorType.__module__ = __name__
+__getattr__ = finder(__name__)

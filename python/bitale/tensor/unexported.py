@@ -1,0 +1,187 @@
+"""What PyTensor's modules have beside the names that pytensor.tensor exports: `from bitale.tensor.basic import ix_`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from bitale._core import (
+    NotScalarConstantError,
+    TensorVariable,
+    arange,
+    as_tensor_variable,
+    inc_subtensor,
+    set_subtensor,
+    zeros,
+)
+
+__all__ = [
+    "advanced_inc_subtensor",
+    "advanced_set_subtensor",
+    "advanced_subtensor",
+    "all_dtypes",
+    "alloc_diag",
+    "complex_dtypes",
+    "continuous_dtypes",
+    "discrete_dtypes",
+    "extract_constant",
+    "float_dtypes",
+    "infer_static_shape",
+    "int_dtypes",
+    "integer_dtypes",
+    "ix_",
+    "uint_dtypes",
+    "values_eq_approx",
+    "values_eq_approx_remove_inf",
+    "values_eq_approx_remove_inf_nan",
+    "values_eq_approx_remove_nan",
+]
+
+int_dtypes = ("int8", "int16", "int32", "int64")
+uint_dtypes = ("uint8", "uint16", "uint32", "uint64")
+float_dtypes = ("float16", "float32", "float64")
+complex_dtypes = ("complex64", "complex128")
+integer_dtypes = int_dtypes + uint_dtypes
+discrete_dtypes = ("bool", *integer_dtypes)
+continuous_dtypes = float_dtypes + complex_dtypes
+all_dtypes = discrete_dtypes + continuous_dtypes
+
+
+def ix_(*args: Any) -> tuple[TensorVariable, ...]:
+    """Vectors such that they index a grid: each along a dimension of its own, masks as the positions where they are true.
+    ValueError for what has more dimensions.
+
+    >>> from bitale.tensor.basic import ix_
+    >>> x = np.arange(9).reshape(3, 3)
+    >>> pt.constant(x)[ix_([0, 2], [True, False, True])].eval()
+    array([[0, 2],
+           [6, 8]])
+    """
+    out = []
+    for axis, given in enumerate(args):
+        v = as_tensor_variable(given)
+        if v.ndim != 1:
+            raise ValueError(f"ix_: expected vectors, got {v} with {v.ndim} dimensions")
+        if v.dtype == "bool":
+            (v,) = v.nonzero()
+        out.append(v.dimshuffle(*["x"] * axis, 0, *["x"] * (len(args) - 1 - axis)))
+    return tuple(out)
+
+
+def alloc_diag(diag: Any, offset: int = 0, axis1: int = 0, axis2: int = 1) -> TensorVariable:
+    """The last dimension on the diagonal of two new ones, axis1 and axis2; zeros elsewhere.
+
+    >>> from bitale.tensor.basic import alloc_diag
+    >>> alloc_diag([1.0, 2.0], offset=1).eval()
+    array([[0., 1., 0.],
+           [0., 0., 2.],
+           [0., 0., 0.]])
+    """
+    from bitale.tensor import moveaxis
+
+    x = as_tensor_variable(diag)
+    if x.ndim < 1:
+        raise ValueError("alloc_diag: expected at least one dimension")
+    n = x.shape[-1]
+    size = n + abs(offset)
+    places = arange(n)
+    empty = zeros((*(x.shape[axis] for axis in range(x.ndim - 1)), size, size), dtype=x.dtype)
+    out = set_subtensor(empty[..., places + max(-offset, 0), places + max(offset, 0)], x)
+    return moveaxis(out, (-2, -1), (axis1, axis2))
+
+
+def extract_constant(x: Any, elemwise: bool = True, only_process_constants: bool = False) -> Any:
+    """The value that all elements of x have, where the graph shows it; else x.
+
+    >>> from bitale.tensor.basic import extract_constant
+    >>> extract_constant(pt.constant(3))
+    array(3, dtype=int8)
+    """
+    from bitale.tensor import get_underlying_scalar_constant_value
+
+    try:
+        return get_underlying_scalar_constant_value(x, elemwise=elemwise, only_process_constants=only_process_constants)
+    except NotScalarConstantError:
+        return x
+
+
+def infer_static_shape(shape: Any) -> tuple[tuple[TensorVariable, ...], tuple[int | None, ...]]:
+    """Lengths as scalars, and as far as they are known as numbers. TypeError for what is no integer.
+
+    >>> from bitale.tensor.basic import infer_static_shape
+    >>> infer_static_shape((3, pt.lscalar("n")))[1]
+    (3, None)
+    """
+    from bitale.tensor.utils import get_static_shape_from_size_variables
+
+    given = list(shape) if isinstance(shape, (list, tuple, np.ndarray)) or getattr(shape, "ndim", 0) == 1 else [shape]
+    lengths = tuple(as_tensor_variable(each) for each in given)
+    for length in lengths:
+        if length.ndim or length.dtype not in integer_dtypes:
+            raise TypeError(f"infer_static_shape: expected integers as lengths, got {length} of type {length.type}")
+    return lengths, get_static_shape_from_size_variables(lengths)
+
+
+def advanced_subtensor(x: Any, *args: Any) -> TensorVariable:
+    """x[args].
+
+    >>> from bitale.tensor.subtensor import advanced_subtensor
+    >>> advanced_subtensor(np.array([3.0, 1.0, 2.0]), np.array([2, 0])).eval()
+    array([2., 3.])
+    """
+    return as_tensor_variable(x)[args]
+
+
+def advanced_set_subtensor(x: Any, y: Any, *args: Any) -> TensorVariable:
+    """x with x[args] set to y.
+
+    >>> from bitale.tensor.subtensor import advanced_set_subtensor
+    >>> advanced_set_subtensor(np.zeros(3), 5.0, np.array([2, 0])).eval()
+    array([5., 0., 5.])
+    """
+    return set_subtensor(as_tensor_variable(x)[args], y)
+
+
+def advanced_inc_subtensor(x: Any, y: Any, *args: Any) -> TensorVariable:
+    """x with y added to x[args]; positions that are given twice count twice.
+
+    >>> from bitale.tensor.subtensor import advanced_inc_subtensor
+    >>> advanced_inc_subtensor(np.zeros(3), 5.0, np.array([2, 2])).eval()
+    array([ 0.,  0., 10.])
+    """
+    return inc_subtensor(as_tensor_variable(x)[args], y)
+
+
+def values_eq_approx(
+    a: Any, b: Any, allow_remove_inf: bool = False, allow_remove_nan: bool = False, rtol: float | None = None, atol: float | None = None
+) -> bool:
+    """Whether two arrays have the same dtype and shape and close elements, nan being close to nan; elements where a is infinite,
+    or nan, don't count where that is allowed.
+
+    >>> from bitale.tensor.type import values_eq_approx
+    >>> values_eq_approx(np.array([1.0, np.inf]), np.array([1.0, 2.0])), values_eq_approx(np.array([1.0, np.inf]), np.array([1.0, 2.0]), True)
+    (False, True)
+    """
+    if not (isinstance(a, np.ndarray) and isinstance(b, np.ndarray)) or a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    if a.dtype.name in discrete_dtypes:
+        return bool(np.array_equal(a, b))
+    tolerance = {"float16": 5e-3, "float32": 1e-5, "complex64": 1e-5}.get(a.dtype.name, 1e-8)
+    close = np.isclose(a, b, rtol=tolerance if rtol is None else rtol, atol=tolerance if atol is None else atol, equal_nan=True)
+    return bool(np.all(close | (np.isinf(a) & allow_remove_inf) | (np.isnan(a) & allow_remove_nan)))
+
+
+def values_eq_approx_remove_inf(a: Any, b: Any) -> bool:
+    """values_eq_approx, but for elements where a is infinite."""
+    return values_eq_approx(a, b, True)
+
+
+def values_eq_approx_remove_nan(a: Any, b: Any) -> bool:
+    """values_eq_approx, but for elements where a is nan."""
+    return values_eq_approx(a, b, False, True)
+
+
+def values_eq_approx_remove_inf_nan(a: Any, b: Any) -> bool:
+    """values_eq_approx, but for elements where a is infinite or nan."""
+    return values_eq_approx(a, b, True, True)
