@@ -78,20 +78,40 @@ def debugprint(
     file: Any = None,
     id_type: str = "CHAR",
     stop_on_name: bool = False,
-    *,
+    done: dict[Any, str] | None = None,
+    print_storage: bool = False,
+    used_ids: dict[Any, str] | None = None,
+    print_op_info: bool = False,
     print_destroy_map: bool = False,
     print_view_map: bool = False,
     print_memory_map: bool = False,
-    print_fgraph_inputs: bool = False,
-    provenance: bool = False,
     print_inner_graphs: bool | str = "auto",
+    print_fgraph_inputs: bool = False,
+    print_assumptions: bool = False,
+    *,
+    provenance: bool = False,
 ) -> str | None:
     """Prints the tree below variables, Apply nodes, FunctionGraphs or functions (one, or a list of them).
 
     file: where to; ``"str"`` returns the text instead. depth: levels to print, -1 for all.
+    id_type: "CHAR" for letters, "int" for numbers, "id" for addresses, "" for none.
+    used_ids, done: dictionaries that several calls share; the ids of nodes and leaves, and the nodes whose inputs are
+    printed and are not printed again.
+    print_storage: the values of shared variables. print_op_info: the attributes of ops. print_assumptions: what is known of
+    matrices, such as <diag,sym>.
     provenance: after each node, the rewrite rules that made it and the line it came from.
     print_inner_graphs: whether graphs of ops such as OpFromGraph follow; "auto" is True.
+
+    >>> x = pt.dvector("x")
+    >>> bt.dprint(pt.exp(x) + 1, id_type="")
+    Add
+     ├─ Exp
+     │  └─ x
+     └─ ExpandDims{axis=0}
+        └─ 1
     """
+    if file == "rich":
+        raise NotImplementedError('debugprint: file="rich"; "str" gives the text')
     text = _core.dprint_text(
         graph_like,
         depth=depth,
@@ -104,6 +124,11 @@ def debugprint(
         print_fgraph_inputs=print_fgraph_inputs,
         provenance=provenance,
         print_inner_graphs=bool(print_inner_graphs),
+        done=done,
+        used_ids=used_ids,
+        print_storage=print_storage,
+        print_op_info=print_op_info,
+        print_assumptions=print_assumptions,
     )
     if file == "str":
         return text

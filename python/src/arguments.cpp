@@ -3,8 +3,10 @@
 
 #include <nanobind/stl/string.h>
 
+#include <atomic>
 #include <string>
 
+#include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "numpy_bridge.hpp"
@@ -35,12 +37,30 @@ bool holds_variable(nb::handle object) {
   return false;
 }
 
+// The flag cast_policy, which every number asks for.
+bool is_as_numpy() {
+  static std::atomic<std::uint64_t> seen{~std::uint64_t(0)};
+  static std::atomic<bool> answer{false};
+  const std::uint64_t now = config::change_count();
+  if (seen.load() != now) {
+    answer = config::get("cast_policy") == "numpy+floatX";
+    seen = now;
+  }
+  return answer;
+}
+
+// With the dtype that NumPy gives it, but floatX for a float.
+Variable as_numpy(const Array& value) {
+  return constant(value.dtype() == DType::Float64 ? value.astype(config::float_x()) : value);
+}
+
 std::optional<Variable> from_number(nb::handle object) {
   PyObject* p = object.ptr();
   if (PyBool_Check(p)) return Operand::number(p == Py_True);
   if (PyLong_CheckExact(p)) {
     int overflow = 0;
     const long long value = PyLong_AsLongLongAndOverflow(p, &overflow);
+    if (!overflow && is_as_numpy()) return as_numpy(Array(std::int64_t(value)));
     if (!overflow) return Operand::number(std::int64_t(value));
     if (overflow < 0) throw ValueError(cat("the integer ", shown(object), " does not fit int64"));
     const unsigned long long large = PyLong_AsUnsignedLongLong(p);
@@ -50,6 +70,7 @@ std::optional<Variable> from_number(nb::handle object) {
     }
     return constant(Array(std::uint64_t(large)));
   }
+  if (PyFloat_CheckExact(p) && is_as_numpy()) return as_numpy(Array(PyFloat_AS_DOUBLE(p)));
   if (PyFloat_CheckExact(p)) return Operand::number(PyFloat_AS_DOUBLE(p));
   if (PyComplex_CheckExact(p)) {
     const Py_complex value = PyComplex_AsCComplex(p);

@@ -254,20 +254,36 @@ void bind_gradient(nb::module_& m) {
         "abs_tol"_a = 0.0, "rel_tol"_a = 0.0, "mode"_a = nb::none(), at_caller,
         "Compares the gradient of fun with finite differences at a point; GradientError when they differ.");
   m.def(
-      "zero_grad", [](const Like& x) { return zero_grad(as_variable(x)); }, "x"_a, at_caller, "x, with gradient zero.");
+      "zero_grad", [](const Like& x) { return zero_grad(as_variable(x)); }, "x"_a, at_caller,
+      "x, with gradient zero.\n\n"
+      ">>> x = pt.dscalar(\"x\")\n"
+      ">>> bt.grad(x * bt.gradient.zero_grad(x), x).eval({x: 3.0})\n"
+      "array(3.)");
   m.def(
       "disconnected_grad", [](const Like& x) { return disconnected_grad(as_variable(x)); }, "x"_a, at_caller,
-      "x, without connection for gradients.");
+      "x, without connection for gradients.\n\n"
+      ">>> x = pt.dscalar(\"x\")\n"
+      ">>> bt.grad(x * bt.gradient.disconnected_grad(x), x).eval({x: 3.0})\n"
+      "array(3.)");
   m.def(
       "undefined_grad", [](const Like& x) { return undefined_grad(as_variable(x)); }, "x"_a, at_caller,
-      "x; a gradient that needs its derivative is a NullTypeGradError.");
+      "x; a gradient that needs its derivative is a NullTypeGradError.\n\n"
+      ">>> bt.gradient.undefined_grad(pt.constant(3.0)).eval()\n"
+      "array(3., dtype=float32)");
   m.def(
       "grad_scale", [](const Like& x, double multiplier) { return grad_scale(as_variable(x), multiplier); }, "x"_a,
-      "multiplier"_a, at_caller, "x; gradients that pass it are multiplied.");
+      "multiplier"_a, at_caller,
+      "x; gradients that pass it are multiplied.\n\n"
+      ">>> x = pt.dscalar(\"x\")\n"
+      ">>> bt.grad(bt.gradient.grad_scale(x, 0.5) ** 2, x).eval({x: 3.0})\n"
+      "array(3.)");
   m.def(
       "grad_clip", [](const Like& x, double lower, double upper) { return grad_clip(as_variable(x), lower, upper); },
       "x"_a, "lower_bound"_a, "upper_bound"_a, at_caller,
-      "x; the elements of gradients that pass it are brought between the bounds. ValueError unless lower <= upper.");
+      "x; the elements of gradients that pass it are brought between the bounds. ValueError unless lower <= upper.\n\n"
+      ">>> x = pt.dscalar(\"x\")\n"
+      ">>> bt.grad(bt.gradient.grad_clip(x, -1, 1) ** 2, x).eval({x: 3.0})\n"
+      "array(1.)");
 }
 
 }  // namespace bitale::python

@@ -7,6 +7,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
+#include <atomic>
 #include <string>
 #include <tuple>
 #include <type_traits>
@@ -381,6 +382,36 @@ void bind_variable(nb::module_& m) {
             return self.variable.index();
           },
           "owner.outputs[index] is this variable.")
+      .def_prop_ro(
+          "owner_op",
+          [](const VariableObject& self) {
+            return self.variable.has_owner() ? nb::object(wrap(self.variable.owner()).attr("op")) : nb::none();
+          },
+          nb::sig("def owner_op(self) -> Op | None"), "The op of its owner; None for a leaf.")
+      .def_prop_ro(
+          "owner_op_and_inputs",
+          [](const VariableObject& self) {
+            nb::list parts;
+            if (self.variable.has_owner()) {
+              const nb::object owner = wrap(self.variable.owner());
+              parts.append(owner.attr("op"));
+              for (nb::handle input : owner.attr("inputs")) parts.append(input);
+            } else {
+              parts.append(nb::none());
+            }
+            return nb::tuple(parts);
+          },
+          nb::sig("def owner_op_and_inputs(self) -> tuple[typing.Any, ...]"),
+          "The op of its owner and its inputs, for match statements; (None,) for a leaf.")
+      .def_prop_ro(
+          "auto_name",
+          [](nb::handle self) {
+            static std::atomic<std::size_t> count{0};
+            nb::object tag = self.attr("tag");
+            if (!nb::hasattr(tag, "auto_name")) tag.attr("auto_name") = nb::cast(cat("auto_", count++));
+            return nb::object(tag.attr("auto_name"));
+          },
+          nb::sig("def auto_name(self) -> str"), "A name that no other variable has, made when it is first asked for.")
       .def_prop_rw("name", name_of, set_name, nb::for_setter(nb::arg().none()))
       .def(
           "clone",

@@ -13,8 +13,10 @@
 #include "arguments.hpp"
 #include "bind.hpp"
 #include "bitale/compile/page.hpp"
+#include "bitale/compile/shared.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/assume.hpp"
 #include "bitale/printing/picture.hpp"
 #include "bitale/printing/printing.hpp"
 #include "define.hpp"
@@ -30,7 +32,7 @@ namespace {
 bool is_default(const DprintOptions& options) {
   return options.depth == -1 && options.id_type == "CHAR" && !options.print_type && !options.print_shape &&
          !options.stop_on_name && !options.print_destroy_map && !options.print_view_map && !options.provenance &&
-         !options.print_fgraph_inputs && options.print_inner_graphs;
+         !options.print_fgraph_inputs && options.print_inner_graphs && !options.about;
 }
 
 std::string print_function(const Function& function, const DprintOptions& options) {
@@ -43,6 +45,65 @@ std::string print_one(nb::handle graph, const DprintOptions& options) {
   if (auto* held = instance_of<FunctionGraphObject>(graph)) return dprint(*held->graph, options);
   if (auto* compiled = instance_of<FunctionObject>(graph)) return print_function(compiled->function, options);
   throw TypeError(cat("dprint: expected variables, Apply nodes, FunctionGraphs or functions, got ", shown(graph)));
+}
+
+// Variables and Apply nodes as keys of a dictionary, in its order.
+template <class OnVariable, class OnNode>
+void each_key(nb::handle dictionary, const char* what, OnVariable on_variable, OnNode on_node) {
+  if (dictionary.is_none()) return;
+  if (!PyDict_Check(dictionary.ptr())) throw TypeError(cat("dprint: expected a dict as ", what));
+  for (auto [key, text] : nb::borrow<nb::dict>(dictionary)) {
+    if (auto* node = instance_of<ApplyObject>(key))
+      on_node(node->apply);
+    else if (is_variable(key))
+      on_variable(variable_of(key));
+    else
+      throw TypeError(cat("dprint: expected variables and Apply nodes as keys of ", what, ", got ", shown(key)));
+  }
+}
+
+// What earlier calls have printed, by PyTensor's dictionaries: `used_ids` and `done`.
+void recall(PrintedNodes& printed, nb::handle done, nb::handle used_ids) {
+  each_key(
+      used_ids, "used_ids", [&](const Variable& leaf) { printed.add_id(leaf); },
+      [&](const Apply& node) { printed.add_id(node.output()); });
+  each_key(
+      done, "done", [](const Variable&) {}, [&](const Apply& node) { printed.add_expanded(node); });
+}
+
+// "[id A]", as dprint writes it.
+std::string id_text(const Variable& variable, std::size_t number, const std::string& id_type) {
+  if (id_type.empty()) return {};
+  const std::uintptr_t address =
+      variable.has_owner() ? std::uintptr_t(variable.owner().node()) : std::uintptr_t(variable.node());
+  if (id_type != "CHAR") return cat("[id ", id_type == "id" ? std::to_string(address) : std::to_string(number), "]");
+  const nb::object letters = nb::module_::import_("bitale.printing").attr("char_from_number")(number);
+  return cat("[id ", nb::cast<std::string>(letters), "]");
+}
+
+// Notes in the same dictionaries what is printed now.
+void remember(const PrintedNodes& printed, nb::handle done, nb::handle used_ids, const std::string& id_type) {
+  if (done.is_none() && used_ids.is_none()) return;
+  std::size_t number = 0;
+  for (const Variable& variable : printed.with_ids()) {
+    const nb::object key = variable.has_owner() ? wrap(variable.owner()) : wrap(variable);
+    const nb::object text = nb::cast(id_text(variable, number++, id_type));
+    if (!used_ids.is_none() && !nb::borrow<nb::dict>(used_ids).contains(key)) used_ids[key] = text;
+    if (!done.is_none() && variable.has_owner() && printed.is_expanded(variable.owner())) done[key] = text;
+  }
+}
+
+// What is known of a variable besides: the value of a shared one, the attributes of its op, the facts of its matrices.
+std::string about(const Variable& variable, bool storage, bool op_info, bool assumptions) {
+  std::vector<std::string> parts;
+  if (const Container* container = storage ? container_of(variable) : nullptr) parts.push_back(container->get().repr());
+  if (op_info && variable.has_owner())
+    for (const Attribute& attribute : variable.owner().op().attributes())
+      if (!std::holds_alternative<OpaqueAttribute>(attribute.value))
+        parts.push_back(cat(attribute.name, "=", attribute_text(attribute.value)));
+  if (assumptions && as_tensor(variable.type()) && variable.ndim() >= 2)
+    if (const std::string facts = structure_of(variable).str(); !facts.empty()) parts.push_back(cat("<", facts, ">"));
+  return join(parts, " ");
 }
 
 // Seconds per Apply node.
@@ -142,8 +203,10 @@ void bind_printing(nb::module_& m) {
       "dprint_text",
       [](Any graphs, int depth, bool print_type, bool print_shape, const std::string& id_type, bool stop_on_name,
          bool print_destroy_map, bool print_view_map, bool print_fgraph_inputs, bool provenance,
-         bool print_inner_graphs) {
+         bool print_inner_graphs, Any done, Any used_ids, bool print_storage, bool print_op_info,
+         bool print_assumptions) {
         PrintedNodes printed;
+        recall(printed, done, used_ids);
         DprintOptions options;
         options.depth = depth;
         options.print_type = print_type;
@@ -156,14 +219,20 @@ void bind_printing(nb::module_& m) {
         options.provenance = provenance;
         options.print_inner_graphs = print_inner_graphs;
         options.printed = &printed;
-        if (!PyList_Check(graphs.ptr()) && !PyTuple_Check(graphs.ptr())) return print_one(graphs, options);
+        if (print_storage || print_op_info || print_assumptions)
+          options.about = [=](const Variable& v) { return about(v, print_storage, print_op_info, print_assumptions); };
         std::string out;
-        for (nb::handle graph : graphs) out += print_one(graph, options);
+        if (!PyList_Check(graphs.ptr()) && !PyTuple_Check(graphs.ptr()))
+          out = print_one(graphs, options);
+        else
+          for (nb::handle graph : graphs) out += print_one(graph, options);
+        remember(printed, done, used_ids, id_type);
         return out;
       },
       "graph_like"_a, "depth"_a = -1, "print_type"_a = false, "print_shape"_a = false, "id_type"_a = "CHAR",
       "stop_on_name"_a = false, "print_destroy_map"_a = false, "print_view_map"_a = false,
-      "print_fgraph_inputs"_a = false, "provenance"_a = false, "print_inner_graphs"_a = true);
+      "print_fgraph_inputs"_a = false, "provenance"_a = false, "print_inner_graphs"_a = true, "done"_a = nb::none(),
+      "used_ids"_a = nb::none(), "print_storage"_a = false, "print_op_info"_a = false, "print_assumptions"_a = false);
   constexpr const char* signature =
       "def dprint(self, depth: int = -1, *, file: typing.Any = None, **options: typing.Any) -> str | None";
   constexpr const char* doc = "Prints the tree; the options are those of bitale.dprint.";

@@ -47,11 +47,10 @@ const std::vector<Flag>& declarations() {
        "Dtype of variables made without one. float16 is stored in 16 bits and computed in float32."},
       {"cast_policy",
        "enum",
-       {"custom"},
+       {"custom", "numpy+floatX"},
        "custom",
        "How Python numbers get a dtype: custom takes the smallest integer that holds an int and the smallest float, up "
-       "to "
-       "floatX, that holds a float exactly."},
+       "to floatX, that holds a float exactly; numpy+floatX takes int64 and floatX."},
 
       {"mode",
        "enum",

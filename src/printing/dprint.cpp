@@ -37,6 +37,22 @@ PrintedNodes::~PrintedNodes() = default;
 
 namespace {
 
+// What has an id: the node of an output, or a leaf.
+const void* key_of(const Variable& variable) {
+  return variable.has_owner() ? static_cast<const void*>(variable.node()->owner) : variable.node();
+}
+
+}  // namespace
+
+const Variables& PrintedNodes::with_ids() const { return state_->alive; }
+bool PrintedNodes::is_expanded(const Apply& node) const { return state_->expanded.contains(node.node()); }
+void PrintedNodes::add_id(const Variable& variable) {
+  if (state_->ids.insert(key_of(variable), state_->ids.size()).second) state_->alive.push_back(variable);
+}
+void PrintedNodes::add_expanded(const Apply& node) { state_->expanded.insert(node.node()); }
+
+namespace {
+
 // 0: A ... 25: Z, 26: BA: base 26.
 std::string letters(std::size_t number) {
   std::string out;
@@ -65,8 +81,8 @@ class TreePrinter {
  public:
   explicit TreePrinter(const DprintOptions& options)
       : options_(options), printed_(*(options.printed ? options.printed : &own_)->state_) {
-    if (options.id_type != "CHAR" && options.id_type != "int" && !options.id_type.empty())
-      throw ValueError(cat("dprint: id_type must be \"CHAR\", \"int\" or \"\", not \"", options.id_type, "\""));
+    if (options.id_type != "CHAR" && options.id_type != "int" && options.id_type != "id" && !options.id_type.empty())
+      throw ValueError(cat("dprint: id_type must be \"CHAR\", \"int\", \"id\" or \"\", not \"", options.id_type, "\""));
   }
 
   void set_order(const std::vector<Apply>& order) {
@@ -156,7 +172,9 @@ class TreePrinter {
   // " [id A]" of a node or leaf.
   std::string id(const void* key, const Variable& variable) {
     auto [number, is_new] = printed_.ids.insert(key, printed_.ids.size());
-    const std::string text = options_.id_type == "int" ? std::to_string(*number) : letters(*number);
+    const std::string text = options_.id_type == "int"  ? std::to_string(*number)
+                             : options_.id_type == "id" ? std::to_string(std::uintptr_t(key))
+                                                        : letters(*number);
     if (is_new) {
       printed_.alive.push_back(variable);
       note_inner_graph(variable, text);
@@ -188,7 +206,8 @@ class TreePrinter {
 
   std::string leaf_line(const Variable& leaf) {
     const std::size_t* place = inner_inputs_.find(leaf.node());
-    return cat(place ? cat("*", *place, "-") : "", leaf_text(leaf), id(leaf.node(), leaf), type_and_shape(leaf));
+    return cat(place ? cat("*", *place, "-") : "", leaf_text(leaf), id(leaf.node(), leaf), type_and_shape(leaf),
+               about(leaf));
   }
 
   std::string node_line(const Variable& variable, const Apply& node) {
@@ -210,7 +229,12 @@ class TreePrinter {
       if (const std::string text = provenance_text(node.provenance()); !text.empty()) out += cat(" {", text, "}");
     if (options_.note)
       if (const std::string note = options_.note(node); !note.empty()) out += cat(" (", note, ")");
-    return out;
+    return out + about(variable);
+  }
+
+  std::string about(const Variable& variable) const {
+    const std::string text = options_.about ? options_.about(variable) : std::string();
+    return text.empty() ? text : " " + text;
   }
 
   const DprintOptions& options_;

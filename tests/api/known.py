@@ -123,7 +123,7 @@ other_arguments_of_modules = {
     "graph.replace.clone_replace": "there is nothing more to say",
     "graph.node_rewriter": _by_name,
     "graph.rewrite_graph": _by_name,
-    "printing.debugprint": _by_name,
+    "printing.debugprint": _more,
     "printing.min_informative_str": "the others are PyTensor's own",
     "printing.pydotprint": _more,
 }

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import bitale as bt
@@ -65,3 +66,16 @@ def test_environment():
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
     ).stdout
     assert out.split() == ["float32", "float32"]
+
+
+def test_numbers_get_dtypes_by_the_cast_policy():
+    b, f = pt.bvector("b"), pt.fvector("f")
+    assert (b + 1).dtype == "int8" and (b + 1.5).dtype == "float32" and (f + 0.1).dtype == "float64"
+    with bt.config.change_flags(cast_policy="numpy+floatX"):
+        assert (b + 1).dtype == "int64" and (b + 1.5).dtype == "float64" and (f + 1.5).dtype == "float64"
+        assert pt.constant(3).dtype == "int64" and pt.as_tensor(True).dtype == "bool"
+    with bt.config.change_flags(cast_policy="numpy+floatX", floatX="float32"):
+        assert (f + 0.1).dtype == "float32" and (b + 1.5).dtype == "float32" and pt.constant(0.1).dtype == "float32"
+        assert (f + np.float64(0.1)).dtype == "float64"  # a number of NumPy's has a dtype already
+        assert bt.function([b], b * 300)([2]).tolist() == [600]
+    assert (b + 1).dtype == "int8"

@@ -28,6 +28,53 @@ def test_dprint(capsys):
         bt.dprint(3)
 
 
+def test_dprint_calls_that_share_ids():
+    x = pt.dvector("x")
+    e = pt.exp(x)
+    used_ids, done = {}, {}
+    first = bt.dprint(e, file="str", used_ids=used_ids, done=done)
+    assert first == "Exp [id A]\n └─ x [id B]\n" and used_ids == {e.owner: "[id A]", x: "[id B]"} and done == {e.owner: "[id A]"}
+    second = bt.dprint(pt.log(x) * e, file="str", used_ids=used_ids, done=done).splitlines()
+    assert second[1:4] == [" ├─ Log [id D]", " │  └─ x [id B]", " └─ Exp [id A]"] and second[4].endswith("···")
+    again = bt.dprint(e, file="str", used_ids=used_ids)
+    assert again == first and len(used_ids) == 4
+    with pytest.raises(TypeError, match="a dict as used_ids"):
+        bt.dprint(e, file="str", used_ids=[])
+    with pytest.raises(TypeError, match="as keys of done"):
+        bt.dprint(e, file="str", done={3: "[id A]"})
+
+
+def test_dprint_says_more_of_nodes_and_leaves():
+    x, w = pt.dmatrix("x"), bt.shared(np.array([1.0, 2.0]), name="w")
+    f = bt.function([x], (x @ w).sum())
+    text = bt.dprint(f, file="str", print_storage=True)
+    assert "array([1., 2.])" in text
+    w.set_value([5.0, 6.0])
+    assert "array([5., 6.])" in bt.dprint(f, file="str", print_storage=True)
+    assert "array" not in bt.dprint(f, file="str")
+    assert "ndim=1" in bt.dprint(x.reshape((-1,)), file="str", print_op_info=True)
+    matrix = pt.assume(pt.dmatrix("m"), symmetric=True)
+    assert "<sym" in bt.dprint(matrix, file="str", print_assumptions=True)
+    address = bt.dprint(x, file="str", id_type="id").split("[id ")[1]
+    assert address.rstrip("]\n").isdigit() and address == bt.dprint(x, file="str", id_type="id").split("[id ")[1]
+    with pytest.raises(NotImplementedError, match="rich"):
+        bt.dprint(x, file="rich")
+
+
+def test_parts_of_variables_for_match_statements():
+    x = pt.dvector("x")
+    y = pt.exp(x)
+    assert x.owner_op is None and x.owner_op_and_inputs == (None,)
+    assert y.owner_op == pt.exp and y.owner_op_and_inputs[1] is x
+    match y.owner_op_and_inputs:
+        case (op, argument) if op == pt.exp:
+            assert argument is x
+        case _:
+            raise AssertionError
+    names = {x.auto_name, y.auto_name, pt.dvector().auto_name}
+    assert len(names) == 3 and x.auto_name in names and all(name.startswith("auto_") for name in names)
+
+
 def test_dprint_of_functions(capsys):
     x = pt.dvector("x")
     f = bt.function([x], (x * 2).sum(), mode="FAST_RUN")

@@ -24,6 +24,13 @@ class PrintedNodes {
   PrintedNodes(const PrintedNodes&) = delete;
   PrintedNodes& operator=(const PrintedNodes&) = delete;
 
+  // The nodes and leaves that have ids, in the order of their ids: an output of each node.
+  const Variables& with_ids() const;
+  bool is_expanded(const Apply& node) const;  // whether its inputs were printed
+  // As if that had been printed: ids go on behind it. Nothing for what has an id.
+  void add_id(const Variable& variable);
+  void add_expanded(const Apply& node);
+
  private:
   friend class TreePrinter;
   struct State;
@@ -31,19 +38,21 @@ class PrintedNodes {
 };
 
 struct DprintOptions {
-  int depth = -1;                                      // levels to print; -1: all
-  bool print_type = false;                             // "<Matrix(float64, shape=(?, 3))>"
-  bool print_shape = false;                            // "shape=(?, 3)"
-  bool print_destroy_map = false;                      // "d={0: [1]}": output 0 destroys input 1
-  bool print_view_map = false;                         // "v={0: [1]}": output 0 is a view of input 1
-  bool provenance = false;                             // "{log1p; model.py:3}": rules that made a node, user's line
-  bool print_fgraph_inputs = false;                    // the inputs of a FunctionGraph first
-  bool print_inner_graphs = true;                      // of ops that have some, after the tree: "Inner graphs:"
-  bool stop_on_name = false;                           // nothing below a node whose output has a name
-  std::string id_type = "CHAR";                        // "CHAR": [id A]; "int": [id 0]; "": none. ValueError otherwise
-  PrintedNodes* printed = nullptr;                     // shared with other calls
-  std::vector<std::string> outputs = {};               // what to say after each root, such as "update of W"
-  std::function<std::string(const Apply&)> note = {};  // what to say after a node, such as "host callback"
+  int depth = -1;                    // levels to print; -1: all
+  bool print_type = false;           // "<Matrix(float64, shape=(?, 3))>"
+  bool print_shape = false;          // "shape=(?, 3)"
+  bool print_destroy_map = false;    // "d={0: [1]}": output 0 destroys input 1
+  bool print_view_map = false;       // "v={0: [1]}": output 0 is a view of input 1
+  bool provenance = false;           // "{log1p; model.py:3}": rules that made a node, user's line
+  bool print_fgraph_inputs = false;  // the inputs of a FunctionGraph first
+  bool print_inner_graphs = true;    // of ops that have some, after the tree: "Inner graphs:"
+  bool stop_on_name = false;         // nothing below a node whose output has a name
+  // "CHAR": [id A]; "int": [id 0]; "id": [id 94371234560], the address; "": none. ValueError otherwise.
+  std::string id_type = "CHAR";
+  PrintedNodes* printed = nullptr;                         // shared with other calls
+  std::vector<std::string> outputs = {};                   // what to say after each root, such as "update of W"
+  std::function<std::string(const Apply&)> note = {};      // what to say after a node, such as "host callback"
+  std::function<std::string(const Variable&)> about = {};  // what to say after any variable, such as its value
   // The indentation of a deep graph grows with its depth: the text ends with a line that says so when it is longer.
   std::size_t max_bytes = std::size_t(16) << 20;
 };
