@@ -8,7 +8,7 @@ from typing import Any, Sequence
 import numpy as np
 
 from . import elementwise as ew
-from .values import Val, formula, val, working_dtype
+from .values import Val, formula, in_any_order, val, working_dtype
 
 # ---- lengths, axes ---------------------------------------------------------------------------------------------------
 
@@ -304,6 +304,10 @@ def sum(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> 
 
 @formula(ulps=2, backward=8)
 def prod(x: Any, axis: Any = None, dtype: Any = None, keepdims: bool = False) -> Val:
+    x = val(x)
+    for each in range(x.ndim):  # the order of factors decides whether a product overflows before it meets a zero
+        if axis is None or each in np.atleast_1d(axis) % x.ndim:
+            x = Val(in_any_order(x.array, each), x.dtype)
     return _accumulated(np.prod, x, axis, dtype, keepdims)
 
 

@@ -150,7 +150,6 @@ table: dict[str, Callable[..., Any]] = {
     "horizontal_stack": lambda *args: Val(np.hstack([val(x).array for x in args])),
     "vertical_stack": lambda *args: Val(np.vstack([val(x).array for x in args])),
     "real": val, "conj": val, "conjugate": val, "imag": lambda x: Val(np.zeros_like(val(x).array), val(x).dtype),
-    "angle": computing(lambda x: np.where(np.isnan(x), x, np.angle(x))),
     "complex": lambda re, im: _complex(val(re), val(im), lambda x, y: x + 1j * y),
     "complex_from_polar": lambda size, turn: _complex(val(size), val(turn), lambda x, y: x * np.exp(1j * y)),
     "identity": val, "tensor_copy": val, "tensor_from_scalar": val, "scalar_from_tensor": val,

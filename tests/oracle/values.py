@@ -111,6 +111,13 @@ def noised(array: np.ndarray, ulps: float, dtype: np.dtype, absolute: bool = Fal
     return np.where(np.isfinite(array), moved, array).astype(array.dtype)
 
 
+def in_any_order(array: np.ndarray, axis: int) -> np.ndarray:
+    """As it is where nothing is noisy, else shuffled along the axis."""
+    if _current.noise is None:
+        return array
+    return np.take(array, _current.noise.permutation(array.shape[axis]), axis=axis)
+
+
 # The error budget of each function in ulps: what its results, and what its arguments, may be off by.
 budgets: dict[str, tuple[float, float]] = {}
 
