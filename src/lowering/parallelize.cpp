@@ -4,7 +4,9 @@
 //   - a sum of floats that rows add to, one after the other, becomes a column of addends and a loop that adds them, in
 //     the same order (innermost loops add in a tree whose branches are chunks: codegen sees to that);
 //   - a loop that accumulates rows into a row is cut into bands of columns; if it does other things, too, then it
-//     becomes two.
+//     becomes two;
+//   - functions that a loop calls write to blocks of memory, one iteration's behind another's, or to scratch of the
+//     worker's own; whether all of them succeed is a truth that iterations combine.
 // Scatters, running values and whatever else must go in order stay as they are.
 #include <algorithm>
 #include <unordered_map>
@@ -14,6 +16,7 @@
 #include "lowering/plan.hpp"
 #include "program/lane_order.hpp"
 #include "program/steps.hpp"
+#include "runtime/functions.hpp"
 
 namespace bitale::lowering {
 
@@ -34,6 +37,7 @@ constexpr std::int64_t scalar_weight = 4, call_weight = 60;  // in operations of
 struct Access {
   std::vector<Expr> at;
   enum class Kind { read, store, accumulate } kind;
+  bool is_block = false;  // of a called function: from the element `at` counts to, or from the first one
 };
 
 bool contains(Expr root, Expr part) {
@@ -84,6 +88,9 @@ class Footprint {
   // All of it happens, in some axis, at a place of the iteration's own.
   bool is_divided(std::int64_t buffer, Expr index) const {
     const auto& all = accesses.at(buffer);
+    const auto is_block = [](const Access& each) { return each.is_block; };
+    if (std::any_of(all.begin(), all.end(), is_block))
+      return std::all_of(all.begin(), all.end(), is_block) && has_own_blocks(all, index);
     for (std::size_t k = 0; k < all[0].at.size(); ++k) {
       const Expr place = all[0].at[k];
       const bool same = std::all_of(all.begin(), all.end(), [&](auto& each) { return each.at[k] == place; });
@@ -119,8 +126,27 @@ class Footprint {
     return fits(extent) || (extent.code() == Code::min && (fits(extent.argument(0)) || fits(extent.argument(1))));
   }
 
-  void note(std::int64_t buffer, std::vector<Expr> at, Access::Kind kind) {
-    accesses[buffer].push_back({std::move(at), kind});
+  // All of one block, and those of different iterations behind each other. Their distance is 0 where they are empty.
+  static bool has_own_blocks(const std::vector<Access>& all, Expr index) {
+    const auto& at = all[0].at;
+    const Expr distance = at.empty() ? Expr() : factor(at[0], index);
+    return distance && !distance.is_constant(0) &&
+           std::all_of(all.begin(), all.end(), [&](auto& each) { return each.at == at; });
+  }
+
+  void note(std::int64_t buffer, std::vector<Expr> at, Access::Kind kind, bool is_block = false) {
+    accesses[buffer].push_back({std::move(at), kind, is_block});
+  }
+  void note(const program::Call& call) {
+    if (call.status) made.insert(call.status.payload());
+    for (auto& argument : call.arguments) {
+      auto* block = std::get_if<program::BufferArgument>(&argument);
+      if (!block) continue;
+      constexpr Access::Kind kinds[] = {Access::Kind::read, Access::Kind::store, Access::Kind::accumulate};
+      std::vector<Expr> at;
+      if (block->offset) at.push_back(block->offset);
+      note(block->buffer, std::move(at), kinds[std::size_t(block->kind)], true);
+    }
   }
   void examine(Loop& loop) {
     extents[loop.index.payload()] = loop.extent;
@@ -135,8 +161,9 @@ class Footprint {
           [&](const program::Store& s) { note(s.buffer, s.at, Access::Kind::store); },
           [&](const program::Accumulate& s) { note(s.buffer, s.at, Access::Kind::accumulate); },
           [&](const program::Let& s) { made.insert(s.var.payload()); }, [](const program::Update&) {},
-          [&](const OneOf<program::Allocate, program::Fill, program::Call, program::Check, program::HostCall,
-                          program::Next, program::If> auto&) { only_simple_steps = false; });
+          [&](const program::Call& s) { note(s); },
+          [&](const OneOf<program::Allocate, program::Fill, program::Check, program::HostCall, program::Next,
+                          program::If> auto&) { only_simple_steps = false; });
     }
   }
 };
@@ -182,11 +209,9 @@ class Parallelizer {
 
   // ---- one loop ----
   void share(Loop& loop, std::size_t at, Steps& after) {
+    if (std::any_of(loop.body.begin(), loop.body.end(), calls_function)) return share_calls(loop, at, after);
     const Footprint footprint(loop);
-    if (!footprint.only_simple_steps) return;
-    for (auto var : footprint.made)
-      if (auto use = variables_.find(var); use != variables_.end() && use->second.last > at && !is_carried(loop, var))
-        return;
+    if (!footprint.only_simple_steps || is_used_after(loop, footprint, at)) return;
     const bool innermost = std::all_of(loop.body.begin(), loop.body.end(), program::is_simple);
     if (innermost && loop.extent.is_constant() && loop.extent.payload() <= too_short) return;
     if (can_share(loop, footprint, at)) return mark(loop, footprint, after);
@@ -205,6 +230,41 @@ class Parallelizer {
       share_columns(nest, Footprint(nest));
       after.push_back(std::move(step));
     }
+  }
+
+  bool is_used_after(const Loop& loop, const Footprint& footprint, std::size_t at) const {
+    return std::any_of(footprint.made.begin(), footprint.made.end(), [&](std::int64_t var) {
+      const auto use = variables_.find(var);
+      return use != variables_.end() && use->second.last > at && !is_carried(loop, var);
+    });
+  }
+
+  // ---- calls of functions ----
+  static bool calls_function(const Step& step) { return std::holds_alternative<program::Call>(step.what); }
+
+  void share_calls(Loop& loop, std::size_t at, Steps& after) {
+    Loop combined = loop;
+    Steps checks = combine_checks(combined);
+    const Footprint footprint(combined);
+    if (!footprint.only_simple_steps || is_used_after(combined, footprint, at) || !can_share(combined, footprint, at))
+      return;
+    loop = std::move(combined);
+    mark(loop, footprint, after);
+    for (auto& check : checks) after.push_back(std::move(check));
+  }
+
+  // What each iteration checks becomes a truth that the loop carries, and that is checked behind it.
+  Steps combine_checks(Loop& loop) {
+    Steps checks;
+    for (auto& step : loop.body) {
+      auto* check = std::get_if<program::Check>(&step.what);
+      if (!check) continue;
+      const Expr all = plan_.new_var(DType::Bool);
+      loop.carries.push_back({all, Combiner::bit_and});
+      checks.push_back({program::Check{all, check->check}});
+      step.what = program::Update{all, Combiner::bit_and, check->condition};
+    }
+    return checks;
   }
 
   // Buffers that the iterations of a loop write, and of which each must have its own.
@@ -450,10 +510,18 @@ class Parallelizer {
       program::for_each_expr(step,
                              [&](Expr& root) { walk(root, [&](Expr expr) { calls += expr.code() == Code::call; }); });
       total = total + (program::operations(step) * (in_lanes ? 1 : scalar_weight) + calls * call_weight);
+      if (auto* call = std::get_if<program::Call>(&step.what)) total = total + flops_of(*call);
       if (auto* loop = std::get_if<Loop>(&step.what))
         total = total + extent_of(*loop) * work_of(loop->body, loop->vector);
     }
     return total;
+  }
+  Expr flops_of(const program::Call& call) {
+    const runtime::RuntimeFunction* row = runtime::find_function(call.function);
+    if (!row || row->flops.of.empty()) return pool_.integer(call_weight);
+    Expr flops = pool_.integer(row->flops.factor);
+    for (auto& name : row->flops.of) flops = flops * std::get<Expr>(call.arguments[row->place(name)]);
+    return row->flops.divisor > 1 ? flops / pool_.integer(row->flops.divisor) : flops;
   }
   Expr extent_of(const Loop& loop) {
     if (is_fixed(loop.extent)) return loop.extent;

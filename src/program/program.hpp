@@ -114,7 +114,8 @@ struct Fill {
   Expr value;
 };
 enum class AccessKind : std::uint8_t { read, write, combine };  // combine: read and written
-// The memory of a buffer, from an element on, and what the function does with it.
+// The memory of a buffer, from an element on, and what the function does with it. In a loop, what it writes does not
+// reach the block of the next iteration.
 struct BufferArgument {
   std::int64_t buffer;
   AccessKind kind;

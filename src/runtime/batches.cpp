@@ -3,12 +3,15 @@
 // is larger, and a matrix that fails is left to the function for one matrix, which knows what to say of it.
 #include "runtime/batches.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
+#include <mutex>
 
 #include "runtime/lapack.hpp"
 #include "runtime/lu.hpp"
 #include "runtime/rows_of_matrices.hpp"
+#include "runtime/threads.hpp"
 
 #if BITALE_HAVE_HIGHWAY && defined(__x86_64__)
 #define BITALE_LANES_OF_MATRICES 1
@@ -404,32 +407,69 @@ auto with_lanes(Vectors with, F function) {
 }
 #endif
 
-// `run` computes so many matrices from one on in lanes and says which failed; `repair` computes one, and returns its
-// status.
-template <class T, class Run, class Repair>
-std::int64_t by_lanes([[maybe_unused]] const MatrixBatch<T>& batch, [[maybe_unused]] Run run,
-                      [[maybe_unused]] Repair repair) {
-  std::int64_t status = 0;
-#if BITALE_LANES_OF_MATRICES
-  with_lanes<T>(batch.with, [&]<class Lanes>(Lanes lanes) {
-    for (std::int64_t m = 0; m < batch.count; m += Lanes::width) {
-      const std::int64_t valid = std::min(Lanes::width, batch.count - m);
-      const std::uint32_t failed = run(lanes, m, valid);
-      for (std::int64_t lane = 0; lane < valid; ++lane)
-        if (failed >> lane & 1)
-          if (const std::int64_t found = repair(m + lane)) status = found;
-    }
-  });
-#endif
-  return status;
+constexpr double least_part_work = 2e5;  // operations: some tens of microseconds
+constexpr std::int64_t most_parts = 64;
+
+// Calls part(begin, end) for parts of a batch of `count` matrices, of `work` operations each, which the threads of the
+// call share; parts begin at multiples of `granule`. The result is the status of the
+// last part that failed, which is that of its last matrix that did, or 0.
+template <class Part>
+std::int64_t in_parts(std::int64_t count, std::int64_t granule, double work, const Part& part) {
+  const auto by_work = std::int64_t(std::min(double(count) * work / least_part_work, double(most_parts)));
+  if (by_work < 2 || thread_budget() < 2) return part(std::int64_t(0), count);
+  const std::int64_t length = ((count + by_work - 1) / by_work + granule - 1) / granule * granule;
+  struct Context {
+    const Part& part;
+    std::int64_t count, length;
+    std::int64_t status[most_parts] = {};
+  } context{part, count, length};
+  const auto task = [](const void* what, std::int64_t i) {
+    auto& c = *const_cast<Context*>(static_cast<const Context*>(what));
+    c.status[i] = c.part(i * c.length, std::min(c.count, (i + 1) * c.length));
+  };
+  const std::int64_t parts = (count + length - 1) / length;
+  for_each_task(thread_budget(), parts, task, &context);
+  for (std::int64_t i = parts; i-- > 0;)
+    if (context.status[i]) return context.status[i];
+  return 0;
 }
 
+// `run` computes so many matrices from one on in lanes and says which failed; `repair` computes one, in memory that
+// matrices share, and returns its status.
+template <class T, class Run, class Repair>
+std::int64_t by_lanes([[maybe_unused]] const MatrixBatch<T>& batch, [[maybe_unused]] double work,
+                      [[maybe_unused]] Run run, [[maybe_unused]] Repair repair) {
+#if BITALE_LANES_OF_MATRICES
+  std::mutex repairing;
+  return with_lanes<T>(batch.with, [&]<class Lanes>(Lanes lanes) {
+    return in_parts(batch.count, Lanes::width, work, [&](std::int64_t begin, std::int64_t end) {
+      std::int64_t status = 0;
+      for (std::int64_t m = begin; m < end; m += Lanes::width) {
+        const std::int64_t valid = std::min(Lanes::width, end - m);
+        const std::uint32_t failed = run(lanes, m, valid);
+        if (!failed) continue;
+        const std::lock_guard lock(repairing);
+        for (std::int64_t lane = 0; lane < valid; ++lane)
+          if (failed >> lane & 1)
+            if (const std::int64_t found = repair(m + lane)) status = found;
+      }
+      return status;
+    });
+  });
+#else
+  return 0;
+#endif
+}
+
+// Where matrices share no memory.
 template <class Repair>
-std::int64_t one_by_one(std::int64_t count, Repair repair) {
-  std::int64_t status = 0;
-  for (std::int64_t m = 0; m < count; ++m)
-    if (const std::int64_t found = repair(m)) status = found;
-  return status;
+std::int64_t one_by_one(std::int64_t count, double work, Repair repair) {
+  return in_parts(count, 1, work, [&](std::int64_t begin, std::int64_t end) {
+    std::int64_t status = 0;
+    for (std::int64_t m = begin; m < end; ++m)
+      if (const std::int64_t found = repair(m)) status = found;
+    return status;
+  });
 }
 
 }  // namespace
@@ -444,9 +484,10 @@ bool MatrixBatch<T>::fits_lanes(std::int64_t k) const {
 template <class T>
 std::int64_t MatrixBatch<T>::cholesky(std::int64_t step_A, bool lower, std::int64_t to_nan, T* A) const {
   const auto one = [&](std::int64_t m) { return runtime::cholesky(n, lower, to_nan, A + m * step_A); };
-  if (!fits_lanes()) return one_by_one(count, one);
+  const double work = double(n) * double(n) * double(n) / 3;
+  if (!fits_lanes()) return one_by_one(count, work, one);
   return by_lanes(
-      *this,
+      *this, work,
       [&](auto lanes, std::int64_t m, std::int64_t valid) {
         return lanes.cholesky(valid, n, step_A, lower, A + m * step_A);
       },
@@ -459,9 +500,10 @@ std::int64_t MatrixBatch<T>::solve_triangular(std::int64_t step_A, std::int64_t 
   const auto one = [&](std::int64_t m) {
     return runtime::solve_triangular(n, k, lower, trans, unit, to_nan, A + m * step_A, B + m * step_B);
   };
-  if (!fits_lanes(k)) return one_by_one(count, one);
+  const double work = double(n) * double(n) * double(k);
+  if (!fits_lanes(k)) return one_by_one(count, work, one);
   return by_lanes(
-      *this,
+      *this, work,
       [&](auto lanes, std::int64_t m, std::int64_t valid) {
         return lanes.solve_triangular(valid, n, k, step_A, step_B, lower, trans, unit, A + m * step_A, B + m * step_B);
       },
@@ -474,9 +516,15 @@ std::int64_t MatrixBatch<T>::solve(std::int64_t step_A, std::int64_t step_B, std
   const auto one = [&](std::int64_t m) {
     return runtime::solve(n, k, trans, to_nan, A + m * step_A, B + m * step_B, factor, pivots);
   };
-  if (!fits_lanes(k)) return one_by_one(count, one);
+  const double work = double(n) * double(n) * (double(n) + 2 * double(k));
+  if (!fits_lanes(k)) {
+    std::int64_t status = 0;
+    for (std::int64_t m = 0; m < count; ++m)
+      if (const std::int64_t found = one(m)) status = found;
+    return status;
+  }
   return by_lanes(
-      *this,
+      *this, work,
       [&](auto lanes, std::int64_t m, std::int64_t valid) {
         return lanes.solve(valid, n, k, step_A, step_B, trans, A + m * step_A, B + m * step_B);
       },
@@ -491,7 +539,7 @@ void MatrixBatch<T>::det(std::int64_t step_A, std::int64_t step_det, const T* A,
     return;
   }
   by_lanes(
-      *this,
+      *this, double(n) * double(n) * double(n),
       [&](auto lanes, std::int64_t m, std::int64_t valid) {
         lanes.determinant(valid, n, step_A, step_det, 0, A + m * step_A, det + m * step_det, static_cast<T*>(nullptr));
         return 0u;
@@ -508,7 +556,7 @@ void MatrixBatch<T>::slogdet(std::int64_t step_A, std::int64_t step_sign, std::i
     return;
   }
   by_lanes(
-      *this,
+      *this, double(n) * double(n) * double(n),
       [&](auto lanes, std::int64_t m, std::int64_t valid) {
         lanes.determinant(valid, n, step_A, step_sign, step_log, A + m * step_A, sign + m * step_sign,
                           logabsdet + m * step_log);

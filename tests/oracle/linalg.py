@@ -44,13 +44,13 @@ def _lower_as_symmetric(a: np.ndarray, lower: bool) -> np.ndarray:
     return half + half.T - np.diag(np.diagonal(a))
 
 
-@formula(ulps=2, backward=8, absolute=True)
+@formula(ulps=2, backward=8, whole=True)
 def eigvalsh(a: Any, b: Any = None, lower: bool = True) -> Val:
     function = _finite(lambda x: np.linalg.eigvalsh(_lower_as_symmetric(x, lower)), lambda x: x.shape[:1])
     return _stacked(*_each([2], function, a))
 
 
-@formula(ulps=2, backward=8, absolute=True)
+@formula(ulps=2, backward=8, whole=True)
 def eigh(a: Any, lower: bool = True) -> list[Val]:
     """Signs of vectors are LAPACK's: for what does not depend on them."""
 
@@ -101,7 +101,7 @@ def pivot_to_permutation(p: Any, inverse: bool = False) -> Val:
     return _stacked(values, batch, "int64")
 
 
-@formula(ulps=2, backward=8, absolute=True)
+@formula(ulps=2, backward=8, whole=True)
 def pinv(x: Any, rcond: float = -1) -> Val:
     def of(a: np.ndarray) -> np.ndarray:
         return np.linalg.pinv(a, rcond=max(a.shape) * np.finfo(float).eps if rcond < 0 else rcond)
@@ -110,7 +110,7 @@ def pinv(x: Any, rcond: float = -1) -> Val:
     return _stacked(*_each([2], function, x))
 
 
-@formula(ulps=2, backward=8, absolute=True)
+@formula(ulps=2, backward=8, whole=True)
 def lstsq(x: Any, y: Any, rcond: float = -1) -> list[Val]:
     def of(a: np.ndarray, b: np.ndarray) -> Any:
         solution, _, rank, s = np.linalg.lstsq(a, b, rcond=None if rcond < 0 else rcond)
@@ -154,18 +154,18 @@ def _gradient_of_factor(factor: np.ndarray, g: np.ndarray) -> np.ndarray:
     return out
 
 
-@formula(ulps=4, backward=8, absolute=True)
+@formula(ulps=4, backward=8, whole=True)
 def cholesky_gradient(factor: Any, g: Any) -> Val:
     return _stacked(*_each([2, 2], _gradient_of_factor, factor, g))
 
 
-@formula(ulps=2, backward=8, absolute=True)
+@formula(ulps=2, backward=8, whole=True)
 def solve_sylvester(a: Any, b: Any, q: Any) -> Val:
     function = _finite(lambda x, y, z: scipy.linalg.solve_sylvester(x, y, z) if z.size else z, lambda x, y, z: z.shape)
     return _stacked(*_each([2, 2, 2], function, a, b, q))
 
 
-@formula(ulps=2, backward=8, absolute=True)
+@formula(ulps=2, backward=8, whole=True)
 def solve_discrete_are(a: Any, b: Any, q: Any, r: Any) -> Val:
     def of(x: np.ndarray, y: np.ndarray, z: np.ndarray, w: np.ndarray) -> np.ndarray:
         return scipy.linalg.solve_discrete_are(x, y, (z + z.T) / 2, (w + w.T) / 2) if x.size else x
@@ -183,7 +183,7 @@ def solve_tridiagonal(dl: Any, d: Any, du: Any, b: Any) -> Val:
     return _stacked(*_each([1, 1, 1, 2], of, dl, d, du, b))
 
 
-@formula(ulps=2, backward=8, absolute=True)
+@formula(ulps=2, backward=8, whole=True)
 def solve_continuous_are(a: Any, b: Any, q: Any, r: Any) -> Val:
     def of(x: np.ndarray, y: np.ndarray, z: np.ndarray, w: np.ndarray) -> np.ndarray:
         return scipy.linalg.solve_continuous_are(x, y, (z + z.T) / 2, (w + w.T) / 2) if x.size else x

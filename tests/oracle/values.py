@@ -95,13 +95,16 @@ def val(x: Any) -> Val:
     return Val(x)
 
 
-def noised(array: np.ndarray, ulps: float, dtype: np.dtype, absolute: bool = False) -> np.ndarray:
-    """Moved by up to so many ulps of the nominal dtype; zeros get any sign."""
+def noised(array: np.ndarray, ulps: float, dtype: np.dtype, absolute: bool = False, whole: bool = False) -> np.ndarray:
+    """Moved by up to so many ulps of the nominal dtype, of the largest element if `whole`; else zeros get any sign."""
     rng = _current.noise
     if rng is None or ulps == 0 or array.dtype.kind != "f" or array.size == 0:
         return array
     info = np.finfo(dtype)
     step = rng.uniform(-1, 1, array.shape) * ulps
+    if whole:
+        largest = np.abs(array[np.isfinite(array)]).max(initial=0)
+        return np.where(np.isfinite(array), array + (largest * info.eps * step).astype(array.dtype), array).astype(array.dtype)
     scale = np.copysign(np.maximum(np.abs(array), 1), array) if absolute else array
     moved = array + (scale * info.eps * step).astype(array.dtype)
     tiny = np.abs(array) < info.tiny
@@ -122,12 +125,15 @@ def in_any_order(array: np.ndarray, axis: int) -> np.ndarray:
 budgets: dict[str, tuple[float, float]] = {}
 
 
-def formula(ulps: float = 0, backward: float = 0, absolute: bool = False) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+def formula(
+    ulps: float = 0, backward: float = 0, absolute: bool = False, whole: bool = False
+) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Makes an oracle of a function of Vals that gives Vals (or a list of them).
 
     ulps: the budget for errors of the result, 0 for exact functions. backward: that for errors as if the arguments had
     been others: sums, products of matrices and what is composed of them are accurate in this sense only. absolute: the
-    errors of results below 1 are as large as those of 1.
+    errors of results below 1 are as large as those of 1. whole: the errors of all elements are as large as those of the
+    largest one, as algorithms for matrices have it.
     """
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -141,15 +147,15 @@ def formula(ulps: float = 0, backward: float = 0, absolute: bool = False) -> Cal
             if not ulps or _current.noise is None:
                 return out
             if isinstance(out, (list, tuple)):
-                return type(out)(_perturbed(each, ulps, absolute) for each in out)
-            return _perturbed(out, ulps, absolute)
+                return type(out)(_perturbed(each, ulps, absolute, whole) for each in out)
+            return _perturbed(out, ulps, absolute, whole)
 
         return evaluate
 
     return decorate
 
 
-def _perturbed(x: Any, ulps: float, absolute: bool = False) -> Any:
+def _perturbed(x: Any, ulps: float, absolute: bool = False, whole: bool = False) -> Any:
     if isinstance(x, Val) and x.dtype.kind == "f":
-        return Val(noised(x.array, ulps, x.dtype, absolute), x.dtype)
+        return Val(noised(x.array, ulps, x.dtype, absolute, whole), x.dtype)
     return x

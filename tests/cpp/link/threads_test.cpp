@@ -230,6 +230,54 @@ TEST_CASE("threads: products of matrices") {
   }
 }
 
+TEST_CASE("threads: batches of matrices") {
+  Random random(12);
+  for (DType dtype : floats) {
+    const auto x = tensor("x", dtype, {unknown_length, unknown_length, unknown_length}),
+               y = tensor("y", dtype, {unknown_length, unknown_length, unknown_length});
+    for (const int n : {1, 5, 16, 40}) {
+      const Array a = random.normal(dtype, {300, n, n}), b = random.normal(dtype, {300, n, 3});
+      const auto definite = matmul(x, matrix_transpose(x)) + eye(n, {}, 0, dtype);
+      const std::vector<Arrays> one{{a}}, two{{a, b}};
+      check_same({x}, {eigh(x).values}, one, 1);
+      check_same({x}, {svd(x).u, qr(x)[0]}, one, 2);
+      const Variables by_lanes[] = {{cholesky(definite)}, {det(x)}, {solve(x, y)}, {solve_triangular(x, y)}};
+      for (auto& outputs : by_lanes) {
+        const bool has_y = graph_inputs(outputs).size() == 2;
+        const auto inputs = has_y ? Variables{x, y} : Variables{x};
+        const auto alone = linked(inputs, outputs, 1);
+        for (int threads : thread_counts)
+          CHECK(same_bits(linked(inputs, outputs, threads)->run(has_y ? two[0] : one[0])[0],
+                          alone->run(has_y ? two[0] : one[0])[0]));
+      }
+    }
+  }
+}
+
+TEST_CASE("threads: of a batch, the matrix that fails is told as without") {
+  Random random(13);
+  const auto x = tensor("x", DType::Float64, {unknown_length, unknown_length, unknown_length});
+  for (const int n : {5, 40}) {
+    Array a = random.normal(DType::Float64, {400, n, n});
+    const auto cases = {std::pair(cholesky(matmul(x, matrix_transpose(x)), true, OnError::Raise), 0.0),
+                        std::pair(eigh(x).values, std::numeric_limits<double>::quiet_NaN())};
+    for (auto& [output, row] : cases) {
+      for (const int which : {123, 350}) std::fill_n(a.data_as<double>() + which * n * n, n, row);
+      const auto message = [&, &failing = output](int threads) -> std::string {
+        try {
+          linked({x}, {failing}, threads)->run(Arrays{a});
+        } catch (const Error& error) {
+          return error.what();
+        }
+        return {};
+      };
+      const std::string expected = message(1);
+      CHECK(!expected.empty());
+      for (int threads : thread_counts) CHECK(message(threads) == expected);
+    }
+  }
+}
+
 TEST_CASE("threads: strided inputs") {
   Random random(7);
   const auto x = matrix("x"), y = matrix("y");
