@@ -316,6 +316,7 @@ def test_classes_of_ops_take_what_pytensors_take():
     assert DimShuffle(input_ndim=2, new_order=(1, "x", 0)).new_order == (1, "x", 0)
     assert bt.graph.equal_computations([Join()(1, x, x)], [pt.join(1, x, x)]) and isinstance(Join(0), Join)
     assert isinstance(pt.sort(v).owner.op, SortOp) and isinstance(pt.argsort(v).owner.op, ArgSortOp)
+    assert isinstance(pt.fft.rfft(x).owner.op, pt.fft.RFFTOp) and x.__dot__(v).eval({x: [[1.0, 2.0]], v: [3.0, 4.0]}).tolist() == [11.0]
     assert isinstance(pt.cumsum(v).owner.op, CumOp) and isinstance(pt.searchsorted(v, 1.0).owner.op, SearchsortedOp)
 
 

@@ -4,5 +4,6 @@ imaginary part."""
 from __future__ import annotations
 
 from bitale._core import irfft, rfft
+from bitale.tensor.op_classes import IRFFTOp, RFFTOp
 
 __all__ = ["irfft", "rfft"]

@@ -31,6 +31,7 @@ __all__ = [
     "GradScale",
     "IfElse",
     "IncSubtensor",
+    "IRFFTOp",
     "Join",
     "MakeVector",
     "Max",
@@ -38,6 +39,7 @@ __all__ = [
     "Nonzero",
     "Prod",
     "Reshape",
+    "RFFTOp",
     "SearchsortedOp",
     "Shape",
     "Shape_i",
@@ -162,6 +164,8 @@ CumOp = _class("CumOp", "Running sums and products.")
 SortOp = _class("SortOp", "Elements in increasing order.")
 ArgSortOp = _class("ArgSortOp", "The positions of elements in increasing order.")
 SearchsortedOp = _class("SearchsortedOp", "Where elements would have to be inserted.", of="SearchSorted")
+RFFTOp = _class("RFFTOp", "Fourier transforms of real numbers.", of="RFFT")
+IRFFTOp = _class("IRFFTOp", "Their inverse.", of="IRFFT")
 Nonzero = _class("Nonzero", "The positions of elements that are not 0.")
 SpecifyShape = _class("SpecifyShape", "A tensor whose lengths are stated, and checked.")
 Subtensor = _class("Subtensor", "A slice, or an element.")
