@@ -36,9 +36,17 @@ codegen::Parameter parameter(const Variable& variable, const std::string& prefix
   if (variable.type()->is_host_only())
     throw NotImplementedError(cat("export: `", variable.str(), "` of type ", variable.type()->str(),
                                   " is an object of this process, which C can't be given"));
-  out.dtype = variable.storage().dtype;
+  out.dtype = component_dtype(variable.storage().dtype);
   out.shape = variable.storage().shape;
+  if (is_complex(variable)) {  // as native code has them, and C's `double complex` in memory
+    out.shape.push_back(2);
+    out.about = "complex numbers: real and imaginary parts";
+  }
   return out;
+}
+
+void add_about(codegen::Parameter& parameter, std::string_view text) {
+  parameter.about = parameter.about.empty() ? std::string(text) : cat(text, ", ", parameter.about);
 }
 
 codegen::Signature signature_of(const Function& function, const std::string& name) {
@@ -47,7 +55,7 @@ codegen::Signature signature_of(const Function& function, const std::string& nam
   for (auto& input : function.inputs()) out.inputs.push_back(parameter(input));
   for (auto& shared : function.shared_variables()) {
     out.inputs.push_back(parameter(shared));
-    out.inputs.back().about = "a shared variable's value";
+    add_about(out.inputs.back(), "a shared variable's value");
   }
   const auto& outputs = function.graph().outputs();
   const auto updated = function.updated_variables();
@@ -56,7 +64,7 @@ codegen::Signature signature_of(const Function& function, const std::string& nam
     out.outputs.push_back(
         parameter(is_update ? updated[i - function.output_count()] : outputs[i], is_update ? "new_" : ""));
     if (!is_update && outputs[i].name().empty()) out.outputs.back().name.clear();
-    if (is_update) out.outputs.back().about = "a shared variable's new value";
+    if (is_update) add_about(out.outputs.back(), "a shared variable's new value");
   }
   return out;
 }

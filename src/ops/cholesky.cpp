@@ -3,6 +3,7 @@
 
 #include "bitale/ops/ops.hpp"
 #include "ops/cholesky_gradient.hpp"
+#include "ops/complex_matrices.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
 #include "ops/lowering.hpp"
@@ -175,6 +176,13 @@ Variable cholesky(const Operand& x, bool lower, OnError on_error) {
   if (x.ndim() < 2)
     throw ShapeError(cat("cholesky: expected a matrix, or a batch of them, got ", x.variable.str(), " with ", x.ndim(),
                          " dimensions"));
+  if (is_complex(x.variable)) {
+    // L's diagonal is real, so the real matrix of L is triangular, and the only factor of that of x.
+    const Variable re = real(x), im = imag(x);
+    const Variable blocks =
+        as_blocks(lower ? ComplexParts{tril(re), tril(im, -1)} : ComplexParts{triu(re), triu(im, 1)});
+    return of_blocks(cholesky(blocks, lower, on_error));
+  }
   const Variable inputs[] = {x.variable};
   return apply_matrices(make_ref<Cholesky>(lower, on_error_name(on_error)), inputs);
 }

@@ -1,5 +1,6 @@
 // The exponential of matrices.
 #include "bitale/ops/ops.hpp"
+#include "ops/complex_matrices.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
 #include "ops/lowering.hpp"
@@ -92,6 +93,7 @@ REGISTER_OP(Expm, "The exponential of a matrix, by scaling, a rational approxima
 Variable expm(const Operand& x) {
   const LocationScope here(x.where);
   const Variable inputs[] = {require_matrices("expm", x)};
+  if (is_complex(inputs[0])) return of_blocks(expm(as_blocks(inputs[0])));
   return apply_matrices(make_ref<Expm>(), inputs);
 }
 

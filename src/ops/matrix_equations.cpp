@@ -1,6 +1,7 @@
 // Equations whose unknown is a matrix: Sylvester's, Lyapunov's and Riccati's.
 #include "bitale/ops/contraction.hpp"
 #include "bitale/ops/ops.hpp"
+#include "ops/complex_matrices.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
 #include "ops/lowering.hpp"
@@ -213,12 +214,15 @@ Variable solve_sylvester(const Operand& a, const Operand& b, const Operand& q) {
   const LocationScope here(a.where);
   const Variable inputs[] = {require_matrices("solve_sylvester", a), require_matrices("solve_sylvester", b),
                              require_matrices("solve_sylvester", q)};
+  if (any_complex({a.variable, b.variable, q.variable}))
+    return of_blocks(solve_sylvester(as_blocks(a.variable), as_blocks(b.variable), as_blocks(q.variable)));
   return apply_matrices(make_ref<SolveSylvester>(), inputs);
 }
 
 Variable solve_continuous_lyapunov(const Operand& a, const Operand& q) {
   const LocationScope here(a.where);
-  return solve_sylvester(a, t(require_matrices("solve_continuous_lyapunov", a)), q);
+  const Variable& x = require_matrices("solve_continuous_lyapunov", a);
+  return solve_sylvester(a, is_complex(x) ? adjoint(x) : t(x), q);
 }
 
 Variable solve_discrete_lyapunov(const Operand& a, const Operand& q, const std::string& method) {
@@ -228,6 +232,8 @@ Variable solve_discrete_lyapunov(const Operand& a, const Operand& q, const std::
   require_square("solve_discrete_lyapunov", x);
   if (method != "direct" && method != "bilinear")
     throw ValueError(cat("solve_discrete_lyapunov: expected method \"direct\" or \"bilinear\", got \"", method, "\""));
+  if (any_complex({x, q.variable}))  // whose transpose is that of the conjugate
+    return of_blocks(solve_discrete_lyapunov(as_blocks(x), as_blocks(q.variable), method));
   const DType dtype = matrix_dtype({&x, 1});
   const Variable unit = eye(length_of(x, x.ndim() - 1), {}, 0, dtype);
   if (method == "direct" && x.ndim() == 2 && q.ndim() == 2) {
@@ -250,6 +256,11 @@ Variable solve_riccati(const char* who, const Operand& a, const Operand& b, cons
   const LocationScope here(a.where);
   const Variable inputs[] = {require_matrices(who, a), require_matrices(who, b), require_matrices(who, q),
                              require_matrices(who, r)};
+  if (any_complex({a.variable, b.variable, q.variable, r.variable})) {
+    Variables blocks;
+    for (auto& each : inputs) blocks.push_back(as_blocks(each));
+    return of_blocks(apply_matrices(make_ref<Kind>(), blocks));
+  }
   return apply_matrices(make_ref<Kind>(), inputs);
 }
 

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "bitale/ops/ops.hpp"
+#include "ops/complex_matrices.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
 
@@ -138,12 +139,15 @@ Variable block_diag(const Operands& matrices) {
 
 namespace {
 
+// |x|^2
+Variable squares(const Variable& x) { return is_complex(x) ? add(sqr(real(x)), sqr(imag(x))) : sqr(x); }
+
 Variable vector_norm(const Variable& x, double ord, const Axes& axis, bool keepdims) {
   const Variable size = abs(x);
   if (std::isinf(ord)) return ord > 0 ? max(size, axis, keepdims) : min(size, axis, keepdims);
-  if (ord == 0) return sum(cast(neq(x, 0), size.dtype()), axis, keepdims);
+  if (ord == 0) return sum(cast(neq(size, 0), size.dtype()), axis, keepdims);
   if (ord == 1) return sum(size, axis, keepdims);
-  if (ord == 2) return sqrt(sum(sqr(x), axis, keepdims));
+  if (ord == 2) return sqrt(sum(squares(x), axis, keepdims));
   const Variable power = cast(Operand(ord), size.dtype()), root = cast(Operand(1 / ord), size.dtype());
   return pow(sum(pow(size, power), axis, keepdims), root);
 }
@@ -152,7 +156,7 @@ Variable vector_norm(const Variable& x, double ord, const Axes& axis, bool keepd
 
 Variable norm(const Operand& given, const NormOrder& ord, const Axes& axes, bool keepdims) {
   const LocationScope here(given.where);
-  Variable x = is_float(given.dtype()) ? given.variable : cast(given.variable, DType::Float64);
+  Variable x = is_continuous(given.dtype()) ? given.variable : cast(given.variable, DType::Float64);
   const auto* name = std::get_if<std::string>(&ord);
   const auto* number = std::get_if<double>(&ord);
   if (name && *name != "fro" && *name != "nuc")
@@ -163,7 +167,7 @@ Variable norm(const Operand& given, const NormOrder& ord, const Axes& axes, bool
   } else {
     if (!name && !number) {  // of all elements
       const Variable flat = flatten(x);
-      const Variable out = sqrt(sum(sqr(flat)));
+      const Variable out = sqrt(sum(squares(flat)));
       if (!keepdims) return out;
       return reshape(out, Operands(Variables(std::size_t(x.ndim()), int64_constant(1))));
     }
@@ -181,7 +185,7 @@ Variable norm(const Operand& given, const NormOrder& ord, const Axes& axes, bool
     const int low = std::min(axis[0], axis[1]), high = std::max(axis[0], axis[1]);
     return expand_dims(expand_dims(out, low), high);
   };
-  if (name ? *name == "fro" : !number) return kept(sqrt(sum(sqr(x), Axes{axis})));
+  if (name ? *name == "fro" : !number) return kept(sqrt(sum(squares(x), Axes{axis})));
   const auto by_singular_values = [&] {
     std::vector<int> order;
     for (int each = 0; each < x.ndim(); ++each)

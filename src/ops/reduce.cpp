@@ -300,7 +300,8 @@ Array complex_product(const CAReduce& op, const Array& x) {
     }
     rest = out;
   }
-  return rest.astype(op.dtype.value_or(x.dtype()));
+  rest = rest.astype(op.dtype.value_or(x.dtype()));
+  return rest.shares_memory_with(x) ? rest.copy() : rest;  // of no axis
 }
 
 }  // namespace

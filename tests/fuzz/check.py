@@ -7,7 +7,7 @@ from typing import Any, Iterable
 
 import numpy as np
 
-from . import known
+from . import complex_graphs, known
 from .case import Case, build, evaluate, evaluate_by_ops
 from .compare import Ensemble, difference
 from .coverage import Coverage
@@ -102,6 +102,10 @@ def check_seed(seed: int, bt: Any, kinds: Any, coverage: Coverage) -> Failure | 
             coverage.counts["with known bugs"] += 1
             return None
         return invalid
+    if seed % 8 == 3:
+        coverage.counts["of complex numbers"] += 1
+        found = complex_graphs.check(seed, bt)
+        return Failure(found[0], None, found[1], seed) if found else None
     try:
         case = random_case(seed, bt, kinds)
     except Refused as refused:

@@ -56,7 +56,7 @@ def rule_hits() -> dict[str, int]:
     return {rule.name: rule.hits for rule in bt.rewrite.rules()}
 
 
-# Graphs have no complex numbers: tests/python/test_complex.py compares these.
+# Graphs of complex numbers are others, complex_graphs.py.
 OF_COMPLEX = {"angle", "conj", "imag", "real"}
 
 

@@ -46,6 +46,10 @@ class Exported(Way):
             library, header = self._linked(function, pathlib.Path(folder))
             return self._call(case, library, header, free + shared)
 
+    def expected(self, case: Case) -> Any:
+        """Arrays of the dtypes and shapes of the results, by name."""
+        return Ensemble(case).native
+
     def _linked(self, function: Any, folder: pathlib.Path) -> tuple[Any, str]:
         if self.form == "object":
             function.export_object(folder, name="fuzz")
@@ -60,13 +64,16 @@ class Exported(Way):
         return ctypes.CDLL(str(target)), (folder / "fuzz.h").read_text()
 
     def _call(self, case: Case, library: Any, header: str, inputs: list[Any]) -> dict[str, np.ndarray]:
-        expected = Ensemble(case).native
+        expected = self.expected(case)
         arguments: list[Any] = []
         held = []
         for given in inputs:
             value = np.ascontiguousarray(given.value)
             held.append(value)
-            if given.value.ndim == 0:
+            if value.dtype.kind == "c":  # pairs of real numbers
+                arguments.append(ctypes.c_void_p(value.ctypes.data))
+                arguments += [ctypes.c_int64(n) for n in (*given.value.shape, 2)]
+            elif given.value.ndim == 0:
                 bits = given.value.view("uint16") if given.dtype == "float16" else given.value
                 arguments.append(_scalars[given.dtype](bits.item()))
             else:
@@ -80,6 +87,8 @@ class Exported(Way):
         for label, field in zip(labels, fields):
             right = expected[label.split(" ")[0]]
             shape = tuple(lengths.get(field, right.shape))
+            if right.dtype.kind == "c":
+                shape = shape[:-1] if field in lengths else shape
             memory = np.zeros(shape, right.dtype)
             held.append(memory)  # a result may be asked for twice
             results[label] = memory

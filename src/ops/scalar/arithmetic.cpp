@@ -575,7 +575,8 @@ SCALAR_OP({
     .dtypes = upgrade_to_float,
     .loops = loops<2>(float_types, [](auto x, auto y) { return std::hypot(x, y); }),
     .expand = expand_hypot,
-    .partials = {[](At a) { return a.g * (a.x / a.out); }, [](At a) { return a.g * (a.y / a.out); }},
+    .partials = {[](At a) { return a.g * (a.x / switch_(eq(a.out, 0), 1, a.out)); },  // 0 where both are 0
+                 [](At a) { return a.g * (a.y / switch_(eq(a.out, 0), 1, a.out)); }},
     .traits = commutative,
     .domain = {{0.5, 5}, {-5, 5}},
     .edges = {0.0, -0.0, 1.0, 1e200, 1e-200, inf, -inf, nan},

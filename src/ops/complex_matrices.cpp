@@ -1,0 +1,71 @@
+#include "ops/complex_matrices.hpp"
+
+#include "bitale/ops/ops.hpp"
+#include "ops/lengths.hpp"
+#include "ops/linalg_core.hpp"
+
+namespace bitale {
+
+namespace {
+
+ComplexParts both_parts(const Variable& z) { return {real(z), imag(z)}; }
+
+// With the dimensions from `axis` on replaced by these lengths.
+Variable with_last_lengths(const Variable& x, int axis, const Variables& last) {
+  Variables shape;
+  for (int each = 0; each < axis; ++each) shape.push_back(length_of(x, each));
+  shape.insert(shape.end(), last.begin(), last.end());
+  return reshape(x, Operands(shape));
+}
+
+Variable twice(const Variable& length) { return lengths::mul(length, int64_constant(2)); }
+
+// Every second element from the first or the second one on.
+Slice each_second(int from) { return {.start = Operand(from), .stop = {}, .step = Operand(2)}; }
+
+}  // namespace
+
+std::pair<Variable, Variable> in_common_dtype(const Variable& a, const Variable& b) {
+  const DType dtype = promote(a.dtype(), b.dtype());
+  return {cast(a, dtype), cast(b, dtype)};
+}
+
+Variable as_blocks(const ComplexParts& parts) {
+  const Variable &re = parts.real, &im = parts.imag;
+  const int ndim = re.ndim();
+  const Variable above = stack({re, neg(im)}, ndim), below = stack({im, re}, ndim);
+  return with_last_lengths(stack({above, below}, ndim - 1), ndim - 2,
+                           {twice(length_of(re, ndim - 2)), twice(length_of(re, ndim - 1))});
+}
+
+Variable as_blocks(const Variable& z) { return as_blocks(both_parts(z)); }
+
+Variable of_blocks(const Variable& blocks) {
+  const auto part = [&](int from) { return subtensor(blocks, {Ellipsis{}, each_second(from), each_second(0)}); };
+  return complex(part(0), part(1));
+}
+
+Variable as_columns(const Variable& z, int b_ndim) {
+  const auto [re, im] = both_parts(z);
+  const int axis = z.ndim() - b_ndim;
+  Variables last{twice(length_of(z, axis))};
+  if (b_ndim == 2) last.push_back(length_of(z, axis + 1));
+  return with_last_lengths(stack({re, im}, axis + 1), axis, last);
+}
+
+Variable of_columns(const Variable& columns, int b_ndim) {
+  const auto part = [&](int from) {
+    return b_ndim == 1 ? subtensor(columns, {Ellipsis{}, each_second(from)})
+                       : subtensor(columns, {Ellipsis{}, each_second(from), Slice{}});
+  };
+  return complex(part(0), part(1));
+}
+
+Variable adjoint(const Variable& z) { return conj(matrix_transpose(z)); }
+
+Variable hermitian(const Variable& x, bool lower) {
+  const Variable strict = lower ? tril(x, -1) : triu(x, 1);
+  return add(add(strict, adjoint(strict)), tril(triu(real(x))));
+}
+
+}  // namespace bitale
