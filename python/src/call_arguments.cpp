@@ -7,6 +7,7 @@
 #include "bitale/core/text.hpp"
 #include "function_object.hpp"
 #include "instance.hpp"
+#include "jax.hpp"
 #include "numpy_api.hpp"
 #include "numpy_bridge.hpp"
 #include "values.hpp"
@@ -41,7 +42,8 @@ Array input_value(const Kind& kind, PyObject* object) {
   return value_from(kind.other ? *kind.other : *kind.type, object, kind.downcast, kind.strict);
 }
 
-CallArguments::CallArguments(const FunctionObject& function, std::span<PyObject* const> arguments) {
+CallArguments::CallArguments(const FunctionObject& function, std::span<PyObject* const> arguments, bool may_stay) {
+  may_stay = may_stay && function.runs_on_device;
   views_.resize(arguments.size());
   numbers_.resize(arguments.size());
   geometry_.resize(function.geometry_size);
@@ -51,6 +53,8 @@ CallArguments::CallArguments(const FunctionObject& function, std::span<PyObject*
     if (PyArray_CheckExact(arguments[i]) ? take_array(arguments[i], kind, views_[i])
                                          : take_number(arguments[i], kind, i))
       continue;
+    if (converted_.empty()) converted_.reserve(arguments.size());  // views point into it
+    if (may_stay && take_from_device(arguments[i], kind, i)) continue;
     convert(function, i, arguments[i]);
   }
 }
@@ -94,8 +98,26 @@ bool CallArguments::take_number(PyObject* object, const Kind& kind, std::size_t 
   return true;
 }
 
+bool CallArguments::take_from_device(PyObject* object, const Kind& kind, std::size_t i) {
+  Array held;
+  if (kind.other || PyArray_Check(object) || !hold_jax_array(object, kind.dtype, held)) return false;
+  const Resident& resident = *resident_in(held);
+  if (resident.shape().size() != std::size_t(kind.ndim)) return false;
+  for (std::size_t axis = 0; axis < resident.shape().size(); ++axis)
+    if (kind.type->shape[axis] != unknown_length && kind.type->shape[axis] != resident.shape()[axis]) return false;
+  converted_.push_back(std::move(held));
+  views_[i] = {const_cast<Resident*>(&resident), resident.shape().data(), resident.strides().data()};
+  return true;
+}
+
+const Array* CallArguments::behind(int i) const {
+  for (auto& array : converted_)
+    if (const Resident* resident = resident_in(array); resident && resident == views_[std::size_t(i)].data)
+      return &array;
+  return nullptr;
+}
+
 void CallArguments::convert(const FunctionObject& self, std::size_t i, PyObject* object) {
-  if (converted_.empty()) converted_.reserve(self.kinds.size());  // views point into it
   try {
     converted_.push_back(input_value(self.kinds[i], object));
   } catch (Error& error) {

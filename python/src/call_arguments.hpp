@@ -33,14 +33,18 @@ Array input_value(const Kind& kind, PyObject* object);
 class CallArguments {
  public:
   // A null argument is a View without data. TypeError naming the input for what can't be one.
-  CallArguments(const FunctionObject& function, std::span<PyObject* const> arguments);
+  // `may_stay`: an array of JAX, for a function of mode JAX, is one that `behind` gives.
+  CallArguments(const FunctionObject& function, std::span<PyObject* const> arguments, bool may_stay = false);
   CallArguments(const CallArguments&) = delete;
   CallArguments& operator=(const CallArguments&) = delete;
   std::span<const View> views() const { return {views_.data(), views_.size()}; }
+  // The Array that holds argument i, where it is on a device; else null.
+  const Array* behind(int i) const;
 
  private:
   bool take_array(PyObject* object, const Kind& kind, View& view);
   bool take_number(PyObject* object, const Kind& kind, std::size_t i);
+  bool take_from_device(PyObject* object, const Kind& kind, std::size_t i);
   void convert(const FunctionObject& function, std::size_t i, PyObject* object);
 
   SmallVector<View, 8> views_;

@@ -33,9 +33,13 @@ bool is_called(PyObject* name, const char* text) { return PyUnicode_CompareWithA
 struct Options {
   PyObject* out = nullptr;
   PyObject* output_subset = nullptr;
+  PyObject* device = nullptr;
 
   PyObject** find(PyObject* name) {
-    return is_called(name, "out") ? &out : is_called(name, "output_subset") ? &output_subset : nullptr;
+    return is_called(name, "out")             ? &out
+           : is_called(name, "output_subset") ? &output_subset
+           : is_called(name, "device")        ? &device
+                                              : nullptr;
   }
 };
 
@@ -102,10 +106,11 @@ PyObject* hand_over(const FunctionObject& self, Results& results) {
   return out;
 }
 
-PyObject* call_placed(const FunctionObject& self, std::span<PyObject* const> given) {
+// `stays`: results are arrays of JAX.
+PyObject* call_placed(const FunctionObject& self, std::span<PyObject* const> given, bool stays = false) {
   require_count(self, given.size());
-  const CallArguments arguments(self, given);
-  NumpyReceiver results(self.output_count);
+  const CallArguments arguments(self, given, true);
+  NumpyReceiver results(self.output_count, arguments, stays);
   self.function.run(arguments.views(), results);
   results.finish();
   return hand_over(self, results);
@@ -169,6 +174,7 @@ Options options_among(const FunctionObject& self, PyObject* const* by_name, PyOb
   for (auto& name : self.input_names) {
     if (name == "out") found.out = nullptr;
     if (name == "output_subset") found.output_subset = nullptr;
+    if (name == "device") found.device = nullptr;
   }
   return found;
 }
@@ -183,6 +189,17 @@ PyObject* call(PyObject* object, PyObject* const* arguments, std::size_t flags, 
     const Options options = names ? options_among(self, arguments + positional, names) : Options();
     const auto is_given = [](PyObject* option) { return option && option != Py_None; };
     const auto placed = place_arguments(self, arguments, positional, names, options);
+    if (is_given(options.device)) {
+      const int stays = PyObject_IsTrue(options.device);
+      if (stays < 0) nb::raise_python_error();
+      if (stays && !self.runs_on_device)
+        throw ValueError(cat(name_of(self),
+                             ": device=True gives arrays of JAX, which functions of mode \"JAX\" have; the mode is ",
+                             self.function.mode().linker().name));
+      if (stays && (is_given(options.out) || is_given(options.output_subset)))
+        throw TypeError(cat(name_of(self), ": device=True can't be combined with out or output_subset"));
+      if (stays) return call_placed(self, placed, true);
+    }
     if (is_given(options.output_subset)) {
       if (is_given(options.out)) throw TypeError(cat(name_of(self), ": out and output_subset can't be combined"));
       return call_some(self, placed, options.output_subset);
@@ -234,6 +251,7 @@ FunctionObject::FunctionObject(Function function_, Form form_, std::vector<nb::o
     defaults.push_back(std::move(inputs[i].default_value));
   }
   if (!any_default) defaults.clear();
+  runs_on_device = function.mode().linker().name == "jax";
   for (std::size_t i = 0; i < output_count; ++i) output_kinds.push_back(kind_of(function.graph().outputs()[i]));
   for (auto& kind : kinds) geometry_size += 2 * std::size_t(kind.ndim);
 }

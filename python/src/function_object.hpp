@@ -43,6 +43,7 @@ struct FunctionObject : Vectorcall {
   std::size_t geometry_size = 0;  // lengths and strides of all inputs
   std::size_t output_count;
   bool trust_input = false;
+  bool runs_on_device = false;  // linker jax
 };
 
 // For messages.

@@ -4,6 +4,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "jax.hpp"
 #include "numpy_api.hpp"
 #include "numpy_bridge.hpp"
 #include "values.hpp"
@@ -53,8 +54,11 @@ void* NumpyReceiver::keep(int output, Array value) {
 
 void NumpyReceiver::finish() {
   if (released_) PyEval_RestoreThread(std::exchange(released_, nullptr));
-  for (auto& [output, array] : arrays_)
-    results_[std::size_t(output)] = (array.object() ? held_object(array) : to_numpy(std::move(array))).release().ptr();
+  for (auto& [output, array] : arrays_) {
+    nb::object result = resident_in(array) ? jax_array(array) : nb::object();
+    if (!result) result = array.object() ? held_object(array) : to_numpy(std::move(array));
+    results_[std::size_t(output)] = result.release().ptr();
+  }
   arrays_.clear();
 }
 

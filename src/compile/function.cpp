@@ -5,6 +5,7 @@
 #include <ostream>
 
 #include "bitale/core/config.hpp"
+#include "bitale/core/resident.hpp"
 #include "bitale/printing/printing.hpp"
 #include "compile/describe_failure.hpp"
 #include "compile/function_impl.hpp"
@@ -91,9 +92,16 @@ namespace {
 // Outputs go where the caller wants them, new values of shared variables are held back until the call has succeeded.
 class UpdateReceiver final : public Receiver {
  public:
+  // `homes` of the inputs, and what `behind` them is: empty where nothing is kept on a device.
   UpdateReceiver(Receiver& outputs, std::size_t output_count, std::span<const Container* const> targets,
-                 std::vector<std::optional<Array>>& updates)
-      : outputs_(outputs), output_count_(int(output_count)), targets_(targets), updates_(updates) {}
+                 std::vector<std::optional<Array>>& updates, std::span<const Container* const> homes,
+                 std::span<const Array* const> behind)
+      : outputs_(outputs),
+        output_count_(int(output_count)),
+        targets_(targets),
+        updates_(updates),
+        homes_(homes),
+        behind_(behind) {}
 
   void* place(int output, DType dtype, std::span<const std::int64_t> shape) override {
     if (output < output_count_) return outputs_.place(output, dtype, shape);
@@ -105,6 +113,17 @@ class UpdateReceiver final : public Receiver {
     return update(output).emplace(std::move(value)).mutable_data();
   }
   void begin(std::span<const View> inputs, bool is_long) override { outputs_.begin(inputs, is_long); }
+  const Array* behind(int input) const override {
+    if (homes_.empty()) return nullptr;
+    const Container* home = homes_[std::size_t(input)];
+    if (!home) return outputs_.behind(input);
+    const Array* value = behind_[std::size_t(input)];
+    return resident_in(*value) || home->may_be_kept() ? value : nullptr;
+  }
+  void keep_input(int input, const Array& on_device) override {
+    if (const Container* home = homes_[std::size_t(input)]) home->keep(*behind_[std::size_t(input)], on_device);
+  }
+  bool may_stay(int output) const override { return output >= output_count_ || outputs_.may_stay(output); }
 
  private:
   std::optional<Array>& update(int output) { return updates_[std::size_t(output - output_count_)]; }
@@ -113,7 +132,15 @@ class UpdateReceiver final : public Receiver {
   const int output_count_;
   const std::span<const Container* const> targets_;
   std::vector<std::optional<Array>>& updates_;
+  const std::span<const Container* const> homes_;
+  const std::span<const Array* const> behind_;
 };
+
+View view_of_value(const Array& value) {
+  const Resident* resident = resident_in(value);
+  if (!resident) return view_of(value);
+  return {const_cast<Resident*>(resident), resident->shape().data(), resident->strides().data()};
+}
 
 }  // namespace
 
@@ -126,21 +153,36 @@ void Function::Impl::with_shared(std::span<const View> values, Receiver& results
     SharedValues& values;
     ~Hold() { values.release(); }
   } hold{*loan};
-  auto& [inputs_and_shared, shared_now, updates, released] = *loan;
+  auto& [inputs_and_shared, homes, behind, shared_now, updates, released] = *loan;
   std::optional<SharedAccess> access;
   if (updated.empty()) {
     append_snapshot(containers, shared_now);
   } else {
-    released.reserve(2 * updated.size());
+    released.reserve(3 * updated.size());
     updates.resize(updated.size());
     access.emplace(claim);
-    for (auto& container : containers) shared_now.push_back(container->get());
+    for (auto& container : containers) shared_now.push_back(container->held());
   }
+  const bool may_keep = thunk->keeps_values();
+  if (!may_keep)
+    for (std::size_t i = 0; i < containers.size(); ++i)
+      if (resident_in(shared_now[i])) shared_now[i] = containers[i]->fetched(shared_now[i]);
   inputs_and_shared.assign(values.begin(), values.end());
   for (std::size_t i = 0; i < default_of.size(); ++i)
-    if (is_left_out(i, values[i])) inputs_and_shared[i] = view_of(shared_now[default_of[i]]);
-  for (std::size_t i = 0; i < shared.size(); ++i) inputs_and_shared.push_back(view_of(shared_now[i]));
-  UpdateReceiver receiver(results, outputs, update_targets, updates);
+    if (is_left_out(i, values[i])) inputs_and_shared[i] = view_of_value(shared_now[default_of[i]]);
+  for (std::size_t i = 0; i < shared.size(); ++i) inputs_and_shared.push_back(view_of_value(shared_now[i]));
+  if (may_keep) {
+    homes.assign(inputs_and_shared.size(), nullptr);
+    behind.assign(inputs_and_shared.size(), nullptr);
+    const auto comes_from = [&](std::size_t input, std::size_t container) {
+      homes[input] = containers[container].get();
+      behind[input] = &shared_now[container];
+    };
+    for (std::size_t i = 0; i < default_of.size(); ++i)
+      if (is_left_out(i, values[i])) comes_from(i, default_of[i]);
+    for (std::size_t i = 0; i < shared.size(); ++i) comes_from(values.size() + i, i);
+  }
+  UpdateReceiver receiver(results, outputs, update_targets, updates, homes, behind);
   action(std::span<const View>(inputs_and_shared), receiver);
   if (updated.empty()) return;
   // Nothing failed: the shared variables change together.

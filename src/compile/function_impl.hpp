@@ -53,6 +53,8 @@ struct Function::Impl : Compiled {
   // What a call with shared variables holds on to.
   struct SharedValues {
     std::vector<View> inputs;
+    std::vector<const Container*> homes;  // of the inputs, where calls may keep values on a device; else empty
+    std::vector<const Array*> behind;     // of the inputs, in `values`
     std::vector<Array> values;
     std::vector<std::optional<Array>> updates;
     std::vector<Array> released;  // by the containers, when they took the updates

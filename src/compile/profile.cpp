@@ -2,6 +2,7 @@
 #include "bitale/compile/profile.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "bitale/core/text.hpp"
 #include "compile/profiled_calls.hpp"
@@ -46,6 +47,21 @@ Phase compiling_phase(const ProfileSources& sources) {
   return out;
 }
 
+std::string hundredths(double value) { return number_text(std::round(100 * value) / 100); }
+
+// Made by calls, not by function(): one for each combination of lengths.
+Phase modules_phase(const std::vector<link::MeasuredModule>& modules) {
+  Phase out{"modules", 0, cat(modules.size(), " of them, each made at the first call with its lengths")};
+  for (auto& module : modules) {
+    out.seconds += module.written + module.compiled;
+    const double per_call = module.calls ? module.seconds / double(module.calls) : 0;
+    out.parts.push_back({module.lengths, module.written + module.compiled,
+                         cat("of which writing ", hundredths(1e3 * module.written), " ms; called ", module.calls,
+                             " times, ", hundredths(1e6 * per_call), " us each")});
+  }
+  return out;
+}
+
 }  // namespace
 
 ProfiledCalls::ProfiledCalls(int threads, bool has_loops) : threads_(threads) {
@@ -65,6 +81,7 @@ Profile profile_of(const ProfiledCalls& calls, const ProfileSources& sources) {
   out.code = sources.thunk.times.code;
   out.threads = calls.threads_;
   out.compiling = compiling_phase(sources);
+  if (!measured.modules.empty()) out.compiling.parts.push_back(modules_phase(measured.modules));
   out.nodes_before = sources.report.nodes_before;
   out.nodes_after = sources.report.nodes_after;
   out.linked_seconds = measured.seconds;

@@ -4,16 +4,58 @@
 #include <utility>
 
 #include "bitale/core/error.hpp"
+#include "bitale/core/resident.hpp"
 #include "bitale/core/text.hpp"
 #include "compile/shared_access.hpp"
 
 namespace bitale {
 
-Container::Container(Type type, Array value) : type_(std::move(type)), value_(std::move(value)) {}
+Container::Container(Type type, Array value, bool is_lent)
+    : type_(std::move(type)), value_(std::move(value)), is_lent_(is_lent) {}
 
-Array Container::get() const {
-  std::lock_guard lock(mutex_);
+Array Container::held() const {
+  const std::lock_guard lock(mutex_);
   return value_;
+}
+
+Array Container::get() const { return fetched(held()); }
+
+// A device is asked outside of the lock: it may wait for the host language's own one.
+Array Container::fetched(const Array& held) const {
+  const Resident* resident = resident_in(held);
+  if (!resident) return held;
+  {
+    const std::lock_guard lock(mutex_);
+    if (fetched_ && value_.object() == resident) return *fetched_;
+  }
+  Array copy = resident->fetch();
+  const std::lock_guard lock(mutex_);
+  if (!fetched_ && value_.object() == resident) fetched_ = copy;
+  return copy;
+}
+
+Array Container::lend() const {
+  Array kept = held(), value = fetched(kept);  // what was there goes after the lock
+  const std::lock_guard lock(mutex_);
+  if (value_.object() == kept.object() && value_.data() == kept.data()) {
+    value_ = value;
+    fetched_.reset();
+    is_lent_ = true;
+  }
+  return value;
+}
+
+bool Container::may_be_kept() const {
+  const std::lock_guard lock(mutex_);
+  return !is_lent_;
+}
+
+void Container::keep(const Array& value, const Array& on_device) const {
+  Array before = value;  // outlives the lock
+  const std::lock_guard lock(mutex_);
+  if (value_.object() || is_lent_ || value_.data() != value.data()) return;
+  fetched_ = value_;
+  value_ = on_device;
 }
 
 void Container::set(const Array& value, bool borrow) {
@@ -21,21 +63,26 @@ void Container::set(const Array& value, bool borrow) {
   Array next = borrow ? filtered : filtered.copy();
   // What was there goes after all locks: releasing it may wait for others (memory of Python, for the interpreter's
   // lock).
-  std::optional<Array> spare;
+  std::optional<Array> spare, fetched;
   const SharedClaim claim = SharedClaim::of({this}, {this});
   SharedAccess(claim).commit([&] {
     const std::lock_guard lock(mutex_);
     std::swap(value_, next);
     std::swap(spare_, spare);
+    std::swap(fetched_, fetched);
+    is_lent_ = borrow;
   });
 }
 
 void Container::update(Array value, std::vector<Array>& released) const noexcept {
   const std::lock_guard lock(mutex_);
   std::swap(value_, value);
+  is_lent_ = false;
+  if (fetched_) released.push_back(std::move(*fetched_));
+  fetched_.reset();
   if (spare_) released.push_back(std::move(*spare_));
   spare_.reset();
-  if (value.shape() == value_.shape())
+  if (value.shape() == value_.shape() && !value.object() && !value_.object())
     spare_.emplace(std::move(value));
   else
     released.push_back(std::move(value));
@@ -64,7 +111,7 @@ Variable shared_of(const Type& type, const Array& value, std::string name, bool 
   storage_of(type, "shared");
   Array kept = type->filter(value);
   Variable variable(type, std::move(name));
-  variable.node()->leaf = Ref<const LeafData>(make_ref<Container>(type, borrow ? kept : kept.copy()));
+  variable.node()->leaf = Ref<const LeafData>(make_ref<Container>(type, borrow ? kept : kept.copy(), borrow));
   return variable;
 }
 
@@ -80,8 +127,8 @@ Container& require_container(const Variable& variable, std::string_view what) {
 }  // namespace
 
 Array get_value(const Variable& shared, bool borrow) {
-  const Array value = require_container(shared, "get_value").get();
-  return borrow ? value : value.copy();
+  const Container& container = require_container(shared, "get_value");
+  return borrow ? container.lend() : container.get().copy();
 }
 
 void set_value(const Variable& shared, const Array& value, bool borrow) {

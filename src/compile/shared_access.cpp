@@ -190,7 +190,7 @@ void SharedAccess::end_commit() { SharedAccessTable::instance().end_commit(*this
 void append_snapshot(const std::vector<Ref<const Container>>& containers, std::vector<Array>& values) {
   const std::size_t start = values.size();
   const auto read = [&] {
-    for (auto& container : containers) values.push_back(container->get());
+    for (auto& container : containers) values.push_back(container->held());
   };
   if (containers.size() < 2) return read();
   SharedAccessTable::instance().between_commits(read, [&] { values.resize(start); });

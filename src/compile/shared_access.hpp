@@ -49,7 +49,7 @@ class SharedAccess {
   bool is_held_ = false;
 };
 
-// Appends the values of the containers as they were together at one moment.
+// Appends the values of the containers, as these hold them, as they were together at one moment.
 void append_snapshot(const std::vector<Ref<const Container>>& containers, std::vector<Array>& values);
 
 }  // namespace bitale

@@ -41,6 +41,8 @@ class Thunk {
   // Code that a caller with memory for all results may run without this Thunk's help, as long as the Thunk lives; null:
   // none.
   virtual const DirectCode* direct() const { return nullptr; }
+  // Whether shared variables' values may be Arrays that hold a Resident: it asks the receiver what is behind an input.
+  virtual bool keeps_values() const { return false; }
   // Lets go of memory that is kept for the next call.
   virtual void free() const {}
   // What calls have measured so far, when linked with `profile`.

@@ -23,12 +23,20 @@ struct MeasuredPart {
   std::int64_t calls = 0;
 };
 
+// A module that was compiled for inputs of certain lengths.
+struct MeasuredModule {
+  std::string lengths;
+  double written = 0, compiled = 0, seconds = 0;  // seconds: of making it, and of all calls
+  std::int64_t calls = 0;
+};
+
 struct Measured {
   std::int64_t calls = 0;
   double seconds = 0;
   std::vector<MeasuredPart> parts = {};
   std::int64_t temporaries = 0, results = 0;  // bytes: the most that a call has held
-  bool has_loops = false;                     // parts are those of native code
+  std::vector<MeasuredModule> modules = {};
+  bool has_loops = false;  // parts are those of native code
 };
 
 }  // namespace bitale::link

@@ -45,6 +45,8 @@ bool AsPairs::emit(Lowering& to, const Apply&) const {
   return true;
 }
 
+void AsPairs::emit_tensors(TensorLowering& to, const Apply&) const { to.out(0, to.builder().as_pairs(to.in(0))); }
+
 Variables AsPairs::pullback(const Apply&, std::span<const Variable> g) const {
   if (g[0].is_disconnected()) return {disconnected()};
   return {complex_of({subtensor(g[0], {Ellipsis(), 0}), subtensor(g[0], {Ellipsis(), 1})})};
@@ -103,6 +105,13 @@ bool Complex::emit(Lowering& to, const Apply&) const {
                       [&to, part](Index at) { return to.in(part, at); }});
   to.assemble(0, {}, std::move(pieces));
   return true;
+}
+
+void Complex::emit_tensors(TensorLowering& to, const Apply&) const {
+  if (!(to.lengths_in(0) == to.lengths_in(1)))
+    throw ShapeError(cat("complex: the parts have different shapes, ", tuple_text(to.lengths_in(0)), " and ",
+                         tuple_text(to.lengths_in(1))));
+  to.out(0, to.builder().complex(to.in(0), to.in(1)));
 }
 
 Variables Complex::pullback(const Apply&, std::span<const Variable> g) const {

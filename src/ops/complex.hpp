@@ -5,11 +5,12 @@
 #include "bitale/graph/inner_graph.hpp"
 #include "bitale/graph/op.hpp"
 #include "bitale/ops/complex.hpp"
+#include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
 // A complex tensor as a real one with another axis, of length 2, behind all others: a view.
-class AsPairs final : public Op {
+class AsPairs final : public Op, public EmitsTensors {
  public:
   std::string_view name() const override { return "AsPairs"; }
   ComplexForm complex_form() const override { return ComplexForm::memory; }
@@ -17,6 +18,7 @@ class AsPairs final : public Op {
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
   bool emit(Lowering& to, const Apply& node) const override;
+  void emit_tensors(TensorLowering& to, const Apply& node) const override;
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }
@@ -26,7 +28,7 @@ class AsPairs final : public Op {
 };
 
 // Two real tensors of one shape and dtype as the parts of a complex one.
-class Complex final : public Op {
+class Complex final : public Op, public EmitsTensors {
  public:
   std::string_view name() const override { return "Complex"; }
   ComplexForm complex_form() const override { return ComplexForm::memory; }
@@ -34,6 +36,7 @@ class Complex final : public Op {
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;
   bool emit(Lowering& to, const Apply& node) const override;
+  void emit_tensors(TensorLowering& to, const Apply& node) const override;
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override;
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override;
   bool has_pushforward() const override { return true; }

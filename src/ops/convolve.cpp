@@ -9,6 +9,7 @@
 #include "ops/lowering.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
+#include "ops/tensor_lowering.hpp"
 
 namespace bitale {
 
@@ -16,7 +17,7 @@ namespace {
 
 // Of x and y with batches before their last `dims` dimensions: out[i] = sum over j of x[start + i - j] y[j], where x is
 // 0 outside. Inputs: x, y, a start per dimension, a length of the output per dimension.
-class Convolve final : public Op {
+class Convolve final : public Op, public EmitsTensors {
  public:
   explicit Convolve(int dims) : dims(dims) {
     if (dims != 1 && dims != 2) throw ValueError(cat("Convolve: expected 1 or 2 dimensions, got ", dims));
@@ -125,6 +126,53 @@ class Convolve final : public Op {
       return select(*inside, term, cast(none, node.output().dtype()));
     });
     return true;
+  }
+
+  // y backwards along x, of which as many elements are added or taken away at both ends as the result needs. Where both
+  // have batches, each of the batch is a group of its own.
+  void emit_tensors(TensorLowering& to, const Apply& node) const override {
+    TensorBuilder& builder = to.builder();
+    TensorValue x = to.in(0), y = to.in(1);
+    const std::size_t batch = batch_of(node.input(0)), count = std::size_t(dims);
+    Dims shape, many;
+    for (std::size_t axis = 0; axis < batch; ++axis) {
+      const std::int64_t a = x.lengths[axis], b = y.lengths[axis];
+      if (a != b && !is_repeated(node, 0, axis) && !is_repeated(node, 1, axis))
+        throw ShapeError(cat(who(), ": batches of ", a, " and ", b, " don't broadcast"));
+      shape.push_back(is_repeated(node, 0, axis) ? b : a);
+    }
+    many = shape;
+    Dims low(batch + count, 0), high = low;
+    std::vector<int> last;
+    for (std::size_t k = 0; k < count; ++k) {
+      const std::size_t axis = batch + k;
+      const std::int64_t start = to.need_integer(int(2 + k), "where the sums begin");
+      const std::int64_t length = to.need_integer(int(2 + count + k), "the length of the result");
+      require_sums(length);
+      low[axis] = y.lengths[axis] - 1 - start;
+      high[axis] = length + start - x.lengths[axis];
+      shape.push_back(length);
+      last.push_back(int(axis));
+    }
+    if (product(shape) == 0 || product(x.lengths) == 0 || product(y.lengths) == 0)
+      return to.out(0, builder.full(0, x.dtype, shape));
+    x = builder.pad(x, builder.number(0, x.dtype), low, high, Dims(batch + count, 0));
+    y = builder.reverse(y, last);
+    const auto each = [&](const TensorValue& v) { return product(Dims(std::span(v.lengths.data(), batch))); };
+    const auto all = [&](const TensorValue& v) {
+      Dims lengths = many;
+      for (std::size_t k = 0; k < count; ++k) lengths.push_back(v.lengths[batch + k]);
+      return builder.repeat(v, lengths);
+    };
+    if (each(x) != 1 && each(y) != 1) x = all(x), y = all(y);
+    const std::int64_t of_x = each(x), of_y = each(y), groups = of_x != 1 && of_y != 1 ? of_x : 1;
+    const auto with_first = [&](const TensorValue& v, Dims first) {
+      for (std::size_t k = 0; k < count; ++k) first.push_back(v.lengths[batch + k]);
+      return builder.reshape(v, first);
+    };
+    const TensorValue made =
+        builder.correlate(with_first(x, groups == 1 ? Dims{of_x, 1} : Dims{1, of_x}), with_first(y, {of_y, 1}), groups);
+    to.out(0, builder.reshape(made, shape));
   }
 
   // Of x[m]: the sum over j of g[m - start + j] y[j], a convolution with y backwards; of y likewise.

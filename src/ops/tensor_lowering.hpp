@@ -89,6 +89,10 @@ class TensorBuilder {
   // both have, what is left of x, what is left of y.
   virtual TensorValue dot(const TensorValue& x, const TensorValue& y, int batch, std::span<const int> x_axes,
                           std::span<const int> y_axes) = 0;
+  // Sums over channels and places j of x[i + j] y[j] along all dimensions but the first two, which are batch and
+  // channel of x, feature and channel of y, batch and feature of the result. Channels and features of a group are
+  // apart.
+  virtual TensorValue correlate(const TensorValue& x, const TensorValue& y, std::int64_t groups) = 0;
   // `at` has the positions along its last axis: one per entry of `axes`, dimensions of x. The result has the other
   // dimensions of `at`, then the other ones of x. Positions are inside.
   virtual TensorValue gather(const TensorValue& x, const TensorValue& at, std::span<const int> axes) = 0;
@@ -105,6 +109,9 @@ class TensorBuilder {
   // Whether the target calls LAPACK, as XLA's processors do.
   virtual bool has_lapack() const = 0;
   virtual TensorValues lapack(const LapackCall& call) = 0;
+  // A complex tensor as pairs of real numbers along another, last axis of length 2; and one of two parts.
+  virtual TensorValue as_pairs(const TensorValue& x) = 0;
+  virtual TensorValue complex(const TensorValue& real, const TensorValue& imaginary) = 0;
   virtual TensorValue fft(const TensorValue& x, FourierTransform transform, std::int64_t length) = 0;
   // A loop over `count` steps. `step` is given the number of the step (int64) and the carried values; it gives the next
   // carried ones, then elements of traces, then, with `has_until`, a bool scalar that ends the loop after this step.

@@ -200,7 +200,7 @@ TensorValue Builder::constant(const Array& value) {
   const Dims& lengths = packed.shape();
   if (packed.size() == 0) return constant_text("", dtype, lengths);
   const auto* bytes = static_cast<const char*>(packed.data());
-  if (repeats_one_element(bytes, itemsize(dtype), std::size_t(packed.size())))
+  if (!is_complex(dtype) && repeats_one_element(bytes, itemsize(dtype), std::size_t(packed.size())))
     return constant_text(element_literal(dtype, bytes), dtype, lengths);
   if (dtype == DType::Bool) {  // packed into bits in a text of bytes
     const TensorValue numbers = constant(packed.astype(DType::UInt8));
@@ -341,6 +341,22 @@ TensorValue Builder::dot(const TensorValue& x, const TensorValue& y, int batch, 
                    x.dtype, lengths);
 }
 
+TensorValue Builder::correlate(const TensorValue& x, const TensorValue& y, std::int64_t groups) {
+  Dims lengths{x.lengths[0], y.lengths[0]};
+  std::string places;
+  for (std::size_t k = 2; k < x.lengths.size(); ++k) {
+    lengths.push_back(x.lengths[k] - y.lengths[k] + 1);
+    places += cat(", ", k - 2);
+  }
+  const TensorValue operands[] = {x, y};
+  return operation("stablehlo.convolution", operands,
+                   cat("dimension_numbers = #stablehlo.conv<[b, f", places, "]x[o, i", places, "]->[b, f", places,
+                       "]>, feature_group_count = ", groups,
+                       " : i64, batch_group_count = 1 : i64, precision_config = [#stablehlo<precision HIGHEST>, "
+                       "#stablehlo<precision HIGHEST>]"),
+                   x.dtype, lengths);
+}
+
 // ---- gather, scatter, sort ------------------------------------------------------------------------------------------
 
 TensorValue Builder::gather(const TensorValue& x, const TensorValue& at, std::span<const int> axes) {
@@ -474,7 +490,7 @@ TensorValue Builder::fft(const TensorValue& x, FourierTransform transform, std::
       stop[stop.size() - 1] = k + 1;
       halves.push_back(reshape(slice(x, start, stop, step), lengths));
     }
-    from = elementwise("stablehlo.complex", halves, complex_of(x.dtype));
+    from = complex(halves[0], halves[1]);
   }
   Dims lengths = from.lengths;
   lengths.back() = from_real ? length / 2 + 1 : length;
@@ -482,13 +498,21 @@ TensorValue Builder::fft(const TensorValue& x, FourierTransform transform, std::
       "stablehlo.fft", {&from, 1},
       cat("fft_type = #stablehlo<fft_type ", names[int(transform)], ">, fft_length = array<i64: ", length, ">"),
       to_real ? x.dtype : complex_of(x.dtype), lengths);
-  if (to_real) return out;
-  Dims pair = lengths;
+  return to_real ? out : as_pairs(out);
+}
+
+TensorValue Builder::as_pairs(const TensorValue& x) {
+  const DType part = x.dtype == DType::Complex64 ? DType::Float32 : DType::Float64;
+  Dims pair = x.lengths;
   pair.push_back(1);
   TensorValues halves;
   for (std::string_view half : {"stablehlo.real", "stablehlo.imag"})
-    halves.push_back(reshape(elementwise(half, {&out, 1}, x.dtype), pair));
+    halves.push_back(reshape(elementwise(half, {&x, 1}, part), pair));
   return concatenate(halves, int(pair.size()) - 1);
+}
+
+TensorValue Builder::complex(const TensorValue& real, const TensorValue& imaginary) {
+  return elementwise("stablehlo.complex", TensorValues{real, imaginary}, complex_of(real.dtype));
 }
 
 // ---- control --------------------------------------------------------------------------------------------------------

@@ -39,6 +39,7 @@ class Builder final : public TensorBuilder {
                            const TensorValue& initial_number, int axis, const ElementwiseRule& first_wins) override;
   TensorValue dot(const TensorValue& x, const TensorValue& y, int batch, std::span<const int> x_axes,
                   std::span<const int> y_axes) override;
+  TensorValue correlate(const TensorValue& x, const TensorValue& y, std::int64_t groups) override;
   TensorValue gather(const TensorValue& x, const TensorValue& at, std::span<const int> axes) override;
   TensorValue scatter(const TensorValue& x, const TensorValue& at, const TensorValue& updates,
                       std::span<const int> axes, std::optional<program::Combiner> combiner) override;
@@ -47,6 +48,8 @@ class Builder final : public TensorBuilder {
   TensorValue solve_triangular(const TensorValue& a, const TensorValue& b, const TriangularSystem& system) override;
   bool has_lapack() const override { return with_lapack_; }
   TensorValues lapack(const LapackCall& call) override;
+  TensorValue as_pairs(const TensorValue& x) override;
+  TensorValue complex(const TensorValue& real, const TensorValue& imaginary) override;
   TensorValue fft(const TensorValue& x, FourierTransform transform, std::int64_t length) override;
   TensorValues repeat(std::int64_t count, const TensorValues& initial, bool has_until, const Step& step) override;
   TensorValues either(const TensorValue& condition, const Branch& then, const Branch& otherwise) override;

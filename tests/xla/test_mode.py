@@ -51,6 +51,43 @@ def test_loops_and_their_gradients():
         np.testing.assert_allclose(b, a, rtol=1e-10)
 
 
+def test_complex_numbers():
+    z, w = pt.zvector("z"), pt.zvector("w")
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(size=(2, 4)) + 1j * rng.normal(size=(2, 4))
+    outputs = [z * w + 2j, pt.exp(z), (z.conj() * w).sum(), pt.abs(z), pt.concatenate([z, w])[::2], z.real]
+    for wanted, got in zip(*both([z, w], outputs, a, b)):
+        assert got.dtype == wanted.dtype
+        np.testing.assert_allclose(got, wanted, rtol=1e-12)
+    cost = (pt.abs(z * w) ** 2).sum()
+    for wanted, got in zip(*both([z, w], bt.grad(cost, [z, w]), a, b)):
+        np.testing.assert_allclose(got, wanted, rtol=1e-11)
+    state = bt.shared(np.zeros(2, "complex64"), "state")
+    step = bt.function([], state, updates={state: state + np.complex64(1 + 2j)}, mode="JAX")
+    step(), step()
+    np.testing.assert_array_equal(state.get_value(), np.full(2, 2 + 4j, "complex64"))
+
+
+@pytest.mark.parametrize("mode", ["full", "valid", "same"])
+@pytest.mark.parametrize("lengths", [((7,), (3,)), ((2,), (5,)), ((3, 7), (3, 4)), ((3, 7), (1, 4)), ((1, 7), (3, 4)), ((0, 7), (0, 2))])
+def test_convolutions_and_their_gradients(mode, lengths):
+    rng = np.random.default_rng(0)
+    x, y = (pt.tensor(name, shape=tuple(1 if n == 1 else None for n in shape), dtype="float64") for name, shape in zip("xy", lengths))
+    made = pt.signal.convolve1d(x, y, mode=mode)
+    outputs = [made, *bt.grad((made**2).sum(), [x, y])]
+    for wanted, got in zip(*both([x, y], outputs, *(rng.normal(size=shape) for shape in lengths))):
+        np.testing.assert_allclose(got, wanted, rtol=1e-10, atol=1e-12)
+
+
+def test_a_convolution_of_planes():
+    x, y = pt.fmatrix("x"), pt.fmatrix("y")
+    rng = np.random.default_rng(0)
+    values = [rng.normal(size=shape).astype("float32") for shape in ((6, 5), (3, 2))]
+    made = pt.signal.convolve2d(x, y, mode="same")
+    for wanted, got in zip(*both([x, y], [made, *bt.grad((made**2).sum(), [x, y])], *values)):
+        np.testing.assert_allclose(got, wanted, rtol=2e-5, atol=2e-5)
+
+
 def test_only_one_side_of_a_choice_is_checked():
     x, i, c = pt.dvector("x"), pt.lscalar("i"), pt.bscalar("c")
     f = bt.function([x, i, c], bt.ifelse(c, x[i] * 2, pt.exp(x).sum()), mode="JAX")

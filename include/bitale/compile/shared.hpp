@@ -23,15 +23,24 @@ class UpdateConflictError final : public Error {
 // The storage cell of a shared variable: a value of one type.
 class Container final : public LeafData {
  public:
-  Container(Type type, Array value);
+  // `is_lent`: others have the memory of the value, too, and may write there.
+  Container(Type type, Array value, bool is_lent = false);
   const Type& type() const { return type_; }
-  Array get() const;  // the handle; its data is never written in place while shared
+  Array get() const;   // the handle; its data is never written in place while shared
+  Array lend() const;  // the same, to somebody who may write there: the value does not stay on a device
+  // The value as it is kept, which may be an Array that holds a Resident; and what `held`, such a value, is.
+  Array held() const;
+  Array fetched(const Array& held) const;
+  // The value, which is `value`, has a copy on a device: calls there take that from now on.
+  void keep(const Array& value, const Array& on_device) const;
+  // Whether the value's memory is nobody else's, so that a copy on a device stays valid.
+  bool may_be_kept() const;
   std::optional<Array> present_value() const override { return get(); }
   // Filters the value (TypeError as for a function's input) and stores it, when no call is under way that updates the
   // variable, or that reads it to update others. UpdateConflictError from inside a call that updates it.
   void set(const Array& value, bool borrow = false);
   // For updates by functions: stores a value that is already of the right type, and keeps the old one's memory for the
-  // next. What is to be released is appended; there must be room for two.
+  // next. What is to be released is appended; there must be room for three.
   void update(Array value, std::vector<Array>& released) const noexcept;
   // Memory of that shape for the next value: that of the value before the present one, unless somebody still reads it.
   Array memory_for_update(const Dims& shape) const;
@@ -41,6 +50,8 @@ class Container final : public LeafData {
   mutable std::mutex mutex_;
   mutable Array value_;
   mutable std::optional<Array> spare_;
+  mutable std::optional<Array> fetched_;  // a copy of the Resident that value_ holds
+  mutable bool is_lent_;
 };
 
 // A shared variable: the static shape is all unknown unless given; the dtype is the value's. The value is copied unless

@@ -21,6 +21,14 @@ class Receiver {
   // Once, before any memory is asked for: what the call reads, and whether it may take a while, so that others could go
   // on meanwhile.
   virtual void begin(std::span<const View>, bool /*is_long*/) {}
+
+  // For code that runs on a device (core/resident.hpp). The Array behind an input, where it holds a Resident, of which
+  // the View has no more than lengths, or is a shared variable's value, which may be kept on the device; else nullptr.
+  virtual const Array* behind(int /*input*/) const { return nullptr; }
+  // Such a shared variable's value as a Resident, for the next call.
+  virtual void keep_input(int /*input*/, const Array&) {}
+  // Whether receive() takes an Array that holds a Resident for this result.
+  virtual bool may_stay(int /*output*/) const { return false; }
 };
 
 // Fresh Arrays.

@@ -7,20 +7,22 @@
 #include <string>
 #include <vector>
 
-#include "bitale/core/array.hpp"
+#include "bitale/core/resident.hpp"
 
 namespace bitale {
 
 class CompiledModule {
  public:
   virtual ~CompiledModule() = default;
-  // Contiguous results of the module's function `main`. May be called from several threads at once.
-  virtual std::vector<Array> run(std::span<const Array> inputs) const = 0;
+  // Contiguous results of the module's function `main`. Inputs may be Arrays that hold a Resident, and results are such
+  // where `stay` says so. May be called from several threads at once.
+  virtual std::vector<Array> run(std::span<const Array> inputs, const std::vector<bool>& stay) const = 0;
 };
 
 struct ModuleCompiler {
   std::string (*platform)();  // that modules are run on: stablehlo::ModuleOptions
   std::shared_ptr<const CompiledModule> (*compile)(const std::string& module);
+  Array (*to_device)(const Array& value);  // an Array that holds a Resident; the value's memory must not change
 };
 // For the process, which keeps the address. Without one, functions of linker `jax` raise NotImplementedError when they
 // are made.
