@@ -6,6 +6,7 @@
 #include "bind.hpp"
 #include "bitale/core/blocking.hpp"
 #include "caller.hpp"
+#include "interruption.hpp"
 #include "numpy_bridge.hpp"
 #include "values.hpp"
 
@@ -27,6 +28,7 @@ NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);  // variables may live in module globals until the end
   import_numpy();
   bitale::set_blocking_hook(wait_unlocked);
+  begin_interruption();
   m.def(
       "version", [] { return std::string(BITALE_VERSION); }, "The version of the package.");
   m.attr("__all__") = nb::list();

@@ -5,6 +5,7 @@
 
 #include "program/lane_order.hpp"
 #include "program/math/scale.hpp"
+#include "program/steps.hpp"
 
 namespace bitale::codegen {
 
@@ -17,6 +18,24 @@ constexpr int most_lanes = 16;
 bool is_sum_of_products(const program::Update& update) {
   return program::is_float_sum(update) && update.value.code() == program::Code::mul &&
          !program::math::as_scaled(update.value);
+}
+
+std::int64_t poll_interval(const program::Loop& loop, bool outermost) {
+  constexpr std::int64_t of_short_steps = 1024, of_long_steps = 64;
+  const bool steps =
+      std::any_of(loop.carries.begin(), loop.carries.end(), [](auto& carry) { return carry.is_state(); });
+  int calls = 0, loops = 0, loops_in_loops = 0;
+  for (auto& step : loop.body) {
+    const auto* inner = std::get_if<program::Loop>(&step.what);
+    if (inner)
+      program::visit_steps(inner->body,
+                           [&](auto& each) { loops_in_loops += std::holds_alternative<program::Loop>(each.what); });
+    loops += inner != nullptr;
+    calls += std::holds_alternative<program::Call>(step.what);
+  }
+  if (!steps && !(outermost && (calls || loops_in_loops))) return 0;
+  const std::int64_t interval = calls || loops ? of_long_steps : of_short_steps;
+  return loop.extent.is_constant() && loop.extent.payload() <= interval ? 0 : interval;
 }
 
 LoopShape shape_of(const program::Loop& loop, const std::unordered_set<std::int64_t>& running, int vector_bytes) {

@@ -29,4 +29,8 @@ using program::is_float_sum;
 // Whose terms are products, each added in one rounding; but not what only looks like one (math/scale.hpp).
 bool is_sum_of_products(const program::Update& update);
 
+// After how many iterations (a power of 2) a loop in which one follows the other asks whether the call is to end; 0:
+// never. Such are loops with states, and the outermost of others that contain calls, or loops with loops.
+std::int64_t poll_interval(const program::Loop& loop, bool outermost);
+
 }  // namespace bitale::codegen

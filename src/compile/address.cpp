@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "bitale/core/error.hpp"
+#include "bitale/core/interruption.hpp"
 #include "bitale/core/text.hpp"
 #include "codegen/object/bound.hpp"
 
@@ -34,6 +35,7 @@ View scalar_view(const double* x) { return {const_cast<double*>(x), nullptr, nul
 // Exceptions must not pass through C.
 template <class Action>
 bool succeeds(Action&& action) {
+  const NoInterruption alone;  // the caller may be of any language
   try {
     action();
     return true;

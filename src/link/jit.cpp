@@ -11,6 +11,7 @@
 #include <unordered_set>
 
 #include "bitale/core/error.hpp"
+#include "bitale/core/interruption.hpp"
 #include "bitale/core/text.hpp"
 #include "codegen/code.hpp"
 #include "graph/evaluate.hpp"
@@ -448,6 +449,7 @@ class JitThunk final : public Thunk {
     fail(status, inputs);
   }
   [[noreturn]] void fail(std::int32_t status, std::span<const View> inputs) const {
+    if (status == runtime::interrupted) throw_interruption();
     if (status == runtime::no_memory) throw OutOfMemoryError("no memory for the values of a long function");
     const auto check = std::size_t(status - 1);
     explain_failure(graph_, {lowered_.check_nodes[check], lowered_.program.checks[check]}, inputs);

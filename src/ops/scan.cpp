@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "bitale/core/error.hpp"
+#include "bitale/core/interruption.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/graph/random_type.hpp"
 #include "bitale/graph/test_value.hpp"
@@ -266,6 +267,7 @@ void ScanOp::perform_by(const Apply& node, std::span<const Array> in, std::span<
   std::copy(in.begin() + 1 + layout_.sequences, in.end(), given.begin() + layout_.sequences);
   std::int64_t made = 0;
   for (bool stops = false; made < steps && !stops; ++made) {
+    throw_if_interrupted();
     for (int k = 0; k < layout_.sequences; ++k)
       given[std::size_t(k)] = in[std::size_t(sequence_input(k))].take_index(0, made);
     std::vector<Array> results;

@@ -5,6 +5,11 @@
 
 namespace bitale::runtime {
 
+struct Frame;
+
+// Whether the call is to end before it is done (core/interruption.hpp): 0, or `interrupted`. Long loops ask.
+std::int32_t poll(Frame* frame);
+
 struct Frame {
   void** data;            // per buffer of the program: its elements; of a result null, or memory of the right size
   std::int64_t* lengths;  // of all buffers, one after the other (program::length_offsets)
@@ -17,10 +22,12 @@ struct Frame {
   std::int64_t in_small_chunks = 0;  // for tests: loops are shared however little there is to do
   std::int64_t stream_from = 0;      // a loop that moves as many bytes may write past the caches
   void* spill_area = nullptr;        // of the code's own: values that its parts hand on
+  std::int32_t (*poll)(Frame* frame) = runtime::poll;
 };
 
-// What generated code returns: 0, a check's number + 1, failed_in_host when the host knows why, or no_memory.
-inline constexpr std::int32_t failed_in_host = -1, no_memory = -2;
+// What generated code returns: 0, a check's number + 1, failed_in_host when the host knows why, no_memory, or
+// interrupted.
+inline constexpr std::int32_t failed_in_host = -1, no_memory = -2, interrupted = -3;
 
 using Entry = std::int32_t (*)(Frame* frame);
 

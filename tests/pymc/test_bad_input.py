@@ -199,6 +199,23 @@ def test_an_interrupt_in_an_op_written_in_python():
     assert output.split() == ["interrupted", "1.0"]
 
 
+def test_an_interrupt_in_a_scan():
+    output = _after_an_interrupt(
+        """
+        n, x = pt.lscalar("n"), pt.dscalar("x")
+        steps = pytensor.scan(lambda s: s * 0.5 + pt.sin(s), outputs_info=[x], n_steps=n, return_updates=False)[-1]
+        f = pytensor.function([n, x], steps, mode="BITALE")
+        before = f(100, 1.0)
+        print("ready", flush=True)
+        try:
+            f(10**12, 1.0)
+        except KeyboardInterrupt:
+            print("interrupted", f(100, 1.0) == before)
+        """
+    )
+    assert output.split() == ["interrupted", "True"]
+
+
 def test_pytensor_that_is_too_old_or_absent(monkeypatch):
     monkeypatch.setattr("importlib.metadata.version", lambda name: "2.20.1")
     with pytest.raises(ImportError, match=r"needs PyTensor \d+\.\d+ or newer, and this is 2.20.1"):

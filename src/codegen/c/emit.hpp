@@ -35,6 +35,8 @@ class Emitter {
   // Makes `data_name(buffer)` known, memory for these lengths.
   virtual void allocate(std::int64_t buffer, const std::vector<std::string>& lengths) = 0;
   virtual void host_call(const program::HostCall& step) = 0;
+  // The rest of "if (it is time && ": how a loop ends when the host wants it; empty: it doesn't.
+  virtual std::string poll() { return {}; }
   // A function that is not the C library's.
   virtual void declare(const std::string& function, const std::string& prototype) = 0;
   // The one element of a buffer without axes.

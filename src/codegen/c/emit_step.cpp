@@ -221,6 +221,9 @@ void Emitter::plain_loop(const program::Loop& loop, const std::string& extent) {
   if (loop.until) line(cat("const bool ", stops, " = ", value(loop.until).text, ";"));
   for (auto& each : next_) line(each);
   next_ = std::move(outer);
+  const std::int64_t interval = poll_interval(loop, levels_.size() == 2);
+  if (const std::string asked = interval ? poll() : std::string(); !asked.empty())
+    line(cat("if ((", i, " & ", interval - 1, ") == ", interval - 1, " && ", asked, ";"));
   if (loop.until) line(cat("if (", stops, ") break;"));
   // What the loop needed of the outside has been written there by now.
   Level& outside = levels_[levels_.size() - 2];

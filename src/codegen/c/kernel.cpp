@@ -23,6 +23,9 @@ struct frame {
   int64_t *lengths;
   int32_t (*allocate)(struct frame *frame, int64_t buffer, int64_t count);
   int32_t (*host_call)(struct frame *frame, int64_t callback);
+  int64_t threads, in_small_chunks, stream_from;
+  void *spill_area;
+  int32_t (*poll)(struct frame *frame);
 };
 
 )";
@@ -64,6 +67,7 @@ class KernelEmitter final : public Emitter {
     line(cat("if (frame->host_call(frame, ", step.callback, ") != 0) return ", runtime::failed_in_host, ";"));
     for (auto id : step.outputs) take(id);
   }
+  std::string poll() override { return cat("frame->poll(frame) != 0) return ", runtime::interrupted); }
   void declare(const std::string& function, const std::string& prototype) override {
     support().add(function, prototype);
   }

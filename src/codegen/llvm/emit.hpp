@@ -283,6 +283,7 @@ class Emitter {
   // With `stops`: not after an iteration in which the body has set it to a truth.
   void count_up(Value from, Value until, std::int64_t step, const std::function<void(Value, LLVMBasicBlockRef)>& body,
                 const Value* stops = nullptr);
+  void poll(const program::Loop& loop, Value index);
   void scalar_loop(const program::Loop& loop, Value from, Value extent);
   void vector_loop(const program::Loop& loop, Value from, Value extent, const Chunks& chunks);
   std::vector<Accumulators> make_accumulators(const program::Loop& loop, int lanes, int copies);

@@ -1,7 +1,10 @@
 // Loops as LLVM IR: plain ones, and in lanes with a masked pass for the rest.
+#include <cstddef>
+
 #include "codegen/index_runs.hpp"
 #include "codegen/llvm/emit.hpp"
 #include "codegen/loop_shape.hpp"
+#include "runtime/frame.hpp"
 
 namespace bitale::codegen {
 
@@ -76,6 +79,22 @@ void Emitter::count_up(Value from, Value until, std::int64_t step,
   l_.PositionBuilderAtEnd(builder_, after);
 }
 
+// Ends the call between two iterations if the host wants it; not in functions that only do a part of it, and in
+// exported code.
+void Emitter::poll(const program::Loop& loop, Value index) {
+  if (target_.memory_is_given || chunk_of_ || numbers_) return;
+  const std::int64_t interval = poll_interval(loop, levels_.size() == 1);
+  if (interval == 0) return;
+  const Value phase = l_.BuildAnd(builder_, index, int64(interval - 1), "");
+  LLVMBasicBlockRef asking = block("poll"), after = block("polled");
+  mark_unlikely(
+      l_.BuildCondBr(builder_, l_.BuildICmp(builder_, LLVMIntEQ, phase, int64(interval - 1), ""), asking, after));
+  l_.PositionBuilderAtEnd(builder_, asking);
+  call_host(offsetof(runtime::Frame, poll) / sizeof(void*), {});
+  l_.BuildBr(builder_, after);
+  l_.PositionBuilderAtEnd(builder_, after);
+}
+
 void Emitter::scalar_loop(const program::Loop& loop, Value from, Value extent) {
   Value stops = nullptr;
   const auto body = [&](Value index, LLVMBasicBlockRef before) {
@@ -91,6 +110,7 @@ void Emitter::scalar_loop(const program::Loop& loop, Value from, Value extent) {
     emit(loop.body);
     if (loop.until) stops = value(loop.until);
     close_level();
+    poll(loop, index);
   };
   count_up(from, extent, 1, body, loop.until ? &stops : nullptr);
 }

@@ -55,7 +55,7 @@ class Wrapper {
       : interface_(interface), sizes_(sizes), offsets_(program::length_offsets(sizes.program)) {}
 
   std::string text() const {
-    return cat("%frame = type { ptr, ptr, ptr, ptr, i64, i64, i64, ptr }\ndeclare i32 @", call_name,
+    return cat("%frame = type { ptr, ptr, ptr, ptr, i64, i64, i64, ptr, ptr }\ndeclare i32 @", call_name,
                "(ptr)\ndeclare i32 @", sizes_name, "(ptr)\ndeclare void @llvm.memcpy.p0.p0.i64(ptr, ptr, i64, i1)\n",
                constants(), sizes_text(), call_text(), message_text());
   }
@@ -202,7 +202,7 @@ class Wrapper {
 };
 
 // The layout that the text above gives to a frame.
-static_assert(sizeof(runtime::Frame) == 64 && offsetof(runtime::Frame, threads) == 32 &&
+static_assert(sizeof(runtime::Frame) == 72 && offsetof(runtime::Frame, threads) == 32 &&
               offsetof(runtime::Frame, in_small_chunks) == 40 && offsetof(runtime::Frame, stream_from) == 48 &&
               offsetof(runtime::Frame, spill_area) == 56);
 

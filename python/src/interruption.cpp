@@ -1,0 +1,39 @@
+// Ctrl-C ends calls that take long: a handler of a signal that raises, as Python's of SIGINT does, raises out of the
+// call.
+#include "interruption.hpp"
+
+#include <nanobind/nanobind.h>
+#include <pthread.h>
+
+#include <atomic>
+
+#include "bitale/core/interruption.hpp"
+
+namespace bitale::python {
+
+namespace nb = nanobind;
+
+namespace {
+
+// Signals are handled in Python's main thread only; others must not wait for the interpreter lock here, which the main
+// thread may hold until they are done.
+std::atomic<unsigned long> main_thread{0};
+
+void after_fork() { main_thread = PyThread_get_thread_ident(); }
+
+void raise_for_signals() {
+  if (PyThread_get_thread_ident() != main_thread || !Py_IsInitialized()) return;
+  const nb::gil_scoped_acquire locked;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+}  // namespace
+
+void begin_interruption() {
+  const nb::object main = nb::module_::import_("threading").attr("main_thread")();
+  main_thread = nb::cast<unsigned long>(main.attr("ident"));
+  pthread_atfork(nullptr, nullptr, after_fork);
+  set_interruption_check(raise_for_signals);
+}
+
+}  // namespace bitale::python

@@ -1,0 +1,60 @@
+#include "bitale/core/interruption.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <exception>
+#include <utility>
+
+#include "bitale/core/error.hpp"
+
+namespace bitale {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr auto pause = std::chrono::milliseconds(20);
+
+std::atomic<InterruptionCheck> registered{nullptr};
+
+struct OfThread {
+  Clock::time_point next{};  // when to ask the host again
+  std::exception_ptr thrown;
+  bool is_off = false;
+};
+thread_local OfThread of_thread;
+
+}  // namespace
+
+void set_interruption_check(InterruptionCheck check) { registered.store(check); }
+
+void throw_if_interrupted() {
+  OfThread& here = of_thread;
+  const InterruptionCheck check = registered.load(std::memory_order_relaxed);
+  if (!check || here.is_off) return;
+  const auto now = Clock::now();
+  if (now < here.next) return;
+  here.next = now + pause;
+  check();
+}
+
+NoInterruption::NoInterruption() : before_(std::exchange(of_thread.is_off, true)) {}
+NoInterruption::~NoInterruption() { of_thread.is_off = before_; }
+
+bool is_interrupted() noexcept {
+  OfThread& here = of_thread;
+  if (here.thrown) return true;
+  try {
+    throw_if_interrupted();
+    return false;
+  } catch (...) {
+    here.thrown = std::current_exception();
+    return true;
+  }
+}
+
+void throw_interruption() {
+  if (const auto thrown = std::exchange(of_thread.thrown, nullptr)) std::rethrow_exception(thrown);
+  throw InternalError("a call ended as if it had been interrupted");
+}
+
+}  // namespace bitale

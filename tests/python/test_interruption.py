@@ -1,0 +1,155 @@
+"""Ctrl-C ends a call, however long it would take, and the process lives."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+
+import pytest
+
+
+def after_an_interrupt(body: str, seconds: float = 0.3) -> str:
+    """What a process prints that gets SIGINT some time after it has printed "ready"."""
+    script = (
+        textwrap.dedent(
+            """
+            import signal; signal.signal(signal.SIGINT, signal.default_int_handler)  # processes in the background may ignore it
+            import sys, threading
+            import numpy as np, bitale as bt, bitale.tensor as pt
+
+            def interrupted(f, *args):
+                print("ready", flush=True)
+                try:
+                    f(*args)
+                    return "returned"
+                except KeyboardInterrupt:
+                    return "interrupted"
+            """
+        )
+        + textwrap.dedent(body)
+    )
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
+    process = subprocess.Popen([sys.executable, "-u", "-c", script], stdout=subprocess.PIPE, text=True, env=environment)
+    try:
+        assert process.stdout.readline().strip() == "ready"
+        time.sleep(seconds)
+        process.send_signal(signal.SIGINT)
+        output, _ = process.communicate(timeout=60)
+    finally:
+        process.kill()
+    assert process.returncode == 0
+    return output
+
+
+SCANS = {
+    "a number": "bt.scan(lambda s: s * 0.5 + pt.sin(s), outputs_info=[pt.constant(1.0)], n_steps=n, return_updates=False)[-1]",
+    "a vector": "bt.scan(lambda s: s * 0.5 + pt.sin(s[::-1]), outputs_info=[pt.zeros(7)], n_steps=n, return_updates=False)[-1].sum()",
+    "a number, until": "bt.scan(lambda s: (pt.sin(s) + 1, bt.until(s > 9)), outputs_info=[pt.constant(1.0)], n_steps=pt.minimum(n, 10**8), return_updates=False)[-1]",
+    "a matrix": "bt.scan(lambda s: pt.linalg.solve(pt.eye(3) * 2, s), outputs_info=[pt.eye(3)], n_steps=n, return_updates=False)[-1].sum()",
+}
+
+
+@pytest.mark.parametrize("linker", ["jit", "vm"])
+@pytest.mark.parametrize("state", SCANS)
+def test_steps(state, linker):
+    output = after_an_interrupt(
+        f"""
+        n = pt.lscalar("n")
+        f = bt.function([n], {SCANS[state]}, mode=bt.Mode(linker="{linker}"))
+        before = f(100)
+        print(interrupted(f, 10**12), f(100) == before)
+        """
+    )
+    assert output.split() == ["interrupted", "True"]
+
+
+def test_steps_in_c():
+    output = after_an_interrupt(
+        f"""
+        n = pt.lscalar("n")
+        f = bt.function([n], {SCANS["a number"]}, mode=bt.Mode(linker="c"))
+        before = f(100)
+        print(interrupted(f, 10**12), f(100) == before)
+        """
+    )
+    assert output.split() == ["interrupted", "True"]
+
+
+def test_loops_in_loops():
+    output = after_an_interrupt(
+        """
+        x, y = pt.dvectors("xy")
+        f = bt.function([x, y], pt.log1p(pt.abs(x[:, None, None] - y[None, :, None]) + y[None, None, :]).max(axis=(1, 2)), mode=bt.Mode(linker="jit"), threads=1)
+        print(interrupted(f, np.ones(3_000_000), np.ones(1000)), f(np.ones(2), np.ones(2)).shape)
+        """
+    )
+    assert output.split(maxsplit=1) == ["interrupted", "(2,)\n"]
+
+
+def test_a_handler_that_does_not_raise():
+    output = after_an_interrupt(
+        f"""
+        signal.signal(signal.SIGINT, lambda *_: print("handled", flush=True))
+        n = pt.lscalar("n")
+        f = bt.function([n], {SCANS["a number"]})
+        print(interrupted(f, 300_000_000))
+        """
+    )
+    assert output.split() == ["handled", "returned"]
+
+
+def test_other_threads_go_on():
+    """The exception is raised in the main thread; a call of another one ends as it would."""
+    output = after_an_interrupt(
+        f"""
+        n = pt.lscalar("n")
+        f = bt.function([n], {SCANS["a number"]})
+        found = []
+        thread = threading.Thread(target=lambda: found.append(f(500_000_000)))
+        thread.start()
+        print(interrupted(thread.join))
+        thread.join()
+        print(len(found))
+        """
+    )
+    assert output.split() == ["interrupted", "1"]
+
+
+def test_a_fork():
+    output = after_an_interrupt(
+        f"""
+        import os
+        n = pt.lscalar("n")
+        f = bt.function([n], {SCANS["a number"]})
+        child = os.fork()
+        if child == 0:
+            signal.alarm(20)
+            signal.setitimer(signal.ITIMER_REAL, 0.5)
+            def stop(*_): raise KeyboardInterrupt
+            signal.signal(signal.SIGALRM, stop)
+            try:
+                f(10**12)
+            except KeyboardInterrupt:
+                os._exit(7)
+            os._exit(1)
+        print(interrupted(f, 10**12), os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+        """
+    )
+    assert output.split() == ["interrupted", "7"]
+
+
+def test_calls_by_an_address_end_as_they_would():
+    output = after_an_interrupt(
+        """
+        import ctypes
+        x = pt.dscalar("x")
+        n = pt.cast(x, "int64")
+        f = bt.function([x], bt.scan(lambda s: s * 0.5 + pt.sin(s), outputs_info=[np.float64(1)], n_steps=n, return_updates=False)[-1])
+        call = ctypes.CFUNCTYPE(ctypes.c_double, ctypes.c_double)(f.address("double (double)"))
+        done = []
+        print(interrupted(lambda: done.append(call(3e7))), done == [f(3e7)] or not done)
+        """
+    )
+    assert output.split()[0] == "interrupted"  # by Python, when the call is done
