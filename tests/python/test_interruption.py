@@ -20,8 +20,8 @@ def after_an_interrupt(body: str, seconds: float = 0.3) -> str:
             import numpy as np, bitale as bt, bitale.tensor as pt
 
             def interrupted(f, *args):
-                print("ready", flush=True)
                 try:
+                    print("ready", flush=True)
                     f(*args)
                     return "returned"
                 except KeyboardInterrupt:
