@@ -87,6 +87,18 @@ void bind_decompositions(nb::module_& m) {
       [](const Like& a, const Any& b, bool lower) { return eigvalsh(as_variable(a), operand_or_none(b), lower); },
       nb::call_guard<AtCaller>(), "a"_a, "b"_a = nb::none(), "lower"_a = true, "The eigenvalues that eigh gives.");
   add_function(
+      m, "eig",
+      [](const Like& a) {
+        const EigenPairs out = eig(as_variable(a));
+        return nb::make_tuple(wrap(out.values), wrap(out.vectors));
+      },
+      nb::call_guard<AtCaller>(), "a"_a,
+      "(w, v) with a @ v == v * w of any matrix, w and v being complex; columns of v have length 1. Derivatives "
+      "(Boeddeker et al. 2019) of w, and of what does not depend on the phases of v.");
+  add_function(
+      m, "eigvals", [](const Like& a) { return eigvals(as_variable(a)); }, nb::call_guard<AtCaller>(), "a"_a,
+      "The eigenvalues that eig gives.");
+  add_function(
       m, "lu",
       [](const Like& a, bool permute_l, bool, bool p_indices, bool) {
         return one_or_tuple(lu(as_variable(a), permute_l, p_indices));
@@ -121,15 +133,17 @@ void bind_decompositions(nb::module_& m) {
   add_function(
       m, "schur",
       [](const Like& a, const std::string& output, const std::optional<std::string>& sort) {
-        if (output == "complex")
-          throw NotImplementedError("schur: output=\"complex\" needs complex matrices, which are not there yet");
-        if (output != "real")
+        if (output != "real" && output != "complex")
           throw ValueError(cat("schur: expected output \"real\" or \"complex\", got \"", output, "\""));
-        const SchurForm out = schur(as_variable(a), sort.value_or(""));
+        Variable x = as_variable(a);
+        if (output == "complex") x = cast(x, promote(x.dtype(), DType::Complex64));
+        const SchurForm out = schur(x, sort.value_or(""));
         return nb::make_tuple(wrap(out.upper), wrap(out.z));
       },
       nb::call_guard<AtCaller>(), "a"_a, "output"_a = "real", "sort"_a = nb::none(),
-      "(T, Z) with a == Z @ T @ Z.T, T triangular but for blocks of 2 x 2 of complex pairs. sort: \"lhp\", \"rhp\", "
+      "(T, Z) with a == Z @ T @ Z.T, T triangular but for blocks of 2 x 2 of complex pairs; of complex matrices, or "
+      "with "
+      "output=\"complex\", a == Z @ T @ Z.conj().T with a triangular T. sort: \"lhp\", \"rhp\", "
       "\"iuc\" or \"ouc\" eigenvalues come first. It has no derivative.");
   add_function(
       m, "pinv", [](const Like& x, bool) { return pinv(as_variable(x)); }, nb::call_guard<AtCaller>(), "x"_a,
@@ -256,7 +270,7 @@ void bind_decompositions(nb::module_& m) {
       [](const Like& a, const Like& b, const std::string& output, const std::optional<std::string>& sort,
          bool return_eigenvalues) {
         if (output == "complex")
-          throw NotImplementedError("qz: output=\"complex\" needs complex matrices, which are not there yet");
+          throw NotImplementedError("qz: output=\"complex\" is not implemented; output=\"real\" is");
         if (output != "real")
           throw ValueError(cat("qz: expected output \"real\" or \"complex\", got \"", output, "\""));
         const GeneralizedSchurForm out = qz(as_variable(a), as_variable(b), sort.value_or(""));

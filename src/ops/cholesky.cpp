@@ -181,7 +181,8 @@ Variable cholesky(const Operand& x, bool lower, OnError on_error) {
     const Variable re = real(x), im = imag(x);
     const Variable blocks =
         as_blocks(lower ? ComplexParts{tril(re), tril(im, -1)} : ComplexParts{triu(re), triu(im, 1)});
-    return of_blocks(cholesky(blocks, lower, on_error));
+    const Variable factor = of_blocks(cholesky(blocks, lower, on_error)), imaginary_part = imag(factor);
+    return complex(real(factor), lower ? tril(imaginary_part, -1) : triu(imaginary_part, 1));
   }
   const Variable inputs[] = {x.variable};
   return apply_matrices(make_ref<Cholesky>(lower, on_error_name(on_error)), inputs);

@@ -1,5 +1,6 @@
 // Determinants, and their signs and logarithms.
 #include "bitale/ops/ops.hpp"
+#include "ops/complex_decomposition.hpp"
 #include "ops/lapack_forms.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
@@ -170,12 +171,17 @@ const Variable& matrices(const char* who, const Operand& a) {
 Variable det(const Operand& a) {
   const LocationScope here(a.where);
   const Variable inputs[] = {matrices("det", a)};
+  if (is_complex(inputs[0])) {
+    const auto [sign, logarithm] = complex_slogdet(inputs[0]);
+    return mul(sign, exp(logarithm));
+  }
   return apply_matrices(make_ref<Det>(), inputs);
 }
 
 SignAndLogarithm slogdet(const Operand& a) {
   const LocationScope here(a.where);
   const Variable inputs[] = {matrices("slogdet", a)};
+  if (is_complex(inputs[0])) return complex_slogdet(inputs[0]);
   const auto op = make_ref<SLogDet>();
   const Apply node = blockwise(op, op->signature(), inputs);
   return {node.output(0), node.output(1)};

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "bitale/ops/ops.hpp"
+#include "ops/complex_decomposition.hpp"
 #include "ops/lapack_forms.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
@@ -172,6 +173,12 @@ REGISTER_OP(Eigvalsh, "Eigenvalues of a symmetric matrix, of which one triangle 
 
 // The symmetric matrix with the eigenvalues of a v = w b v, and the Cholesky factor of b.
 std::pair<Variable, Variable> standard_form(const Variable& a, const Variable& b, bool lower) {
+  if (any_complex({a, b})) {
+    const Variable factor = cholesky(hermitian(b, lower));
+    const SolveTriangularOptions from_left{.lower = true, .b_ndim = 2};
+    const Variable half = solve_triangular(factor, hermitian(a, lower), from_left);
+    return {solve_triangular(factor, adjoint(half), from_left), factor};
+  }
   const Variable factor = cholesky(mirrored(b, lower));
   const SolveTriangularOptions from_left{.lower = true, .b_ndim = 2};
   const Variable half = solve_triangular(factor, mirrored(a, lower), from_left);
@@ -187,8 +194,12 @@ EigenPairs eigh(const Operand& a, const std::optional<Operand>& b, bool lower) {
     require_square("eigh", x);
     const auto [form, factor] = standard_form(x, require_matrices("eigh", *b), lower);
     const EigenPairs pairs = eigh(form);
+    if (is_complex(factor) || is_complex(pairs.vectors))
+      return {pairs.values,
+              conj(solve_triangular(factor, conj(pairs.vectors), {.lower = true, .trans = true, .b_ndim = 2}))};
     return {pairs.values, solve_triangular(factor, pairs.vectors, {.lower = true, .trans = true, .b_ndim = 2})};
   }
+  if (is_complex(x)) return complex_eigh(x, lower);
   const Variable inputs[] = {x};
   const auto op = make_ref<Eigh>(lower);
   const Apply node = blockwise(op, op->signature(), inputs);
@@ -199,6 +210,7 @@ Variable eigvalsh(const Operand& a, const std::optional<Operand>& b, bool lower)
   const LocationScope here(a.where);
   const Variable& x = require_matrices("eigvalsh", a);
   if (b) return eigvalsh(standard_form(x, require_matrices("eigvalsh", *b), lower).first);
+  if (is_complex(x)) return complex_eigvalsh(x, lower);
   const Variable inputs[] = {x};
   return apply_matrices(make_ref<Eigvalsh>(lower), inputs);
 }

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "bitale/ops/ops.hpp"
+#include "ops/complex_matrices.hpp"
 #include "ops/lapack_forms.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
@@ -232,6 +233,7 @@ REGISTER_OP(Lstsq, "The least-squares solution of least norm, the rank, and the 
 Variable pinv(const Operand& x, double rcond) {
   const LocationScope here(x.where);
   const Variable inputs[] = {require_matrices("pinv", x)};
+  if (is_complex(inputs[0])) return of_blocks(pinv(as_blocks(inputs[0]), rcond));
   return apply_matrices(make_ref<MatrixPinv>(rcond), inputs);
 }
 
@@ -241,6 +243,13 @@ LeastSquares lstsq(const Operand& a, const Operand& b, double rcond, int b_ndim)
   const int core = b_ndim ? b_ndim : std::min(b.ndim(), 2);
   if (b.ndim() < core || core < 1)
     throw ShapeError(cat("lstsq: expected b of one dimension or more, got ", b.variable.str()));
+  if (any_complex({matrix, b.variable})) {  // each singular value of the real matrix comes twice
+    const auto [left, right] = in_common_dtype(matrix, b.variable);
+    const LeastSquares real = lstsq(as_blocks(left), as_columns(right, core), rcond, core);
+    const Slice each_second{.start = {}, .stop = {}, .step = Operand(2)};
+    return {of_columns(real.x, core), real.residuals, int_div(real.rank, 2),
+            subtensor(real.singular_values, {Ellipsis{}, each_second})};
+  }
   const Variable columns = core == 1 ? expand_dims(b.variable, b.ndim()) : b.variable;
   const Variable inputs[] = {matrix, columns};
   const auto op = make_ref<Lstsq>(rcond);

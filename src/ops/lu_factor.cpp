@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "bitale/ops/ops.hpp"
+#include "ops/complex_decomposition.hpp"
 #include "ops/lapack_forms.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
@@ -180,6 +181,7 @@ REGISTER_OP(PivotToPermutations, "The permutation of rows that the pivots of LU 
 LUFactors lu_factor(const Operand& a) {
   const LocationScope here(a.where);
   const Variable inputs[] = {require_matrices("lu_factor", a)};
+  if (is_complex(inputs[0])) return complex_lu_factor(inputs[0]);
   const auto op = make_ref<LUFactor>();
   const Apply node = blockwise(op, op->signature(), inputs);
   return {node.output(0), node.output(1)};
@@ -231,7 +233,7 @@ Variables lu(const Operand& a, bool permute_l, bool p_indices) {
   // P[i, order[i]] = 1: row i of A is row order[i] of L U.
   const Variable rows = length_of(order, order.ndim() - 1);
   const Variable ones_there = eq(expand_dims(order, order.ndim()), arange(rows));
-  const Variable p = cast(ones_there, lower.dtype());
+  const Variable p = cast(ones_there, component_dtype(lower.dtype()));
   if (permute_l) return {matmul(p, lower), upper};
   return {p, lower, upper};
 }
@@ -243,7 +245,7 @@ Variable lu_solve(const Operand& factors, const Operand& pivots, const Operand& 
   const Variable columns = core == 1 ? expand_dims(b.variable, b.ndim()) : b.variable;
   // A = P L U as a product of matrices for batches of any kind.
   const Variable order = pivot_to_permutation(pivots, false), rows = length_of(order, order.ndim() - 1);
-  const Variable p = cast(eq(expand_dims(order, order.ndim()), arange(rows)), factors.dtype());
+  const Variable p = cast(eq(expand_dims(order, order.ndim()), arange(rows)), component_dtype(factors.dtype()));
   const SolveTriangularOptions lower{.lower = true, .trans = trans, .unit_diagonal = true, .b_ndim = 2};
   const SolveTriangularOptions upper{.lower = false, .trans = trans, .b_ndim = 2};
   Variable out;

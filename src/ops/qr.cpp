@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "bitale/ops/ops.hpp"
+#include "ops/complex_decomposition.hpp"
 #include "ops/lapack_forms.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
@@ -264,6 +265,7 @@ Variables qr(const Operand& x, const std::string& mode, bool pivoting) {
   const LocationScope here(x.where);
   const Variable inputs[] = {require_matrices("qr", x)};
   const std::string name = mode == "full" ? "complete" : mode == "economic" ? "reduced" : mode;
+  if (is_complex(inputs[0])) return complex_qr(inputs[0], name, pivoting);
   if (pivoting && name == "r") {
     const Variables all = qr(x, "reduced", true);
     return {all[1], all[2]};

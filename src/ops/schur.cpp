@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "bitale/ops/ops.hpp"
+#include "ops/complex_decomposition.hpp"
 #include "ops/lapack_forms.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
@@ -115,6 +116,7 @@ REGISTER_OP(Schur, "A matrix as an orthogonal one, a quasi-triangular one and th
 SchurForm schur(const Operand& x, const std::string& sort) {
   const LocationScope here(x.where);
   const Variable inputs[] = {require_matrices("schur", x)};
+  if (is_complex(inputs[0])) return complex_schur(inputs[0], sort);
   const auto op = make_ref<Schur>(sort);
   const Apply node = blockwise(op, op->signature(), inputs);
   return {node.output(0), node.output(1)};

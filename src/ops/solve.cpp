@@ -1,5 +1,6 @@
 // General systems of equations.
 #include "bitale/ops/ops.hpp"
+#include "ops/complex_matrices.hpp"
 #include "ops/lapack_forms.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
@@ -141,6 +142,35 @@ std::vector<Sample> solve_samples() {
   return out;
 }
 
+// By the real matrix. Of symmetric ones, which need not be Hermitian, as general ones.
+Variable solve_complex(const Variable& a, const Variable& b, const SolveOptions& options, int b_ndim) {
+  const std::string& kind = options.assume_a;
+  const auto is = [&](std::string_view brief, std::string_view full) { return kind == brief || kind == full; };
+  if (kind == "lower triangular" || kind == "upper triangular")
+    return solve_triangular(a, b,
+                            {.lower = kind == "lower triangular",
+                             .trans = options.transposed,
+                             .b_ndim = b_ndim,
+                             .on_error = options.on_error});
+  Variable matrix = a;
+  SolveOptions of_blocks_options{.b_ndim = b_ndim, .on_error = options.on_error};
+  if (is("sym", "symmetric")) {
+    matrix = mirrored(a, options.lower);
+  } else if (is("pos", "positive definite") || is("her", "hermitian")) {
+    matrix = hermitian(a, options.lower);
+    of_blocks_options.assume_a = kind[0] == 'p' ? "pos" : "sym";
+    of_blocks_options.lower = options.lower;
+  } else if (kind == "diagonal" || kind == "tridiagonal" || kind == "banded") {
+    const int width = kind == "diagonal" ? 0 : 1;
+    if (kind != "banded") matrix = triu(tril(a, width), -width);
+    of_blocks_options.assume_a = options.on_error == OnError::Nan ? "gen" : "banded";
+  } else if (!is("gen", "general")) {
+    return solve(real(a), real(b), options);  // which says what is expected
+  }
+  const Variable blocks = as_blocks(options.transposed ? matrix_transpose(matrix) : matrix);
+  return of_columns(solve(blocks, as_columns(b, b_ndim), of_blocks_options), b_ndim);
+}
+
 REGISTER_OP(Solve, "The solution of a general system of equations, by LU factors with partial pivoting.",
             solve_samples);
 
@@ -153,6 +183,10 @@ Variable solve(const Operand& a, const Operand& b, const SolveOptions& options) 
                          a.variable.str(), " with ", a.ndim(), " dimensions and ", b.variable.str(), " with ",
                          b.ndim()));
   const int b_ndim = core_ndim(options.b_ndim, b.variable);
+  if (any_complex({a.variable, b.variable})) {
+    const auto [left, right] = in_common_dtype(a.variable, b.variable);
+    return solve_complex(left, right, options, b_ndim);
+  }
   const auto triangular = [&](bool lower) {
     return solve_triangular(
         a, b, {.lower = lower, .trans = options.transposed, .b_ndim = b_ndim, .on_error = options.on_error});
@@ -198,7 +232,7 @@ Variable inv(const Operand& a) {
   if (a.ndim() < 2)
     throw ShapeError(
         cat("inv: expected a matrix, or a batch of them, got ", a.variable.str(), " with ", a.ndim(), " dimensions"));
-  const DType dtype = matrix_dtype({&a.variable, 1});
+  const DType dtype = is_complex(a.dtype()) ? a.dtype() : matrix_dtype({&a.variable, 1});
   return solve(a, eye(length_of(a.variable, a.ndim() - 1), {}, 0, dtype), {.b_ndim = 2});
 }
 

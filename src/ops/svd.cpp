@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "bitale/ops/ops.hpp"
+#include "ops/complex_decomposition.hpp"
 #include "ops/lapack_forms.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
@@ -197,6 +198,7 @@ REGISTER_OP(SVD, "The singular value decomposition of a matrix.", svd_samples);
 SingularValues svd(const Operand& x, bool full_matrices) {
   const LocationScope here(x.where);
   const Variable inputs[] = {require_matrices("svd", x)};
+  if (is_complex(inputs[0])) return complex_svd(inputs[0], full_matrices);
   const auto op = make_ref<SVD>(full_matrices, true);
   const Apply node = blockwise(op, op->signature(), inputs);
   return {node.output(0), node.output(1), node.output(2)};
@@ -205,6 +207,7 @@ SingularValues svd(const Operand& x, bool full_matrices) {
 Variable svdvals(const Operand& x) {
   const LocationScope here(x.where);
   const Variable inputs[] = {require_matrices("svd", x)};
+  if (is_complex(inputs[0])) return complex_svdvals(inputs[0]);
   return apply_matrices(make_ref<SVD>(false, false), inputs);
 }
 

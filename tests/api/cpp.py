@@ -16,7 +16,6 @@ renamed = {"std": "std_", "switch": "switch_", "xor": "xor_"}
 reasons = {
     r"as_tensor": "as_tensor_variable; as_tensor of a type is the TensorType in it",
     r"make_slice": "a Slice is made of its bounds",
-    r"linalg\.eig|linalg\.eigvals": "NotImplementedError in Python as well",
     r"linalg\.ordqz": "qz with `sort`",
     r"optimize\.\w+|signal\.convolve2d": "Python's part: solvers of SciPy, and a choice between methods",
     r"random\.\w+": "random::draw knows NumPy's distributions by name; the others are formulas in Python",

@@ -48,9 +48,12 @@ def _put(target: Any, value: Any, add: bool) -> Any:
 _names = ("exp expm1 log log1p sqrt sin cos tan sinh cosh tanh arcsinh arctan conj real imag angle abs sum mean prod cumsum dot outer"
           " concatenate stack reshape transpose flip tile tril triu trace diff").split()  # fmt: skip
 _linalg = types.SimpleNamespace(
+    solve=lambda a, b, transposed=False, b_ndim=None: np.linalg.solve(a.T if transposed else a, b),
     solve_triangular=lambda a, b, lower=False, trans=0, b_ndim=None: scipy.linalg.solve_triangular(a, b, lower=lower, trans=trans),
-    expm=scipy.linalg.expm, norm=np.linalg.norm,
+    inv=np.linalg.inv, det=np.linalg.det, slogdet=np.linalg.slogdet, expm=scipy.linalg.expm, pinv=np.linalg.pinv,
     cholesky=lambda a, lower=True: np.linalg.cholesky(a) if lower else np.linalg.cholesky(a).conj().T,
+    eigvalsh=lambda a, lower=True: np.linalg.eigvalsh(a, "L" if lower else "U"), norm=np.linalg.norm,
+    svd=lambda a, compute_uv: np.linalg.svd(a, compute_uv=compute_uv), qr=lambda a, mode: np.linalg.qr(a, mode="reduced"),
 )  # fmt: skip
 _pt = types.SimpleNamespace(
     **{name: getattr(np, name) for name in _names},
@@ -259,8 +262,11 @@ class _Generator:
         hermitian = f"pt.dot({a}, pt.conj({a}).T)"
         b = self.pick(self.choice("ccf"), shape=self.choice([(n,), (n, 2)]))
         return self.choice([
+            f"pt.linalg.solve({a}, {b}, transposed={self.chance(0.5)})" if self.values[b].ndim == 2 else f"pt.linalg.solve({a}, {b})",
             f"pt.linalg.solve_triangular({a}, {b}, lower={self.chance(0.5)}, trans={self.choice([0, 1])})",
-            f"pt.linalg.expm({a})", f"pt.linalg.cholesky({hermitian}, lower={self.chance(0.5)})", f"pt.linalg.norm({a})",
+            f"pt.linalg.inv({a})", f"pt.linalg.det({a})", f"pt.linalg.slogdet({a})[{self.choice([0, 1])}]", f"pt.linalg.expm({a})",
+            f"pt.linalg.cholesky({hermitian}, lower={self.chance(0.5)})", f"pt.linalg.eigvalsh({hermitian})", f"pt.linalg.pinv({a}[:1])",
+            f"pt.linalg.norm({a})", f"pt.linalg.svd({a}, compute_uv=False)", f"pt.linalg.qr({a}, mode='reduced')[{self.choice([0, 1])}]",
         ])  # fmt: skip
 
     def grow(self) -> None:

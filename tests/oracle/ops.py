@@ -503,6 +503,13 @@ def evaluate(outputs: list[Any], given: dict[Any, Val]) -> list[Val]:
 without_formula = {
     "AsPairs": "of complex numbers: tests/python/test_complex.py",
     "Complex": "of complex numbers: tests/python/test_complex.py",
+    "ComplexEigh": "phases are LAPACK's: tests/python/test_complex_linalg.py",
+    "ComplexLUFactor": "of complex numbers: tests/python/test_complex_linalg.py",
+    "ComplexQR": "signs are LAPACK's: tests/python/test_complex_linalg.py",
+    "ComplexSLogDet": "of complex numbers: tests/python/test_complex_linalg.py",
+    "ComplexSVD": "phases are LAPACK's: tests/python/test_complex_linalg.py",
+    "ComplexSchur": "order and phases are LAPACK's: tests/python/test_complex_linalg.py",
+    "Eig": "order and phases are LAPACK's: tests/python/test_complex_linalg.py",
     "RandomBits": "words of Threefry: tests/python/test_random_stream.py",
     "RandomDomain": "domains of parameters: tests/python/test_random_stream.py",
     "QR": "signs are LAPACK's: tests/python/test_decompositions.py",

@@ -33,6 +33,24 @@ def matrix(dtype="complex128", ndim=2):
     return pt.tensor(dtype=dtype, shape=(None,) * ndim)
 
 
+# ---- systems ---------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("dtype", dtypes)
+def test_systems_and_inverses(mode, dtype):
+    a, b, v, x = matrix(dtype), matrix(dtype), matrix(dtype, 1), pt.dmatrix() if dtype == "complex128" else pt.fmatrix()
+    outputs = [pt.linalg.solve(a, b), pt.linalg.solve(a, v), pt.linalg.inv(a), pt.linalg.solve(a, b, transposed=True)]
+    outputs += [pt.linalg.solve(x, b), pt.linalg.solve(a, x), pt.linalg.solve(a, v, b_ndim=1)]
+    f = bt.function([a, b, v, x], outputs, mode=mode)
+    for n in lengths:
+        A, B, V = regular(n, dtype), values((n, 3), dtype, 1), values(n, dtype, 2)
+        X = (np.random.default_rng(3).normal(size=(n, n)) + 3 * n * np.eye(n)).astype(x.dtype)
+        solve = lambda a, b: np.linalg.solve(a, b[:, None])[:, 0] if b.ndim == 1 else np.linalg.solve(a, b)
+        expected = [solve(A, B), solve(A, V), np.linalg.inv(A), solve(A.T, B), solve(X, B), solve(A, X), solve(A, V)]
+        for got, each in zip(f(A, B, V, X), expected):
+            close(got, each, 100)
+
+
 @pytest.mark.parametrize("lower", [True, False])
 @pytest.mark.parametrize("trans", [0, 1])
 @pytest.mark.parametrize("unit", [True, False])
@@ -47,12 +65,52 @@ def test_triangular_systems(mode, lower, trans, unit):
             close(got, scipy.linalg.solve_triangular(A, each, **how), 10)
 
 
-def test_equations_of_matrices(mode):
+def test_systems_by_structure(mode):
+    a, b = matrix(), matrix()
+    kinds = ["sym", "her", "pos", "diagonal", "tridiagonal", "banded", "lower triangular", "upper triangular"]
+    outputs = [pt.linalg.solve(a, b, assume_a=kind, lower=lower) for kind in kinds for lower in (True, False)]
+    f = bt.function([a, b], [*outputs, pt.linalg.cho_solve((pt.linalg.cholesky(a), True), b)], mode=mode)
+    A, B = positive(4), values((4, 2), seed=1)
+    got = iter(f(A, B))
+    for kind in kinds:
+        for lower in (True, False):
+            strict = np.tril(A, -1) if lower else np.triu(A, 1)
+            read = {
+                "sym": strict + strict.T + np.diag(np.diag(A)),
+                "diagonal": np.diag(np.diag(A)),
+                "tridiagonal": np.triu(np.tril(A, 1), -1),
+                "lower triangular": np.tril(A),
+                "upper triangular": np.triu(A),
+            }.get(kind, A)
+            close(next(got), np.linalg.solve(read, B), 100)
+    close(next(got), np.linalg.solve(A, B), 100)
+
+
+def test_errors_of_singular_matrices_and_others(mode):
+    a, b = matrix(), matrix(ndim=1)
+    f = bt.function([a, b], pt.linalg.solve(a, b), mode=mode)
+    g = bt.function([a, b], pt.linalg.solve_triangular(a, b), mode=mode)
+    h = bt.function([a], pt.linalg.cholesky(a), mode=mode)
+    singular = np.array([[1, 1j], [1, 1j]])
+    with pytest.raises(np.linalg.LinAlgError, match="singular"):
+        f(singular, values(2))
+    with pytest.raises(np.linalg.LinAlgError, match="singular"):
+        g(np.diag([1j, 0]), values(2))
+    with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
+        h(np.diag([1, -1 + 0j]))
+    with pytest.raises(ValueError):
+        f(values((2, 3)), values(2))
+    close(bt.function([a], pt.linalg.cholesky(a, on_error="nan"), mode=mode)(np.diag([1, -1 + 0j])).real, np.full((2, 2), np.nan))
+
+
+def test_equations_of_matrices_and_least_squares(mode):
     a, b, q = matrix(), matrix(), matrix()
-    outputs = [pt.linalg.solve_sylvester(a, b, q), pt.linalg.solve_continuous_lyapunov(a, q), pt.linalg.solve_discrete_lyapunov(a * 0.05, q)]
+    outputs = [pt.linalg.solve_sylvester(a, b, q), pt.linalg.solve_continuous_lyapunov(a, q), pt.linalg.pinv(q)]
+    outputs += [pt.linalg.solve_discrete_lyapunov(a * 0.05, q), *pt.linalg.lstsq(q[:, :2], b)]
     f = bt.function([a, b, q], outputs, mode=mode)
     A, B, Q = regular(3), regular(3, seed=1), values((3, 3), seed=2)
-    expected = [scipy.linalg.solve_sylvester(A, B, Q), scipy.linalg.solve_continuous_lyapunov(A, Q), scipy.linalg.solve_discrete_lyapunov(A * 0.05, Q)]
+    expected = [scipy.linalg.solve_sylvester(A, B, Q), scipy.linalg.solve_continuous_lyapunov(A, Q), np.linalg.pinv(Q)]
+    expected += [scipy.linalg.solve_discrete_lyapunov(A * 0.05, Q), *np.linalg.lstsq(Q[:, :2], B)]
     for got, each in zip(f(A, B, Q), expected):
         np.testing.assert_allclose(got, each, rtol=1e-10, atol=1e-10)
     r = matrix()
@@ -63,15 +121,7 @@ def test_equations_of_matrices(mode):
         np.testing.assert_allclose(got, each, rtol=1e-8, atol=1e-8)
 
 
-def test_errors_of_singular_matrices_and_others(mode):
-    a, b = matrix(), matrix(ndim=1)
-    g = bt.function([a, b], pt.linalg.solve_triangular(a, b), mode=mode)
-    h = bt.function([a], pt.linalg.cholesky(a), mode=mode)
-    with pytest.raises(np.linalg.LinAlgError, match="singular"):
-        g(np.diag([1j, 0]), values(2))
-    with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
-        h(np.diag([1, -1 + 0j]))
-    assert np.isnan(bt.function([a], pt.linalg.cholesky(a, on_error="nan"), mode=mode)(np.diag([1, -1 + 0j]))).all()
+# ---- factors ---------------------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", dtypes)
@@ -84,32 +134,98 @@ def test_cholesky_factors(mode, dtype):
         close(low, np.linalg.cholesky(A) if n else A, 100)
         close(up, adjoint(low), 100)
         close(f(np.tril(A) + np.triu(values((n, n), dtype), 1))[0], low, 100)  # the other triangle is not read
+        assert not np.iscomplex(np.diag(low)).any()
 
 
 @pytest.mark.parametrize("dtype", dtypes)
-def test_exponentials_powers_and_norms(mode, dtype):
+def test_determinants_exponentials_powers_and_norms(mode, dtype):
     a = matrix(dtype)
-    outputs = [pt.linalg.expm(a * 0.25), pt.linalg.matrix_power(a, 3), pt.linalg.kron(a, a)]
-    norms = [dict(), *(dict(ord=ord, axis=(0, 1)) for ord in ("fro", 1, -1, np.inf, -np.inf))]
+    outputs = [pt.linalg.det(a), *pt.linalg.slogdet(a), pt.linalg.expm(a * 0.25), pt.linalg.matrix_power(a, 3), pt.linalg.kron(a, a)]
+    norms = [dict(), *(dict(ord=ord, axis=(0, 1)) for ord in ("fro", 1, -1, np.inf, -np.inf, 2, -2, "nuc"))]
     norms += [dict(ord=ord, axis=0) for ord in (None, 0, 1, 2, 3, np.inf, -np.inf)]
     f = bt.function([a], outputs, mode=mode)
     g = bt.function([a], [pt.linalg.norm(a, **how) for how in norms], mode=mode)
     for n in (1, 2, 5):
         A = values((n, n), dtype) + np.eye(n, dtype=dtype)
-        expected = [scipy.linalg.expm(A * A.dtype.type(0.25)), A @ A @ A, np.kron(A, A)]
+        expected = [np.linalg.det(A), *np.linalg.slogdet(A), scipy.linalg.expm(A * A.dtype.type(0.25)), A @ A @ A, np.kron(A, A)]
         for got, each in zip(f(A), expected):
             close(got, np.asarray(each, got.dtype), 100)
         for got, how in zip(g(A), norms):
             close(got, np.asarray(np.linalg.norm(A, **how), got.dtype), 100)
+    close(f(np.ones((2, 2), dtype))[0], np.zeros((), dtype))
+
+
+@pytest.mark.parametrize("dtype", dtypes)
+def test_unitary_factors(mode, dtype):
+    a = matrix(dtype)
+    outputs = [*pt.linalg.qr(a, mode="reduced"), *pt.linalg.qr(a, mode="complete"), pt.linalg.qr(a, mode="r")]
+    outputs += [*pt.linalg.svd(a, full_matrices=False), *pt.linalg.svd(a), pt.linalg.svd(a, compute_uv=False)]
+    f = bt.function([a], outputs, mode=mode)
+    for shape in [(3, 3), (5, 2), (2, 5), (1, 1), (0, 2), (20, 18)]:
+        A = values(shape, dtype)
+        q, r, full_q, full_r, only_r, u, s, vh, full_u, full_s, full_vh, only_s = f(A)
+        k = min(shape)
+        for each in (q, full_q, u, full_u, adjoint(vh), adjoint(full_vh)):
+            close(adjoint(each) @ each, np.eye(each.shape[1], dtype=dtype), 100)
+        expected_q, expected_r = np.linalg.qr(A, mode="reduced")
+        close(q, expected_q, 100)
+        for each in (r, only_r, full_r[:k]):
+            close(each, expected_r, 100)
+        close(u * s @ vh, A, 100)
+        close(full_u[:, :k] * s @ full_vh[:k], A, 100)
+        for each in (s, full_s, only_s):
+            close(each, np.linalg.svd(A, compute_uv=False), 100)
+
+
+@pytest.mark.parametrize("dtype", dtypes)
+def test_eigenvalues_and_schur_forms(mode, dtype):
+    a, x = matrix(dtype), pt.tensor(dtype=dtype.replace("complex64", "float32").replace("complex128", "float64"), shape=(None, None))
+    outputs = [*pt.linalg.eigh(a), pt.linalg.eigvalsh(a, lower=False), *pt.linalg.eig(a), pt.linalg.eigvals(a), *pt.linalg.eig(x)]
+    outputs += [pt.linalg.eigvals(x), *pt.linalg.schur(a), *pt.linalg.schur(x, output="complex"), *pt.linalg.eigh(a, a + 9 * pt.eye(a.shape[0]).astype(x.dtype))]
+    f = bt.function([a, x], outputs, mode=mode)
+    for n in (0, 1, 2, 5):
+        A, X = positive(n, dtype, seed=n), np.random.default_rng(n).normal(size=(n, n)).astype(x.dtype)
+        w, v, only_w, c, d, only_c, real_c, real_d, only_real_c, t, z, real_t, real_z, gw, gv = f(A, X)
+        close(w, np.linalg.eigvalsh(A).astype(w.dtype), 100)
+        close(only_w, w, 100)
+        close(A @ v, v * w, 1000)
+        for matrices, values_, vectors, only in ((A, c, d, only_c), (X, real_c, real_d, only_real_c)):
+            expected = np.linalg.eigvals(matrices)
+            for each in (values_, only):
+                for one in each:  # in any order
+                    assert np.abs(expected - one).min() < (1e-3 if "64" == dtype[-2:] else 1e-10) * max(1, abs(one))
+            close((matrices @ vectors).astype(dtype), vectors * values_, 1000)
+            close(np.linalg.norm(vectors, axis=0).astype(x.dtype), np.ones(n, x.dtype), 10)
+        for matrices, triangle, unitary in ((A, t, z), (X, real_t, real_z)):
+            close(unitary @ triangle @ adjoint(unitary), matrices.astype(dtype), 1000)
+            assert np.tril(triangle, -1).any() == False
+        B = A + 9 * np.eye(n, dtype=dtype)
+        close(A @ gv, (B @ gv) * gw, 1000)
+        close(adjoint(gv) @ B @ gv, np.eye(n, dtype=dtype), 1000)
+
+
+def test_lower_upper_factors(mode):
+    a, b = matrix(), matrix()
+    factors = pt.linalg.lu_factor(a)
+    outputs = [*factors, *pt.linalg.lu(a), *pt.linalg.lu(a, permute_l=True), pt.linalg.lu_solve(factors, b), pt.linalg.lu_solve(factors, b, trans=True)]
+    f = bt.function([a, b], outputs, mode=mode)
+    for n in (1, 3, 20):
+        A, B = values((n, n)), values((n, 2), seed=1)
+        expected = [*scipy.linalg.lu_factor(A), *scipy.linalg.lu(A), *scipy.linalg.lu(A, permute_l=True), np.linalg.solve(A, B), np.linalg.solve(A.T, B)]
+        for got, each in zip(f(A, B), expected):
+            close(got, each.astype(got.dtype), 1000)
 
 
 def test_batches(mode):
     a, b = matrix(ndim=3), matrix(ndim=4)
-    outputs = [pt.linalg.cholesky(a), pt.linalg.expm(a * 0.1), pt.linalg.solve_triangular(a, b, lower=True, b_ndim=2)]
+    outputs = [pt.linalg.cholesky(a), pt.linalg.inv(a), pt.linalg.det(a), pt.linalg.slogdet(a)[1], pt.linalg.eigh(a)[0], pt.linalg.qr(a, mode="reduced")[0]]
+    outputs += [pt.linalg.svd(a, compute_uv=False), pt.linalg.expm(a * 0.1), pt.linalg.solve(a, b, b_ndim=2), pt.linalg.solve_triangular(a, b, lower=True, b_ndim=2)]
     f = bt.function([a, b], outputs, mode=mode)
     for count in (0, 3):
         A, B = positive(4, batch=(count,)), values((2, count, 4, 2), seed=1)
-        expected = [np.linalg.cholesky(A), scipy.linalg.expm(A * 0.1), np.linalg.solve(np.tril(A), B)]
+        expected = [np.linalg.cholesky(A), np.linalg.inv(A), np.linalg.det(A), np.linalg.slogdet(A)[1], np.linalg.eigvalsh(A)]
+        expected += [np.linalg.qr(A)[0], np.linalg.svd(A, compute_uv=False), scipy.linalg.expm(A * 0.1), np.linalg.solve(A, B)]
+        expected += [np.linalg.solve(np.tril(A), B)]
         for got, each in zip(f(A, B), expected):
             close(got, each, 100)
     named = bt.function([a], pt.linalg.cholesky(a), mode=mode)
@@ -117,12 +233,41 @@ def test_batches(mode):
         named(np.stack([np.eye(2) + 0j, -np.eye(2)]))
 
 
+# ---- gradients -------------------------------------------------------------------------------------------------------
+
+
+def size_of(x):
+    """What does not depend on the phases of vectors."""
+    return (pt.sqr(pt.abs(x)) * np.arange(1.0, 1 + 3)[:, None]).sum()
+
+
 gradients = {
+    "solve": lambda a: cost_of(pt.linalg.solve(a, a[:, :2] * 1j)),
+    "inv": lambda a: cost_of(pt.linalg.inv(a)),
     "solve_triangular": lambda a: cost_of(pt.linalg.solve_triangular(a, a[:, 0], lower=True)),
     "solve_triangular, transposed": lambda a: cost_of(pt.linalg.solve_triangular(a, a[:, :2], trans=1)),
     "cholesky": lambda a: cost_of(pt.linalg.cholesky(a @ a.conj().T)),
+    "det": lambda a: cost_of(pt.linalg.det(a)),
+    "slogdet": lambda a: cost_of(pt.linalg.slogdet(a)[0]) + pt.linalg.slogdet(a)[1],
     "expm": lambda a: cost_of(pt.linalg.expm(a * 0.1)),
-    "norm": lambda a: pt.linalg.norm(a) + pt.linalg.norm(a, ord=1, axis=(0, 1)),
+    "pinv": lambda a: cost_of(pt.linalg.pinv(a[:, :2])),
+    "lstsq": lambda a: cost_of(pt.linalg.lstsq(a[:, :2], a[:, 2])[0]),
+    "norm": lambda a: pt.linalg.norm(a) + pt.linalg.norm(a, ord="nuc", axis=(0, 1)) + pt.linalg.norm(a, ord=2, axis=(0, 1)),
+    "qr": lambda a: sum(cost_of(each) for each in pt.linalg.qr(a, mode="reduced")),
+    "qr, tall": lambda a: sum(cost_of(each) for each in pt.linalg.qr(a[:, :2], mode="reduced")),
+    "qr, wide": lambda a: sum(cost_of(each) for each in pt.linalg.qr(a[:2], mode="reduced")),
+    "svdvals": lambda a: (pt.linalg.svd(a, compute_uv=False) * np.arange(1.0, 4)).sum(),
+    "svd": lambda a: size_of(pt.linalg.svd(a, full_matrices=False)[0]) + size_of(pt.linalg.svd(a, full_matrices=False)[2].T),
+    "svd, product": lambda a: cost_of(pt.linalg.svd(a, full_matrices=False)[0] @ pt.linalg.svd(a, full_matrices=False)[2]),
+    "svd, tall": lambda a: size_of(pt.linalg.svd(a[:, :2], full_matrices=False)[0]),
+    "svd, wide": lambda a: size_of(pt.linalg.svd(a[:2], full_matrices=False)[2].T),
+    "eigvalsh": lambda a: (pt.linalg.eigvalsh(a) * np.arange(1.0, 4)).sum(),
+    "eigh": lambda a: size_of(pt.linalg.eigh(a)[1]) + size_of(pt.linalg.eigh(a, lower=False)[1]),
+    "eigvals": lambda a: cost_of(pt.sqr(pt.linalg.eigvals(a)).sum()),
+    "eig": lambda a: size_of(pt.linalg.eig(a)[1]),
+    "lu_factor": lambda a: cost_of(pt.linalg.lu_factor(a)[0]),
+    "lu, wide": lambda a: cost_of(pt.linalg.lu_factor(a[:2])[0]),
+    "lu, tall": lambda a: cost_of(pt.linalg.lu_factor(a[:, :2])[0]),
     "sylvester": lambda a: cost_of(pt.linalg.solve_sylvester(a, a * 2, a[::-1])),
 }
 
@@ -131,3 +276,32 @@ gradients = {
 def test_gradients(name):
     a = values((3, 3)) + np.diag([2.0, 5.0, 9.0])
     check_gradient(gradients[name], a)
+
+
+def test_gradients_of_eigenvalues_of_real_matrices():
+    a = np.random.default_rng(5).normal(size=(3, 3))
+    check_gradient(lambda x: cost_of(pt.sqr(pt.linalg.eigvals(x)).sum()) + size_of(pt.linalg.eig(x)[1]), a)
+
+
+def test_gradients_of_batches():
+    a = regular(3, batch=(2,))
+    check_gradient(lambda a: cost_of(pt.linalg.solve(a, a[:, :, :1], b_ndim=2)), a)
+    check_gradient(lambda a: cost_of(pt.linalg.det(a)) + pt.linalg.eigvalsh(a).sum(), a)
+    check_gradient(lambda a: cost_of(pt.linalg.qr(a, mode="reduced")[1]), a)
+
+
+# ---- what is not there -----------------------------------------------------------------------------------------------
+
+
+def test_what_is_missing_is_named():
+    a = matrix()
+    for build in (
+        lambda: pt.linalg.qr(a, pivoting=True),
+        lambda: pt.linalg.qr(a, mode="raw"),
+        lambda: pt.linalg.qz(a, a),
+        lambda: pt.linalg.solve_tridiagonal(a[0], a[1], a[0], a[0]),
+        lambda: pt.linalg.solve_banded((1, 1), a, a[0]),
+        lambda: pt.linalg.tridiagonal_lu_factor(a),
+    ):
+        with pytest.raises((NotImplementedError, TypeError), match="complex"):
+            build()

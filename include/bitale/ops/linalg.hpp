@@ -1,7 +1,9 @@
 // Linear algebra: factors of matrices, and systems of equations. Names and arguments follow PyTensor's
 // (pytensor.tensor.linalg) and SciPy's. The last two dimensions are matrices; those before them are batches, which
-// broadcast. float32 is computed in float32, integers and bools in float64. ShapeError (a ValueError) for matrices that
-// are not square and lengths that don't fit: now, where lengths are known, else when the function is called.
+// broadcast. float32 is computed in float32, integers and bools in float64; complex
+// matrices in complex numbers, where symmetric means Hermitian and transposed adjoint, unless said otherwise.
+// ShapeError (a ValueError) for matrices that are not square and lengths that don't fit: now, where lengths are known,
+// else when the function is called.
 #pragma once
 
 #include <cstdint>
@@ -67,6 +69,11 @@ struct EigenPairs {
 };
 EigenPairs eigh(const Operand& a, const std::optional<Operand>& b = {}, bool lower = true);
 Variable eigvalsh(const Operand& a, const std::optional<Operand>& b = {}, bool lower = true);
+// a v = w v of any matrix, complex in general: w and the columns of v, which have length 1, are complex. Derivatives of
+// values, and of what does not depend on the phases of vectors (Boeddeker et al. 2019); nan where a loss uses vectors
+// of equal eigenvalues.
+EigenPairs eig(const Operand& a);
+Variable eigvals(const Operand& a);
 // L and U in one, without L's diagonal of ones; row i was exchanged with row pivots[i].
 struct LUFactors {
   Variable factors, pivots;

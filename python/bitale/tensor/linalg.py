@@ -12,7 +12,9 @@ from bitale._core import (
     cholesky,
     det,
     diagonal,
+    eig,
     eigh,
+    eigvals,
     eigvalsh,
     expm,
     inv,
@@ -48,19 +50,6 @@ from bitale._core import (
 )
 
 matrix_inverse = inv
-
-
-def eig(a: _Any) -> None:
-    """NotImplementedError: eigenvalues of matrices that are not symmetric are complex, and there are no complex matrices
-    yet. eigh is of symmetric ones; schur gives the real form."""
-    raise NotImplementedError("eig: eigenvalues are complex, and complex matrices are not there yet; eigh takes symmetric ones")
-
-
-def eigvals(a: _Any) -> None:
-    """NotImplementedError, as eig."""
-    raise NotImplementedError(
-        "eigvals: eigenvalues are complex, and complex matrices are not there yet; eigvalsh takes symmetric ones"
-    )
 
 
 def ordqz(A: _Any, B: _Any, sort: str | None = None, output: str = "real") -> _Any:

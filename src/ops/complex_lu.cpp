@@ -1,0 +1,108 @@
+// LU factors and determinants of complex matrices.
+#include "bitale/ops/ops.hpp"
+#include "ops/complex_decomposition.hpp"
+#include "ops/lengths.hpp"
+#include "ops/registry.hpp"
+#include "runtime/complex_decompositions.hpp"
+
+namespace bitale {
+
+namespace {
+
+class ComplexLUFactor final : public ComplexDecomposition {
+ public:
+  std::string_view name() const override { return "ComplexLUFactor"; }
+
+  // As of real matrices (lu_factor.cpp), with adjoints for transposes.
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
+    if (cotangents[0].is_disconnected()) return no_gradients(node);
+    const Variable factors = of_pairs(node.output(0)), g = of_pairs(cotangents[0]);
+    const Variable rows = length_of(factors, 0), columns = length_of(factors, 1), k = lengths::min(rows, columns);
+    const DType dtype = factors.dtype();
+    const Slice stretch{.start = {}, .stop = Operand(k), .step = {}};
+    const Variable left = subtensor(factors, {Slice{}, stretch}), above = subtensor(factors, {stretch});
+    const Variable of_left = tril(subtensor(g, {Slice{}, stretch}), -1), of_above = triu(subtensor(g, {stretch}));
+    const Variable lower = set_subtensor(eye(rows, {}, 0, dtype), {Slice{}, stretch},
+                                         add(tril(left, -1), eye(rows, Operand(k), 0, dtype)));
+    const Variable upper = set_subtensor(eye(columns, {}, 0, dtype), {stretch}, triu(above));
+    const Variable none = zeros({rows, columns}, dtype);
+    const Variable to_left = set_subtensor(none, {Slice{}, stretch}, dot(adjoint(lower), of_left));
+    const Variable to_above = set_subtensor(none, {stretch}, dot(of_above, adjoint(upper)));
+    const Variable of_f = add(tril(to_left, -1), triu(to_above));
+    const Variable half = solve_triangular(conj(lower), of_f, {.lower = true, .trans = true, .unit_diagonal = true});
+    const Variable permuted = adjoint(solve_triangular(upper, adjoint(half), {.lower = false}));
+    const Variable rest = cast(arange(length_of(node.output(1), 0), rows, 1), DType::Int32);
+    const Variable order = pivot_to_permutation(concatenate({node.output(1), rest}, 0), false);
+    return {with_static_shape_of(node.input(0), as_pairs(take(permuted, order, 0)))};
+  }
+  std::vector<std::vector<bool>> connection_pattern(const Apply&) const override { return {{true, false}}; }
+
+ private:
+  bool is_square() const override { return false; }
+  std::vector<std::string> outputs() const override { return {"mn2", "ki"}; }
+  std::int64_t run(DType dtype, std::int64_t m, std::int64_t n, const Array& a,
+                   std::span<const Array> out) const override {
+    return with_float(dtype, [&]<class T>(T) {
+      return runtime::complex_lu_factor<T>(m, n, a.data_as<T>(), out[0].data_as<T>(), out[1].data_as<std::int32_t>());
+    });
+  }
+  std::string runtime_name() const override { return "complex_lu_factor"; }
+  const char* who() const override { return "lu_factor"; }
+};
+
+class ComplexSLogDet final : public ComplexDecomposition {
+ public:
+  std::string_view name() const override { return "ComplexSLogDet"; }
+
+  // With t = trace(A^-1 dA), d logarithm = real(t) and d sign = i sign imag(t).
+  Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
+    const bool has_sign = !cotangents[0].is_disconnected(), has_logarithm = !cotangents[1].is_disconnected();
+    if (!has_sign && !has_logarithm) return no_gradients(node);
+    const Variable x = of_pairs(node.input(0));
+    const Variable of_real = cotangent_or_zeros(node, cotangents, 1);
+    Variable of_imag = zeros_like(of_real);
+    if (has_sign) {  // the part of the cotangent along i sign
+      const Variable sign = of_pairs(node.output(0)), g = of_pairs(cotangents[0]);
+      of_imag = sub(mul(imag(g), real(sign)), mul(real(g), imag(sign)));
+    }
+    const Variable out = mul(complex(of_real, of_imag), adjoint(inv(x)));
+    return {with_static_shape_of(node.input(0), as_pairs(out))};
+  }
+
+ private:
+  std::vector<std::string> outputs() const override { return {"2", ""}; }
+  std::int64_t run(DType dtype, std::int64_t, std::int64_t n, const Array& a,
+                   std::span<const Array> out) const override {
+    return with_float(dtype, [&]<class T>(T) {
+      return runtime::complex_slogdet<T>(n, a.data_as<T>(), out[0].data_as<T>(), out[1].data_as<T>());
+    });
+  }
+  std::string runtime_name() const override { return "complex_slogdet"; }
+  const char* who() const override { return "slogdet"; }
+};
+
+std::vector<Sample> complex_lu_samples() {
+  return decomposition_samples(make_ref<ComplexLUFactor>(), {{3, 3}, {4, 2}, {2, 4}, {18, 17}, {0, 2}}, true);
+}
+std::vector<Sample> complex_slogdet_samples() {
+  return decomposition_samples(make_ref<ComplexSLogDet>(), {{3, 3}, {1, 1}, {0, 0}}, true);
+}
+
+REGISTER_OP(ComplexLUFactor, "The LU factors of a complex matrix in one, as pairs, and the rows that were exchanged.",
+            complex_lu_samples);
+REGISTER_OP(ComplexSLogDet, "The direction of the determinant of a complex matrix, and the logarithm of its size.",
+            complex_slogdet_samples);
+
+}  // namespace
+
+LUFactors complex_lu_factor(const Variable& x) {
+  const Apply node = apply_pairs(make_ref<ComplexLUFactor>(), x);
+  return {of_pairs(node.output(0)), node.output(1)};
+}
+
+SignAndLogarithm complex_slogdet(const Variable& x) {
+  const Apply node = apply_pairs(make_ref<ComplexSLogDet>(), x);
+  return {of_pairs(node.output(0)), node.output(1)};
+}
+
+}  // namespace bitale
