@@ -14,10 +14,10 @@ namespace {
 using Clock = std::chrono::steady_clock;
 constexpr auto pause = std::chrono::milliseconds(20);
 
-std::atomic<InterruptionCheck> registered{nullptr};
+std::atomic<InterruptionCheck> registered_check{nullptr};
 
 struct OfThread {
-  Clock::time_point next{};  // when to ask the host again
+  Clock::time_point next{};  // when to poll the host again
   std::exception_ptr thrown;
   bool is_off = false;
 };
@@ -25,11 +25,11 @@ thread_local OfThread of_thread;
 
 }  // namespace
 
-void set_interruption_check(InterruptionCheck check) { registered.store(check); }
+void set_interruption_check(InterruptionCheck check) { registered_check.store(check); }
 
 void throw_if_interrupted() {
   OfThread& here = of_thread;
-  const InterruptionCheck check = registered.load(std::memory_order_relaxed);
+  const InterruptionCheck check = registered_check.load(std::memory_order_relaxed);
   if (!check || here.is_off) return;
   const auto now = Clock::now();
   if (now < here.next) return;

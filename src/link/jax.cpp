@@ -9,6 +9,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/link/module_compiler.hpp"
+#include "core/stopwatch.hpp"
 #include "link/branches.hpp"
 #include "link/explain_failure.hpp"
 #include "link/linker.hpp"
@@ -40,7 +41,6 @@ struct Variant {
 };
 
 using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 class JaxThunk final : public Thunk {
  public:

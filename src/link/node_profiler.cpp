@@ -4,14 +4,9 @@
 #include <utility>
 
 #include "bitale/graph/op.hpp"
+#include "core/stopwatch.hpp"
 
 namespace bitale::link {
-
-namespace {
-double seconds_since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-}  // namespace
 
 NodeProfiler::Call::Call(NodeProfiler& profiler, std::size_t cell_count)
     : profiler_(profiler), began_(Clock::now()), bytes_(cell_count, 0) {

@@ -192,7 +192,7 @@ Variable solve_complex_triangle(const Variable& a, const Variable& b, SolveTrian
   if (!options.unit_diagonal) {
     const Variable is_zero = eq(abs(d), 0);
     if (options.on_error == OnError::Raise)
-      right = check_and_raise(b, {eq(any(is_zero), false)}, "LinAlgError",
+      right = check_and_raise(b, {eq(bitale::any(is_zero), false)}, "LinAlgError",
                               "solve_triangular: the matrix is singular: there is a 0 on its diagonal");
     divided = true_div(read, expand_dims(d, d.ndim()));
   }
@@ -205,7 +205,7 @@ Variable solve_complex_triangle(const Variable& a, const Variable& b, SolveTrian
   Variable out = of_columns(solve_triangular(blocks, as_columns(right, b_ndim), real_options), b_ndim);
   if (options.trans) out = over_diagonal(out);
   if (options.unit_diagonal || options.on_error == OnError::Raise) return out;
-  const Variable fails = any(eq(abs(d), 0), Axes{{d.ndim() - 1}}, true);
+  const Variable fails = bitale::any(eq(abs(d), 0), Axes{{d.ndim() - 1}}, true);
   const Variable nan = cast(Operand(std::numeric_limits<double>::quiet_NaN()), component_dtype(out.dtype()));
   return switch_(b_ndim == 1 ? fails : expand_dims(fails, fails.ndim()), complex(nan, nan), out);
 }

@@ -9,6 +9,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/graph/provenance.hpp"
 #include "bitale/graph/structure.hpp"
+#include "core/stopwatch.hpp"
 #include "rewriting/work_list.hpp"
 
 namespace bitale::rewriting {
@@ -27,7 +28,6 @@ bool Session::is_silenced(std::string_view rule) const {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // Small graphs may need more steps than their size suggests.
 constexpr std::size_t least_size_for_ratio = 64;
