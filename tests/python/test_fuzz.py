@@ -1,6 +1,6 @@
 """Random graphs of the whole language against the oracle: a part of what `./dev fuzz` does, and the seeds that failed once.
 
-BITALE_TEST_FUZZ_GRAPHS says how many (2000), BITALE_TEST_FUZZ_SEED where they begin.
+BITALE_TEST_FUZZ_GRAPHS says how many (2300), BITALE_TEST_FUZZ_SEED where they begin.
 """
 
 import os
@@ -20,7 +20,7 @@ from fuzz.check import Failure, again, check, check_seed, fails_alike, run
 from fuzz.compare import Ensemble
 from fuzz.generate import random_case
 
-graphs = int(os.environ.get("BITALE_TEST_FUZZ_GRAPHS", "2000"))
+graphs = int(os.environ.get("BITALE_TEST_FUZZ_GRAPHS", "2300"))
 first = int(os.environ.get("BITALE_TEST_FUZZ_SEED", "1"))
 
 
