@@ -300,9 +300,9 @@ bool all_finite(const Array& array) {
   return std::all_of(elements.begin(), elements.end(), [](double each) { return std::isfinite(each); });
 }
 
-// Algorithms for matrices have errors relative to the whole matrix, so that what should be 0 need not be: whether this
-// output of the node may have such zeros. Those of a triangular factor are exact.
-bool has_rounded_zeros(const Apply& node, std::size_t output) {
+// Algorithms for matrices have errors relative to the largest element: what should be 0 need not be, and the reverse.
+// Zeros of a triangular factor are exact.
+bool has_errors_of_matrix(const Apply& node, std::size_t output) {
   const auto* batches = dynamic_cast<const Blockwise*>(&node.op());
   if (!dynamic_cast<const MatrixOp*>(batches ? &*batches->core : &node.op())) return false;
   const Structure facts = structure_of(node.output(output));
@@ -335,7 +335,7 @@ class Evaluation {
       is_finite &= given_finite && gives_finite;
       product_overflows |= given_finite && !gives_finite && node.op().label().starts_with("Prod");
       for (std::size_t k = 0; k < node.output_count(); ++k)
-        values[&node.node()->outputs[k]] = ulps_ ? moved(out[k], has_rounded_zeros(node, k)) : out[k];
+        values[&node.node()->outputs[k]] = ulps_ ? moved(out[k], has_errors_of_matrix(node, k)) : out[k];
     }
     std::vector<Array> made;
     for (auto& output : outputs) made.push_back(at(output));
@@ -348,20 +348,22 @@ class Evaluation {
     nest->perform_by(node, in, out,
                      [&](std::span<const Array> given) { return run(inner.inputs(), inner.outputs(), given); });
   }
-  Array moved(const Array& value, bool with_zeros) {
-    if (is_complex(value.dtype())) return moved(value.as_pairs(), with_zeros).take_index(value.ndim(), 0).as_complex();
+  Array moved(const Array& value, bool of_matrix) {
+    if (is_complex(value.dtype())) return moved(value.as_pairs(), of_matrix).take_index(value.ndim(), 0).as_complex();
     if (!is_float(value.dtype())) return value;
     const Array out = value.copy();
     const auto move = [&]<class T>(T* data, T infinity) {
-      T unit = 0;  // of a zero that is the result of rounding
-      for (std::int64_t i = 0; with_zeros && i < out.size(); ++i)
-        if (std::isfinite(data[i])) unit = std::max(unit, std::abs(data[i]) * std::numeric_limits<T>::epsilon());
+      T largest = out.ndim() < 2 ? T(1) : T(0);  // a determinant's logarithm is a sum of others
+      for (std::int64_t i = 0; of_matrix && i < out.size(); ++i)
+        if (std::isfinite(data[i])) largest = std::max(largest, std::abs(data[i]));
       for (std::int64_t i = 0; i < out.size(); ++i) {
         const int ulps = int(random_() % std::uint64_t(2 * ulps_ + 1)) - ulps_;
-        if (data[i] == 0) {
-          data[i] = unit == 0 ? std::copysign(data[i], T(ulps)) : unit * T(ulps);  // nobody promises a zero's sign
+        if (of_matrix && std::isfinite(data[i])) {
+          const T unit = largest * std::numeric_limits<T>::epsilon();
+          data[i] = ulps == 0 && std::abs(data[i]) <= unit * T(ulps_) ? 0 : data[i] + unit * T(ulps);
           continue;
         }
+        if (data[i] == 0) data[i] = std::copysign(data[i], T(ulps));  // of which sign a zero is, nobody promises
         for (int k = 0; k < std::abs(ulps) && std::isfinite(data[i]) && data[i] != 0; ++k)
           data[i] = std::nextafter(data[i], ulps < 0 ? -infinity : infinity);
       }
