@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "lowering/plan.hpp"
 #include "program/steps.hpp"
+#include "program/substitute.hpp"
 #include "runtime/functions.hpp"
 
 namespace bitale::link {
@@ -69,7 +69,7 @@ void WorkEstimate::close() {
 
 // The extent of an inner loop at the first iteration of those around it: the last ones of tiles may be shorter.
 Expr WorkEstimate::at_first(Expr extent) {
-  lowering::Stored first;
+  program::Substitution first;
   bool known = true;
   program::ExprWalk()(extent, [&](Expr expr) {
     if (expr.code() == Code::index) first[expr.id()] = pool_.integer(0);
@@ -77,7 +77,7 @@ Expr WorkEstimate::at_first(Expr extent) {
   });
   work_.known &= known;
   if (!known) return pool_.integer(1);
-  return first.empty() ? extent : lowering::substitute(extent, first);
+  return first.empty() ? extent : program::substitute(extent, first);
 }
 
 // ---- what is computed -----------------------------------------------------------------------------------------------

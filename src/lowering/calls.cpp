@@ -69,14 +69,14 @@ void Plan::call_each(std::string_view name, std::vector<Expr> extents, CallRule 
     Computation root;
     root.kind = Computation::Kind::step;
     std::vector<Expr> index;
-    const std::vector<Expr> domain = canonical(extents);
-    for (auto& extent : domain) index.push_back(extent.is_constant(1) ? pool().integer(0) : new_index("n", extent));
+    const std::vector<Expr> domain = equal_lengths.canonical(extents);
+    for (auto& extent : domain) index.push_back(extent.is_constant(1) ? pool().integer(0) : declare.index("n", extent));
     program::Call call{std::string(function.name), {}, {}};
     const std::vector<CallArgument> given = rule(index);
     for (std::size_t i = 0; i < given.size(); ++i) {
       const program::AccessKind kind = access_kind(function.parameters[i].kind);
       if (auto* expr = std::get_if<Expr>(&given[i])) {
-        call.arguments.push_back(with_fixed_lengths(*expr));
+        call.arguments.push_back(equal_lengths.fixed(*expr));
         continue;
       }
       std::int64_t buffer = -1;
@@ -93,16 +93,16 @@ void Plan::call_each(std::string_view name, std::vector<Expr> extents, CallRule 
         program::Buffer memory;
         memory.name = cat("scratch", buffer);
         memory.dtype = scratch.dtype;
-        memory.shape = {with_fixed_lengths(scratch.count)};
+        memory.shape = {equal_lengths.fixed(scratch.count)};
         program.buffers.push_back(std::move(memory));
       }
       if (kind != program::AccessKind::write) root.reads.push_back(buffer);
       if (kind != program::AccessKind::read) root.writes.push_back(buffer);
-      if (offset) offset = with_fixed_lengths(offset);
+      if (offset) offset = equal_lengths.fixed(offset);
       if (offset && offset.is_constant(0)) offset = {};
       call.arguments.push_back(program::BufferArgument{buffer, kind, offset});
     }
-    if (may_fail) call.status = new_var(DType::Int64);
+    if (may_fail) call.status = declare.var(DType::Int64);
     const Expr status = call.status;
     const bool repeats = std::any_of(domain.begin(), domain.end(), [](Expr extent) { return !extent.is_constant(1); });
     program::Steps body{{std::move(call)}};

@@ -12,11 +12,11 @@ void Plan::accumulate(int output, Combiner combiner, std::vector<Expr> domain, i
   const std::int64_t buffer = values_[variable.node()].buffer = result_buffer(variable);
   values_[variable.node()].reread = true;
   const DType dtype = variable.storage().dtype;
-  const Expr var = pool().var(next_var_++, dtype);
+  const Expr var = declare.var(dtype);
   builders_[node_].push_back([=, this, rule = bound(std::move(rule))] {
     const auto along = std::size_t(axis);
     const auto is_one = [](Expr length) { return length.is_constant(1); };
-    const std::vector<Expr> lengths = canonical(domain);
+    const std::vector<Expr> lengths = equal_lengths.canonical(domain);
     const bool in_variable = std::all_of(lengths.begin() + axis + 1, lengths.end(), is_one);
     Computation root;
     root.buffer = buffer;
@@ -41,14 +41,14 @@ void Plan::locate(int output, Combiner combiner, std::vector<Expr> domain, std::
                   ElementRule rule) {
   const Variable variable = Variable::of(&node_->outputs[std::size_t(output)]);
   Value& value = values_[variable.node()];
-  const Expr var = pool().var(next_var_++, dtype), place_var = pool().var(next_var_++, DType::Int64);
+  const Expr var = declare.var(dtype), place_var = declare.var(DType::Int64);
   if (variable.storage().ndim() == 0)
     value.scalar = place_var;
   else
     value.buffer = result_buffer(variable);
   builders_[node_].push_back([=, this, rule = bound(std::move(rule)), buffer = value.buffer] {
-    const std::vector<Expr> lengths = canonical(domain);
-    const std::vector<Expr> indices = indices_of(lengths);
+    const std::vector<Expr> lengths = equal_lengths.canonical(domain);
+    const std::vector<Expr> indices = declare.indices_of(lengths);
     Computation root;
     root.kind = Computation::Kind::locate;
     root.buffer = buffer;

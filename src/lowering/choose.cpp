@@ -55,7 +55,7 @@ void Plan::choose(const Variable& variable) {
     // Scalars are computed once by construction. A variable names those that are long chains, so that none is too deep,
     // and those that are large and have several readers, so that what walks over the readers doesn't walk over them.
     if (value.depth < deepest && (value.uses <= 1 || value.cost < named)) return;
-    const Expr var = pool().var(next_var_++, variable.storage().dtype);
+    const Expr var = declare.var(variable.storage().dtype);
     builders_[variable.owner().node()].push_back([this, var, rule = value.rule] {
       Computation root;
       root.kind = Computation::Kind::scalar;
@@ -114,43 +114,20 @@ void Plan::guard_computations(std::size_t first, const std::vector<int>& checks)
     computations[k].checks.insert(computations[k].checks.end(), checks.begin(), checks.end());
 }
 
-Expr Plan::new_index(std::string_view name, Expr extent) {
-  const auto id = std::int64_t(program.index_names.size());
-  const bool is_taken = !taken_names_.emplace(name).second;
-  program.index_names.push_back(is_taken ? cat(name, id) : std::string(name));
-  extents_.push_back(extent);
-  return pool().index(id);
-}
-
-std::vector<Expr> Plan::indices_of(std::span<const Expr> domain) {
-  static constexpr std::string_view letters = "ijklmnpqrs";
-  std::vector<Expr> indices;
-  for (std::size_t depth = 0; depth < domain.size(); ++depth) {
-    if (domain[depth].is_constant(1)) {
-      indices.push_back(pool().integer(0));
-      continue;
-    }
-    auto [it, is_new] = index_table_.try_emplace(std::uint64_t(depth) << 32 | domain[depth].id());
-    if (is_new) it->second = new_index(letters.substr(std::min(depth, letters.size() - 1), 1), domain[depth]);
-    indices.push_back(it->second);
-  }
-  return indices;
-}
-
 void Plan::evaluate(Computation& root, std::span<const Expr> at, const ElementRule& value, const TargetRule& target) {
   memo_.clear();
   touched_checks_.clear();
-  root.value = with_fixed_lengths(value(at));
+  root.value = equal_lengths.fixed(value(at));
   if (target) root.at = target(at);
-  for (auto& place : root.at) place = with_fixed_lengths(place);
+  for (auto& place : root.at) place = equal_lengths.fixed(place);
   std::sort(touched_checks_.begin(), touched_checks_.end());
   touched_checks_.erase(std::unique(touched_checks_.begin(), touched_checks_.end()), touched_checks_.end());
   root.checks = touched_checks_;
 }
 
 void Plan::add_computation(Computation root, const ElementRule& value, const TargetRule& target) {
-  root.domain = canonical(root.domain);
-  root.indices = indices_of(root.domain);
+  root.domain = equal_lengths.canonical(root.domain);
+  root.indices = declare.indices_of(root.domain);
   for (evaluate(root, root.indices, value, target); unresolved_read_; evaluate(root, root.indices, value, target))
     if (split(root, value, target)) return;
   computations.push_back(std::move(root));
@@ -199,9 +176,9 @@ void Plan::build_computations() {
   }
   for (auto& buffer : program.buffers)
     if (buffer.role != program::Role::input)
-      for (auto& length : buffer.shape) length = with_fixed_lengths(length);
+      for (auto& length : buffer.shape) length = equal_lengths.fixed(length);
   for (auto& [load, checks] : guarded_loads_)
-    for (Expr form : {load, with_fixed_lengths(load)}) {
+    for (Expr form : {load, equal_lengths.fixed(load)}) {
       auto& guards = load_guards[form.id()];
       guards.insert(guards.end(), checks.begin(), checks.end());
     }

@@ -2,7 +2,7 @@
 // Short rows no longer cost a loop each, and the vector code runs on without a break.
 #include <algorithm>
 
-#include "lowering/plan.hpp"
+#include "lowering/passes.hpp"
 #include "program/steps.hpp"
 
 namespace bitale::lowering {
@@ -17,7 +17,8 @@ using program::Steps;
 
 class Collapser {
  public:
-  explicit Collapser(Plan& plan) : plan_(plan), program_(plan.program), pool_(*plan.program.pool) {}
+  Collapser(Program& program, Declarations& declare, const Lengths& lengths)
+      : program_(program), pool_(*program.pool), declare_(declare), lengths_(lengths) {}
 
   void run(Steps& steps) {
     for (auto& step : steps) {
@@ -31,8 +32,7 @@ class Collapser {
   bool is_element(std::int64_t buffer, std::span<const Expr> at, const Loop& outer, const Loop& inner) const {
     const auto& shape = program_.buffers[std::size_t(buffer)].shape;
     const std::size_t n = at.size();
-    return n >= 2 && at[n - 2] == outer.index && at[n - 1] == inner.index &&
-           plan_.same_length(shape[n - 1], inner.extent);
+    return n >= 2 && at[n - 2] == outer.index && at[n - 1] == inner.index && lengths_.same(shape[n - 1], inner.extent);
   }
 
   // i * len + j, the place of an element as draws of random numbers count it.
@@ -43,7 +43,7 @@ class Collapser {
       if (!(terms[1 - k] == j) || terms[k].code() != Code::mul) continue;
       const auto factors = program::arguments_of(terms[k]);
       for (std::size_t m = 0; m < 2; ++m)
-        if (factors[m] == i && plan_.same_length(factors[1 - m], extent)) return true;
+        if (factors[m] == i && lengths_.same(factors[1 - m], extent)) return true;
     }
     return false;
   }
@@ -93,7 +93,7 @@ class Collapser {
     program::ExprWalk()(inner->extent, [&](Expr expr) { possible &= !(expr == outer.index); });
     for (auto& step : inner->body) possible = possible && fits(step, outer, *inner);
     if (!possible) return;
-    const Expr flat = plan_.new_index("e", outer.extent * inner->extent);
+    const Expr flat = declare_.index("e", outer.extent * inner->extent);
     Steps body = std::move(inner->body);
     for (auto& step : body) flatten(step, outer.index, inner->index, inner->extent, flat);
     outer.index = flat;
@@ -111,7 +111,7 @@ class Collapser {
     return out;
   }
   void flatten(Step& step, Expr i, Expr j, Expr row, Expr flat) {
-    Stored flat_values;
+    program::Substitution flat_values;
     program::for_each_expr(step, [&](Expr& root) {
       program::ExprWalk()(root, [&](Expr expr) {
         if (is_place(expr, i, j, row)) flat_values[expr.id()] = flat;
@@ -120,19 +120,22 @@ class Collapser {
         if (at != there) flat_values[expr.id()] = pool_.load(expr.payload(), expr.dtype(), there);
       });
     });
-    program::for_each_expr(step, [&](Expr& root) { root = substitute(root, flat_values); });
+    program::for_each_expr(step, [&](Expr& root) { root = program::substitute(root, flat_values); });
     program::for_each_access(step, [&](const program::MutableAccess& access) {
       if (access.at) *access.at = flattened(*access.at, i, j, flat);
     });
   }
 
-  Plan& plan_;
-  program::Program& program_;
-  ExprPool& pool_;
+  Program& program_;
+  program::ExprPool& pool_;
+  Declarations& declare_;
+  const Lengths& lengths_;
 };
 
 }  // namespace
 
-void collapse_loops(Plan& plan) { Collapser(plan).run(plan.program.steps); }
+void collapse_loops(Program& program, Declarations& declare, const Lengths& lengths) {
+  Collapser(program, declare, lengths).run(program.steps);
+}
 
 }  // namespace bitale::lowering

@@ -15,7 +15,6 @@ bool same_bounds(std::span<const ConcatSegment> a, std::span<const ConcatSegment
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](auto& p, auto& q) { return p.start == q.start && p.extent == q.extent; });
 }
-constexpr int deepest_range = 16;
 }  // namespace
 
 void Plan::concatenate(int output, int axis, std::vector<Part> parts) {
@@ -24,27 +23,13 @@ void Plan::concatenate(int output, int axis, std::vector<Part> parts) {
   value.segment_axis = axis;
   Expr start = pool().integer(0);
   for (auto& part : parts) {
-    const Expr extent = canonical(part.extent);
+    const Expr extent = equal_lengths.canonical(part.extent);
     value.parts.push_back({start, extent, bound(std::move(part.value))});
     start = start + extent;
   }
   value.rule = [this, node = node_, output](Index at) {
     return read_segment(Variable::of(&node->outputs[std::size_t(output)]), at);
   };
-}
-
-std::optional<std::pair<std::int64_t, std::int64_t>> Plan::range_of(Expr index, int depth) const {
-  if (index.is_constant()) return std::pair(index.payload(), index.payload());
-  if (index.code() == Code::index) {
-    const Expr extent = extents_[std::size_t(index.payload())];
-    if (!extent.is_constant()) return {};
-    return std::pair(std::int64_t(0), std::max<std::int64_t>(extent.payload() - 1, 0));
-  }
-  if (depth == deepest_range || (index.code() != Code::add && index.code() != Code::sub)) return {};
-  const auto a = range_of(index.argument(0), depth + 1), b = range_of(index.argument(1), depth + 1);
-  if (!a || !b) return {};
-  if (index.code() == Code::add) return std::pair(a->first + b->first, a->second + b->second);
-  return std::pair(a->first - b->second, a->second - b->first);
 }
 
 // The loop index with which `position` goes through exactly this part; none if it does not.
@@ -56,7 +41,7 @@ Expr Plan::counts_through(const ConcatSegment& part, Expr position) const {
     offset = position.argument(first ? 1 : 0);
   }
   if (index.code() != Code::index || !(offset == part.start)) return {};
-  return same_length(extents_[std::size_t(index.payload())], part.extent) ? index : Expr();
+  return same_length(declare.extent_of(index), part.extent) ? index : Expr();
 }
 
 Expr Plan::read_segment(const Variable& variable, Index at) {
@@ -73,7 +58,7 @@ Expr Plan::read_segment(const Variable& variable, Index at) {
       local[axis] = index;
       return part.value(local);
     }
-  if (const auto range = range_of(position))
+  if (const auto range = declare.range_of(position))
     for (auto& part : value.parts) {
       if (!part.start.is_constant() || !part.extent.is_constant()) continue;
       const std::int64_t first = part.start.payload(), end = first + part.extent.payload();
@@ -113,12 +98,12 @@ bool Plan::split(const Computation& root, const ElementRule& value, const Target
     Computation part = root;
     part.is_segment = true;
     part.domain[axis] = parts[k].extent;
-    part.indices = indices_of(part.domain);
+    part.indices = declare.indices_of(part.domain);
     const Expr whole = part.indices[axis] + parts[k].start;
     std::vector<Expr> at = part.indices;
     at[axis] = whole;
     segment_scope_ = SegmentScope{whole, part.indices[axis], parts, k};
-    if (is_reduce) part.var = pool().var(next_var_++, root.var.dtype());
+    if (is_reduce) part.var = declare.var(root.var.dtype());
     for (evaluate(part, at, value, target); unresolved_read_; evaluate(part, at, value, target)) {
       const Variable other = std::exchange(unresolved_read_, {})->variable;
       const auto here = std::exchange(segment_scope_, {});

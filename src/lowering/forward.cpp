@@ -2,7 +2,7 @@
 // nobody reads any more is not stored at all.
 #include <unordered_map>
 
-#include "lowering/plan.hpp"
+#include "lowering/passes.hpp"
 #include "program/steps.hpp"
 
 namespace bitale::lowering {
@@ -40,7 +40,7 @@ class Forwarder {
   void forward(Steps& steps) {
     std::vector<std::uint32_t> here;
     for (auto& step : steps) {
-      program::for_each_expr(step, [&](Expr& expr) { expr = substitute(expr, stored_); });
+      program::for_each_expr(step, [&](Expr& expr) { expr = program::substitute(expr, stored_); });
       program::for_each_body(step, [&](Steps& body) { forward(body); });
       forget_overwritten(step);
       if (auto* store = std::get_if<program::Store>(&step.what); store && writes_[std::size_t(store->buffer)] == 1) {
@@ -123,7 +123,7 @@ class Forwarder {
   Program& program_;
   std::vector<int> writes_;
   std::unordered_map<std::int64_t, std::vector<std::uint32_t>> readers_;  // of buffers written more than once: loads
-  Stored stored_;  // loads, and what was stored there by this body or by those around it
+  program::Substitution stored_;  // loads, and what was stored there by this body or by those around it
 };
 
 }  // namespace

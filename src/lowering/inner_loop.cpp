@@ -85,16 +85,16 @@ class LoopBody {
 
   void define() {
     const Variables& inputs = node_->inputs;
-    const Expr steps = plan_.canonical(plan_.scalar_of(inputs[0]));
+    const Expr steps = plan_.equal_lengths.canonical(plan_.scalar_of(inputs[0]));
     if (steps.code() != Code::dim) plan_.require(steps >= 0, cat(called_, ": n_steps is negative"));
     for (int k = 0; k < sequences_; ++k)
       plan_.require(equal(plan_.value_of(outer_sequence(k)).shape[0], steps),
                     cat(called_, ": sequence ", k, " does not have as many elements as there are steps"));
-    extent_ = plan_.canonical(steps);
+    extent_ = plan_.equal_lengths.canonical(steps);
     note_reads();
     for (int k = 0; k < states_; ++k) {
       Value& value = plan_.values_[&node_->outputs[k]];
-      carried_.push_back(plan_.new_var(Variable::of(&node_->outputs[k]).storage().dtype));
+      carried_.push_back(plan_.declare.var(Variable::of(&node_->outputs[k]).storage().dtype));
       buffers_.push_back(-1);
       if (value.shape.empty()) {
         value.scalar = carried_.back();
@@ -110,7 +110,7 @@ class LoopBody {
       value.reread = true;
       trace_buffers_.push_back(value.buffer);
     }
-    count_ = plan_.new_var(DType::Int64);
+    count_ = plan_.declare.var(DType::Int64);
     if (has_until_) plan_.values_[&node_->outputs[states_ + traces_]].scalar = count_;
     // States keep their shapes, and what a step checks of lengths alone is checked before the loop.
     for (std::size_t b = 0; b < body_.buffers.size(); ++b) {
@@ -118,7 +118,7 @@ class LoopBody {
       if (k < 0 || k >= states_) continue;
       const auto& state = plan_.values_[&node_->outputs[k]].shape;
       for (std::size_t axis = 0; axis < state.size(); ++axis) {
-        const Expr before = plan_.canonical(state[axis]), after = translate(body_.buffers[b].shape[axis]);
+        const Expr before = plan_.equal_lengths.canonical(state[axis]), after = translate(body_.buffers[b].shape[axis]);
         if (before == after) continue;
         plan_.require((extent_ <= 0) | equal(before, after),
                       cat(called_, ": state ", k, " changes its length in dimension ", axis, " from step to step"));
@@ -257,7 +257,7 @@ class LoopBody {
     const int input = inputs_[std::size_t(buffer)];
     if (input < 0) return translate(body_.buffers[std::size_t(buffer)].shape[axis]);
     const Variable& outer = outer_of(input);
-    return plan_.canonical(plan_.value_of(outer).shape[axis + std::size_t(input < sequences_)]);
+    return plan_.equal_lengths.canonical(plan_.value_of(outer).shape[axis + std::size_t(input < sequences_)]);
   }
 
   Expr element_of_input(int input, DType dtype, std::vector<Expr> at) {
@@ -266,7 +266,7 @@ class LoopBody {
       return buffers_[k] < 0 ? carried_[k] : plan_.pool().load(buffers_[k], dtype, at);
     }
     if (input < sequences_) at.insert(at.begin(), number_);
-    return plan_.with_fixed_lengths(plan_.read(outer_of(input), at));
+    return plan_.equal_lengths.fixed(plan_.read(outer_of(input), at));
   }
 
   Expr loaded(Expr load, std::vector<Expr> at) {
@@ -287,7 +287,7 @@ class LoopBody {
       case Code::var: {
         if (expr.payload() < 0) return to.var(expr.payload(), expr.dtype());  // a parameter of a function
         auto [found, is_new] = variables_.try_emplace(expr.payload());
-        if (is_new) found->second = plan_.new_var(expr.dtype());
+        if (is_new) found->second = plan_.declare.var(expr.dtype());
         return found->second;
       }
       case Code::dim: return length_of(expr.payload() >> 8, std::size_t(expr.payload() & 0xff));
@@ -356,14 +356,11 @@ class LoopBody {
   std::int64_t add_buffer(const program::Buffer& like, std::string name) {
     program::Buffer buffer;
     buffer.name = std::move(name);
-    if (!plan_.buffer_names_.insert(buffer.name).second)
-      plan_.buffer_names_.insert(buffer.name += cat("_", plan_.program.buffers.size()));
     buffer.dtype = like.dtype;
     buffer.role = like.role == Role::constant ? Role::constant : Role::temporary;
     buffer.value = like.value;
-    for (auto& length : like.shape) buffer.shape.push_back(plan_.with_fixed_lengths(translate(length)));
-    plan_.program.buffers.push_back(std::move(buffer));
-    return std::int64_t(plan_.program.buffers.size()) - 1;
+    for (auto& length : like.shape) buffer.shape.push_back(plan_.equal_lengths.fixed(translate(length)));
+    return plan_.declare.buffer(std::move(buffer));
   }
 
   void make_buffers() {
@@ -460,22 +457,22 @@ class LoopBody {
   Expr row_size(const std::vector<Expr>& shape) {
     Expr out = plan_.pool().integer(1);
     for (std::size_t axis = 1; axis < shape.size(); ++axis) out = out * shape[axis];
-    return plan_.with_fixed_lengths(out);
+    return plan_.equal_lengths.fixed(out);
   }
 
   // ---- steps ----
 
   void build_loop() {
     done_.clear(), indices_.clear(), variables_.clear();
-    number_ = plan_.new_index("step", extent_);
+    number_ = plan_.declare.index("step", extent_);
     loop_ = {};
     loop_.index = number_;
-    loop_.extent = plan_.with_fixed_lengths(extent_);
+    loop_.extent = plan_.equal_lengths.fixed(extent_);
     scalars_.assign(std::size_t(body_.output_count), Expr());
     for (int k = 0; k < states_; ++k)
       if (buffers_[std::size_t(k)] < 0)
         loop_.carries.push_back({carried_[std::size_t(k)], Combiner::add, false,
-                                 plan_.with_fixed_lengths(plan_.read(outer_initial(k), {}))});
+                                 plan_.equal_lengths.fixed(plan_.read(outer_initial(k), {}))});
     // A state of its own keeps the steps in order.
     if (loop_.carries.empty() || has_until_)
       loop_.carries.push_back({count_, Combiner::add, false, plan_.pool().integer(0)});
@@ -484,7 +481,7 @@ class LoopBody {
     append(body_.steps, loop_.body);
     for (std::size_t b = 0; b < body_.buffers.size(); ++b)
       if (const int output = outputs_[b]; has_address_[b] && output >= 0 && !is_traced(output)) {
-        const Expr var = scalars_[std::size_t(output)] = plan_.new_var(body_.buffers[b].dtype);
+        const Expr var = scalars_[std::size_t(output)] = plan_.declare.var(body_.buffers[b].dtype);
         loop_.body.push_back({program::Let{var, scalar(b)}});
       }
     for (int k = 0; k < states_; ++k)
@@ -501,14 +498,14 @@ class LoopBody {
     const std::vector<Expr> shape = plan_.program.buffers[std::size_t(buffer)].shape;
     std::vector<Expr> at = first, indices;
     for (std::size_t axis = first.size(); axis < shape.size(); ++axis) {
-      const Expr length = plan_.with_fixed_lengths(shape[axis]);
+      const Expr length = plan_.equal_lengths.fixed(shape[axis]);
       const bool is_one = length.is_constant(1);
-      at.push_back(is_one ? plan_.pool().integer(0) : plan_.new_index("c", length));
+      at.push_back(is_one ? plan_.pool().integer(0) : plan_.declare.index("c", length));
     }
     Step step = make(at);
     for (std::size_t axis = shape.size(); axis-- > first.size();)
       if (at[axis].code() == Code::index)
-        step = Step{program::Loop{at[axis], plan_.with_fixed_lengths(shape[axis]), {}, {std::move(step)}, false}};
+        step = Step{program::Loop{at[axis], plan_.equal_lengths.fixed(shape[axis]), {}, {std::move(step)}, false}};
     return step;
   }
 
@@ -524,7 +521,7 @@ class LoopBody {
   void clear_rest() {
     for (auto trace : trace_buffers_) {
       const DType dtype = plan_.program.buffers[std::size_t(trace)].dtype;
-      const Expr rest = plan_.with_fixed_lengths(extent_) - count_, index = plan_.new_index("rest", rest);
+      const Expr rest = plan_.equal_lengths.fixed(extent_) - count_, index = plan_.declare.index("rest", rest);
       Computation root;
       root.kind = Computation::Kind::step;
       root.writes = {trace};
@@ -557,7 +554,7 @@ class LoopBody {
     if (auto* store = std::get_if<program::Store>(&from.what)) {
       const int output = outputs_[std::size_t(store->buffer)];
       if (output >= 0 && store->at.empty() && !is_traced(output) && !has_address_[std::size_t(store->buffer)]) {
-        const Expr value = translate(store->value), var = plan_.new_var(value.dtype());
+        const Expr value = translate(store->value), var = plan_.declare.var(value.dtype());
         scalars_[std::size_t(output)] = var;
         to.push_back({program::Let{var, value}});
         return;
@@ -592,7 +589,7 @@ class LoopBody {
       loop->extent = translate(loop->extent);
       // Loops one after the other share an index, which counts to one extent.
       Expr& index = indices_[loop->index.payload()];
-      if (!index) index = plan_.new_index(body_.index_names[std::size_t(loop->index.payload())], loop->extent);
+      if (!index) index = plan_.declare.index(body_.index_names[std::size_t(loop->index.payload())], loop->extent);
       for (auto& carry : loop->carries) {
         if (carry.init) carry.init = translate(carry.init);
         carry.var = translate(carry.var);
@@ -705,7 +702,7 @@ bool Plan::choose(int condition, const Side& then, const Side& otherwise) {
     for (;;) {
       memo_.clear();
       touched_checks_.clear();
-      const Expr choice = with_fixed_lengths(read(node->inputs[std::size_t(condition)], {}));
+      const Expr choice = equal_lengths.fixed(read(node->inputs[std::size_t(condition)], {}));
       const Expr truth = choice.dtype() == DType::Bool ? choice : not_equal(choice, pool().number(0, choice.dtype()));
       root.step = Step{program::If{truth, yes->steps_of_side(), no->steps_of_side()}};
       if (!unresolved_read_) break;

@@ -1,6 +1,7 @@
 // The whole road from graph to program, in the order it is travelled.
 #include "lowering/lower.hpp"
 
+#include "lowering/passes.hpp"
 #include "lowering/plan.hpp"
 
 namespace bitale::lowering {
@@ -50,14 +51,14 @@ Lowered lower(const FunctionGraph& graph, const InputLayouts& layouts, bool shar
   observe("forward");
   narrow_temporaries(plan.program);
   observe("narrow");
-  promote_elements(plan);
+  promote_elements(plan.program, plan.declare);
   observe("promote");
-  collapse_loops(plan);
+  collapse_loops(plan.program, plan.declare, plan.equal_lengths);
   observe("collapse");
-  tile_loops(plan);
+  tile_loops(plan.program, plan.declare);
   observe("tile");
   vectorize(plan.program);
-  if (shared) parallelize_loops(plan);
+  if (shared) parallelize_loops(plan.program, plan.declare);
   observe("share");
   plan_memory(plan.program);
   observe("memory");

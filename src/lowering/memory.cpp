@@ -5,7 +5,7 @@
 #include <functional>
 #include <queue>
 
-#include "lowering/plan.hpp"
+#include "lowering/passes.hpp"
 #include "program/steps.hpp"
 
 namespace bitale::lowering {

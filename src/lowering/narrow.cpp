@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <set>
 
-#include "lowering/plan.hpp"
+#include "lowering/passes.hpp"
 #include "program/steps.hpp"
 
 namespace bitale::lowering {
@@ -142,7 +142,7 @@ class Narrower {
   }
 
   bool narrow_loads(Step& step) {
-    Stored narrowed;
+    program::Substitution narrowed;
     program::ExprWalk walk;
     program::for_each_expr(step, [&](Expr& root) {
       walk(root, [&](Expr expr) {
@@ -153,7 +153,8 @@ class Narrower {
         if (left.size() != at.size()) narrowed[expr.id()] = program_.pool->load(expr.payload(), expr.dtype(), left);
       });
     });
-    if (!narrowed.empty()) program::for_each_expr(step, [&](Expr& root) { root = substitute(root, narrowed); });
+    if (!narrowed.empty())
+      program::for_each_expr(step, [&](Expr& root) { root = program::substitute(root, narrowed); });
     return !narrowed.empty();
   }
 

@@ -59,7 +59,7 @@ bool reads(const Computation& root, std::int64_t buffer) {
 bool are_apart(const Plan& plan, const Computation& a, const Computation& b) {
   if (!is_store(a) || !is_store(b) || a.buffer != b.buffer) return false;
   for (std::size_t k = 0; k < a.at.size(); ++k) {
-    const auto one = plan.range_of(a.at[k]), other = plan.range_of(b.at[k]);
+    const auto one = plan.declare.range_of(a.at[k]), other = plan.declare.range_of(b.at[k]);
     if (one && other && (one->second < other->first || other->second < one->first)) return true;
   }
   return false;

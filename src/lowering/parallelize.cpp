@@ -13,7 +13,7 @@
 #include <unordered_set>
 
 #include "bitale/core/text.hpp"
-#include "lowering/plan.hpp"
+#include "lowering/passes.hpp"
 #include "program/lane_order.hpp"
 #include "program/steps.hpp"
 #include "runtime/functions.hpp"
@@ -23,6 +23,7 @@ namespace bitale::lowering {
 namespace {
 
 using program::Code;
+using program::Combiner;
 using program::Loop;
 using program::OneOf;
 using program::Step;
@@ -170,7 +171,7 @@ class Footprint {
 
 class Parallelizer {
  public:
-  explicit Parallelizer(Plan& plan) : plan_(plan), program_(plan.program), pool_(*plan.program.pool) {}
+  Parallelizer(Program& program, Declarations& declare) : program_(program), pool_(*program.pool), declare_(declare) {}
 
   void run() {
     for (std::size_t at = 0; at < program_.steps.size(); ++at) note_uses(program_.steps[at], at);
@@ -259,7 +260,7 @@ class Parallelizer {
     for (auto& step : loop.body) {
       auto* check = std::get_if<program::Check>(&step.what);
       if (!check) continue;
-      const Expr all = plan_.new_var(DType::Bool);
+      const Expr all = declare_.var(DType::Bool);
       loop.carries.push_back({all, Combiner::bit_and});
       checks.push_back({program::Check{all, check->check}});
       step.what = program::Update{all, Combiner::bit_and, check->condition};
@@ -381,7 +382,7 @@ class Parallelizer {
       if (auto* inner = std::get_if<Loop>(&step.what)) {
         for (auto& carry : adding.carries) {
           if (!updates(step, carry.var)) continue;
-          const Expr sum = plan_.new_var(carry.var.dtype());
+          const Expr sum = declare_.var(carry.var.dtype());
           inner->carries.push_back({sum, Combiner::add});
           for (auto& deep : inner->body)
             if (auto* add = std::get_if<program::Update>(&deep.what); add && add->var == carry.var) add->var = sum;
@@ -478,10 +479,10 @@ class Parallelizer {
       if (footprint.is_written(buffer) && !footprint.is_divided(buffer, first->index)) return false;
 
     const Expr columns = first->extent, count = (columns + (band - 1)) / band, old = first->index;
-    const Expr which = plan_.new_index("band", count);
+    const Expr which = declare_.index("band", count);
     const Expr width = min(pool_.integer(band), columns - which * band);
-    const Expr j = plan_.new_index("j", width);
-    const Stored moved{{old.id(), which * band + j}};
+    const Expr j = declare_.index("j", width);
+    const program::Substitution moved{{old.id(), which * band + j}};
     for (auto& step : loop.body) {
       auto& inner = std::get<Loop>(step.what);
       for (auto& deep : inner.body) substitute_in(deep, moved);
@@ -494,8 +495,8 @@ class Parallelizer {
     loop = std::move(bands);
     return true;
   }
-  static void substitute_in(Step& step, const Stored& moved) {
-    program::for_each_expr(step, [&](Expr& root) { root = substitute(root, moved); });
+  static void substitute_in(Step& step, const program::Substitution& moved) {
+    program::for_each_expr(step, [&](Expr& root) { root = program::substitute(root, moved); });
     program::for_each_body(step, [&](Steps& body) {
       for (auto& inner : body) substitute_in(inner, moved);
     });
@@ -531,14 +532,14 @@ class Parallelizer {
     return pool_.integer(unknown_extent);
   }
 
-  Plan& plan_;
   Program& program_;
-  ExprPool& pool_;
+  program::ExprPool& pool_;
+  Declarations& declare_;
   std::unordered_map<std::int64_t, Use> buffers_, variables_;
 };
 
 }  // namespace
 
-void parallelize_loops(Plan& plan) { Parallelizer(plan).run(); }
+void parallelize_loops(Program& program, Declarations& declare) { Parallelizer(program, declare).run(); }
 
 }  // namespace bitale::lowering

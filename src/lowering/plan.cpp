@@ -120,12 +120,10 @@ std::int64_t Plan::add_buffer(const Variable& variable, program::Role role) {
   program::Buffer buffer;
   const auto id = std::int64_t(program.buffers.size());
   buffer.name = variable.name().empty() ? cat(role == program::Role::input ? "in" : "b", id) : variable.name();
-  if (!buffer_names_.insert(buffer.name).second) buffer_names_.insert(buffer.name += cat("_", id));
   buffer.dtype = component_dtype(variable.storage().dtype);
   buffer.role = role;
   if (const Value* value = values_.find(variable.node())) buffer.shape = value->shape;
-  program.buffers.push_back(std::move(buffer));
-  return id;
+  return declare.buffer(std::move(buffer));
 }
 
 std::int64_t Plan::result_buffer(const Variable& variable) {
@@ -200,45 +198,12 @@ bool Plan::infer_shapes(const Apply& node) {
         inferred = node.op().infer_shape(node, inputs);
         if (inferred.empty()) return false;
       }
-      lengths.push_back(canonical(scalar_of(inferred[k][axis])));
+      lengths.push_back(equal_lengths.canonical(scalar_of(inferred[k][axis])));
     }
     add_pair_axis(pool(), output, lengths);
     values_[output.node()].shape = std::move(lengths);
   }
   return true;
-}
-
-// One of the expressions that are known to be equal: the same for all of them, whichever became known first. Where a
-// length that got fixed leads back to where it started, the expression made first stands for the circle.
-Expr Plan::canonical(Expr length) const {
-  std::vector<Expr> passed;
-  for (;;) {
-    const auto it = equal_lengths_.find(length.id());
-    const Expr next = it == equal_lengths_.end() ? with_fixed_lengths(length) : it->second;
-    if (next == length) return length;
-    passed.push_back(length);
-    if (const auto seen = std::find(passed.begin(), passed.end(), next); seen != passed.end())
-      return *std::min_element(seen, passed.end(), [](const Expr& a, const Expr& b) { return a.id() < b.id(); });
-    length = next;
-  }
-}
-
-// The length of an input that makes `length` so many: itself, or what is left of it behind a start.
-void Plan::fix_length(Expr length, std::int64_t value) {
-  if (length.code() == program::Code::sub && length.argument(1).code() == program::Code::min && value > 0) {
-    const Expr start = length.argument(1);  // at most the length, so that all in front of it is there
-    for (int side = 0; side < 2; ++side)
-      if (start.argument(std::size_t(side)).is_constant() &&
-          start.argument(std::size_t(1 - side)) == length.argument(0))
-        return fix_length(length.argument(0), value + start.argument(std::size_t(side)).payload());
-  }
-  if (length.code() == program::Code::dim) fixed_lengths_.try_emplace(length.id(), pool().integer(value));
-}
-
-std::vector<Expr> Plan::canonical(std::span<const Expr> lengths) const {
-  std::vector<Expr> out;
-  for (auto& length : lengths) out.push_back(canonical(length));
-  return out;
 }
 
 bool Plan::known_at_entry(Expr root) const {
@@ -307,7 +272,7 @@ void Plan::reduce(int output, Combiner combiner, std::vector<Expr> domain, std::
   const Variable variable = Variable::of(&node_->outputs[std::size_t(output)]);
   Value& value = values_[variable.node()];
   const bool is_scalar = variable.storage().ndim() == 0;
-  const Expr var = pool().var(next_var_++, dtype);
+  const Expr var = declare.var(dtype);
   std::int64_t buffer = -1;
   const DType stored = variable.storage().dtype;
   if (is_scalar) {
@@ -479,12 +444,10 @@ int Plan::add_check(Expr condition, std::string message) {
 void Plan::require(Expr condition, std::string message) {
   if (condition.is_constant(1)) return;
   if (condition.code() == program::Code::eq && known_at_entry(condition)) {
-    Expr a = canonical(condition.argument(0)), b = canonical(condition.argument(1));
+    const Expr a = equal_lengths.canonical(condition.argument(0)), b = equal_lengths.canonical(condition.argument(1));
     if (a == b) return;
     condition = equal(a, b);
-    if (b.is_constant()) std::swap(a, b);
-    if (a.is_constant()) fix_length(b, a.payload());
-    if (!b.is_constant()) equal_lengths_[b.id()] = a;  // two different constants never meet: the check says so
+    equal_lengths.equate(a, b);
   }
   const int token = add_check(condition, std::move(message));
   for (std::uint32_t k = 0; k < node_->output_count; ++k) values_[&node_->outputs[k]].checks.push_back(token);
@@ -496,7 +459,7 @@ void Plan::expect(Expr condition, std::string message) {
 
 // Whether `index` counts along an axis of that length, so that it is always in range.
 bool Plan::counts_along(Expr index, Expr length) const {
-  return index.code() == program::Code::index && extents_[std::size_t(index.payload())] == canonical(length);
+  return index.code() == program::Code::index && declare.extent_of(index) == equal_lengths.canonical(length);
 }
 
 // The check is made in the loop that reads the index, with what else that loop does; until it is made, an index out of
@@ -508,16 +471,16 @@ void Plan::require_in_range(int input, Expr length, std::string message) {
     require((index >= -length) & (index < length), std::move(message));
     return;
   }
-  length = canonical(length);
+  length = equal_lengths.canonical(length);
   if (!range_checks_.emplace(variable.node(), length.id()).second) return;
   Expr count = pool().integer(1);
   for (auto& extent : value_of(variable).shape) count = count * extent;
   require((length > 0) | equal(count, pool().integer(0)), message);
   const int id = new_check(std::move(message));
-  const Expr var = pool().var(next_var_++, DType::Bool);
+  const Expr var = declare.var(DType::Bool);
   builders_[node_].push_back([this, variable, length, id, var] {
-    const std::vector<Expr> domain = canonical(value_of(variable).shape);
-    const std::vector<Expr> indices = indices_of(domain);
+    const std::vector<Expr> domain = equal_lengths.canonical(value_of(variable).shape);
+    const std::vector<Expr> indices = declare.indices_of(domain);
     const Expr seen = program::cast(resolved_read(variable, indices), DType::Int64);
     if (counts_along(seen, length)) return;
     Computation scan;

@@ -14,6 +14,8 @@
 #include <vector>
 
 #include "lowering/by_node.hpp"
+#include "lowering/declarations.hpp"
+#include "lowering/lengths.hpp"
 #include "lowering/lower.hpp"
 #include "ops/lowering.hpp"
 
@@ -24,10 +26,6 @@ using program::ExprPool;
 using program::Program;
 
 constexpr int materialize_threshold = 16;  // an element that costs this much is worth a store and a load
-
-// `root` with the sub-expressions in `stored` (by number) replaced.
-using Stored = std::unordered_map<std::uint32_t, Expr>;
-Expr substitute(Expr root, const Stored& stored);
 
 // One thing to be computed and stored: the unit that nests are built of.
 struct Computation {
@@ -86,16 +84,12 @@ class Plan final : public Lowering {
   void define_all();
   void choose_stores();
   void build_computations();
-  // The range of an index expression, where constants say it.
-  std::optional<std::pair<std::int64_t, std::int64_t>> range_of(Expr index, int depth = 0) const;
 
   bool repeated = false;  // the body of a loop
 
-  // A loop variable that counts to `extent`; the name is for readers.
-  Expr new_index(std::string_view name, Expr extent);
-  Expr new_var(DType dtype) { return pool().var(next_var_++, dtype); }
-
   Program program;
+  Declarations declare{program};
+  Lengths equal_lengths;
   std::vector<Computation> computations;
   std::vector<int> check_computations;  // token -> root, or -1 for a check made at entry
   std::vector<bool> is_expected;        // token -> whether loops may run before the check
@@ -110,7 +104,7 @@ class Plan final : public Lowering {
   std::span<const Expr> shape_in(int input) override;
   std::span<const Expr> shape_out(int output) override;
   std::span<const Expr> lengths_of(const Variable& variable) override { return value_of(variable).shape; }
-  bool same_length(Expr a, Expr b) const override { return canonical(a) == canonical(b); }
+  bool same_length(Expr a, Expr b) const override { return equal_lengths.same(a, b); }
   void element(int output, ElementRule rule, int cost) override;
   void permute(int output, int input, std::span<const int> order) override;
   void reduce(int output, Combiner combiner, std::vector<Expr> domain, std::vector<bool> reduced, DType dtype,
@@ -164,10 +158,6 @@ class Plan final : public Lowering {
   bool infer_shapes(const Apply& node);
   Variables shape_variables(const Variable& variable);  // stand for its lengths in infer_shape
   Expr scalar_of(const Variable& variable);             // the int64 value of a 0-d integer expression
-  Expr canonical(Expr length) const;                    // lengths required to be equal are one, or a number
-  std::vector<Expr> canonical(std::span<const Expr> lengths) const;
-  void fix_length(Expr length, std::int64_t value);
-  Expr with_fixed_lengths(Expr expr) const { return fixed_lengths_.empty() ? expr : substitute(expr, fixed_lengths_); }
   bool known_at_entry(Expr expr) const;
   Expr read(const Variable& variable, Index at);
   ElementRule bound(ElementRule rule);  // evaluated later, as of the node now being defined
@@ -177,7 +167,6 @@ class Plan final : public Lowering {
   std::optional<int> take_output_slot(const Variable& variable);
   std::optional<std::int64_t> reuse_buffer(const Variable& base, const Variable& result);
   std::int64_t in_memory(const Variable& variable);
-  std::vector<Expr> indices_of(std::span<const Expr> domain);
   bool counts_along(Expr index, Expr length) const;
   int new_check(std::string message);
   int add_check(Expr condition, std::string message);
@@ -226,11 +215,6 @@ class Plan final : public Lowering {
   std::vector<ApplyNode*> definition_order_;  // nodes of the graph and of length expressions
   ByNode<std::vector<BuildComputations>> builders_;
   std::unordered_map<std::uint32_t, Variable> length_variables_;  // of lengths, by number
-  std::unordered_map<std::uint32_t, Expr> equal_lengths_;
-  Stored fixed_lengths_;  // of inputs, which a check has made a number
-  std::unordered_map<std::uint64_t, Expr> index_table_;
-  std::unordered_set<std::string> taken_names_, buffer_names_;  // the first: of indices
-  std::vector<Expr> extents_;                                   // of index expressions, by number
   std::set<std::pair<VariableNode*, std::uint32_t>> range_checks_;
   std::unordered_map<MemoKey, Expr, MemoHash> memo_;
   std::vector<int> touched_checks_;  // of the root being built
@@ -249,7 +233,6 @@ class Plan final : public Lowering {
   std::optional<UnresolvedRead> unresolved_read_;
   bool building_ = false;
   ApplyNode* node_ = nullptr;  // being defined, or whose rule is being evaluated
-  std::int64_t next_var_ = 0;
 };
 
 // The Program of an inner graph, as far as the pass `narrow`: what a loop repeats. Nothing where it needs the host.
@@ -261,21 +244,5 @@ bool are_apart(const Plan& plan, const Computation& a, const Computation& b);
 void drop_overwritten(Plan& plan);
 // Orders computations, shares loops and writes the program's steps.
 void build_nests(Plan& plan);
-// Values stored and read in the same place stay scalars; unread temporaries vanish.
-void forward_stores(Program& program);
-// Temporaries used row by row become rows.
-void narrow_temporaries(Program& program);
-// Loops over rows and columns that are one loop over elements.
-void collapse_loops(Plan& plan);
-// Small buffers in loops whose iterations follow one another become variables.
-void promote_elements(Plan& plan);
-// Loops that read along rows and columns go through tiles.
-void tile_loops(Plan& plan);
-// Loops whose iterations several threads may share.
-void parallelize_loops(Plan& plan);
-// Places for temporaries in the workspace.
-void plan_memory(Program& program);
-// Marks innermost loops whose iterations may run as vector lanes.
-void vectorize(Program& program);
 
 }  // namespace bitale::lowering

@@ -6,7 +6,7 @@
 #include <set>
 #include <span>
 
-#include "lowering/plan.hpp"
+#include "lowering/passes.hpp"
 #include "program/lane_order.hpp"
 #include "program/math/scale.hpp"
 #include "program/steps.hpp"
@@ -16,6 +16,7 @@ namespace bitale::lowering {
 namespace {
 
 using program::Code;
+using program::Combiner;
 using program::Loop;
 using program::OneOf;
 using program::Reach;
@@ -37,7 +38,7 @@ struct InnerNest {
 
 class Promoter {
  public:
-  explicit Promoter(Plan& plan) : plan_(plan), pool_(plan.pool()), program_(plan.program) {}
+  Promoter(Program& program, Declarations& declare) : program_(program), pool_(*program.pool), declare_(declare) {}
 
   void run() { run(program_.steps, 0); }
 
@@ -263,7 +264,7 @@ class Promoter {
   // Emitters remember elements that they have read, as what the states started as: later steps read the variables.
   void read_finals(Step& step) {
     if (finals_.empty()) return;
-    program::for_each_expr(step, [&](Expr& expr) { expr = substitute(expr, finals_); });
+    program::for_each_expr(step, [&](Expr& expr) { expr = program::substitute(expr, finals_); });
     program::for_each_body(step, [&](Steps& body) {
       for (auto& inner : body) read_finals(inner);
     });
@@ -271,20 +272,20 @@ class Promoter {
 
   // The element is a state, which starts as `init`.
   Expr begin(Expr load, Expr init) {
-    const Expr var = plan_.new_var(load.dtype());
-    loop_->carries.push_back({var, program::Combiner::add, false, init});
+    const Expr var = declare_.var(load.dtype());
+    loop_->carries.push_back({var, Combiner::add, false, init});
     begun_[load.id()] = var;
     return var;
   }
 
   // With variables for elements, as they are at this step.
   Expr promoted(Expr root) {
-    const Expr renamed = substitute(root, renamed_);
+    const Expr renamed = program::substitute(root, renamed_);
     program::ExprWalk()(renamed, [&](Expr expr) {
       if (expr.code() != Code::load || !chosen_.contains(expr.payload())) return;
       if (!current_.contains(expr.id())) current_[expr.id()] = begin(expr, expr);
     });
-    return substitute(renamed, current_);
+    return program::substitute(renamed, current_);
   }
 
   Expr element_of(std::int64_t buffer, std::span<const Expr> at) {
@@ -293,7 +294,7 @@ class Promoter {
 
   Expr named(Expr value, Steps& to) {
     if (value.is_constant() || value.code() == Code::var) return value;
-    const Expr var = plan_.new_var(value.dtype());
+    const Expr var = declare_.var(value.dtype());
     to.push_back({program::Let{var, value}});
     return var;
   }
@@ -307,11 +308,11 @@ class Promoter {
   // A step outside unrolled loops.
   void append(Step step, Steps& to) {
     if (auto* store = std::get_if<program::Store>(&step.what); store && chosen_.contains(store->buffer)) {
-      for (auto& place : store->at) place = substitute(place, renamed_);
+      for (auto& place : store->at) place = program::substitute(place, renamed_);
       return set(store->buffer, store->at, promoted(store->value), to);
     }
     if (auto* add = std::get_if<program::Accumulate>(&step.what); add && chosen_.contains(add->buffer)) {
-      for (auto& place : add->at) place = substitute(place, renamed_);
+      for (auto& place : add->at) place = program::substitute(place, renamed_);
       const Expr before = promoted(element_of(add->buffer, add->at));
       return set(add->buffer, add->at, program::combine(add->combiner, before, promoted(add->value)), to);
     }
@@ -353,20 +354,20 @@ class Promoter {
                        program::Next, program::If> auto&) {});
   }
 
-  Plan& plan_;
-  ExprPool& pool_;
   Program& program_;
+  program::ExprPool& pool_;
+  Declarations& declare_;
   Loop* loop_ = nullptr;
   std::set<std::int64_t> chosen_;        // buffers
-  Stored renamed_;                       // indices and variables of unrolled loops
-  Stored current_;                       // loads of elements: what they are at this step
+  program::Substitution renamed_;        // indices and variables of unrolled loops
+  program::Substitution current_;        // loads of elements: what they are at this step
   std::map<std::uint32_t, Expr> begun_;  // loads of elements that are states of the loop
-  Stored finals_;                        // loads of elements after the loop: their variables
+  program::Substitution finals_;         // loads of elements after the loop: their variables
   std::vector<Expr> stored_;             // loads of elements that the loop stores
 };
 
 }  // namespace
 
-void promote_elements(Plan& plan) { Promoter(plan).run(); }
+void promote_elements(Program& program, Declarations& declare) { Promoter(program, declare).run(); }
 
 }  // namespace bitale::lowering

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "bitale/core/text.hpp"
-#include "lowering/plan.hpp"
+#include "lowering/passes.hpp"
 #include "program/steps.hpp"
 
 namespace bitale::lowering {
@@ -23,7 +23,7 @@ constexpr std::int64_t height = 16, width = 64;
 
 class Tiler {
  public:
-  explicit Tiler(Plan& plan) : plan_(plan), pool_(*plan.program.pool) {}
+  Tiler(Program& program, Declarations& declare) : pool_(*program.pool), declare_(declare) {}
 
   void run(Steps& steps) {
     for (auto& step : steps) {
@@ -90,27 +90,28 @@ class Tiler {
 
     const Expr n = outer.extent, m = inner->extent;
     const auto count = [&](Expr extent, std::int64_t tile) { return (extent + (tile - 1)) / tile; };
-    const Expr across = plan_.new_index("it", count(n, height)), along = plan_.new_index("jt", count(m, width));
+    const Expr across = declare_.index("it", count(n, height)), along = declare_.index("jt", count(m, width));
     const Expr rows = min(pool_.integer(height), n - across * height);
     const Expr columns = min(pool_.integer(width), m - along * width);
     const auto moved = [&](Expr i, Expr j) {
-      return Stored{{outer.index.id(), across * height + i}, {inner->index.id(), along * width + j}};
+      return program::Substitution{{outer.index.id(), across * height + i}, {inner->index.id(), along * width + j}};
     };
     Steps tile_steps;
-    Stored brought;
-    const Expr i = plan_.new_index("i", rows), j = plan_.new_index("j", columns);
+    program::Substitution brought;
+    const Expr i = declare_.index("i", rows), j = declare_.index("j", columns);
     for (auto& load : transposed) {
       const std::int64_t buffer = add_tile(load.dtype());
-      const Expr ti = plan_.new_index("i", rows), tj = plan_.new_index("j", columns);
+      const Expr ti = declare_.index("i", rows), tj = declare_.index("j", columns);
       const Expr at[] = {ti, tj}, read_at[] = {i, j};
-      Step copy{program::Store{buffer, {at[0], at[1]}, substitute(load, moved(ti, tj))}};
+      Step copy{program::Store{buffer, {at[0], at[1]}, program::substitute(load, moved(ti, tj))}};
       tile_steps.push_back(nest(ti, rows, tj, columns, {std::move(copy)}));
       brought[load.id()] = pool_.load(buffer, load.dtype(), read_at);
     }
     Steps body = std::move(inner->body);
-    const Stored places = moved(i, j);
+    const program::Substitution places = moved(i, j);
     for (auto& step : body)
-      program::for_each_expr(step, [&](Expr& root) { root = substitute(substitute(root, brought), places); });
+      program::for_each_expr(
+          step, [&](Expr& root) { root = program::substitute(program::substitute(root, brought), places); });
     tile_steps.push_back(nest(i, rows, j, columns, std::move(body)));
     Step tiles{Loop{along, count(m, width), {}, std::move(tile_steps), false}};
     outer = Loop{across, count(n, height), {}, {std::move(tiles)}, false};
@@ -128,19 +129,18 @@ class Tiler {
     buffer.name = cat("tile", ++tiles_);
     buffer.dtype = dtype;
     buffer.shape = {pool_.integer(height), pool_.integer(width)};
-    plan_.program.buffers.push_back(std::move(buffer));
-    return std::int64_t(plan_.program.buffers.size()) - 1;
+    return declare_.buffer(std::move(buffer));
   }
 
   static bool is_short(Expr extent, std::int64_t tile) { return extent.is_constant() && extent.payload() <= tile; }
 
-  Plan& plan_;
-  ExprPool& pool_;
+  program::ExprPool& pool_;
+  Declarations& declare_;
   int tiles_ = 0;
 };
 
 }  // namespace
 
-void tile_loops(Plan& plan) { Tiler(plan).run(plan.program.steps); }
+void tile_loops(Program& program, Declarations& declare) { Tiler(program, declare).run(program.steps); }
 
 }  // namespace bitale::lowering

@@ -4,7 +4,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "lowering/plan.hpp"
+#include "lowering/passes.hpp"
 #include "program/steps.hpp"
 
 namespace bitale::lowering {

@@ -2,7 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "bitale/bitale.hpp"
-#include "lowering/plan.hpp"
+#include "lowering/passes.hpp"
 #include "program/parse.hpp"
 
 using namespace bitale;
@@ -15,14 +15,9 @@ std::string after(void (*pass)(Program&), const char* text) {
   pass(program);
   return to_string(program);
 }
-// Of passes that make indices.
-std::string after(void (*pass)(lowering::Plan&), const char* text) {
-  const auto x = scalar("x");
-  const FunctionGraph graph({x}, {x});
-  lowering::Plan plan(graph, {});
-  plan.program = parse(text);
-  pass(plan);
-  return to_string(plan.program);
+void collapse(Program& program) {
+  lowering::Declarations declare(program);
+  lowering::collapse_loops(program, declare, {});
 }
 
 }  // namespace
@@ -107,7 +102,7 @@ TEST_CASE("narrow: what the row before is read from stays, and so does what is h
 }
 
 TEST_CASE("collapse: rows and columns of elements that lie in order are one loop") {
-  CHECK(after(lowering::collapse_loops, R"(program p(x: f64[?, ?]) -> y: f64[len(x, 0), len(x, 1)]
+  CHECK(after(collapse, R"(program p(x: f64[?, ?]) -> y: f64[len(x, 0), len(x, 1)]
   for i in len(x, 0):
     for j in len(x, 1):
       y[i, j] = (x[i, j] * 2.0)
@@ -120,7 +115,7 @@ TEST_CASE("collapse: rows and columns of elements that lie in order are one loop
     for j in len(x, 1):
       y[i, j] = x[j, i]
 )";
-  CHECK(after(lowering::collapse_loops, transposed) == transposed);
+  CHECK(after(collapse, transposed) == transposed);
 }
 
 TEST_CASE(

@@ -1,17 +1,15 @@
-// Substitution: an expression in which others stand for some of its sub-expressions.
-#include "core/flat_table.hpp"
-#include "lowering/plan.hpp"
+#include "program/substitute.hpp"
 
-namespace bitale::lowering {
+#include "core/flat_table.hpp"
+
+namespace bitale::program {
 
 namespace {
 
-using program::Code;
-
 Expr rebuilt(Expr expr, std::span<const Expr> arguments) {
   ExprPool& pool = expr.pool();
-  if (expr.code() == Code::select) return program::select(arguments[0], arguments[1], arguments[2]);
-  if (expr.code() == Code::cast) return program::cast(arguments[0], expr.dtype());
+  if (expr.code() == Code::select) return select(arguments[0], arguments[1], arguments[2]);
+  if (expr.code() == Code::cast) return cast(arguments[0], expr.dtype());
   return pool.make(expr.code(), expr.dtype(), arguments, expr.payload());
 }
 
@@ -52,17 +50,17 @@ void keep_meaning(Expr before, const Done& done) {
   before.pool().annotate_call(done.find(before), meaning->function, arguments);
 }
 
-bool holds_any(Expr root, const Stored& stored) {
-  if (stored.empty()) return false;
+bool holds_any(Expr root, const Substitution& substitution) {
+  if (substitution.empty()) return false;
   bool found = false;
-  program::ExprWalk()(root, [&](Expr expr) { return !(found = found || stored.count(expr.id())); });
+  ExprWalk()(root, [&](Expr expr) { return !(found = found || substitution.count(expr.id())); });
   return found;
 }
 
 }  // namespace
 
-Expr substitute(Expr root, const Stored& stored) {
-  if (!holds_any(root, stored)) return root;
+Expr substitute(Expr root, const Substitution& substitution) {
+  if (!holds_any(root, substitution)) return root;
   Done done;
   std::vector<Expr> stack{root}, arguments;
   while (!stack.empty()) {
@@ -71,7 +69,7 @@ Expr substitute(Expr root, const Stored& stored) {
       stack.pop_back();
       continue;
     }
-    if (auto found = stored.find(expr.id()); found != stored.end()) {
+    if (auto found = substitution.find(expr.id()); found != substitution.end()) {
       done.insert(expr, found->second);
       stack.pop_back();
       continue;
@@ -97,4 +95,4 @@ Expr substitute(Expr root, const Stored& stored) {
   return done.find(root);
 }
 
-}  // namespace bitale::lowering
+}  // namespace bitale::program

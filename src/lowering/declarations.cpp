@@ -1,0 +1,71 @@
+#include "lowering/declarations.hpp"
+
+#include <algorithm>
+
+#include "bitale/core/text.hpp"
+#include "program/steps.hpp"
+
+namespace bitale::lowering {
+
+namespace {
+constexpr int deepest_range = 16;
+}  // namespace
+
+Declarations::Declarations(program::Program& program)
+    : program_(program),
+      extents_(program.index_names.size()),
+      index_names_(program.index_names.begin(), program.index_names.end()) {
+  for (auto& buffer : program.buffers) buffer_names_.insert(buffer.name);
+  program::visit_steps(program.steps, [&](const program::Step& step) {
+    program::for_each_definition(step, [&](Expr defined, program::Definition kind) {
+      if (kind != program::Definition::index) next_var_ = std::max(next_var_, defined.payload() + 1);
+    });
+  });
+}
+
+Expr Declarations::index(std::string_view name, Expr extent) {
+  const auto id = std::int64_t(program_.index_names.size());
+  const bool is_taken = !index_names_.emplace(name).second;
+  program_.index_names.push_back(is_taken ? cat(name, id) : std::string(name));
+  extents_.push_back(extent);
+  return program_.pool->index(id);
+}
+
+std::int64_t Declarations::buffer(program::Buffer buffer) {
+  const auto id = std::int64_t(program_.buffers.size());
+  if (!buffer_names_.insert(buffer.name).second) buffer_names_.insert(buffer.name += cat("_", id));
+  program_.buffers.push_back(std::move(buffer));
+  return id;
+}
+
+std::vector<Expr> Declarations::indices_of(std::span<const Expr> domain) {
+  static constexpr std::string_view letters = "ijklmnpqrs";
+  std::vector<Expr> indices;
+  for (std::size_t depth = 0; depth < domain.size(); ++depth) {
+    if (domain[depth].is_constant(1)) {
+      indices.push_back(program_.pool->integer(0));
+      continue;
+    }
+    auto [it, is_new] = by_depth_.try_emplace(std::uint64_t(depth) << 32 | domain[depth].id());
+    if (is_new) it->second = index(letters.substr(std::min(depth, letters.size() - 1), 1), domain[depth]);
+    indices.push_back(it->second);
+  }
+  return indices;
+}
+
+std::optional<std::pair<std::int64_t, std::int64_t>> Declarations::range_of(Expr place, int depth) const {
+  using program::Code;
+  if (place.is_constant()) return std::pair(place.payload(), place.payload());
+  if (place.code() == Code::index) {
+    const Expr extent = extent_of(place);
+    if (!extent.is_constant()) return {};
+    return std::pair(std::int64_t(0), std::max<std::int64_t>(extent.payload() - 1, 0));
+  }
+  if (depth == deepest_range || (place.code() != Code::add && place.code() != Code::sub)) return {};
+  const auto a = range_of(place.argument(0), depth + 1), b = range_of(place.argument(1), depth + 1);
+  if (!a || !b) return {};
+  if (place.code() == Code::add) return std::pair(a->first + b->first, a->second + b->second);
+  return std::pair(a->first - b->second, a->second - b->first);
+}
+
+}  // namespace bitale::lowering

@@ -1,0 +1,41 @@
+// Declarations: the indices, variables and buffers of a Program in the making, each under a name of its own.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include "program/program.hpp"
+
+namespace bitale::lowering {
+
+using program::Expr;
+
+class Declarations {
+ public:
+  explicit Declarations(program::Program& program);  // goes on behind those that it has
+
+  // A loop variable that counts to `extent`; the name is for readers.
+  Expr index(std::string_view name, Expr extent);
+  Expr var(DType dtype) { return program_.pool->var(next_var_++, dtype); }
+  std::int64_t buffer(program::Buffer buffer);  // its number
+
+  // Of loops over a domain: the same wherever a loop has this depth and extent, and the constant 0 where that is 1.
+  std::vector<Expr> indices_of(std::span<const Expr> domain);
+  Expr extent_of(Expr index) const { return extents_[std::size_t(index.payload())]; }
+  // The values that an index expression takes, from first to last, where constants say it.
+  std::optional<std::pair<std::int64_t, std::int64_t>> range_of(Expr place, int depth = 0) const;
+
+ private:
+  program::Program& program_;
+  std::int64_t next_var_ = 0;
+  std::vector<Expr> extents_;  // of indices, by number
+  std::unordered_set<std::string> index_names_, buffer_names_;
+  std::unordered_map<std::uint64_t, Expr> by_depth_;  // and extent
+};
+
+}  // namespace bitale::lowering

@@ -1,0 +1,47 @@
+#include "lowering/lengths.hpp"
+
+#include <algorithm>
+
+namespace bitale::lowering {
+
+using program::Code;
+
+void Lengths::equate(Expr a, Expr b) {
+  if (b.is_constant()) std::swap(a, b);
+  if (a.is_constant()) fix(b, a.payload());
+  if (!b.is_constant()) equal_[b.id()] = a;  // two different constants never meet: the check says so
+}
+
+// Whichever became known first. Where a length that got fixed leads back to where it started, the expression made first
+// stands for the circle.
+Expr Lengths::canonical(Expr length) const {
+  std::vector<Expr> passed;
+  for (;;) {
+    const auto it = equal_.find(length.id());
+    const Expr next = it == equal_.end() ? fixed(length) : it->second;
+    if (next == length) return length;
+    passed.push_back(length);
+    if (const auto seen = std::find(passed.begin(), passed.end(), next); seen != passed.end())
+      return *std::min_element(seen, passed.end(), [](const Expr& a, const Expr& b) { return a.id() < b.id(); });
+    length = next;
+  }
+}
+
+std::vector<Expr> Lengths::canonical(std::span<const Expr> lengths) const {
+  std::vector<Expr> out;
+  for (auto& length : lengths) out.push_back(canonical(length));
+  return out;
+}
+
+// The length of an input that makes `length` so many: itself, or what is left of it behind a start.
+void Lengths::fix(Expr length, std::int64_t value) {
+  if (length.code() == Code::sub && length.argument(1).code() == Code::min && value > 0) {
+    const Expr start = length.argument(1);  // at most the length, so that all in front of it is there
+    for (std::size_t side = 0; side < 2; ++side)
+      if (start.argument(side).is_constant() && start.argument(1 - side) == length.argument(0))
+        return fix(length.argument(0), value + start.argument(side).payload());
+  }
+  if (length.code() == Code::dim) numbers_.try_emplace(length.id(), length.pool().integer(value));
+}
+
+}  // namespace bitale::lowering
