@@ -32,8 +32,12 @@ file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/bitale_llvm.map CONTENT "{\ngl
 add_library(bitale_llvm SHARED cmake/llvm/unused.cpp)
 target_compile_options(bitale_llvm PRIVATE -fno-sanitize=all)  # whose library it would need
 list(TRANSFORM llvm_functions PREPEND "LINKER:--undefined=" OUTPUT_VARIABLE wanted)
+# The functions that run while a function is compiled lie side by side (tools/llvm_functions.py), so that fewer pages are mapped. Symbols are
+# left where profiles and that script need them.
+set(functions ${CMAKE_CURRENT_SOURCE_DIR}/cmake/llvm/functions.txt)
+set(by_lld -fuse-ld=lld LINKER:--symbol-ordering-file=${functions},--no-warn-symbol-ordering)
 set_target_properties(bitale_llvm PROPERTIES
-  LINK_DEPENDS ${CMAKE_CURRENT_BINARY_DIR}/bitale_llvm.map
-  LINK_OPTIONS "$<$<BOOL:${BITALE_LLD}>:-fuse-ld=lld>;LINKER:--version-script=${CMAKE_CURRENT_BINARY_DIR}/bitale_llvm.map;LINKER:--gc-sections,-Bsymbolic,-z,defs,--strip-all;${wanted}")
+  LINK_DEPENDS "${CMAKE_CURRENT_BINARY_DIR}/bitale_llvm.map;${functions}"
+  LINK_OPTIONS "$<$<BOOL:${BITALE_LLD}>:${by_lld}>;LINKER:--version-script=${CMAKE_CURRENT_BINARY_DIR}/bitale_llvm.map;LINKER:--gc-sections,-Bsymbolic,-z,defs;$<$<CONFIG:Release>:LINKER:--strip-all>;${wanted}")
 target_link_libraries(bitale_llvm PRIVATE "$<LINK_GROUP:RESCAN,${llvm_archives}>")
 add_dependencies(bitale bitale_llvm)

@@ -22,7 +22,7 @@ endif()
 
 find_program(BITALE_LLD ld.lld)
 if(BITALE_LLD)
-  add_link_options(-fuse-ld=lld)
+  add_link_options(-fuse-ld=lld LINKER:-z,keep-text-section-prefix)  # initializers, and what rarely runs, lie apart, as by other linkers
 endif()
 add_link_options(-Wl,--as-needed)
 
