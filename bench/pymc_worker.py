@@ -57,10 +57,10 @@ def measure(name, mode):
 
 def main():
     mode, *names = sys.argv[1:]
+    start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss  # of PyMC; what a backend imports counts
     if mode == "BITALE":
         import bitale.pytensor
     with np.errstate(all="ignore"):
-        start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         for name in names or MODELS:
             try:
                 found = measure(name, mode)

@@ -64,12 +64,51 @@ def test_strict_names_all_ops_in_inner_graphs_too():
 def test_unknown_ops_in_inner_graphs_are_called_back():
     block = OpFromGraph([v], [Foreign(2)(v)])
     steps = pytensor.scan(lambda e, p: p + Strange(3)(e), sequences=v, outputs_info=[np.float64(0)], return_updates=False)
-    with pytest.warns(UserWarning, match="called back"):
+    with pytest.warns(UserWarning, match="called back") as warned:
         f = pytensor.function([v], [block(v), steps], mode="BITALE")
+    assert {w.filename for w in warned if "called back" in str(w.message)} == {__file__}  # the line that compiles, not one of a package
     assert f.maker.linker.report().interpreted is None
     doubled, sums = f([1.0, 2.0])
     np.testing.assert_allclose(doubled, [2, 4])
     np.testing.assert_allclose(sums, [3, 9])
+
+
+@pytest.mark.parametrize(
+    "converter, found",
+    [
+        (lambda op, node, x: x.sum(), "returned: "),
+        (lambda op, node, x: [x, x], "returned: .*, .*"),
+        (lambda op, node, x: [], "returned: none"),
+        (lambda op, node, x: None, "returned: NoneType"),
+        (lambda op, node, x: 3.0, "returned: float"),
+    ],
+)
+def test_a_converter_that_returns_something_else(converter, found):
+    class Converted(Unknown):
+        pass
+
+    bitale.pytensor.converts(Converted)(converter)
+    with pytest.raises(TypeError, match=f"the converter .*<lambda> of Converted.* must return a Bitale variable for each output.*{found}"):
+        pytensor.function([v], Converted(1)(v), mode="BITALE")
+
+
+def test_an_error_in_a_converter_is_the_users():
+    class Converted(Unknown):
+        pass
+
+    @bitale.pytensor.converts(Converted)
+    def convert(op, node, x):
+        return x @ "no vector"
+
+    with pytest.warns(UserWarning, match="called back"):  # what Bitale refuses
+        pytensor.function([v], Converted(1)(v), mode="BITALE")
+
+    @bitale.pytensor.converts(Converted)
+    def fail(op, node, x):
+        raise LookupError("of the converter")
+
+    with pytest.raises(LookupError, match="of the converter"):
+        pytensor.function([v], Converted(1)(v), mode="BITALE")
 
 
 @pytest.mark.parametrize("wrong", [np.zeros((2, 2)), np.float64(1), np.zeros(3, dtype="complex128"), np.array(["a"]), "text"])

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+import sys
 import warnings
 from typing import Any, Callable, Iterable, Sequence
 
@@ -71,6 +73,7 @@ def input_type(variable: Variable) -> Any:
     return converted_type(variable.type)
 
 
+_HERE = os.path.dirname(os.path.abspath(bt.__file__))  # a checkout is no folder of packages
 _MISSING: Any = object()  # stands for a variable that has no counterpart
 _warned: set[str] = set()
 
@@ -78,7 +81,18 @@ _warned: set[str] = set()
 def _warn_once(op: str, why: str) -> None:
     if op not in _warned:
         _warned.add(op)
-        warnings.warn(f"bitale.pytensor: {op} runs by its own perform, called back from native code: {why}", stacklevel=4)
+        warnings.warn(f"bitale.pytensor: {op} runs by its own perform, called back from native code: {why}", stacklevel=_level_of_the_user())
+
+
+def _level_of_the_user() -> int:
+    """The `stacklevel` of a warning, seen from the caller, that shows the line of the user: the first outside of packages."""
+    frame, level = sys._getframe(1), 1
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not _is_of_a_package(file) and not file.startswith(_HERE):
+            return level
+        frame, level = frame.f_back, level + 1
+    return 1
 
 
 class Conversion:
@@ -175,9 +189,10 @@ class Conversion:
             try:
                 made = convert(node.op, node, *inputs) if not _wants_conversion(convert) else convert(self, node.op, node, *inputs)
                 outputs = list(made) if isinstance(made, (list, tuple)) else [made]
-                outputs = [fitted(value, x.type) for value, x in zip(outputs, node.outputs)]
-                self.report.native += 1
-                return outputs
+                if _could_be_outputs(outputs, node):
+                    outputs = [fitted(value, x.type) for value, x in zip(outputs, node.outputs)]
+                    self.report.native += 1
+                    return outputs
             except NotConverted as reason:
                 why = str(reason) or why
             except ConversionError as error:  # of an inner graph
@@ -186,6 +201,8 @@ class Conversion:
                 why = str(error)
             except (TypeError, ValueError, NotImplementedError) as error:  # what Bitale refuses of this node, PyTensor may know how to run
                 why = str(error).split("\n", 1)[0]
+            else:
+                raise TypeError(_wrong_outputs(convert, outputs, node))
         name = type(node.op).__name__ if convert is None else str(node.op)
         if self.strict:
             return self._refuse(node, {name: why})
@@ -200,6 +217,26 @@ class Conversion:
         """Notes why, and gives variables for the node's outputs, so that the conversion goes on and finds what else is refused."""
         self._refused.update(reasons or {})
         return [converted_type(x.type)() if is_expressible(x.type) else _MISSING for x in node.outputs]
+
+
+def _could_be_outputs(values: Sequence[Any], node: Any) -> bool:
+    """Whether what a converter gave is a variable of the right rank for each output of the node."""
+    return len(values) == len(node.outputs) and all(_could_be(value, x.type) for value, x in zip(values, node.outputs))
+
+
+def _could_be(value: Any, type_: Any) -> bool:
+    if not is_expressible(type_):  # such as a slice
+        return True
+    return isinstance(value, bt.Variable) and (isinstance(type_, RandomGeneratorType) or value.ndim == type_.ndim)
+
+
+def _wrong_outputs(convert: Any, values: Sequence[Any], node: Any) -> str:
+    expected = ", ".join(str(x.type) for x in node.outputs)
+    found = ", ".join(str(value.type) if isinstance(value, bt.Variable) else type(value).__name__ for value in values) or "none"
+    return (
+        f"the converter {convert.__module__}.{convert.__qualname__} of {node.op} must return a Bitale variable for each output of the node "
+        f"({expected}), and returned: {found}"
+    )
 
 
 def with_conversion(convert: Callable[..., Any]) -> Callable[..., Any]:

@@ -22,7 +22,8 @@ def converts(*classes: type, batched: bool = False) -> Callable[[Converter], Con
 
     The function is called as ``convert(op, node, *inputs)``. ``op`` and ``node`` are PyTensor's, ``inputs`` are Bitale variables (None
     stands for PyTensor's NoneConst). It returns a variable for each output of the node: one, or a list of them. `NotConverted`, raised
-    in it, leaves the node to a host callback. With ``batched=True`` the function also stands for a ``Blockwise`` of the op: leading
+    in it, leaves the node to a host callback; so does what Bitale refuses (a TypeError, ValueError or NotImplementedError). Compiling raises
+    TypeError where the function returns anything else than that. With ``batched=True`` the function also stands for a ``Blockwise`` of the op: leading
     dimensions of its inputs are batches, which it broadcasts itself. TypeError for what is no class.
     """
     for cls in classes:

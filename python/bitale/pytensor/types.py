@@ -50,13 +50,11 @@ def converted_constant(variable: Constant) -> Any:
 
 def fitted(value: bt.Variable, type_: Any) -> bt.Variable:
     """The value with the dtype of a PyTensor type, and its lengths of 1, on which broadcasting depends."""
-    if isinstance(type_, (RandomGeneratorType, SliceType)):
+    if isinstance(type_, RandomGeneratorType) or not is_expressible(type_):
         return value
     if value.dtype != type_.dtype:
         value = pt.cast(value, type_.dtype)
     shape = type_.shape if isinstance(type_, TensorType) else ()
-    if value.ndim != len(shape):
-        raise AssertionError(f"a converter made {value.ndim} dimensions where PyTensor has {len(shape)}")
     known = value.type.shape
     if any(a == 1 and b is None for a, b in zip(shape, known)):
         value = pt.specify_shape(value, tuple(1 if a == 1 and b is None else None for a, b in zip(shape, known)))
