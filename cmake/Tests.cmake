@@ -81,8 +81,10 @@ add_executable(tutorial_doc ${tutorial_program})
 bitale_target(tutorial_doc)
 target_include_directories(tutorial_doc PRIVATE src)  # for ops and rewrites of one's own
 target_link_libraries(tutorial_doc PRIVATE bitale)
+# What pages print of programs is written for vectors of 256 bits.
 add_test(NAME docs.tutorial COMMAND ${Python3_EXECUTABLE} ${tutorial_tool} cpp $<TARGET_FILE:tutorial_doc> ${tutorial_pages})
-set_tests_properties(docs.tutorial PROPERTIES ENVIRONMENT BITALE_FLAGS=base_compiledir=${CMAKE_CURRENT_BINARY_DIR}/compiled)
+set_tests_properties(docs.tutorial PROPERTIES
+  ENVIRONMENT BITALE_FLAGS=base_compiledir=${CMAKE_CURRENT_BINARY_DIR}/compiled,target=x86-64-v3)
 
 # The accuracy and speed of the elementary functions: `./dev math`.
 add_executable(math_accuracy tools/math.cpp tests/cpp/support/math_reference.cpp)

@@ -1,7 +1,7 @@
 #include "codegen/index_runs.hpp"
 
 #include <algorithm>
-#include <unordered_set>
+#include <unordered_map>
 
 #include "program/steps.hpp"
 
@@ -38,26 +38,34 @@ Expr offset_of(const program::Program& program, std::int64_t buffer, std::span<c
   return at.empty() ? Expr() : row_offset_of(program, buffer, at) + at.back();
 }
 
-Expr index_runs_of(const program::Program& program, const program::Loop& loop, const LoopShape& shape) {
-  if (shape.lanes < lanes_of_runs || shape.short_loop || shape.size > most_emitted_twice) return {};
-  if (std::any_of(loop.carries.begin(), loop.carries.end(), [](auto& carry) { return carry.running; })) return {};
-  std::unordered_set<std::uint32_t> added;
-  for (auto& step : loop.body)
-    if (auto* accumulate = std::get_if<program::Accumulate>(&step.what))
+int step_with_index_runs(const program::Program& program, const program::Loop& loop, std::size_t size) {
+  constexpr int none = -1;
+  if (loop.schedule.lanes < lanes_of_runs || loop.schedule.single_pass || size > most_emitted_twice) return none;
+  if (std::any_of(loop.carries.begin(), loop.carries.end(), [](auto& carry) { return carry.running; })) return none;
+  std::unordered_map<std::uint32_t, int> adding;  // the first step that adds by an offset
+  for (std::size_t k = 0; k < loop.body.size(); ++k)
+    if (auto* accumulate = std::get_if<program::Accumulate>(&loop.body[k].what))
       if (const Expr offset = offset_of(program, accumulate->buffer, accumulate->at); offset && is_looked_up(offset))
-        added.insert(offset.id());
-  if (added.empty()) return {};
-  Expr found;
+        adding.try_emplace(offset.id(), int(k));
+  if (adding.empty()) return none;
+  int found = none;
   program::ExprWalk walk;
   for (auto& step : loop.body)
     program::for_each_expr(step, [&](const Expr& root) {
       walk(root, [&](Expr expr) {
         if (expr.code() != Code::load) return;
         const Expr offset = offset_of(program, expr.payload(), program::arguments_of(expr));
-        if (offset && added.count(offset.id())) found = offset;
+        if (!offset) return;
+        if (const auto added = adding.find(offset.id()); added != adding.end()) found = added->second;
       });
     });
   return found;
+}
+
+Expr index_runs_of(const program::Program& program, const program::Loop& loop) {
+  if (loop.schedule.runs_of < 0) return {};
+  const auto& step = std::get<program::Accumulate>(loop.body[std::size_t(loop.schedule.runs_of)].what);
+  return offset_of(program, step.buffer, step.at);
 }
 
 }  // namespace bitale::codegen

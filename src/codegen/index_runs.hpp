@@ -3,7 +3,9 @@
 // their lanes first. As that decides in which order terms are added, every code generator must read it here.
 #pragma once
 
-#include "codegen/loop_shape.hpp"
+#include <span>
+
+#include "program/program.hpp"
 
 namespace bitale::codegen {
 
@@ -16,7 +18,11 @@ inline constexpr int lanes_of_runs = 8;
 program::Expr row_offset_of(const program::Program& program, std::int64_t buffer, std::span<const program::Expr> at);
 program::Expr offset_of(const program::Program& program, std::int64_t buffer, std::span<const program::Expr> at);
 
-// The offset by which the loop both reads and adds; none where there is none, and where code would grow too much.
-program::Expr index_runs_of(const program::Program& program, const program::Loop& loop, const LoopShape& shape);
+// The first step of the loop that adds by an offset by which the loop also reads; -1 where there is none, and where
+// code would grow too much. `size`: expressions of the body. The loop's lanes are known already.
+int step_with_index_runs(const program::Program& program, const program::Loop& loop, std::size_t size);
+
+// The offset of that step, by the loop's schedule; none where there is none.
+program::Expr index_runs_of(const program::Program& program, const program::Loop& loop);
 
 }  // namespace bitale::codegen

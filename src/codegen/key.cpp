@@ -117,7 +117,7 @@ class ProgramDigester {
     add(init);
   }
   void add(const program::Loop& step) {
-    auto& [index, extent, carries, body, vector, prefetch_distance, until, parallel_cost, lane_order] = step;
+    auto& [index, extent, carries, body, vector, prefetch_distance, until, parallel_cost, lane_order, schedule] = step;
     add(index);
     add(extent);
     add(carries);
@@ -128,6 +128,17 @@ class ProgramDigester {
     add(parallel_cost);
     add(lane_order.element_bytes);
     add(lane_order.accumulators);
+    add(schedule);
+  }
+  void add(const program::Schedule& schedule) {
+    auto& [lanes, accumulators, single_pass, pairwise, straight_passes, runs_of, streamed] = schedule;
+    add(lanes);
+    add(accumulators);
+    add(single_pass);
+    add(pairwise);
+    add(straight_passes);
+    add(runs_of);
+    add(streamed);
   }
   void add(const program::Allocate& step) {
     auto& [buffer] = step;

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "codegen/key.hpp"
-#include "codegen/loop_shape.hpp"
+#include "codegen/schedule.hpp"
 #include "program/steps.hpp"
 
 namespace bitale::codegen {
@@ -24,8 +24,7 @@ constexpr std::size_t least_saved = 1000;  // expressions that need not be compi
 // Copies a loop into a Program of its own.
 class Cutter {
  public:
-  Cutter(const program::Program& from, const Buffers& read, int vector_bytes, OutlinedLoop& out)
-      : from_(from), read_(read), vector_bytes_(vector_bytes), out_(out), pool_(*out.program.pool) {}
+  Cutter(const program::Program& from, OutlinedLoop& out) : from_(from), out_(out), pool_(*out.program.pool) {}
 
   bool cut(const program::Loop& loop) {
     define(loop);
@@ -39,12 +38,7 @@ class Cutter {
   // What comes about in the loop: its indices, variables, and what it writes.
   void define(const program::Loop& loop) {
     copies_.try_emplace(loop.index.id(), pool_.index(defined_++));
-    for (auto& carry : loop.carries) {
-      define(carry.var);
-      if (!carry.running) continue;
-      running_.insert(carry.var.payload());
-      running_copies_.insert(copies_.at(carry.var.id()).payload());
-    }
+    for (auto& carry : loop.carries) define(carry.var);
     for (auto& step : loop.body) {
       program::for_each_access(step, [&](const program::Access& access) {
         if (access.writes()) written_.insert(access.buffer);
@@ -59,11 +53,11 @@ class Cutter {
 
   // ---- steps ----
   std::optional<program::Loop> copy(const program::Loop& loop) {
-    auto& [index, extent, carries, body, vector, prefetch_distance, until, parallel_cost, lane_order] = loop;
+    auto& [index, extent, carries, body, vector, prefetch_distance, until, parallel_cost, lane_order, schedule] = loop;
     if (until) return {};
     program::Loop to{copy(index), copy(extent),      {}, {},
                      vector,      prefetch_distance, {}, parallel_cost ? copy(parallel_cost) : Expr(),
-                     lane_order};
+                     lane_order,  schedule};
     for (auto& [var, combiner, running, init] : carries) {
       if (init) return {};
       to.carries.push_back({copy(var), combiner, running});
@@ -73,13 +67,8 @@ class Cutter {
       if (!copied) return {};
       to.body.push_back(std::move(*copied));
     }
-    if (vector && !lies_alike(loop, to)) return {};
+    for (auto& buffer : to.schedule.streamed) buffer = copy_buffer(buffer);
     return to;
-  }
-  // What is known before a loop counts for how its lanes are laid out.
-  bool lies_alike(const program::Loop& loop, const program::Loop& copied) const {
-    const LoopShape a = shape_of(loop, running_, vector_bytes_), b = shape_of(copied, running_copies_, vector_bytes_);
-    return a.lanes == b.lanes && a.unroll == b.unroll && a.short_loop == b.short_loop && a.pairwise == b.pairwise;
   }
   // None of what can't stand in a function of its own.
   std::optional<Step> copy(const Step& step) {
@@ -96,7 +85,7 @@ class Cutter {
         },
         [&](const program::Accumulate& accumulate) -> Copied {
           auto& [buffer, at, combiner, value] = accumulate;
-          if (has_load(at)) return {};  // lanes may be added by groups (groups.hpp), whose index may be known before
+          if (has_load(at)) return {};  // lanes may be added by index runs, whose index may be known before
           return Step{program::Accumulate{copy_buffer(buffer), copy(at), combiner, copy(value)}};
         },
         [&](const program::Let& let) -> Copied {
@@ -131,7 +120,7 @@ class Cutter {
     copied.name = "b" + std::to_string(to);
     copied.dtype = buffer.dtype;
     copied.role = buffer.role;
-    if (buffer.role == Role::constant || (buffer.role == Role::output && read_.count(id))) copied.role = Role::input;
+    if (buffer.role == Role::constant) copied.role = Role::input;
     copied.per_worker = buffer.per_worker;
     copied.shape = copy(buffer.shape);
     out_.program.buffers.push_back(std::move(copied));
@@ -214,12 +203,10 @@ class Cutter {
   static constexpr std::int64_t first_defined = std::int64_t(1) << 32;  // variables; those before are parameters
 
   const program::Program& from_;
-  const Buffers& read_;
-  int vector_bytes_;
   OutlinedLoop& out_;
   program::ExprPool& pool_;
   std::int64_t defined_ = 0;
-  std::unordered_set<std::int64_t> written_, running_, running_copies_;
+  std::unordered_set<std::int64_t> written_;
   std::unordered_map<std::int64_t, std::int64_t> buffers_;       // by number: that of the copy
   std::unordered_map<std::uint32_t, Expr> copies_, parameters_;  // by number; no copy of what is known before
   std::vector<Expr> stack_;
@@ -227,14 +214,13 @@ class Cutter {
 
 }  // namespace
 
-std::optional<OutlinedLoop> outline_loop(const program::Program& program, const program::Loop& loop,
-                                         const Buffers& read, int vector_bytes) {
+std::optional<OutlinedLoop> outline_loop(const program::Program& program, const program::Loop& loop) {
   OutlinedLoop out;
-  if (!Cutter(program, read, vector_bytes, out).cut(loop)) return {};
+  if (!Cutter(program, out).cut(loop)) return {};
   return out;
 }
 
-OutlinedLoops::OutlinedLoops(const program::Program& program, const Buffers& read, int vector_bytes) {
+OutlinedLoops::OutlinedLoops(const program::Program& program) {
   struct Kind {
     OutlinedLoop first;
     std::vector<std::pair<const program::Loop*, Use>> uses;
@@ -244,7 +230,7 @@ OutlinedLoops::OutlinedLoops(const program::Program& program, const Buffers& rea
   for (auto& step : program.steps) {
     const auto* loop = std::get_if<program::Loop>(&step.what);
     if (!loop) continue;
-    auto cut = outline_loop(program, *loop, read, vector_bytes);
+    auto cut = outline_loop(program, *loop);
     if (!cut || cut->size < least_size) continue;
     const auto [kind, is_new] = known.try_emplace(digest_of(cut->program), found.size());
     Use use{0, std::move(cut->buffers), std::move(cut->values)};

@@ -5,7 +5,6 @@
 
 #include <optional>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "program/program.hpp"
@@ -20,16 +19,14 @@ struct OutlinedLoop {
   std::vector<program::Expr> values;
   std::size_t size = 0;  // expressions
 };
-// `read`: the buffers that the program reads anywhere; results that it does not read are still that. Nothing for a loop
-// that does what only steps at the top can, or that would add up in another order once it is cut out.
-using Buffers = std::unordered_set<std::int64_t>;
-std::optional<OutlinedLoop> outline_loop(const program::Program& program, const program::Loop& loop,
-                                         const Buffers& read, int vector_bytes);
+// Nothing for a loop that does what only steps at the top can, or that would add up in another order once it is cut
+// out. The loop has its schedule, which the copy keeps.
+std::optional<OutlinedLoop> outline_loop(const program::Program& program, const program::Loop& loop);
 
 class OutlinedLoops {
  public:
   // Finds them among the steps at the top. Small loops, and those whose repetitions come to little, are left alone.
-  OutlinedLoops(const program::Program& program, const Buffers& read, int vector_bytes);
+  explicit OutlinedLoops(const program::Program& program);
 
   struct Use {
     std::size_t kind;  // equal loops are of one

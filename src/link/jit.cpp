@@ -14,6 +14,7 @@
 #include "bitale/core/interruption.hpp"
 #include "bitale/core/text.hpp"
 #include "codegen/code.hpp"
+#include "codegen/schedule.hpp"
 #include "graph/evaluate.hpp"
 #include "link/arrangement.hpp"
 #include "link/branches.hpp"
@@ -133,7 +134,8 @@ class JitThunk final : public Thunk {
   void set_stand_ins(std::unordered_map<const ApplyNode*, ApplyNode*> nodes) { stand_in_ = std::move(nodes); }
 
   std::string text(std::string_view stage) const override {
-    if (stage == "program") return program::to_string(lowered_.program);
+    if (stage == "program")
+      return program::to_string(codegen::scheduled(lowered_.program, target().vector_bytes));
     if (stage == "llvm") return codegen::llvm_text(lowered_.program, target());
     if (stage == "c") return codegen::c_text(lowered_.program, target());
     throw ValueError(

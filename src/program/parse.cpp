@@ -11,6 +11,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "program/interpret.hpp"
+#include "program/schedule_text.hpp"
 #include "program/steps.hpp"
 
 namespace bitale::program {
@@ -556,6 +557,21 @@ class Parser {
     while (take(",")) {
       if (take("vector")) {
         out.vector = true;
+        if (take("of")) out.schedule.lanes = int(integer());
+        if (take("x")) out.schedule.accumulators = int(integer());
+      } else if (take("in one pass")) {
+        out.schedule.single_pass = true;
+      } else if (take("pairwise")) {
+        out.schedule.pairwise = true;
+      } else if (take("straight up to")) {
+        out.schedule.straight_passes = int(integer());
+      } else if (take("by runs of step")) {
+        out.schedule.runs_of = int(integer());
+      } else if (take("streaming")) {
+        do {
+          out.schedule.streamed.push_back(buffer(word()));
+          skip();
+        } while (peek() != ',' && peek() != ':');
       } else if (take("in chunks")) {
         out.parallel_cost = take("of") ? typed(expression(), DType::Int64) : pool_.integer(1);
       } else if (take("ahead")) {
@@ -847,6 +863,7 @@ class Source {
                             work = s.parallel_cost ? text(s.parallel_cost, depth) : std::string();
           std::string head = cat("for i", s.index.payload(), " in ", extent);
           if (s.vector) head += ", vector";
+          head += schedule_text(s.schedule, [&](std::int64_t buffer) { return name(buffer); });
           if (s.parallel_cost) head += cat(", in chunks of ", work);
           if (s.prefetch_distance) head += cat(", ahead ", s.prefetch_distance);
           if (s.lane_order) head += cat(", lanes of ", s.lane_order.element_bytes, " x ", s.lane_order.accumulators);

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "bitale/core/text.hpp"
+#include "program/schedule_text.hpp"
 #include "program/steps.hpp"
 
 namespace bitale::program {
@@ -107,6 +108,7 @@ class Printer {
         [&](const Loop& s) {
           std::string head = cat("for ", text(s.index), " in ", text(s.extent));
           if (s.vector) head += ", vector";
+          head += schedule_text(s.schedule, [&](std::int64_t buffer) { return name(buffer); });
           if (s.parallel_cost) head += ", in chunks";
           if (s.prefetch_distance) head += cat(", ahead ", s.prefetch_distance);
           if (s.lane_order) head += cat(", lanes of ", s.lane_order.element_bytes, " x ", s.lane_order.accumulators);

@@ -82,6 +82,19 @@ struct LaneOrder {
   int element_bytes = 0, accumulators = 0;
   explicit operator bool() const { return element_bytes != 0; }
 };
+// How a vector loop is run on vectors of one width. One pass sets it (codegen/schedule.hpp) in the copy of a Program
+// that code is generated from, and every emitter obeys it, so that sums have the same bits in all of them.
+struct Schedule {
+  int lanes = 0;             // iterations that run together; 0: not scheduled
+  int accumulators = 1;      // groups of lanes that take turns, each with accumulators of its own
+  bool single_pass = false;  // the extent is a number, and all iterations fit into the lanes
+  bool pairwise = false;     // sums of floats go up a binary tree, block by block (Higham, 1993)
+  int straight_passes = 0;   // up to so many whole passes are straight code; 0 where the extent is no number
+  int runs_of = -1;          // the Accumulate of the body whose offset the loop also reads by (codegen/index_runs.hpp)
+  std::vector<std::int64_t> streamed;  // buffers whose stores may be non-temporal
+  explicit operator bool() const { return lanes != 0; }
+  friend bool operator==(const Schedule&, const Schedule&) = default;
+};
 struct Loop {
   Expr index;
   Expr extent;
@@ -98,6 +111,7 @@ struct Loop {
   // operations per iteration. Who runs it as any other loop is right, too.
   Expr parallel_cost = {};
   LaneOrder lane_order = {};
+  Schedule schedule = {};
 };
 // One of the two runs. Nothing that only the other one needs is read or computed.
 struct If {

@@ -136,7 +136,7 @@ void visit(S& step, V& v) {
 }
 template <OneOf<Loop> S, class V>
 void visit(S& step, V& v) {
-  auto& [index, extent, carries, body, vector, prefetch_distance, until, parallel_cost, lane_order] = step;
+  auto& [index, extent, carries, body, vector, prefetch_distance, until, parallel_cost, lane_order, schedule] = step;
   v.expr(extent);
   if (parallel_cost) v.expr(parallel_cost);
   for (auto& [var, combiner, running, init] : carries)

@@ -132,10 +132,11 @@ def test_random():
 
 @pytest.mark.parametrize("page", ["pipeline.md", *(f"tutorial/{page.name}" for page in sorted((DOCS / "tutorial").glob("*.md")))])
 def test_what_pages_print(page):
-    """In a process each, since some add ops and rewrites."""
+    """In a process each, since some add ops and rewrites. Programs are printed for vectors of 256 bits."""
     tool = DOCS.parent / "tools" / "tutorial.py"
     ran = subprocess.run([sys.executable, tool, "python", DOCS / page], cwd=DOCS.parent, capture_output=True, text=True,
-                         env={**os.environ, "PYTHONPATH": str(Path(bt.__file__).parents[1])})
+                         env={**os.environ, "PYTHONPATH": str(Path(bt.__file__).parents[1]),
+                              "BITALE_FLAGS": os.environ.get("BITALE_FLAGS", "") + ",target=x86-64-v3"})
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
 

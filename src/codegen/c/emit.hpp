@@ -13,7 +13,7 @@
 #include "codegen/c/operations.hpp"
 #include "codegen/c/spelling.hpp"
 #include "codegen/c/support.hpp"
-#include "codegen/loop_shape.hpp"
+#include "codegen/schedule.hpp"
 #include "program/loop_nest.hpp"
 #include "program/program.hpp"
 
@@ -22,8 +22,8 @@ namespace bitale::codegen::c {
 class Emitter {
  public:
   using Expr = program::Expr;
-  // `vector_bytes`: decides in which order sums are taken, as on a processor with such vectors.
-  Emitter(const program::Program& program, int vector_bytes, Support& support);
+  // Of a Program whose loops have their schedules, which decide in which order sums are taken.
+  Emitter(const program::Program& program, Support& support);
   virtual ~Emitter() = default;
   Emitter(const Emitter&) = delete;
   Emitter& operator=(const Emitter&) = delete;
@@ -118,16 +118,15 @@ class Emitter {
   void add_line(Level& level, std::string text);
 
   // ---- reductions of floats, lane by lane (emit_lanes.cpp) ----
-  void lanes_loop(const program::Loop& loop, const LoopShape& shape, const std::string& extent);
+  void lanes_loop(const program::Loop& loop, const std::string& extent);
   bool needs_lanes(const program::Loop& loop) const;
   bool in_lanes(const program::Update& update) const;
-  void start_lanes(const LaneArray& array, const LoopShape& shape);
-  void finish_lanes(const LaneArray& array, const LoopShape& shape);
-  void start_groups(const program::Loop& loop, const LoopShape& shape);
+  void start_lanes(const LaneArray& array, const program::Schedule& schedule);
+  void finish_lanes(const LaneArray& array, const program::Schedule& schedule);
+  void start_groups(const program::Loop& loop);
 
   const program::Program& program_;
   program::ExprPool& pool_;
-  const int vector_bytes_;
   Support& support_;
   Operations operations_;
   Names names_;

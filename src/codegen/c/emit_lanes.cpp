@@ -19,51 +19,52 @@ bool Emitter::in_lanes(const program::Update& update) const { return lane_arrays
 
 bool Emitter::needs_lanes(const program::Loop& loop) const {
   if (!loop.vector) return false;
-  if (index_runs_of(program_, loop, shape_of(loop, running_, vector_bytes_))) return true;
+  if (loop.schedule.runs_of >= 0) return true;
   return std::any_of(loop.body.begin(), loop.body.end(), [&](const program::Step& step) {
     auto* update = std::get_if<program::Update>(&step.what);
     return update && !update->place_var && is_float(update->var.dtype()) && !running_.count(update->var.payload());
   });
 }
 
-void Emitter::start_lanes(const LaneArray& array, const LoopShape& shape) {
+void Emitter::start_lanes(const LaneArray& array, const program::Schedule& schedule) {
   const std::string_view type = value_type(array.var.dtype());
   const std::string start =
       constant_text(array.var.dtype(), program::identity(array.combiner, pool_, array.var.dtype()).payload());
-  const int places = shape.lanes * shape.unroll;
+  const int places = schedule.lanes * schedule.accumulators;
   line(cat(type, " ", array.name, "[", places, "];"));
   line(cat("for (int k = 0; k < ", places, "; ++k) ", array.name, "[k] = ", start, ";"));
   if (array.tree.empty()) return;
-  line(cat(type, " ", array.tree, "[", tree_levels * shape.lanes, "];"));
+  line(cat(type, " ", array.tree, "[", tree_levels * schedule.lanes, "];"));
   line(cat("int64_t ", array.count, " = 0;"));
 }
 
-void Emitter::finish_lanes(const LaneArray& array, const LoopShape& shape) {
+void Emitter::finish_lanes(const LaneArray& array, const program::Schedule& schedule) {
   const DType dtype = array.var.dtype();
   const std::string& total = var_names_.at(array.var.payload());
   constexpr std::string_view functions[] = {"bt_lanes_add", "bt_lanes_mul", "bt_lanes_min", "bt_lanes_max"};
-  const std::string lanes =
-      cat(support_.use(functions[int(array.combiner)], dtype), "(", array.name, ", ", shape.lanes * shape.unroll, ")");
+  const std::string lanes = cat(support_.use(functions[int(array.combiner)], dtype), "(", array.name, ", ",
+                                schedule.lanes * schedule.accumulators, ")");
   line(cat(total, " = ", operations_.combined(array.combiner, dtype, {total, Text::atom}, {lanes, Text::atom}), ";"));
 }
 
-void Emitter::start_groups(const program::Loop& loop, const LoopShape& shape) {
-  const Expr groups = index_runs_of(program_, loop, shape);
+void Emitter::start_groups(const program::Loop& loop) {
+  const Expr groups = index_runs_of(program_, loop);
   if (!groups) return;
   for (auto& step : loop.body) {
     auto* sum = std::get_if<program::Accumulate>(&step.what);
     if (!sum || !is_float(buffer(sum->buffer).dtype) || offset_of(program_, sum->buffer, sum->at) != groups) continue;
     const Terms terms{names_.take("offsets"), names_.take("terms")};
-    const int places = shape.lanes * shape.unroll;
+    const int places = loop.schedule.lanes * loop.schedule.accumulators;
     line(cat("int64_t ", terms.offsets, "[", places, "];"));
     line(cat(value_type(buffer(sum->buffer).dtype), " ", terms.values, "[", places, "];"));
     terms_[sum] = terms;
   }
 }
 
-void Emitter::lanes_loop(const program::Loop& loop, const LoopShape& shape, const std::string& extent) {
+void Emitter::lanes_loop(const program::Loop& loop, const std::string& extent) {
+  const program::Schedule& schedule = loop.schedule;
   const std::string i = index_names_.at(loop.index.payload());
-  const int depth = levels_.back().depth, places = shape.lanes * shape.unroll;
+  const int depth = levels_.back().depth, places = schedule.lanes * schedule.accumulators;
   std::vector<LaneArray> arrays;
   for (auto& step : loop.body) {
     auto* update = std::get_if<program::Update>(&step.what);
@@ -72,7 +73,7 @@ void Emitter::lanes_loop(const program::Loop& loop, const LoopShape& shape, cons
     if (lane_arrays_.count(update->var.payload())) continue;
     const std::string& total = var_names_.at(update->var.payload());
     LaneArray array{names_.take(total + "_lane"), "", "", update->combiner, update->var};
-    if (shape.pairwise && is_float_sum(*update)) {
+    if (schedule.pairwise && is_float_sum(*update)) {
       array.tree = names_.take(total + "_tree");
       array.count = names_.take(total + "_blocks");
     }
@@ -82,8 +83,8 @@ void Emitter::lanes_loop(const program::Loop& loop, const LoopShape& shape, cons
   const std::string start = names_.take(i + "_start"), end = names_.take(i + "_end"), whole = names_.take(i + "_whole");
   lane_ = cat(i, " - ", start);
 
-  for (auto& array : arrays) start_lanes(array, shape);
-  start_groups(loop, shape);
+  for (auto& array : arrays) start_lanes(array, schedule);
+  start_groups(loop);
   const bool sums = std::any_of(arrays.begin(), arrays.end(), [](auto& array) { return !array.tree.empty(); });
   open_level(loop.index, depth + 2);
   emit(loop.body);
@@ -95,8 +96,8 @@ void Emitter::lanes_loop(const program::Loop& loop, const LoopShape& shape, cons
   around(0, cat("for (int64_t ", start, " = 0, ", end, "; ", start, " < ", extent, "; ", start, " = ", end, ") {"));
   // All places, then the lanes of one vector, then what is left.
   const std::string left = cat(extent, " - ", start);
-  const std::string rest = cat("(", left, " >= ", shape.lanes, " ? ", shape.lanes, " : ", left, ")");
-  if (shape.unroll > 1)
+  const std::string rest = cat("(", left, " >= ", schedule.lanes, " ? ", schedule.lanes, " : ", left, ")");
+  if (schedule.accumulators > 1)
     around(1, cat(end, " = ", start, " + (", left, " >= ", places, " ? ", places, " : ", rest, ");"));
   else
     around(1, cat(end, " = ", start, " + ", rest, ";"));
@@ -108,24 +109,24 @@ void Emitter::lanes_loop(const program::Loop& loop, const LoopShape& shape, cons
     const auto terms = sum ? terms_.find(sum) : terms_.end();
     if (terms == terms_.end()) continue;
     line(cat("  ", support_.use("bt_add_runs", buffer(sum->buffer).dtype), "(", data_name(sum->buffer), ", ",
-             terms->second.offsets, ", ", terms->second.values, ", ", end, " - ", start, ", ", shape.lanes, ");"));
+             terms->second.offsets, ", ", terms->second.values, ", ", end, " - ", start, ", ", schedule.lanes, ");"));
     terms_.erase(terms);
   }
   for (auto& array : arrays) {
     if (array.tree.empty()) continue;
     const DType dtype = array.var.dtype();
-    const std::string sizes = cat(shape.lanes, ", ", shape.unroll);
+    const std::string sizes = cat(schedule.lanes, ", ", schedule.accumulators);
     // One block in all stays where it is.
     line(cat("  if (", end, " <= ", whole, " && (", end, " % ", places * pairwise_block, " == 0 || ", end,
              " == ", whole, ") && !(", end, " == ", whole, " && ", array.count, " == 0))"));
     line(cat("    ", support_.use("bt_block", dtype), "(", array.name, ", ", array.tree, ", &", array.count, ", ",
              sizes, ");"));
     line(cat("  if (", end, " == ", whole, ") ", support_.use("bt_sum_up", dtype), "(", array.name, ", ", array.tree,
-             ", ", array.count, ", ", shape.lanes, ");"));
+             ", ", array.count, ", ", schedule.lanes, ");"));
   }
   line("}");
   for (auto& array : arrays) {
-    finish_lanes(array, shape);
+    finish_lanes(array, schedule);
     lane_arrays_.erase(array.var.payload());
   }
   names_.give_back(start);

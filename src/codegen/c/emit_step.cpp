@@ -12,10 +12,9 @@ namespace bitale::codegen::c {
 using program::Combiner;
 using program::Role;
 
-Emitter::Emitter(const program::Program& program, int vector_bytes, Support& support)
+Emitter::Emitter(const program::Program& program, Support& support)
     : program_(program),
       pool_(*program.pool),
-      vector_bytes_(vector_bytes),
       support_(support),
       operations_(program, support,
                   [this](const std::string& function, const std::string& text) { declare(function, text); }),
@@ -201,7 +200,7 @@ void Emitter::emit(const program::Loop& loop) {
   const std::string index = names_.take(wanted);
   index_names_[loop.index.payload()] = index;
   if (needs_lanes(loop))
-    lanes_loop(loop, shape_of(loop, running_, vector_bytes_), extent);
+    lanes_loop(loop, extent);
   else
     plain_loop(loop, extent);
   names_.give_back(index);

@@ -9,7 +9,7 @@
 #include "bitale/core/text.hpp"
 #include "codegen/c/emit.hpp"
 #include "codegen/c/runtime.hpp"
-#include "program/detach.hpp"
+#include "codegen/schedule.hpp"
 
 namespace bitale::codegen::c {
 
@@ -75,8 +75,8 @@ struct File : Interface {
 
 class ExportEmitter : public Emitter {
  public:
-  ExportEmitter(File& file, const program::Program& program, Support& support, int vector_bytes = 16)
-      : Emitter(program, vector_bytes, support), file_(file), lengths_(program.buffers.size()) {
+  ExportEmitter(File& file, const program::Program& program, Support& support)
+      : Emitter(program, support), file_(file), lengths_(program.buffers.size()) {
     names().take(file.signature.name);
     for (std::size_t i = 0; i < file.input_names.size(); ++i) {
       call_it(file.input_buffers[i], file.input_names[i]);
@@ -260,14 +260,14 @@ endif()
 }  // namespace
 
 ExportedText export_text(const program::Program& exported, const Signature& signature, int vector_bytes) {
-  const program::Program program = program::detached(exported);
+  const program::Program program = scheduled(exported, vector_bytes);
   File file(program, signature);
   const program::Program allocations = allocations_of(program);
   const std::string& name = signature.name;
   const int slots = program.workspace_slots;
   Support support;
 
-  BodyEmitter emitter(file, program, support, vector_bytes);
+  BodyEmitter emitter(file, program, support);
   const std::string body = emitter.body(slots), constants = emitter.constants();
   const auto product = [](const Buffer& buffer, const std::vector<std::string>& lengths) {
     std::string text = std::to_string(itemsize(buffer.dtype));

@@ -3,7 +3,7 @@
 #include "bitale/core/text.hpp"
 #include "codegen/c/emit.hpp"
 #include "codegen/generate.hpp"
-#include "program/detach.hpp"
+#include "codegen/schedule.hpp"
 #include "runtime/frame.hpp"
 
 namespace bitale::codegen::c {
@@ -32,8 +32,8 @@ struct frame {
 
 class KernelEmitter final : public Emitter {
  public:
-  KernelEmitter(const program::Program& program, int vector_bytes, Support& support)
-      : Emitter(program, vector_bytes, support), offsets_(program::length_offsets(program)) {}
+  KernelEmitter(const program::Program& program, Support& support)
+      : Emitter(program, support), offsets_(program::length_offsets(program)) {}
 
   std::string function() {
     std::string start;
@@ -98,8 +98,8 @@ std::string commented(std::string_view text) {
 
 std::string kernel_text(const program::Program& program, const Target& target) {
   Support support;
-  const program::Program own = program::detached(program);
-  const std::string function = KernelEmitter(own, target.vector_bytes, support).function();
+  const program::Program own = scheduled(program, target.vector_bytes);
+  const std::string function = KernelEmitter(own, support).function();
   return cat(commented(program::to_string(program)), "\n", frame_text, support.text(), function);
 }
 

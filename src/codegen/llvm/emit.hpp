@@ -12,28 +12,17 @@
 #include <unordered_set>
 #include <vector>
 
-#include "codegen/llvm/api.hpp"
+#include "codegen/llvm/expression_strategy.hpp"
+#include "codegen/llvm/function_builder.hpp"
 #include "codegen/outlined_loops.hpp"
 #include "program/loop_nest.hpp"
 #include "program/program.hpp"
 
 namespace bitale::codegen {
 
-struct TargetInfo {
-  std::string triple, cpu, features;
-  int vector_bytes = 16;
-  bool is_x86 = true;
-  bool avx_512 = false;          // may be used at any width of vectors
-  bool slow_gathers = false;     // loads of single elements are faster
-  bool memory_is_given = false;  // a call's frame has all memory from the beginning, that of what crosses included
-};
-
-class Emitter {
+class Emitter : public FunctionBuilder {
  public:
   Emitter(const program::Program& program, LLVMContextRef context, LLVMModuleRef module, const TargetInfo& target);
-  ~Emitter();
-  Emitter(const Emitter&) = delete;
-  Emitter& operator=(const Emitter&) = delete;
 
   // Adds the program's function to the module.
   void emit_program(const std::string& name);
@@ -42,10 +31,20 @@ class Emitter {
   // Of memory for values that its parts hand on.
   std::int64_t spill_bytes() const { return spill_bytes_; }
 
- private:
+  // ---- what strategies for expressions see ----
   using Expr = program::Expr;
-  using Value = LLVMValueRef;
+  program::ExprPool& pool() { return pool_; }
+  Value value(Expr expr);     // at the current level; a vector when it varies over lanes
+  Value lanes_of(Expr expr);  // the same, splat to lanes when it does not vary
+  void set_value(Expr expr, Value v) { levels_.back().values[expr.id()] = v; }
+  Value build_plain(Expr expr);  // code by code; arguments are there already
+  bool is_in_lanes() const { return lanes_ != nullptr; }
+  int lane_count() const { return lanes_->count; }
+  bool varies(Expr expr) { return lanes_ && nest_.level_of(expr) == nest_.innermost(); }
+  // Whether code at hand may branch, and is worth it: a masked pass is not.
+  bool may_branch() const { return !lanes_->mask && row_block_.rows.empty() && !is_in_finished_block(); }
 
+ private:
   // An open loop. Values known at this level live in `values`; `preheader` is where the level outside goes on.
   struct Level {
     LLVMBasicBlockRef preheader = nullptr;
@@ -66,10 +65,10 @@ class Emitter {
     Value active = nullptr;                           // with a mask: how many lanes, as a scalar
     std::unordered_map<std::uint32_t, Value> splats;  // of outer values, made before the loop
     Accumulators* accumulators = nullptr;
-    std::int64_t prefetch_distance = 0;       // elements this far ahead are prefetched
-    bool streams = false;                     // stores pass the caches by
-    Expr groups;                              // as in codegen/index_runs.hpp
-    const std::vector<Runs>* runs = nullptr;  // of groups, where they are known
+    std::int64_t prefetch_distance = 0;                   // elements this far ahead are prefetched
+    const std::vector<std::int64_t>* streamed = nullptr;  // buffers whose stores are non-temporal in this pass
+    Expr groups;                                          // as in codegen/index_runs.hpp
+    const std::vector<Runs>* runs = nullptr;              // of groups, where they are known
   };
 
   // ---- functions (emit_parts.cpp) ----
@@ -105,12 +104,9 @@ class Emitter {
   // The level at which an expression is known; in a side of a branch not outside that, unless it is known there
   // already: the other side may not need it, or be there because it can't be computed.
   std::size_t level_for(Expr expr);
-  Value value(Expr expr);  // at the current level; a vector when it varies over lanes
   void make_ready(Expr expr, bool may_cut);
-  Value lanes_of(Expr expr);  // the same, splat to lanes when it does not vary
-  Value build(Expr expr);     // arguments are there already
-  Value build_cast(Value v, DType from, DType to);
-  Value float_to_int(Value v, DType from, DType to);
+  std::optional<std::vector<Expr>> operands_by_strategy(Expr expr) const;
+  Value build(Expr expr);  // by the first strategy that applies, or code by code
   Value build_load(Expr load);
   Value build_call(Expr call);
   Value build_rare_call(Expr call);
@@ -121,46 +117,8 @@ class Emitter {
   };
   Callee callee(Expr call, std::size_t first_argument);
   Value call_once(const Callee& callee, std::vector<Value> arguments);
-  Value intrinsic(const char* name, std::initializer_list<LLVMTypeRef> types, std::vector<Value> arguments);
-  Value compare(program::Code code, DType dtype, Value a, Value b);
-  Value combine(program::Combiner combiner, DType dtype, Value a, Value b, bool reassociate);
-  Value reordered(Value v, bool reassociate);
-  Value constant(DType dtype, std::int64_t payload, int lanes);
   Value identity(program::Combiner combiner, DType dtype, int lanes);
   Value start_of_lanes(program::Combiner combiner, DType dtype, int lanes);
-  Value splat(Value scalar, int lanes);
-  Value iota(int lanes);
-  bool varies(Expr expr) { return lanes_ && nest_.level_of(expr) == nest_.innermost(); }
-
-  // ---- what AVX-512 has instructions for (emit_instruction.cpp) ----
-  enum class Does { scale, split_m, split_k, log_limits };
-  struct Instruction {
-    Does what;
-    std::vector<Expr> operands;  // of the dtype of the result
-  };
-  std::optional<Instruction> instruction_for(Expr expr) const;
-  Value build_instruction(const Instruction& instruction, bool vector);
-
-  // ---- quotients by what a loop doesn't change (emit_quotient.cpp) ----
-  bool divides_by_reciprocal(Expr quotient);
-  Value build_quotient(Expr quotient);
-  void mark_unlikely(Value branch);
-
-  // ---- selects for rare arguments (emit_rare_select.cpp) ----
-  struct RareSelect {
-    Expr x;  // selected is something else than usual only where this is no normal positive number
-    Expr usual;
-  };
-  std::optional<RareSelect> as_rare_select(Expr select);
-  Value build_rare_select(const RareSelect& rare, const std::function<Value()>& build_select);
-
-  // ---- small tables (emit_lookup.cpp) ----
-  Value build_lookup(Expr expr, bool vector);
-  Value table_address(std::span<const Expr> lookups, Value at);
-  void build_two_lookups(Expr first, Expr second);
-  Expr partner_of(Expr lookup);
-  Value shuffled(Value a, Value b, const std::vector<int>& places);
-  Value resized(Value v, int from, int to);
 
   // ---- memory (emit_memory.cpp) ----
   struct Place {
@@ -174,8 +132,6 @@ class Emitter {
   Value start_of(Expr expr);                                     // the scalar value at lane 0 of what has a lane_stride
   Value data(std::int64_t buffer);
   Value address(std::int64_t buffer, Value offset);
-  Value full_mask(int lanes);
-  Value any_lane(Value mask);                                     // whether one is set
   Value load_neighbours(DType dtype, Value address, Value mask);  // as memory has them
   // Lanes a few elements apart: as many neighbouring loads, of which the last ends with the last element that is asked
   // for, and shuffles. In a masked pass for a stride of -1 only.
@@ -184,9 +140,6 @@ class Emitter {
   Value gather(DType dtype, std::int64_t buffer, Value offsets);
   void scatter(DType dtype, std::int64_t buffer, Value offsets, Value v);
   Value addresses(DType dtype, std::int64_t buffer, Value offsets);
-  Value from_memory(DType dtype, Value v);  // i8 to i1
-  Value to_memory(DType dtype, Value v);
-  Value frame_field(int field);
   void load_data(std::int64_t buffer);
   void place_on_stack(std::int64_t buffer);  // reads its address from the frame
   Value length_address(std::int64_t buffer, int axis);
@@ -214,7 +167,6 @@ class Emitter {
   Located extreme_of(program::Combiner combiner, DType dtype, Located a, Located b);
   Located extreme_lane(program::Combiner combiner, DType dtype, Located lanes);
   void reduce_located(const program::Update& update, int lanes, std::vector<Accumulators>& accumulators);
-  Value some_lanes(Value v, int from, int count);  // a scalar when count is 1
   bool is_running(Expr var) const { return running_.count(var.payload()) != 0; }
 
   // ---- loops that several threads share (emit_chunks.cpp) ----
@@ -252,8 +204,6 @@ class Emitter {
   // ---- transposing copies (emit_transpose.cpp) ----
   bool emit_transpose(const program::Loop& rows);
   void transpose_blocks(const program::Loop& rows, const program::Loop& columns, const program::Store& store);
-  std::vector<Value> transposed(std::vector<Value> rows);
-  void prefetch(Value address);
 
   // ---- rows accumulated into one row (emit_row_blocks.cpp) ----
   struct RowBlock {
@@ -265,24 +215,17 @@ class Emitter {
   bool emit_row_blocks(const program::Loop& rows);
   void for_each_row(const std::function<void()>& emit_row);
 
-  // ---- stores that pass the caches by (emit_stream.cpp) ----
-  const std::unordered_set<std::int64_t>& read_anywhere();
-  void note_streams(const program::Step& step);
+  // ---- non-temporal stores (emit_stream.cpp) ----
   Value may_stream(const program::Loop& loop, Lanes& lanes, Value from, Value extent, Value& head);
   void mark_streamed(std::int64_t buffer, Value store);
   void end_stream();
   void fence_streams();
-  void fence();
 
   // ---- loops (emit_loop.cpp) ----
   void emit(const program::Loop& loop);
   void open_level(Expr index, LLVMBasicBlockRef preheader);
   void close_level();
   void start_carries(const program::Loop& loop);
-  // for (i = from; i < until; i += step) body(i, block before the loop)
-  // With `stops`: not after an iteration in which the body has set it to a truth.
-  void count_up(Value from, Value until, std::int64_t step, const std::function<void(Value, LLVMBasicBlockRef)>& body,
-                const Value* stops = nullptr);
   void poll(const program::Loop& loop, Value index);
   void scalar_loop(const program::Loop& loop, Value from, Value extent);
   void vector_loop(const program::Loop& loop, Value from, Value extent, const Chunks& chunks);
@@ -301,7 +244,7 @@ class Emitter {
                      std::vector<Accumulators>& accumulators, const Chunks& chunks);
 
   // ---- steps (emit_step.cpp) ----
-  Value begin_function(const std::string& name, LLVMTypeRef type);
+  Value open_function(const std::string& name, LLVMTypeRef type);  // with its level at the top
   void emit(const program::Steps& steps);
   void emit(const program::Store& step);
   void emit(const program::Accumulate& step);
@@ -316,28 +259,10 @@ class Emitter {
   void emit(const program::Next& step);
   void emit(const program::If& step);
   void emit_side(const program::Steps& steps, LLVMBasicBlockRef at, LLVMBasicBlockRef before, LLVMBasicBlockRef after);
-  void fail_unless(Value ok, Value code);
-  void call_host(int field, std::vector<std::int64_t> arguments);
-  void resume(LLVMBasicBlockRef at);                      // at its end, or before its terminator
-  Value local(DType dtype, int lanes, const char* name);  // memory of a variable, in the entry block
-  Value words(std::int64_t count, const char* name);      // on the stack, in the entry block
-  Value word(Value words, std::int64_t at);               // its address
-  LLVMBasicBlockRef block(const char* name);
 
-  LLVMTypeRef type(DType dtype, int lanes = 1);         // in registers: bool is i1
-  LLVMTypeRef memory_type(DType dtype, int lanes = 1);  // in memory: bool is i8
-  LLVMTypeRef vector_of(LLVMTypeRef element, int lanes);
-  Value int64(std::int64_t v);
-
-  const LlvmApi& l_;
   const program::Program& program_;
   program::ExprPool& pool_;
-  LLVMContextRef context_;
-  LLVMModuleRef module_;
-  LLVMBuilderRef builder_;
-  const TargetInfo& target_;
-  LLVMValueRef function_ = nullptr;
-  LLVMBasicBlockRef entry_ = nullptr;
+  const ExpressionStrategies strategies_ = expression_strategies();
   std::vector<Part> parts_;
   std::optional<OutlinedLoops> equal_loops_;
   Value numbers_ = nullptr;  // of a function for equal loops: a table of which buffers stand behind its own
@@ -370,15 +295,9 @@ class Emitter {
   Value partial_ = nullptr;                         // where that chunk leaves what it reduces
   std::vector<Partial> partials_;                   // what it has left
   std::int64_t partial_bytes_ = 0, granule_ = 1;
-  RowBlock row_block_;  // that is being emitted; without rows: none
-  // Of the present top-level step: what its stores that may pass the caches by write, and how many bytes it moves.
-  std::unordered_set<std::int64_t> streamed_;
-  Expr traffic_;
-  bool streams_ = false;                                             // a fence is due at its end
-  std::unordered_map<Value, Value> tables_;                          // in memory, by their elements
-  std::unordered_map<std::uint32_t, std::vector<Expr>> lookups_at_;  // by the place they read
-  std::size_t lookups_known_ = 0;                                    // expressions of the pool that were looked at
-  std::optional<std::unordered_set<std::int64_t>> read_anywhere_;
+  RowBlock row_block_;                       // that is being emitted; without rows: none
+  const program::Step* top_step_ = nullptr;  // the present step at the top
+  bool streams_ = false;                     // a fence is due at its end
 };
 
 }  // namespace bitale::codegen

@@ -9,19 +9,23 @@ namespace bitale::codegen {
 
 using program::Combiner;
 
+Emitter::Value Emitter::identity(Combiner combiner, DType dtype, int lanes) {
+  return constant(dtype, program::identity(combiner, pool_, dtype).payload(), lanes);
+}
+
+// What accumulators in lanes start as, which is added to the identity in the end. Of floats -0, which LLVM knows to
+// change nothing: of a loop that is a single pass, no addition is left.
+Emitter::Value Emitter::start_of_lanes(Combiner combiner, DType dtype, int lanes) {
+  if (combiner != Combiner::add || !is_float(dtype)) return identity(combiner, dtype, lanes);
+  return constant(dtype, pool_.number(-0.0, dtype).payload(), lanes);
+}
+
 // -0, the number that added to any other leaves it as it is, starts a running sum.
 Emitter::Value Emitter::carry_start(const program::Carry& carry) {
   const DType dtype = carry.var.dtype();
   if (carry.running && carry.combiner == Combiner::add && is_float(dtype))
     return constant(dtype, pool_.number(-0.0, dtype).payload(), 1);
   return identity(carry.combiner, dtype, 1);
-}
-
-Emitter::Value Emitter::some_lanes(Value v, int from, int count) {
-  if (count == 1) return l_.BuildExtractElement(builder_, v, int64(from), "");
-  std::vector<int> lanes(static_cast<std::size_t>(count));
-  std::iota(lanes.begin(), lanes.end(), from);
-  return shuffled(v, l_.GetPoison(l_.TypeOf(v)), lanes);
 }
 
 // ---- running values -------------------------------------------------------------------------------------------------

@@ -111,8 +111,8 @@ Emitter::Value Emitter::emit_chunk(const program::Loop& loop, const Needs& needs
 
   const LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0), integer = type(DType::Int64);
   LLVMTypeRef parameters[] = {pointer, pointer, integer, integer, integer, pointer};
-  const Value made = begin_function("chunk" + std::to_string(chunk_count_++),
-                                    l_.FunctionType(l_.VoidTypeInContext(context_), parameters, 6, false));
+  const Value made = open_function("chunk" + std::to_string(chunk_count_++),
+                                   l_.FunctionType(l_.VoidTypeInContext(context_), parameters, 6, false));
   l_.SetLinkage(made, LLVMInternalLinkage);
   chunk_of_ = &loop;
   partial_ = l_.GetParam(made, 5);

@@ -13,76 +13,6 @@ namespace bitale::codegen {
 using program::Code;
 using program::Combiner;
 
-LLVMTypeRef Emitter::vector_of(LLVMTypeRef element, int lanes) {
-  return lanes == 1 ? element : l_.VectorType(element, unsigned(lanes));
-}
-
-LLVMTypeRef Emitter::type(DType dtype, int lanes) {
-  const auto scalar = [&] {
-    if (dtype == DType::Bool) return l_.Int1TypeInContext(context_);
-    if (dtype == DType::Float32) return l_.FloatTypeInContext(context_);
-    if (dtype == DType::Float64) return l_.DoubleTypeInContext(context_);
-    switch (itemsize(dtype)) {
-      case 1: return l_.Int8TypeInContext(context_);
-      case 2: return l_.Int16TypeInContext(context_);
-      case 4: return l_.Int32TypeInContext(context_);
-      default: return l_.Int64TypeInContext(context_);
-    }
-  };
-  return vector_of(scalar(), lanes);
-}
-
-LLVMTypeRef Emitter::memory_type(DType dtype, int lanes) {
-  return type(dtype == DType::Bool ? DType::UInt8 : dtype, lanes);
-}
-
-Emitter::Value Emitter::int64(std::int64_t v) {
-  return l_.ConstInt(l_.Int64TypeInContext(context_), std::uint64_t(v), true);
-}
-
-Emitter::Value Emitter::constant(DType dtype, std::int64_t payload, int lanes) {
-  Value scalar = nullptr;
-  if (dtype == DType::Float64)
-    scalar = l_.ConstReal(type(dtype), std::bit_cast<double>(payload));
-  else if (dtype == DType::Float32)
-    scalar = l_.ConstReal(type(dtype), std::bit_cast<float>(std::uint32_t(payload)));
-  else
-    scalar = l_.ConstInt(type(dtype), std::uint64_t(payload), true);
-  if (lanes == 1) return scalar;
-  std::vector<Value> parts(std::size_t(lanes), scalar);
-  return l_.ConstVector(parts.data(), unsigned(lanes));
-}
-
-Emitter::Value Emitter::identity(Combiner combiner, DType dtype, int lanes) {
-  return constant(dtype, program::identity(combiner, pool_, dtype).payload(), lanes);
-}
-
-// What accumulators in lanes start as, which is added to the identity in the end. Of floats -0, which LLVM knows to
-// change nothing: of a loop that is a single pass, no addition is left.
-Emitter::Value Emitter::start_of_lanes(Combiner combiner, DType dtype, int lanes) {
-  if (combiner != Combiner::add || !is_float(dtype)) return identity(combiner, dtype, lanes);
-  return constant(dtype, pool_.number(-0.0, dtype).payload(), lanes);
-}
-
-Emitter::Value Emitter::iota(int lanes) {
-  std::vector<Value> parts;
-  for (int i = 0; i < lanes; ++i) parts.push_back(int64(i));
-  return l_.ConstVector(parts.data(), unsigned(lanes));
-}
-
-Emitter::Value Emitter::splat(Value scalar, int lanes) {
-  if (lanes == 1) return scalar;
-  const Value nothing = l_.GetPoison(l_.VectorType(l_.TypeOf(scalar), unsigned(lanes)));
-  const Value first = l_.BuildInsertElement(builder_, nothing, scalar, int64(0), "");
-  return shuffled(first, nothing, std::vector<int>(std::size_t(lanes), 0));
-}
-
-// Terms of a reduction may be combined in any order; nothing else is relaxed.
-Emitter::Value Emitter::reordered(Value v, bool reassociate) {
-  if (reassociate && l_.CanValueUseFastMathFlags(v)) l_.SetFastMathFlags(v, LLVMFastMathAllowReassoc);
-  return v;
-}
-
 Emitter::Value Emitter::value(Expr root) {
   if (root.code() == Code::constant) return constant(root.dtype(), root.payload(), 1);
   const std::size_t level = level_for(root);
@@ -121,8 +51,8 @@ void Emitter::make_ready(Expr root, bool may_cut) {
       if (argument.code() == Code::constant) return;
       if (!levels_[level_for(argument)].values.count(argument.id())) stack.push_back(argument);
     };
-    if (const auto instruction = is_known ? std::nullopt : instruction_for(expr)) {
-      for (auto& operand : instruction->operands) need(operand);
+    if (const auto operands = is_known ? std::nullopt : operands_by_strategy(expr)) {
+      for (auto& operand : *operands) need(operand);
     } else if (expr.code() != Code::load && !is_known) {
       for (std::size_t i = 0; i < expr.argument_count(); ++i) need(expr.argument(i));
     }
@@ -169,107 +99,6 @@ Emitter::Value Emitter::lanes_of(Expr expr) {
     resume(here);
   }
   return it->second;
-}
-
-Emitter::Value Emitter::intrinsic(const char* name, std::initializer_list<LLVMTypeRef> types,
-                                  std::vector<Value> values) {
-  const unsigned id = l_.LookupIntrinsicID(name, std::char_traits<char>::length(name));
-  std::vector<LLVMTypeRef> overloads(types);
-  Value function = l_.GetIntrinsicDeclaration(module_, id, overloads.data(), overloads.size());
-  return l_.BuildCall2(builder_, l_.IntrinsicGetType(context_, id, overloads.data(), overloads.size()), function,
-                       values.data(), unsigned(values.size()), "");
-}
-
-Emitter::Value Emitter::compare(Code code, DType dtype, Value a, Value b) {
-  struct Row {
-    LLVMRealPredicate real;
-    LLVMIntPredicate is_signed, is_unsigned;
-  };
-  // In the order eq ne lt le gt ge of program::Code.
-  static constexpr Row rows[] = {
-      {LLVMRealOEQ, LLVMIntEQ, LLVMIntEQ},   {LLVMRealUNE, LLVMIntNE, LLVMIntNE},
-      {LLVMRealOLT, LLVMIntSLT, LLVMIntULT}, {LLVMRealOLE, LLVMIntSLE, LLVMIntULE},
-      {LLVMRealOGT, LLVMIntSGT, LLVMIntUGT}, {LLVMRealOGE, LLVMIntSGE, LLVMIntUGE},
-  };
-  const Row& row = rows[int(code) - int(Code::eq)];
-  if (is_float(dtype)) return l_.BuildFCmp(builder_, row.real, a, b, "");
-  return l_.BuildICmp(builder_, is_signed_int(dtype) ? row.is_signed : row.is_unsigned, a, b, "");
-}
-
-Emitter::Value Emitter::combine(Combiner combiner, DType dtype, Value a, Value b, bool reassociate) {
-  const bool real = is_float(dtype);
-  switch (combiner) {
-    case Combiner::add:
-      return real ? reordered(l_.BuildFAdd(builder_, a, b, ""), reassociate) : l_.BuildAdd(builder_, a, b, "");
-    case Combiner::mul:
-      return real ? reordered(l_.BuildFMul(builder_, a, b, ""), reassociate) : l_.BuildMul(builder_, a, b, "");
-    case Combiner::bit_and: return l_.BuildAnd(builder_, a, b, "");
-    case Combiner::bit_or: return l_.BuildOr(builder_, a, b, "");
-    case Combiner::min:
-    case Combiner::max: {
-      // nan goes on: where it is in a, the comparison fails. The first choice is one instruction of x86, unless LLVM
-      // joins it to the second.
-      const Value taken = compare(combiner == Combiner::min ? Code::lt : Code::gt, dtype, b, a);
-      const Value chosen = l_.BuildSelect(builder_, taken, b, a, "");
-      if (!real) return chosen;
-      const Value kept = l_.BuildFreeze(builder_, chosen, "");
-      return l_.BuildSelect(builder_, l_.BuildFCmp(builder_, LLVMRealUNO, b, b, ""), b, kept, "");
-    }
-  }
-  throw InternalError("codegen: unknown combiner");
-}
-
-Emitter::Value Emitter::float_to_int(Value v, DType from, DType to) {
-  // As convert_element: the least integer stands for what does not fit; narrow types keep the low bits.
-  const bool wide = itemsize(to) == 8 || to == DType::UInt32;
-  const int lanes = lanes_ && l_.GetTypeKind(l_.TypeOf(v)) == LLVMVectorTypeKind ? lanes_->count : 1;
-  const auto truncated = [&](Value x) {
-    const DType whole = wide ? DType::Int64 : DType::Int32;
-    const double bound = wide ? 9223372036854775808.0 : 2147483648.0;
-    const auto number = [&](double c) { return constant(from, pool_.number(c, from).payload(), lanes); };
-    Value below = l_.BuildFCmp(builder_, LLVMRealOLT, x, number(bound), "");
-    const bool exact = from == DType::Float32 || wide;  // -bound - 1 is not a number of the type
-    Value above = exact ? l_.BuildFCmp(builder_, LLVMRealOGE, x, number(-bound), "")
-                        : l_.BuildFCmp(builder_, LLVMRealOGT, x, number(-bound - 1), "");
-    Value fits = l_.BuildAnd(builder_, below, above, "");
-    Value safe = l_.BuildSelect(builder_, fits, x, number(0), "");
-    Value converted = l_.BuildFPToSI(builder_, safe, type(whole, lanes), "");
-    const std::int64_t least = wide ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<int>::min();
-    return l_.BuildSelect(builder_, fits, converted, constant(whole, least, lanes), "");
-  };
-  if (to == DType::UInt64) {
-    const double two_63 = 9223372036854775808.0;
-    Value limit = constant(from, pool_.number(two_63, from).payload(), lanes);
-    Value high = l_.BuildFCmp(builder_, LLVMRealOGE, v, limit, "");
-    Value upper = l_.BuildXor(builder_, truncated(l_.BuildFSub(builder_, v, limit, "")),
-                              constant(DType::Int64, std::numeric_limits<std::int64_t>::min(), lanes), "");
-    return l_.BuildSelect(builder_, high, upper, truncated(v), "");
-  }
-  Value whole = truncated(v);
-  const std::size_t have = wide ? 8 : 4;
-  return itemsize(to) == have ? whole : l_.BuildTrunc(builder_, whole, type(to, lanes), "");
-}
-
-Emitter::Value Emitter::build_cast(Value v, DType from, DType to) {
-  if (from == to) return v;
-  const int lanes = l_.GetTypeKind(l_.TypeOf(v)) == LLVMVectorTypeKind ? lanes_->count : 1;
-  const LLVMTypeRef target = type(to, lanes);
-  if (to == DType::Bool) {
-    const Value zero = l_.ConstNull(type(from, lanes));
-    return is_float(from) ? l_.BuildFCmp(builder_, LLVMRealUNE, v, zero, "")
-                          : l_.BuildICmp(builder_, LLVMIntNE, v, zero, "");
-  }
-  if (is_float(from)) {
-    if (!is_float(to)) return float_to_int(v, from, to);
-    return itemsize(to) > itemsize(from) ? l_.BuildFPExt(builder_, v, target, "")
-                                         : l_.BuildFPTrunc(builder_, v, target, "");
-  }
-  const bool is_signed = is_signed_int(from);
-  if (is_float(to))
-    return is_signed ? l_.BuildSIToFP(builder_, v, target, "") : l_.BuildUIToFP(builder_, v, target, "");
-  if (from != DType::Bool && itemsize(to) == itemsize(from)) return v;
-  if (from != DType::Bool && itemsize(to) < itemsize(from)) return l_.BuildTrunc(builder_, v, target, "");
-  return is_signed ? l_.BuildSExt(builder_, v, target, "") : l_.BuildZExt(builder_, v, target, "");
 }
 
 Emitter::Callee Emitter::callee(Expr call, std::size_t first_argument) {
@@ -376,13 +205,33 @@ Emitter::Value Emitter::build_integer_quotient(Expr expr, Value dividend, Value 
   return l_.BuildSelect(builder_, is_zero, zero, divided(l_.BuildSelect(builder_, is_zero, one, divisor, "")), "");
 }
 
+ExpressionStrategies expression_strategies() {
+  ExpressionStrategies all;
+  all.push_back(avx_512_instructions());
+  all.push_back(reciprocal_quotients());
+  all.push_back(rare_selects());
+  all.push_back(table_lookups());
+  return all;
+}
+
+std::optional<std::vector<program::Expr>> Emitter::operands_by_strategy(Expr expr) const {
+  for (auto& strategy : strategies_)
+    if (auto operands = strategy->operands(*this, expr)) return operands;
+  return {};
+}
+
 Emitter::Value Emitter::build(Expr expr) {
+  for (auto& strategy : strategies_)
+    if (const Value built = strategy->build(*this, expr)) return built;
+  return build_plain(expr);
+}
+
+Emitter::Value Emitter::build_plain(Expr expr) {
   const bool vector = varies(expr);
   const auto arg = [&](std::size_t i) { return vector ? lanes_of(expr.argument(i)) : value(expr.argument(i)); };
   const DType dtype = expr.dtype();
   const bool real = is_float(dtype), is_signed = is_signed_int(dtype);
   const LLVMTypeRef result_type = type(dtype, vector ? lanes_->count : 1);
-  if (const auto instruction = instruction_for(expr)) return build_instruction(*instruction, vector);
   switch (expr.code()) {
     case Code::constant: return constant(dtype, expr.payload(), vector ? lanes_->count : 1);
     case Code::index:
@@ -395,7 +244,7 @@ Emitter::Value Emitter::build(Expr expr) {
     case Code::load: return build_load(expr);
     case Code::call: return build_call(expr);
     case Code::rare_call: return build_rare_call(expr);
-    case Code::lookup: return build_lookup(expr, vector);
+    case Code::lookup: break;  // a strategy's
     case Code::add:
       return real ? l_.BuildFAdd(builder_, arg(0), arg(1), "") : l_.BuildAdd(builder_, arg(0), arg(1), "");
     case Code::sub:
@@ -403,7 +252,6 @@ Emitter::Value Emitter::build(Expr expr) {
     case Code::mul:
       return real ? l_.BuildFMul(builder_, arg(0), arg(1), "") : l_.BuildMul(builder_, arg(0), arg(1), "");
     case Code::div:
-      if (divides_by_reciprocal(expr)) return build_quotient(expr);
       if (real) return l_.BuildFDiv(builder_, arg(0), arg(1), "");
       return build_integer_quotient(expr, arg(0), arg(1), result_type);
     case Code::rem:
@@ -442,11 +290,7 @@ Emitter::Value Emitter::build(Expr expr) {
     case Code::le:
     case Code::gt:
     case Code::ge: return compare(expr.code(), expr.argument(0).dtype(), arg(0), arg(1));
-    case Code::select: {
-      const auto select = [&] { return l_.BuildSelect(builder_, arg(0), arg(1), arg(2), ""); };
-      const auto rare = as_rare_select(expr);
-      return rare ? build_rare_select(*rare, select) : select();
-    }
+    case Code::select: return l_.BuildSelect(builder_, arg(0), arg(1), arg(2), "");
     case Code::cast: return build_cast(arg(0), expr.argument(0).dtype(), dtype);
     case Code::bitcast: return l_.BuildBitCast(builder_, arg(0), result_type, "");
   }

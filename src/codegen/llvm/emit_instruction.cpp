@@ -7,55 +7,84 @@
 
 namespace bitale::codegen {
 
-std::optional<Emitter::Instruction> Emitter::instruction_for(Expr expr) const {
-  constexpr int most_bytes = 64, least_bytes = 16;
-  if (!target_.avx_512 || !is_float(expr.dtype())) return std::nullopt;
-  const int bytes = lanes_ ? lanes_->count * int(itemsize(expr.dtype())) : least_bytes;
-  if (bytes < least_bytes || bytes > most_bytes) return std::nullopt;
-  if (const auto scaled = program::math::as_scaled(expr)) return Instruction{Does::scale, {scaled->value, scaled->n}};
-  if (const auto x = program::math::as_split_m(expr)) return Instruction{Does::split_m, {*x}};
-  if (const auto x = program::math::as_split_k(expr)) return Instruction{Does::split_k, {*x}};
-  if (const auto limits = program::math::as_log_limits(expr))
-    return Instruction{Does::log_limits, {limits->x, limits->value}};
-  return std::nullopt;
-}
+namespace {
 
-Emitter::Value Emitter::build_instruction(const Instruction& instruction, bool vector) {
-  const DType dtype = instruction.operands[0].dtype();
-  const int size = int(itemsize(dtype)), lanes = vector ? lanes_->count : 16 / size, bits = 8 * size * lanes;
-  const DType word = size == 8 ? DType::Int64 : DType::Int32;
-  // A single value is the first of the shortest vector.
-  std::vector<Value> operands;
-  for (auto& operand : instruction.operands)
-    operands.push_back(
-        vector ? lanes_of(operand)
-               : l_.BuildInsertElement(builder_, l_.GetPoison(type(dtype, lanes)), value(operand), int64(0), ""));
-  const auto int32 = [&](std::uint64_t number) { return l_.ConstInt(type(DType::Int32), number, false); };
-  const Value every_lane = l_.ConstInt(l_.IntTypeInContext(context_, lanes > 8 ? 16u : 8u), ~0ull, true);
-  const Value current_rounding = int32(4);
-  const auto call = [&](std::string_view operation, std::vector<Value> arguments) {
-    const std::string name = cat("llvm.x86.avx512.mask.", operation, size == 8 ? ".pd." : ".ps.", bits);
-    arguments.push_back(every_lane);
-    if (bits == 512) arguments.push_back(current_rounding);
-    return intrinsic(name.c_str(), {}, std::move(arguments));
-  };
-  const Value x = operands[0], nothing = l_.GetPoison(type(dtype, lanes));
-  constexpr std::uint64_t from_three_quarters = 3;
-  const auto m = [&] { return call("getmant", {x, int32(from_three_quarters), nothing}); };
-  // By class of x, four bits each: nan, nan, 0, 1, -infinity, infinity, below 0, above; 0 leaves the value.
-  constexpr std::uint64_t limits = 0x03530422;
-  Value result = nullptr;
-  switch (instruction.what) {
-    case Does::scale: result = call("scalef", {x, operands[1], x}); break;
-    case Does::split_m: result = m(); break;
-    case Does::split_k:  // the exponent of m is 0 or -1
-      result = l_.BuildFSub(builder_, call("getexp", {x, nothing}), call("getexp", {m(), nothing}), "");
-      break;
-    case Does::log_limits:
-      result = call("fixupimm", {operands[1], x, constant(word, std::int64_t(limits), lanes), int32(0)});
-      break;
+using program::Expr;
+using Value = FunctionBuilder::Value;
+
+enum class Does { scale, split_m, split_k, log_limits };
+struct Instruction {
+  Does what;
+  std::vector<Expr> operands;  // of the dtype of the result
+};
+
+class Avx512Instructions final : public ExpressionStrategy {
+ public:
+  std::optional<std::vector<Expr>> operands(const Emitter& emitter, Expr expr) const override {
+    auto found = instruction_for(emitter, expr);
+    return found ? std::optional(std::move(found->operands)) : std::nullopt;
   }
-  return vector ? result : l_.BuildExtractElement(builder_, result, int64(0), "");
-}
+  Value build(Emitter& emitter, Expr expr) override {
+    const auto found = instruction_for(emitter, expr);
+    return found ? call(emitter, *found, emitter.varies(expr)) : nullptr;
+  }
+
+ private:
+  static std::optional<Instruction> instruction_for(const Emitter& emitter, Expr expr) {
+    constexpr int most_bytes = 64, least_bytes = 16;
+    if (!emitter.target().avx_512 || !is_float(expr.dtype())) return {};
+    const int bytes = emitter.is_in_lanes() ? emitter.lane_count() * int(itemsize(expr.dtype())) : least_bytes;
+    if (bytes < least_bytes || bytes > most_bytes) return {};
+    if (const auto scaled = program::math::as_scaled(expr)) return Instruction{Does::scale, {scaled->value, scaled->n}};
+    if (const auto x = program::math::as_split_m(expr)) return Instruction{Does::split_m, {*x}};
+    if (const auto x = program::math::as_split_k(expr)) return Instruction{Does::split_k, {*x}};
+    if (const auto limits = program::math::as_log_limits(expr))
+      return Instruction{Does::log_limits, {limits->x, limits->value}};
+    return {};
+  }
+
+  static Value call(Emitter& e, const Instruction& instruction, bool vector) {
+    const LlvmApi& l = e.api();
+    const DType dtype = instruction.operands[0].dtype();
+    const int size = int(itemsize(dtype)), lanes = vector ? e.lane_count() : 16 / size, bits = 8 * size * lanes;
+    const DType word = size == 8 ? DType::Int64 : DType::Int32;
+    const Value nothing = l.GetPoison(e.type(dtype, lanes));
+    // A single value is the first of the shortest vector.
+    std::vector<Value> operands;
+    for (auto& operand : instruction.operands)
+      operands.push_back(vector ? e.lanes_of(operand)
+                                : l.BuildInsertElement(e.builder(), nothing, e.value(operand), e.int64(0), ""));
+    const auto int32 = [&](std::uint64_t number) { return l.ConstInt(e.type(DType::Int32), number, false); };
+    const Value every_lane = l.ConstInt(l.IntTypeInContext(e.context(), lanes > 8 ? 16u : 8u), ~0ull, true);
+    const Value current_rounding = int32(4);
+    const auto masked = [&](std::string_view operation, std::vector<Value> arguments) {
+      const std::string name = cat("llvm.x86.avx512.mask.", operation, size == 8 ? ".pd." : ".ps.", bits);
+      arguments.push_back(every_lane);
+      if (bits == 512) arguments.push_back(current_rounding);
+      return e.intrinsic(name.c_str(), {}, std::move(arguments));
+    };
+    const Value x = operands[0];
+    constexpr std::uint64_t from_three_quarters = 3;
+    const auto m = [&] { return masked("getmant", {x, int32(from_three_quarters), nothing}); };
+    // By class of x, four bits each: nan, nan, 0, 1, -infinity, infinity, below 0, above; 0 leaves the value.
+    constexpr std::uint64_t limits = 0x03530422;
+    Value result = nullptr;
+    switch (instruction.what) {
+      case Does::scale: result = masked("scalef", {x, operands[1], x}); break;
+      case Does::split_m: result = m(); break;
+      case Does::split_k:  // the exponent of m is 0 or -1
+        result = l.BuildFSub(e.builder(), masked("getexp", {x, nothing}), masked("getexp", {m(), nothing}), "");
+        break;
+      case Does::log_limits:
+        result = masked("fixupimm", {operands[1], x, e.constant(word, std::int64_t(limits), lanes), int32(0)});
+        break;
+    }
+    return vector ? result : l.BuildExtractElement(e.builder(), result, e.int64(0), "");
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<ExpressionStrategy> avx_512_instructions() { return std::make_unique<Avx512Instructions>(); }
 
 }  // namespace bitale::codegen

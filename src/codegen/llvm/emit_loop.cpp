@@ -3,7 +3,7 @@
 
 #include "codegen/index_runs.hpp"
 #include "codegen/llvm/emit.hpp"
-#include "codegen/loop_shape.hpp"
+#include "codegen/schedule.hpp"
 #include "runtime/frame.hpp"
 
 namespace bitale::codegen {
@@ -11,8 +11,13 @@ namespace bitale::codegen {
 namespace {
 
 constexpr std::size_t blocks_of_a_loop = 20;  // take as long to compile as so many expressions
-constexpr std::int64_t most_written_out = 4;  // passes of a small body instead of a loop
-constexpr std::size_t most_small = 24;        // expressions
+
+bool reduces_in_any_order(const program::Loop& loop, const std::unordered_set<std::int64_t>& running) {
+  return std::any_of(loop.body.begin(), loop.body.end(), [&](const program::Step& step) {
+    auto* update = std::get_if<program::Update>(&step.what);
+    return update && !running.contains(update->var.payload());
+  });
+}
 
 }  // namespace
 
@@ -57,26 +62,6 @@ void Emitter::emit(const program::Loop& loop) {
       levels_[0].values[carry.var.id()] =
           l_.BuildLoad2(builder_, type(carry.var.dtype()), locals_.at(carry.var.payload()), "");
   }
-}
-
-void Emitter::count_up(Value from, Value until, std::int64_t step,
-                       const std::function<void(Value, LLVMBasicBlockRef)>& body_of, const Value* stops) {
-  LLVMBasicBlockRef before = l_.GetInsertBlock(builder_), header = block("loop"), body = block("body"),
-                    after = block("after");
-  l_.BuildBr(builder_, header);
-  l_.PositionBuilderAtEnd(builder_, header);
-  Value index = l_.BuildPhi(builder_, type(DType::Int64), "i");
-  l_.BuildCondBr(builder_, l_.BuildICmp(builder_, LLVMIntSLT, index, until, ""), body, after);
-  l_.PositionBuilderAtEnd(builder_, body);
-  body_of(index, before);
-  Value starts[] = {from, l_.BuildAdd(builder_, index, int64(step), "")};
-  LLVMBasicBlockRef blocks[] = {before, l_.GetInsertBlock(builder_)};
-  l_.AddIncoming(index, starts, blocks, 2);
-  if (stops)
-    l_.BuildCondBr(builder_, *stops, after, header);
-  else
-    l_.BuildBr(builder_, header);
-  l_.PositionBuilderAtEnd(builder_, after);
 }
 
 // Ends the call between two iterations if the host wants it; not in functions that only do a part of it, and in
@@ -209,13 +194,13 @@ Emitter::Value Emitter::stream_or(Value streams, const std::function<Value()>& s
 }
 
 void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, const Chunks& chunks) {
-  const LoopShape shape = shape_of(loop, running_, target_.vector_bytes);
+  const program::Schedule& schedule = loop.schedule;
   Lanes lanes;
   lanes.prefetch_distance = loop.prefetch_distance;
-  lanes.count = shape.lanes;
-  lanes.groups = index_runs_of(program_, loop, shape);
-  const bool short_loop = shape.short_loop;
-  const int unroll = shape.unroll;
+  lanes.count = schedule.lanes;
+  lanes.groups = index_runs_of(program_, loop);
+  const bool short_loop = schedule.single_pass, reduces = reduces_in_any_order(loop, running_);
+  const int unroll = schedule.accumulators;
 
   LLVMBasicBlockRef preheader = block("before");
   LLVMBasicBlockRef start = block("vector");
@@ -226,7 +211,7 @@ void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, c
   open_level(loop.index, preheader);
 
   std::vector<Accumulators> accumulators = make_accumulators(loop, lanes.count, unroll);
-  if (is_huge() && !shape.updates && !lanes.groups && !chunks && chunk_of_ != &loop) {
+  if (is_huge() && !reduces && !lanes.groups && !chunks && chunk_of_ != &loop) {
     masked_loop(loop, lanes, from, extent, accumulators[0]);
     return close_level();
   }
@@ -236,7 +221,7 @@ void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, c
   const auto run_whole = [&](int step, std::vector<Accumulators>& used) {
     if (is_whole && loop.extent.is_constant()) {
       const std::int64_t passes = (loop.extent.payload() - done) / step;
-      if (passes <= (shape.size <= most_small ? most_written_out : 1)) {
+      if (passes <= schedule.straight_passes) {
         for (std::int64_t pass = 0; pass < passes; ++pass) from = lanes_pass(loop, lanes, from, used);
         done += passes * step;
         return;
@@ -247,25 +232,25 @@ void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, c
     Value to = l_.BuildSub(builder_, extent, rest, "");
     const std::int64_t block = step * pairwise_block;
     granule_ = 2 * block;
-    if (&used == &accumulators && shape.pairwise)
+    if (&used == &accumulators && schedule.pairwise)
       pairwise_loop(loop, lanes, from, to, block, used, chunks);
     else
       lanes_loop(loop, lanes, from, to, used);
     from = to;
   };
   Value head = nullptr;
-  const Value streams = short_loop ? nullptr : may_stream(loop, lanes, from, extent, head);
+  const Value streams = may_stream(loop, lanes, from, extent, head);
   const auto streaming = [&] {
     masked_tail(loop, lanes, from, head, accumulators[0]);
     Value rest = l_.BuildAnd(builder_, l_.BuildSub(builder_, extent, head, ""), int64(lanes.count - 1), "");
     Value to = l_.BuildSub(builder_, extent, rest, "");
-    lanes.streams = true;
+    lanes.streamed = &schedule.streamed;
     lanes_loop(loop, lanes, head, to, accumulators);
-    lanes.streams = false;
+    lanes.streamed = nullptr;
     end_stream();
     return to;
   };
-  const bool is_all = !short_loop && chunk_of_ == &loop && shape.updates;  // of a chunk there is no rest
+  const bool is_all = !short_loop && chunk_of_ == &loop && reduces;  // of a chunk there is no rest
   if (!short_loop)
     from = stream_or(streams, streaming, [&] {
       run_whole(unroll * lanes.count, accumulators);

@@ -14,14 +14,6 @@ namespace {
 constexpr std::int64_t most_neighbours = 4;  // loads for lanes that are so far apart; beyond, each has its own
 }
 
-Emitter::Value Emitter::frame_field(int field) {
-  const Value place = int64(field);
-  Value slot = place;
-  LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0);
-  Value address = l_.BuildGEP2(builder_, pointer, l_.GetParam(function_, 0), &slot, 1, "");
-  return l_.BuildLoad2(builder_, pointer, address, "");
-}
-
 void Emitter::load_data(std::int64_t buffer) {
   LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0);
   Value slot = int64(buffer);
@@ -112,24 +104,6 @@ Emitter::Value Emitter::address(std::int64_t buffer, Value offset) {
   const DType dtype = program_.buffers[std::size_t(buffer)].dtype;
   return l_.BuildGEP2(builder_, memory_type(dtype), data(buffer), &offset, 1, "");
 }
-
-Emitter::Value Emitter::from_memory(DType dtype, Value v) {
-  if (dtype != DType::Bool) return v;
-  return l_.BuildICmp(builder_, LLVMIntNE, v, l_.ConstNull(l_.TypeOf(v)), "");
-}
-
-Emitter::Value Emitter::to_memory(DType dtype, Value v) {
-  if (dtype != DType::Bool) return v;
-  const bool vector = l_.GetTypeKind(l_.TypeOf(v)) == LLVMVectorTypeKind;
-  return l_.BuildZExt(builder_, v, memory_type(dtype, vector ? lanes_->count : 1), "");
-}
-
-Emitter::Value Emitter::any_lane(Value mask) {
-  const LLVMTypeRef bits = l_.IntTypeInContext(context_, l_.GetVectorSize(l_.TypeOf(mask)));
-  return l_.BuildICmp(builder_, LLVMIntNE, l_.BuildBitCast(builder_, mask, bits, ""), l_.ConstNull(bits), "");
-}
-
-Emitter::Value Emitter::full_mask(int lanes) { return constant(DType::Bool, 1, lanes); }
 
 Emitter::Value Emitter::load_neighbours(DType dtype, Value address, Value mask) {
   LLVMTypeRef lanes = memory_type(dtype, lanes_->count);

@@ -45,7 +45,7 @@ bool Emitter::emit_equal(const program::Loop& loop) {
 // The function of a Program that is a loop cut out of another one.
 Emitter::Value Emitter::emit_cut_loop(const std::string& name, LLVMTypeRef function_type,
                                       const std::vector<Expr>& values) {
-  begin_function(name, function_type);
+  open_function(name, function_type);
   l_.SetLinkage(function_, LLVMInternalLinkage);
   numbers_ = l_.GetParam(function_, 1);
   const Value context = l_.GetParam(function_, 2);
@@ -59,7 +59,7 @@ Emitter::Value Emitter::emit_cut_loop(const std::string& name, LLVMTypeRef funct
     levels_[0].values[parameter.id()] = from_memory(dtype, in_memory);
     nest_.define(parameter);
   }
-  note_streams(step);
+  top_step_ = &step;
   emit(loop);
   fence_streams();
   for (std::size_t k = 0; k < loop.carries.size(); ++k) {

@@ -2,7 +2,7 @@
 #include <algorithm>
 
 #include "codegen/llvm/emit.hpp"
-#include "codegen/loop_shape.hpp"
+#include "codegen/schedule.hpp"
 
 namespace bitale::codegen {
 

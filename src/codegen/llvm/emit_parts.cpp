@@ -18,7 +18,7 @@ constexpr std::int64_t slot_alignment = 64;  // that of the widest vector
 }  // namespace
 
 void Emitter::emit_program(const std::string& name) {
-  equal_loops_.emplace(program_, read_anywhere(), target_.vector_bytes);
+  equal_loops_.emplace(program_);
   open_part();
   emit(program_.steps);
   l_.BuildRet(builder_, l_.ConstNull(l_.Int32TypeInContext(context_)));
@@ -30,7 +30,7 @@ void Emitter::emit_program(const std::string& name) {
 
 void Emitter::open_part() {
   LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0);
-  begin_function(cat("part", parts_.size()), l_.FunctionType(l_.Int32TypeInContext(context_), &pointer, 1, false));
+  open_function(cat("part", parts_.size()), l_.FunctionType(l_.Int32TypeInContext(context_), &pointer, 1, false));
   parts_.push_back({function_, entry_});
   built_before_ += std::exchange(built_, 0);
 }
@@ -107,7 +107,7 @@ void Emitter::call_parts(const std::string& name) {
   const LLVMTypeRef pointer = l_.PointerTypeInContext(context_, 0), status = l_.Int32TypeInContext(context_);
   LLVMTypeRef frame_type = pointer;
   const LLVMTypeRef type = l_.FunctionType(status, &frame_type, 1, false);
-  begin_function(name, type);
+  open_function(name, type);
   Value frame = l_.GetParam(function_, 0);
   const auto outside = [&](const char* callee, LLVMTypeRef result, std::vector<LLVMTypeRef> types,
                            std::vector<Value> arguments) {
@@ -157,8 +157,7 @@ Emitter::Value Emitter::own_function(Expr call, int lanes) {
 Emitter::Value Emitter::emit_own_function(const std::string& name, const program::Function& function, int lanes) {
   std::vector<LLVMTypeRef> types;
   for (auto& parameter : function.parameters) types.push_back(type(parameter.dtype(), lanes));
-  begin_function(name,
-                 l_.FunctionType(type(function.body.dtype(), lanes), types.data(), unsigned(types.size()), false));
+  open_function(name, l_.FunctionType(type(function.body.dtype(), lanes), types.data(), unsigned(types.size()), false));
   l_.SetLinkage(function_, LLVMInternalLinkage);
   Lanes all;
   all.count = lanes;

@@ -8,36 +8,38 @@
 
 namespace bitale::codegen {
 
-using program::Code;
-
 namespace {
+
+using program::Code;
+using program::Expr;
+using Value = FunctionBuilder::Value;
 
 double smallest_normal(DType dtype) {
   return dtype == DType::Float64 ? std::numeric_limits<double>::min() : double(std::numeric_limits<float>::min());
 }
 
-}  // namespace
+struct RareSelect {
+  Expr x;  // selected is something else than usual only where this is no normal positive number
+  Expr usual;
+};
 
-// A masked pass is not worth the code.
-std::optional<Emitter::RareSelect> Emitter::as_rare_select(Expr select) {
-  const bool pays = target_.is_x86 && !target_.avx_512 && is_float(select.dtype()) && varies(select) && !lanes_->mask &&
-                    row_block_.rows.empty() && !l_.GetBasicBlockTerminator(l_.GetInsertBlock(builder_));
-  if (!pays) return std::nullopt;
+std::optional<RareSelect> as_rare_select(Emitter& emitter, Expr select) {
   if (const auto limits = program::math::as_log_limits(select)) return RareSelect{limits->x, limits->value};
   const Expr condition = select.argument(0);
-  if (condition.code() != Code::lt || !condition.argument(1).is_constant()) return std::nullopt;
+  if (condition.code() != Code::lt || !condition.argument(1).is_constant()) return {};
   const Expr x = condition.argument(0);
-  const bool asks =
-      x.dtype() == select.dtype() && condition.argument(1) == pool_.number(smallest_normal(x.dtype()), x.dtype());
-  return asks ? std::optional(RareSelect{x, select.argument(2)}) : std::nullopt;
+  const bool is_rare = x.dtype() == select.dtype() &&
+                       condition.argument(1) == emitter.pool().number(smallest_normal(x.dtype()), x.dtype());
+  return is_rare ? std::optional(RareSelect{x, select.argument(2)}) : std::nullopt;
 }
 
-// `build_select` is called where some lane may ask.
-Emitter::Value Emitter::build_rare_select(const RareSelect& rare, const std::function<Value()>& build_select) {
+Value build_rare(Emitter& e, Expr select, const RareSelect& rare) {
+  const LlvmApi& l = e.api();
+  LLVMBuilderRef at = e.builder();
   const DType dtype = rare.x.dtype(), word = itemsize(dtype) == 8 ? DType::Int64 : DType::Int32;
-  const int lanes = lanes_->count;
+  const int lanes = e.lane_count();
   const auto bits_of = [&](double value) {
-    const std::int64_t payload = pool_.number(value, dtype).payload();
+    const std::int64_t payload = e.pool().number(value, dtype).payload();
     return word == DType::Int64 ? payload : std::int64_t(std::int32_t(payload));
   };
   // Bits as a signed number from the least one on: first normal positive numbers, then all others.
@@ -45,22 +47,37 @@ Emitter::Value Emitter::build_rare_select(const RareSelect& rare, const std::fun
       word == DType::Int64 ? std::numeric_limits<std::int64_t>::min() : std::numeric_limits<std::int32_t>::min();
   const std::uint64_t first = std::uint64_t(bits_of(smallest_normal(dtype)));
   const std::uint64_t count = std::uint64_t(bits_of(std::numeric_limits<double>::infinity())) - first;
-  const auto integers = [&](std::uint64_t value) { return constant(word, std::int64_t(value), lanes); };
-  const Value bits = l_.BuildBitCast(builder_, lanes_of(rare.x), type(word, lanes), "");
-  const Value place = l_.BuildAdd(builder_, bits, integers(std::uint64_t(least) - first), "");
-  const Value asks = l_.BuildICmp(builder_, LLVMIntSGT, place, integers(std::uint64_t(least) + count - 1), "");
-  const Value some = any_lane(asks);
-  const Value usual = lanes_of(rare.usual);
-  LLVMBasicBlockRef before = l_.GetInsertBlock(builder_), selecting = block("selecting"), after = block("selected");
-  mark_unlikely(l_.BuildCondBr(builder_, some, selecting, after));
-  l_.PositionBuilderAtEnd(builder_, selecting);
-  Value values[] = {usual, build_select()};
-  l_.BuildBr(builder_, after);
-  l_.PositionBuilderAtEnd(builder_, after);
-  const Value result = l_.BuildPhi(builder_, l_.TypeOf(usual), "");
+  const auto integers = [&](std::uint64_t value) { return e.constant(word, std::int64_t(value), lanes); };
+  const Value bits = l.BuildBitCast(at, e.lanes_of(rare.x), e.type(word, lanes), "");
+  const Value place = l.BuildAdd(at, bits, integers(std::uint64_t(least) - first), "");
+  const Value asks = l.BuildICmp(at, LLVMIntSGT, place, integers(std::uint64_t(least) + count - 1), "");
+  const Value some = e.any_lane(asks);
+  const Value usual = e.lanes_of(rare.usual);
+  LLVMBasicBlockRef before = l.GetInsertBlock(at), selecting = e.block("selecting"), after = e.block("selected");
+  e.mark_unlikely(l.BuildCondBr(at, some, selecting, after));
+  l.PositionBuilderAtEnd(at, selecting);
+  Value values[] = {usual, e.build_plain(select)};
+  l.BuildBr(at, after);
+  l.PositionBuilderAtEnd(at, after);
+  const Value result = l.BuildPhi(at, l.TypeOf(usual), "");
   LLVMBasicBlockRef from[] = {before, selecting};
-  l_.AddIncoming(result, values, from, 2);
+  l.AddIncoming(result, values, from, 2);
   return result;
 }
+
+class RareSelects final : public ExpressionStrategy {
+ public:
+  Value build(Emitter& emitter, Expr expr) override {
+    const TargetInfo& target = emitter.target();
+    const bool pays = expr.code() == Code::select && target.is_x86 && !target.avx_512 && is_float(expr.dtype()) &&
+                      emitter.varies(expr) && emitter.may_branch();
+    const auto rare = pays ? as_rare_select(emitter, expr) : std::nullopt;
+    return rare ? build_rare(emitter, expr, *rare) : nullptr;
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<ExpressionStrategy> rare_selects() { return std::make_unique<RareSelects>(); }
 
 }  // namespace bitale::codegen

@@ -2,7 +2,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "codegen/llvm/emit.hpp"
-#include "codegen/loop_shape.hpp"
+#include "codegen/schedule.hpp"
 #include "program/steps.hpp"
 #include "runtime/frame.hpp"
 
@@ -16,47 +16,14 @@ constexpr int frame_allocate = 2, frame_host_call = 3;  // fields of runtime::Fr
 
 Emitter::Emitter(const program::Program& program, LLVMContextRef context, LLVMModuleRef module,
                  const TargetInfo& target)
-    : l_(llvm()),
+    : FunctionBuilder(context, module, target),
       program_(program),
       pool_(*program.pool),
-      context_(context),
-      module_(module),
-      builder_(l_.CreateBuilderInContext(context)),
-      target_(target),
       length_offsets_(program::length_offsets(program)),
       data_(program.buffers.size()) {}
 
-Emitter::~Emitter() { l_.DisposeBuilder(builder_); }
-
-LLVMBasicBlockRef Emitter::block(const char* name) { return l_.AppendBasicBlockInContext(context_, function_, name); }
-
-void Emitter::resume(LLVMBasicBlockRef at) {
-  if (Value end = l_.GetBasicBlockTerminator(at))
-    l_.PositionBuilderBefore(builder_, end);
-  else
-    l_.PositionBuilderAtEnd(builder_, at);
-}
-
-// An empty function, with the builder in it.
-Emitter::Value Emitter::begin_function(const std::string& name, LLVMTypeRef function_type) {
-  function_ = l_.AddFunction(module_, name.c_str(), function_type);
-  const auto attribute = [&](std::string_view key, std::string_view value) {
-    const LLVMAttributeIndex whole_function = ~0u;
-    l_.AddAttributeAtIndex(
-        function_, whole_function,
-        l_.CreateStringAttribute(context_, key.data(), unsigned(key.size()), value.data(), unsigned(value.size())));
-  };
-  attribute("target-cpu", target_.cpu);
-  attribute("target-features", target_.features);
-  attribute("prefer-vector-width", std::to_string(8 * target_.vector_bytes));
-  attribute("stackrealign", "");  // spilled vectors would otherwise straddle cache lines
-  const unsigned nounwind = l_.GetEnumAttributeKindForName("nounwind", 8);
-  l_.AddAttributeAtIndex(function_, ~0u, l_.CreateEnumAttribute(context_, nounwind, 0));
-  entry_ = block("entry");
-  LLVMBasicBlockRef start = block("start");
-  l_.PositionBuilderAtEnd(builder_, entry_);
-  l_.BuildBr(builder_, start);  // variables' memory goes before this branch
-  l_.PositionBuilderAtEnd(builder_, start);
+Emitter::Value Emitter::open_function(const std::string& name, LLVMTypeRef function_type) {
+  begin_function(name, function_type);
   levels_.emplace_back();
   return function_;
 }
@@ -71,7 +38,8 @@ void Emitter::emit(const program::Steps& steps) {
     if (levels_.size() == 1) {
       nest_.begin(step);
       cut_if_long();
-      note_streams(step);
+      top_step_ = &step;
+      streams_ = false;
       program::match(
           step,
           [&](const program::OneOf<program::Store, program::Accumulate, program::Let> auto& s) {
@@ -147,52 +115,7 @@ void Emitter::emit_side(const program::Steps& steps, LLVMBasicBlockRef at, LLVMB
   l_.BuildBr(builder_, after);
 }
 
-Emitter::Value Emitter::local(DType dtype, int lanes, const char* name) {
-  LLVMBasicBlockRef here = l_.GetInsertBlock(builder_);
-  resume(entry_);
-  Value memory = l_.BuildAlloca(builder_, type(dtype, lanes), name);
-  resume(here);
-  return memory;
-}
-
-Emitter::Value Emitter::words(std::int64_t count, const char* name) {
-  constexpr unsigned cache_line = 64;
-  LLVMBasicBlockRef here = l_.GetInsertBlock(builder_);
-  resume(entry_);
-  const Value out = l_.BuildArrayAlloca(builder_, type(DType::Int64), int64(count), name);
-  l_.SetAlignment(out, cache_line);
-  resume(here);
-  return out;
-}
-
-Emitter::Value Emitter::word(Value words, std::int64_t at) {
-  Value slot = int64(at);
-  return l_.BuildGEP2(builder_, type(DType::Int64), words, &slot, 1, "");
-}
-
 // ---- steps at the top -----------------------------------------------------------------------------------------------
-
-void Emitter::fail_unless(Value ok, Value code) {
-  LLVMBasicBlockRef fail = block("fail"), go_on = block("go_on");
-  l_.BuildCondBr(builder_, ok, go_on, fail);
-  l_.PositionBuilderAtEnd(builder_, fail);
-  l_.BuildRet(builder_, code);
-  l_.PositionBuilderAtEnd(builder_, go_on);
-}
-
-// Calls a function of the Frame; when it fails, so does this call.
-void Emitter::call_host(int field, std::vector<std::int64_t> numbers) {
-  std::vector<LLVMTypeRef> types{l_.PointerTypeInContext(context_, 0)};
-  std::vector<Value> arguments{l_.GetParam(function_, 0)};
-  for (auto number : numbers) {
-    types.push_back(type(DType::Int64));
-    arguments.push_back(int64(number));
-  }
-  LLVMTypeRef status = l_.Int32TypeInContext(context_);
-  const LLVMTypeRef asked = l_.FunctionType(status, types.data(), unsigned(types.size()), false);
-  Value result = l_.BuildCall2(builder_, asked, frame_field(field), arguments.data(), unsigned(arguments.size()), "");
-  fail_unless(l_.BuildICmp(builder_, LLVMIntEQ, result, l_.ConstNull(status), ""), result);
-}
 
 void Emitter::emit(const program::Check& step) {
   fail_unless(value(step.condition),

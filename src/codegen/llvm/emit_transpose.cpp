@@ -18,33 +18,6 @@ const program::Loop* only_loop(const program::Steps& body) {
 
 }  // namespace
 
-// Exchanges, for each power of two, the bit of the row's number with that of the lane's.
-std::vector<Emitter::Value> Emitter::transposed(std::vector<Value> rows) {
-  const std::size_t count = rows.size();
-  for (std::size_t bit = 1; bit < count; bit *= 2) {
-    std::vector<int> low, high;
-    for (std::size_t lane = 0; lane < count; ++lane) {
-      const bool from_second = (lane & bit) != 0;
-      low.push_back(int(from_second ? count + lane - bit : lane));
-      high.push_back(int(from_second ? count + lane : lane + bit));
-    }
-    for (std::size_t row = 0; row < count; ++row) {
-      if (row & bit) continue;
-      const Value a = rows[row], b = rows[row + bit];
-      rows[row] = shuffled(a, b, low);
-      rows[row + bit] = shuffled(a, b, high);
-    }
-  }
-  return rows;
-}
-
-void Emitter::prefetch(Value address) {
-  LLVMTypeRef word = l_.Int32TypeInContext(context_);
-  const Value read = l_.ConstInt(word, 0, false), keep = l_.ConstInt(word, 3, false),
-              data = l_.ConstInt(word, 1, false);
-  intrinsic("llvm.prefetch", {l_.PointerTypeInContext(context_, 0)}, {address, read, keep, data});
-}
-
 // False when the loop is no transposing copy.
 bool Emitter::emit_transpose(const program::Loop& rows) {
   const program::Loop* columns = only_loop(rows.body);

@@ -5,7 +5,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
-#include "program/detach.hpp"
+#include "codegen/schedule.hpp"
 
 namespace bitale::codegen {
 
@@ -116,7 +116,7 @@ void Module::set_target(LLVMModuleRef module) const {
 }
 
 void Module::add(const program::Program& program, const std::string& entry) {
-  const program::Program own = program::detached(program);
+  const program::Program own = scheduled(program, target_.vector_bytes);
   Emitter emitter(own, context_.get(), module_.get(), info_);
   emitter.emit_program(entry);
   is_huge_ |= emitter.is_huge();

@@ -1,0 +1,102 @@
+// FunctionBuilder: LLVM's builder of instructions, and what every emitter of code says with it: types and constants by
+// dtype, vectors of lanes, conversions, memory of variables, blocks, counting loops. It knows no Program.
+#pragma once
+
+#include <functional>
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "bitale/core/dtype.hpp"
+#include "codegen/llvm/api.hpp"
+#include "program/expr.hpp"
+
+namespace bitale::codegen {
+
+struct TargetInfo {
+  std::string triple, cpu, features;
+  int vector_bytes = 16;
+  bool is_x86 = true;
+  bool avx_512 = false;          // may be used at any width of vectors
+  bool slow_gathers = false;     // loads of single elements are faster
+  bool memory_is_given = false;  // a call's frame has all memory from the beginning, that of what crosses included
+};
+
+class FunctionBuilder {
+ public:
+  using Value = LLVMValueRef;
+
+  FunctionBuilder(LLVMContextRef context, LLVMModuleRef module, const TargetInfo& target);
+  ~FunctionBuilder();
+  FunctionBuilder(const FunctionBuilder&) = delete;
+  FunctionBuilder& operator=(const FunctionBuilder&) = delete;
+
+  const LlvmApi& api() const { return l_; }
+  LLVMBuilderRef builder() const { return builder_; }
+  LLVMContextRef context() const { return context_; }
+  LLVMModuleRef module() const { return module_; }
+  const TargetInfo& target() const { return target_; }
+
+  // ---- types and constants ----
+  LLVMTypeRef type(DType dtype, int lanes = 1);         // in registers: bool is i1
+  LLVMTypeRef memory_type(DType dtype, int lanes = 1);  // in memory: bool is i8
+  LLVMTypeRef vector_of(LLVMTypeRef element, int lanes);
+  Value int64(std::int64_t v);
+  Value constant(DType dtype, std::int64_t payload, int lanes);
+  Value iota(int lanes);
+  Value full_mask(int lanes);
+
+  // ---- lanes ----
+  int lanes_in(Value v) const;  // 1: a scalar
+  Value splat(Value scalar, int lanes);
+  Value shuffled(Value a, Value b, const std::vector<int>& places);
+  Value resized(Value v, int from, int to);
+  Value some_lanes(Value v, int from, int count);  // a scalar when count is 1
+  Value any_lane(Value mask);                      // whether one is set
+  std::vector<Value> transposed(std::vector<Value> rows);
+
+  // ---- arithmetic ----
+  Value compare(program::Code code, DType dtype, Value a, Value b);
+  Value combine(program::Combiner combiner, DType dtype, Value a, Value b, bool reassociate);
+  Value build_cast(Value v, DType from, DType to);
+  Value intrinsic(const char* name, std::initializer_list<LLVMTypeRef> types, std::vector<Value> arguments);
+
+  // ---- memory ----
+  Value from_memory(DType dtype, Value v);  // i8 to i1
+  Value to_memory(DType dtype, Value v);
+  Value frame_field(int field);
+  Value local(DType dtype, int lanes, const char* name);  // memory of a variable, in the entry block
+  Value words(std::int64_t count, const char* name);      // on the stack, in the entry block
+  Value word(Value words, std::int64_t at);               // its address
+  void prefetch(Value address);
+  void fence();  // orders non-temporal stores before what follows
+
+  // ---- blocks and functions ----
+  Value begin_function(const std::string& name, LLVMTypeRef type);  // an empty function, with the builder in it
+  LLVMBasicBlockRef block(const char* name);
+  void resume(LLVMBasicBlockRef at);  // at its end, or before its terminator
+  // Code that goes into a finished block can't branch.
+  bool is_in_finished_block() const { return l_.GetBasicBlockTerminator(l_.GetInsertBlock(builder_)) != nullptr; }
+  void mark_unlikely(Value branch);  // its first way
+  // for (i = from; i < until; i += step) body(i, block before the loop)
+  // With `stops`: not after an iteration in which the body has set it to a truth.
+  void count_up(Value from, Value until, std::int64_t step, const std::function<void(Value, LLVMBasicBlockRef)>& body,
+                const Value* stops = nullptr);
+  void fail_unless(Value ok, Value code);                          // the function returns `code`
+  void call_host(int field, std::vector<std::int64_t> arguments);  // a function of the Frame; fails as that does
+
+ protected:
+  const LlvmApi& l_;
+  LLVMContextRef context_;
+  LLVMModuleRef module_;
+  LLVMBuilderRef builder_;
+  const TargetInfo& target_;
+  LLVMValueRef function_ = nullptr;
+  LLVMBasicBlockRef entry_ = nullptr;
+
+ private:
+  Value reordered(Value v, bool reassociate);
+  Value float_to_int(Value v, DType from, DType to);
+};
+
+}  // namespace bitale::codegen

@@ -1,0 +1,215 @@
+#include "codegen/schedule.hpp"
+
+#include <algorithm>
+#include <bit>
+
+#include "codegen/index_runs.hpp"
+#include "program/detach.hpp"
+#include "program/lane_order.hpp"
+#include "program/math/scale.hpp"
+#include "program/steps.hpp"
+
+namespace bitale::codegen {
+
+using program::Code;
+using program::Expr;
+using program::Loop;
+using program::Program;
+using program::Reach;
+using program::Schedule;
+using program::Step;
+using program::Steps;
+using Buffers = std::unordered_set<std::int64_t>;
+
+namespace {
+
+constexpr int most_lanes = 16;
+constexpr std::size_t small_body = 24;            // expressions
+constexpr int most_straight_passes = 4;           // of a small body; of others one
+constexpr std::size_t small_streaming_body = 32;  // expressions: larger loops wait for their arithmetic
+constexpr std::size_t shortest_store = 16;        // bytes
+constexpr std::int64_t least_traffic = 1 << 16;   // bytes: a loop that is known to move less is not worth the choice
+
+// ---- lanes and the order of sums ------------------------------------------------------------------------------------
+
+Schedule lanes_of(const Loop& loop, const Buffers& running, int vector_bytes, std::size_t& size) {
+  const program::LaneBody body = program::lane_body(loop, running);
+  const program::LaneOrder order = loop.lane_order ? loop.lane_order : body.order;
+  size = body.size;
+  Schedule out;
+  out.lanes = std::min(most_lanes, std::max(2, vector_bytes / order.element_bytes));
+  const bool known = loop.extent.is_constant();
+  // A product of lengths that overflows is negative; memory for it can't be had.
+  out.single_pass = known && loop.extent.payload() >= 0 && loop.extent.payload() < out.lanes;
+  if (out.single_pass) out.lanes = std::max(2, int(std::bit_ceil(std::uint64_t(loop.extent.payload()))));
+  if (body.updates && !out.single_pass) out.accumulators = order.accumulators;
+  const bool is_long = !known || loop.extent.payload() > out.lanes * out.accumulators * pairwise_block;
+  out.pairwise = body.sums && is_long && !out.single_pass;
+  if (known) out.straight_passes = body.size <= small_body ? most_straight_passes : 1;
+  return out;
+}
+
+// ---- non-temporal stores --------------------------------------------------------------------------------------------
+
+// What a step reads, and what it writes. Memory that others are handed, and what is added to, counts as read: it had
+// better stay in the caches.
+struct Accesses {
+  Buffers read, written;
+  program::ExprWalk walk;
+
+  void note(const Step& step) {
+    program::for_each_expr_within(step, [&](const Expr& root) {
+      walk(root, [&](Expr expr) {
+        if (expr.code() == Code::load) read.insert(expr.payload());
+      });
+    });
+    program::for_each_access_within(step, [&](const program::Access& access) {
+      const bool is_handed = access.reach == Reach::by_call || access.reach == Reach::by_host;
+      (is_handed || access.reads() ? read : written).insert(access.buffer);
+    });
+  }
+};
+
+// Buffers that a step stores to at places that don't depend on each of the loops around: it writes them repeatedly.
+void note_repeated(const Step& step, std::vector<Expr>& indices, Buffers& repeated) {
+  program::for_each_access(step, [&](const program::Access& access) {
+    if (!access.at || access.reads()) return;
+    std::size_t found = 0;
+    program::ExprWalk walk;
+    for (auto& at : *access.at)
+      walk(at, [&](Expr expr) { found += std::find(indices.begin(), indices.end(), expr) != indices.end(); });
+    if (found < indices.size()) repeated.insert(access.buffer);
+  });
+  const auto* loop = std::get_if<Loop>(&step.what);
+  if (loop) indices.push_back(loop->index);
+  program::for_each_body(step, [&](const Steps& body) {
+    for (auto& inner : body) note_repeated(inner, indices, repeated);
+  });
+  if (loop) indices.pop_back();
+}
+
+// The results that a loop at the top writes once and that nobody reads again in the call; none where it is known to
+// move little, or where only what was computed before tells how much (chunks of the loop know lengths alone).
+Buffers streamable(const Program& program, const Step& step, const Buffers& read_anywhere) {
+  if (!std::holds_alternative<Loop>(step.what)) return {};
+  Accesses here;
+  here.note(step);
+  Buffers repeated, out;
+  std::vector<Expr> indices;
+  note_repeated(step, indices, repeated);
+  for (auto buffer : here.written)
+    if (program.buffers[std::size_t(buffer)].role == program::Role::output && !read_anywhere.contains(buffer) &&
+        !repeated.contains(buffer))
+      out.insert(buffer);
+  if (out.empty()) return out;
+  const Expr bytes = bytes_moved(program, step);
+  if (bytes.is_constant() && bytes.payload() < least_traffic) out.clear();
+  program::ExprWalk()(bytes, [&](Expr expr) {
+    if (expr.code() == Code::var) out.clear();
+  });
+  return out;
+}
+
+// Of those, the ones that the loop stores to with whole vectors; it must be short, and do nothing else.
+std::vector<std::int64_t> streamed_by(const Program& program, const Loop& loop, const Buffers& streamable) {
+  if (streamable.empty() || loop.schedule.single_pass || !loop.carries.empty()) return {};
+  program::ExprWalk walk;
+  std::size_t size = 0;
+  std::vector<std::int64_t> out;
+  for (auto& step : loop.body) {
+    auto* store = std::get_if<program::Store>(&step.what);
+    if (!store) return {};
+    walk(store->value, [&](Expr) { ++size; });
+    const auto bytes = std::size_t(loop.schedule.lanes) * itemsize(program.buffers[std::size_t(store->buffer)].dtype);
+    if (streamable.contains(store->buffer) && bytes >= shortest_store) out.push_back(store->buffer);
+  }
+  return size <= small_streaming_body ? out : std::vector<std::int64_t>();
+}
+
+// ---- the pass -------------------------------------------------------------------------------------------------------
+
+class Scheduler {
+ public:
+  Scheduler(Program& program, int vector_bytes) : program_(program), vector_bytes_(vector_bytes) {
+    Accesses all;
+    for (auto& step : program.steps) all.note(step);
+    read_anywhere_ = std::move(all.read);
+    program::visit_steps(program.steps, [&](const Step& step) {
+      if (auto* loop = std::get_if<Loop>(&step.what))
+        for (auto& carry : loop->carries)
+          if (carry.running) running_.insert(carry.var.payload());
+    });
+  }
+
+  void run() {
+    for (auto& step : program_.steps) {
+      streamable_ = streamable(program_, step, read_anywhere_);
+      const auto visit = [&](Step& each) {
+        auto* loop = std::get_if<Loop>(&each.what);
+        if (loop && loop->vector) schedule(*loop);
+      };
+      visit(step);
+      program::for_each_body(step, [&](Steps& body) { program::visit_steps(body, visit); });
+    }
+  }
+
+ private:
+  void schedule(Loop& loop) const {
+    std::size_t size = 0;
+    loop.schedule = lanes_of(loop, running_, vector_bytes_, size);
+    loop.schedule.runs_of = step_with_index_runs(program_, loop, size);
+    loop.schedule.streamed = streamed_by(program_, loop, streamable_);
+  }
+
+  Program& program_;
+  int vector_bytes_;
+  Buffers read_anywhere_, running_, streamable_;
+};
+
+}  // namespace
+
+Program scheduled(const Program& program, int vector_bytes) {
+  Program out = program::detached(program);
+  Scheduler(out, vector_bytes).run();
+  return out;
+}
+
+bool is_sum_of_products(const program::Update& update) {
+  return program::is_float_sum(update) && update.value.code() == Code::mul && !program::math::as_scaled(update.value);
+}
+
+Expr bytes_moved(const Program& program, const Step& step) {
+  Accesses here;
+  here.note(step);
+  Buffers all = here.written;
+  all.insert(here.read.begin(), here.read.end());
+  std::vector<std::int64_t> touched(all.begin(), all.end());
+  std::sort(touched.begin(), touched.end());
+  Expr total = program.pool->integer(0);
+  for (auto id : touched) {
+    const program::Buffer& buffer = program.buffers[std::size_t(id)];
+    Expr bytes = program.pool->integer(std::int64_t(itemsize(buffer.dtype)));
+    for (auto& length : buffer.shape) bytes = bytes * length;
+    total = total + bytes;
+  }
+  return total;
+}
+
+std::int64_t poll_interval(const Loop& loop, bool outermost) {
+  constexpr std::int64_t of_short_steps = 1024, of_long_steps = 64;
+  const bool steps =
+      std::any_of(loop.carries.begin(), loop.carries.end(), [](auto& carry) { return carry.is_state(); });
+  int calls = 0, loops = 0, loops_in_loops = 0;
+  for (auto& step : loop.body) {
+    const auto* inner = std::get_if<Loop>(&step.what);
+    if (inner)
+      program::visit_steps(inner->body, [&](auto& each) { loops_in_loops += std::holds_alternative<Loop>(each.what); });
+    loops += inner != nullptr;
+    calls += std::holds_alternative<program::Call>(step.what);
+  }
+  if (!steps && !(outermost && (calls || loops_in_loops))) return 0;
+  const std::int64_t interval = calls || loops ? of_long_steps : of_short_steps;
+  return loop.extent.is_constant() && loop.extent.payload() <= interval ? 0 : interval;
+}
+
+}  // namespace bitale::codegen

@@ -1,0 +1,101 @@
+// The schedule of loops as text: lanes, the order of sums, index runs and non-temporal stores by the width of vectors.
+#include <doctest/doctest.h>
+
+#include "bitale/bitale.hpp"
+#include "codegen/schedule.hpp"
+#include "lowering/lower.hpp"
+#include "program/parse.hpp"
+#include "support/program_runner.hpp"
+
+using namespace bitale;
+using namespace bitale::program;
+
+namespace {
+
+std::string scheduled_text(const char* text, int vector_bytes) {
+  return to_string(codegen::scheduled(parse(text), vector_bytes));
+}
+
+const char* const sum_of_squares = R"(program p(x: f64[?]) -> y: f64
+  output y: f64
+  for i in len(x, 0), vector, sum v0:
+    v0 += (x[i] * x[i])
+  y = v0
+)";
+
+std::vector<const Loop*> loops_of(const Program& program) {
+  std::vector<const Loop*> out;
+  visit_steps(program.steps, [&](const Step& step) {
+    if (auto* loop = std::get_if<Loop>(&step.what)) out.push_back(loop);
+  });
+  return out;
+}
+
+Program scheduled_program(const Variables& inputs, const Variables& outputs, int vector_bytes) {
+  return codegen::scheduled(lowering::lower(FunctionGraph(inputs, outputs)).program, vector_bytes);
+}
+
+}  // namespace
+
+TEST_CASE("schedule: lanes follow the width of vectors, and long sums are pairwise") {
+  CHECK(scheduled_text(sum_of_squares, 32) == R"(program p(x: f64[?]) -> y: f64
+  output y: f64
+  for i in len(x, 0), vector of 4 x 4, pairwise, sum v0:
+    v0 += (x[i] * x[i])
+  y = v0
+)");
+  CHECK(scheduled_text(sum_of_squares, 64).find("vector of 8 x 4, pairwise") != std::string::npos);
+  // An order that a pass has stated stays.
+  CHECK(scheduled_text(R"(program p(x: f64[?]) -> y: f64
+  output y: f64
+  for i in len(x, 0), vector, lanes of 4 x 1, sum v0:
+    v0 += x[i]
+  y = v0
+)",
+                       32)
+            .find("vector of 8, pairwise, lanes of 4 x 1") != std::string::npos);
+}
+
+TEST_CASE("schedule: few iterations are one pass, and some are straight code") {
+  const char* text = R"(program p(x: f64[3]) -> y: f64[3]
+  output y: f64[3]
+  for i in 3, vector:
+    y[i] = x[i]
+)";
+  CHECK(scheduled_text(text, 32).find("for i in 3, vector of 4, in one pass, straight up to 4:") != std::string::npos);
+  CHECK(scheduled_text(text, 16).find("for i in 3, vector of 2, straight up to 4:") != std::string::npos);
+}
+
+TEST_CASE("schedule: a gradient by groups adds by index runs, a result that nobody reads may be streamed") {
+  const auto i = lvector("i");
+  const auto mu = vector("mu"), y = vector("y");
+  const auto g = grad(sum(sqr(y - take(mu, i))), mu);
+  const Program grouped = scheduled_program({mu, y, i}, {g}, 64);
+  int by_runs = 0;
+  for (auto* loop : loops_of(grouped)) by_runs += loop->schedule.runs_of >= 0;
+  CHECK(by_runs == 1);
+  for (auto* loop : loops_of(scheduled_program({mu, y, i}, {g}, 32))) CHECK(loop->schedule.runs_of < 0);
+
+  const Program copied = scheduled_program({y}, {y + 1}, 32);
+  REQUIRE(loops_of(copied).size() == 1);
+  REQUIRE(loops_of(copied)[0]->schedule.streamed.size() == 1);
+  CHECK(copied.buffers[std::size_t(loops_of(copied)[0]->schedule.streamed[0])].role == Role::output);
+}
+
+TEST_CASE("schedule: a program that has one is read again, and has it anew for another width") {
+  const auto x = matrix("x");
+  const Program plain = lowering::lower(FunctionGraph({x}, {exp(x) / sum(exp(x), {{1}}, true)})).program;
+  for (int vector_bytes : {16, 32, 64}) {
+    const Program program = codegen::scheduled(plain, vector_bytes);
+    CHECK(source_of(parse(source_of(program))) == source_of(program));
+    CHECK(to_string(codegen::scheduled(codegen::scheduled(plain, 16), vector_bytes)) == to_string(program));
+  }
+}
+
+TEST_CASE("schedule: emitters agree on sums, whatever order the schedule gives them") {
+  Array values = Array::empty(DType::Float64, {1003});
+  for (std::int64_t k = 0; k < values.size(); ++k) values.data_as<double>()[k] = 1.0 / double(3 * k + 1);
+  const Program program = parse(sum_of_squares);
+  const double native = test::run_program(program, std::vector<Array>{values}, "llvm").outputs[0].item();
+  CHECK(native == test::run_program(program, std::vector<Array>{values}, "c").outputs[0].item());
+}
