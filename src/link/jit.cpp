@@ -134,8 +134,7 @@ class JitThunk final : public Thunk {
   void set_stand_ins(std::unordered_map<const ApplyNode*, ApplyNode*> nodes) { stand_in_ = std::move(nodes); }
 
   std::string text(std::string_view stage) const override {
-    if (stage == "program")
-      return program::to_string(codegen::scheduled(lowered_.program, target().vector_bytes));
+    if (stage == "program") return program::to_string(codegen::scheduled(lowered_.program, target().vector_bytes));
     if (stage == "llvm") return codegen::llvm_text(lowered_.program, target());
     if (stage == "c") return codegen::c_text(lowered_.program, target());
     throw ValueError(
