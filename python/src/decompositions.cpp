@@ -269,11 +269,11 @@ void bind_decompositions(nb::module_& m) {
       m, "qz",
       [](const Like& a, const Like& b, const std::string& output, const std::optional<std::string>& sort,
          bool return_eigenvalues) {
-        if (output == "complex")
-          throw NotImplementedError("qz: output=\"complex\" is not implemented; output=\"real\" is");
-        if (output != "real")
+        if (output != "real" && output != "complex")
           throw ValueError(cat("qz: expected output \"real\" or \"complex\", got \"", output, "\""));
-        const GeneralizedSchurForm out = qz(as_variable(a), as_variable(b), sort.value_or(""));
+        Variable x = as_variable(a);
+        if (output == "complex") x = cast(x, promote(x.dtype(), DType::Complex64));
+        const GeneralizedSchurForm out = qz(x, as_variable(b), sort.value_or(""));
         Variables all{out.s, out.p, out.q, out.z};
         if (return_eigenvalues) all = {out.s, out.p, out.alpha, out.beta, out.q, out.z};
         return one_or_tuple(all);
@@ -281,10 +281,10 @@ void bind_decompositions(nb::module_& m) {
       nb::call_guard<AtCaller>(), "A"_a, "B"_a, "output"_a = "real", "sort"_a = nb::none(),
       "return_eigenvalues"_a = false,
       "(S, P, Q, Z) with A == Q @ S @ Z.T and B == Q @ P @ Z.T, orthogonal Q and Z, P triangular and S triangular but "
-      "for blocks of 2 x 2 of complex pairs; with return_eigenvalues (S, P, alpha, beta, Q, Z), the eigenvalues being "
-      "alpha / beta, with real and imaginary parts of alpha along a last dimension of 2. sort: \"lhp\", \"rhp\", "
-      "\"iuc\" or "
-      "\"ouc\" eigenvalues come first. It has no derivative.");
+      "for blocks of 2 x 2 of complex pairs; of complex matrices, or with output=\"complex\", Z.conj().T for Z.T, "
+      "unitary Q and Z, and a triangular S. With return_eigenvalues (S, P, alpha, beta, Q, Z), the eigenvalues being "
+      "alpha / beta, of which alpha is complex. sort: \"lhp\", \"rhp\", \"iuc\" or \"ouc\" eigenvalues come first. "
+      "It has no derivative.");
   add_function(
       m, "solve_tridiagonal",
       [](const Like& dl, const Like& d, const Like& du, const Like& b, std::optional<int> b_ndim) {

@@ -256,14 +256,19 @@ class BatchLowering final : public Lowering {
     for (std::size_t k = 0; k < node_.output_count(); ++k)
       out_steps.push_back(steps_of(to_.shape_out(int(k)), node_.output(int(k))));
     const auto* of_many = extents.empty() ? runtime::version_for_batches(function) : nullptr;
-    const Run run = of_many ? matrices_at_once(rule({})) : Run{batch_, batch_};
-    const std::size_t outer = run.begin;  // axes that are loops
+    Run run{batch_, batch_};
+    if (extents.empty() && (of_many || batch_ > 1)) run = matrices_at_once(rule({}));
+    const std::size_t outer = run.begin;  // axes that are loops of their own
+    Expr count = pool().integer(1);       // of the matrices along all others
+    for (std::size_t axis = outer; axis < batch_; ++axis) count = count * batch[axis];
+    // Without a function for all of them, these are one loop, so that its iterations may be shared among threads.
+    const bool is_loop = !of_many && run.axis < batch_;
+    if (is_loop) extents.push_back(count);
     extents.insert(extents.begin(), batch.begin(), batch.begin() + std::ptrdiff_t(outer));
     std::vector<Expr> leading;  // arguments: how many matrices, and from each of an argument to the next
-    if (run.axis < batch_) {
+    if (of_many && run.axis < batch_) {
       function = of_many->name;
-      leading.push_back(pool().integer(1));
-      for (std::size_t axis = outer; axis < batch_; ++axis) leading[0] = leading[0] * batch[axis];
+      leading.push_back(count);
       for (auto& argument : rule({})) {
         if (auto* in = std::get_if<InputData>(&argument)) leading.push_back(in_steps[std::size_t(in->input)][run.axis]);
         if (auto* out = std::get_if<OutputData>(&argument))
@@ -271,13 +276,12 @@ class BatchLowering final : public Lowering {
       }
     }
     to_.call_each(function, std::move(extents),
-                  [in_steps, out_steps, outer, leading, rule = std::move(rule)](Index at) {
-                    std::vector<CallArgument> arguments = rule(at.subspan(outer));
+                  [in_steps, out_steps, outer, run, is_loop, leading, rule = std::move(rule)](Index at) {
+                    std::vector<CallArgument> arguments = rule(at.subspan(outer + (is_loop ? 1 : 0)));
                     const auto move = [&](Expr& offset, const std::vector<Expr>& steps) {
-                      for (std::size_t axis = 0; axis < outer; ++axis) {
-                        const Expr distance = at[axis] * steps[axis];
-                        offset = offset ? offset + distance : distance;
-                      }
+                      const auto add = [&](const Expr& distance) { offset = offset ? offset + distance : distance; };
+                      for (std::size_t axis = 0; axis < outer; ++axis) add(at[axis] * steps[axis]);
+                      if (is_loop) add(at[outer] * steps[run.axis]);
                     };
                     for (auto& argument : arguments) {
                       if (auto* in = std::get_if<InputData>(&argument))

@@ -39,18 +39,26 @@ std::string ComplexDecomposition::signature() const {
   std::vector<std::string> out;
   for (auto& form : outputs()) out.push_back(listed(form));
   const std::string matrix = is_square() ? "nn" : "mn";
-  return cat(listed(is_of_real() ? matrix : matrix + "2"), "->", join(out, ","));
+  const std::vector<std::string> in(std::size_t(matrices()), listed(is_of_real() ? matrix : matrix + "2"));
+  return cat(join(in, ","), "->", join(out, ","));
 }
 
 Apply ComplexDecomposition::make_node(std::span<const Variable> inputs) const {
-  require_inputs(*this, inputs, 1);
-  const Variable x = cast(inputs[0], matrix_dtype(inputs));
-  const Dims& shape = x.static_shape();
+  require_inputs(*this, inputs, std::size_t(matrices()));
+  const DType dtype = matrix_dtype(inputs);
   const bool has_pairs = !is_of_real();
-  if (x.ndim() != (has_pairs ? 3 : 2) || (has_pairs && shape[2] != 2 && shape[2] != unknown_length))
-    throw ShapeError(cat(who(), ": expected a matrix", has_pairs ? " of pairs [m, n, 2]" : "", ", got ", x.str(),
-                         " of type ", x.type()->str()));
-  std::int64_t m = shape[0], n = shape[1];
+  std::int64_t m = unknown_length, n = unknown_length;
+  Variables own;
+  for (auto& input : inputs) {
+    const Variable x = cast(input, dtype);
+    const Dims& shape = x.static_shape();
+    if (x.ndim() != (has_pairs ? 3 : 2) || (has_pairs && shape[2] != 2 && shape[2] != unknown_length))
+      throw ShapeError(cat(who(), ": expected a matrix", has_pairs ? " of pairs [m, n, 2]" : "", ", got ", x.str(),
+                           " of type ", x.type()->str()));
+    m = common_length(m, shape[0], 0, who());
+    n = common_length(n, shape[1], 1, who());
+    own.push_back(x);
+  }
   if (is_square()) {
     if (m != n && m != unknown_length && n != unknown_length)
       throw ShapeError(cat(who(), ": expected square matrices, got ", m, " rows and ", n, " columns"));
@@ -60,9 +68,9 @@ Apply ComplexDecomposition::make_node(std::span<const Variable> inputs) const {
   for (auto& form : outputs()) {
     Dims lengths;
     for (auto length : lengths_by<std::int64_t>(form, m, n, least_length(m, n), 2)) lengths.push_back(length);
-    types.push_back(tensor_type(is_of_integers(form) ? DType::Int32 : x.dtype(), lengths));
+    types.push_back(tensor_type(is_of_integers(form) ? DType::Int32 : dtype, lengths));
   }
-  return Apply(OpRef(this), {x}, types);
+  return Apply(OpRef(this), std::move(own), types);
 }
 
 std::vector<Shape> ComplexDecomposition::infer_shape(const Apply&, std::span<const Shape> inputs) const {
@@ -73,38 +81,52 @@ std::vector<Shape> ComplexDecomposition::infer_shape(const Apply&, std::span<con
 }
 
 void ComplexDecomposition::perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const {
-  const Array a = in[0].contiguous();
-  const std::int64_t m = a.shape(0), n = a.shape(1);
+  const std::int64_t m = in[0].shape(0), n = in[0].shape(1);
   if (is_square() && m != n)
     throw ShapeError(cat(who(), ": expected square matrices, got ", m, " rows and ", n, " columns"));
-  if (!is_of_real() && a.shape(2) != 2)
-    throw ShapeError(cat(who(), ": expected pairs, got ", a.shape(2), " numbers for each element"));
+  std::vector<Array> own;
+  for (auto& each : in) {
+    if (each.shape(0) != m || each.shape(1) != n)
+      throw ShapeError(cat(who(), ": the matrices have different sizes, ", m, " x ", n, " and ", each.shape(0), " x ",
+                           each.shape(1)));
+    if (!is_of_real() && each.shape(2) != 2)
+      throw ShapeError(cat(who(), ": expected pairs, got ", each.shape(2), " numbers for each element"));
+    own.push_back(each.contiguous());
+  }
   const auto forms = outputs();
   for (std::size_t k = 0; k < out.size(); ++k) {
     Dims shape;
     for (auto length : lengths_by<std::int64_t>(forms[k], m, n, std::min(m, n), 2)) shape.push_back(length);
     out[k] = Array::empty(node.output(int(k)).dtype(), shape);
   }
-  check(run(a.dtype(), m, n, a, std::span<const Array>(out.data(), out.size())));
+  check(run(own[0].dtype(), m, n, own, std::span<const Array>(out.data(), out.size())));
 }
 
 bool ComplexDecomposition::emit(Lowering& to, const Apply& node) const {
   const auto shape = to.shape_in(0);
   if (is_square()) to.require(equal(shape[0], shape[1]), cat(who(), ": expected square matrices"));
-  if (!is_of_real()) to.require(equal(shape[2], to.pool().integer(2)), cat(who(), ": expected pairs"));
+  for (int input = 0; input < matrices(); ++input) {
+    const auto own = to.shape_in(input);
+    for (int axis = 0; input > 0 && axis < 2; ++axis)
+      to.require(equal(own[std::size_t(axis)], shape[std::size_t(axis)]),
+                 cat(who(), ": expected matrices of the same size"));
+    if (!is_of_real()) to.require(equal(own[2], to.pool().integer(2)), cat(who(), ": expected pairs"));
+  }
   std::vector<CallArgument> arguments{shape[0]};
   if (!is_square()) arguments.push_back(shape[1]);
   for (auto flag : flags()) arguments.push_back(to.pool().integer(flag));
-  arguments.push_back(InputData{0});
+  for (int input = 0; input < matrices(); ++input) arguments.push_back(InputData{input});
   for (int k = 0; k < int(node.output_count()); ++k) arguments.push_back(OutputData{k});
   call_runtime(to, node, std::move(arguments));
   return true;
 }
 
-Apply apply_pairs(const Ref<const MatrixOp>& op, const Variable& x) {
-  const Variable inputs[] = {as_pairs(x)};
+Apply apply_pairs(const Ref<const MatrixOp>& op, std::span<const Variable> matrices) {
+  Variables inputs;
+  for (auto& each : matrices) inputs.push_back(as_pairs(each));
   return blockwise(op, op->signature(), inputs);
 }
+Apply apply_pairs(const Ref<const MatrixOp>& op, const Variable& x) { return apply_pairs(op, std::span(&x, 1)); }
 
 std::vector<Sample> decomposition_samples(const OpRef& op, const std::vector<Dims>& shapes, bool smooth,
                                           bool is_of_real) {

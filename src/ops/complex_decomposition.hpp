@@ -16,7 +16,8 @@ namespace bitale {
 Variable as_pairs(const Variable& z);
 Variable of_pairs(const Variable& pairs);
 
-// One of LAPACK's functions of one matrix: all duties but derivatives, from what the outputs look like.
+// One of LAPACK's functions of one matrix, or of several of one size: all duties but derivatives, from what the outputs
+// look like.
 class ComplexDecomposition : public DecompositionOp {
  public:
   std::string signature() const override;
@@ -29,17 +30,19 @@ class ComplexDecomposition : public DecompositionOp {
   // A letter for each dimension: m, n, k for the lesser of both, 2 for the parts of complex numbers; an i behind all
   // says that it is of integers.
   virtual std::vector<std::string> outputs() const = 0;
+  virtual int matrices() const { return 1; }
   virtual bool is_square() const { return true; }
   virtual bool is_of_real() const { return false; }  // whose input is a real matrix [m, n]
-  // What the runtime function takes between the lengths and the matrix.
+  // What the runtime function takes between the lengths and the matrices.
   virtual std::vector<std::int64_t> flags() const { return {}; }
   // Its status, of float64 or float32.
-  virtual std::int64_t run(DType dtype, std::int64_t m, std::int64_t n, const Array& a,
+  virtual std::int64_t run(DType dtype, std::int64_t m, std::int64_t n, std::span<const Array> in,
                            std::span<const Array> out) const = 0;
 };
 
 // An op with complex matrices for inputs, one by one or in batches: its node.
 Apply apply_pairs(const Ref<const MatrixOp>& op, const Variable& x);
+Apply apply_pairs(const Ref<const MatrixOp>& op, std::span<const Variable> matrices);
 // Numbers of the kind that decompositions are tested with.
 std::vector<Sample> decomposition_samples(const OpRef& op, const std::vector<Dims>& shapes, bool smooth,
                                           bool is_of_real = false);
@@ -57,5 +60,6 @@ Variable complex_eigvalsh(const Variable& x, bool lower);
 LUFactors complex_lu_factor(const Variable& x);
 SignAndLogarithm complex_slogdet(const Variable& x);
 SchurForm complex_schur(const Variable& x, const std::string& sort);
+GeneralizedSchurForm complex_qz(const Variable& a, const Variable& b, const std::string& sort);
 
 }  // namespace bitale

@@ -49,10 +49,10 @@ class Eig final : public ComplexDecomposition {
   std::vector<std::string> outputs() const override {
     return vectors ? std::vector<std::string>{"n2", "nn2"} : std::vector<std::string>{"n2"};
   }
-  std::int64_t run(DType dtype, std::int64_t, std::int64_t n, const Array& a,
+  std::int64_t run(DType dtype, std::int64_t, std::int64_t n, std::span<const Array> in,
                    std::span<const Array> out) const override {
     return with_float(dtype, [&]<class T>(T) {
-      const T* x = a.data_as<T>();
+      const T* x = in[0].data_as<T>();
       T* w = out[0].data_as<T>();
       if (!vectors) return of_real ? runtime::eigvals<T>(n, x, w) : runtime::complex_eigvals<T>(n, x, w);
       T* v = out[1].data_as<T>();

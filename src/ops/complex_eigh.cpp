@@ -50,10 +50,10 @@ class ComplexEigh final : public ComplexDecomposition {
     return vectors ? std::vector<std::string>{"n", "nn2"} : std::vector<std::string>{"n"};
   }
   std::vector<std::int64_t> flags() const override { return {lower}; }
-  std::int64_t run(DType dtype, std::int64_t, std::int64_t n, const Array& a,
+  std::int64_t run(DType dtype, std::int64_t, std::int64_t n, std::span<const Array> in,
                    std::span<const Array> out) const override {
     return with_float(dtype, [&]<class T>(T) {
-      const T* x = a.data_as<T>();
+      const T* x = in[0].data_as<T>();
       if (!vectors) return runtime::complex_eigvalsh<T>(n, lower, x, out[0].data_as<T>());
       return runtime::complex_eigh<T>(n, lower, x, out[0].data_as<T>(), out[1].data_as<T>());
     });

@@ -79,10 +79,10 @@ class ComplexSVD final : public ComplexDecomposition {
   std::vector<std::int64_t> flags() const override {
     return compute_uv ? std::vector<std::int64_t>{full_matrices} : std::vector<std::int64_t>{};
   }
-  std::int64_t run(DType dtype, std::int64_t m, std::int64_t n, const Array& a,
+  std::int64_t run(DType dtype, std::int64_t m, std::int64_t n, std::span<const Array> in,
                    std::span<const Array> out) const override {
     return with_float(dtype, [&]<class T>(T) {
-      const T* x = a.data_as<T>();
+      const T* x = in[0].data_as<T>();
       if (!compute_uv) return runtime::complex_svdvals<T>(m, n, x, out[0].data_as<T>());
       return runtime::complex_svd<T>(m, n, full_matrices, x, out[0].data_as<T>(), out[1].data_as<T>(),
                                      out[2].data_as<T>());

@@ -6,6 +6,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/ops/complex.hpp"
 #include "ops/lengths.hpp"
 
 namespace bitale {
@@ -67,22 +68,16 @@ static void require_rank(const Operand& x, int least, const char* who) {
                          x.variable.str(), " with ", x.ndim()));
 }
 
-namespace {
-// NumPy takes the conjugate of the first operand, which its other products don't.
-void require_real_vectors(const Operand& x, const Operand& y, std::string_view who) {
-  if (is_complex(x.dtype()) || is_complex(y.dtype()))
-    throw NotImplementedError(
-        cat(who, ": not implemented for complex numbers; write matmul, with conj(x) as numpy.", who));
-}
-}  // namespace
+// NumPy takes the conjugate of the first operand of vecdot and vecmat, which its other products don't.
+static Variable conjugate_of_complex(const Operand& x) { return is_complex(x.dtype()) ? conj(x) : x.variable; }
 
 Variable vecdot(const Operand& x, const Operand& y) {
   const LocationScope here(x.where);
-  require_real_vectors(x, y, "vecdot");
   require_rank(x, 1, "vecdot");
   require_rank(y, 1, "vecdot");
-  if (x.ndim() == 1 && y.ndim() == 1) return dot(x, y);
-  return squeeze(matmul(expand_dims(x, -2), expand_dims(y, -1)), std::vector<int>{-2, -1});
+  const Variable left = conjugate_of_complex(x);
+  if (x.ndim() == 1 && y.ndim() == 1) return dot(left, y);
+  return squeeze(matmul(expand_dims(left, -2), expand_dims(y, -1)), std::vector<int>{-2, -1});
 }
 Variable matvec(const Operand& x, const Operand& y) {
   const LocationScope here(x.where);
@@ -92,10 +87,9 @@ Variable matvec(const Operand& x, const Operand& y) {
 }
 Variable vecmat(const Operand& x, const Operand& y) {
   const LocationScope here(x.where);
-  require_real_vectors(x, y, "vecmat");
   require_rank(x, 1, "vecmat");
   require_rank(y, 2, "vecmat");
-  return squeeze(matmul(expand_dims(x, -2), y), std::vector<int>{-2});
+  return squeeze(matmul(expand_dims(conjugate_of_complex(x), -2), y), std::vector<int>{-2});
 }
 
 Variable kron(const Operand& a, const Operand& b) {

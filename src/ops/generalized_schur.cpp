@@ -1,5 +1,6 @@
 // Generalized Schur forms of pairs of matrices.
 #include "bitale/ops/ops.hpp"
+#include "ops/complex_decomposition.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
 #include "ops/lowering.hpp"
@@ -101,9 +102,13 @@ REGISTER_OP(QZ, "Two matrices as an orthogonal one, a quasi-triangular or triang
 GeneralizedSchurForm qz(const Operand& a, const Operand& b, const std::string& sort) {
   const LocationScope here(a.where);
   const Variable inputs[] = {require_matrices("qz", a), require_matrices("qz", b)};
+  if (any_complex({inputs[0], inputs[1]})) {
+    const auto [left, right] = in_common_dtype(inputs[0], inputs[1]);
+    return complex_qz(left, right, sort);
+  }
   const auto op = make_ref<QZ>(sort);
   const Apply node = blockwise(op, op->signature(), inputs);
-  return {node.output(0), node.output(1), node.output(2), node.output(3), node.output(4), node.output(5)};
+  return {node.output(0), node.output(1), node.output(2), node.output(3), of_pairs(node.output(4)), node.output(5)};
 }
 
 }  // namespace bitale

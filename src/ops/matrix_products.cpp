@@ -142,9 +142,22 @@ namespace {
 // |x|^2
 Variable squares(const Variable& x) { return is_complex(x) ? add(sqr(real(x)), sqr(imag(x))) : sqr(x); }
 
-Variable vector_norm(const Variable& x, double ord, const Axes& axis, bool keepdims) {
+// The largest of sizes along an axis: 0 of none, as NumPy's norms have it.
+Variable largest(const Variable& sizes, int axis, bool keepdims = false) {
+  const std::int64_t length = sizes.static_shape()[std::size_t(axis)];
+  Variable all = sizes;
+  if (length == 0 || length == unknown_length) {
+    Variables shape = lengths_of(sizes);
+    shape[std::size_t(axis)] = int64_constant(1);
+    all = concatenate(Variables{sizes, zeros(Operands(shape), sizes.dtype())}, axis);
+  }
+  return max(all, Axes{{axis}}, keepdims);
+}
+
+Variable vector_norm(const Variable& x, double ord, int along, bool keepdims) {
   const Variable size = abs(x);
-  if (std::isinf(ord)) return ord > 0 ? max(size, axis, keepdims) : min(size, axis, keepdims);
+  const Axes axis{{along}};
+  if (std::isinf(ord)) return ord > 0 ? largest(size, along, keepdims) : min(size, axis, keepdims);
   if (ord == 0) return sum(cast(neq(size, 0), size.dtype()), axis, keepdims);
   if (ord == 1) return sum(size, axis, keepdims);
   if (ord == 2) return sqrt(sum(squares(x), axis, keepdims));
@@ -175,7 +188,7 @@ Variable norm(const Operand& given, const NormOrder& ord, const Axes& axes, bool
   }
   if (axis.size() == 1) {
     if (name) throw ValueError(cat("norm: ord \"", *name, "\" is of matrices; expected two axes, got one"));
-    return vector_norm(x, number ? *number : 2., Axes{axis}, keepdims);
+    return vector_norm(x, number ? *number : 2., axis[0], keepdims);
   }
   if (axis.size() != 2)
     throw ValueError(cat("norm: expected one or two axes, got ", axis.size(), "; ord=None is of all elements"));
@@ -201,13 +214,15 @@ Variable norm(const Operand& given, const NormOrder& ord, const Axes& axes, bool
   const double p = *number;
   if (std::abs(p) == 2) {
     const Variable s = by_singular_values();
-    return kept(p > 0 ? max(s, over_last(s)) : min(s, over_last(s)));
+    if (p < 0) return kept(min(s, over_last(s)));
+    // They fall, and there may be none.
+    return kept(sum(subtensor(s, {Ellipsis{}, Slice{.start = {}, .stop = 1, .step = {}}}), over_last(s)));
   }
   if (std::abs(p) == 1 || std::isinf(p)) {
     const int summed = std::isinf(p) ? axis[1] : axis[0], other = std::isinf(p) ? axis[0] : axis[1];
     const Variable sums = sum(abs(x), Axes{{summed}});
-    const Axes rest{{other > summed ? other - 1 : other}};
-    return kept(p > 0 ? max(sums, rest) : min(sums, rest));
+    const int rest = other > summed ? other - 1 : other;
+    return kept(p > 0 ? largest(sums, rest) : min(sums, Axes{{rest}}));
   }
   throw ValueError(cat("norm: expected ord 1, -1, 2, -2, inf, -inf, \"fro\" or \"nuc\" of a matrix, got ", p));
 }

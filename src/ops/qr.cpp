@@ -22,8 +22,9 @@ class QR final : public DecompositionOp, public EmitsTensors {
     const auto& m = this->mode;
     if (m != "reduced" && m != "complete" && m != "r" && m != "raw")
       throw ValueError(cat("qr: expected mode \"reduced\", \"complete\", \"r\" or \"raw\", got \"", m, "\""));
-    if (pivoting && (m == "r" || m == "raw"))
-      throw NotImplementedError(cat("qr: pivoting gives Q and R; mode \"", m, "\" is without it"));
+    if (pivoting && m == "r")
+      throw ValueError(
+          "QR: with pivoting the mode is \"reduced\", \"complete\" or \"raw\"; the function qr takes \"r\"");
   }
   std::string mode;
   bool pivoting;
@@ -33,9 +34,10 @@ class QR final : public DecompositionOp, public EmitsTensors {
   Attributes attributes() const override { return collect_attributes(*this, fields); }
   std::string signature() const override {
     if (mode == "r") return "(m,n)->(k,n)";
-    if (mode == "raw") return "(m,n)->(m,n),(k),(k,n)";
-    const std::string both = mode == "complete" ? "(m,n)->(m,m),(m,n)" : "(m,n)->(m,k),(k,n)";
-    return pivoting ? both + ",(n)" : both;
+    const std::string all = mode == "raw"        ? "(m,n)->(m,n),(k),(k,n)"
+                            : mode == "complete" ? "(m,n)->(m,m),(m,n)"
+                                                 : "(m,n)->(m,k),(k,n)";
+    return pivoting ? all + ",(n)" : all;
   }
 
   Structure structure(const Apply&, int output, InputStructures&) const override {
@@ -63,9 +65,9 @@ class QR final : public DecompositionOp, public EmitsTensors {
   }
   std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override {
     const Variable m = inputs[0][0], n = inputs[0][1], k = lengths::min(m, n);
-    if (mode == "raw") return {{m, n}, {k}, {k, n}};
     if (mode == "r") return {{k, n}};
     std::vector<Shape> out{{m, k}, {k, n}};
+    if (mode == "raw") out = {{m, n}, {k}, {k, n}};
     if (mode == "complete") out = {{m, m}, {m, n}};
     if (pivoting) out.push_back({n});
     return out;
@@ -80,7 +82,9 @@ class QR final : public DecompositionOp, public EmitsTensors {
       const T* x = a.template data_as<T>();
       if (mode == "raw") {
         make(0, {m, n}, a.dtype()), make(1, {k}, a.dtype()), make(2, {k, n}, a.dtype());
-        return check(runtime::qr_raw<T>(m, n, x, data(0), data(1), data(2)));
+        if (!pivoting) return check(runtime::qr_raw<T>(m, n, x, data(0), data(1), data(2)));
+        make(3, {n}, DType::Int32);
+        return check(runtime::qr_raw_pivoted<T>(m, n, x, data(0), data(1), data(2), out[3].data_as<std::int32_t>()));
       }
       if (mode == "r") {
         make(0, {k, n}, a.dtype());
@@ -182,7 +186,7 @@ class QR final : public DecompositionOp, public EmitsTensors {
       q = node.output(0), r = node.output(1);
       g_q = cotangent_or_zeros(node, cotangents, 0), g_r = cotangent_or_zeros(node, cotangents, 1);
     } else {
-      const Variable a = pivoting ? take(x, node.output(2), 1) : x;
+      const Variable a = pivoting ? take(x, node.output(int(node.output_count()) - 1), 1) : x;
       const Variable inputs[] = {a};
       const Apply thin = make_ref<QR>("reduced", false)->make_node(inputs);
       q = thin.output(0), r = thin.output(1);
@@ -205,7 +209,7 @@ class QR final : public DecompositionOp, public EmitsTensors {
     Variable out = t(solve_triangular(u, t(right)));
     if (!is_tall) out = concatenate({out, of_y}, 1);
     if (pivoting) {  // column j of what was factored is column P[j] of x
-      const Variable p = node.output(2);
+      const Variable p = node.output(int(node.output_count()) - 1);
       out = set_subtensor(zeros_like(x), {Slice{}, p}, out);
     }
     return {with_static_shape_of(x, out)};
@@ -218,7 +222,8 @@ class QR final : public DecompositionOp, public EmitsTensors {
 
  private:
   std::string runtime_name() const override {
-    return mode == "raw" ? "qr_raw" : mode == "r" ? "qr_r" : pivoting ? "qr_pivoted" : "qr";
+    if (mode == "r") return "qr_r";
+    return cat("qr", mode == "raw" ? "_raw" : "", pivoting ? "_pivoted" : "");
   }
   const char* who() const override { return "qr"; }
   // The first k rows or columns.
@@ -254,6 +259,7 @@ std::vector<Sample> qr_samples() {
   add(DType::Float64, {any, any}, {4, 3}, "raw", false, false);
   add(DType::Float64, {any, any}, {4, 3}, "reduced", true);
   add(DType::Float64, {any, any}, {2, 3}, "reduced", true);
+  add(DType::Float64, {any, any}, {4, 3}, "raw", true, false);
   return out;
 }
 

@@ -1,7 +1,9 @@
 // Systems of equations with symmetric and with banded matrices.
 #include "ops/solve_structured.hpp"
+#include <algorithm>
 #include "bitale/ops/contraction.hpp"
 #include "bitale/ops/ops.hpp"
+#include "ops/complex_matrices.hpp"
 #include "ops/lapack_forms.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
@@ -53,12 +55,14 @@ class SolveStructured final : public DecompositionOp, public EmitsTensors {
     const std::int64_t n = a.shape(0), k = in[1].shape(1);
     require_rows(who(), n, in[1]);
     out[0] = in[1].copy();
+    const Array factor = Array::empty(a.dtype(), {n, n}), pivots = Array::empty(DType::Int32, {n});
     with_float(a.dtype(), [&]<class T>(T) {
       const bool as_nan = on_error == "nan";
       const T* x = a.template data_as<T>();
-      T* const b = out[0].template data_as<T>();
-      const std::int64_t status = is_banded() ? runtime::solve_by_bands<T>(n, k, trans, as_nan, x, b)
-                                              : runtime::solve_symmetric<T>(n, k, as_nan, x, b);
+      T *const b = out[0].template data_as<T>(), *const room = factor.template data_as<T>();
+      auto* const places = pivots.data_as<std::int32_t>();
+      const std::int64_t status = is_banded() ? runtime::solve_by_bands<T>(n, k, trans, as_nan, x, b, room, places)
+                                              : runtime::solve_symmetric<T>(n, k, as_nan, x, b, room, places);
       if (status > 0) no_pivot(who(), status);
       check(status);
     });
@@ -72,6 +76,8 @@ class SolveStructured final : public DecompositionOp, public EmitsTensors {
     arguments.push_back(to.pool().integer(on_error == "nan"));
     arguments.push_back(InputData{0});
     arguments.push_back(OutputData{0, {}, 1});
+    arguments.push_back(Scratch{node.output().dtype(), a[0] * a[0]});
+    arguments.push_back(Scratch{DType::Int32, a[0]});
     call_runtime(to, node, std::move(arguments));
     return true;
   }
@@ -133,9 +139,12 @@ class SolveBanded final : public DecompositionOp {
     const std::int64_t n = ab.shape(1), k = in[1].shape(1);
     require_rows(who(), n, in[1]);
     out[0] = in[1].copy();
+    const Array bands = Array::empty(ab.dtype(), {(2 * below + above + 1) * n});
+    const Array pivots = Array::empty(DType::Int32, {n});
     with_float(ab.dtype(), [&]<class T>(T) {
       const std::int64_t status =
-          runtime::solve_banded<T>(n, k, below, above, trans, ab.data_as<T>(), out[0].data_as<T>());
+          runtime::solve_banded<T>(n, k, below, above, trans, ab.data_as<T>(), out[0].data_as<T>(), bands.data_as<T>(),
+                                   pivots.data_as<std::int32_t>());
       if (status > 0) no_pivot(who(), status);
       check(status);
     });
@@ -145,9 +154,11 @@ class SolveBanded final : public DecompositionOp {
     to.require(equal(ab[0], to.pool().integer(below + above + 1)),
                cat("solve_banded: expected a matrix of ", below + above + 1, " diagonals"));
     to.require(equal(ab[1], b[0]), "solve_banded: ab has other columns than b has rows");
-    call_runtime(to, node,
-                 {b[0], b[1], to.pool().integer(below), to.pool().integer(above), to.pool().integer(trans),
-                  InputData{0}, OutputData{0, {}, 1}});
+    call_runtime(
+        to, node,
+        {b[0], b[1], to.pool().integer(below), to.pool().integer(above), to.pool().integer(trans), InputData{0},
+         OutputData{0, {}, 1}, Scratch{node.output().dtype(), b[0] * to.pool().integer(2 * below + above + 1)},
+         Scratch{DType::Int32, b[0]}});
     return true;
   }
 
@@ -253,6 +264,27 @@ Variable on_columns(const Ref<const MatrixOp>& op, const Variable& a, const Vari
   return b_ndim == 1 ? squeeze(out, Axes{{out.ndim() - 1}}) : out;
 }
 
+// Of complex matrices, the diagonals of the real matrix of twice the length that as_blocks gives: each column becomes
+// two, of which one begins, and the other ends, with a 0 between the elements' parts.
+Variable diagonals_of_blocks(const Variable& ab) {
+  const int ndim = ab.ndim();
+  Variables lengths;
+  for (int axis = 0; axis < ndim - 2; ++axis) lengths.push_back(length_of(ab, axis));
+  Variables of_zeros = lengths, of_parts = lengths, of_all = lengths;
+  const Variable rows = length_of(ab, ndim - 2), n = length_of(ab, ndim - 1), two = int64_constant(2);
+  for (auto& length : {int64_constant(1), n}) of_zeros.push_back(length);
+  for (auto& length : {lengths::mul(rows, two), n}) of_parts.push_back(length);
+  const Variable re = real(ab), im = imag(ab), none = zeros(Operands(of_zeros), re.dtype());
+  const auto interleaved = [&](const Variable& first, const Variable& second) {
+    return reshape(stack({first, second}, ndim - 1), Operands(of_parts));
+  };
+  const Variable even = join(ndim - 2, {none, interleaved(re, im)});
+  const Variable odd = join(ndim - 2, {interleaved(neg(im), re), none});
+  for (auto& length : {lengths::add(lengths::mul(rows, two), int64_constant(1)), lengths::mul(n, two)})
+    of_all.push_back(length);
+  return reshape(stack({even, odd}, ndim), Operands(of_all));
+}
+
 }  // namespace
 
 Variable solve_structured(const char* kind, const Variable& a, const Variable& b, int b_ndim, bool trans,
@@ -264,7 +296,14 @@ Variable solve_banded(std::int64_t below, std::int64_t above, const Operand& ab,
   const LocationScope here(ab.where);
   require_matrices("solve_banded", ab);
   if (b.ndim() < 1) throw ShapeError("solve_banded: expected b to be a vector or a matrix, or a batch of them");
-  return on_columns(make_ref<SolveBanded>(below, above, false), ab.variable, b.variable, core_ndim(b_ndim, b.variable));
+  const int core = core_ndim(b_ndim, b.variable);
+  if (any_complex({ab.variable, b.variable})) {
+    const auto [bands, right] = in_common_dtype(ab.variable, b.variable);
+    (void)common_length(below + above + 1, bands.static_shape()[std::size_t(bands.ndim() - 2)], 0, "solve_banded");
+    const auto op = make_ref<SolveBanded>(2 * below + 1, 2 * above + 1, false);
+    return of_columns(on_columns(op, diagonals_of_blocks(bands), as_columns(right, core), core), core);
+  }
+  return on_columns(make_ref<SolveBanded>(below, above, false), ab.variable, b.variable, core);
 }
 
 }  // namespace bitale

@@ -1,7 +1,9 @@
 // Systems of equations with tridiagonal and diagonal matrices.
 #include <cmath>
 
+#include "bitale/ops/arrange.hpp"
 #include "bitale/ops/ops.hpp"
+#include "ops/complex_matrices.hpp"
 #include "ops/lapack_forms.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
@@ -141,13 +143,38 @@ std::vector<Sample> tridiagonal_samples() {
 REGISTER_OP(SolveTridiagonal, "The solution of a tridiagonal system, by elimination with partial pivoting.",
             tridiagonal_samples);
 
+// The three diagonals as solve_banded takes them. Batch dimensions broadcast.
+Variable bands_of(const Variable& lower, const Variable& d, const Variable& upper) {
+  const DType dtype = promote(promote(lower.dtype(), d.dtype()), upper.dtype());
+  const int batch = std::max({lower.ndim(), d.ndim(), upper.ndim()}) - 1;
+  const auto lengthened = [&](const Variable& beside, bool in_front) {
+    Variables shape;
+    for (int axis = 0; axis < beside.ndim() - 1; ++axis) shape.push_back(length_of(beside, axis));
+    const Variable n = length_of(d, d.ndim() - 1);
+    if (const std::int64_t known = d.static_shape().back(); known != unknown_length)
+      (void)common_length(std::max<std::int64_t>(known - 1, 0), beside.static_shape().back(), 0, "solve_tridiagonal");
+    shape.push_back(lengths::min(n, int64_constant(1)));
+    const Variable rest = zeros(Operands(shape), dtype), own = cast(beside, dtype);
+    return in_front ? join(beside.ndim() - 1, {rest, own}) : join(beside.ndim() - 1, {own, rest});
+  };
+  Variables rows{lengthened(upper, true), cast(d, dtype), lengthened(lower, false)};
+  for (auto& row : rows) {
+    std::vector<int> order(std::size_t(batch + 1 - row.ndim()), new_axis);
+    for (int axis = 0; axis < row.ndim(); ++axis) order.push_back(axis);
+    if (row.ndim() <= batch) row = dimshuffle(row, order);
+  }
+  return stack(Operands(broadcast_arrays(Operands(rows))), batch);
+}
+
 }  // namespace
 
 Variable solve_tridiagonal(const Operand& lower, const Operand& d, const Operand& upper, const Operand& b, int b_ndim) {
   const LocationScope here(d.where);
   if (lower.ndim() < 1 || d.ndim() < 1 || upper.ndim() < 1 || b.ndim() < 1)
     throw ShapeError("solve_tridiagonal: expected three diagonals and b, or batches of them");
-  const int core = b_ndim ? b_ndim : std::min(b.ndim(), 2);
+  const int core = core_ndim(b_ndim, b.variable);
+  if (any_complex({lower.variable, d.variable, upper.variable, b.variable}))
+    return solve_banded(1, 1, bands_of(lower.variable, d.variable, upper.variable), b, core);
   const Variable columns = core == 1 ? expand_dims(b.variable, b.ndim()) : b.variable;
   const Variable inputs[] = {lower.variable, d.variable, upper.variable, columns};
   const Variable out = apply_matrices(make_ref<SolveTridiagonal>(), inputs);

@@ -1,5 +1,6 @@
 // Factors and eigenvalues of matrices whose structure gives them away: of diagonal matrices, and of products of
 // factors.
+#include "bitale/ops/complex.hpp"
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/ordered.hpp"
 #include "bitale/ops/search.hpp"
@@ -60,6 +61,18 @@ std::optional<Variable> diagonal_input(FunctionGraph& graph, const Apply& node, 
   const Variable& a = node.input(0);
   const Structure known = always_square ? structure_of_square(graph, a) : structure_of(graph, a);
   return known.is(Fact::Diagonal) ? std::optional(diagonal_of(a)) : std::nullopt;
+}
+
+// Of a symmetric matrix both are real.
+std::optional<Variables> eigenvalues_of_symmetric(FunctionGraph& graph, const Apply& node) {
+  const Variable& a = node.input(0);
+  const Attributes attributes = core_op(node.output(0))->attributes();
+  if (!required_attribute<bool>(attributes, "of_real") || !structure_of_square(graph, a).is(Fact::Symmetric))
+    return std::nullopt;
+  const auto as_pairs = [](const Variable& x) { return stack({x, zeros_like(x)}, x.ndim()); };
+  if (node.output_count() == 1) return fitted(node, {as_pairs(eigvalsh(a))});
+  const EigenPairs pairs = eigh(a);
+  return fitted(node, {as_pairs(pairs.values), as_pairs(pairs.vectors)});
 }
 
 Variable vectors_along(const Variable& places, const Variable& like) {
@@ -266,6 +279,19 @@ void declare_factors(Rules& rules) {
       .sample([] {
         const auto f = qz(diag(sample_leaf(DType::Float64, {3})), diag(sin(sample_leaf(DType::Float64, {3}) * 3.0)));
         return matmul(f.q, matmul(f.p, transpose(f.z)));
+      });
+  matrix_rule(rules, "eigenvalues_of_symmetric", {"Eig"}, eigenvalues_of_symmetric)
+      .doc("Eigenvalues and vectors of a symmetric matrix are real, and found as such; the values rise.")
+      .tags(canonicalize, structural, "eig_to_eigh")
+      .differs_at(not_finite)
+      .sample([] {
+        const Variable x = sample_leaf(DType::Float64, {3, 3});
+        const EigenPairs pairs = eig(x + transpose(x));
+        return real(dot(pairs.vectors * expand_dims(pairs.values, 0), transpose(conj(pairs.vectors))));
+      })
+      .sample([] {
+        const Variable x = sample_batch();
+        return sum(real(eigvals(x + matrix_transpose(x))), Axes{{1}});
       });
   matrix_rule(rules, "qr_of_diagonal", {"QR"}, qr_of_diagonal)
       .doc("A diagonal matrix is its own R, and Q the identity.")

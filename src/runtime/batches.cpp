@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "runtime/lapack.hpp"
+#include "runtime/lapack_calls.hpp"
 #include "runtime/lu.hpp"
 #include "runtime/rows_of_matrices.hpp"
 #include "runtime/threads.hpp"
@@ -472,6 +473,28 @@ std::int64_t one_by_one(std::int64_t count, double work, Repair repair) {
   });
 }
 
+// Where matrices share the memory that each is factored in: a part of the batch has its own, or, if there is none,
+// waits for what was given.
+template <class T, class One>
+std::int64_t one_by_one_in_room(std::int64_t count, std::int64_t n, double work, T* factor, std::int32_t* pivots,
+                                One one) {
+  std::mutex sharing;
+  return in_parts(count, 1, work, [&](std::int64_t begin, std::int64_t end) {
+    const bool is_all = begin == 0 && end == count;
+    const CallMemory<T> own_factor(is_all ? 0 : n * n);
+    const CallMemory<std::int32_t> own_pivots(is_all ? 0 : n);
+    const bool has_own = !is_all && own_factor && own_pivots;
+    std::unique_lock lock(sharing, std::defer_lock);
+    if (!has_own) lock.lock();
+    T* const its_factor = has_own ? own_factor.get() : factor;
+    std::int32_t* const its_pivots = has_own ? own_pivots.get() : pivots;
+    std::int64_t status = 0;
+    for (std::int64_t m = begin; m < end; ++m)
+      if (const std::int64_t found = one(m, its_factor, its_pivots)) status = found;
+    return status;
+  });
+}
+
 }  // namespace
 
 // A few matrices are not worth lanes that compute nothing.
@@ -513,33 +536,32 @@ std::int64_t MatrixBatch<T>::solve_triangular(std::int64_t step_A, std::int64_t 
 template <class T>
 std::int64_t MatrixBatch<T>::solve(std::int64_t step_A, std::int64_t step_B, std::int64_t k, bool trans, bool to_nan,
                                    const T* A, T* B, T* factor, std::int32_t* pivots) const {
-  const auto one = [&](std::int64_t m) {
-    return runtime::solve(n, k, trans, to_nan, A + m * step_A, B + m * step_B, factor, pivots);
+  const auto one = [&](std::int64_t m, T* its_factor, std::int32_t* its_pivots) {
+    return runtime::solve(n, k, trans, to_nan, A + m * step_A, B + m * step_B, its_factor, its_pivots);
   };
   const double work = double(n) * double(n) * (double(n) + 2 * double(k));
-  if (!fits_lanes(k)) {
-    std::int64_t status = 0;
-    for (std::int64_t m = 0; m < count; ++m)
-      if (const std::int64_t found = one(m)) status = found;
-    return status;
-  }
+  if (!fits_lanes(k)) return one_by_one_in_room(count, n, work, factor, pivots, one);
   return by_lanes(
       *this, work,
       [&](auto lanes, std::int64_t m, std::int64_t valid) {
         return lanes.solve(valid, n, k, step_A, step_B, trans, A + m * step_A, B + m * step_B);
       },
-      one);
+      [&](std::int64_t m) { return one(m, factor, pivots); });
 }
 
 template <class T>
 void MatrixBatch<T>::det(std::int64_t step_A, std::int64_t step_det, const T* A, T* det, T* factor,
                          std::int32_t* pivots) const {
+  const double work = double(n) * double(n) * double(n);
   if (!fits_lanes()) {
-    for (std::int64_t m = 0; m < count; ++m) runtime::det(n, A + m * step_A, det + m * step_det, factor, pivots);
+    one_by_one_in_room(count, n, work, factor, pivots, [&](std::int64_t m, T* its_factor, std::int32_t* its_pivots) {
+      runtime::det(n, A + m * step_A, det + m * step_det, its_factor, its_pivots);
+      return std::int64_t(0);
+    });
     return;
   }
   by_lanes(
-      *this, double(n) * double(n) * double(n),
+      *this, work,
       [&](auto lanes, std::int64_t m, std::int64_t valid) {
         lanes.determinant(valid, n, step_A, step_det, 0, A + m * step_A, det + m * step_det, static_cast<T*>(nullptr));
         return 0u;
@@ -550,13 +572,16 @@ void MatrixBatch<T>::det(std::int64_t step_A, std::int64_t step_det, const T* A,
 template <class T>
 void MatrixBatch<T>::slogdet(std::int64_t step_A, std::int64_t step_sign, std::int64_t step_log, const T* A, T* sign,
                              T* logabsdet, T* factor, std::int32_t* pivots) const {
+  const double work = double(n) * double(n) * double(n);
   if (!fits_lanes()) {
-    for (std::int64_t m = 0; m < count; ++m)
-      runtime::slogdet(n, A + m * step_A, sign + m * step_sign, logabsdet + m * step_log, factor, pivots);
+    one_by_one_in_room(count, n, work, factor, pivots, [&](std::int64_t m, T* its_factor, std::int32_t* its_pivots) {
+      runtime::slogdet(n, A + m * step_A, sign + m * step_sign, logabsdet + m * step_log, its_factor, its_pivots);
+      return std::int64_t(0);
+    });
     return;
   }
   by_lanes(
-      *this, double(n) * double(n) * double(n),
+      *this, work,
       [&](auto lanes, std::int64_t m, std::int64_t valid) {
         lanes.determinant(valid, n, step_A, step_sign, step_log, A + m * step_A, sign + m * step_sign,
                           logabsdet + m * step_log);

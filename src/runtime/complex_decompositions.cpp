@@ -59,39 +59,99 @@ void unit_pairs(std::int64_t n, T* x) {
 
 // ---- orthogonal times triangular ------------------------------------------------------------------------------------
 
+namespace {
+
+// The reflections that make the columns a triangle, in place of these; with `places`, columns are exchanged.
 template <class T>
-std::int64_t complex_qr(std::int64_t m, std::int64_t n, std::int64_t complete, const T* A, T* Q, T* R) noexcept {
+std::int64_t reflect_columns(int m, int n, Complex<T>* columns, Complex<T>* tau, int* places) {
   using C = Complex<T>;
   COMPLEX_LAPACK(T, geqrf, const int*, const int*, C*, const int*, C*, C*, const int*, int*);
+  COMPLEX_LAPACK(T, geqp3, const int*, const int*, C*, const int*, int*, C*, C*, const int*, T*, int*);
+  int info = 0;
+  const CallMemory<T> real_work(places ? 2 * std::int64_t(n) : 0);
+  if (!real_work) return no_work_memory;
+  if (places) std::fill(places, places + n, 0);
+  const bool done = with_work<T>([&](C* work, const int* length) {
+    places ? geqp3(&m, &n, columns, &m, places, tau, work, length, real_work.get(), &info)
+           : geqrf(&m, &n, columns, &m, tau, work, length, &info);
+  });
+  return done ? info : no_work_memory;
+}
+
+// R[width, n], of columns [m, n].
+template <class T>
+void upper_rows(std::int64_t width, std::int64_t m, std::int64_t n, const Complex<T>* columns, T* R) {
+  for (std::int64_t i = 0; i < width; ++i)
+    for (std::int64_t j = 0; j < n; ++j) numbers(R)[i * n + j] = i <= j && i < m ? columns[j * m + i] : Complex<T>(0);
+}
+
+// P is null without pivoting, and counts from 0.
+template <class T>
+std::int64_t complex_qr_of(std::int64_t m, std::int64_t n, bool complete, const T* A, T* Q, T* R, std::int32_t* P) {
+  using C = Complex<T>;
   COMPLEX_LAPACK(T, ungqr, const int*, const int*, const int*, C*, const int*, const C*, C*, const int*, int*);
   const std::int64_t k = std::min(m, n), width = complete ? m : k;
   if (!lengths_fit(m, n)) return no_work_memory;
+  for (std::int64_t j = 0; P && j < n; ++j) P[j] = std::int32_t(j);
   if (!all_finite(A, 2 * m * n)) return nan_pairs(Q, m * width), nan_pairs(R, width * n), 0;
-  C *q = numbers(Q), *r = numbers(R);
   if (k == 0) {
-    std::fill(r, r + width * n, C(0));
-    for (std::int64_t i = 0; i < m * width; ++i) q[i] = i / width == i % width ? C(1) : C(0);
+    std::fill(R, R + 2 * width * n, T(0));
+    for (std::int64_t i = 0; i < m * width; ++i) numbers(Q)[i] = i / width == i % width ? C(1) : C(0);
     return 0;
   }
   const CallMemory<C> columns(m * std::max(n, width)), tau(k);
   if (!columns || !tau) return no_work_memory;
   transpose_into(m, n, numbers(A), columns.get());
-  const int rows = int(m), lengths = int(n), made = int(width), reflections = int(k);
+  if (const auto failed = reflect_columns<T>(int(m), int(n), columns.get(), tau.get(), P)) return failed;
+  upper_rows(width, m, n, columns.get(), R);
+  const int rows = int(m), made = int(width), reflections = int(k);
   int info = 0;
-  if (!with_work<T>([&](C* work, const int* length) {
-        geqrf(&rows, &lengths, columns.get(), &rows, tau.get(), work, length, &info);
-      }))
-    return no_work_memory;
-  if (info) return info;
-  for (std::int64_t i = 0; i < width; ++i)
-    for (std::int64_t j = 0; j < n; ++j) r[i * n + j] = i <= j && i < m ? columns.get()[j * m + i] : C(0);
   if (!with_work<T>([&](C* work, const int* length) {
         ungqr(&rows, &made, &reflections, columns.get(), &rows, tau.get(), work, length, &info);
       }))
     return no_work_memory;
   if (info) return info;
-  transpose_into(width, m, columns.get(), q);
+  transpose_into(width, m, columns.get(), numbers(Q));
+  for (std::int64_t j = 0; P && j < n; ++j) --P[j];
   return 0;
+}
+
+template <class T>
+std::int64_t complex_reflections(std::int64_t m, std::int64_t n, const T* A, T* H, T* tau, T* R, std::int32_t* P) {
+  const std::int64_t k = std::min(m, n);
+  if (!lengths_fit(m, n)) return no_work_memory;
+  for (std::int64_t j = 0; P && j < n; ++j) P[j] = std::int32_t(j);
+  if (!all_finite(A, 2 * m * n)) return nan_pairs(H, m * n), nan_pairs(tau, k), nan_pairs(R, k * n), 0;
+  if (k == 0) return 0;
+  const CallMemory<Complex<T>> columns(m * n);
+  if (!columns) return no_work_memory;
+  transpose_into(m, n, numbers(A), columns.get());
+  if (const auto failed = reflect_columns<T>(int(m), int(n), columns.get(), numbers(tau), P)) return failed;
+  upper_rows(k, m, n, columns.get(), R);
+  transpose_into(n, m, columns.get(), numbers(H));
+  for (std::int64_t j = 0; P && j < n; ++j) --P[j];
+  return 0;
+}
+
+}  // namespace
+
+template <class T>
+std::int64_t complex_qr(std::int64_t m, std::int64_t n, std::int64_t complete, const T* A, T* Q, T* R) noexcept {
+  return complex_qr_of<T>(m, n, complete != 0, A, Q, R, nullptr);
+}
+template <class T>
+std::int64_t complex_qr_pivoted(std::int64_t m, std::int64_t n, std::int64_t complete, const T* A, T* Q, T* R,
+                                std::int32_t* P) noexcept {
+  return complex_qr_of<T>(m, n, complete != 0, A, Q, R, P);
+}
+template <class T>
+std::int64_t complex_qr_raw(std::int64_t m, std::int64_t n, const T* A, T* H, T* tau, T* R) noexcept {
+  return complex_reflections<T>(m, n, A, H, tau, R, nullptr);
+}
+template <class T>
+std::int64_t complex_qr_raw_pivoted(std::int64_t m, std::int64_t n, const T* A, T* H, T* tau, T* R,
+                                    std::int32_t* P) noexcept {
+  return complex_reflections<T>(m, n, A, H, tau, R, P);
 }
 
 // ---- singular values ------------------------------------------------------------------------------------------------
@@ -416,6 +476,69 @@ std::int64_t complex_schur(std::int64_t n, std::int64_t sort, const T* A, T* upp
   return 0;
 }
 
+// ---- the generalized Schur form -------------------------------------------------------------------------------------
+
+namespace {
+
+// Which eigenvalues alpha / beta come first. An eigenvalue with beta = 0 is infinite.
+template <class T>
+int quotient_in_left_half(const Complex<T>* alpha, const Complex<T>* beta) {
+  return *beta != T(0) && (*alpha / *beta).real() < 0;
+}
+template <class T>
+int quotient_in_right_half(const Complex<T>* alpha, const Complex<T>* beta) {
+  return *beta != T(0) && (*alpha / *beta).real() > 0;
+}
+template <class T>
+int quotient_inside_circle(const Complex<T>* alpha, const Complex<T>* beta) {
+  return *beta != T(0) && std::abs(*alpha / *beta) < 1;
+}
+template <class T>
+int quotient_outside_circle(const Complex<T>* alpha, const Complex<T>* beta) {
+  return *beta == T(0) ? *alpha != T(0) : std::abs(*alpha / *beta) > 1;
+}
+
+}  // namespace
+
+template <class T>
+std::int64_t complex_qz(std::int64_t n, std::int64_t sort, const T* A, const T* B, T* S, T* P, T* Q, T* Z, T* alpha,
+                        T* beta) noexcept {
+  using C = Complex<T>;
+  using Select = int (*)(const C*, const C*);
+  COMPLEX_LAPACK(T, gges, const char*, const char*, const char*, Select, const int*, C*, const int*, C*, const int*,
+                 int*, C*, C*, C*, const int*, C*, const int*, C*, const int*, T*, int*, int*, std::size_t, std::size_t,
+                 std::size_t);
+  if (n == 0) return 0;
+  if (!lengths_fit(n)) return no_work_memory;
+  const std::int64_t size = n * n;
+  if (!all_finite(A, 2 * size) || !all_finite(B, 2 * size)) {
+    for (T* out : {S, P, Q, Z}) nan_pairs(out, size);
+    return nan_pairs(alpha, n), nan_pairs(beta, n), 0;
+  }
+  constexpr Select selects[] = {nullptr, quotient_in_left_half<T>, quotient_in_right_half<T>, quotient_inside_circle<T>,
+                                quotient_outside_circle<T>};
+  const CallMemory<C> memory(4 * size);
+  const CallMemory<T> real_work(8 * n);
+  const CallMemory<int> places(n);
+  if (!memory || !real_work || !places) return no_work_memory;
+  C *const a = memory.get(), *const b = a + size, *const left = b + size, *const right = left + size;
+  transpose_into(n, n, numbers(A), a);
+  transpose_into(n, n, numbers(B), b);
+  const int order = int(n);
+  int info = 0, selected = 0;
+  if (!with_work<T>([&](C* work, const int* length) {
+        gges("V", "V", sort ? "S" : "N", selects[sort], &order, a, &order, b, &order, &selected, numbers(alpha),
+             numbers(beta), left, &order, right, &order, work, length, real_work.get(), places.get(), &info, 1, 1, 1);
+      }))
+    return no_work_memory;
+  if (info != 0 && info != order + 2) return info;  // order + 2: rounding changed what an eigenvalue was sorted by
+  transpose_into(n, n, a, numbers(S));
+  transpose_into(n, n, b, numbers(P));
+  transpose_into(n, n, left, numbers(Q));
+  transpose_into(n, n, right, numbers(Z));
+  return 0;
+}
+
 // ---- rows -----------------------------------------------------------------------------------------------------------
 
 namespace {
@@ -426,6 +549,10 @@ constexpr std::string_view does_not_converge = "a decomposition did not converge
   matrix_row<T>(runtime_function("bt_" #name "_" #suffix, name<T>, parameters), does_not_converge, Flops __VA_ARGS__)
 #define ROWS(T, suffix)                                                                                               \
   ROW(T, suffix, complex_qr, "m n complete A Q R", {16, {"m", "n", "n"}}),                                            \
+      ROW(T, suffix, complex_qr_pivoted, "m n complete A Q R P", {16, {"m", "n", "n"}}),                              \
+      ROW(T, suffix, complex_qr_raw, "m n A H tau R", {8, {"m", "n", "n"}}),                                          \
+      ROW(T, suffix, complex_qr_raw_pivoted, "m n A H tau R P", {8, {"m", "n", "n"}}),                                \
+      ROW(T, suffix, complex_qz, "n sort A B S P Q Z alpha beta", {264, {"n", "n", "n"}}),                            \
       ROW(T, suffix, complex_svd, "m n full A U s Vh", {64, {"m", "n", "n"}}),                                        \
       ROW(T, suffix, complex_svdvals, "m n A s", {16, {"m", "n", "n"}}),                                              \
       ROW(T, suffix, complex_eigh, "n lower A w V", {36, {"n", "n", "n"}}),                                           \

@@ -10,6 +10,16 @@ namespace bitale::runtime {
 // A = Q R (geqrf) with a real diagonal of R; Q[m, k] and R[k, n], or Q[m, m] and R[m, n] when `complete`.
 template <class T>
 std::int64_t complex_qr(std::int64_t m, std::int64_t n, std::int64_t complete, const T* A, T* Q, T* R) noexcept;
+// A[:, P] = Q R with a diagonal of R that does not grow (geqp3); P[n] counts from 0.
+template <class T>
+std::int64_t complex_qr_pivoted(std::int64_t m, std::int64_t n, std::int64_t complete, const T* A, T* Q, T* R,
+                                std::int32_t* P) noexcept;
+// The reflections below the diagonal of H[m, n], their factors tau[k], and R[k, n]; with pivoting, or without.
+template <class T>
+std::int64_t complex_qr_raw(std::int64_t m, std::int64_t n, const T* A, T* H, T* tau, T* R) noexcept;
+template <class T>
+std::int64_t complex_qr_raw_pivoted(std::int64_t m, std::int64_t n, const T* A, T* H, T* tau, T* R,
+                                    std::int32_t* P) noexcept;
 // A = U diag(s) Vh (gesdd), s being real.
 template <class T>
 std::int64_t complex_svd(std::int64_t m, std::int64_t n, std::int64_t full, const T* A, T* U, T* s, T* Vh) noexcept;
@@ -39,5 +49,10 @@ std::int64_t complex_slogdet(std::int64_t n, const T* A, T* sign, T* logarithm) 
 // A = Z upper Z^H (gees); sort as that of schur.
 template <class T>
 std::int64_t complex_schur(std::int64_t n, std::int64_t sort, const T* A, T* upper, T* Z) noexcept;
+// A = Q S Z^H and B = Q P Z^H with unitary Q and Z, triangular S and P (gges); alpha[n] / beta[n] are the eigenvalues.
+// sort: as that of qz.
+template <class T>
+std::int64_t complex_qz(std::int64_t n, std::int64_t sort, const T* A, const T* B, T* S, T* P, T* Q, T* Z, T* alpha,
+                        T* beta) noexcept;
 
 }  // namespace bitale::runtime

@@ -105,10 +105,14 @@ std::int64_t qr_pivoted(std::int64_t m, std::int64_t n, std::int64_t complete, c
   return qr_of<T>(m, n, complete != 0, A, Q, R, P);
 }
 
+namespace {
+
+// H and tau are null where only R is wanted, P without pivoting.
 template <class T>
-std::int64_t qr_raw(std::int64_t m, std::int64_t n, const T* A, T* H, T* tau, T* R) noexcept {
+std::int64_t reflections_of(std::int64_t m, std::int64_t n, const T* A, T* H, T* tau, T* R, std::int32_t* P) {
   const std::int64_t k = std::min(m, n);
   if (!lengths_fit(m, n)) return no_work_memory;
+  for (std::int64_t j = 0; P && j < n; ++j) P[j] = std::int32_t(j);
   if (!all_finite(A, m * n)) {
     if (H) fill_nan(H, m * n);
     if (H) fill_nan(tau, k);
@@ -119,7 +123,9 @@ std::int64_t qr_raw(std::int64_t m, std::int64_t n, const T* A, T* H, T* tau, T*
   const CallMemory<T> columns(m * n), factors(k);
   if (!columns || !factors) return no_work_memory;
   transpose_into(m, n, A, columns.get());
-  if (const auto failed = reflect<T>(int(m), int(n), columns.get(), factors.get(), nullptr)) return failed;
+  if (P) std::fill(P, P + n, 0);
+  if (const auto failed = reflect<T>(int(m), int(n), columns.get(), factors.get(), P)) return failed;
+  for (std::int64_t j = 0; P && j < n; ++j) --P[j];
   upper_rows(k, m, n, columns.get(), R);
   if (!H) return 0;
   transpose_into(n, m, columns.get(), H);
@@ -127,9 +133,21 @@ std::int64_t qr_raw(std::int64_t m, std::int64_t n, const T* A, T* H, T* tau, T*
   return 0;
 }
 
+}  // namespace
+
+template <class T>
+std::int64_t qr_raw(std::int64_t m, std::int64_t n, const T* A, T* H, T* tau, T* R) noexcept {
+  return reflections_of<T>(m, n, A, H, tau, R, nullptr);
+}
+
+template <class T>
+std::int64_t qr_raw_pivoted(std::int64_t m, std::int64_t n, const T* A, T* H, T* tau, T* R, std::int32_t* P) noexcept {
+  return reflections_of<T>(m, n, A, H, tau, R, P);
+}
+
 template <class T>
 std::int64_t qr_r(std::int64_t m, std::int64_t n, const T* A, T* R) noexcept {
-  return qr_raw<T>(m, n, A, nullptr, nullptr, R);
+  return reflections_of<T>(m, n, A, nullptr, nullptr, R, nullptr);
 }
 
 // ---- singular values ------------------------------------------------------------------------------------------------
@@ -365,6 +383,7 @@ constexpr std::string_view no_convergence = "a decomposition did not converge";
   ROW(T, suffix, qr, "m n complete A Q R", {4, {"m", "n", "n"}}),               \
       ROW(T, suffix, qr_r, "m n A R", {2, {"m", "n", "n"}}),                    \
       ROW(T, suffix, qr_raw, "m n A H tau R", {2, {"m", "n", "n"}}),            \
+      ROW(T, suffix, qr_raw_pivoted, "m n A H tau R P", {2, {"m", "n", "n"}}),  \
       ROW(T, suffix, qr_pivoted, "m n complete A Q R P", {4, {"m", "n", "n"}}), \
       ROW(T, suffix, svd, "m n full A U s Vt", {16, {"m", "n", "n"}}),          \
       ROW(T, suffix, svdvals, "m n A s", {4, {"m", "n", "n"}}),                 \

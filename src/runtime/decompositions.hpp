@@ -24,6 +24,9 @@ std::int64_t qr_r(std::int64_t m, std::int64_t n, const T* A, T* R) noexcept;
 // The reflections below the diagonal of H[m, n], their factors tau[k], and R[k, n].
 template <class T>
 std::int64_t qr_raw(std::int64_t m, std::int64_t n, const T* A, T* H, T* tau, T* R) noexcept;
+// The same with pivoting, as qr_pivoted has it.
+template <class T>
+std::int64_t qr_raw_pivoted(std::int64_t m, std::int64_t n, const T* A, T* H, T* tau, T* R, std::int32_t* P) noexcept;
 // A[:, P] = Q R with a diagonal of R that does not grow (geqp3); P[n] counts from 0.
 template <class T>
 std::int64_t qr_pivoted(std::int64_t m, std::int64_t n, std::int64_t complete, const T* A, T* Q, T* R,

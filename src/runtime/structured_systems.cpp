@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
 
 #include "runtime/lapack_calls.hpp"
 #include "runtime/lu.hpp"
@@ -38,37 +39,26 @@ namespace {
 // Below, a library's call costs more than it saves.
 constexpr std::int64_t small_structured = 16;
 
-// By LU factors of all of A.
-template <class T>
-std::int64_t solve_any(std::int64_t n, std::int64_t k, bool trans, bool as_nan, const T* A, T* B) {
-  const CallMemory<T> factors(n * n);
-  const CallMemory<std::int32_t> pivots(n);
-  if (!factors || !pivots) return no_work_memory;
-  return solve(n, k, trans, as_nan, A, B, factors.get(), pivots.get());
-}
-
 }  // namespace
 
 template <class T>
-std::int64_t solve_symmetric(std::int64_t n, std::int64_t k, std::int64_t as_nan, const T* A, T* B) noexcept {
+std::int64_t solve_symmetric(std::int64_t n, std::int64_t k, std::int64_t as_nan, const T* A, T* B, T* factor,
+                             std::int32_t* pivots) noexcept {
   using Sysv = void (*)(const char*, const int*, const int*, T*, const int*, int*, T*, const int*, T*, const int*, int*,
                         std::size_t);
   static const auto sysv = lapack_symbol<Sysv, T>("dsysv_", "ssysv_");
   if (n == 0 || k == 0) return 0;
-  if (n <= small_structured || !sysv) return solve_any(n, k, false, as_nan != 0, A, B);
+  if (n <= small_structured || !sysv) return solve(n, k, false, as_nan != 0, A, B, factor, pivots);
   if (!lengths_fit(n, k)) return no_work_memory;
   for (std::int64_t i = 0; i < n; ++i)
     if (!all_finite(A + i * n, i + 1)) return fill_nan(B, n * k), 0;
-  const CallMemory<T> a(n * n);
-  const CallMemory<int> pivots(n);
-  if (!a || !pivots) return no_work_memory;
-  std::copy(A, A + n * n, a.get());
+  std::copy(A, A + n * n, factor);
   const int order = int(n), columns = int(k), query = -1;
   int info = 0;
   T size = 0;
   const auto call = [&](T* b, T* work, const int* length) {
     // By columns the lower triangle is the upper one.
-    sysv("U", &order, &columns, a.get(), &order, pivots.get(), b, &order, work, length, &info, 1);
+    sysv("U", &order, &columns, factor, &order, pivots, b, &order, work, length, &info, 1);
   };
   call(B, &size, &query);
   const int length = std::max(1, int(size));
@@ -86,18 +76,16 @@ namespace {
 // bands: by columns [2 below + above + 1, n], of which the first `below` rows are room for LAPACK.
 template <class T>
 std::int64_t solve_bands(std::int64_t n, std::int64_t k, std::int64_t below, std::int64_t above, bool trans, T* bands,
-                         T* B) {
+                         std::int32_t* pivots, T* B) {
   BITALE_LAPACK_SYMBOL(T, gbtrf, const int*, const int*, const int*, const int*, T*, const int*, int*, int*);
   BITALE_LAPACK_SYMBOL(T, gbtrs, const char*, const int*, const int*, const int*, const int*, const T*, const int*,
                        const int*, T*, const int*, int*, std::size_t);
-  const CallMemory<int> pivots(n);
-  if (!pivots) return no_work_memory;
   const int order = int(n), columns = int(k), kl = int(below), ku = int(above), lead = int(2 * below + above + 1);
   int info = 0;
-  gbtrf(&order, &order, &kl, &ku, bands, &lead, pivots.get(), &info);
+  gbtrf(&order, &order, &kl, &ku, bands, &lead, pivots, &info);
   if (info != 0) return info;
   return by_columns(n, k, B, [&](T* b) {
-    gbtrs(trans ? "T" : "N", &order, &kl, &ku, &columns, bands, &lead, pivots.get(), b, &order, &info, 1);
+    gbtrs(trans ? "T" : "N", &order, &kl, &ku, &columns, bands, &lead, pivots, b, &order, &info, 1);
     return std::int64_t(info);
   });
 }
@@ -105,10 +93,11 @@ std::int64_t solve_bands(std::int64_t n, std::int64_t k, std::int64_t below, std
 }  // namespace
 
 template <class T>
-std::int64_t solve_by_bands(std::int64_t n, std::int64_t k, std::int64_t trans, std::int64_t as_nan, const T* A,
-                            T* B) noexcept {
+std::int64_t solve_by_bands(std::int64_t n, std::int64_t k, std::int64_t trans, std::int64_t as_nan, const T* A, T* B,
+                            T* factor, std::int32_t* pivots) noexcept {
   if (n == 0 || k == 0) return 0;
-  if (n <= small_structured || !blas_symbol("dgbtrf_")) return solve_any(n, k, trans != 0, as_nan != 0, A, B);
+  if (n <= small_structured || !blas_symbol("dgbtrf_"))
+    return solve(n, k, trans != 0, as_nan != 0, A, B, factor, pivots);
   if (!lengths_fit(3 * n + 1, k)) return no_work_memory;
   if (!all_finite(A, n * n)) return fill_nan(B, n * k), 0;
   std::int64_t below = 0, above = 0;
@@ -120,45 +109,66 @@ std::int64_t solve_by_bands(std::int64_t n, std::int64_t k, std::int64_t trans, 
     above = std::max(above, last - i);
   }
   const std::int64_t lead = 2 * below + above + 1;
-  const CallMemory<T> bands(lead * n);
-  if (!bands) return no_work_memory;
-  std::fill(bands.get(), bands.get() + lead * n, T(0));
+  const CallMemory<T> more(lead <= n ? 0 : lead * n);  // a band that is not narrow needs more room than the matrix
+  if (!more) return no_work_memory;
+  T* const bands = lead <= n ? factor : more.get();
+  std::fill(bands, bands + lead * n, T(0));
   for (std::int64_t i = 0; i < n; ++i)
     for (std::int64_t j = std::max<std::int64_t>(0, i - below); j <= std::min(n - 1, i + above); ++j)
-      bands.get()[j * lead + below + above + i - j] = A[i * n + j];
-  return singular_or_nan(solve_bands(n, k, below, above, trans != 0, bands.get(), B), as_nan != 0, B, n * k);
+      bands[j * lead + below + above + i - j] = A[i * n + j];
+  return singular_or_nan(solve_bands(n, k, below, above, trans != 0, bands, pivots, B), as_nan != 0, B, n * k);
 }
 
 template <class T>
 std::int64_t solve_banded(std::int64_t n, std::int64_t k, std::int64_t below, std::int64_t above, std::int64_t trans,
-                          const T* ab, T* B) noexcept {
+                          const T* ab, T* B, T* bands, std::int32_t* pivots) noexcept {
   if (n == 0 || k == 0) return 0;
   const std::int64_t lead = 2 * below + above + 1;
   if (!lengths_fit(std::max(n, lead), k)) return no_work_memory;
-  const CallMemory<T> bands(lead * n);
-  if (!bands) return no_work_memory;
-  std::fill(bands.get(), bands.get() + lead * n, T(0));
+  std::fill(bands, bands + lead * n, T(0));
   bool is_finite = true;
   for (std::int64_t row = 0; row <= below + above; ++row)
     for (std::int64_t j = std::max<std::int64_t>(0, above - row); j < std::min(n, n + above - row); ++j) {
-      const T value = bands.get()[j * lead + below + row] = ab[row * n + j];
+      const T value = bands[j * lead + below + row] = ab[row * n + j];
       is_finite = is_finite && std::isfinite(value);
     }
   if (!is_finite) return fill_nan(B, n * k), 0;
-  return solve_bands(n, k, below, above, trans != 0, bands.get(), B);
+  return solve_bands(n, k, below, above, trans != 0, bands, pivots, B);
 }
 
 // ---- tridiagonal ----------------------------------------------------------------------------------------------------
 
-template <class T>
-std::int64_t tridiagonal_lu_factor(std::int64_t n, const T* lower, const T* d, const T* upper, T* factors, T* U, T* U1,
-                                   T* U2, std::int32_t* pivots) noexcept {
-  BITALE_LAPACK_SYMBOL(T, gttrf, const int*, T*, T*, T*, T*, int*, int*);
+namespace {
+
+// E: T, or a complex number of two.
+template <class T, class E>
+constexpr std::int64_t parts = sizeof(E) / sizeof(T);
+template <class T, class E, class Function>
+Function lapack_of_elements(const char* const (&names)[4]) {
+  const bool of_complex = parts<T, E> == 2;
+  return lapack_symbol<Function, T>(names[of_complex ? 2 : 0], names[of_complex ? 3 : 1]);
+}
+template <class T, class E>
+bool elements_finite(const E* x, std::int64_t count) {
+  return all_finite(reinterpret_cast<const T*>(x), count * parts<T, E>);
+}
+template <class T, class E>
+void nan_elements(E* x, std::int64_t count) {
+  fill_nan(reinterpret_cast<T*>(x), count * parts<T, E>);
+}
+
+template <class T, class E>
+std::int64_t factor_tridiagonal(std::int64_t n, const E* lower, const E* d, const E* upper, E* factors, E* U, E* U1,
+                                E* U2, std::int32_t* pivots) {
+  using Gttrf = void (*)(const int*, E*, E*, E*, E*, int*, int*);
+  static const auto gttrf = lapack_of_elements<T, E, Gttrf>({"dgttrf_", "sgttrf_", "zgttrf_", "cgttrf_"});
+  if (!gttrf) return no_lapack;
   if (n == 0) return 0;
   if (!lengths_fit(n)) return no_work_memory;
   const std::int64_t beside = n - 1;
-  if (!all_finite(lower, beside) || !all_finite(d, n) || !all_finite(upper, beside)) {
-    fill_nan(factors, beside), fill_nan(U, n), fill_nan(U1, beside), fill_nan(U2, std::max<std::int64_t>(n - 2, 0));
+  if (!elements_finite<T>(lower, beside) || !elements_finite<T>(d, n) || !elements_finite<T>(upper, beside)) {
+    nan_elements<T>(factors, beside), nan_elements<T>(U, n), nan_elements<T>(U1, beside);
+    nan_elements<T>(U2, std::max<std::int64_t>(n - 2, 0));
     for (std::int64_t i = 0; i < n; ++i) pivots[i] = std::int32_t(i);
     return 0;
   }
@@ -172,26 +182,63 @@ std::int64_t tridiagonal_lu_factor(std::int64_t n, const T* lower, const T* d, c
   return 0;
 }
 
-template <class T>
-std::int64_t tridiagonal_lu_solve(std::int64_t n, std::int64_t k, std::int64_t trans, const T* factors, const T* U,
-                                  const T* U1, const T* U2, const std::int32_t* pivots, T* B) noexcept {
-  BITALE_LAPACK_SYMBOL(T, gttrs, const char*, const int*, const int*, const T*, const T*, const T*, const T*,
-                       const int*, T*, const int*, int*, std::size_t);
+template <class T, class E>
+std::int64_t solve_by_tridiagonal_factors(std::int64_t n, std::int64_t k, bool trans, const E* factors, const E* U,
+                                          const E* U1, const E* U2, const std::int32_t* pivots, E* B) {
+  using Gttrs = void (*)(const char*, const int*, const int*, const E*, const E*, const E*, const E*, const int*, E*,
+                         const int*, int*, std::size_t);
+  static const auto gttrs = lapack_of_elements<T, E, Gttrs>({"dgttrs_", "sgttrs_", "zgttrs_", "cgttrs_"});
+  if (!gttrs) return no_lapack;
   if (n == 0 || k == 0) return 0;
   if (!lengths_fit(n, k)) return no_work_memory;
   const CallMemory<int> from_one(n);
   if (!from_one) return no_work_memory;
   for (std::int64_t i = 0; i < n; ++i) {
-    if (U[i] == 0) return i + 1;
+    if (U[i] == E(0)) return i + 1;
     if (pivots[i] < i || pivots[i] > std::min(i + 1, n - 1)) return bad_pivots;
     from_one.get()[i] = pivots[i] + 1;
   }
   const int order = int(n), columns = int(k);
-  return by_columns(n, k, B, [&](T* b) {
+  return by_columns(n, k, B, [&](E* b) {
     int info = 0;
     gttrs(trans ? "T" : "N", &order, &columns, factors, U, U1, U2, from_one.get(), b, &order, &info, 1);
     return std::int64_t(info);
   });
+}
+
+template <class T>
+const std::complex<T>* numbers(const T* pairs) {
+  return reinterpret_cast<const std::complex<T>*>(pairs);
+}
+template <class T>
+std::complex<T>* numbers(T* pairs) {
+  return reinterpret_cast<std::complex<T>*>(pairs);
+}
+
+}  // namespace
+
+template <class T>
+std::int64_t tridiagonal_lu_factor(std::int64_t n, const T* lower, const T* d, const T* upper, T* factors, T* U, T* U1,
+                                   T* U2, std::int32_t* pivots) noexcept {
+  return factor_tridiagonal<T>(n, lower, d, upper, factors, U, U1, U2, pivots);
+}
+template <class T>
+std::int64_t complex_tridiagonal_lu_factor(std::int64_t n, const T* lower, const T* d, const T* upper, T* factors, T* U,
+                                           T* U1, T* U2, std::int32_t* pivots) noexcept {
+  return factor_tridiagonal<T>(n, numbers(lower), numbers(d), numbers(upper), numbers(factors), numbers(U), numbers(U1),
+                               numbers(U2), pivots);
+}
+template <class T>
+std::int64_t tridiagonal_lu_solve(std::int64_t n, std::int64_t k, std::int64_t trans, const T* factors, const T* U,
+                                  const T* U1, const T* U2, const std::int32_t* pivots, T* B) noexcept {
+  return solve_by_tridiagonal_factors<T>(n, k, trans != 0, factors, U, U1, U2, pivots, B);
+}
+template <class T>
+std::int64_t complex_tridiagonal_lu_solve(std::int64_t n, std::int64_t k, std::int64_t trans, const T* factors,
+                                          const T* U, const T* U1, const T* U2, const std::int32_t* pivots,
+                                          T* B) noexcept {
+  return solve_by_tridiagonal_factors<T>(n, k, trans != 0, numbers(factors), numbers(U), numbers(U1), numbers(U2),
+                                         pivots, numbers(B));
 }
 
 // ---- the generalized Schur form -------------------------------------------------------------------------------------
@@ -267,21 +314,112 @@ std::int64_t qz(std::int64_t n, std::int64_t sort, const T* A, const T* B, T* S,
   return 0;
 }
 
+// ---- in C -----------------------------------------------------------------------------------------------------------
+
+namespace {
+
+// $T, $S: type and suffix. Exported code has no LAPACK: both are solved as any matrix is.
+constexpr std::string_view solve_symmetric_c =
+    R"(static int64_t bt_solve_symmetric_$S(int64_t n, int64_t k, int64_t as_nan, const $T *A, $T *B, $T *factor,
+                                      int32_t *pivots) {
+  return bt_solve_$S(n, k, 0, as_nan, A, B, factor, pivots);
+}
+)";
+constexpr std::string_view solve_by_bands_c =
+    R"(static int64_t bt_solve_by_bands_$S(int64_t n, int64_t k, int64_t trans, int64_t as_nan, const $T *A, $T *B,
+                                     $T *factor, int32_t *pivots) {
+  return bt_solve_$S(n, k, trans, as_nan, A, B, factor, pivots);
+}
+)";
+constexpr std::string_view solve_banded_c =
+    R"(// Row i of the matrix is bands[i * width ...], from column i - below on, with room for what exchanges of rows add.
+static int64_t bt_solve_banded_$S(int64_t n, int64_t k, int64_t below, int64_t above, int64_t trans, const $T *ab,
+                                   $T *B, $T *bands, int32_t *pivots) {
+  const int64_t width = 2 * below + above + 1, reach = below + above;
+  int is_finite = 1;
+  for (int64_t e = 0; e < n * width; ++e) bands[e] = 0;
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t j = i > below ? i - below : 0; j < n && j <= i + above; ++j) {
+      const $T value = ab[(above + i - j) * n + j];
+      bands[i * width + j - i + below] = value;
+      is_finite = is_finite && isfinite(value);
+    }
+  if (!is_finite) {
+    for (int64_t e = 0; e < n * k; ++e) B[e] = NAN;
+    return 0;
+  }
+#define BT_AT(i, j) bands[(i) * width + (j) - (i) + below]
+  for (int64_t p = 0; p < n; ++p) {
+    int64_t best = p;
+    for (int64_t i = p + 1; i < n && i <= p + below; ++i)
+      if (fabs((double)BT_AT(i, p)) > fabs((double)BT_AT(best, p))) best = i;
+    pivots[p] = (int32_t)best;
+    if (BT_AT(best, p) == 0) return p + 1;
+    for (int64_t j = p; best != p && j < n && j <= p + reach; ++j) {
+      const $T kept = BT_AT(p, j);
+      BT_AT(p, j) = BT_AT(best, j);
+      BT_AT(best, j) = kept;
+    }
+    for (int64_t i = p + 1; i < n && i <= p + below; ++i) {
+      const $T factor = BT_AT(i, p) /= BT_AT(p, p);
+      for (int64_t j = p + 1; j < n && j <= p + reach; ++j) BT_AT(i, j) -= factor * BT_AT(p, j);
+    }
+  }
+  for (int64_t c = 0; c < k; ++c) {
+    for (int64_t p = 0; p < n && !trans; ++p) {
+      const $T kept = B[p * k + c];
+      B[p * k + c] = B[pivots[p] * k + c];
+      B[pivots[p] * k + c] = kept;
+      for (int64_t i = p + 1; i < n && i <= p + below; ++i) B[i * k + c] -= BT_AT(i, p) * B[p * k + c];
+    }
+    for (int64_t i = n; i-- > 0 && !trans;) {
+      $T sum = B[i * k + c];
+      for (int64_t j = i + 1; j < n && j <= i + reach; ++j) sum -= BT_AT(i, j) * B[j * k + c];
+      B[i * k + c] = sum / BT_AT(i, i);
+    }
+    for (int64_t j = 0; j < n && trans; ++j) {
+      $T sum = B[j * k + c];
+      for (int64_t i = j > reach ? j - reach : 0; i < j; ++i) sum -= BT_AT(i, j) * B[i * k + c];
+      B[j * k + c] = sum / BT_AT(j, j);
+    }
+    for (int64_t p = n; p-- > 0 && trans;) {
+      for (int64_t i = p + 1; i < n && i <= p + below; ++i) B[p * k + c] -= BT_AT(i, p) * B[i * k + c];
+      const $T kept = B[p * k + c];
+      B[p * k + c] = B[pivots[p] * k + c];
+      B[pivots[p] * k + c] = kept;
+    }
+  }
+#undef BT_AT
+  return 0;
+}
+)";
+
+}  // namespace
+
 // ---- rows -----------------------------------------------------------------------------------------------------------
 
 namespace {
 
 #define ROW(T, suffix, name, parameters, failure, ...) \
   matrix_row<T>(runtime_function("bt_" #name "_" #suffix, name<T>, parameters), failure, Flops __VA_ARGS__)
-#define ROWS(T, suffix)                                                                                             \
-  ROW(T, suffix, solve_symmetric, "n k as_nan A inout:B", "solve: a matrix is singular", {1, {"n", "n", "n"}, 3}),  \
-      ROW(T, suffix, solve_by_bands, "n k trans as_nan A inout:B", "solve: a matrix is singular", {2, {"n", "n"}}), \
-      ROW(T, suffix, solve_banded, "n k below above trans ab inout:B", "solve_banded: a matrix is singular",        \
-          {4, {"n", "k"}}),                                                                                         \
-      ROW(T, suffix, tridiagonal_lu_factor, "n lower d upper factors U U1 U2 pivots",                               \
-          "tridiagonal_lu_factor: there is not enough memory", {5, {"n"}}),                                         \
-      ROW(T, suffix, tridiagonal_lu_solve, "n k trans factors U U1 U2 pivots inout:B",                              \
-          "tridiagonal_lu_solve: a matrix is singular, or these are no factors", {8, {"n", "k"}}),                  \
+#define ROWS(T, suffix)                                                                                            \
+  matrix_row<T>(runtime_function("bt_solve_symmetric_" #suffix, solve_symmetric<T>,                                \
+                                 "n k as_nan A inout:B scratch:factor scratch:pivots"),                            \
+                "solve: a matrix is singular", {1, {"n", "n", "n"}, 3}, solve_symmetric_c, {"bt_solve_" #suffix}), \
+      matrix_row<T>(runtime_function("bt_solve_by_bands_" #suffix, solve_by_bands<T>,                              \
+                                     "n k trans as_nan A inout:B scratch:factor scratch:pivots"),                  \
+                    "solve: a matrix is singular", {2, {"n", "n"}}, solve_by_bands_c, {"bt_solve_" #suffix}),      \
+      matrix_row<T>(runtime_function("bt_solve_banded_" #suffix, solve_banded<T>,                                  \
+                                     "n k below above trans ab inout:B scratch:bands scratch:pivots"),             \
+                    "solve_banded: a matrix is singular", {4, {"n", "k"}}, solve_banded_c),                        \
+      ROW(T, suffix, tridiagonal_lu_factor, "n lower d upper factors U U1 U2 pivots",                              \
+          "tridiagonal_lu_factor: there is not enough memory", {5, {"n"}}),                                        \
+      ROW(T, suffix, tridiagonal_lu_solve, "n k trans factors U U1 U2 pivots inout:B",                             \
+          "tridiagonal_lu_solve: a matrix is singular, or these are no factors", {8, {"n", "k"}}),                 \
+      ROW(T, suffix, complex_tridiagonal_lu_factor, "n lower d upper factors U U1 U2 pivots",                      \
+          "tridiagonal_lu_factor: there is not enough memory", {20, {"n"}}),                                       \
+      ROW(T, suffix, complex_tridiagonal_lu_solve, "n k trans factors U U1 U2 pivots inout:B",                     \
+          "tridiagonal_lu_solve: a matrix is singular, or these are no factors", {32, {"n", "k"}}),                \
       ROW(T, suffix, qz, "n sort A B S P Q Z alpha beta", "qz: the iteration did not converge", {66, {"n", "n", "n"}})
 
 const RegisterFunctions structured_system_rows{ROWS(double, f64), ROWS(float, f32)};

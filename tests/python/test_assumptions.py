@@ -595,8 +595,44 @@ def test_a_generalized_schur_form_of_diagonal_matrices():
     s, p, alpha, beta, q, z = f(a, b)
     np.testing.assert_allclose(q @ s @ z.T, np.diag(a))
     np.testing.assert_allclose(q @ p @ z.T, np.diag(b))
-    np.testing.assert_allclose(alpha[:, 0] / beta, a / b)
-    assert (beta >= 0).all() and (alpha[:, 1] == 0).all()
+    np.testing.assert_allclose(alpha.real / beta, a / b)
+    assert (beta >= 0).all() and (alpha.imag == 0).all()
+
+
+def test_sums_and_products_with_the_transpose_are_symmetric():
+    x, batch = pt.matrix("x"), pt.tensor3("batch")
+    for y in (x + x.T, x.T * x, 0.5 * (x + x.T), batch + pt.matrix_transpose(batch), pt.maximum(x, x.T)):
+        assert "sym" in known_facts(y)
+    for y in (x - x.T, x + x, batch + batch.transpose(1, 0, 2), x + pt.matrix("y").T):
+        assert "sym" not in known_facts(y)
+
+
+def test_eigenvalues_of_a_symmetric_matrix_are_real():
+    x, a = pt.matrix("x"), square(4) + square(4).T
+    s = assume(x, symmetric=True)
+    f = bt.function([x], [*pt.linalg.eig(s), pt.linalg.eigvals(s), bt.grad(pt.real(pt.linalg.eigvals(s) ** 2).sum(), x)])
+    assert not any("Eig{" in name for name in op_names(f))
+    w, v, w_alone, gradient = f(a)
+    assert w.dtype == v.dtype == "complex128" and (w.imag == 0).all() and (np.diff(w.real) > 0).all()
+    np.testing.assert_allclose((v * w) @ v.conj().T, a, atol=1e-12)
+    np.testing.assert_allclose(w_alone, w, atol=1e-12)
+    np.testing.assert_allclose(gradient, 2 * a, atol=1e-12)
+
+
+def test_systems_with_one_symmetric_matrix_share_its_factors():
+    x, b, c = pt.matrix("x"), pt.vector("b"), pt.vector("c")
+    a, right = square(n=20) + square(n=20).T, np.random.default_rng(5).normal(size=(2, 20))
+    first, second = (pt.linalg.solve(x, v, assume_a="sym") for v in (b, c))
+    f = bt.function([x, b, c], [first, second])
+    assert sum(name.startswith("LUFactor") for name in op_names(f)) == 1
+    assert not any(name.startswith("SolveStructured") for name in op_names(f))
+    np.testing.assert_allclose(f(a, *right), np.linalg.solve(a, right.T).T, rtol=1e-9)
+    g = bt.function([x, b], [first.sum(), *bt.grad(first.sum(), [x, b])])
+    assert sum(name.startswith("LUFactor") for name in op_names(g)) == 1
+    alone = bt.function([x, b], first)
+    assert any(name.startswith("SolveStructured") for name in op_names(alone))
+    with pytest.raises(np.linalg.LinAlgError):
+        f(np.zeros((20, 20)), *right)
 
 
 def test_a_trace_of_a_product_needs_no_product():

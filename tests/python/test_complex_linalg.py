@@ -290,18 +290,138 @@ def test_gradients_of_batches():
     check_gradient(lambda a: cost_of(pt.linalg.qr(a, mode="reduced")[1]), a)
 
 
-# ---- what is not there -----------------------------------------------------------------------------------------------
+# ---- forms with pivots, pairs, bands ----------------------------------------------------------------------------------
 
 
-def test_what_is_missing_is_named():
+@pytest.mark.parametrize("shape", [(4, 3), (3, 4), (3, 3), (1, 1), (0, 2), (2, 0)])
+@pytest.mark.parametrize("kind", ["full", "economic", "r", "raw"])
+def test_pivoted_and_raw_qr(mode, shape, kind):
+    a, A, k = matrix(), values(shape), min(shape)
+    for pivoting in (False, True):
+        got = bt.function([a], list(pt.linalg.qr(a, kind, pivoting=pivoting)) if kind != "r" or pivoting else [pt.linalg.qr(a, kind)], mode=mode)(A)
+        if k == 0:
+            assert got[-1 - pivoting].shape == (shape[0] if kind == "full" else 0, shape[1])
+            continue
+        expected = scipy.linalg.qr(A, mode=kind, pivoting=pivoting)
+        expected = [*expected[0], *expected[1:]] if kind == "raw" else list(expected)
+        if kind in ("r", "raw"):  # the rows that are not zero by their place
+            expected[2 if kind == "raw" else 0] = expected[2 if kind == "raw" else 0][:k]
+        assert len(got) == len(expected)
+        for each, wanted in zip(got, expected):
+            close(each, wanted, 10)
+
+
+def test_pivoted_qr_of_batches_and_its_gradient():
+    a, A = pt.ztensor3(), regular(3, batch=(2,))
+    q, r, p = bt.function([a], pt.linalg.qr(a, "economic", pivoting=True))(A)
+    for at in range(2):
+        close(q[at] @ r[at], A[at][:, p[at]], 10)
+    for shape in ((4, 3), (3, 4), (3, 3)):
+        check_gradient(lambda a: cost_of(pt.linalg.qr(a, "economic", pivoting=True)[1]), values(shape))
+    x = matrix()
+    with pytest.raises((ValueError, bt.gradient.NullTypeGradError), match="raw"):
+        bt.grad(cost_of(pt.linalg.qr(x, "raw")[0]), x)
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5])
+@pytest.mark.parametrize("sort", [None, "lhp", "rhp", "iuc", "ouc"])
+def test_generalized_schur_forms(mode, n, sort):
+    a, b = matrix(), matrix()
+    A, B = values((n, n)), regular(n, seed=1)
+    s, p, alpha, beta, q, z = bt.function([a, b], pt.linalg.ordqz(a, b, sort=sort), mode=mode)(A, B)
+    assert alpha.dtype == beta.dtype == "complex128"
+    close(q @ s @ z.conj().T, A, 100)
+    close(q @ p @ z.conj().T, B, 100)
+    assert (np.tril(s, -1) == 0).all() and (np.tril(p, -1) == 0).all()
+    w = alpha / beta
+    chosen = {None: w.real < np.inf, "lhp": w.real < 0, "rhp": w.real > 0, "iuc": np.abs(w) < 1, "ouc": np.abs(w) > 1}[sort]
+    assert (np.diff(chosen.astype(int)) <= 0).all()
+    # of real matrices, and of a real one beside a complex one
+    x = pt.dmatrix()
+    s, p, q, z = bt.function([x, b], pt.linalg.qz(x, b), mode=mode)(A.real, B)
+    close(q @ s @ z.conj().T, A.real + 0j, 100)
+    s, p, q, z = bt.function([x], pt.linalg.qz(x, x + np.eye(n), output="complex"), mode=mode)(A.real)
+    assert (np.tril(s, -1) == 0).all()
+    close(q @ s @ z.conj().T, A.real + 0j, 100)
+
+
+@pytest.mark.parametrize("dtype", dtypes)
+@pytest.mark.parametrize("below, above, n", [(1, 1, 5), (2, 0, 4), (0, 2, 4), (0, 0, 3), (2, 3, 3), (1, 1, 0), (1, 2, 33)])
+def test_banded_systems(mode, dtype, below, above, n):
+    ab, b = matrix(dtype), matrix(dtype)
+    AB, B = values((below + above + 1, n)), values((n, 2), seed=1)
+    AB[above] += 6
+    f = bt.function([ab, b], [pt.linalg.solve_banded((below, above), ab, b), pt.linalg.solve_banded((below, above), ab, b[:, 0])], mode=mode)
+    for got, right in zip(f(AB.astype(dtype), B.astype(dtype)), (B, B[:, 0])):
+        assert got.dtype == dtype
+        close(got, scipy.linalg.solve_banded((below, above), AB, right).astype(dtype) if n else right.astype(dtype), 100)
+    for wrong in (AB[1:], np.vstack([AB, AB[:1]])):
+        with pytest.raises(ValueError):
+            f(wrong.astype(dtype), B.astype(dtype))
+
+
+@pytest.mark.parametrize("n", [0, 1, 2, 5, 33])
+def test_tridiagonal_systems_and_factors(mode, n):
+    dl, d, du, a, b = (matrix(ndim=k) for k in (1, 1, 1, 2, 2))
+    low, main, up, B = values(max(n - 1, 0)), values(n, seed=1) + 3, values(max(n - 1, 0), seed=2), values((n, 2), seed=3)
+    A = np.diag(main) + (np.diag(low, -1) + np.diag(up, 1) if n > 1 else 0)
+    got = bt.function([dl, d, du, b], pt.linalg.solve_tridiagonal(dl, d, du, b), mode=mode)(low, main, up, B)
+    close(got, np.linalg.solve(A, B) if n else B, 100)
+    factors = pt.linalg.tridiagonal_lu_factor(a)
+    outputs = [pt.linalg.tridiagonal_lu_solve(factors, b, transposed=trans) for trans in (False, True)]
+    outputs += [pt.linalg.tridiagonal_lu_solve(factors, b[:, 0])]
+    f = bt.function([a, b], outputs, mode=mode)
+    for got, matrix_, right in zip(f(A, B), (A, A.T, A), (B, B, B[:, 0])):
+        close(got, np.linalg.solve(matrix_, right) if n else right, 100)
+    for wrong in (n + 1, n + 2):
+        with pytest.raises(ValueError):
+            bt.function([dl, d, du, b], pt.linalg.solve_tridiagonal(dl, d, du, b), mode=mode)(values(wrong), main, up, B)
+
+
+def test_gradients_of_bands():
+    AB, B = values((3, 4)), values((4, 2), seed=1)
+    AB[1] += 5
+    check_gradient(lambda a: cost_of(pt.linalg.solve_banded((1, 1), a, B)), AB)
+    check_gradient(lambda b: cost_of(pt.linalg.solve_banded((1, 1), AB, b)), B)
+    check_gradient(lambda d: cost_of(pt.linalg.solve_tridiagonal(AB[0, 1:], d, AB[2, 1:], B)), AB[1])
+    check_gradient(lambda d: cost_of(pt.linalg.solve_tridiagonal(d, AB[1], d, B)), AB[0, 1:])
+    factors = pt.linalg.tridiagonal_lu_factor(regular(4))
+    for trans in (False, True):
+        check_gradient(lambda b, trans=trans: cost_of(pt.linalg.tridiagonal_lu_solve(factors, b, transposed=trans)), B)
+
+
+def test_batches_of_bands_and_pairs():
+    ab, b = pt.ztensor3(), pt.ztensor3()
+    AB, B = values((3, 3, 4)), values((3, 4, 2), seed=1)
+    AB[:, 1] += 5
+    got = bt.function([ab, b], pt.linalg.solve_banded((1, 1), ab, b))(AB, B)
+    for at in range(3):
+        close(got[at], scipy.linalg.solve_banded((1, 1), AB[at], B[at]), 100)
+    dl, d = pt.zmatrix(), pt.zmatrix()
+    got = bt.function([dl, d, b], pt.linalg.solve_tridiagonal(dl, d, dl[0], b))(AB[:, 0, 1:], AB[:, 1], B)
+    for at in range(3):
+        a = np.diag(AB[at, 1]) + np.diag(AB[at, 0, 1:], -1) + np.diag(AB[0, 0, 1:], 1)
+        close(got[at], np.linalg.solve(a, B[at]), 100)
+    pairs = [regular(3, batch=(2,)), regular(3, batch=(2,), seed=1)]
+    s, p, q, z = bt.function([ab, b], pt.linalg.qz(ab, b))(*pairs)
+    for got, wanted in ((s, pairs[0]), (p, pairs[1])):
+        close(q @ got @ z.conj().swapaxes(-1, -2), wanted, 100)
+
+
+def test_nan_inside_does_not_reach_lapack(mode):
     a = matrix()
-    for build in (
-        lambda: pt.linalg.qr(a, pivoting=True),
-        lambda: pt.linalg.qr(a, mode="raw"),
-        lambda: pt.linalg.qz(a, a),
-        lambda: pt.linalg.solve_tridiagonal(a[0], a[1], a[0], a[0]),
-        lambda: pt.linalg.solve_banded((1, 1), a, a[0]),
-        lambda: pt.linalg.tridiagonal_lu_factor(a),
-    ):
-        with pytest.raises((NotImplementedError, TypeError), match="complex"):
-            build()
+    outputs = [*pt.linalg.qr(a, "economic", pivoting=True)[:2], *pt.linalg.qr(a, "raw"), *pt.linalg.qz(a, a), pt.linalg.solve_banded((1, 1), a[:3], a)]
+    outputs += pt.linalg.tridiagonal_lu_factor(a)[:2]
+    A = regular(40)
+    A[1, 1] = np.nan
+    assert all(np.isnan(out).all() for out in bt.function([a], outputs, mode=mode)(A))
+
+
+@pytest.mark.parametrize("dtype", dtypes)
+def test_products_of_vectors_take_conjugates_as_numpys(mode, dtype):
+    u, v, m = matrix(dtype), matrix(dtype), matrix(dtype)
+    f = bt.function([u, v, m], [pt.vecdot(u, v), pt.vecdot(u[0], v[0]), pt.vecmat(u, m), pt.vecmat(u[0], m), pt.matvec(m, u[:, :3])], mode=mode)
+    U, V, M = values((2, 3), dtype), values((2, 3), dtype, 1), values((3, 3), dtype, 2)
+    expected = [np.vecdot(U, V), np.vecdot(U[0], V[0]), np.vecmat(U, M), np.vecmat(U[0], M), np.matvec(M, U)]
+    for got, wanted in zip(f(U, V, M), expected):
+        close(got, wanted, 10)

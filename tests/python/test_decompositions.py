@@ -300,7 +300,8 @@ def test_qz(shape, case):
         for each_orthogonal in (q, z):
             case.same(each_orthogonal @ t(each_orthogonal), np.broadcast_to(np.eye(shape[-1]), shape))
         assert (np.tril(s, -2) == 0).all() and (np.tril(p, -1) == 0).all()
-        eigenvalues = (alpha[..., 0] + 1j * alpha[..., 1]) / beta
+        assert alpha.dtype == np.result_type(case.dtype, np.complex64)
+        eigenvalues = alpha / beta
         chosen = {None: eigenvalues.real < np.inf, "lhp": eigenvalues.real < 0, "rhp": eigenvalues.real > 0,
                   "iuc": np.abs(eigenvalues) < 1, "ouc": np.abs(eigenvalues) > 1}[sort]  # fmt: skip
         assert (np.diff(chosen.astype(int), axis=-1) <= 0).all()
@@ -375,6 +376,19 @@ def test_norms_are_numpys(shape, case):
             case.same(one, np.linalg.norm(a, order, axis=axis))
     case.same(case(la.norm, a), np.linalg.norm(a))
     case.same(case(lambda x: la.norm(x, keepdims=True), a), np.linalg.norm(a, keepdims=True))
+
+
+@pytest.mark.parametrize("shape", [(0, 0), (0, 2), (2, 0)])
+def test_norms_of_nothing_are_numpys(shape, case):
+    for order in [None, "fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf]:
+        try:
+            wanted = np.linalg.norm(np.zeros(shape), order)
+        except ValueError:
+            with pytest.raises(ValueError):
+                case(lambda x, order=order: la.norm(x, order), np.zeros(shape))
+            continue
+        case.same(case(lambda x, order=order: la.norm(x, order), np.zeros(shape)), wanted)
+    case.same(case(lambda x: la.norm(x, np.inf, axis=1), np.zeros((2, 0))), np.zeros(2))
 
 
 def test_wrong_norms_are_refused():
@@ -576,7 +590,7 @@ def test_bands_and_factors_that_are_none_are_refused():
         (lambda: la.tridiagonal_lu_solve(la.tridiagonal_lu_factor(x)[:4], x), ValueError, "five outputs"),
         (lambda: la.tridiagonal_lu_factor(pt.dvector()), ValueError, "matrix"),
         (lambda: la.qz(x, x, sort="up"), ValueError, "lhp"),
-        (lambda: la.qz(x, x, output="complex"), NotImplementedError, "complex"),
+        (lambda: la.qz(x, x, output="other"), ValueError, "complex"),
     ]:
         with pytest.raises(kind, match=message):
             call()
@@ -635,8 +649,8 @@ def test_singular_systems_may_give_nan(linker, dtype):
 
 def test_arguments_that_are_no_choice_are_named():
     x = pt.dmatrix()
-    with pytest.raises(NotImplementedError, match="complex"):
-        la.qz(x, x, output="complex")
+    with pytest.raises(ValueError, match="output"):
+        la.qz(x, x, output="other")
     with pytest.raises(ValueError, match="assume_a"):
         la.solve(x, x, assume_a="other")
     with pytest.raises(ValueError, match="mode"):

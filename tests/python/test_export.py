@@ -104,3 +104,31 @@ def test_object_says_what_it_can_not_be(tmp_path):
         bitale.export_object(f, tmp_path, target="z80")
     with pytest.raises(NotImplementedError, match="bt_sort_f64"):
         bitale.function([x], pt.sort(x)).export_object(tmp_path)
+
+
+@pytest.mark.skipif(not shutil.which("cc"), reason="no C compiler")
+@pytest.mark.parametrize("n, below, above", [(1, 0, 0), (5, 1, 1), (40, 2, 0), (40, 0, 3), (40, 3, 5)])
+def test_symmetric_and_banded_systems_in_c(tmp_path, n, below, above):
+    x, ab, b = pt.dmatrix("x"), pt.dmatrix("ab"), pt.dmatrix("b")
+    outputs = [pt.linalg.solve(x, b, assume_a="sym"), pt.linalg.solve(x, b, assume_a="banded", transposed=True),
+               pt.linalg.solve_banded((below, above), ab, b)]  # fmt: skip
+    cost = (outputs[2] ** 2).sum()
+    f = bitale.function([x, ab, b], [*outputs, bitale.grad(cost, b)], name="systems", mode=bitale.compile.Mode(optimizer="fast_compile"))
+    f.export_c(tmp_path)
+    library = str(tmp_path / "libsystems.so")
+    made = subprocess.run(["cc", "-std=c99", "-O2", "-shared", "-fPIC", str(tmp_path / "systems.c"), "-lm", "-o", library],
+                          capture_output=True, text=True)  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    rng = np.random.default_rng(n + below)
+    a = rng.normal(size=(n, n))
+    a, bands, right = a + a.T, rng.normal(size=(below + above + 1, n)), rng.normal(size=(n, 2))
+    out = [np.empty((n, 2)) for _ in range(4)]
+    length = ctypes.c_int64
+    room = np.empty(10**6)
+    arguments = []
+    for value in (a, bands, right):
+        arguments += [value.ctypes.data_as(ctypes.c_void_p), length(value.shape[0]), length(value.shape[1])]
+    arguments += [each.ctypes.data_as(ctypes.c_void_p) for each in out]
+    assert ctypes.CDLL(library).systems(*arguments, room.ctypes.data_as(ctypes.c_void_p)) == 0
+    for got, wanted in zip(out, f(a, bands, right)):
+        np.testing.assert_allclose(got, wanted, rtol=1e-6, atol=1e-8)

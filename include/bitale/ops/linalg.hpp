@@ -91,8 +91,8 @@ struct SchurForm {
 SchurForm schur(const Operand& x, const std::string& sort = "");
 
 // a = q s z^T and b = q p z^T with orthogonal q and z, s triangular but for blocks of 2 x 2 of complex pairs, p
-// triangular; the eigenvalues of a v = w b v are alpha / beta, alpha[..., n, 2] being real and imaginary parts. sort:
-// as of schur. No derivative.
+// triangular; the eigenvalues of a v = w b v are alpha / beta, alpha being complex. Of complex matrices q and z are
+// unitary, z^H stands for z^T, s is triangular, and beta is complex. sort: as of schur. No derivative.
 struct GeneralizedSchurForm {
   Variable s, p, q, z, alpha, beta;
 };
