@@ -1,20 +1,17 @@
 #include "support/registry_graphs.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 #include <set>
 #include <unordered_map>
 
 #include "bitale/bitale.hpp"
 #include "bitale/core/text.hpp"
-#include "bitale/graph/inner_graph.hpp"
 #include "bitale/graph/traversal.hpp"
 #include "graph/evaluate.hpp"
-#include "ops/blockwise.hpp"
-#include "ops/linalg_core.hpp"
 #include "ops/registry.hpp"
 #include "ops/scalar_op.hpp"
+#include "support/graph_comparison.hpp"
 
 namespace bitale::test {
 
@@ -282,118 +279,6 @@ class Generator {
   Case out_;
 };
 
-// The elements in C order.
-std::vector<double> elements_of(const Array& given) {
-  const Array array = (is_complex(given.dtype()) ? given.as_pairs() : given).contiguous();
-  std::vector<double> out(std::size_t(array.size()));
-  visit_dtype(array.dtype(), [&]<class T>() {
-    const T* data = array.data_as<T>();
-    if constexpr (std::is_arithmetic_v<T>)
-      std::transform(data, data + out.size(), out.begin(), [](T each) { return double(each); });
-  });
-  return out;
-}
-
-bool all_finite(const Array& array) {
-  if (is_discrete(array.dtype())) return true;
-  const std::vector<double> elements = elements_of(array);
-  return std::all_of(elements.begin(), elements.end(), [](double each) { return std::isfinite(each); });
-}
-
-// Algorithms for matrices have errors relative to the largest element: what should be 0 need not be, and the reverse.
-// Zeros of a triangular factor are exact.
-bool has_errors_of_matrix(const Apply& node, std::size_t output) {
-  const auto* batches = dynamic_cast<const Blockwise*>(&node.op());
-  if (!dynamic_cast<const MatrixOp*>(batches ? &*batches->core : &node.op())) return false;
-  const Structure facts = structure_of(node.output(output));
-  return !facts.is_triangular() || facts.is_identity();
-}
-
-// Each float result moved by up to `ulps` units in the last place, in inner graphs, too; none for ulps = 0.
-class Evaluation {
- public:
-  Evaluation(const Case& graph, int ulps, std::uint64_t seed) : ulps_(ulps), random_(seed) {
-    results = run(graph.inputs, graph.outputs, graph.values);
-  }
-  std::vector<Array> results;
-  bool is_finite = true;
-  bool product_overflows = false;  // in one of the orders in which factors may be multiplied
-
- private:
-  std::vector<Array> run(const Variables& inputs, const Variables& outputs, std::span<const Array> given) {
-    Values values;
-    const auto at = [&](const Variable& variable) {
-      return variable.is_constant() ? *variable.constant() : values.at(variable.node());
-    };
-    for (std::size_t i = 0; i < inputs.size(); ++i) values[inputs[i].node()] = given[i];
-    for (auto& node : toposort(outputs, VariableSet(inputs.begin(), inputs.end()))) {
-      std::vector<Array> in, out(node.output_count());
-      for (auto& input : node.inputs()) in.push_back(at(input));
-      compute(node, in, out);
-      const bool given_finite = std::all_of(in.begin(), in.end(), all_finite);
-      const bool gives_finite = std::all_of(out.begin(), out.end(), all_finite);
-      is_finite &= given_finite && gives_finite;
-      product_overflows |= given_finite && !gives_finite && node.op().label().starts_with("Prod");
-      for (std::size_t k = 0; k < node.output_count(); ++k)
-        values[&node.node()->outputs[k]] = ulps_ ? moved(out[k], has_errors_of_matrix(node, k)) : out[k];
-    }
-    std::vector<Array> made;
-    for (auto& output : outputs) made.push_back(at(output));
-    return made;
-  }
-  void compute(const Apply& node, std::span<const Array> in, std::span<Array> out) {
-    const auto* nest = ulps_ ? dynamic_cast<const HasInnerGraph*>(&node.op()) : nullptr;
-    if (!nest) return evaluate_node(node, in, out);
-    const InnerGraph& inner = *nest->inner_graph();
-    nest->perform_by(node, in, out,
-                     [&](std::span<const Array> given) { return run(inner.inputs(), inner.outputs(), given); });
-  }
-  Array moved(const Array& value, bool of_matrix) {
-    if (is_complex(value.dtype())) return moved(value.as_pairs(), of_matrix).take_index(value.ndim(), 0).as_complex();
-    if (!is_float(value.dtype())) return value;
-    const Array out = value.copy();
-    const auto move = [&]<class T>(T* data, T infinity) {
-      T largest = out.ndim() < 2 ? T(1) : T(0);  // a determinant's logarithm is a sum of others
-      for (std::int64_t i = 0; of_matrix && i < out.size(); ++i)
-        if (std::isfinite(data[i])) largest = std::max(largest, std::abs(data[i]));
-      for (std::int64_t i = 0; i < out.size(); ++i) {
-        const int ulps = int(random_() % std::uint64_t(2 * ulps_ + 1)) - ulps_;
-        if (of_matrix && std::isfinite(data[i])) {
-          const T unit = largest * std::numeric_limits<T>::epsilon();
-          data[i] = ulps == 0 && std::abs(data[i]) <= unit * T(ulps_) ? 0 : data[i] + unit * T(ulps);
-          continue;
-        }
-        if (data[i] == 0) data[i] = std::copysign(data[i], T(ulps));  // of which sign a zero is, nobody promises
-        for (int k = 0; k < std::abs(ulps) && std::isfinite(data[i]) && data[i] != 0; ++k)
-          data[i] = std::nextafter(data[i], ulps < 0 ? -infinity : infinity);
-      }
-    };
-    if (value.dtype() == DType::Float32)
-      move(out.data_as<float>(), std::numeric_limits<float>::infinity());
-    else
-      move(out.data_as<double>(), std::numeric_limits<double>::infinity());
-    return out;
-  }
-
-  int ulps_;
-  std::mt19937_64 random_;
-};
-
-bool is_close(double a, double b, double tolerance) {
-  if (std::isnan(a) || std::isnan(b)) return std::isnan(a) && std::isnan(b);
-  return a == b || std::abs(a - b) <= tolerance;
-}
-
-double scale_of(std::span<const double> elements) {
-  double scale = 1e-300;
-  for (double each : elements)
-    if (std::isfinite(each)) scale = std::max(scale, std::abs(each));
-  return scale;
-}
-
-// How far each result is moved, run by run. One unit alone finds results that meet exactly, such as tanh(-9) and -1.
-constexpr int noise_ulps[] = {8, 8, 8, 8, 8, 8, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
-
 }  // namespace
 
 std::string op_label(const Op& op) {
@@ -444,53 +329,5 @@ PairGraph pair_graph(const std::string& producer, const std::string& consumer) {
 }
 
 Case registry_graph(std::uint64_t seed, int nodes, PairCounts* pairs) { return Generator(seed, pairs).run(nodes); }
-
-Reference reference(const Case& graph) {
-  Evaluation evaluation(graph, 0, 0);
-  return {std::move(evaluation.results), evaluation.is_finite};
-}
-
-std::string difference(const Case& graph, std::span<const Array> got, std::span<const Array> expected) {
-  std::vector<Evaluation> noisy;
-  for (std::size_t k = 0; k < expected.size(); ++k) {
-    const Array &a = got[k], &b = expected[k];
-    if (a.dtype() != b.dtype() || a.shape() != b.shape())
-      return cat("output ", k, " is ", dtype_name(a.dtype()), tuple_text(a.shape()), ", expected ",
-                 dtype_name(b.dtype()), tuple_text(b.shape()));
-    if (identical(a, b)) continue;
-    const double relative = component_dtype(a.dtype()) == DType::Float32 ? 1e-5 : is_discrete(a.dtype()) ? 0 : 1e-11;
-    const std::vector<double> xs = elements_of(a), ys = elements_of(b);
-    const double tolerance = relative * scale_of(ys);
-    std::vector<std::vector<double>> noisy_elements;
-    for (std::size_t i = 0; i < xs.size(); ++i) {
-      const double x = xs[i], y = ys[i];
-      if (is_close(x, y, tolerance)) continue;
-      if (noisy.empty())
-        for (std::size_t run = 0; run < std::size(noise_ulps); ++run) {
-          try {
-            noisy.emplace_back(graph, noise_ulps[run], std::uint64_t(run) + 1);
-          } catch (const Error&) {
-            return {};  // rounding decides whether there is a value at all
-          }
-        }
-      if (noisy.front().product_overflows) return {};
-      double low = y, high = y;
-      bool is_decided = std::isfinite(y) || !std::isnan(x);
-      for (std::size_t run = 0; run < noisy.size(); ++run) {
-        const Array& moved = noisy[run].results[k];
-        if (moved.shape() != b.shape()) return {};
-        if (noisy_elements.size() == run) noisy_elements.push_back(elements_of(moved));
-        const double z = noisy_elements[run][i];
-        is_decided &= std::isfinite(z) == std::isfinite(y) && std::isnan(z) == std::isnan(y);
-        low = std::min(low, z), high = std::max(high, z);
-      }
-      if (!is_decided || (std::isfinite(x) && high > low && is_close(x, y, 1e3 * (high - low)))) continue;
-      if (high > low && (!is_float(a.dtype()) || x == low || x == high)) continue;
-      return cat("output ", k, ", element ", i, " is ", x, ", expected ", y, "; by rounding between ", low, " and ",
-                 high);
-    }
-  }
-  return {};
-}
 
 }  // namespace bitale::test

@@ -28,17 +28,4 @@ struct PairGraph {
 };
 PairGraph pair_graph(const std::string& producer, const std::string& consumer);
 
-// What the graph means, by each node's perform.
-struct Reference {
-  std::vector<Array> results;  // of the outputs
-  // Whether every value in the graph, not only those of its outputs, is a finite number. Rules that widen a domain
-  // promise nothing else where one is not.
-  bool is_finite;
-};
-Reference reference(const Case& graph);
-// Whether the values are what the graph means, up to rounding. Where they differ by more than `tolerance`, relative to
-// the largest value, the reference is evaluated again with each result of a node moved by a few units in the last
-// place: elements that this moves as far are not held to be wrong. Says what is wrong; nothing when all is well.
-std::string difference(const Case& graph, std::span<const Array> got, std::span<const Array> expected);
-
 }  // namespace bitale::test

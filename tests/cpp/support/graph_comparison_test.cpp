@@ -1,0 +1,139 @@
+// The comparison of random graphs itself: what rewriting knows exactly of a matrix explains discrete results behind it,
+// and rules that are wrong on purpose explain nothing.
+#include "support/graph_comparison.hpp"
+
+#include <doctest/doctest.h>
+
+#include "bitale/bitale.hpp"
+#include "bitale/rewriting/rules.hpp"
+#include "graph/evaluate.hpp"
+#include "rules/matrices.hpp"
+#include "support/registry_graphs.hpp"
+
+using namespace bitale;
+using rewriting::Root;
+using rewriting::Rules;
+using test::Case;
+
+namespace {
+
+// Rules for solve(a, a), which is the identity.
+void register_planted_rules() {
+  static const bool once = [] {
+    const auto becomes = [](auto&& value_of) {
+      return [value_of](FunctionGraph&, const Apply& node) -> std::optional<Variables> {
+        const auto system = rewriting::as_system(node.output());
+        if (!system || !system->a.same_as(system->b)) return std::nullopt;
+        return rewriting::fitted(node, Variables{value_of(eye(shape_i(system->a, 0)), system->a)});
+      };
+    };
+    rewriting::register_rules([&](Rules& rules) {
+      const auto plant = [&](const char* name, auto&& value_of) {
+        rules.function(name, Root::op({"Solve", "Blockwise"}), becomes(value_of))
+            .tags(rewriting::specialize, rewriting::opt_in);
+      };
+      plant("test_own_system", [](const Variable& identity, const Variable&) { return identity; });
+      plant("test_wrong_factor", [](const Variable& identity, const Variable&) { return identity * 2.0; });
+      plant("test_slightly_wrong", [](const Variable& identity, const Variable&) { return identity * (1 + 1e-6); });
+      plant("test_wrong_rows", [](const Variable& identity, const Variable&) { return flip(identity, Axes{{0}}); });
+      plant("test_wrong_element",
+            [](const Variable& identity, const Variable& a) { return switch_(eq(a, min(a)), 1e-5, identity); });
+    });
+    return true;
+  }();
+  (void)once;
+}
+
+// What the comparison says of the graph when it is computed with one planted rule.
+test::Run by_rule(const std::string& rule) {
+  return [rule](const Case& each) { return evaluate(rewrite_graph(each.outputs, {rule}), each.inputs, each.values); };
+}
+std::string difference_by(const std::string& rule, const Case& graph) {
+  return test::difference(graph, by_rule(rule), test::reference(graph).results);
+}
+
+// A matrix for which rounding leaves something in most elements of solve(a, a).
+Array rounded_matrix() {
+  Array value = Array::empty(DType::Float64, {4, 4});
+  for (int k = 0; k < 16; ++k) value.data_as<double>()[k] = std::sin(1.7 * k * k + 0.3);
+  return value;
+}
+
+}  // namespace
+
+TEST_CASE("the comparison knows what structure decides behind a matrix") {
+  register_planted_rules();
+  const Variable a = matrix("a"), s = solve(a, a);
+  for (const Variable& reader :
+       {cast(all(eq(s, eye(4))), DType::Int64), exp(cast(prod(sum(eq(s, 0.0), Axes{{0}})), DType::Float64))}) {
+    const Case graph{{a}, {reader}, {rounded_matrix()}};
+    CHECK_MESSAGE(difference_by("test_own_system", graph).empty(), test::describe(graph));
+    // By rounding each node alone it is not explained.
+    const std::vector<Array> got = by_rule("test_own_system")(graph);
+    CHECK_FALSE(test::difference(graph, got, test::reference(graph).results).empty());
+  }
+}
+
+TEST_CASE("the comparison finds a wrong rule behind what is discrete") {
+  register_planted_rules();
+  for (const char* rule : {"test_wrong_factor", "test_slightly_wrong", "test_wrong_rows", "test_wrong_element"}) {
+    CAPTURE(rule);
+    const Variable a = matrix("a");
+    const Array value = rounded_matrix();
+    const Variable s = solve(a, a);
+    CHECK_FALSE(difference_by(rule, {{a}, {s}, {value}}).empty());
+    CHECK_FALSE(difference_by(rule, {{a}, {sum(exp(s)), s}, {value}}).empty());
+    // Far from a jump rounding decides nothing, and rules that are wrong by more than the jump is wide are found.
+    if (std::string_view(rule) == "test_wrong_factor" || std::string_view(rule) == "test_wrong_rows")
+      CHECK_FALSE(difference_by(rule, {{a}, {gt(s, 0.5), gt(s, 1.5)}, {value}}).empty());
+  }
+}
+
+TEST_CASE("the comparison knows where rounding decides that there is an error, and where not") {
+  register_planted_rules();
+  const Variable a = matrix("a"), x = vector("x");
+  const Array value = rounded_matrix();
+  const auto refuses_unless = [](const Variable& condition, const Variable& y) {
+    return check_and_raise(y, {condition}, "ValueError", "refused");
+  };
+  // The sum of what is not 0 beside the diagonal is 0 for the exact identity.
+  const Variable off = solve(a, a) - eye(4);
+  const Case by_rounding{{a, x}, {refuses_unless(gt(sum(abs(off)), 0.0), x)}, {value, Array{1., 2.}}};
+  CHECK(difference_by("test_own_system", by_rounding).empty());
+  CHECK_FALSE(
+      difference_by("test_wrong_factor", {{a, x}, {refuses_unless(lt(sum(abs(off)), 0.1), x)}, by_rounding.values})
+          .empty());
+}
+
+// A value inside the graph that is off by a thousandth, in the graph's own run and in all others alike.
+TEST_CASE("the comparison finds wrong values inside of random graphs") {
+  int wrong = 0, found = 0, by_rounding = 0;
+  for (std::int64_t seed = 1; seed <= 150; ++seed) {
+    const Case graph = test::registry_graph(std::uint64_t(seed), 8);
+    Variables inner;
+    for (auto& node : toposort(graph.outputs))
+      for (auto& output : node.outputs())
+        if (as_tensor(output.type()) && is_float(output.dtype())) inner.push_back(output);
+    if (inner.empty()) continue;
+    const Variable victim = inner[std::size_t(seed) % inner.size()];
+    const Variable moved = cast(victim * 1.001 + 1e-3, victim.dtype());
+    const test::Run run = [&](const Case& each) {
+      return evaluate(clone_replace(each.outputs, {{victim, moved}}), each.inputs, each.values);
+    };
+    try {
+      const auto [expected, is_finite] = test::reference(graph);
+      const std::vector<Array> got = run(graph);
+      bool differs = false;
+      for (std::size_t k = 0; k < got.size(); ++k) differs |= !identical(got[k], expected[k]);
+      if (!differs || !is_finite) continue;
+      ++wrong;
+      found += !test::difference(graph, run, expected).empty();
+      by_rounding += !test::difference(graph, got, expected).empty();
+    } catch (const Error&) {
+      // The moved value is refused further on.
+    }
+  }
+  CHECK(wrong > 50);
+  CHECK_MESSAGE(found * 100 >= wrong * 80, found << " of " << wrong);  // the rest rounding may decide
+  CHECK(found == by_rounding);
+}
