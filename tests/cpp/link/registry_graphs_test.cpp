@@ -119,8 +119,6 @@ test::Case graph_of(std::int64_t seed) { return test::registry_graph(std::uint64
 std::string trouble(const Way& way, const test::Case& graph, Timings* timings = nullptr) {
   try {
     return way.trouble(graph, timings);
-  } catch (const ConflictingAssumptionsError&) {
-    return {};  // a statement about a batch without matrices, which no value contradicts
   } catch (const std::exception& error) {
     return error.what();
   }
@@ -248,6 +246,7 @@ TEST_CASE("every op reads what every other one produces") {
       const std::string found = trouble(rewritten, *pair.graph) + structure_trouble(*pair.graph);
       CHECK_MESSAGE(found.empty(), producer << " > " << consumer << ": " << test::describe(*pair.graph) << found);
     }
-  // The rest has lengths that never fit: an index of one element where two are read, or a matrix that is not square.
-  CHECK_MESSAGE(made >= legal * 9 / 10, made << " of " << legal << " pairs; not:" << missing);
+  // The rest has lengths or values that never fit: the words of a stream's state, broadcast lengths where a matrix has
+  // to be square, a constant that is not positive definite.
+  CHECK_MESSAGE(made >= legal * 97 / 100, made << " of " << legal << " pairs; not:" << missing);
 }

@@ -306,6 +306,8 @@ std::string difference(const Case& graph, const Run& run, std::span<const Array>
   try {
     got = run(graph);
     found = beyond_rounding(graph, got, expected, {});
+  } catch (const ConflictingAssumptionsError&) {
+    return {};  // a statement about a batch without matrices, which no value contradicts
   } catch (const Error& error) {
     kind = &typeid(error);
     if (!meets_error(graph, {}, *kind)) found = error.what();

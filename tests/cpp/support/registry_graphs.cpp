@@ -41,7 +41,9 @@ const Samples& all_samples() {
 
 class Generator {
  public:
-  Generator(std::uint64_t seed, PairCounts* pairs) : random_(seed), pairs_(pairs) {}
+  // `every_length`: of new inputs, but for lengths of 1; 0 where they are drawn.
+  Generator(std::uint64_t seed, PairCounts* pairs, std::int64_t every_length = 0)
+      : random_(seed), pairs_(pairs), every_length_(every_length) {}
 
   Case run(int nodes) {
     for (int tries = 0, made = 0; made < nodes && tries < 20 * nodes; ++tries) made += grow();
@@ -232,7 +234,8 @@ class Generator {
     for (auto length : value.shape()) {
       constexpr std::int64_t others[] = {0, 2, 3, 7, 33};
       const bool keeps = out_.inputs.size() > 0 || below(2);
-      shape.push_back(lengths.try_emplace(length, keeps ? length : others[below(5)]).first->second);
+      const std::int64_t drawn = keeps ? length : others[below(5)];
+      shape.push_back(lengths.try_emplace(length, every_length_ ? every_length_ : drawn).first->second);
     }
     Array own = value;
     if (shape != value.shape()) {
@@ -272,6 +275,7 @@ class Generator {
 
   std::mt19937_64 random_;
   PairCounts* pairs_;
+  std::int64_t every_length_;
   Variable forced_;  // what the next node reads as its leaf `forced_leaf_`; null: anything
   std::size_t forced_leaf_ = 0;
   Variables pool_, kept_;
@@ -309,22 +313,25 @@ const SamplesByName& samples_by_name() {
 }  // namespace
 
 PairGraph pair_graph(const std::string& producer, const std::string& consumer) {
+  // Lengths of the samples, then drawn ones, then all equal, as square matrices have them.
+  constexpr std::int64_t lengths[] = {0, 0, 1, 2, 3, 4};
   PairGraph out;
-  for (const Sample* from : samples_by_name().at(producer))
-    for (const Sample* to : samples_by_name().at(consumer))
-      for (std::size_t leaf = 0; leaf < to->values.size(); ++leaf) {
-        const auto fits = [&](const Variable& result) {
-          return as_tensor(result.type()) && result.ndim() == to->values[leaf].ndim() &&
-                 Generator::can_be(result.dtype(), to->values[leaf].dtype());
-        };
-        const auto results = from->node.outputs();
-        if (!std::any_of(results.begin(), results.end(), fits)) continue;
-        out.is_legal = true;
-        for (std::uint64_t seed = 1; seed <= 2; ++seed) {
-          out.graph = Generator(seed, nullptr).run_pair(*from, *to, leaf);
+  for (std::size_t k = 0; k < std::size(lengths); ++k) {
+    for (const Sample* from : samples_by_name().at(producer))
+      for (const Sample* to : samples_by_name().at(consumer))
+        for (std::size_t leaf = 0; leaf < to->values.size(); ++leaf) {
+          const auto fits = [&](const Variable& result) {
+            return as_tensor(result.type()) && result.ndim() == to->values[leaf].ndim() &&
+                   Generator::can_be(result.dtype(), to->values[leaf].dtype());
+          };
+          const auto results = from->node.outputs();
+          if (!std::any_of(results.begin(), results.end(), fits)) continue;
+          out.is_legal = true;
+          out.graph = Generator(k + 1, nullptr, lengths[k]).run_pair(*from, *to, leaf);
           if (out.graph) return out;
         }
-      }
+    if (!out.is_legal) return out;
+  }
   return out;
 }
 
