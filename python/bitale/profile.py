@@ -75,6 +75,8 @@ class Part:
     rewriting, that it computes.
     other_strides: it belongs to the code for inputs that are not C-contiguous.
     seconds, bytes, flops64, flops32: over all calls; what is moved and computed is estimated where `counted`.
+    steps, trace_bytes: of a loop whose steps follow one another, such as a scan's (else 0): how many there were, and the size
+    of the arrays of which each step stores its row; over all calls.
     share_of_bandwidth, share_of_flops: what the machine's limits would have taken for that, divided by the time it took.
     """
 
@@ -88,6 +90,8 @@ class Part:
     bytes: float
     flops64: float
     flops32: float
+    steps: float
+    trace_bytes: float
     share_of_bandwidth: float
     share_of_flops: float
 

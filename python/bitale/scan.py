@@ -7,6 +7,7 @@ from typing import Any
 
 from bitale import _core
 from bitale._core import Variable
+from bitale.compile.sharedvalue import collect_new_shareds, with_default_updates
 from bitale.configuration import config
 
 __all__ = ["until", "scan", "map", "reduce", "foldl", "foldr", "filter", "while_loop", "fori_loop", "scan_checkpoints"]
@@ -17,6 +18,8 @@ class until:
     `condition` holds (PyTensor's pytensor.scan.utils.until)."""
 
     def __init__(self, condition: Any):
+        if condition is None:
+            raise TypeError("until: expected a scalar condition, got None")
         self.condition = condition
 
 
@@ -95,6 +98,17 @@ def _step_parts(result: Any) -> tuple[list[Any], Any, list[tuple[Any, Any]]]:
     return outputs, condition, updates
 
 
+def _own_updates(created: list[Any], outputs: list[Any], condition: Any, updates: list[tuple[Any, Any]]) -> list[tuple[Any, Any]]:
+    """Of shared variables that the step has made for itself, such as the generator behind a draw: their default updates are
+    made in each step, so that each step draws anew."""
+    made = {variable for variable in created if variable.default_update is not None}
+    if not made:
+        return []
+    given = {variable for variable, _ in updates}
+    known = [each for each in [*outputs, condition, *(after for _, after in updates)] if isinstance(each, Variable)]
+    return [(rng, after) for rng, after in with_default_updates(known, [], given) if rng in made]
+
+
 def _loop(
     fn: Callable[..., Any],
     sequences: Any,
@@ -117,14 +131,21 @@ def _loop(
         name or "",
     )
     while True:
-        outputs, condition, updates = _step_parts(fn(*builder.arguments()))
+        with collect_new_shareds() as created:
+            outputs, condition, updates = _step_parts(fn(*builder.arguments()))
         if not builder.adapts_to(outputs):
             break
-    traces, finals, steps, changed = builder.finish(outputs, condition, updates)
+    updates += _own_updates(created, outputs, condition, updates)
+    traces, finals, steps, pairs = builder.finish(outputs, condition, updates)
+    changed = dict(pairs)
+    # Functions that are not told the updates make them all the same.
+    for variable in created:
+        if variable in changed:
+            variable.default_update = changed[variable]
     if name:
         for k, trace in enumerate(traces):
             trace.name = name if len(traces) == 1 else f"{name}[{k}]"
-    return list(traces), list(finals), steps, dict(changed), len(traces)
+    return list(traces), list(finals), steps, changed, len(traces)
 
 
 def _packed(outputs: list[Any], return_list: bool) -> Any:
@@ -167,6 +188,9 @@ def scan(
     strict: refuse variables that are neither arguments of fn nor constants.
     name: of the loop and its results.
     mode, profile, allow_gc: accepted for programs written for PyTensor; the loop is compiled with what surrounds it.
+
+    Draws of random variables in fn that are given no generator (`rng`) draw anew in each step; the states of their
+    generators are among the updates, and are updated also by a function that is not given those.
 
     Returns (results, updates): each result after each step, stacked along a new first axis, without initial values;
     one alone is no list unless return_list. updates: of shared variables, for `function`. With return_updates=False,

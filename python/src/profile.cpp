@@ -54,6 +54,8 @@ nb::dict dict_of(const Profile::Part& part, const MachineLimits& limits) {
   out["bytes"] = part.bytes;
   out["flops64"] = part.flops64;
   out["flops32"] = part.flops32;
+  out["steps"] = part.steps;
+  out["trace_bytes"] = part.trace_bytes;
   const LimitShare share = share_of_limits(part, limits);
   out["share_of_bandwidth"] = share.memory;
   out["share_of_flops"] = share.arithmetic;

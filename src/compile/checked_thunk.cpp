@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "bitale/core/text.hpp"
+#include "bitale/graph/inner_graph.hpp"
 #include "bitale/rewriting/rules.hpp"
 #include "graph/evaluate.hpp"
 #include "graph/lazy.hpp"
@@ -31,6 +32,23 @@ std::vector<Array> performed(const Apply& node, std::vector<Array>& in) {
   for (auto& value : in) value = value.copy();
   perform_node(node, in, out);
   return out;
+}
+
+// Of an op that has an inner graph: what computes that with each of its nodes checked, and with the whole of it run by
+// native code, so that a difference is found in the step in which it first occurs. The inner graph has been rewritten
+// already, and the rewriting was checked as a replacement of the node.
+std::unique_ptr<link::Thunk> checked_inner_graph(const Op& op, const DebugChecks& checks) {
+  const InnerGraph* inner = op.elementwise() ? nullptr : inner_graph_of(op);
+  if (!inner) return nullptr;
+  const auto graph = std::make_shared<FunctionGraph>(inner->inputs(), inner->outputs());
+  CheckedThunk::Parts parts;
+  parts.graph = graph;
+  parts.nodes = graph->toposort();
+  parts.outputs = graph->outputs();
+  parts.checks = checks;
+  if (checks.native && !checks.linkers.empty())
+    parts.whole.emplace_back(checks.linkers.front(), link::link(checks.linkers.front(), graph));
+  return std::make_unique<CheckedThunk>(std::move(parts));
 }
 
 }  // namespace
@@ -64,8 +82,10 @@ void CheckedThunk::plan_steps(const std::vector<Apply>& order) {
     Step step;
     step.node = node;
     is_lazy_ |= lazy_inputs(node) != nullptr;
-    if (present.count(node.node()))
+    if (present.count(node.node())) {
       step.check = std::make_unique<NodeCheck>(node, parts_.checks, compiler.compile(node));
+      step.inner = checked_inner_graph(node.op(), parts_.checks);
+    }
     for (auto& input : node.inputs()) step.in.push_back(slot_of(input));
     for (auto& output : node.outputs()) step.out.push_back(slot_of(output));
     steps_.push_back(std::move(step));
@@ -152,6 +172,7 @@ void CheckedThunk::run_step(const Step& step, Values& values, Failures& failures
     failure = failures[*missing];
   } else {
     try {
+      if (step.inner) check_inner_graph(step, in);
       out = step.check ? step.check->run(in) : performed(step.node, in);
     } catch (const std::exception& error) {
       const bool is_finding =
@@ -167,6 +188,19 @@ void CheckedThunk::run_step(const Step& step, Values& values, Failures& failures
   }
   for (auto& comparison : step.comparisons) compare(comparison, values);
   for (auto slot : step.dead) values[slot].reset();
+}
+
+// An error within says in which step of the loop it occurred; that is added by the op.
+void CheckedThunk::check_inner_graph(const Step& step, std::span<const Array> in) {
+  std::vector<Array> copies, out(step.node.output_count());
+  for (auto& value : in) copies.push_back(value.copy());
+  try {
+    dynamic_cast<const HasInnerGraph&>(step.node.op())
+        .perform_by(step.node, copies, out, [&](std::span<const Array> given) { return step.inner->run(given); });
+  } catch (Error& error) {
+    add_node_context(error, step.node, in);
+    throw;
+  }
 }
 
 void CheckedThunk::compare(const Comparison& comparison, const Values& values) const {

@@ -1,5 +1,6 @@
 // What DebugMode runs: all that the graph ever was, one node after the other. The nodes it consists of now are checked
-// each; what rewriting took for equal is compared; at last the whole, as it would run without DebugMode.
+// each, and those of inner graphs in every step; what rewriting took for equal is compared; at last the whole, as it
+// would run without DebugMode.
 #pragma once
 
 #include <exception>
@@ -46,7 +47,8 @@ class CheckedThunk final : public link::Thunk {
   };
   struct Step {
     Apply node;
-    std::unique_ptr<NodeCheck> check;  // null: the node is no more
+    std::unique_ptr<NodeCheck> check;    // null: the node is no more
+    std::unique_ptr<link::Thunk> inner;  // checks the nodes of the op's inner graph; null: there is none
     std::vector<std::size_t> in, out, dead;
     std::vector<Comparison> comparisons;  // that can be made now
   };
@@ -59,6 +61,7 @@ class CheckedThunk final : public link::Thunk {
   void plan_releases();
   std::optional<std::size_t> missing_input(const Step& step, std::span<const Array> in, const Values& values) const;
   void run_step(const Step& step, Values& values, Failures& failures) const;
+  static void check_inner_graph(const Step& step, std::span<const Array> in);
   void compare(const Comparison& comparison, const Values& values) const;
   void run_whole(std::span<const Array> inputs, const std::vector<Array>& outputs) const;
 

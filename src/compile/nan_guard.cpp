@@ -17,6 +17,14 @@ namespace {
 
 constexpr double big = 1e10;
 
+// The indices of an element, by its number in C order.
+std::string place_text(const Array& value, std::int64_t number) {
+  Dims place(std::size_t(value.ndim()), 0);
+  for (std::size_t axis = place.size(); axis-- > 0; number /= value.shape(int(axis)))
+    place[axis] = number % value.shape(int(axis));
+  return tuple_text(place);
+}
+
 class NanGuard {
  public:
   explicit NanGuard(const NanGuardOptions& options) : given_(options), options_(options) {
@@ -53,6 +61,20 @@ class NanGuard {
     return join(found, ", ");
   }
 
+  // The value of an error, and where in it the first element is that was found.
+  void add_value(NanGuardError& error, const Array& value) const {
+    error.add("value", value.str());
+    if (value.size() == 1) return;
+    const std::int64_t parts = is_complex(value.dtype()) ? 2 : 1;
+    const Array wide = (parts == 2 ? value.as_pairs() : value).astype(DType::Float64).contiguous();
+    for (std::int64_t i = 0; i < wide.size(); ++i) {
+      const double each = wide.data_as<double>()[i];
+      if (!((nan_ && std::isnan(each)) || (inf_ && std::isinf(each)) || (big_ && std::abs(each) > big))) continue;
+      error.add("first at", place_text(value, i / parts));
+      return;
+    }
+  }
+
   const NanGuardOptions& given() const { return given_; }
 
   void look_at_input(const Variable& variable, const Array& value) const {
@@ -61,7 +83,7 @@ class NanGuard {
     if (found.empty()) return;
     NanGuardError error(cat("NanGuardMode: found ", found, " in the ", variable.is_constant() ? "constant" : "input",
                             " `", variable.str(), "`"));
-    error.add("value", value.str());
+    add_value(error, value);
     if (const Location& where = variable.where()) error.add("built at", where.str_with_callers());
     act(error);
   }
@@ -72,7 +94,7 @@ class NanGuard {
       if (found.empty()) continue;
       if (const auto* inner = dynamic_cast<const HasInnerGraph*>(&step.node.op())) look_into(step, *inner);
       NanGuardError error(cat("NanGuardMode: found ", found, " in output ", k, " of a node"));
-      error.add("value", step.outputs()[k].str());
+      add_value(error, step.outputs()[k]);
       for (std::size_t i = 0; i < step.inputs.size(); ++i) error.add(cat("input ", i), step.inputs[i].str());
       add_node_context(error, step.node, step.inputs);
       act(error);

@@ -95,7 +95,9 @@ Profile profile_of(const ProfiledCalls& calls, const ProfileSources& sources) {
                          .counted = part.counted,
                          .bytes = part.bytes,
                          .flops64 = part.flops64,
-                         .flops32 = part.flops32});
+                         .flops32 = part.flops32,
+                         .steps = part.steps,
+                         .trace_bytes = part.trace_bytes});
   out.temporaries = measured.temporaries;
   out.results = measured.results;
   out.limits = calls.limits_;

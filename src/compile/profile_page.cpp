@@ -45,6 +45,12 @@ std::vector<Fact> facts_of(const Part& part, const MachineLimits& limits) {
     facts.push_back({"computed", cat(rounded(1e-9 * part.flops() / part.seconds), " GFLOP/s, ",
                                      rounded(100 * share.arithmetic), " % of the limit")});
   }
+  if (part.steps > 0) {
+    const double calls = double(std::max<std::int64_t>(part.calls, 1));
+    facts.push_back({"steps", cat(rounded(part.steps / calls, 9), " a call, each ",
+                                  rounded(1e9 * part.seconds / part.steps), " ns")});
+    if (part.trace_bytes > 0) facts.push_back({"traces", cat(rounded(part.trace_bytes / calls, 9), " bytes a call")});
+  }
   facts.push_back({"code", part.text});
   return facts;
 }

@@ -50,6 +50,14 @@ std::string nodes_text(const Part& part) {
   return shortened(join(labels, ", "), 100);
 }
 
+// Of a loop whose steps follow one another.
+std::string steps_text(const Part& part) {
+  const double calls = double(std::max<std::int64_t>(part.calls, 1));
+  std::string out = format("%.0f steps a call, each %.3f ns", part.steps / calls, 1e9 * part.seconds / part.steps);
+  if (part.trace_bytes > 0) out += cat("; traces of ", bytes_text(part.trace_bytes / calls));
+  return out;
+}
+
 double time_in_parts(const Profile& profile) {
   double total = 0;
   for (auto& part : profile.parts) total += part.seconds;
@@ -141,6 +149,7 @@ std::string parts_section(const Profile& profile, const ProfileTextOptions& opti
     if (part.other_strides) out += ", inputs with other strides";
     out += cat(": ", shortened(first_line(part.text), 80), "\n");
     if (!part.nodes.empty()) out += cat(std::string(22, ' '), nodes_text(part), "\n");
+    if (part.steps > 0) out += cat(std::string(22, ' '), steps_text(part), "\n");
   }
   out += rest_line(parts.size(), shown, left, whole);
   out +=

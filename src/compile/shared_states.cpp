@@ -34,6 +34,11 @@ bool draws_from(const Apply& node, int input) {
 
 const StateReader* as_reader(const Apply& node) { return dynamic_cast<const StateReader*>(&node.op()); }
 
+bool are_one_draw(const Apply& first, const Apply& second) {
+  const auto* repeats = dynamic_cast<const RepeatsDraws*>(&first.op());
+  return repeats && repeats->draws_the_same(first, second);
+}
+
 std::string drawn_at(const Apply& node) {
   const std::string line = node.provenance().where.str();
   return cat(node.op().label(), line.empty() ? std::string() : cat(", made at ", line));
@@ -65,7 +70,8 @@ void check_states(const FunctionGraph& graph) {
       const Variable& state = node.input(i);
       if (!as_random(state.type()) || !draws_from(node, i)) continue;
       const auto [first, is_new] = drawn.try_emplace(state.node(), node);
-      if (!is_new && !(reader && as_reader(first->second))) complain(state, first->second, node);
+      if (!is_new && !(reader && as_reader(first->second)) && !are_one_draw(first->second, node))
+        complain(state, first->second, node);
     }
     if (const InnerGraph* inner = inner_graph_of(node.op()); inner && seen.insert(inner).second)
       check_states(FunctionGraph(inner->inputs(), inner->outputs()));

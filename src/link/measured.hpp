@@ -19,6 +19,7 @@ struct MeasuredPart {
   bool other_strides = false;                  // of the code for inputs that lie otherwise
   bool counted = false;                        // the following are known
   double bytes = 0, flops64 = 0, flops32 = 0;  // moved and computed, over all calls: an estimate
+  double steps = 0, trace_bytes = 0;           // of a loop of steps that follow one another, over all calls
   double seconds = 0;                          // over all calls
   std::int64_t calls = 0;
 };

@@ -47,7 +47,7 @@ program::Program with_probes(const program::Program& program, std::vector<Sectio
   WorkEstimate estimate(program);
   for (std::size_t k = 0; k < sections.size(); ++k) {
     Section& section = sections[k];
-    Work work{none, none, none, !is_light(section.kind)};
+    Work work{none, none, none, none, none, !is_light(section.kind)};
     for (std::size_t at = section.begin; at < section.end; ++at) {
       const program::Step& step = program.steps[at];
       if (is_light(section.kind))
@@ -57,10 +57,11 @@ program::Program with_probes(const program::Program& program, std::vector<Sectio
       out.steps.push_back(step);
     }
     section.counted = work.known;
-    if (!work.known) work = {none, none, none};
+    if (!work.known) work.bytes = work.flops64 = work.flops32 = none;
     const program::Expr number = pool.integer(std::int64_t(k));
     out.steps.push_back(
-        {program::Call{std::string(runtime::probe_name), {number, work.bytes, work.flops64, work.flops32}}});
+        {program::Call{std::string(runtime::probe_name),
+                       {number, work.bytes, work.flops64, work.flops32, work.steps, work.trace_bytes}}});
   }
   return out;
 }

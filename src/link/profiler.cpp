@@ -31,6 +31,8 @@ void Profiler::add(const runtime::ProbeRecord& record, double seconds, std::int6
     to.bytes += from.bytes;
     to.flops64 += from.flops64;
     to.flops32 += from.flops32;
+    to.steps += from.steps;
+    to.trace_bytes += from.trace_bytes;
   }
 }
 
@@ -42,7 +44,7 @@ void Profiler::add_to(Measured& out, bool other_strides) const {
   out.temporaries = std::max(out.temporaries, calls_.temporaries);
   out.results = std::max(out.results, calls_.results);
   for (std::size_t k = 0; k < sections_.size(); ++k) {
-    const auto& [nanoseconds, bytes, flops64, flops32] = totals_.sections[k];
+    const auto& [nanoseconds, bytes, flops64, flops32, steps, trace_bytes] = totals_.sections[k];
     out.parts.push_back({.kind = sections_[k].kind,
                          .text = texts_[k],
                          .nodes = nodes_[k],
@@ -51,6 +53,8 @@ void Profiler::add_to(Measured& out, bool other_strides) const {
                          .bytes = double(bytes),
                          .flops64 = double(flops64),
                          .flops32 = double(flops32),
+                         .steps = double(steps),
+                         .trace_bytes = double(trace_bytes),
                          .seconds = 1e-9 * double(nanoseconds),
                          .calls = calls_.calls});
   }

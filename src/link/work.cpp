@@ -1,6 +1,7 @@
 #include "link/work.hpp"
 
 #include <algorithm>
+#include <set>
 
 #include "program/steps.hpp"
 #include "program/substitute.hpp"
@@ -30,13 +31,15 @@ std::int64_t operations_of(Expr expr) {
 }  // namespace
 
 Work WorkEstimate::operator()(const program::Step& step) {
-  work_ = {pool_.integer(0), pool_.integer(0), pool_.integer(0)};
+  const Expr none = pool_.integer(0);
+  work_ = {none, none, none, none, none};
   read_.clear();
   written_.clear();
   nest_.begin(step);
   open(pool_.integer(1));
   std::visit([this](auto& s) { of(s); }, step.what);
   close();
+  if (auto* loop = std::get_if<program::Loop>(&step.what)) count_steps(*loop);
   // In the order of the buffers: the same Program, the same code.
   for (auto* touched : {&read_, &written_}) {
     std::vector<std::int64_t> order;
@@ -78,6 +81,39 @@ Expr WorkEstimate::at_first(Expr extent) {
   work_.known &= known;
   if (!known) return pool_.integer(1);
   return first.empty() ? extent : program::substitute(extent, first);
+}
+
+// A loop with states: its steps are as many as it has iterations, or as were counted where it may end early. A trace is
+// an array of which each step stores its own row.
+void WorkEstimate::count_steps(const program::Loop& loop) {
+  if (std::ranges::none_of(loop.carries, [](auto& carry) { return carry.is_state(); })) return;
+  work_.steps = loop.extent;
+  const Expr one = pool_.integer(1);
+  const auto counts = [&](const program::Step& step) {
+    auto* next = std::get_if<program::Next>(&step.what);
+    return next && next->value == next->var + one;
+  };
+  if (loop.until)
+    for (auto& step : loop.body)
+      if (counts(step)) work_.steps = std::get<program::Next>(step.what).var;
+  std::set<std::int64_t> traces;
+  const auto mentions_step = [&](Expr place) {
+    bool found = false;
+    program::ExprWalk()(place, [&](Expr expr) { found |= expr == loop.index; });
+    return found;
+  };
+  for (auto& step : loop.body) {
+    program::for_each_access_within(step, [&](const program::Access& access) {
+      if (access.writes() && access.at && !access.at->empty() && mentions_step(access.at->front()))
+        traces.insert(access.buffer);
+    });
+    if (auto* call = std::get_if<program::Call>(&step.what))
+      for (auto& argument : call->arguments)
+        if (auto* memory = std::get_if<program::BufferArgument>(&argument);
+            memory && memory->kind != program::AccessKind::read && memory->offset && mentions_step(memory->offset))
+          traces.insert(memory->buffer);
+  }
+  for (auto buffer : traces) work_.trace_bytes = work_.trace_bytes + size_of(buffer);
 }
 
 // ---- what is computed -----------------------------------------------------------------------------------------------

@@ -10,7 +10,8 @@ namespace bitale::link {
 
 struct Work {
   program::Expr bytes, flops64, flops32;  // int64; valid after the step
-  bool known = true;                      // not so where a length depends on what a loop computes
+  program::Expr steps, trace_bytes;       // of a loop whose iterations follow one another: how many, what they store
+  bool known = true;                      // the first three; not so where a length depends on what a loop computes
 };
 
 class WorkEstimate {
@@ -50,6 +51,7 @@ class WorkEstimate {
   void open(Expr extent);
   void close();
   void compute(Expr root);
+  void count_steps(const program::Loop& loop);
   void count(Expr expr, std::size_t level);
   void count_combining(program::Combiner combiner, DType dtype);
   void count_function(const program::Function& function, Flops& flops);

@@ -9,7 +9,6 @@
 #include "bitale/core/text.hpp"
 #include "bitale/graph/random_type.hpp"
 #include "bitale/graph/test_value.hpp"
-#include "bitale/ops/op_from_graph.hpp"
 #include "bitale/ops/ops.hpp"
 #include "graph/calculus.hpp"
 #include "graph/evaluate.hpp"
@@ -17,8 +16,6 @@
 #include "ops/complex.hpp"
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
-#include "ops/registry.hpp"
-#include "ops/sample_values.hpp"
 
 namespace bitale {
 
@@ -34,13 +31,6 @@ Type stacked(const Type& row, std::int64_t length) {
   Dims shape{length};
   for (auto each : as_tensor(row)->shape) shape.push_back(each);
   return tensor_type(as_tensor(row)->dtype, shape);
-}
-
-Type row_of(const Type& stack) {
-  const TensorType& tensor = *as_tensor(stack);
-  Dims shape;
-  for (std::size_t axis = 1; axis < tensor.shape.size(); ++axis) shape.push_back(tensor.shape[axis]);
-  return tensor_type(tensor.dtype, shape);
 }
 
 bool is_tensor_of(const Variable& v, const Type& like) {
@@ -398,167 +388,4 @@ Apply make_scan(const ScanParts& parts) {
   return op->make_node(inputs);
 }
 
-// ---- batches --------------------------------------------------------------------------------------------------------
-
-// Batch dimensions come behind the steps within, and before them outside.
-Apply ScanOp::vectorize(const Apply& node, std::span<const Variable> batched) const {
-  const TestValuesOff none_are_known;
-  const int gained = common_batch_ndim(node, batched);
-  if (gained == 0) return make_node(batched);
-  if (batch_ndim(node, batched, 0) > 0)
-    throw NotImplementedError(cat(called(), ": vectorize over n_steps: the steps would differ from batch to batch"));
-  Variables outer;
-  for (auto& input : batched) outer.emplace_back(input.type(), input.name());
-  const Shape batch = batch_lengths(node, outer);
-  const auto is_batched = [&](int input) { return batch_ndim(node, batched, input) > 0; };
-
-  ScanParts parts;
-  parts.n_steps = outer[0];
-  parts.truncate_gradient = layout_.truncate_gradient;
-  parts.name = layout_.name;
-  Replacements replacements;
-  const auto stand_in = [&](const Variable& inner, const Type& type) {
-    replacements.emplace_back(inner, Variable(type, inner.name()));
-    return replacements.back().second;
-  };
-  for (int k = 0; k < layout_.sequences; ++k) {
-    const Variable& x = outer[std::size_t(sequence_input(k))];
-    if (!is_batched(sequence_input(k))) {
-      parts.sequences.push_back(x);
-      parts.elements.push_back(stand_in(element(k), element(k).type()));
-      continue;
-    }
-    std::vector<int> order{gained};
-    for (int axis = 0; axis < x.ndim(); ++axis)
-      if (axis != gained) order.push_back(axis);
-    parts.sequences.push_back(dimshuffle(x, order));
-    parts.elements.push_back(stand_in(element(k), row_of(parts.sequences.back().type())));
-  }
-  for (int k = 0; k < layout_.states; ++k) {
-    const Variable& x = outer[std::size_t(initial_input(k))];
-    Shape shape = batch;
-    for (int axis = x.ndim() - state(k).ndim(); axis < x.ndim(); ++axis) shape.push_back(length_of(x, axis));
-    parts.initial.push_back(alloc(x, shape));
-    parts.states.push_back(stand_in(state(k), parts.initial.back().type()));
-  }
-  for (int k = 0; k < constant_count(); ++k) {
-    const Variable& x = outer[std::size_t(constant_input(k))];
-    const Variable leaf =
-        stand_in(inner_constant(k), is_batched(constant_input(k)) ? x.type() : inner_constant(k).type());
-    parts.constants.emplace_back(leaf, x);
-  }
-  Variables inner = calculus().vectorize(graph_->outputs(), replacements);
-  if (layout_.has_until) {
-    if (inner.back().ndim() > 0)
-      throw NotImplementedError(
-          cat(called(), ": vectorize of a scan whose `until` depends on the batch: the steps would differ"));
-    parts.until = inner.back();
-    inner.pop_back();
-  }
-  // All batches have all results, also those that no batch, or one of length 1, reaches.
-  for (std::size_t k = 0; k < inner.size(); ++k) {
-    Shape shape = batch;
-    for (int axis = inner[k].ndim() - graph_->outputs()[k].ndim(); axis < inner[k].ndim(); ++axis)
-      shape.push_back(length_of(inner[k], axis));
-    bool is_whole = inner[k].ndim() > graph_->outputs()[k].ndim();
-    for (int axis = 0; axis < gained && is_whole; ++axis)
-      is_whole = !inner[k].tensor().broadcasts(axis) || known_integer(batch[std::size_t(axis)]) == 1;
-    if (!is_whole) inner[k] = alloc(inner[k], shape);
-  }
-  parts.next.assign(inner.begin(), inner.begin() + layout_.states);
-  parts.traced.assign(inner.begin() + layout_.states, inner.end());
-  const Apply scan = make_scan(parts);
-  Variables outputs = scan.outputs();
-  for (int k = 0; k < trace_count(); ++k) {
-    Variable& trace = outputs[std::size_t(trace_output(k))];
-    std::vector<int> order;
-    for (int axis = 1; axis <= gained; ++axis) order.push_back(axis);
-    order.push_back(0);
-    for (int axis = gained + 1; axis < trace.ndim(); ++axis) order.push_back(axis);
-    trace = dimshuffle(trace, order);
-  }
-  if (layout_.has_until) outputs.back() = alloc(outputs.back(), batch);
-  OpFromGraphOptions options;
-  options.name = layout_.name.empty() ? "batched_scan" : layout_.name;
-  return op_from_graph(outer, outputs, options)->make_node(batched);
-}
-
-// ---- for the registry -----------------------------------------------------------------------------------------------
-
-namespace {
-
-OpRef make_scan_op(const Attributes& attributes) {
-  ScanLayout layout;
-  layout.sequences = required_attribute<int>(attributes, "sequences");
-  layout.states = required_attribute<int>(attributes, "states");
-  layout.has_until = required_attribute<bool>(attributes, "until");
-  layout.truncate_gradient = optional_attribute<std::int64_t>(attributes, "truncate_gradient").value_or(-1);
-  layout.name = optional_attribute<std::string>(attributes, "name").value_or("");
-  return make_ref<ScanOp>(required_attribute<InnerGraphRef>(attributes, "graph"), layout);
-}
-
-std::vector<Sample> scan_samples() {
-  constexpr auto any = unknown_length;
-  std::vector<Sample> out;
-  const auto f64 = DType::Float64;
-  const auto x = sample_input(f64, {any}), a = sample_input(f64, {}), y0 = sample_input(f64, {});
-  const auto n = sample_input(DType::Int64, {});
-  const auto e = sample_input(f64, {}), y = sample_input(f64, {});
-  // A scalar state, of 0, 1 and more steps: final value and trace.
-  {
-    ScanParts parts{length_of(x, 0), {x}, {e}, {y0}, {y}, {tanh(a * y + e)}, {}};
-    parts.traced = {parts.next[0]};
-    const Apply node = make_scan(parts);
-    for (std::int64_t steps : {0, 1, 5})
-      out.push_back({node, {sample_values(f64, {steps}), sample_values(f64, {}, 2), sample_values(f64, {}, 1)}});
-  }
-  // A vector state with a product, an integer state, and a trace of neither.
-  {
-    const auto xs = sample_input(f64, {any, 3}), w = sample_input(f64, {3, 3}), h0 = sample_input(f64, {3});
-    const auto xt = sample_input(f64, {3}), h = sample_input(f64, {3});
-    const auto k0 = sample_input(DType::Int64, {}), k = sample_input(DType::Int64, {});
-    ScanParts parts{length_of(xs, 0), {xs}, {xt}, {h0, k0}, {h, k}, {tanh(dot(w, h) + xt), k + 2}, {}};
-    parts.traced = {sum(h) * cast(k, f64), parts.next[0]};
-    const Apply node = make_scan(parts);
-    for (std::int64_t steps : {0, 1, 4})
-      out.push_back({node,
-                     {sample_values(f64, {steps, 3}), sample_values(f64, {3}, 1), Array(std::int64_t(1)),
-                      sample_values(f64, {3, 3}, 2)}});
-  }
-  // No state: a map.
-  {
-    ScanParts parts{length_of(x, 0), {x}, {e}, {}, {}, {}, {exp(e) * a}};
-    out.push_back({make_scan(parts), {sample_values(f64, {4}), sample_values(f64, {}, 2)}});
-  }
-  // No sequence, and an end of its own, which comes early or not at all.
-  {
-    ScanParts parts{n, {}, {}, {y0}, {y}, {y * a + 1.0}, {}};
-    parts.traced = {parts.next[0]};
-    parts.until = gt(parts.next[0], 3.0);
-    const Apply node = make_scan(parts);
-    for (std::int64_t steps : {0, 2, 9}) out.push_back({node, {Array(steps), Array(0.75), Array(1.25)}});
-  }
-  // A matrix state whose lengths are known only when it runs, float32, with sequences of two kinds.
-  {
-    const auto m0 = sample_input(DType::Float32, {any, any}), m = sample_input(DType::Float32, {any, any});
-    const auto i = sample_input(DType::Int16, {any}), it = sample_input(DType::Int16, {});
-    ScanParts parts{length_of(i, 0), {i}, {it}, {m0}, {m}, {m * 0.5f + transpose(m) * cast(it, DType::Float32)}, {}};
-    parts.traced = {sum(m, std::vector<int>{0})};
-    out.push_back({make_scan(parts), {sample_values(DType::Int16, {3}), sample_values(DType::Float32, {2, 2})}});
-  }
-  // A scan in a scan.
-  {
-    const auto z = sample_input(f64, {}), z0 = sample_input(f64, {});
-    ScanParts within{int64_constant(3), {}, {}, {y}, {z}, {sin(z) + e}, {}};
-    const Variable inner = make_scan(within).output();
-    ScanParts parts{length_of(x, 0), {x}, {e}, {y0}, {y}, {inner}, {inner}};
-    out.push_back({make_scan(parts), {sample_values(f64, {3}), sample_values(f64, {}, 1)}});
-  }
-  return out;
-}
-
-const RegisterOp register_scan("Scan", "A loop of steps from state to state over an inner graph.", scan_samples,
-                               make_scan_op);
-
-}  // namespace
 }  // namespace bitale

@@ -5,6 +5,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/graph/test_value.hpp"
+#include "bitale/ops/debugging.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/scan.hpp"
 #include "ops/lengths.hpp"
@@ -114,8 +115,15 @@ ScanBuilder::ScanBuilder(ScanArguments arguments) : given_(std::move(arguments))
     if (const auto length = value.static_shape()[0]; length != unknown_length && length < furthest)
       throw ValueError(cat(who, ": result ", k, " has taps back to ", -furthest, ", and its initial value has ", length,
                            " element", length == 1 ? "" : "s", ": the tap reaches before the start"));
+    const Variable& stack = given_.initial[k].value;
+    const bool is_known = stack.static_shape()[0] != unknown_length;
+    const Variable checked =
+        is_known ? stack
+                 : check_and_raise(stack, {ge(length_of(stack, 0), int64_constant(furthest))}, "ValueError",
+                                   cat(who, ": result ", k, " has taps back to ", -furthest,
+                                       ", and its initial value has fewer elements: the tap reaches before the start"));
     for (int back = 1; back <= furthest; ++back)
-      initial_.back().push_back(subtensor(value, {IndexItem(furthest - back)}));
+      initial_.back().push_back(subtensor(checked, {IndexItem(furthest - back)}));
   }
   make_leaves();
 }

@@ -23,6 +23,40 @@ constexpr int worth_keeping = 8;  // simple operations per element: a value that
 bool is_plain(const Variable& v) { return v && !v.is_disconnected() && !v.is_null(); }
 bool has_derivatives(const Variable& v) { return as_tensor(v.type()) && is_continuous(v.dtype()); }
 
+// Derivatives of and by tensors alone: of what else there is, states of generators, they are disconnected.
+struct Tensors {
+  Variables outputs, inputs;
+  std::vector<std::size_t> output_places, input_places;
+};
+Tensors tensors_of(const InnerGraph& graph) {
+  Tensors out;
+  for (std::size_t k = 0; k < graph.outputs().size(); ++k)
+    if (as_tensor(graph.outputs()[k].type())) out.outputs.push_back(graph.outputs()[k]), out.output_places.push_back(k);
+  for (std::size_t i = 0; i < graph.inputs().size(); ++i)
+    if (as_tensor(graph.inputs()[i].type())) out.inputs.push_back(graph.inputs()[i]), out.input_places.push_back(i);
+  return out;
+}
+Variables picked(const Variables& all, const std::vector<std::size_t>& places) {
+  Variables out;
+  for (auto place : places) out.push_back(all[place]);
+  return out;
+}
+Variables spread(const Variables& some, const std::vector<std::size_t>& places, std::size_t count) {
+  Variables out(count, disconnected());
+  for (std::size_t k = 0; k < places.size(); ++k) out[places[k]] = some[k];
+  return out;
+}
+Variables pulled_back(const InnerGraph& graph, const Variables& seeds) {
+  const Tensors tensors = tensors_of(graph);
+  return spread(calculus().pullback(tensors.outputs, tensors.inputs, picked(seeds, tensors.output_places)),
+                tensors.input_places, graph.inputs().size());
+}
+Variables pushed_forward(const InnerGraph& graph, const Variables& seeds) {
+  const Tensors tensors = tensors_of(graph);
+  return spread(calculus().pushforward(tensors.outputs, tensors.inputs, picked(seeds, tensors.input_places)),
+                tensors.output_places, graph.outputs().size());
+}
+
 Variable leaf_like(const Variable& v) { return Variable(tensor_type(v.dtype(), v.static_shape())); }
 
 Variable fitted(const Variable& like, const Variable& g) {
@@ -41,9 +75,41 @@ int cost_of(const Apply& node) {
   return views.empty() ? 64 : 0;
 }
 
+// Of variables computed from the step's inputs: those whose shape is not known to be the same in all steps, so that
+// they have no trace. Lengths that follow from those of the inputs are the same; those that depend on values may
+// differ.
+PointerSet without_fixed_shape(const Variables& candidates, const Variables& inputs, const Variables& varying) {
+  PointerSet out;
+  Variables unknown;
+  for (auto& each : candidates) {
+    const Dims& shape = each.static_shape();
+    if (std::find(shape.begin(), shape.end(), unknown_length) != shape.end()) unknown.push_back(each);
+  }
+  const auto examine = [&](const Variables& list) {
+    const InnerGraph graph(inputs, list);
+    const InnerLengths lengths = inner_lengths(graph);
+    if (lengths.outputs.empty()) return false;
+    VariableSet values;
+    for (std::size_t i = 0; i < inputs.size(); ++i)
+      if (std::any_of(varying.begin(), varying.end(), [&](auto& leaf) { return leaf.same_as(inputs[i]); }))
+        values.insert(graph.inputs()[i]);
+    for (std::size_t k = 0; k < list.size(); ++k) {
+      const Variables leaves = graph_inputs(lengths.outputs[k]);
+      if (std::any_of(leaves.begin(), leaves.end(), [&](auto& leaf) { return values.contains(leaf); }))
+        out.insert(list[k].node());
+    }
+    return true;
+  };
+  if (unknown.empty() || examine(unknown)) return out;
+  for (auto& each : unknown)
+    if (!examine({each})) out.insert(each.node());
+  return out;
+}
+
 // The computed variables that a pullback should find kept: those of the forward graph that it uses, and that cost more
 // to compute from the step's inputs, or from what is kept, than to read.
-Variables worth_saving(const Variables& answers, const Variables& seeds, const Variables& varying) {
+Variables worth_saving(const Variables& answers, const Variables& seeds, const Variables& inputs,
+                       const Variables& varying) {
   PointerSet backward, steps;
   for (auto& seed : seeds) backward.insert(seed.node());
   for (auto& leaf : varying) steps.insert(leaf.node());
@@ -65,6 +131,11 @@ Variables worth_saving(const Variables& answers, const Variables& seeds, const V
   for (auto& answer : answers)
     if (answer.has_owner() && !backward.contains(answer.node()) && steps.contains(answer.node()))
       used.insert(answer.node());
+  Variables candidates;
+  for (const Apply& node : order)
+    for (auto& output : node.outputs())
+      if (used.contains(output.node()) && as_tensor(output.type())) candidates.push_back(output);
+  const PointerSet changing = without_fixed_shape(candidates, inputs, varying);
   PointerMap<int> costs;
   Variables out;
   for (const Apply& node : order) {
@@ -73,8 +144,8 @@ Variables worth_saving(const Variables& answers, const Variables& seeds, const V
       if (auto* known = costs.find(input.node())) cost = std::min(1 << 20, cost + *known);
     for (auto& output : node.outputs()) {
       const bool is_forward = steps.contains(output.node()) && !backward.contains(output.node());
-      const bool is_kept =
-          is_forward && used.contains(output.node()) && cost >= worth_keeping && as_tensor(output.type());
+      const bool is_kept = is_forward && used.contains(output.node()) && cost >= worth_keeping &&
+                           as_tensor(output.type()) && !changing.contains(output.node());
       if (is_kept) out.push_back(output);
       costs.insert(output.node(), is_kept || !is_forward ? 0 : cost);
     }
@@ -102,7 +173,7 @@ Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangen
   Variables inner;
   for (bool grows = true; grows;) {
     grows = false;
-    inner = calculus().pullback(outputs, graph_->inputs(), seeds);
+    inner = pulled_back(*graph_, seeds);
     for (int k = 0; k < states; ++k) {
       const Variable& answer = inner[std::size_t(layout_.sequences + k)];
       if (!seeds[std::size_t(k)].is_disconnected() || !is_plain(answer) || !has_derivatives(state(k))) continue;
@@ -167,7 +238,7 @@ Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangen
   for (auto& each : seeds)
     if (!each.is_disconnected()) adjoints.push_back(each);
   for (std::size_t k = 0; k < back.states.size(); ++k) adjoints.push_back(back.states[k]);
-  Variables kept = worth_saving(computed, adjoints, varying);
+  Variables kept = worth_saving(computed, adjoints, graph_->inputs(), varying);
   Replacements from_traces;
   for (auto& each : kept) from_traces.emplace_back(each, leaf_like(each));
   computed = clone_replace(computed, from_traces);
@@ -254,7 +325,7 @@ Variables ScanOp::pushforward(const Apply& node, std::span<const Variable> tange
   Variables inner;
   for (bool grows = true; grows;) {
     grows = false;
-    inner = calculus().pushforward(graph_->outputs(), inputs, seeds);
+    inner = pushed_forward(*graph_, seeds);
     for (int k = 0; k < states; ++k) {
       Variable& own = seeds[std::size_t(layout_.sequences + k)];
       if (!own.is_disconnected() || !is_plain(inner[std::size_t(k)]) || !has_derivatives(state(k))) continue;

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/ordered.hpp"
@@ -405,7 +406,14 @@ void push_out(FunctionGraph& graph) {
       if (!is_same_length(length_of(sequence, 0), parts.n_steps)) {
         std::vector<std::optional<Operand>> lengths(static_cast<std::size_t>(sequence.ndim()));
         lengths[0] = Operand(parts.n_steps);
-        sequence = specify_shape(sequence, lengths);
+        const std::string who = scan_op(node)->called();
+        const Variable counted =
+            check_and_raise(sequence, {ge(parts.n_steps, int64_constant(0))}, "ValueError",
+                            cat(who, ": n_steps is negative: expected a number of steps, 0 or more"));
+        const Variable checked = check_and_raise(
+            counted, {eq(length_of(sequence, 0), parts.n_steps)}, "ShapeError",
+            cat(who, ": sequence ", k, ", `", sequence.str(), "`, does not have as many elements as there are steps"));
+        sequence = specify_shape(checked, lengths);
       }
       whole.push_back(sequence);
       rows.emplace_back(parts.elements[k], sequence);

@@ -10,7 +10,8 @@ namespace {
 
 thread_local ProbeRecord* current_record = nullptr;
 
-void probe(std::int64_t section, std::int64_t bytes, std::int64_t flops64, std::int64_t flops32) {
+void probe(std::int64_t section, std::int64_t bytes, std::int64_t flops64, std::int64_t flops32, std::int64_t steps,
+           std::int64_t trace_bytes) {
   if (!current_record) return;
   const auto now = std::chrono::steady_clock::now();
   const auto passed =
@@ -20,9 +21,12 @@ void probe(std::int64_t section, std::int64_t bytes, std::int64_t flops64, std::
   to.bytes += bytes;
   to.flops64 += flops64;
   to.flops32 += flops32;
+  to.steps += steps;
+  to.trace_bytes += trace_bytes;
 }
 
-const RegisterFunctions probe_functions{runtime_function(probe_name, probe, "section bytes flops64 flops32")};
+const RegisterFunctions probe_functions{
+    runtime_function(probe_name, probe, "section bytes flops64 flops32 steps trace_bytes")};
 
 }  // namespace
 

@@ -8,12 +8,14 @@
 
 namespace bitale::runtime {
 
-inline constexpr const char* probe_name = "bt_probe";  // void (section, bytes, operations in float64, in float32)
+inline constexpr const char* probe_name =
+    "bt_probe";  // void (section, and the numbers of a ProbeRecord's section, in order)
 
 // What one call took, by section.
 struct ProbeRecord {
   struct Section {
     std::int64_t nanoseconds = 0, bytes = 0, flops64 = 0, flops32 = 0;
+    std::int64_t steps = 0, trace_bytes = 0;  // of a loop whose iterations follow one another
   };
   explicit ProbeRecord(std::size_t count) : sections(count) {}
   std::vector<Section> sections;

@@ -540,6 +540,139 @@ def test_a_generator_is_a_state(linker):
     np.testing.assert_allclose(f(), np.cumsum(draws[4:]), rtol=1e-14)
 
 
+@pytest.mark.parametrize("linker", LINKERS)
+def test_draws_without_a_generator_of_their_own_differ_from_step_to_step(linker):
+    stream = pt.random.RandomStream(7, rng_ctor=np.random.default_rng)
+    outside = stream.normal()
+    kept = {}
+
+    def step(s):
+        kept["inner"] = stream.normal(0, 1)
+        return s + kept["inner"] + outside * 0
+
+    walk, updates = bt.scan(step, outputs_info=np.float64(0), n_steps=4)
+    assert len(updates) == 1
+    (generator,) = updates
+    twin = generator.get_value()
+    f = bt.function([], [walk, outside], mode=bt.Mode(linker=linker))  # makes the updates without being told
+    g = bt.function([], walk, updates=updates, mode=bt.Mode(linker=linker))
+    draws = np.random.default_rng(0)
+    draws.bit_generator.state = twin.bit_generator.state
+    for each in (f, g, f):
+        result = each()
+        np.testing.assert_allclose(result[0] if each is f else result, np.cumsum(draws.normal(size=4)), rtol=1e-13)
+
+    def outer(s):
+        inner, _ = bt.scan(lambda t: t + pt.random.normal(), outputs_info=s, n_steps=3)
+        return inner[-1]
+
+    nested = bt.function([], bt.scan(outer, outputs_info=np.float64(0), n_steps=5, return_updates=False), mode=bt.Mode(linker=linker))
+    values = np.concatenate([nested(), nested()])
+    assert len(np.unique(np.diff(values))) == 9
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+def test_gradients_of_a_loop_that_draws(linker):
+    a, g0 = pt.dscalar("a"), bt.shared(np.random.default_rng(3))
+
+    def step(s, g):
+        after, draw = pt.random.normal(0, 1, rng=g).owner.outputs
+        return a * s + draw, after
+
+    walk, _ = bt.scan(step, outputs_info=[np.float64(1), g0], n_steps=4, return_updates=False)
+    values = call([a], [bt.grad(walk.sum(), a), bt.pushforward(walk.sum(), [a], [pt.ones([])])], [0.5], linker)
+
+    def loop(a):
+        draws, s, out = np.random.default_rng(3).normal(size=4), 1.0, 0.0
+        for each in draws:
+            s = a * s + each
+            out += s
+        return out
+
+    np.testing.assert_allclose(np.squeeze(values), (loop(0.5 + 1e-6) - loop(0.5 - 1e-6)) / 2e-6, rtol=1e-6)
+
+    def another(s, g):
+        after, draw = pt.random.normal(0, 2, rng=g).owner.outputs
+        return a * s + draw, after
+
+    other, _ = bt.scan(another, outputs_info=[np.float64(1), g0], n_steps=4, return_updates=False)
+    with pytest.raises(ValueError, match="two different draws"):
+        bt.function([a], [walk, other], mode=bt.Mode(linker=linker))
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+def test_inner_loops_of_different_lengths_in_a_gradient(linker):
+    x, a = pt.dvector("x"), pt.dscalar("a")
+
+    def step(e, y):
+        zs = bt.scan(lambda z: (z * a + e, until(z * a + e > 3.0)), outputs_info=y, n_steps=4, return_updates=False)
+        return zs[-1] + 0.1 * zs.sum()
+
+    ys = bt.scan(step, x, pt.constant(0.3, dtype="float64"), return_updates=False)
+
+    def loop(xs, a):
+        y, out = 0.3, []
+        for e in xs:
+            zs, z = [], y
+            for _ in range(4):
+                z = z * a + e
+                zs.append(z)
+                if z > 3.0:
+                    break
+            y = z + 0.1 * sum(zs)
+            out.append(y)
+        return np.array(out)
+
+    values = [np.array([0.1, 0.5, -0.2, 1.0, 0.4]), 0.9]
+    cost = (ys**2).sum()
+    got = call([x, a], [ys, *bt.grad(cost, [x, a])], values, linker)
+    np.testing.assert_allclose(got[0], loop(*values), rtol=1e-13)
+    for k in range(2):
+        np.testing.assert_allclose(got[k + 1], numeric(lambda *v: (loop(*v) ** 2).sum(), values, k), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+def test_batches_whose_elements_make_different_numbers_of_steps(linker):
+    a, n = pt.dscalar("a"), pt.lscalar("n")
+    power = fori_loop(0, n, lambda i, p: p * a + i, pt.ones([]))
+    numbers, bases = np.array([[3, 0, 5]]), np.array([[0.5], [2.0]])
+
+    def loop(a, n):
+        p = 1.0
+        for i in range(n):
+            p = p * a + i
+        return p
+
+    expected = np.vectorize(loop)(bases, numbers)
+    ns, many = pt.lmatrix("ns"), pt.dmatrix("many")
+    batch = bt.vectorize_graph(power, {n: ns, a: many})
+    np.testing.assert_allclose(call([ns, many], batch, [numbers.repeat(2, 0), bases.repeat(3, 1)], linker), expected)
+    only = bt.vectorize_graph(power, {n: ns})
+    np.testing.assert_allclose(call([ns, a], only, [numbers, 2.0], linker), expected[1:])
+    slope = call([ns, many], bt.grad(batch.sum(), many), [numbers.repeat(2, 0), bases.repeat(3, 1)], linker)
+    np.testing.assert_allclose(slope, np.vectorize(lambda a, n: (loop(a + 1e-6, n) - loop(a - 1e-6, n)) / 2e-6)(bases, numbers), rtol=1e-6)
+    assert call([ns, a], only, [np.zeros((0, 2), int), 2.0], linker).shape == (0, 2)
+
+    # Ends of their own: Newton's method for square roots.
+    x = pt.dscalar("x")
+    root = while_loop(lambda r: abs(r * r - x) > 1e-12, lambda r: (r + x / r) / 2, x, max_steps=50)
+    xs = pt.dvector("xs")
+    roots = bt.vectorize_graph(root, {x: xs})
+    values = np.array([3.0, 2.0, 1e4, 0.25])
+    np.testing.assert_allclose(call([xs], roots, [values], linker), np.sqrt(values), rtol=1e-12)
+    np.testing.assert_allclose(call([xs], bt.grad(roots.sum(), xs), [values], linker), 0.5 / np.sqrt(values), rtol=1e-6)
+
+    # Results of all steps would differ in length.
+    trace = bt.scan(lambda p: p * a, outputs_info=pt.ones([]), n_steps=n, return_updates=False)
+    traces = bt.vectorize_graph(trace, {n: pt.lvector("k")})
+    (k,) = [leaf for leaf in bt.graph.traversal.graph_inputs([traces]) if leaf.name == "k"]
+    np.testing.assert_allclose(call([k, a], traces, [np.array([2, 2]), 3.0], linker), [[3, 9], [3, 9]])
+    with pytest.raises(ValueError, match="differ"):
+        call([k, a], traces, [np.array([2, 3]), 3.0], linker)
+    with pytest.raises(ValueError, match="negative"):
+        call([k, a], traces, [np.array([-2, -2]), 3.0], linker)
+
+
 # ---- small states ----
 
 
@@ -683,6 +816,75 @@ def test_nan_guard_names_the_step():
         f([1.0, -5.0, 1.0], 2.0)
 
 
+class Faulty(bt.Op):
+    """Twice its input; from the value `at` on, something else is wrong as well."""
+
+    __props__ = ("at", "how")
+
+    def __init__(self, at, how):
+        self.at, self.how, self.calls = at, how, 0
+
+    def make_node(self, x):
+        x = pt.as_tensor_variable(x)
+        return bt.Apply(self, [x], [x.type()])
+
+    def perform(self, node, inputs, outputs):
+        result = 2 * inputs[0]
+        if inputs[0][0] >= self.at:
+            self.calls += 1
+            if self.how == "drifts":
+                result = result + self.calls
+            if self.how == "type":
+                result = result.astype("float32")
+        outputs[0][0] = result
+
+
+@pytest.mark.parametrize(
+    "how, error", [("drifts", bt.compile.BadThunkOutput), ("type", TypeError)]
+)
+def test_debug_mode_checks_the_nodes_of_a_step(how, error):
+    s0 = pt.dvector("s0")
+    mode = bt.compile.DebugMode(native_linkers=["jit"], stability_patience=1)
+    op = Faulty(10.0, how)
+    f = bt.function([s0], bt.scan(lambda s: op(s) + 1.0, outputs_info=s0, n_steps=5, return_updates=False), mode=mode)
+    with pytest.raises(error, match=r"(?s)Faulty.*step +3 of 5") as caught:
+        f([1.0, 1.0])  # 1, 3, 7, 15
+    assert "Scan" in str(caught.value)
+    g = bt.function([s0], bt.scan(lambda s: op(s) + 1.0, outputs_info=s0, n_steps=3, return_updates=False), mode=mode)
+    np.testing.assert_allclose(g([1.0, 0.0]), [[3, 1], [7, 3], [15, 7]])
+
+
+def test_debug_mode_checks_steps_of_nested_scans_and_gradients():
+    x, a = pt.dvector("x"), pt.dscalar("a")
+
+    def step(x_t, y):
+        inner = bt.scan(lambda z: pt.sin(z * a) + x_t, outputs_info=y, n_steps=2, return_updates=False)
+        return inner[-1]
+
+    ys = bt.scan(step, x, pt.zeros([]), return_updates=False)
+    outputs = [ys, bt.grad((ys**2).sum(), a)]
+    values = [rng.normal(size=3), 0.8]
+    mode = bt.compile.DebugMode(native_linkers=["jit"], stability_patience=1)
+    for got, expected in zip(bt.function([x, a], outputs, mode=mode)(*values), call([x, a], outputs, values)):
+        np.testing.assert_allclose(got, expected)
+    logs = bt.scan(lambda x_t, y: pt.log(y) + x_t, x, a, return_updates=False)
+    f = bt.function([x, a], logs, mode=mode)
+    with pytest.raises(bt.compile.InvalidValueError, match=r"(?s)Log.*step +2 of 3"):
+        f([1.0, -5.0, 1.0], 2.0)
+
+
+def test_a_profile_has_the_time_of_steps_and_the_memory_of_traces():
+    x, y0 = pt.dvector("x"), pt.dscalar("y0")
+    ys = bt.scan(lambda e, y: pt.tanh(y + e), x, y0, return_updates=False)
+    for outputs, stored in ((ys, 8 * 50), (ys[-1], 0)):
+        f = bt.function([x, y0], outputs, profile=True)
+        for _ in range(3):
+            f(np.ones(50), 0.5)
+        (part,) = [part for part in f.profile.parts if part.steps]
+        assert part.steps == 3 * 50 and part.trace_bytes == 3 * stored and part.seconds > 0
+        assert "50 steps a call, each" in f.profile.summary_parts(file="str")
+
+
 @pytest.mark.skipif(not __import__("shutil").which("cc"), reason="no C compiler")
 def test_exported(tmp_path):
     import ctypes
@@ -703,6 +905,13 @@ def test_exported(tmp_path):
 
 def test_bad_input_names_what_to_do():
     x, y = pt.dvector("x"), pt.dvector("y")
+    with pytest.raises(bt.ShapeError, match="scan `map`: sequence 1"):
+        bt.function([x, y], bt.scan(lambda a, b: a * b, [x, y], return_updates=False, name="map"))(np.ones(3), np.ones(2))
+    with pytest.raises(ValueError, match="taps back to -3.*reaches before the start"):
+        taps = bt.scan(lambda a: pt.tanh(a), outputs_info={"initial": y, "taps": [-3]}, n_steps=2, return_updates=False)
+        bt.function([y], taps)(np.ones(2))
+    with pytest.raises(TypeError, match="until"):
+        bt.scan(lambda s: (s, until(None)), outputs_info=0.0, n_steps=2)
     with pytest.raises(ValueError, match="sequence 1"):
         f = bt.function([x, y], bt.scan(lambda a, b, s: s + a * pt.tanh(s * b), [x, y], 0.0, return_updates=False, n_steps=3))
         f(np.ones(3), np.ones(2))

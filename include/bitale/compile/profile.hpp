@@ -53,6 +53,9 @@ struct Profile {
     bool counted = false;
     double bytes = 0, flops64 = 0, flops32 = 0;
     double flops() const { return flops64 + flops32; }
+    // Of a loop whose steps follow one another, such as a scan's; else 0. Traces are the arrays of which each step
+    // stores its row: the results of all steps that are asked for, and what a gradient keeps.
+    double steps = 0, trace_bytes = 0;
   };
 
   std::string name;  // of the function

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import contextvars
 import functools
 from collections.abc import Iterator
 from typing import Any
@@ -42,12 +43,8 @@ def shared(
     if isinstance(value, (np.random.Generator, np.random.RandomState, Stream)):
         from bitale.tensor.random import shared_rng
 
-        made = shared_rng(value, name=name)
-    else:
-        made = shared_constructor(value, name=name, strict=strict, borrow=borrow, shape=shape, **kwargs)
-    for found in _collecting:
-        found.append(made)
-    return made
+        return shared_rng(value, name=name)
+    return noted(shared_constructor(value, name=name, strict=strict, borrow=borrow, shape=shape, **kwargs))
 
 
 @functools.singledispatch
@@ -62,12 +59,19 @@ def shared_constructor(
     return _core.make_shared(value, name, borrow, shape)
 
 
-_collecting: list[list[Any]] = []
+_collecting: contextvars.ContextVar[tuple[list[Any], ...]] = contextvars.ContextVar("collecting", default=())
+
+
+def noted(made: Any) -> Any:
+    """A shared variable that was made just now: those who collect them get to know of it."""
+    for found in _collecting.get():
+        found.append(made)
+    return made
 
 
 @contextlib.contextmanager
 def collect_new_shareds() -> Iterator[list[Any]]:
-    """The list of the shared variables that shared() makes in a ``with`` block.
+    """The list of the shared variables, generators among them, that are made in a ``with`` block.
 
     >>> from bitale.compile.sharedvalue import collect_new_shareds
     >>> with collect_new_shareds() as found:
@@ -76,11 +80,11 @@ def collect_new_shareds() -> Iterator[list[Any]]:
     [weights]
     """
     found: list[Any] = []
-    _collecting.append(found)
+    token = _collecting.set((*_collecting.get(), found))
     try:
         yield found
     finally:
-        _collecting[:] = [each for each in _collecting if each is not found]
+        _collecting.reset(token)
 
 
 class Generic(Type):

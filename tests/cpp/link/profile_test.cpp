@@ -56,6 +56,8 @@ link::MeasuredPart total(const link::Measured& measured) {
     sum.bytes += part.bytes;
     sum.flops64 += part.flops64;
     sum.flops32 += part.flops32;
+    sum.steps += part.steps;
+    sum.trace_bytes += part.trace_bytes;
     sum.counted &= part.counted || part.kind == "scalars" || part.kind == "memory";
   }
   return sum;
@@ -259,6 +261,25 @@ TEST_CASE("profile: calls from many threads are all counted") {
   }
 }
 
+TEST_CASE("profile: steps of loops, and their traces") {
+  const Variable x = vector("x"), a = scalar("a");
+  const auto step = [&](const Variable& e, const Variable& y) { return tanh(a * y + e); };
+  const Variable ys = scan({.sequences = {x}, .initial = {ScanInitial(0.5)}}, step).traces[0];
+  const auto early = [&](const Variable& y) { return ScanStep({y * 2.0}, gt(y * 2.0, 10.0)); };
+  const ScanResult doubled = scan({.initial = {ScanInitial(a)}, .n_steps = Operand(100)}, early);
+  const auto of = [&](const Variables& outputs, std::int64_t length) {
+    const auto thunk = link::link("jit", rewritten({x, a}, outputs), {.profile = true});
+    for (int call = 0; call < 2; ++call) thunk->run(Arrays{counting({length}), Array(1.0)});
+    return total(thunk->measured());
+  };
+  CHECK(of({ys}, 30).steps == 60);
+  CHECK(of({ys}, 30).trace_bytes == 2 * 8 * 30);
+  CHECK(of({subtensor(ys, {IndexItem(-1)})}, 30).steps == 60);
+  CHECK(of({subtensor(ys, {IndexItem(-1)})}, 30).trace_bytes == 0);
+  CHECK(of({sum(exp(x))}, 30).steps == 0);
+  CHECK(of({doubled.finals[0]}, 1).steps == 2 * 4);
+}
+
 TEST_CASE("profile: a function without one has no trace of it") {
   const Variable x = vector("x");
   const auto lowered = lowering::lower(*rewritten({x}, {exp(x) * 2.0}));
@@ -271,20 +292,23 @@ TEST_CASE("profile: a function without one has no trace of it") {
 }
 
 TEST_CASE("profile: a call inside a call has a record of its own") {
-  const auto probe = reinterpret_cast<void (*)(std::int64_t, std::int64_t, std::int64_t, std::int64_t)>(
-      runtime::find_symbol(runtime::probe_name));
-  probe(7, 1, 1, 1);  // nobody listens
+  const auto probe =
+      reinterpret_cast<void (*)(std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t, std::int64_t)>(
+          runtime::find_symbol(runtime::probe_name));
+  probe(7, 1, 1, 1, 1, 1);  // nobody listens
   runtime::ProbeRecord outer(2), inner(1);
   {
     const runtime::ProbeScope scope(outer);
-    probe(0, 10, 1, 0);
+    probe(0, 10, 1, 0, 5, 40);
     {
       const runtime::ProbeScope inside(inner);
-      probe(0, 100, 0, 2);
+      probe(0, 100, 0, 2, 0, 0);
     }
-    probe(1, 20, 0, 3);
+    probe(1, 20, 0, 3, 0, 0);
   }
   CHECK(outer.sections[0].bytes == 10);
+  CHECK(outer.sections[0].steps == 5);
+  CHECK(outer.sections[0].trace_bytes == 40);
   CHECK(outer.sections[1].bytes == 20);
   CHECK(outer.sections[1].flops32 == 3);
   CHECK(inner.sections[0].bytes == 100);

@@ -39,8 +39,10 @@ def shared_rng(value: Any = None, *, seed: Any = _UNSET, name: str | None = None
     value: a numpy.random.Generator, or a stream (bitale.random.stream); TypeError for others. The state is copied; borrow is
     accepted and of no effect.
     """
+    from bitale.compile.sharedvalue import noted
+
     generator = _value_of(value, seed, "shared_rng")
-    return _core.make_shared_of(RandomGeneratorType(bit_generator_of(generator)), generator, name, False)
+    return noted(_core.make_shared_of(RandomGeneratorType(bit_generator_of(generator)), generator, name, False))
 
 
 def default_rng(seed: Any = None) -> Any:
