@@ -6,6 +6,7 @@
 #include "bind.hpp"
 #include "bitale/core/blocking.hpp"
 #include "caller.hpp"
+#include "core/library_pages.hpp"
 #include "interruption.hpp"
 #include "numpy_bridge.hpp"
 #include "values.hpp"
@@ -70,4 +71,7 @@ NB_MODULE(_core, m) {
   bind_profile(m);
   bind_debugging(m);
   bind_system(m);
+  // Making these tables has touched most of both libraries.
+  bitale::give_back_pages_of_release(reinterpret_cast<const void*>(&bitale::give_back_pages));
+  bitale::give_back_pages_of_release(reinterpret_cast<const void*>(&wait_unlocked));
 }

@@ -1,11 +1,7 @@
 #include "codegen/llvm/api.hpp"
 
 #include <dlfcn.h>
-#include <link.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
-#include <span>
 #include <string>
 #include <vector>
 
@@ -13,6 +9,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "codegen/generate.hpp"
+#include "core/library_pages.hpp"
 
 namespace bitale::codegen {
 
@@ -55,25 +52,6 @@ Library open_library() {
                          : cat(chosen, " was not found"));
 }
 
-// Gives back the pages that only loading needed: relocations, initializers, and what was mapped around them. They come
-// again from the file where they are touched. Only for the own library, of which loading has changed no code.
-void give_back_pages(void* library) {
-  link_map* map = nullptr;
-  if (dlinfo(library, RTLD_DI_LINKMAP, &map) != 0) return;
-  const auto give_back = [](dl_phdr_info* info, std::size_t, void* base) {
-    if (info->dlpi_addr != *static_cast<const ElfW(Addr)*>(base)) return 0;
-    const ElfW(Addr) page = ElfW(Addr)(sysconf(_SC_PAGESIZE));
-    for (const ElfW(Phdr) & part : std::span(info->dlpi_phdr, info->dlpi_phnum)) {
-      if (part.p_type != PT_LOAD || (part.p_flags & PF_W)) continue;
-      const ElfW(Addr) begin = (info->dlpi_addr + part.p_vaddr + page - 1) & ~(page - 1);
-      const ElfW(Addr) end = (info->dlpi_addr + part.p_vaddr + part.p_memsz) & ~(page - 1);
-      if (begin < end) madvise(reinterpret_cast<void*>(begin), end - begin, MADV_DONTNEED);  // only a wish
-    }
-    return 1;
-  };
-  dl_iterate_phdr(give_back, &map->l_addr);
-}
-
 struct Loaded {
   void* library = nullptr;
   LlvmApi api{};
@@ -98,7 +76,7 @@ Loaded load() {
   if (!api.name) missing("the library found has no LLVM" #name);
   BITALE_LLVM_FUNCTIONS(X)
 #undef X
-  if (name == own_library) give_back_pages(library);
+  if (name == own_library) give_back_pages_of_release(reinterpret_cast<const void*>(api.ContextCreate));
   return loaded;
 }
 
