@@ -95,8 +95,10 @@ def missing_flags() -> list[str]:
 
 
 def sentence(value: object) -> str:
-    text = re.sub(r"\s+", " ", inspect.getdoc(value) or "")
-    text = text.split(" -> TensorVariable ")[-1]
+    text = inspect.getdoc(value) or ""
+    if re.match(r"\w+\(.*\) -> ", text):  # the signature of a function that is written in C++
+        text = text.partition("\n\n")[2]
+    text = re.sub(r"\s+", " ", text.split(">>>")[0]).strip()
     end = re.search(r"[.:](?= |$)", text)
     return (text[: end.start()] if end else text).replace("|", "\\|")
 

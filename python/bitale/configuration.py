@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from contextlib import ContextDecorator
 from typing import Any, Mapping
 
@@ -177,6 +178,11 @@ class Config:
     def config_print(self) -> str:
         """All flags with their documentation."""
         return str(self)
+
+    def get_config_hash(self) -> str:
+        """A text that differs where a flag of the library differs."""
+        flags = sorted((name, str(_core.config_get(name))) for name in _types)
+        return hashlib.sha256(repr(flags).encode()).hexdigest()
 
     def __str__(self) -> str:
         added = [f"\n{name} = {value!r}\n    {doc}" for name, (_, doc, value) in _added.items()]

@@ -90,10 +90,11 @@ def debugprint(
     print_assumptions: bool = False,
     *,
     provenance: bool = False,
-) -> str | None:
+) -> Any:
     """Prints the tree below variables, Apply nodes, FunctionGraphs or functions (one, or a list of them).
 
-    file: where to; ``"str"`` returns the text instead. depth: levels to print, -1 for all.
+    file: where to; ``"str"`` returns the text instead, ``"rich"`` a ``rich.tree.Tree`` in which nodes that are met again have
+    a colour (ImportError where the package rich is not installed). depth: levels to print, -1 for all.
     id_type: "CHAR" for letters, "int" for numbers, "id" for addresses, "" for none.
     used_ids, done: dictionaries that several calls share; the ids of nodes and leaves, and the nodes whose inputs are
     printed and are not printed again.
@@ -110,8 +111,6 @@ def debugprint(
      └─ ExpandDims{axis=0}
         └─ 1
     """
-    if file == "rich":
-        raise NotImplementedError('debugprint: file="rich"; "str" gives the text')
     text = _core.dprint_text(
         graph_like,
         depth=depth,
@@ -132,6 +131,10 @@ def debugprint(
     )
     if file == "str":
         return text
+    if file == "rich":
+        from bitale._rich_tree import rich_tree
+
+        return rich_tree(text)
     (sys.stdout if file is None else file).write(text if text.endswith("\n") else text + "\n")
     return None
 

@@ -1,5 +1,5 @@
-"""Lists whose elements are values of one type: variables of TypedListType, and functions of them. A list is a value like others:
-append and its like give a new list. There are no derivatives by lists.
+"""Lists whose elements are values of one type: variables of TypedListType, functions of them, and the same as methods. A list is
+a value like others: append and its like give a new list. There are no derivatives by lists.
 
 >>> from bitale.typed_list import TypedListType, append, getitem, length
 >>> rows = TypedListType(pt.dvector)("rows")
@@ -8,6 +8,8 @@ append and its like give a new list. There are no derivatives by lists.
 >>> f = bt.function([rows, x], [length(longer), getitem(longer, -1) * 2])
 >>> f([[1.0], [2.0, 3.0]], [4.0, 5.0])
 [array(3), array([ 8., 10.])]
+>>> bt.function([rows, x], rows.append(x)[-1].sum())([[1.0], [2.0, 3.0]], [4.0, 5.0])
+array(9.)
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from bitale import _core
 from bitale._core import Variable, as_tensor_variable
 from bitale.graph.basic import Apply
 from bitale.graph.op import Op
@@ -34,7 +37,9 @@ __all__ = [
     "MakeList",
     "Remove",
     "Reverse",
+    "TypedListConstant",
     "TypedListType",
+    "TypedListVariable",
     "append",
     "count",
     "extend",
@@ -48,6 +53,72 @@ __all__ = [
 ]
 
 
+class TypedListVariable(Variable):
+    """A variable whose values are lists. Its methods are the functions of this module; a new list is their result."""
+
+    @property
+    def ttype(self) -> Any:
+        """The type of the elements."""
+        return self.type.ttype
+
+    def __len__(self) -> int:
+        raise TypeError("len(x): the length of a typed list is known when a function is called; x.length() is its variable")
+
+    def __iter__(self) -> Any:
+        raise TypeError("the length of a typed list is known when a function is called, so it can't be iterated over; x[i] is its element i")
+
+    def __getitem__(self, index: Any) -> Any:
+        """An element by its position, or the elements of a slice of integers."""
+        return getitem(self, index)
+
+    def append(self, toAppend: Any) -> Any:
+        """A list with an element behind all others."""
+        return append(self, toAppend)
+
+    def extend(self, toAppend: Any) -> Any:
+        """This list with another of the same type behind it."""
+        return extend(self, toAppend)
+
+    def insert(self, index: Any, toInsert: Any) -> Any:
+        """A list with an element at a position."""
+        return insert(self, index, toInsert)
+
+    def remove(self, toRemove: Any) -> Any:
+        """A list without the first element that equals another. ValueError in a call where there is none."""
+        return remove(self, toRemove)
+
+    def reverse(self) -> Any:
+        """This list from its end to its beginning."""
+        return reverse(self)
+
+    def count(self, elem: Any) -> Any:
+        """How many elements equal another."""
+        return count(self, elem)
+
+    def ind(self, elem: Any) -> Any:
+        """The position of the first element that equals another; `index` is another attribute of variables."""
+        return index_(self, elem)
+
+    def length(self) -> Any:
+        """How many elements there are."""
+        return length(self)
+
+
+class TypedListConstant(TypedListVariable):
+    """A list that never changes."""
+
+    @property
+    def data(self) -> list[Any]:
+        """A copy of the list."""
+        return list(_core.constant_value(self))
+
+    value = data
+
+    def signature(self) -> tuple[Any, ...]:
+        """What equal constants have in common: the type, and the signature of each element."""
+        return self.type, tuple(self.type.ttype.make_constant(each).signature() for each in self.data)
+
+
 class TypedListType(Type):
     """Lists of values of a type; with a depth, lists of such lists.
 
@@ -57,8 +128,12 @@ class TypedListType(Type):
     """
 
     __props__ = ("ttype",)
+    variable_type = TypedListVariable
+    constant_type = TypedListConstant
 
     def __init__(self, ttype: Any, depth: int = 0):
+        if not isinstance(ttype, Type):
+            raise TypeError(f"TypedListType: expected the type of its elements, got {ttype!r}")
         if depth < 0:
             raise ValueError(f"TypedListType: expected a depth of at least 0, got {depth}")
         self.ttype = TypedListType(ttype, depth - 1) if depth else ttype

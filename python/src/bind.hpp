@@ -18,6 +18,7 @@ void bind_reductions(nb::module_& m);
 void bind_sorting(nb::module_& m);
 void bind_special(nb::module_& m);
 void bind_language(nb::module_& m);  // rearranging, creating, searching, contracting
+void bind_formulas(nb::module_& m);  // short expressions of others
 void bind_linalg(nb::module_& m);
 void bind_fft(nb::module_& m);
 void bind_jax(nb::module_& m);

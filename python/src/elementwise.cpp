@@ -4,6 +4,7 @@
 #include <nanobind/stl/string.h>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "arguments.hpp"
@@ -37,16 +38,17 @@ bool is_call(const ScalarOp& op) {
   return op.expand(operands, DType::Float64).code() == program::Code::call;
 }
 
+// Those of complex numbers, which of real ones are the number itself, or 0: bound in formulas.cpp.
+bool is_part_of_complex(std::string_view name) {
+  return name == "real" || name == "imag" || name == "conj" || name == "angle";
+}
+
 void bind_unary(nb::module_& m, const ScalarOp& op, const char* name, const char* doc) {
   auto apply = [&op](const Like& x) {
     const Variable inputs[] = {as_variable(x)};
     return apply_elemwise(op.name, inputs);
   };
-  // x.real and x.imag are properties, and x.conj() of a real x is x itself.
-  if (op.name == "real" || op.name == "imag" || op.name == "conj")
-    define(m, name, apply, "x"_a, doc);
-  else
-    define_both(m, name, apply, doc);
+  define_both(m, name, apply, doc);
 }
 
 void bind_binary(nb::module_& m, const ScalarOp& op, const char* name, const char* doc) {
@@ -90,7 +92,7 @@ void bind_quaternary(nb::module_& m, const ScalarOp& op, const char* name, const
 
 void bind_elementwise(nb::module_& m) {
   for (const ScalarOp* op : scalar_ops()) {
-    if (is_family_member(*op)) continue;
+    if (is_family_member(*op) || is_part_of_complex(op->name)) continue;
     const std::string name = python_name(*op), doc(op->doc);
     switch (op->arity) {
       case 1: bind_unary(m, *op, name.c_str(), doc.c_str()); break;

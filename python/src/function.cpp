@@ -369,11 +369,16 @@ void bind_mode(nb::module_& m) {
   nb::class_<Mode>(m, "Mode", "How to compile: a linker, and which rewrites.")
       .def(
           "__init__",
-          [](Mode* self, nb::handle linker, std::string optimizer) {
-            new (self) Mode(linker_of(linker), std::move(optimizer));
+          [](Mode* self, nb::handle linker, const std::optional<std::string>& optimizer) {
+            new (self) Mode(linker.is_none() ? Linker(config::get("linker")) : linker_of(linker),
+                            !optimizer                ? "None"
+                            : *optimizer == "default" ? config::get("optimizer")
+                                                      : *optimizer);
           },
-          "linker"_a = "jit", "optimizer"_a = "fast_run",
-          nb::sig("def __init__(self, linker: str | Linker = 'jit', optimizer: str = 'fast_run') -> None"))
+          "linker"_a.none() = "jit", "optimizer"_a.none() = "fast_run",
+          nb::sig(
+              "def __init__(self, linker: str | Linker | None = 'jit', optimizer: str | None = 'fast_run') -> None"),
+          "linker: None for config.linker. optimizer: None for no rewrites, \"default\" for config.optimizer.")
       .def_prop_ro(
           "linker", [](const Mode& self) { return self.linker().name; }, "The linker's name.")
       .def_prop_ro("optimizer", &Mode::optimizer)

@@ -25,6 +25,7 @@
 #include "graph/evaluate.hpp"
 #include "numpy_bridge.hpp"
 #include "opaque.hpp"
+#include "ops/elemwise.hpp"
 #include "ops/registry.hpp"
 #include "ops/scalar_op.hpp"
 #include "python_op.hpp"
@@ -174,7 +175,11 @@ const Op& library_op(nb::handle self, const char* method) {
 nb::object make_node(nb::handle self, nb::args inputs) {
   const OpObject& object = op_object(self);
   if (!object.op) return wrap(default_node(self, inputs));
-  return wrap(object.op->make_node(as_variables(inputs, cat(object.op->name(), ".make_node"))));
+  Variables given = as_variables(inputs, cat(object.op->name(), ".make_node"));
+  const bool is_elementwise = object.op->elementwise() && std::ranges::all_of(given, [](const Variable& each) {
+                                return as_tensor(each.type()) != nullptr;
+                              });
+  return wrap(object.op->make_node(is_elementwise ? pad_ranks(given) : given));
 }
 
 // name= and return_list= are ours, other keywords go to make_node.

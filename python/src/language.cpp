@@ -100,6 +100,18 @@ Variable in_optional_dtype(const Variable& x, const DTypeLike& dtype) {
   return element ? cast(x, *element) : x;
 }
 
+// The sizes, as many as n_splits says where they are a vector of unknown length; ValueError for another number of them.
+Variables sizes_of_parts(const ShapeLike& sizes, const Any& n_splits) {
+  const auto count = as_optional_int(n_splits, "split: n_splits");
+  nb::object given = nb::borrow(sizes);
+  if (count && is_variable(sizes) && variable_of(sizes).ndim() == 1)
+    given = wrap(specify_shape(variable_of(sizes), {Operand(*count)}));
+  const Variables parts = as_lengths(given, "split");
+  if (count && *count != int(parts.size()))
+    throw ValueError(cat("split: n_splits is ", *count, ", but there are ", parts.size(), " sizes"));
+  return parts;
+}
+
 void bind_complex(nb::module_& m) {
   define(
       m, "complex", [](const Like& real, const Like& imag) { return complex(as_variable(real), as_variable(imag)); },
@@ -167,8 +179,8 @@ void bind_arranging(nb::module_& m) {
       "x"_a, "shape"_a, "axis"_a = 0, "A dimension made several of these lengths, one of which may be -1.");
   define(
       m, "split",
-      [](const Like& x, const ShapeLike& sizes, const Any&, int axis) {
-        return list_of(split(as_variable(x), as_lengths(sizes, "split"), axis));
+      [](const Like& x, const ShapeLike& sizes, const Any& n_splits, int axis) {
+        return list_of(split(as_variable(x), sizes_of_parts(sizes, n_splits), axis));
       },
       "x"_a, "splits_size"_a, nb::kw_only(), "n_splits"_a = nb::none(), "axis"_a = 0,
       "Consecutive parts of these lengths along an axis: numbers, or a vector whose length is known. ValueError when "
@@ -374,16 +386,6 @@ void bind_contracting(nb::module_& m) {
 void bind_variable_surface(nb::module_& m) {
   auto cls = variable_class(m);
   const char* const composed = "bitale.tensor.composed";
-  const auto property = [&](const char* name, const char* signature, const char* doc) {
-    cls.def_prop_ro(
-        name, [composed, name](nb::handle self) { return nb::module_::import_(composed).attr(name)(self); },
-        nb::sig(signature), doc);
-  };
-  property("real", "def real(self) -> TensorVariable", "The real part.");
-  property("imag", "def imag(self) -> TensorVariable", "The imaginary part.");
-  for (const char* name : {"conj", "conjugate"})
-    define_in_python(cls, name, composed, name, cat("def ", name, "(self) -> TensorVariable").c_str(),
-                     "The complex conjugate.");
   define_in_python(cls, "transfer", composed, "transfer", "def transfer(self, target: str) -> TensorVariable",
                    "This variable, where the target says: \"cpu\" is all there is.");
   define_in_python(

@@ -1,10 +1,12 @@
 // Linkers for Python, with functions of the user's around each node. bitale/link.py gives them their names.
 #include "linker.hpp"
 
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -138,11 +140,29 @@ nb::object stored(const Linker& self) {
                                        python_function<PythonInputCallback>(self.on_input), self.allow_gc));
 }
 
+Linker keeping_values(const char* name) {
+  Linker linker(name);
+  linker.allow_gc = false;
+  return linker;
+}
+
+// By the names that users gave them, after those of PyTensor that are more than another name; touched with the GIL
+// held.
+std::map<std::string, Linker>& registered_linkers() {
+  static auto& table = *new std::map<std::string, Linker>{
+      {"vm_nogc", keeping_values("vm")}, {"cvm_nogc", keeping_values("cvm")}, {"c|py_nogc", keeping_values("c|py")}};
+  return table;
+}
+
 }  // namespace
 
 Linker linker_of(nb::handle object) {
   if (auto* linker = instance_of<Linker>(object)) return *linker;
-  if (PyUnicode_Check(object.ptr())) return Linker(nb::cast<std::string>(object));
+  if (PyUnicode_Check(object.ptr())) {
+    const auto name = nb::cast<std::string>(object);
+    if (auto found = registered_linkers().find(name); found != registered_linkers().end()) return found->second;
+    return Linker(name);
+  }
   throw TypeError(cat("linker: expected a name or a Linker, got ", shown(object)));
 }
 
@@ -194,6 +214,11 @@ void bind_linker(nb::module_& m) {
       "first"_a, "second"_a, "checker"_a.none());
   m.def("make_nan_guard_linker", make_nan_guard, "nan_is_error"_a.none(), "inf_is_error"_a.none(),
         "big_is_error"_a.none(), "action"_a, "report"_a.none());
+  m.def(
+      "register_linker",
+      [](const std::string& name, const Linker& linker) { registered_linkers().insert_or_assign(name, linker); },
+      "name"_a, "linker"_a);
+  m.def("registered_linkers", [] { return registered_linkers(); });
   m.def(
       "linker_names", [] { return linker_names(); }, "What function() and Mode accept as a linker's name.");
 }

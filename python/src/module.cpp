@@ -48,6 +48,7 @@ NB_MODULE(_core, m) {
   bind_sorting(m);
   bind_special(m);
   bind_language(m);
+  bind_formulas(m);
   bind_linalg(m);
   bind_fft(m);
   bind_signal(m);

@@ -178,16 +178,6 @@ void bind_shape(nb::module_& m) {
   define(m, "specify_shape", specify_shape_of, "x"_a, "shape"_a,
          "x, with lengths that are checked at run time; None where nothing is said.");
   auto cls = variable_class(m);
-  define_in_python(cls, "swapaxes", "bitale.tensor.extra_ops", "swapaxes",
-                   "def swapaxes(self, axis1: int, axis2: int) -> TensorVariable", "x with two dimensions exchanged.");
-  define_in_python(cls, "ptp", "bitale.tensor.extra_ops", "ptp",
-                   "def ptp(self, axis: int | collections.abc.Sequence[int] | None = None, keepdims: bool = False) -> "
-                   "TensorVariable",
-                   "Largest less smallest element.");
-  cls.def_prop_ro(
-      "mT",
-      [](nb::handle self) { return nb::module_::import_("bitale.tensor.extra_ops").attr("swap_last_axes")(self); },
-      nb::sig("def mT(self) -> TensorVariable"), "Each matrix of a stack transposed.");
   cls.def_prop_ro(
       "T", [](const TensorVariableObject& self) { return transpose(self.variable); }, nb::call_guard<AtCaller>(),
       "Transposed.");
@@ -205,7 +195,7 @@ void bind_creation(nb::module_& m) {
       [](const Like& x, const std::optional<std::string>& name, Any ndim, const DTypeLike& dtype) {
         return make_constant(x, name, ndim, dtype);
       },
-      "x"_a, "name"_a = nb::none(), "ndim"_a = nb::none(), "dtype"_a = nb::none(),
+      "x"_a.none(), "name"_a = nb::none(), "ndim"_a = nb::none(), "dtype"_a = nb::none(),
       "A value that never changes.\n\n"
       ">>> pt.constant([1, 2]).data\n"
       "array([1, 2])");
@@ -215,7 +205,7 @@ void bind_creation(nb::module_& m) {
         [](const Like& x, const std::optional<std::string>& label, Any ndim, const DTypeLike& dtype) {
           return as_tensor(x, label, ndim, dtype);
         },
-        "x"_a, "name"_a = nb::none(), "ndim"_a = nb::none(), "dtype"_a = nb::none(),
+        "x"_a.none(), "name"_a = nb::none(), "ndim"_a = nb::none(), "dtype"_a = nb::none(),
         "A variable as it is; a constant of anything else; a stack of a list that holds variables.\n\n"
         ">>> x = pt.dscalar(\"x\")\n"
         ">>> pt.as_tensor_variable([x, 2 * x]).eval({x: 1.0})\n"

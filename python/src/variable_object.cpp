@@ -11,6 +11,8 @@
 #include <vector>
 
 #include "bitale/compile/shared.hpp"
+#include "bitale/core/error.hpp"
+#include "bitale/core/text.hpp"
 #include "bitale/graph/random_type.hpp"
 #include "python_op.hpp"
 #include "python_type.hpp"
@@ -66,6 +68,33 @@ nb::object class_of_op(const Op& op) {
   return classes.emplace(name, made).first->second;
 }
 
+// Variables of a type written in Python are of the class that it names, so that they can have methods of their own.
+nb::object wrap_by_class(const Variable& variable, const nb::object& cls) {
+  auto [at, fresh] = living().try_emplace(variable.node(), nullptr);
+  if (!fresh) return nb::borrow(at->second);
+  nb::object object = nb::inst_alloc(cls);
+  new (nb::inst_ptr<VariableObject>(object)) VariableObject(variable);
+  nb::inst_mark_ready(object);
+  living()[variable.node()] = object.ptr();
+  return object;
+}
+
+// The class that its type names for it; invalid where it names none.
+nb::object class_of_variable(const Variable& variable) {
+  const nb::object type = python_object(*variable.type());
+  if (!type.is_valid()) return {};
+  const char* attribute = variable.is_constant() ? "constant_type" : "variable_type";
+  nb::object cls = nb::getattr(type, attribute);
+  if (!PyType_Check(cls.ptr()) ||
+      !PyType_IsSubtype(reinterpret_cast<PyTypeObject*>(cls.ptr()),
+                        reinterpret_cast<PyTypeObject*>(nb::type<VariableObject>().ptr()))) {
+    PyErr_SetString(PyExc_TypeError,
+                    cat(shown(type), ": ", attribute, " is a subclass of Variable, got ", shown(cls)).c_str());
+    nb::raise_python_error();
+  }
+  return cls.is(nb::type<VariableObject>()) ? nb::object() : cls;
+}
+
 }  // namespace
 
 void set_class_of_ops(const std::string& name, nb::object cls) { classes_of_ops()[name] = std::move(cls); }
@@ -76,9 +105,11 @@ ApplyObject::~ApplyObject() { forget(apply.node()); }
 nb::object wrap(const Variable& variable) {
   if (!variable) return nb::none();
   const void* node = variable.node();
-  if (!as_tensor(variable.type()))
+  if (!as_tensor(variable.type())) {
+    if (const nb::object cls = class_of_variable(variable); cls.is_valid()) return wrap_by_class(variable, cls);
     return as_random(variable.type()) ? wrap_once<RandomVariableObject>(node, variable)
                                       : wrap_once<VariableObject>(node, variable);
+  }
   if (variable.is_constant()) return wrap_once<TensorConstantObject>(node, variable);
   if (is_shared(variable)) return wrap_once<TensorSharedVariableObject>(node, variable);
   return wrap_once<TensorVariableObject>(node, variable);

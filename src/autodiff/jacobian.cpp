@@ -187,7 +187,7 @@ Variables hessian(const Variable& cost, const Variables& wrt, const GradOptions&
   Variables out;
   for (const Variable& v : wrt) {
     if (v && as_tensor(v.type()) && v.ndim() > 1)
-      throw TypeError(cat("hessian: expected vectors or scalars to differentiate by, got `", v.str(), "` of type ",
+      throw ValueError(cat("hessian: expected vectors or scalars to differentiate by, got `", v.str(), "` of type ",
                           v.type()->str()));
     Variable gradient = grad(cost, v, options);
     if (!gradient || !as_tensor(gradient.type())) {  // as the options want it

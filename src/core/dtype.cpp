@@ -82,7 +82,7 @@ DType parse_dtype(std::string_view name) {
   }
   std::string message = cat("unknown dtype \"", name, "\"");
   if (std::string near = closest(name, names); !near.empty()) message += cat("; did you mean \"", near, "\"?");
-  throw ValueError(message + (message.back() == '?' ? " The dtypes are " : "; the dtypes are ") + join(names, ", "));
+  throw TypeError(message + (message.back() == '?' ? " The dtypes are " : "; the dtypes are ") + join(names, ", "));
 }
 
 DType component_dtype(DType dtype) {

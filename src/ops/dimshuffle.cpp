@@ -188,7 +188,16 @@ std::vector<int> DimShuffle::view_of(const Apply&, int) const { return {0}; }
 Variable dimshuffle(const Operand& x, const std::vector<int>& order) {
   LocationScope here(x.where);
   auto op = make_ref<DimShuffle>(x.ndim(), order);
-  return op->is_identity() ? x.variable : (*op)({x.variable});
+  if (op->is_identity()) return x.variable;
+  // A dimension that is dropped has length 1: where that is not known, the call checks it.
+  std::vector<std::optional<Operand>> lengths(std::size_t(x.ndim()));
+  bool is_known = true;
+  for (int axis : op->dropped())
+    if (x.variable.static_shape()[std::size_t(axis)] == unknown_length) {
+      lengths[std::size_t(axis)] = Operand(1);
+      is_known = false;
+    }
+  return (*op)({is_known ? x.variable : specify_shape(x, lengths)});
 }
 
 Variable transpose(const Operand& x, const std::optional<std::vector<int>>& axes) {

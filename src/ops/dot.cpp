@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "bitale/ops/contraction.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/complex.hpp"
 #include "ops/dimshuffle.hpp"
@@ -455,10 +456,8 @@ Apply BatchedDot::vectorize(const Apply&, std::span<const Variable> batched) con
 Variable dot(const Operand& x, const Operand& y) {
   LocationScope here(x.where);
   if (x.ndim() == 0 || y.ndim() == 0) return mul(x, y);
-  for (auto* input : {&x, &y})
-    if (input->ndim() > 2)
-      throw TypeError(cat("dot: expected at most 2 dimensions, got ", input->variable.str(), " with ", input->ndim(),
-                          "; use matmul for stacks of matrices"));
+  // As numpy.dot: over the last dimension of x and the last but one of y.
+  if (x.ndim() > 2 || y.ndim() > 2) return tensordot(x, y, {x.ndim() - 1}, {std::max(y.ndim() - 2, 0)});
   return (*make_ref<Dot>())({x.variable, y.variable});
 }
 
@@ -466,7 +465,7 @@ Variable matmul(const Operand& x, const Operand& y) {
   LocationScope here(x.where);
   for (auto* input : {&x, &y})
     if (input->ndim() == 0)
-      throw TypeError(cat("matmul: the scalar ", input->variable.str(), " has no dimension to sum over"));
+      throw ValueError(cat("matmul: the scalar ", input->variable.str(), " has no dimension to sum over"));
   if (x.ndim() <= 2 && y.ndim() <= 2) return (*make_ref<Dot>())({x.variable, y.variable});
   return general_product(x.variable, x.ndim() == 1, y.variable, y.ndim() == 1);
 }

@@ -137,6 +137,25 @@ Sum<Real> in_unit_interval(const Real& a, const Real& b, Real c, const Real& z, 
           regular.is_complete && singular.is_complete};
 }
 
+// A polynomial times a whole power of 1 - z, which is real beyond 1, too (15.3.3).
+template <class Real>
+bool is_real_beyond_one(const Real& a, const Real& b, const Real& c) {
+  using std::floor;
+  const Real s = c - a - b;
+  return floor(s) == s && (is_pole(Real(c - a)) || is_pole(Real(c - b)));
+}
+
+template <class Real>
+Sum<Real> beyond_one(const Real& a, const Real& b, const Real& c, const Real& z) {
+  using std::floor;
+  using std::pow;
+  const Real s = c - a - b, rest = z - 1;
+  if (!is_in_range(s, rest)) return incomplete<Real>();
+  const Real power = pow(rest, s);
+  const bool is_odd = floor(s / 2) * 2 != s;
+  return scaled(is_odd ? Real(-power) : power, series(Real(c - a), Real(c - b), c, z));
+}
+
 template <class Real>
 Sum<Real> hypergeometric(const Real& a, const Real& b, const Real& c, const Real& z) {
   using std::pow;
@@ -147,6 +166,7 @@ Sum<Real> hypergeometric(const Real& a, const Real& b, const Real& c, const Real
         gamma_of(c) * gamma_of(Real(c - a - b)) * one_over_gamma(Real(c - a)) * one_over_gamma(Real(c - b));
     return {value, size(value)};
   }
+  if (z > 1) return is_real_beyond_one(a, b, c) ? beyond_one(a, b, c, z) : incomplete<Real>();
   if (z >= 0) return in_unit_interval(a, b, c, z, Real(1 - z));
   if (z >= Real(-0.25)) return series(a, b, c, z);
   // Pfaff's transformation (15.3.4).
@@ -188,7 +208,7 @@ double value(double a, double b, double c, double z) {
     if (is_pole(c)) return inf;
     if (b == c) return std::pow(1 - z, -a);
     if (a == c) return std::pow(1 - z, -b);
-    if (z > 1) return not_a_number;
+    if (z > 1 && !is_real_beyond_one<long double>(a, b, c)) return not_a_number;
     if (z == 1 && static_cast<long double>(c) - a - b <= 0) return value_at_one(a, b, c);
   }
   double out = not_a_number;
@@ -215,9 +235,11 @@ bool try_derivative(double a, double b, double c, double z, bool is_by_c, double
 }
 
 double derivative(double a, double b, double c, double z, bool is_by_c) {
-  if (!std::isfinite(a) || !std::isfinite(b) || !std::isfinite(c) || !(std::isfinite(z) && z <= 1)) return not_a_number;
+  if (!std::isfinite(a) || !std::isfinite(b) || !std::isfinite(c) || !std::isfinite(z)) return not_a_number;
   if (z == 0 || b == 0 || (is_by_c && a == 0)) return 0;
-  if (is_pole(c) || (z == 1 && static_cast<long double>(c) - a - b <= 0)) return not_a_number;
+  const bool stays_polynomial = is_polynomial(b, c) || (is_by_c && is_polynomial(a, c));
+  if (!stays_polynomial && (z > 1 || is_pole(c) || (z == 1 && static_cast<long double>(c) - a - b <= 0)))
+    return not_a_number;
   double out = not_a_number;
   if (try_derivative<Digits<100>>(a, b, c, z, is_by_c, out) || try_derivative<Digits<400>>(a, b, c, z, is_by_c, out))
     return out;

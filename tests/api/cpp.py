@@ -14,6 +14,8 @@ renamed = {"std": "std_", "switch": "switch_", "xor": "xor_"}
 
 # By pattern: why there is no function of that name.
 reasons = {
+    r"TensorLike": "an annotation: Operand in C++",
+    r"values_eq_approx_always_true": "a type in C++ says itself how its values compare",
     r"as_tensor": "as_tensor_variable; as_tensor of a type is the TensorType in it",
     r"make_slice": "a Slice is made of its bounds",
     r"linalg\.ordqz": "qz with `sort`",

@@ -8,7 +8,6 @@ constructors = r"[bwilfdcz]?(scalar|vector|matrix|row|col|tensor[3-7])s?|[ilfd]?
 
 _missing = {
     r"slicetype|none_type_t": "slices and None are what they are in Python, not values of graphs",
-    r"values_eq_approx_always_true": "types compare values by themselves",
     r"special\.[A-Z]\w+|special\.vectorize_softmax_node": "a formula here, not an op class",
 }  # fmt: skip
 
@@ -25,7 +24,6 @@ _scalar_graph = "elementwise functions are not made of graphs of scalars; expres
 _missing_of_modules = {
     r"compile(\.mode)?\.(JAX|NUMBA|PYTORCH|MLX)": _other_library,
     r"compile(\.mode)?\.(OPT_\w+|optdb|local_useless|register_optimizer|Add\w+|PrintCurrentFunctionGraph)": _rewriting,
-    r"compile(\.mode)?\.register_linker": "a Mode takes a linker as an object",
     r"compile(\.ops)?\.register_\w+_c_code": _library_c,
     r"compile(\.ops)?\.(DeepCopyOp|ViewOp|TypeCastingOp|deep_copy_op|view_op)": _views,
     r"compile\.(AliasedMemoryError|alias_root|infer_reuse_pattern|insert_deepcopy|view_tree_set)": _views,

@@ -49,6 +49,8 @@ def test_the_page_is_up_to_date():
      "graph.type.Type", "compile.mode.Mode", "compile.sharedvalue.shared", "compile.builders.OpFromGraph", "configdefaults.config",
      "compile.debug.debugmode.DebugMode", "compile.debug.nanguardmode.NanGuardMode", "compile.debug.monitormode.MonitorMode",
      "graph.null_type.null_type", "graph.utils.MissingInputError", "configparser.IntParam", "scalar.upcast",
+     "d3viz.d3viz", "tensor.xlogx.xlogx", "tensor.xlogx.xlogy0", "tensor.TensorLike", "tensor.type.DenseTensorType", "tensor.elemwise.scalar_elemwise",
+     "tensor.basic.register_transfer", "compile.predefined_linkers", "compile.mode.register_linker", "typed_list.TypedListVariable",
      "raise_op.Assert", "ifelse.ifelse", "printing.Print", "gradient.grad"],
 )  # fmt: skip
 def test_names_are_at_pytensors_places(path):

@@ -212,7 +212,7 @@ def documented_with_examples():
     """Every public function and class that has an example, once, with the module that it was found in."""
     found = {}
     for place in ("bitale", "bitale.tensor", "bitale.tensor.special", "bitale.tensor.linalg", "bitale.tensor.fft", "bitale.tensor.signal",
-                  "bitale.tensor.optimize", "bitale.tensor.blas", "bitale.tensor.unexported", "bitale.tensor.utils", "bitale.compile.debug.nanguardmode", "bitale.typed_list", "bitale.gradient", "bitale.graph.basic", "bitale.graph.op", "bitale.graph.traversal",
+                  "bitale.tensor.optimize", "bitale.tensor.blas", "bitale.tensor.unexported", "bitale.tensor.utils", "bitale.compile.debug.nanguardmode", "bitale.typed_list", "bitale.d3viz", "bitale.gradient", "bitale.graph.basic", "bitale.graph.op", "bitale.graph.traversal",
                   "bitale.graph.type", "bitale.graph.utils", "bitale.compile", "bitale.compile.mode", "bitale.compile.sharedvalue", "bitale.ifelse",
                   "bitale.printing", "bitale.rewrite", "bitale.scalar", "bitale.scan", "bitale.random", "bitale.tensor.random"):  # fmt: skip
         module = importlib.import_module(place)
@@ -231,7 +231,7 @@ def test_functions_have_examples():
         for module in (pt, pt.special, pt.linalg, pt.fft, pt.signal, pt.optimize, bt.gradient)
         for name in getattr(module, "__all__", dir(module))
         if callable(value := getattr(module, name)) and name[0] != "_" and not inspect.isclass(value)
-        and not isinstance(value, bt.graph.type.Type) and not name.endswith("grad_") and ">>>" not in (value.__doc__ or "")
+        and value is not pt.TensorLike and not isinstance(value, bt.graph.type.Type) and not name.endswith("grad_") and ">>>" not in (value.__doc__ or "")
     }
     inside_ops = {"grad_not_implemented", "grad_undefined"}  # for the pullback of an op
     assert without <= inside_ops | {"eig", "eigvals", "ordqz"}

@@ -61,7 +61,7 @@ def test_interp_has_derivatives():
 
 
 def test_errors():
-    with pytest.raises(NotImplementedError, match="'cubic'"):
+    with pytest.raises(NotImplementedError, match='"cubic"'):
         pt.interpolate1d(points_x, points_y, "cubic")
     with pytest.raises(ValueError, match="two vectors"):
         pt.interp(0.5, np.eye(2), points_y)

@@ -442,3 +442,63 @@ def test_unique_slices(axis, dtype):
         np.testing.assert_array_equal(slope, first)
     with pytest.raises(IndexError, match="axis 3 is out of bounds"):
         pt.unique(x, axis=3)
+
+
+def test_dot_of_more_than_two_dimensions_is_numpys(mode):
+    rng = np.random.default_rng(5)
+    a, b = rng.normal(size=(2, 3, 4)), rng.normal(size=(5, 4, 2))
+    for x, y in ((a, b), (a, b[0]), (a, b[0, :, 0]), (a[0, 0], b), (a[0], b)):
+        u, v = (pt.tensor(dtype="float64", shape=(None,) * each.ndim) for each in (x, y))
+        out = pt.dot(u, v)
+        np.testing.assert_allclose(bt.function([u, v], out, mode=mode)(x, y), np.dot(x, y), rtol=1e-13)
+    u, v = pt.dtensor3("u"), pt.dmatrix("v")
+    bt.gradient.verify_grad(pt.dot, [a, b[0]], rng=np.random)
+    with pytest.raises(ValueError):
+        bt.function([u, v], pt.dot(u, v))(a, b[1, :3])
+
+
+def test_products_of_scalars_are_refused_as_in_numpy():
+    x = pt.dvector("x")
+    for product in (lambda: pt.matmul(x, 2.0), lambda: x @ pt.dscalar("s"), lambda: 2.0 @ x):
+        with pytest.raises(ValueError, match="no dimension to sum over"):
+            product()
+
+
+def test_dropped_dimensions_of_unknown_length_are_checked_in_the_call(mode):
+    m = pt.dmatrix("m")
+    f = bt.function([m], m.dimshuffle(1), mode=mode)
+    np.testing.assert_array_equal(f([[1.0, 2.0]]), [1.0, 2.0])
+    with pytest.raises(bt.ShapeError):
+        f([[1.0], [2.0]])
+    with pytest.raises(ValueError, match="can't be dropped"):
+        pt.matrix("m", shape=(2, None)).dimshuffle(1)
+
+
+def test_split_into_a_number_of_parts(mode):
+    x, sizes = pt.dvector("x"), pt.lvector("sizes")
+    f = bt.function([x, sizes], pt.split(x, sizes, n_splits=3), mode=mode)
+    assert [each.tolist() for each in f([1.0, 2.0, 3.0], [2, 0, 1])] == [[1.0, 2.0], [], [3.0]]
+    for wrong in ([3, 0], [1, 1, 2], [4, -1, 0]):
+        with pytest.raises(ValueError):
+            f([1.0, 2.0, 3.0], wrong)
+    with pytest.raises(ValueError, match="n_splits is 2"):
+        pt.split(x, [1, 1, 1], n_splits=2)
+
+
+@pytest.mark.parametrize("call", [lambda: pt.cast(1.0, "real"), lambda: pt.matrix("a", dtype="zz"), lambda: pt.zeros(3, dtype="object")])
+def test_dtypes_that_are_none_are_type_errors(call):
+    with pytest.raises(TypeError, match="dtype"):
+        call()
+
+
+def test_conversions_say_what_they_expected():
+    for nothing in (None, "text", object()):
+        with pytest.raises(TypeError, match="expected a variable, a number or an array"):
+            pt.as_tensor_variable(nothing)
+
+
+def test_ops_of_elementwise_functions_broadcast():
+    x, s = pt.dmatrix("x"), pt.dvector("s")
+    for op in (pt.add(x, x).owner.op, pt.elemwise.Elemwise("add")):
+        np.testing.assert_array_equal(op(x, s).eval({x: [[1.0, 2.0]], s: [3.0, 4.0]}), [[4.0, 6.0]])
+        assert op.make_node(s, 1.0).outputs[0].ndim == 1

@@ -175,7 +175,7 @@ def test_scalars():
     for refused in (lambda: scalar.as_scalar(pt.dvector()), lambda: scalar.constant([1.0])):
         with pytest.raises(TypeError):
             refused()
-    with pytest.raises(ValueError, match="dtype"):
+    with pytest.raises(TypeError, match="dtype"):
         scalar.ScalarType("text")
 
 
@@ -191,6 +191,53 @@ def test_derivatives_by_parameters():
 
 
 # ---- compiling -------------------------------------------------------------------------------------------------------
+
+
+def test_linkers_by_name():
+    from bitale.compile import predefined_linkers, register_linker
+
+    assert {"py", "c", "c|py", "c|py_nogc", "vm", "cvm", "vm_nogc", "cvm_nogc", "jit"} <= set(predefined_linkers)
+    x = pt.dvector("x")
+    for name in ("py", "c", "c|py", "c|py_nogc", "vm", "cvm", "vm_nogc", "cvm_nogc", "jit"):
+        linker = predefined_linkers[name]
+        for given in (name, linker):
+            assert bt.function([x], pt.exp(x).sum(), mode=bt.Mode(given))([0.0, 0.0]) == 2, name
+    seen = []
+    register_linker("TEST_TELLING", bt.link.VMLinker(callback=lambda node, **_: seen.append(node.op.name)))
+    assert bt.function([x], pt.exp(x).sum(), mode=bt.Mode("TEST_TELLING", None))([0.0]) == 1 and seen == ["Exp", "Sum{axes=None}"]
+    for name in ("TEST_TELLING", "vm", "cvm_nogc"):
+        with pytest.raises(ValueError, match=name):
+            register_linker(name, bt.link.VMLinker())
+    with pytest.raises(TypeError, match="expected a Linker"):
+        register_linker("TEST_NONE", "vm")
+    with pytest.raises(ValueError, match="linker"):
+        bt.Mode("TEST_NONE")
+    with bt.config.change_flags(linker="vm"):
+        assert bt.Mode(None).linker == "vm"
+    assert bt.Mode("vm", "default").optimizer == bt.config.optimizer and bt.Mode("vm", None).optimizer == "None"
+
+
+def test_scalar_elemwise():
+    from bitale.tensor.elemwise import Elemwise, scalar_elemwise
+
+    @scalar_elemwise
+    def exp(a):
+        "e to the power of a."
+
+    @scalar_elemwise(symbolname="arctan2", nfunc="arctan2", nin=2, nout=1)
+    def direction(a, b):
+        "Of a point."
+
+    x = pt.dvector("x")
+    assert isinstance(exp, Elemwise) and exp(x).owner.op == pt.exp(x).owner.op
+    assert direction(1.0, x).eval({x: [1.0]}) == pytest.approx(np.pi / 4)
+    with pytest.raises(AttributeError, match="no_such"):
+        scalar_elemwise(symbolname="no_such")(exp)
+    with pytest.raises(ValueError, match="writes over"):
+
+        @scalar_elemwise
+        def exp_inplace(a):
+            pass
 
 
 def test_modes():
@@ -339,8 +386,10 @@ def test_largest_elements():
     np.testing.assert_array_equal(bt.grad(pt.topk(x, 5).sum(), x).eval({x: values}), np.ones((4, 5)))
     with pytest.raises(bt.ShapeError):
         pt.topk(x, 6).eval({x: values})
-    with pytest.raises(ValueError, match="kth"):
+    with pytest.raises(ValueError, match="k is 0"):
         pt.topk(x, 0)
+    with pytest.raises(TypeError, match="kth"):
+        pt.topk(x, 1.5)
     with pytest.raises(NotImplementedError, match="kth"):
         pt.topk(x, pt.lscalar())
 
@@ -411,3 +460,29 @@ def test_printers_of_own_ops_and_graphs():
     assert default_printer.process(pt.exp(x + 1), state) == "Exp(x + 1)" and default_printer.process(x, state) == "x"
     with pytest.raises(NotImplementedError):
         bt.printing.Printer().process(x, state)
+
+
+def test_transfers_can_be_added():
+    from bitale.tensor import composed
+    from bitale.tensor.basic import register_transfer
+
+    x = pt.dvector("x")
+    with pytest.raises(ValueError, match="expected the target"):
+        x.transfer("twice")
+    before = list(composed._transfers)
+    try:
+        register_transfer(lambda v, target: v * 2 if target == "twice" else None)
+        assert x.transfer("twice").eval({x: [1.5]}).tolist() == [3.0] and x.transfer("cpu") is x
+        with pytest.raises(ValueError, match="expected the target"):
+            pt.transfer(x, "thrice")
+        with pytest.raises(TypeError, match="a function"):
+            register_transfer("twice")
+    finally:
+        composed._transfers[:] = before
+
+
+def test_hash_of_the_configuration():
+    before = bt.config.get_config_hash()
+    with bt.config.change_flags(floatX="float32"):
+        assert bt.config.get_config_hash() != before
+    assert bt.config.get_config_hash() == before

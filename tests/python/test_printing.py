@@ -1,7 +1,9 @@
 """dprint, pprint, pictures."""
 
 import io
+import os
 import shutil
+import sys
 
 import numpy as np
 import pytest
@@ -57,8 +59,38 @@ def test_dprint_says_more_of_nodes_and_leaves():
     assert "<sym" in bt.dprint(matrix, file="str", print_assumptions=True)
     address = bt.dprint(x, file="str", id_type="id").split("[id ")[1]
     assert address.rstrip("]\n").isdigit() and address == bt.dprint(x, file="str", id_type="id").split("[id ")[1]
-    with pytest.raises(NotImplementedError, match="rich"):
-        bt.dprint(x, file="rich")
+
+
+def _labels(tree):
+    from rich.text import Text
+
+    texts = [Text.from_markup(child.label) for child in tree.children]
+    return [(text.plain, [str(span.style) for span in text.spans], _labels(child)) for text, child in zip(texts, tree.children)]
+
+
+def test_dprint_as_a_tree_of_rich():
+    pytest.importorskip("rich")
+    x = pt.dvector("x[a]")
+    y = pt.exp(x)
+    tree = bt.dprint(y + y, file="rich")
+    once = ("Exp [id B]", ["blue"], [("x[a] [id C]", [], [])])
+    again = ("Exp [id B]", ["blue"], [("···", [], [])])
+    assert _labels(tree) == [("Add [id A]", [], [once, again])]
+    two = bt.dprint([x, pt.sin(x)], file="rich", id_type="")
+    assert _labels(two) == [("x[a]", [], []), ("Sin", [], [("x[a]", [], [])])]
+    inner = bt.compile.OpFromGraph([x], [y * 2], inline=False)
+    labels = _labels(bt.dprint(inner(x), file="rich"))
+    assert "Inner graphs:" in [label for label, _, _ in labels] and "Exp" in str(labels)
+    from rich.console import Console
+
+    with open(os.devnull, "w") as nowhere:
+        Console(file=nowhere).print(tree)
+
+
+def test_dprint_says_how_to_get_rich(monkeypatch):
+    monkeypatch.setitem(sys.modules, "rich.tree", None)
+    with pytest.raises(ImportError, match="pip install rich"):
+        bt.dprint(pt.dvector("x"), file="rich")
 
 
 def test_parts_of_variables_for_match_statements():

@@ -46,10 +46,42 @@ def test_lists_of_lists_and_shared_lists():
     assert pickle.loads(pickle.dumps(rows_type)) == rows_type
 
 
+def test_methods_are_the_functions():
+    rows, x, i = rows_type("rows"), pt.dvector("x"), pt.lscalar("i")
+    assert isinstance(rows, tl.TypedListVariable) and rows.ttype == pt.dvector
+    outputs = [rows.append(x), rows.extend(rows), rows.insert(i, x), rows.remove(x), rows.reverse(), rows[1:], rows.append(x).reverse()[:1]]
+    numbers = [rows.ind(x), rows.count(x), rows.length(), rows[i].sum()]
+    value = np.array([1.0, 2.0])
+    found = bt.function([rows, x, i], [*outputs, *numbers])(given, value, -1)
+    expected = [[*given, value], given + given, [*given[:-1], value, given[-1]], given[1:], given[::-1], given[1:], [value]]
+    assert all(same(a, b) for a, b in zip(found, expected))
+    assert [int(each) for each in found[7:]] == [0, 2, 3, 3]
+    made = tl.make_list([x, x])
+    assert isinstance(made, tl.TypedListVariable) and made.owner.outputs[0] is made
+    again = pickle.loads(pickle.dumps(rows.append(x)[0]))
+    assert isinstance(again.owner.inputs[0], tl.TypedListVariable)
+
+
+def test_constants_have_a_value():
+    constant = rows_type.make_constant([[1.0, 2.0], [3.0]])
+    assert isinstance(constant, tl.TypedListConstant) and same(constant.data, [np.array([1.0, 2.0]), np.array([3.0])])
+    assert constant.length().eval() == 2 and same(constant.value, constant.data)
+    same_value, other = rows_type.make_constant([[1.0, 2.0], [3.0]]), rows_type.make_constant([[1.0], [3.0]])
+    assert constant.signature() == same_value.signature() != other.signature()
+
+
 def test_what_is_refused():
     rows, x = rows_type("rows"), pt.dvector("x")
     with pytest.raises(TypeError, match="expected a typed list"):
         tl.length(x)
+    with pytest.raises(TypeError, match="x.length"):
+        len(rows)
+    with pytest.raises(TypeError, match="iterated"):
+        list(rows)
+    with pytest.raises(TypeError, match="type of its elements"):
+        tl.TypedListType("float64")
+    with pytest.raises(ValueError, match="depth"):
+        tl.TypedListType(pt.dvector, depth=-1)
     with pytest.raises(TypeError, match="an element of type"):
         tl.append(rows, pt.dmatrix("m"))
     with pytest.raises(TypeError, match="lists of one type"):

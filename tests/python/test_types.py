@@ -115,6 +115,35 @@ def test_equality_hash_text():
         Widen()(IntervalType(False)(), 1.0)
 
 
+class IntervalVariable(bt.graph.Variable):
+    def widened(self, by):
+        return WidenRich()(self, by)
+
+
+class RichIntervalType(IntervalType):
+    variable_type = IntervalVariable
+
+
+class WidenRich(Widen):
+    itypes, otypes = [RichIntervalType(), pt.dscalar], [RichIntervalType()]
+
+
+def test_types_name_the_class_of_their_variables():
+    x = RichIntervalType()("x")
+    assert type(x) is IntervalVariable and type(IntervalType()("x")) is bt.graph.Variable
+    wide = x.widened(pt.dscalar("by"))
+    assert type(wide) is IntervalVariable and wide.owner.inputs[0] is x and wide.owner.outputs[0] is wide
+    again = pickle.loads(pickle.dumps(wide))
+    assert type(again) is IntervalVariable and type(again.owner.inputs[0]) is IntervalVariable
+    assert pt.TensorType.variable_type is pt.TensorVariable and pt.TensorType.constant_type is pt.TensorConstant
+
+    class WrongType(IntervalType):
+        variable_type = int
+
+    with pytest.raises(TypeError, match="subclass of Variable"):
+        WrongType()("x")
+
+
 def test_values():
     kind = IntervalType()
     assert kind.is_valid_value(Interval(0, 1)) and not kind.is_valid_value((0, 1)) and not kind.is_valid_value(3)

@@ -21,13 +21,13 @@ from bitale.compile.debugmode import (
 from bitale.compile.io import Container, In, Out, SymbolicInput, SymbolicOutput
 from bitale.compile.maker import FunctionMaker, std_fgraph
 from bitale.compile.monitor import MonitorMode, NanGuardError, NanGuardMode, detect_nan
-from bitale.compile.mode import Mode, get_default_mode, get_mode, mode_names, register_mode
+from bitale.compile.mode import Mode, get_default_mode, get_mode, mode_names, register_linker, register_mode
 from bitale.compile.sharedvalue import SharedVariable, collect_new_shareds, generic, shared, shared_constructor
 from bitale.compile.ops import FromFunctionOp, as_op, wrap_py
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("FAST_RUN", "FAST_COMPILE", "C", "VM", "CVM", "predefined_modes"):
+    if name in ("FAST_RUN", "FAST_COMPILE", "C", "VM", "CVM", "predefined_modes", "predefined_linkers"):
         return getattr(importlib.import_module("bitale.compile.mode"), name)
     if name == "ProfileStats":  # few programs need it
         return importlib.import_module("bitale.profile").ProfileStats

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bitale import _core
-from bitale._core import Mode, get_default_mode, mode_names
+from bitale._core import Linker, Mode, get_default_mode, linker_names, mode_names
 
 Mode.__module__ = __name__
 
@@ -39,7 +39,35 @@ def register_mode(name: str, mode: Mode) -> None:
     _registered[name] = mode
 
 
+def register_linker(name: str, linker: Linker) -> None:
+    """Gives a linker a name, by which Mode(name) finds it. ValueError for a name that is taken.
+
+    >>> from bitale.compile.mode import register_linker
+    >>> seen = []
+    >>> register_linker("telling", bt.link.VMLinker(callback=lambda node, **_: seen.append(str(node.op))))
+    >>> x = pt.dscalar("x")
+    >>> bt.function([x], pt.exp(x) * 2, mode=bt.Mode("telling", optimizer=None))(0.0)
+    array(2.)
+    >>> seen
+    ['Exp', 'Mul']
+    """
+    if name in _linkers():
+        raise ValueError(f"register_linker: there is a linker {name!r} already")
+    if not isinstance(linker, Linker):
+        raise TypeError(f"register_linker: expected a Linker, got {linker!r}")
+    _core.register_linker(name, linker)
+
+
+def _linkers() -> dict[str, Linker]:
+    """By name: those of this process, what PyTensor calls them, and those that were registered."""
+    made = {name: Linker(name) for name in linker_names()}
+    made |= {name: Linker(name) for name in ("py", "c|py", "cvm")}
+    return made | _core.registered_linkers()
+
+
 def __getattr__(name: str) -> Any:
+    if name == "predefined_linkers":
+        return _linkers()
     if name in ("FAST_RUN", "FAST_COMPILE", "C", "VM", "CVM"):  # made when asked for, with the configuration of then
         return _core.get_mode(name)
     if name == "predefined_modes":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from bitale import _core
-from bitale._core import TensorType, Type, Variable
+from bitale._core import TensorConstant, TensorType, TensorVariable, Type, Variable
 
 __all__ = ["HasDataType", "HasShape", "Type"]
 
@@ -54,6 +54,10 @@ def filter_variable(self: Type, other: Any, allow_convert: bool = True) -> Any:
 for _function in (in_same_class, convert_variable, filter_variable):
     setattr(Type, _function.__name__, _function)
 del _function
+
+# The classes of a type's variables and constants; a type that is written in Python may name subclasses of its own.
+Type.variable_type = Type.constant_type = Variable
+TensorType.variable_type, TensorType.constant_type = TensorVariable, TensorConstant
 
 
 class _WithDType(type):

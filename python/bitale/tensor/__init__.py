@@ -30,11 +30,12 @@ from bitale._core import sigmoid, sign, softplus, sqr, sub, switch, transpose, t
 from bitale.tensor.sharedvar import TensorSharedVariable
 from bitale.tensor.type import TensorType
 from bitale.tensor.variable import TensorConstant, TensorVariable
+from bitale.tensor.unexported import values_eq_approx_always_true
+from bitale.typing import TensorLike
 from bitale.tensor.extra_ops import *
 from bitale.tensor.composed import *
 from bitale.tensor.interpolate import *
-from bitale.tensor.topk import *
-from bitale.tensor import fft, linalg, optimize, signal, special
+from bitale.tensor import fft, linalg, optimize, signal, special, xlogx
 
 # Other names of the same functions.
 power = pow

@@ -13,23 +13,17 @@ from bitale._core import (
     NotScalarConstantError,
     TensorVariable,
     abs,
-    alloc,
     arange,
     as_tensor_variable,
-    argsort,
     broadcast_arrays,
     cast,
-    concatenate,
     constant,
     dot,
-    eye,
     join,
     make_vector,
     max,
     min,
     neq,
-    nonzero,
-    ones_like,
     round_half_away_from_zero,
     sign,
     specify_shape,
@@ -37,43 +31,27 @@ from bitale._core import (
     split_dims,
     stack,
     sum,
-    switch,
     take,
-    take_along_axis,
-    tri,
     vectorize_graph,
     zeros,
     zeros_like,
 )
 from bitale._core import _bincount, _linspace, _linspace_step, _pad, _unique
-from bitale._core import angle as _angle
-from bitale._core import conj as _conj
-from bitale._core import imag as _imag
 from bitale._core import isinf as _isinf
 from bitale._core import isnan as _isnan
-from bitale._core import real as _real
 from bitale._core import round as _round
 from bitale.tensor.unique_slices import unique_slices
 
 __all__ = [
-    "angle",
-    "bartlett",
     "bincount",
     "broadcast_shape",
-    "concat_with_broadcast",
-    "conj",
-    "conjugate",
-    "cov",
     "dense_dot",
     "empty",
     "empty_like",
     "get_scalar_constant_value",
     "get_underlying_scalar_constant_value",
     "get_vector_length",
-    "horizontal_stack",
     "identity",
-    "identity_like",
-    "imag",
     "iround",
     "is_flat",
     "isinf",
@@ -84,8 +62,6 @@ __all__ = [
     "ogrid",
     "pack",
     "pad",
-    "permute_row_elements",
-    "real",
     "round",
     "scalar_from_tensor",
     "sgn",
@@ -95,14 +71,9 @@ __all__ = [
     "tensor_copy",
     "tensor_from_scalar",
     "transfer",
-    "tril_indices",
-    "tril_indices_from",
-    "triu_indices",
-    "triu_indices_from",
     "unique",
     "unpack",
     "vectorize",
-    "vertical_stack",
 ]
 
 # ---- creation --------------------------------------------------------------------------------------------------------
@@ -145,79 +116,6 @@ def empty_like(prototype: Any, dtype: Any = None) -> TensorVariable:
     (2, 3)
     """
     return zeros_like(prototype, dtype)
-
-
-def identity_like(x: Any, dtype: Any = None) -> TensorVariable:
-    """Ones on the main diagonal of a matrix of x's shape, zeros elsewhere. ValueError for another number of dimensions.
-
-    >>> pt.identity_like(np.ones((2, 3))).eval()
-    array([[1., 0., 0.],
-           [0., 1., 0.]])
-    """
-    x = as_tensor_variable(x)
-    if x.ndim != 2:
-        raise ValueError(f"identity_like: expected a matrix, got {x} with {x.ndim} dimensions")
-    return eye(x.shape[0], x.shape[1], k=0, dtype=dtype or x.dtype)
-
-
-def bartlett(M: Any) -> TensorVariable:
-    """The Bartlett window of M points: a triangle that is 0 at both ends, as numpy.bartlett.
-
-    >>> pt.bartlett(5).eval()
-    array([0. , 0.5, 1. , 0.5, 0. ])
-    """
-    m = as_tensor_variable(M)
-    if m.ndim != 0 or m.dtype[0] not in "iu":
-        raise TypeError(f"bartlett: expected a number of points, got {m} of type {m.type}")
-    k = cast(arange(m), "float64")
-    last = cast(m, "float64") - 1
-    window = switch(k <= last / 2, 2 * k / last, 2 - 2 * k / last)
-    return switch(last <= 0, ones_like(k), window)
-
-
-def tril_indices(n: Any, k: int = 0, m: Any = None) -> tuple[TensorVariable, ...]:
-    """The indices on and below diagonal k of an [n, m] matrix, as a vector for each dimension.
-
-    >>> [places.eval().tolist() for places in pt.tril_indices(2)]
-    [[0, 1, 1], [0, 0, 1]]
-    """
-    return nonzero(tri(n, m, k, dtype="bool"))
-
-
-def triu_indices(n: Any, k: int = 0, m: Any = None) -> tuple[TensorVariable, ...]:
-    """The indices on and above diagonal k of an [n, m] matrix, as a vector for each dimension.
-
-    >>> [places.eval().tolist() for places in pt.triu_indices(2)]
-    [[0, 0, 1], [0, 1, 1]]
-    """
-    return nonzero(~tri(n, m, k - 1, dtype="bool"))
-
-
-def _matrix(a: Any, function: str) -> TensorVariable:
-    a = as_tensor_variable(a)
-    if a.ndim != 2:
-        raise ValueError(f"{function}: expected a matrix, got {a} with {a.ndim} dimensions")
-    return a
-
-
-def tril_indices_from(a: Any, k: int = 0) -> tuple[TensorVariable, ...]:
-    """tril_indices of a's shape. ValueError unless a is a matrix.
-
-    >>> [places.eval().tolist() for places in pt.tril_indices_from(np.ones((2, 2)))]
-    [[0, 1, 1], [0, 0, 1]]
-    """
-    a = _matrix(a, "tril_indices_from")
-    return tril_indices(a.shape[0], k=k, m=a.shape[1])
-
-
-def triu_indices_from(a: Any, k: int = 0) -> tuple[TensorVariable, ...]:
-    """triu_indices of a's shape. ValueError unless a is a matrix.
-
-    >>> [places.eval().tolist() for places in pt.triu_indices_from(np.ones((2, 2)))]
-    [[0, 0, 1], [0, 1, 1]]
-    """
-    a = _matrix(a, "triu_indices_from")
-    return triu_indices(a.shape[0], k=k, m=a.shape[1])
 
 
 class _Grid:
@@ -279,16 +177,31 @@ def tensor_from_scalar(s: Any) -> TensorVariable:
 scalar_from_tensor = tensor_from_scalar
 
 
-def transfer(var: Any, target: str) -> TensorVariable:
-    """The variable, where the target says: "cpu" is all there is. ValueError for another one.
+_transfers: list[Callable[[Any, str], Any]] = []
+
+
+def transfer(var: Any, target: str) -> Any:
+    """The variable, where the target says: "cpu", or one that a function given to register_transfer knows. ValueError for
+    another one.
 
     >>> x = pt.dvector("x")
     >>> pt.transfer(x, "cpu") is x
     True
     """
-    if target != "cpu":
-        raise ValueError(f"transfer: expected the target \"cpu\", got {target!r}")
-    return as_tensor_variable(var)
+    var = as_tensor_variable(var)
+    if target == "cpu":
+        return var
+    for function in _transfers:
+        if (moved := function(var, target)) is not None:
+            return moved
+    raise ValueError(f"transfer: expected the target \"cpu\", got {target!r}")
+
+
+def register_transfer(fn: Callable[[Any, str], Any]) -> None:
+    """Adds a function that transfer asks: fn(x, target) is x where the target says, or None for a target that it does not know."""
+    if not callable(fn):
+        raise TypeError(f"register_transfer: expected a function, got {fn!r}")
+    _transfers.append(fn)
 
 
 def get_vector_length(v: Any) -> int:
@@ -430,56 +343,6 @@ def specify_broadcastable(x: Any, *axes: int) -> TensorVariable:
     return specify_shape(x, tuple(lengths)) if axes else x
 
 
-def _is_complex(x: TensorVariable) -> bool:
-    return x.dtype.startswith("complex")
-
-
-def real(x: Any) -> TensorVariable:
-    """The real part; of a real tensor, the tensor itself.
-
-    >>> pt.real([1 + 2j, 3.0]).eval()
-    array([1., 3.])
-    """
-    x = as_tensor_variable(x)
-    return _real(x) if _is_complex(x) else x
-
-
-def imag(x: Any) -> TensorVariable:
-    """The imaginary part; of a real tensor, zeros.
-
-    >>> pt.imag([1 + 2j, 3.0]).eval()
-    array([2., 0.])
-    """
-    x = as_tensor_variable(x)
-    return _imag(x) if _is_complex(x) else zeros_like(x)
-
-
-def conj(x: Any) -> TensorVariable:
-    """The complex conjugate; of a real tensor, the tensor itself.
-
-    >>> pt.conj([1 + 2j, 3.0]).eval()
-    array([1.-2.j, 3.-0.j])
-    """
-    x = as_tensor_variable(x)
-    return _conj(x) if _is_complex(x) else x
-
-
-conjugate = conj
-
-
-def angle(z: Any) -> TensorVariable:
-    """The angle to the positive real axis, in (-pi, pi]; of a real number 0, and pi of a negative one. nan of nan.
-
-    >>> pt.angle([1j, -1.0]).eval()
-    array([1.57079633, 3.14159265])
-    """
-    z = as_tensor_variable(z)
-    if _is_complex(z):
-        return _angle(z)
-    z = z if z.dtype[0] == "f" else cast(z, "float64")
-    return switch(z < 0, constant(math.pi, dtype=z.dtype), switch(isnan(z), z, zeros_like(z)))
-
-
 # ---- joining ---------------------------------------------------------------------------------------------------------
 
 
@@ -491,54 +354,6 @@ def stacklists(arg: Any) -> TensorVariable:
            [3, 4]], dtype=int8)
     """
     return stack([stacklists(each) for each in arg]) if isinstance(arg, (list, tuple)) else as_tensor_variable(arg)
-
-
-def _matrices(tensors: tuple[Any, ...], function: str) -> list[TensorVariable]:
-    if not tensors:
-        raise ValueError(f"{function}: expected at least one matrix")
-    return [_matrix(x, function) for x in tensors]
-
-
-def horizontal_stack(*args: Any) -> TensorVariable:
-    """Matrices side by side. ValueError for other numbers of dimensions.
-
-    >>> pt.horizontal_stack(np.ones((2, 1)), np.zeros((2, 2))).eval()
-    array([[1., 0., 0.],
-           [1., 0., 0.]])
-    """
-    return concatenate(_matrices(args, "horizontal_stack"), axis=1)
-
-
-def vertical_stack(*args: Any) -> TensorVariable:
-    """Matrices one below the other. ValueError for other numbers of dimensions.
-
-    >>> pt.vertical_stack(np.ones((1, 2)), np.zeros((1, 2))).eval()
-    array([[1., 1.],
-           [0., 0.]])
-    """
-    return concatenate(_matrices(args, "vertical_stack"), axis=0)
-
-
-def concat_with_broadcast(tensor_list: Sequence[Any], axis: int = 0) -> TensorVariable:
-    """concatenate, after the tensors' other dimensions have been broadcast together.
-
-    >>> pt.concat_with_broadcast([np.ones((2, 1)), np.zeros((1, 2))], axis=1).eval()
-    array([[1., 0., 0.],
-           [1., 0., 0.]])
-    """
-    tensors = [as_tensor_variable(x) for x in tensor_list]
-    if not tensors:
-        raise ValueError("concat_with_broadcast: expected at least one tensor")
-    ndim = tensors[0].ndim
-    if any(x.ndim != ndim for x in tensors):
-        raise TypeError("concat_with_broadcast: expected tensors with equally many dimensions")
-    if not -ndim <= axis < ndim:
-        raise AxisError(f"concat_with_broadcast: axis {axis} is out of bounds for tensors of {ndim} dimensions")
-    axis %= ndim
-    others = broadcast_arrays(*(x[(slice(None),) * axis + (slice(0, 1),)] for x in tensors)) if len(tensors) > 1 else tensors
-    lengths = [others[0].shape[i] for i in range(ndim)]
-    wide = [alloc(x, [x.shape[axis] if i == axis else lengths[i] for i in range(ndim)]) for x in tensors]
-    return join(axis, *wide)
 
 
 def slice_at_axis(sl: slice, axis: int) -> tuple[Any, ...]:
@@ -745,25 +560,6 @@ def make_slice(slc: Any, stop: Any = None, step: Any = None) -> slice:
     return slice(slc, stop, step)
 
 
-def permute_row_elements(x: Any, y: Any, inverse: bool = False) -> TensorVariable:
-    """The elements of each row of x in the order of a permutation, or of each row of permutations; inverse: undone.
-
-    >>> pt.permute_row_elements(np.array([[1, 2, 3]]), np.array([2, 0, 1])).eval()
-    array([[3, 1, 2]])
-    """
-    x, y = as_tensor_variable(x), as_tensor_variable(y)
-    if inverse:
-        y = argsort(y, axis=-1)
-    ndim = x.ndim if x.ndim > y.ndim else y.ndim
-    x, y = (v.dimshuffle(*["x"] * (ndim - v.ndim), *range(v.ndim)) for v in (x, y))
-    if ndim == 1:
-        return x[y]
-    wide_x = broadcast_arrays(x[..., :1], y[..., :1])[0]
-    lengths = [wide_x.shape[i] for i in range(ndim - 1)]
-    x, y = (alloc(v, [*lengths, v.shape[ndim - 1]]) for v in (x, y))
-    return take_along_axis(x, y, axis=ndim - 1)
-
-
 def dense_dot(a: Any, b: Any) -> TensorVariable:
     """dot: all tensors are dense here.
 
@@ -771,66 +567,6 @@ def dense_dot(a: Any, b: Any) -> TensorVariable:
     array([11.])
     """
     return dot(a, b)
-
-
-def cov(
-    m: Any,
-    y: Any = None,
-    rowvar: bool = True,
-    bias: bool = False,
-    ddof: int | None = None,
-    fweights: Any = None,
-    aweights: Any = None,
-) -> TensorVariable:
-    """The covariance matrix of variables, which are rows, or columns unless rowvar; arguments as of numpy.cov.
-
-    >>> pt.cov(np.array([[1.0, 2.0, 3.0], [3.0, 2.0, 1.0]])).eval()
-    array([[ 1., -1.],
-           [-1.,  1.]])
-    """
-    if ddof is not None and not isinstance(ddof, int):
-        raise ValueError("cov: expected an integer as ddof")
-    m = as_tensor_variable(m)
-    if m.ndim > 2 or m.ndim == 0:
-        raise ValueError(f"cov: expected a vector or a matrix, got {m} with {m.ndim} dimensions")
-
-    def rows(x: TensorVariable) -> TensorVariable:
-        x = cast(x, "float64") if x.dtype[0] != "f" else x
-        if x.ndim == 1:
-            return x.dimshuffle("x", 0)
-        return x if rowvar else x.T
-
-    x = rows(m)
-    if y is not None:
-        y = as_tensor_variable(y)
-        if y.ndim not in (1, 2):
-            raise ValueError(f"cov: expected a vector or a matrix, got {y} with {y.ndim} dimensions")
-        x = concatenate([x, rows(y)], axis=0)
-    if ddof is None:
-        ddof = 0 if bias else 1
-    weights = None
-    for given, what in ((fweights, "fweights"), (aweights, "aweights")):
-        if given is None:
-            continue
-        given = as_tensor_variable(given)
-        if given.ndim != 1:
-            raise ValueError(f"cov: expected a vector as {what}, got {given} with {given.ndim} dimensions")
-        weights = cast(given, x.dtype) if weights is None else weights * cast(given, x.dtype)
-    if weights is None:
-        factor = cast(x.shape[1], x.dtype) - ddof
-        mean = x.mean(axis=1, keepdims=True)
-        centred = x - mean
-        weighted = centred
-    else:
-        total = sum(weights)
-        mean = (x * weights).sum(axis=1, keepdims=True) / total
-        if ddof == 0 or aweights is None:
-            factor = total - ddof
-        else:
-            factor = total - ddof * sum(weights * cast(as_tensor_variable(aweights), x.dtype)) / total
-        centred = x - mean
-        weighted = centred * weights
-    return (dot(weighted, centred.T) / factor).squeeze()
 
 
 def _norm(x: Any, L: Any, axis: Any = None, keepdims: bool = False) -> TensorVariable:

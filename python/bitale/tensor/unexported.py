@@ -8,6 +8,8 @@ import numpy as np
 
 from bitale._core import (
     NotScalarConstantError,
+    TensorConstant,
+    TensorType,
     TensorVariable,
     arange,
     as_tensor_variable,
@@ -16,7 +18,12 @@ from bitale._core import (
     zeros,
 )
 
+from bitale.tensor.composed import register_transfer
+
 __all__ = [
+    "DenseTensorConstant",
+    "DenseTensorType",
+    "DenseTensorVariable",
     "advanced_inc_subtensor",
     "advanced_set_subtensor",
     "advanced_subtensor",
@@ -31,12 +38,18 @@ __all__ = [
     "int_dtypes",
     "integer_dtypes",
     "ix_",
+    "register_transfer",
+    "scalar_elemwise",
     "uint_dtypes",
     "values_eq_approx",
+    "values_eq_approx_always_true",
     "values_eq_approx_remove_inf",
     "values_eq_approx_remove_inf_nan",
     "values_eq_approx_remove_nan",
 ]
+
+# All tensors are dense here.
+DenseTensorType, DenseTensorVariable, DenseTensorConstant = TensorType, TensorVariable, TensorConstant
 
 int_dtypes = ("int8", "int16", "int32", "int64")
 uint_dtypes = ("uint8", "uint16", "uint32", "uint64")
@@ -185,3 +198,37 @@ def values_eq_approx_remove_nan(a: Any, b: Any) -> bool:
 def values_eq_approx_remove_inf_nan(a: Any, b: Any) -> bool:
     """values_eq_approx, but for elements where a is infinite or nan."""
     return values_eq_approx(a, b, True, True)
+
+
+def scalar_elemwise(*symbol: Any, nfunc: Any = None, nin: Any = None, nout: Any = None, symbolname: str | None = None) -> Any:
+    """The elementwise op of the scalar function that has this function's name, or symbolname: a decorator, with or without
+    arguments. nfunc, nin and nout, a function of NumPy and its arguments, are accepted: the op has one of its own.
+    AttributeError where bitale.scalar has no function of the name; ValueError for names of ops that write over operands.
+
+    >>> from bitale.tensor.elemwise import scalar_elemwise
+    >>> @scalar_elemwise(symbolname="exp")
+    ... def growth(a):
+    ...     "How much it grows."
+    >>> growth(pt.constant([0.0, 1.0])).eval().round(2)
+    array([1.  , 2.72])
+    """
+
+    def construct(function: Any) -> Any:
+        from bitale import scalar
+        from bitale.tensor.op_classes import Elemwise
+
+        name = symbolname or function.__name__
+        if name.endswith("_inplace"):
+            raise ValueError(f"scalar_elemwise: {name}: no op that users build writes over its operands")
+        return Elemwise(getattr(scalar, name))
+
+    return construct(symbol[0]) if symbol else construct
+
+
+def values_eq_approx_always_true(a: Any, b: Any) -> bool:
+    """True, for types whose values are not to be compared.
+
+    >>> pt.values_eq_approx_always_true(1.0, 2.0)
+    True
+    """
+    return True

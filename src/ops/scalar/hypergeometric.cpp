@@ -16,7 +16,8 @@ Variable raised(const char* name, At at) { return of(name, at.x + 1, at.y + 1, a
 SCALAR_OP({
     .name = "hyp2f1",
     .title = "Hyp2f1",
-    .doc = "The hypergeometric function 2F1 with parameters a, b and c, of z; nan where it has no real value (z > 1).",
+    .doc = "The hypergeometric function 2F1 with parameters a, b and c, of z. Beyond z = 1 it has a real value where "
+           "it is a polynomial, maybe times a whole power of 1 - z; it is nan elsewhere.",
     .symbol = "hyp2f1",
     .arity = 4,
     .dtypes = upgrade_to_float,

@@ -62,7 +62,7 @@ TEST_CASE("names") {
   CHECK(dtype_short_name(DType::Float64) == "f64");
   CHECK(itemsize(DType::Complex128) == 16);
   CHECK_THROWS_WITH_AS(parse_dtype("flaot64"), doctest::Contains("did you mean \"float64\"?"), ValueError);
-  CHECK_THROWS_WITH_AS(parse_dtype("object"), doctest::Contains("unknown dtype \"object\""), ValueError);
+  CHECK_THROWS_WITH_AS(parse_dtype("object"), doctest::Contains("unknown dtype \"object\""), TypeError);
 }
 
 TEST_CASE("unsupported dtypes are refused by name") {

@@ -108,6 +108,5 @@ TEST_CASE("products: refusals") {
                    value_of(matmul(t, s), {t, s}, {numbers({2, 1, 1}), numbers({3, 1, 1})});
                  }),
                  "batch lengths 2 and 3"));
-  CHECK(mentions(message_of<TypeError>([&] { dot(t, a); }), "use matmul"));
-  CHECK(mentions(message_of<TypeError>([&] { matmul(a, dscalar("d")); }), "no dimension to sum over"));
+  CHECK(mentions(message_of<ValueError>([&] { matmul(a, dscalar("d")); }), "no dimension to sum over"));
 }

@@ -38,7 +38,12 @@ TEST_CASE("dimshuffle: values and static shapes") {
 
 TEST_CASE("dimshuffle: refusals") {
   auto x = dmatrix("x");
-  CHECK(mentions(message_of<ValueError>([&] { dimshuffle(x, {0}); }), "dimension 1 of x can't be dropped"));
+  CHECK(mentions(message_of<ValueError>([&] {
+                   dimshuffle(tensor("y", DType::Float64, {unknown, 3}), {0});
+                 }),
+                 "dimension 1 of y can't be dropped"));
+  CHECK(identical(value_of(dimshuffle(x, {1}), {x}, {numbers({1, 3})}), numbers({3})));
+  CHECK_THROWS_AS(value_of(dimshuffle(x, {1}), {x}, {numbers({2, 3})}), ShapeError);
   CHECK(mentions(message_of<ValueError>([&] { dimshuffle(x, {0, 5}); }), "order[1] is 5"));
   CHECK(mentions(message_of<ValueError>([&] { dimshuffle(x, {0, 0, 1}); }), "occurs twice"));
   CHECK(mentions(message_of<ValueError>([&] { transpose(x, std::vector<int>{0}); }), "expected 2 axes, got 1"));

@@ -1,0 +1,22 @@
+"""PyTensor's place for graphs in the browser. The page is that of bitale.printing.html, which needs no other file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from bitale.printing import html
+
+__all__ = ["d3viz"]
+
+
+def d3viz(fct: Any, outfile: Any, copy_deps: bool = True, *args: Any, **kwargs: Any) -> None:
+    """Writes the page of a graph or a compiled function to a file. copy_deps is accepted: the page needs nothing beside it.
+
+    >>> import os, tempfile
+    >>> from bitale.d3viz import d3viz
+    >>> place = os.path.join(tempfile.mkdtemp(), "graph.html")
+    >>> d3viz(pt.exp(pt.dvector("x")), place)
+    >>> open(place).read().startswith("<!DOCTYPE html>")
+    True
+    """
+    html(fct, outfile, *args, **kwargs)
