@@ -188,7 +188,7 @@ Variables hessian(const Variable& cost, const Variables& wrt, const GradOptions&
   for (const Variable& v : wrt) {
     if (v && as_tensor(v.type()) && v.ndim() > 1)
       throw ValueError(cat("hessian: expected vectors or scalars to differentiate by, got `", v.str(), "` of type ",
-                          v.type()->str()));
+                           v.type()->str()));
     Variable gradient = grad(cost, v, options);
     if (!gradient || !as_tensor(gradient.type())) {  // as the options want it
       out.push_back(gradient);
