@@ -61,7 +61,7 @@ TEST_CASE("names") {
   for (int i = 0; i < dtype_count; ++i) CHECK(parse_dtype(dtype_name(DType(i))) == DType(i));
   CHECK(dtype_short_name(DType::Float64) == "f64");
   CHECK(itemsize(DType::Complex128) == 16);
-  CHECK_THROWS_WITH_AS(parse_dtype("flaot64"), doctest::Contains("did you mean \"float64\"?"), ValueError);
+  CHECK_THROWS_WITH_AS(parse_dtype("flaot64"), doctest::Contains("did you mean \"float64\"?"), TypeError);
   CHECK_THROWS_WITH_AS(parse_dtype("object"), doctest::Contains("unknown dtype \"object\""), TypeError);
 }
 
