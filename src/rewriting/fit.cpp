@@ -96,10 +96,11 @@ bool is_among(DType dtype, std::uint32_t dtypes) {
 }
 
 std::optional<double> scalar_constant(const Variable& variable) {
-  // A view shows elements of what it views, so equal elements stay equal.
+  // A view shows elements of what it views, so equal elements stay equal. A check is one that must stay.
   const VariableNode* at = variable.node();
   while (at->owner) {
     const Apply owner = Apply::of(at->owner);
+    if (!owner.op().may_fold(owner)) return std::nullopt;
     const std::vector<int> viewed = owner.op().view_of(owner, int(at->index));
     if (viewed.size() != 1) return std::nullopt;
     at = owner.inputs()[std::size_t(viewed[0])].node();

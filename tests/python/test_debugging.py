@@ -128,6 +128,16 @@ def test_asserts_differentiate_vectorize_and_pickle():
         loaded([3.0])
 
 
+def test_a_check_of_a_constant_stays():
+    """Rules that know the constant's value don't see it through the check."""
+    x = pt.dvector("x")
+    for value in (1.0, -1.0, 0.0):
+        f = bt.function([x], x * Assert("positive")(pt.constant(value), (x > 0).all()))
+        assert np.array_equal(f([1.0, 2.0]), [value, 2 * value])
+        with pytest.raises(AssertionError, match="positive"):
+            f([-1.0, 2.0])
+
+
 def test_asserts_can_be_left_out():
     x = pt.dvector("x")
     f = bt.function([x], Assert()(x, (x > 0).all()), mode=bt.get_mode("FAST_RUN").including("local_remove_all_assert"))
