@@ -2,6 +2,7 @@
 #include "bitale/compile/function.hpp"
 
 #include <algorithm>
+#include <array>
 #include <ostream>
 
 #include "bitale/core/config.hpp"
@@ -20,6 +21,26 @@ const Array& Results::single() const {
       cat("a function with ", values_.size(), " outputs gives ", values_.size(), " results, not one; index them"));
 }
 
+namespace {
+
+constexpr std::size_t most_plain_states = 4, most_plain_views = 16;
+
+// Empty: not all are known, or there are too many.
+std::vector<StateLayout> known_layouts(std::span<const Ref<const Container>> containers) {
+  std::vector<StateLayout> out;
+  if (containers.size() > most_plain_states) return out;
+  for (auto& container : containers) {
+    const TensorType& storage = *container->type()->storage();
+    for (auto length : storage.shape)
+      if (length == unknown_length) return {};
+    const Array rows = Array::empty(storage.dtype, storage.shape);
+    out.push_back({rows.shape(), rows.strides()});
+  }
+  return out;
+}
+
+}  // namespace
+
 Function::Impl::Impl(const Compiled& compiled, const Variables& defaults) : Compiled(compiled) {
   for (auto& variable : shared) containers.emplace_back(container_of(variable));
   for (auto at : updated) update_targets.push_back(containers[at].get());
@@ -33,6 +54,7 @@ Function::Impl::Impl(const Compiled& compiled, const Variables& defaults) : Comp
   for (auto& container : containers) all.push_back(container.get());
   claim = SharedClaim::of(std::move(all), update_targets);
   if (containers.empty()) direct = thunk->direct();
+  if (!updated.empty() && default_of.empty() && !thunk->keeps_values()) plain_states = known_layouts(containers);
   if (!report.time_rules) return;
   profiled = std::make_unique<ProfiledCalls>(threads, thunk->measured().has_loops);
   if (config::get_bool("profile"))
@@ -191,8 +213,54 @@ void Function::Impl::with_shared(std::span<const View> values, Receiver& results
   });
 }
 
+namespace {
+
+// New values of shared variables go where the containers have memory for them.
+class PlainReceiver final : public Receiver {
+ public:
+  PlainReceiver(Receiver& outputs, std::size_t output_count, std::span<void* const> next)
+      : outputs_(outputs), output_count_(int(output_count)), next_(next) {}
+  void* place(int output, DType dtype, std::span<const std::int64_t> shape) override {
+    return output < output_count_ ? outputs_.place(output, dtype, shape) : next_[std::size_t(output - output_count_)];
+  }
+  void* receive(int output, Array value) override {
+    return output < output_count_ ? outputs_.receive(output, std::move(value))
+                                  : Receiver::receive(output, std::move(value));
+  }
+  void begin(std::span<const View> inputs, bool is_long) override { outputs_.begin(inputs, is_long); }
+
+ private:
+  Receiver& outputs_;
+  const int output_count_;
+  const std::span<void* const> next_;
+};
+
+}  // namespace
+
+bool Function::Impl::run_plain(std::span<const View> values, Receiver& results) const {
+  if (values.size() + containers.size() > most_plain_views) return false;
+  std::array<View, most_plain_views> all;
+  std::array<void*, most_plain_states> next;
+  std::copy(values.begin(), values.end(), all.begin());
+  SharedAccess access(claim);
+  for (std::size_t i = 0; i < containers.size(); ++i) {
+    const auto at = std::find(updated.begin(), updated.end(), i);
+    const auto memories = containers[i]->memories(at != updated.end());
+    if (!memories) return false;
+    all[values.size() + i] = {memories->now, plain_states[i].shape.data(), plain_states[i].strides.data()};
+    if (at != updated.end()) next[std::size_t(at - updated.begin())] = memories->next;
+  }
+  PlainReceiver receiver(results, output_count, std::span(next).first(updated.size()));
+  named([&] { thunk->run(std::span(all).first(values.size() + containers.size()), receiver); });
+  access.commit([&] {
+    for (auto* target : update_targets) target->exchange();
+  });
+  return true;
+}
+
 void Function::Impl::run(std::span<const View> values, Receiver& results) const {
   TimedCall timed(profiled.get());
+  if (!plain_states.empty() && run_plain(values, results)) return timed.succeed();
   with_shared(values, results, output_count,
               [&](std::span<const View> all, Receiver& receiver) { named([&] { thunk->run(all, receiver); }); });
   timed.succeed();

@@ -37,6 +37,10 @@ struct Compiled {
   RewriteReport report;  // which times rules if calls are to be measured
 };
 
+struct StateLayout {
+  Dims shape, strides;
+};
+
 struct Function::Impl : Compiled {
   explicit Impl(const Compiled& compiled, const Variables& defaults);
 
@@ -45,6 +49,8 @@ struct Function::Impl : Compiled {
   static constexpr std::size_t no_default = std::size_t(-1);
   std::vector<std::size_t> default_of;  // for each input which of `containers`, or none; empty: no input has a default
   std::vector<const Container*> update_targets;
+  // Of each container the lengths and strides, where there are updates and all are known: such calls need no handles.
+  std::vector<StateLayout> plain_states;
   SharedClaim claim;                         // of a call with updates
   const link::DirectCode* direct = nullptr;  // of the thunk, where it has no more inputs and outputs than the user's
   mutable std::unique_ptr<ProfiledCalls> profiled;  // with a profile
@@ -83,6 +89,8 @@ struct Function::Impl : Compiled {
   // receiver after so many outputs. Inputs without data are replaced by their defaults.
   template <class Action>
   void with_shared(std::span<const View> values, Receiver& results, std::size_t outputs, Action action) const;
+  // A call by plain_states; false: it is to be made with handles, and nothing has been done.
+  bool run_plain(std::span<const View> values, Receiver& results) const;
   void run_into(std::span<const View> values, std::span<const View> targets, Receiver* others) const;
   Profile profile() const;
   Array accept(std::size_t i, const Array& value) const;

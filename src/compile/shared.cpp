@@ -101,6 +101,21 @@ Array Container::memory_for_update(const Dims& shape) const {
   return Array::empty(type_->storage()->dtype, shape);
 }
 
+std::optional<Container::Memories> Container::memories(bool is_updated) const {
+  const std::lock_guard lock(mutex_);
+  if (value_.object() || fetched_ || !value_.is_contiguous()) return {};
+  if (!is_updated) return Memories{value_.mutable_data(), nullptr};
+  if (!spare_ || !spare_->is_unique()) return {};
+  std::atomic_thread_fence(std::memory_order_acquire);  // the last reader has read
+  return Memories{value_.mutable_data(), spare_->mutable_data()};
+}
+
+void Container::exchange() const noexcept {
+  const std::lock_guard lock(mutex_);
+  std::swap(value_, *spare_);
+  is_lent_ = false;
+}
+
 Variable shared(const Array& value, std::string name, bool borrow, std::optional<Dims> static_shape) {
   Dims shape = static_shape ? *static_shape : Dims(std::size_t(value.ndim()), unknown_length);
   Type type = tensor_type(value.dtype(), shape);

@@ -44,6 +44,15 @@ class Container final : public LeafData {
   void update(Array value, std::vector<Array>& released) const noexcept;
   // Memory of that shape for the next value: that of the value before the present one, unless somebody still reads it.
   Array memory_for_update(const Dims& shape) const;
+  // The same without handles, for a call that holds the container alone, or with other readers, until it has ended.
+  // now: the value, in rows; next: memory of its shape that nobody reads. Nothing where one of them is not to be had
+  // so.
+  struct Memories {
+    void *now, *next;
+  };
+  std::optional<Memories> memories(bool is_updated) const;
+  // The value becomes what is in `next` of memories(true), and the other way around.
+  void exchange() const noexcept;
 
  private:
   const Type type_;
