@@ -19,31 +19,70 @@
 namespace bitale::python {
 
 void bind_random(nb::module_& m) {
+  const auto drawn = [](const random::Draw& draw) { return std::pair(wrap(draw.next_rng), wrap(draw.value)); };
+  const auto as_size = [](const std::optional<Variables>& size) {
+    return size ? random::Size(Operands(*size)) : random::Size();
+  };
   m.def(
       "random_draw",
-      [](const std::string& distribution, const Variable& rng, const Variables& parameters,
-         const std::optional<Variables>& size) {
-        const random::Draw draw =
-            random::draw(distribution, rng, parameters, size ? random::Size(Operands(*size)) : random::Size());
-        return std::pair(wrap(draw.next_rng), wrap(draw.value));
+      [=](const std::string& distribution, const Variable& rng, const Variables& parameters,
+          const std::optional<Variables>& size) {
+        return drawn(random::draw(distribution, rng, parameters, as_size(size)));
       },
       "distribution"_a, "rng"_a, "parameters"_a, "size"_a.none(), nb::call_guard<AtCaller>(),
       nb::sig(
           "def random_draw(distribution: str, rng: RandomGeneratorVariable, parameters: list[TensorVariable], size: "
           "list[TensorVariable] | None) -> tuple[RandomGeneratorVariable, TensorVariable]"));
   m.def(
-      "random_rows",
-      [](const std::string& distribution, const Variable& rng, const Variables& batch, const Variable& length,
-         const std::optional<Variable>& population, const Variables& parameters) {
-        const auto from = population ? std::optional<Operand>(*population) : std::nullopt;
-        const random::Draw draw = random::rows(distribution, rng, batch, length, from, parameters);
-        return std::pair(wrap(draw.next_rng), wrap(draw.value));
+      "random_composed",
+      [=](const std::string& distribution, const Variable& rng, const Variables& parameters,
+          const std::optional<Variables>& size) {
+        return drawn(random::composed(distribution, rng, parameters, as_size(size)));
       },
-      "distribution"_a, "rng"_a, "batch"_a, "length"_a, "population"_a.none(), "parameters"_a,
-      nb::call_guard<AtCaller>(),
-      nb::sig("def random_rows(distribution: str, rng: RandomGeneratorVariable, batch: list[TensorVariable], length: "
-              "TensorVariable, population: TensorVariable | None, parameters: list[TensorVariable]) -> "
+      "distribution"_a, "rng"_a, "parameters"_a, "size"_a.none(), nb::call_guard<AtCaller>(),
+      nb::sig("def random_composed(distribution: str, rng: RandomGeneratorVariable, parameters: list[TensorVariable], "
+              "size: list[TensorVariable] | None) -> tuple[RandomGeneratorVariable, TensorVariable]"));
+  m.def(
+      "random_categorical",
+      [=](const Variable& rng, const Variable& p, const std::optional<Variables>& size) {
+        return drawn(random::categorical(rng, p, as_size(size)));
+      },
+      "rng"_a, "p"_a, "size"_a.none(), nb::call_guard<AtCaller>(),
+      nb::sig("def random_categorical(rng: RandomGeneratorVariable, p: TensorVariable, size: list[TensorVariable] | "
+              "None) -> tuple[RandomGeneratorVariable, TensorVariable]"));
+  m.def(
+      "random_dirichlet",
+      [=](const Variable& rng, const Variable& alpha, const std::optional<Variables>& size) {
+        return drawn(random::dirichlet(rng, alpha, as_size(size)));
+      },
+      "rng"_a, "alpha"_a, "size"_a.none(), nb::call_guard<AtCaller>(),
+      nb::sig("def random_dirichlet(rng: RandomGeneratorVariable, alpha: TensorVariable, size: list[TensorVariable] | "
+              "None) -> tuple[RandomGeneratorVariable, TensorVariable]"));
+  m.def(
+      "random_multinomial",
+      [=](const Variable& rng, const Variable& n, const Variable& p, const std::optional<Variables>& size) {
+        return drawn(random::multinomial(rng, n, p, as_size(size)));
+      },
+      "rng"_a, "n"_a, "p"_a, "size"_a.none(), nb::call_guard<AtCaller>(),
+      nb::sig("def random_multinomial(rng: RandomGeneratorVariable, n: TensorVariable, p: TensorVariable, size: "
+              "list[TensorVariable] | None) -> tuple[RandomGeneratorVariable, TensorVariable]"));
+  m.def(
+      "random_permutation",
+      [=](const Variable& rng, const Variable& x, const Variables& size) {
+        return drawn(random::permutation(rng, x, random::Size(Operands(size))));
+      },
+      "rng"_a, "x"_a, "size"_a, nb::call_guard<AtCaller>(),
+      nb::sig("def random_permutation(rng: RandomGeneratorVariable, x: TensorVariable, size: list[TensorVariable]) -> "
               "tuple[RandomGeneratorVariable, TensorVariable]"));
+  m.def(
+      "random_choice",
+      [=](const Variable& rng, const Variable& a, const std::optional<Variables>& size, bool replace,
+          const std::optional<Variable>& p) {
+        return drawn(random::choice(rng, a, as_size(size), replace, p ? std::optional<Operand>(*p) : std::nullopt));
+      },
+      "rng"_a, "a"_a, "size"_a.none(), "replace"_a, "p"_a.none(), nb::call_guard<AtCaller>(),
+      nb::sig("def random_choice(rng: RandomGeneratorVariable, a: TensorVariable, size: list[TensorVariable] | None, "
+              "replace: bool, p: TensorVariable | None) -> tuple[RandomGeneratorVariable, TensorVariable]"));
   m.def(
       "random_fold", [](const Variable& rng, const Variable& number) { return wrap(random::fold(rng, number)); },
       "rng"_a, "number"_a, nb::call_guard<AtCaller>(),

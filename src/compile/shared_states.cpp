@@ -10,6 +10,9 @@
 #include "bitale/core/warning.hpp"
 #include "bitale/graph/inner_graph.hpp"
 #include "bitale/graph/random_type.hpp"
+#include "bitale/graph/traversal.hpp"
+#include "bitale/rewriting/rules.hpp"
+#include "graph/expansion.hpp"
 #include "graph/state_reader.hpp"
 
 namespace bitale {
@@ -57,11 +60,14 @@ void complain(const Variable& state, const Apply& first, const Apply& second) {
   warn(error.what());
 }
 
-}  // namespace
+struct Conflict {
+  Variable state;
+  Apply first, second;
+};
 
-void check_states(const FunctionGraph& graph) {
+std::vector<Conflict> conflicts(const FunctionGraph& graph) {
+  std::vector<Conflict> out;
   std::unordered_map<const VariableNode*, Apply> drawn;
-  std::unordered_set<const Opaque*> seen;
   for (auto& node : graph.toposort()) {
     if (!has_random_output(node)) continue;
     const StateReader* reader = as_reader(node);
@@ -71,11 +77,47 @@ void check_states(const FunctionGraph& graph) {
       if (!as_random(state.type()) || !draws_from(node, i)) continue;
       const auto [first, is_new] = drawn.try_emplace(state.node(), node);
       if (!is_new && !(reader && as_reader(first->second)) && !are_one_draw(first->second, node))
-        complain(state, first->second, node);
+        out.push_back({state, first->second, node});
     }
-    if (const InnerGraph* inner = inner_graph_of(node.op()); inner && seen.insert(inner).second)
-      check_states(FunctionGraph(inner->inputs(), inner->outputs()));
   }
+  return out;
+}
+
+// Of a draw that is a formula over draws; its derivatives contain these.
+std::optional<Variables> as_draws(const Apply& node) {
+  const auto* op = dynamic_cast<const Expansion*>(&node.op());
+  if (!op || inner_graph_of(node.op()) || !has_random_output(node)) return std::nullopt;
+  const LocationScope place(node.provenance().where);
+  std::optional<Variables> formula = op->expansion(node);
+  if (!formula) return std::nullopt;
+  for (auto& each : toposort(*formula))
+    if (has_random_output(each) && !as_reader(each)) return formula;
+  return std::nullopt;
+}
+
+}  // namespace
+
+void check_states(const FunctionGraph& graph) {
+  std::vector<Conflict> found = conflicts(graph);
+  if (!found.empty()) {  // equal draws within formulas are one, too
+    FunctionGraph draws(graph.inputs(), graph.outputs());
+    for (auto& node : draws.toposort()) {
+      const auto formula = as_draws(node);
+      if (!formula) continue;
+      Replacements pairs;
+      for (int k = 0; k < int(node.output_count()); ++k)
+        if (const auto fitted = rewriting::fit((*formula)[std::size_t(k)], node.output(k)))
+          pairs.emplace_back(node.output(k), *fitted);
+      draws.replace_all(pairs, "check_states");
+    }
+    found = conflicts(draws);
+    for (auto& [state, first, second] : found) complain(state, first, second);
+  }
+  std::unordered_set<const Opaque*> seen;
+  for (auto& node : graph.toposort())
+    if (const InnerGraph* inner = has_random_output(node) ? inner_graph_of(node.op()) : nullptr;
+        inner && seen.insert(inner).second)
+      check_states(FunctionGraph(inner->inputs(), inner->outputs()));
 }
 
 }  // namespace bitale

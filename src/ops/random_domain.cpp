@@ -1,14 +1,17 @@
 #include "ops/random_domain.hpp"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/random.hpp"
+#include "graph/evaluate.hpp"
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
+#include "ops/random_compositions.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
 #include "ops/tensor_lowering.hpp"
@@ -25,28 +28,48 @@ const Distribution& distribution_named(std::string_view name) {
                                 near.empty() ? std::string() : cat("; did you mean ", near, "?")));
 }
 
-void check_parameters(const Distribution& of, std::span<const Array> values, const Dims& shape) {
+const Domain& domain_named(std::string_view name) {
+  static const auto& numpys = *new const auto([] {
+    std::map<std::string_view, Domain> all;
+    for (auto& of : runtime::random::distributions())
+      all[of.name] = {of.name, of.parameters, of.dtypes,
+                      [&of](std::span<const Column> columns, std::int64_t) { return of.refuse(of, columns); }};
+    return all;
+  }());
+  if (const auto found = numpys.find(name); found != numpys.end()) return found->second;
+  constexpr std::string_view composed = "composed ";
+  if (name.starts_with(composed)) return composition_named(name.substr(composed.size())).domain;
+  distribution_named(name);  // which refuses it
+  throw InternalError(cat("RandomDomain: no domain of ", name));
+}
+
+void check_parameters(const Domain& of, std::span<const Array> values, const Dims& given) {
+  Dims shape = given;
+  std::int64_t length = 1;
+  if (of.of_rows) length = shape.back(), shape.resize(shape.size() - 1);
+  const int core = of.of_rows;
   std::vector<Array> kept;
   std::vector<Column> columns;
   bool is_somewhere = false;
   for (auto& value : values) {
     kept.push_back(value.contiguous());
-    columns.push_back({kept.back().data(), value.ndim() ? 1 : 0});
-    is_somewhere |= value.ndim() > 0;
+    columns.push_back({kept.back().data(), value.ndim() > core ? length : 0});
+    is_somewhere |= value.ndim() > core;
   }
   const std::int64_t count = is_somewhere ? product(shape) : 1;
   std::vector<Column> one = columns;
   for (std::int64_t i = 0; i < count; ++i) {
     for (std::size_t k = 0; k < one.size(); ++k)
       one[k].data = static_cast<const char*>(columns[k].data) + 8 * i * columns[k].step;
-    const char* what = of.refuse(of, one);
+    const char* what = of.refuse(one, length);
     if (!what) continue;
     std::vector<std::string> texts;
     Dims place(shape.size(), 0);
     std::int64_t rest = i;
     for (std::size_t axis = shape.size(); axis-- > 0; rest /= shape[axis]) place[axis] = rest % shape[axis];
     for (std::size_t k = 0; k < one.size(); ++k)
-      texts.push_back(cat(of.parameters[k], " = ", Array::scalar(values[k].dtype(), one[k].data).str()));
+      texts.push_back(cat(of.parameters[k], " = ",
+                          Array::from(one[k].data, values[k].dtype(), core ? Dims{length} : Dims()).str()));
     throw ValueError(cat(what, ": ", of.name, " with ", join(texts, ", "),
                          is_somewhere ? cat(" at ", tuple_text(place)) : std::string()));
   }
@@ -57,7 +80,7 @@ namespace {
 class RandomDomain final : public Op, public EmitsTensors {
  public:
   explicit RandomDomain(std::string distribution)
-      : distribution(std::move(distribution)), of_(distribution_named(this->distribution)) {}
+      : distribution(std::move(distribution)), of_(domain_named(this->distribution)) {}
   const std::string distribution;
   static constexpr auto fields = attribute_list(attribute("distribution", &RandomDomain::distribution));
 
@@ -93,14 +116,14 @@ class RandomDomain final : public Op, public EmitsTensors {
       for (auto& value : parameters)
         if (value.ndim()) shape = value.shape();
       check_parameters(of_, parameters, shape);
-      throw InternalError(cat(distribution, ": parameters were refused that are in its domain"));
+      throw ValueError(cat("a parameter of ", of_.name, " is outside its domain"));  // of a draw without elements
     }
     std::copy(parameters.begin(), parameters.end(), out.begin());
   }
 
   bool emit(Lowering& to, const Apply& node) const override {
     const int count = int(of_.parameters.size());
-    to.expect(to.in(count), cat("random: a parameter of ", distribution, " is outside its domain"));
+    to.expect(to.in(count), cat("random: a parameter of ", of_.name, " is outside its domain"));
     for (int k = 0; k < count; ++k) {
       std::vector<int> order(std::size_t(node.input(k).ndim()));
       std::iota(order.begin(), order.end(), 0);
@@ -112,7 +135,7 @@ class RandomDomain final : public Op, public EmitsTensors {
   void emit_tensors(TensorLowering& to, const Apply&) const override {
     const int count = int(of_.parameters.size());
     to.require(to.builder().convert(to.in(count), DType::Bool),
-               cat("random: a parameter of ", distribution, " is outside its domain"));
+               cat("random: a parameter of ", of_.name, " is outside its domain"));
     for (int k = 0; k < count; ++k) to.out(k, to.in(k));
   }
 
@@ -131,9 +154,10 @@ class RandomDomain final : public Op, public EmitsTensors {
     return out;
   }
   std::vector<int> view_of(const Apply&, int output) const override { return {output}; }
+  bool may_fold(const Apply&) const override { return false; }  // a call fails, not its compilation
 
  private:
-  const Distribution& of_;
+  const Domain& of_;
 };
 
 std::vector<Sample> random_domain_samples() {
@@ -143,7 +167,9 @@ std::vector<Sample> random_domain_samples() {
   return {{make_ref<RandomDomain>("normal")->make_node({{loc, scale, holds}}),
            {Array(1.5), Array({1.0, 2.0, 0.0}), Array(true)}},
           {make_ref<RandomDomain>("binomial")->make_node({{n, p, holds}}),
-           {Array(std::int64_t(7)), Array(0.5), Array(true)}}};
+           {Array(std::int64_t(7)), Array(0.5), Array(true)}},
+          {make_ref<RandomDomain>("composed categorical")->make_node({{scale, holds}}),
+           {Array({0.2, 0.8, 0.0}), Array(true)}}};
 }
 
 OpRef make_random_domain(const Attributes& attributes) {
@@ -157,10 +183,18 @@ REGISTER_OP_MADE_BY(RandomDomain, make_random_domain,
 }  // namespace
 
 Variables checked_parameters(std::string_view distribution, const Variables& parameters, const Variable& holds) {
-  if (const Array* known = holds.constant(); known && known->int_item()) return parameters;
+  const bool are_known = std::ranges::all_of(parameters, [](auto& p) { return p.is_constant() && p.ndim() == 0; });
   Variables inputs = parameters;
-  inputs.push_back(holds);
+  inputs.push_back(are_known ? constant(evaluate(holds)) : holds);
+  if (const Array* known = inputs.back().constant(); known && known->int_item()) return parameters;
   return make_ref<RandomDomain>(std::string(distribution))->make_node(inputs).outputs();
 }
+
+Variable known_scalar(const Variable& v) {
+  const Variable from = v.has_owner() && v.owner().inputs().size() == 1 ? v.owner().input(0) : v;
+  return !v.is_constant() && v.ndim() == 0 && from.is_constant() ? constant(evaluate(v)) : v;
+}
+
+Variable holds_everywhere(const Variable& condition) { return condition.ndim() ? all(condition) : condition; }
 
 }  // namespace bitale

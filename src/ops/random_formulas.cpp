@@ -1,13 +1,11 @@
 #include "ops/random_formulas.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
 #include <numbers>
 
 #include "bitale/ops/ops.hpp"
-#include "graph/evaluate.hpp"
 #include "ops/elemwise.hpp"
 #include "ops/lengths.hpp"
 #include "ops/random_bits.hpp"
@@ -180,14 +178,6 @@ const std::map<std::string_view, RandomFormula>& formulas() {
   return all;
 }
 
-// A scalar that is known, as a constant: formulas and their domains choose by what they know.
-Variable folded(const Variable& v) {
-  const Variable from = v.has_owner() && v.owner().inputs().size() == 1 ? v.owner().input(0) : v;
-  return !v.is_constant() && v.ndim() == 0 && from.is_constant() ? constant(evaluate(v)) : v;
-}
-
-Variable holds_everywhere(const Variable& condition) { return condition.ndim() ? all(condition) : condition; }
-
 }  // namespace
 
 bool has_random_formula(const runtime::random::Distribution& of) { return formulas().contains(of.name); }
@@ -198,12 +188,8 @@ std::optional<random::Draw> random_formula(const runtime::random::Distribution& 
   if (found == formulas().end()) return std::nullopt;
   const RandomFormula& formula = found->second;
   Variables parameters;
-  for (auto& each : given) parameters.push_back(folded(each));
-  const bool are_known = std::ranges::all_of(parameters, [](auto& p) { return p.is_constant() && p.ndim() == 0; });
-  if (formula.holds) {
-    const Variable holds = holds_everywhere(formula.holds(parameters));
-    parameters = checked_parameters(of.name, parameters, are_known ? constant(evaluate(holds)) : holds);
-  }
+  for (auto& each : given) parameters.push_back(known_scalar(each));
+  if (formula.holds) parameters = checked_parameters(of.name, parameters, holds_everywhere(formula.holds(parameters)));
   Words words(state, lengths);
   const Variable value = formula.draw(words, parameters);
   return random::Draw{words.next_rng(), cast(value, of.result)};

@@ -7,6 +7,7 @@
 #include "bitale/ops/random.hpp"
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
+#include "ops/random_lengths.hpp"
 #include "ops/random_state.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
@@ -197,6 +198,17 @@ class RandomRows final : public Op {
       out[first_parameter() + k][1] = of_.parameters[k].dtype == DType::Float64;
     return out;
   }
+  // One generator draws for the whole batch, one row after the other.
+  Apply vectorize(const Apply& node, std::span<const Variable> batched) const override {
+    std::vector<int> cores;
+    for (auto& parameter : of_.parameters) cores.push_back(parameter.core_ndim);
+    BatchedDraw wider = batched_draw(node, batched, distribution, batch_ndim, first_parameter(), cores);
+    Variables inputs{batched[0]};
+    inputs.insert(inputs.end(), wider.lengths.begin(), wider.lengths.end());
+    inputs.insert(inputs.end(), wider.others.begin(), wider.others.end());
+    for (auto& parameter : wider.parameters) inputs.push_back(fitted(parameter, wider.lengths));
+    return make_ref<RandomRows>(distribution, int(wider.lengths.size()))->make_node(inputs);
+  }
   bool may_fold(const Apply&) const override { return false; }
 
  private:
@@ -267,23 +279,44 @@ Draw rows(std::string_view distribution, const Operand& rng, const Operands& bat
   inputs.insert(inputs.end(), lengths.begin(), lengths.end());
   inputs.push_back(core);
   if (population) inputs.push_back(as_length(population->variable, distribution));
-  const Variable last = inputs.back();
   for (std::size_t k = 0; k < kind.parameters.size(); ++k) {
-    Variable parameter = given.variables[k];
-    const int core_ndim = kind.parameters[k].core_ndim;
-    const int own = parameter.ndim() - core_ndim;
+    const DrawParameter parameter{given.variables[k], kind.parameters[k].core_ndim};
+    const int own = parameter.value.ndim() - parameter.core_ndim;
     if (own < 0 || own > int(lengths.size()))
-      throw ValueError(cat(distribution, ": the parameter ", kind.parameters[k].name, " has ", parameter.ndim(),
-                           " dimensions, expected from ", core_ndim, " to ", core_ndim + int(lengths.size())));
-    if (own > 0) {
-      Shape whole = lengths;
-      if (core_ndim) whole.push_back(last);
-      parameter = broadcast_to(parameter, whole);
-    }
-    inputs.push_back(parameter);
+      throw ValueError(cat(distribution, ": the parameter ", kind.parameters[k].name, " has ", parameter.value.ndim(),
+                           " dimensions, expected from ", parameter.core_ndim, " to ",
+                           parameter.core_ndim + int(lengths.size())));
+    inputs.push_back(fitted(parameter, lengths));
   }
   const Apply node = make_ref<RandomRows>(std::string(distribution), int(lengths.size()))->make_node(inputs);
   return {node.output(0), node.output(1)};
+}
+
+namespace {
+
+Draw draw_of_rows(std::string_view distribution, const Operand& rng, const Operands& given, const Size& size) {
+  const LocationScope here(rng.where);
+  const RowKind& kind = row_kind(distribution);
+  std::vector<DrawParameter> parameters;
+  for (std::size_t k = 0; k < given.variables.size(); ++k) {
+    parameters.push_back({given.variables[k], kind.parameters[k].core_ndim});
+    if (given.variables[k].ndim() < kind.parameters[k].core_ndim)
+      throw ValueError(
+          cat(distribution, ": expected a vector of ", kind.parameters[k].name, ", or several, got a scalar"));
+  }
+  const Variable& row = given.variables.back();
+  return rows(distribution, rng, lengths_of_draw(distribution, parameters, size), length_of(row, row.ndim() - 1), {},
+              given);
+}
+
+}  // namespace
+
+Draw dirichlet(const Operand& rng, const Operand& alpha, const Size& size) {
+  return draw_of_rows("dirichlet", rng, {alpha}, size);
+}
+
+Draw multinomial(const Operand& rng, const Operand& n, const Operand& p, const Size& size) {
+  return draw_of_rows("multinomial", rng, {n, p}, size);
 }
 
 }  // namespace random

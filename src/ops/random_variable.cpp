@@ -5,13 +5,14 @@
 
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/random.hpp"
-#include "graph/calculus.hpp"
 #include "graph/evaluate.hpp"
 #include "graph/expansion.hpp"
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
+#include "ops/random_derived.hpp"
 #include "ops/random_domain.hpp"
 #include "ops/random_formulas.hpp"
+#include "ops/random_lengths.hpp"
 #include "ops/random_state.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
@@ -98,7 +99,7 @@ class RandomVariable final : public Op, public Expansion {
     Array state = in[0].copy(), values = Array::empty(of_.result, shape);
     const BitGenerator generator = as_random(node.input(0).type())->generator;
     if (of_.draw(of_, generator, state.data_as<std::uint64_t>(), values.size(), columns, values.mutable_data())) {
-      check_parameters(of_, kept, shape);
+      check_parameters(domain_named(distribution), kept, shape);
       throw InternalError(cat(distribution, ": parameters were refused that are in its domain"));
     }
     out[0] = std::move(state);
@@ -153,35 +154,12 @@ class RandomVariable final : public Op, public Expansion {
 
   // One generator draws for the whole batch, one element after the other.
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override {
-    if (!batched[0].type()->equals(*node.input(0).type()))
-      throw NotImplementedError(cat(distribution, ": vectorize over generators"));
-    Variables parameters(batched.begin() + std::ptrdiff_t(first_parameter()), batched.end());
-    for (int axis = 0; axis < ndim; ++axis)
-      if (batched[std::size_t(1 + axis)].ndim())
-        throw NotImplementedError(cat(distribution, ": vectorize over the lengths"));
-    int batch = 0;
-    Shape lengths;
-    for (std::size_t k = 0; k < parameters.size(); ++k) {
-      const int more = parameters[k].ndim() - node.input(int(first_parameter() + k)).ndim();
-      if (more == 0) continue;
-      if (batch && more != batch)
-        throw NotImplementedError(cat(distribution, ": inputs with different numbers of batch dimensions"));
-      if (!batch)
-        for (int axis = 0; axis < more; ++axis) lengths.push_back(length_of(parameters[k], axis));
-      batch = more;
-    }
-    lengths.insert(lengths.end(), batched.begin() + 1, batched.begin() + 1 + ndim);
-    for (std::size_t k = 0; k < parameters.size(); ++k) {
-      Variable& parameter = parameters[k];
-      const int core = node.input(int(first_parameter() + k)).ndim();
-      if (parameter.ndim() == batch && core == 0 && batch)  // one for each of the batch: repeated over the draw
-        parameter = dimshuffle(parameter, with_new_axes(batch, ndim));
-      if (parameter.ndim()) parameter = broadcast_to(parameter, lengths);
-    }
+    const std::vector<int> cores(of_.parameters.size(), 0);
+    const BatchedDraw wider = batched_draw(node, batched, distribution, ndim, first_parameter(), cores);
     Variables inputs{batched[0]};
-    inputs.insert(inputs.end(), lengths.begin(), lengths.end());
-    inputs.insert(inputs.end(), parameters.begin(), parameters.end());
-    return make_ref<RandomVariable>(distribution, int(lengths.size()))->make_node(inputs);
+    inputs.insert(inputs.end(), wider.lengths.begin(), wider.lengths.end());
+    for (auto& parameter : wider.parameters) inputs.push_back(fitted(parameter, wider.lengths));
+    return make_ref<RandomVariable>(distribution, int(wider.lengths.size()))->make_node(inputs);
   }
 
   bool may_fold(const Apply&) const override { return false; }
@@ -193,25 +171,8 @@ class RandomVariable final : public Op, public Expansion {
 
  private:
   std::size_t first_parameter() const { return std::size_t(1 + ndim); }
-  // By the parameters that are real numbers.
   Variables derived(bool is_pullback, const Apply& node, std::span<const Variable> given) const {
-    Variables by, out = no_gradients(node);
-    std::vector<std::size_t> places;
-    for (std::size_t k = 0; k < of_.parameters.size(); ++k) {
-      if (of_.dtypes[k] != DType::Float64) continue;
-      places.push_back(first_parameter() + k);
-      by.push_back(node.input(int(places.back())));
-    }
-    const Variables draws{(*expansion(node))[1]};
-    if (!is_pullback) {
-      Variables tangents;
-      for (std::size_t place : places) tangents.push_back(given[place]);
-      return {disconnected(), calculus().pushforward(draws, by, tangents)[0]};
-    }
-    if (given[1].is_disconnected() || by.empty()) return out;
-    const Variables found = calculus().pullback(draws, by, {given[1]});
-    for (std::size_t k = 0; k < places.size(); ++k) out[places[k]] = found[k];
-    return out;
+    return derived_of_draw(is_pullback, node, (*expansion(node))[1], first_parameter(), of_.dtypes, given);
   }
   bool is_formula(const Apply& node) const { return is_counter_based(node.input(0)) && has_random_formula(of_); }
 
@@ -224,39 +185,12 @@ class RandomVariable final : public Op, public Expansion {
     return cast(given, wanted);
   }
 
-  static std::vector<int> with_new_axes(int batch, int more) {
-    std::vector<int> order;
-    for (int axis = 0; axis < batch; ++axis) order.push_back(axis);
-    order.insert(order.end(), std::size_t(more), new_axis);
-    return order;
-  }
-
   const Distribution& of_;
 };
 
 OpRef make_random_variable(const Attributes& attributes) {
   return make_ref<RandomVariable>(required_attribute<std::string>(attributes, "distribution"),
                                   required_attribute<int>(attributes, "ndim"));
-}
-
-// ---- broadcasting ---------------------------------------------------------------------------------------------------
-
-bool repeats_along(const Variable& x, int axis) { return x.tensor().broadcasts(axis); }
-
-// The lengths that parameters broadcast to.
-Shape common_lengths(const Variables& parameters, int ndim) {
-  Shape out;
-  for (int axis = 0; axis < ndim; ++axis) {
-    Variable length = int64_constant(1);
-    for (auto& parameter : parameters) {
-      const int own = axis - (ndim - parameter.ndim());
-      if (own < 0 || repeats_along(parameter, own)) continue;
-      length = length_of(parameter, own);
-      if (known_integer(length)) break;
-    }
-    out.push_back(length);
-  }
-  return out;
 }
 
 }  // namespace
@@ -271,29 +205,14 @@ Draw draw(std::string_view distribution, const Operand& rng, const Operands& giv
   if (given.variables.size() != of.parameters.size())
     throw TypeError(
         cat(distribution, ": expected ", of.parameters.size(), " parameters, got ", given.variables.size()));
-  Variables parameters = given.variables;
-  int ndim = 0;
-  for (auto& parameter : parameters) ndim = std::max(ndim, parameter.ndim());
-  Shape lengths;
-  if (size) {
-    for (auto& length : size->variables) lengths.push_back(as_length(length, cat(distribution, ": size")));
-    if (ndim > int(lengths.size()))
-      throw ValueError(
-          cat(distribution, ": the parameters have ", ndim, " dimensions, but size says ", lengths.size()));
-  } else {
-    lengths = common_lengths(parameters, ndim);
-  }
-  ndim = int(lengths.size());
-  for (auto& parameter : parameters) {
-    bool is_whole = parameter.ndim() == ndim;
-    for (int axis = 0; axis < parameter.ndim(); ++axis)
-      is_whole &= !repeats_along(parameter, axis) || known_integer(lengths[std::size_t(axis)]) == 1;
-    if (parameter.ndim() && !is_whole) parameter = broadcast_to(parameter, lengths);
-  }
+  std::vector<DrawParameter> parameters;
+  for (auto& each : given.variables) parameters.push_back({each});
+  const Shape lengths = lengths_of_draw(distribution, parameters, size);
   Variables inputs{rng.variable};
   inputs.insert(inputs.end(), lengths.begin(), lengths.end());
-  inputs.insert(inputs.end(), parameters.begin(), parameters.end());
-  const Apply node = make_ref<RandomVariable>(std::string(distribution), ndim)->make_node(inputs);
+  for (auto& parameter : parameters) inputs.push_back(fitted(parameter, lengths));
+  const auto op = make_ref<RandomVariable>(std::string(distribution), int(lengths.size()));
+  const Apply node = op->make_node(inputs);
   return {node.output(0), node.output(1)};
 }
 

@@ -20,7 +20,9 @@ reasons = {
     r"make_slice": "a Slice is made of its bounds",
     r"linalg\.ordqz": "qz with `sort`",
     r"optimize\.\w+|signal\.convolve2d": "Python's part: solvers of SciPy, and a choice between methods",
-    r"random\.\w+": "random::draw knows NumPy's distributions by name; the others are formulas in Python",
+    r"random\.(as|default|shared)_rng|random\.random_generator_type": "shared_of(random_type(), random_state(seed)), and stream_state(seed) of a stream",
+    r"random\.(distribution|from_quantile)": "any function that gives a random::Draw is a distribution",
+    r"random\.nbinom": "negative_binomial",
 }  # fmt: skip
 
 

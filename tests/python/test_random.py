@@ -232,8 +232,116 @@ def test_every_distribution_of_the_list_is_there():
         truncated_normal truncexpon uniform vonmises wald weibull""".split()
     for name in names:
         assert callable(getattr(pt.random, name)) and callable(getattr(pt.random.rng(), name))
-    with pytest.raises(NotImplementedError, match="svd"):
-        pt.random.rng().multivariate_normal([0.0], [[1.0]], method="svd")
+
+
+@pytest.mark.parametrize("method", ["svd", "eigh"])
+def test_methods_of_multivariate_normal(method):
+    rng, cov = pt.random.rng(), np.array([[2.0, 0.5], [0.5, 1.0]])
+    x = rng.multivariate_normal([1.0, 2.0], cov, size=4, method=method)[1].eval({rng: np.random.default_rng(4)})
+    np.testing.assert_allclose(x, np.random.default_rng(4).multivariate_normal([1.0, 2.0], cov, size=4, method=method), rtol=1e-10)
+    on_a_line = rng.multivariate_normal([0.0, 0.0], np.ones((2, 2)), size=9, method=method)[1].eval({rng: np.random.default_rng(4)})
+    np.testing.assert_allclose(on_a_line[:, 0], on_a_line[:, 1], atol=1e-7)
+    many = rng.multivariate_normal(np.zeros(2), np.stack([cov, 9 * cov]), method=method)[1].eval({rng: np.random.default_rng(4)})
+    z = np.random.default_rng(4)
+    one_by_one = [z.multivariate_normal([0.0, 0.0], c, method=method) for c in (cov, 9 * cov)]
+    np.testing.assert_allclose(many, one_by_one, rtol=1e-10)
+    with pytest.raises(np.linalg.LinAlgError, match="not positive semidefinite"):
+        rng.multivariate_normal([0.0, 0.0], [[1.0, 2.0], [2.0, 1.0]], method=method)[1].eval({rng: np.random.default_rng(4)})
+    with pytest.raises(ValueError, match="method is cholesky, svd or eigh"):
+        rng.multivariate_normal([0.0], [[1.0]], method="lu")
+
+
+@pytest.mark.parametrize("kind", ["PCG64", "Threefry"])
+@pytest.mark.parametrize("linker", LINKERS)
+@pytest.mark.parametrize(
+    "name, parameters, message",
+    [
+        ("bernoulli", (1.5,), "p < 0, p > 1 or p is NaN: bernoulli with p = 1.5"),
+        ("bernoulli", ([0.5, np.nan],), r"bernoulli with p = nan at \(1,\)"),
+        ("halfnormal", (0.0, -1.0), "scale < 0 or scale is NaN: halfnormal with loc = 0.0, scale = -1.0"),
+        ("halfnormal", (0.0, [1.0, -2.0]), r"halfnormal with loc = 0.0, scale = -2.0 at \(1,\)"),
+        ("pareto", (-1.0, 1.0), "b <= 0 or b is NaN: pareto with b = -1.0, scale = 1.0"),
+        ("pareto", (np.nan, 1.0), "b is NaN"),
+        ("gumbel", (0.0, -1.0), "scale < 0"),
+        ("cauchy", (0.0, -1.0), "scale < 0"),
+        ("halfcauchy", (0.0, -1.0), "scale < 0"),
+        ("invgamma", (-1.0, 1.0), "shape < 0: invgamma"),
+        ("truncexpon", (0.0, 0.0, 1.0), "b <= 0"),
+        ("t", (0.0, 0.0, 1.0), "df <= 0"),
+        ("t", (3.0, 0.0, -1.0), "scale < 0"),
+        ("gengamma", (1.0, 0.0, 1.0), "p <= 0"),
+        ("betabinom", (-1, 1.0, 1.0), "n < 0: betabinom with n = -1"),
+        ("betabinom", (3, 0.0, 1.0), "a <= 0"),
+        ("truncated_normal", (0.0, 0.0, -1.0, 1.0), "scale <= 0"),
+        ("truncated_normal", (0.0, 1.0, 2.0, 1.0), "not lower <= upper: truncated_normal"),
+        ("categorical", ([0.9, 0.9],), r"probabilities do not sum to 1: categorical with p = \[0.9 0.9\]"),
+        ("categorical", ([[0.5, 0.5], [-0.1, 1.1]],), r"p < 0 .* at \(1,\)"),
+        ("categorical", ([np.nan, 1.0],), "p contains NaNs"),
+    ],
+)
+def test_compositions_with_parameters_outside_their_domain(name, parameters, message, linker, kind):
+    """Known when the graph is built, as literals and arrays, and only when the function is called."""
+    value = np.random.default_rng(1) if kind == "PCG64" else bt.random.stream(1)
+    rng = bt.shared(value)
+    symbols = [pt.as_tensor(np.asarray(one)).type() for one in parameters]
+    for given, inputs, arguments in ((parameters, [], []), (symbols, symbols, [np.asarray(one) for one in parameters])):
+        after, x = getattr(rng, name)(*given)
+        f = bt.function(inputs, x, updates={rng: after}, mode=bt.Mode(linker))
+        with pytest.raises(ValueError, match=message):
+            f(*arguments)
+    assert str(rng.get_value()) == str(value) if kind == "Threefry" else state(rng.get_value()) == state(value)
+
+
+def test_sizes_that_parameters_do_not_fit():
+    rng, n, v = pt.random.rng("rng"), pt.lscalar("n"), pt.dvector("v")
+    for name in ("normal", "halfnormal", "gumbel"):
+        draw = getattr(rng, name)
+        for shape, size in (((3,), 2), ((3,), 1), ((3, 1), 3), ((2, 3), (3, 2))):
+            with pytest.raises(ValueError, match="length|dimensions"):
+                draw(np.ones(shape), 1.0, size=size)
+        f = bt.function([rng, n, v], draw(v, 1.0, size=(n,))[1])
+        assert f(np.random.default_rng(1), 3, np.ones(3)).shape == (3,)
+        for length in (1, 2):
+            with pytest.raises(ValueError):
+                f(np.random.default_rng(1), length, np.ones(3))
+    with pytest.raises(ValueError, match="length"):
+        rng.categorical([[0.5, 0.5], [0.1, 0.9]], size=3)
+    for mean, cov in ((3, 2), (1, 2), (2, 1)):
+        with pytest.raises(ValueError, match="lengths"):
+            rng.multivariate_normal(np.zeros(mean), np.eye(cov))
+    with pytest.raises(ValueError, match="lengths 5 and 2"):
+        rng.choice(5, p=[0.5, 0.5])
+    f = bt.function([rng, n], rng.choice(n, p=[0.5, 0.5])[1])
+    assert f(np.random.default_rng(1), 2) in (0, 1)
+    with pytest.raises(ValueError, match="same size"):
+        f(np.random.default_rng(1), 3)
+
+
+def test_whole_numbers_that_overflow_their_dtype():
+    rng = pt.random.rng()
+    drawn = lambda x: x.eval({rng: np.random.default_rng(1)})  # noqa: E731
+    assert drawn(rng.poisson(3.0, size=5, dtype="uint8")[1]).dtype == np.uint8
+    assert drawn(rng.integers(0, 128, size=500, dtype="int8")[1]).max() <= 127
+    assert drawn(rng.bernoulli([0.0, 1.0], dtype="bool")[1]).tolist() == [False, True]
+    for make, dtype in (
+        (lambda dtype: rng.poisson(1000.0, dtype=dtype), "int8"),
+        (lambda dtype: rng.integers(0, 300, size=50, dtype=dtype), "uint8"),
+        (lambda dtype: rng.integers(-5, 3, size=50, dtype=dtype), "uint8"),
+        (lambda dtype: rng.integers(-5, -1, dtype=dtype), "uint64"),
+        (lambda dtype: rng.integers(2**40, 2**41, dtype=dtype), "int32"),
+        (lambda dtype: rng.poisson(50.0, dtype=dtype), "bool"),
+        (lambda dtype: rng.multinomial(1000, [0.5, 0.5], dtype=dtype), "int8"),
+    ):
+        with pytest.raises(ValueError, match=f"a number was drawn that is none of {dtype}'s"):
+            drawn(make(dtype)[1])
+
+
+def test_permutations_of_several_copies():
+    rng = pt.random.rng()
+    for x in (WORDS[:, 0], WORDS):
+        drawn = rng.permutation(x, size=(2, 3))[1].eval({rng: np.random.default_rng(1)})
+        reference = np.random.default_rng(1)
+        assert np.array_equal(drawn.reshape(6, *x.shape), [reference.permutation(x) for _ in range(6)])
 
 
 @pytest.mark.parametrize("linker", LINKERS)
@@ -445,6 +553,60 @@ def test_vectorize_draws_for_each_of_the_batch():
     y = vectorize_graph(x, {mu: batch})
     got = y.eval({rng: np.random.default_rng(1), batch: [1.0, 100.0, 1000.0]})
     assert np.array_equal(got, np.random.default_rng(1).normal(np.array([[1.0], [100.0], [1000.0]]), 1.0, size=(3, 2)))
+
+
+ONE_OF_EACH = {
+    "normal": (0.0, 1.0), "halfnormal": (0.0, 1.0), "pareto": (3.0, 1.0), "gumbel": (0.0, 1.0), "cauchy": (0.0, 1.0), "halfcauchy": (0.0, 1.0),
+    "invgamma": (3.0, 1.0), "truncexpon": (1.0, 0.0, 1.0), "t": (3.0, 0.0, 1.0), "gengamma": (1.0, 1.0, 1.0), "betabinom": (10**6, 2.0, 2.0),
+    "truncated_normal": (0.0, 1.0, -1.0, 1.0), "dirichlet": (np.ones(3),), "multinomial": (10**6, P), "categorical": (np.full(1000, 1e-3),),
+    "multivariate_normal": (np.zeros(2), np.eye(2)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", ["PCG64", "Threefry"])
+@pytest.mark.parametrize("name", ONE_OF_EACH)
+def test_vectorize_draws_anew_whatever_parameter_has_a_batch(name, kind):
+    parameters = [np.asarray(one) for one in ONE_OF_EACH[name]]
+    state = np.random.default_rng(1) if kind == "PCG64" else bt.random.stream(1)
+    for k, parameter in enumerate(parameters):
+        rng, symbols = pt.random.rng("rng", kind), [pt.as_tensor(one).type() for one in parameters]
+        after, x = getattr(rng, name)(*symbols)
+        batch = np.stack([parameter] * 5)
+        symbol = pt.as_tensor(batch).type()
+        drawn, end = bt.graph.vectorize_graph([x, after], {symbols[k]: symbol})
+        given = [symbol if i == k else one for i, one in enumerate(symbols)]
+        values = [batch if i == k else one for i, one in enumerate(parameters)]
+        rows, last = bt.function([rng, *given], [drawn, end])(state, *values)
+        assert len(np.unique(rows.reshape(5, -1), axis=0)) == 5
+        if kind == "PCG64" and name != "betabinom":  # one after the other; its probabilities come first
+            f, now = bt.function([rng, *symbols], [x, after]), state
+            for row in rows:
+                one, now = f(now, *parameters)
+                np.testing.assert_allclose(row, one, rtol=1e-12)
+            same_state(last, now)
+
+
+def test_vectorize_over_a_vector_of_unknown_length():
+    rng, loc, many = pt.random.rng(), pt.dvector("loc"), pt.dmatrix("many")
+    drawn = bt.graph.vectorize_graph(rng.normal(loc, 1.0)[1], {loc: many})
+    got = drawn.eval({rng: np.random.default_rng(1), many: np.zeros((2, 3))})
+    assert np.array_equal(got, np.random.default_rng(1).normal(size=(2, 3)))
+
+
+def test_compositions_are_one_draw_where_states_are_checked():
+    rng = pt.random.rng("rng")
+    x, y = rng.betabinom(9, 2.0, 3.0)[1], rng.halfnormal()[1]
+    with pytest.raises(ValueError, match="two different draws begin from one state of the generator `rng`"):
+        bt.function([rng], [x, y])
+    f = bt.function([rng], [x.shape, rng.gumbel(size=(3, 2))[1].shape[0]], on_unused_input="ignore")
+    assert not any("Random" in str(node.op) for node in f.maker.fgraph.toposort())
+
+
+def test_compositions_differentiate():
+    rng, scale = pt.random.rng(), pt.dscalar("scale")
+    x = rng.gumbel(1.0, scale, size=5)[1]
+    value, slope = bt.function([rng, scale], [x, bt.grad(x.sum(), scale)])(np.random.default_rng(1), 2.0)
+    assert np.isclose(slope, ((value - 1) / 2).sum())
 
 
 def test_debug_mode_and_pickle():

@@ -5,9 +5,9 @@
 //   auto [next, x] = random::normal(rng, 0.0, 1.0, {1000});
 //   auto f = function({}, x, {.updates = {{rng, next}}});
 //
-// Draws are those of numpy.random.Generator with the same state, bit for bit. Parameters broadcast against each other,
-// and to `size` where it is given. Names and parameters are NumPy's and PyTensor's. ValueError for parameters outside
-// their domain, when the function is called.
+// Draws from the states of NumPy's generators are numpy.random.Generator's, bit for bit; those from a counter-based
+// stream are element rules. Parameters broadcast against each other, and to `size` where it is given. Names and
+// parameters are PyTensor's. ValueError for parameters outside their domain, when the function is called.
 #pragma once
 
 #include <optional>
@@ -38,17 +38,61 @@ Draw draw(std::string_view distribution, const Operand& rng, const Operands& par
 Draw rows(std::string_view distribution, const Operand& rng, const Operands& batch, const Operand& length,
           const std::optional<Operand>& population = {}, const Operands& parameters = Variables{});
 
+// A distribution that is made of NumPy's, by PyTensor's name (ops/random_compositions): "halfnormal", "pareto", ...
+Draw composed(std::string_view distribution, const Operand& rng, const Operands& parameters, const Size& size = {});
+
 // clang-format off
 inline Draw uniform(const Operand& rng, const Operand& low = 0.0, const Operand& high = 1.0, const Size& size = {}) { return draw("uniform", rng, {low, high}, size); }
 inline Draw normal(const Operand& rng, const Operand& loc = 0.0, const Operand& scale = 1.0, const Size& size = {}) { return draw("normal", rng, {loc, scale}, size); }
+inline Draw standard_normal(const Operand& rng, const Size& size = Operands{}) { return draw("standard_normal", rng, {}, size); }
 inline Draw lognormal(const Operand& rng, const Operand& mean = 0.0, const Operand& sigma = 1.0, const Size& size = {}) { return draw("lognormal", rng, {mean, sigma}, size); }
 inline Draw exponential(const Operand& rng, const Operand& scale = 1.0, const Size& size = {}) { return draw("exponential", rng, {scale}, size); }
 inline Draw gamma(const Operand& rng, const Operand& shape, const Operand& scale = 1.0, const Size& size = {}) { return draw("gamma", rng, {shape, scale}, size); }
-inline Draw beta(const Operand& rng, const Operand& a, const Operand& b, const Size& size = {}) { return draw("beta", rng, {a, b}, size); }
+inline Draw beta(const Operand& rng, const Operand& alpha, const Operand& beta, const Size& size = {}) { return draw("beta", rng, {alpha, beta}, size); }
+inline Draw chisquare(const Operand& rng, const Operand& df, const Size& size = {}) { return draw("chisquare", rng, {df}, size); }
+inline Draw weibull(const Operand& rng, const Operand& shape, const Size& size = {}) { return draw("weibull", rng, {shape}, size); }
+inline Draw laplace(const Operand& rng, const Operand& loc = 0.0, const Operand& scale = 1.0, const Size& size = {}) { return draw("laplace", rng, {loc, scale}, size); }
+inline Draw logistic(const Operand& rng, const Operand& loc = 0.0, const Operand& scale = 1.0, const Size& size = {}) { return draw("logistic", rng, {loc, scale}, size); }
+inline Draw rayleigh(const Operand& rng, const Operand& scale = 1.0, const Size& size = {}) { return draw("rayleigh", rng, {scale}, size); }
+inline Draw wald(const Operand& rng, const Operand& mean = 1.0, const Operand& scale = 1.0, const Size& size = {}) { return draw("wald", rng, {mean, scale}, size); }
+inline Draw vonmises(const Operand& rng, const Operand& mu, const Operand& kappa, const Size& size = {}) { return draw("vonmises", rng, {mu, kappa}, size); }
+inline Draw triangular(const Operand& rng, const Operand& left, const Operand& mode, const Operand& right, const Size& size = {}) { return draw("triangular", rng, {left, mode, right}, size); }
 inline Draw poisson(const Operand& rng, const Operand& lam = 1.0, const Size& size = {}) { return draw("poisson", rng, {lam}, size); }
+inline Draw geometric(const Operand& rng, const Operand& p, const Size& size = {}) { return draw("geometric", rng, {p}, size); }
 inline Draw binomial(const Operand& rng, const Operand& n, const Operand& p, const Size& size = {}) { return draw("binomial", rng, {n, p}, size); }
+inline Draw negative_binomial(const Operand& rng, const Operand& n, const Operand& p, const Size& size = {}) { return draw("negative_binomial", rng, {n, p}, size); }
+inline Draw hypergeometric(const Operand& rng, const Operand& ngood, const Operand& nbad, const Operand& nsample, const Size& size = {}) { return draw("hypergeometric", rng, {ngood, nbad, nsample}, size); }
 inline Draw integers(const Operand& rng, const Operand& low, const Operand& high, const Size& size = {}) { return draw("integers", rng, {low, high}, size); }
+// Made of these; what they take from the state is what PyTensor's take.
+inline Draw bernoulli(const Operand& rng, const Operand& p, const Size& size = {}) { return composed("bernoulli", rng, {p}, size); }
+inline Draw halfnormal(const Operand& rng, const Operand& loc = 0.0, const Operand& scale = 1.0, const Size& size = {}) { return composed("halfnormal", rng, {loc, scale}, size); }
+inline Draw pareto(const Operand& rng, const Operand& b, const Operand& scale = 1.0, const Size& size = {}) { return composed("pareto", rng, {b, scale}, size); }
+inline Draw gumbel(const Operand& rng, const Operand& loc = 0.0, const Operand& scale = 1.0, const Size& size = {}) { return composed("gumbel", rng, {loc, scale}, size); }
+inline Draw cauchy(const Operand& rng, const Operand& loc = 0.0, const Operand& scale = 1.0, const Size& size = {}) { return composed("cauchy", rng, {loc, scale}, size); }
+inline Draw halfcauchy(const Operand& rng, const Operand& loc = 0.0, const Operand& scale = 1.0, const Size& size = {}) { return composed("halfcauchy", rng, {loc, scale}, size); }
+inline Draw invgamma(const Operand& rng, const Operand& shape, const Operand& scale, const Size& size = {}) { return composed("invgamma", rng, {shape, scale}, size); }
+inline Draw truncexpon(const Operand& rng, const Operand& b, const Operand& loc = 0.0, const Operand& scale = 1.0, const Size& size = {}) { return composed("truncexpon", rng, {b, loc, scale}, size); }
+inline Draw truncated_normal(const Operand& rng, const Operand& loc, const Operand& scale, const Operand& lower, const Operand& upper, const Size& size = {}) { return composed("truncated_normal", rng, {loc, scale, lower, upper}, size); }
+inline Draw t(const Operand& rng, const Operand& df, const Operand& loc = 0.0, const Operand& scale = 1.0, const Size& size = {}) { return composed("t", rng, {df, loc, scale}, size); }
+inline Draw gengamma(const Operand& rng, const Operand& alpha = 1.0, const Operand& p = 1.0, const Operand& lambd = 1.0, const Size& size = {}) { return composed("gengamma", rng, {alpha, p, lambd}, size); }
+inline Draw betabinom(const Operand& rng, const Operand& n, const Operand& a, const Operand& b, const Size& size = {}) { return composed("betabinom", rng, {n, a, b}, size); }
 // clang-format on
+
+// The place in the last dimension of p that is drawn, with these probabilities, which sum to 1 (to 1.5e-8; of float32:
+// 3.5e-4).
+Draw categorical(const Operand& rng, const Operand& p, const Size& size = {});
+// Vectors: mean + A z with A A^T = cov, by the method "cholesky", "svd" or "eigh"; shares that sum to 1; counts of n
+// trials. LinAlgError for a covariance matrix that is not positive definite (svd, eigh: not semidefinite).
+Draw multivariate_normal(const Operand& rng, const Operand& mean, const Operand& cov, const Size& size = {},
+                         std::string_view method = "cholesky");
+Draw dirichlet(const Operand& rng, const Operand& alpha, const Size& size = {});
+Draw multinomial(const Operand& rng, const Operand& n, const Operand& p, const Size& size = {});
+
+// The numbers below x in random order, or x with its first dimension in random order; size: how many such.
+Draw permutation(const Operand& rng, const Operand& x, const Size& size = Operands{});
+// Elements of the first dimension of a, or numbers below a; p: their probabilities, a vector. Without size: one.
+Draw choice(const Operand& rng, const Operand& a, const Size& size = {}, bool replace = true,
+            const std::optional<Operand>& p = {});
 
 // Child `number` of a counter-based stream: a stream of its own, which neither takes from `rng` nor depends on what is
 // drawn from it. TypeError for other generators. The children of one state are a draw from it: go on with a split's

@@ -36,3 +36,71 @@ TEST_CASE("samplers give nan for nan in all linkers") {
     }
   }
 }
+
+TEST_CASE("every distribution is a function of a generator, its parameters and size") {
+  const Array cov = Array({2.0, 0.5, 0.5, 1.0}).reshape(Dims{2, 2}), shares{0.2, 0.5, 0.3};
+  const auto draws = [&](const Variable& r) -> std::vector<random::Draw> {
+    using namespace random;
+    const Size size{{3}};
+    return {uniform(r, 0.0, 1.0, size),
+            normal(r, 0.0, 1.0, size),
+            standard_normal(r, size),
+            lognormal(r, 0.0, 1.0, size),
+            exponential(r, 1.0, size),
+            gamma(r, 2.0, 1.0, size),
+            random::beta(r, 2.0, 3.0, size),
+            chisquare(r, 2.0, size),
+            weibull(r, 2.0, size),
+            laplace(r, 0.0, 1.0, size),
+            logistic(r, 0.0, 1.0, size),
+            rayleigh(r, 1.0, size),
+            wald(r, 1.0, 1.0, size),
+            vonmises(r, 0.0, 1.0, size),
+            triangular(r, -1.0, 0.0, 1.0, size),
+            poisson(r, 3.0, size),
+            geometric(r, 0.5, size),
+            binomial(r, 9, 0.5, size),
+            negative_binomial(r, 9.0, 0.5, size),
+            hypergeometric(r, 9, 9, 4, size),
+            integers(r, 0, 9, size),
+            bernoulli(r, 0.5, size),
+            halfnormal(r, 0.0, 1.0, size),
+            pareto(r, 2.0, 1.0, size),
+            gumbel(r, 0.0, 1.0, size),
+            cauchy(r, 0.0, 1.0, size),
+            halfcauchy(r, 0.0, 1.0, size),
+            invgamma(r, 2.0, 1.0, size),
+            truncexpon(r, 2.0, 0.0, 1.0, size),
+            truncated_normal(r, 0.0, 1.0, -1.0, 1.0, size),
+            t(r, 5.0, 0.0, 1.0, size),
+            gengamma(r, 1.0, 2.0, 1.0, size),
+            betabinom(r, 9, 2.0, 3.0, size),
+            categorical(r, shares, size),
+            choice(r, shares, size),
+            choice(r, 9, size, false),
+            choice(r, shares, Size{{3}}, false, shares),
+            permutation(r, 3),
+            permutation(r, shares),
+            multivariate_normal(r, Array({1.0, 2.0}), cov, size),
+            multivariate_normal(r, Array({1.0, 2.0}), cov, size, "svd"),
+            multivariate_normal(r, Array({1.0, 2.0}), cov, size, "eigh"),
+            dirichlet(r, shares, size),
+            multinomial(r, 9, shares, size)};
+  };
+  for (const BitGenerator kind : {BitGenerator::PCG64, BitGenerator::Threefry}) {
+    const Variable r = random::rng("r", kind);
+    const Array state = kind == BitGenerator::PCG64 ? random_state(1) : stream_state(1);
+    for (auto& [next, value] : draws(r)) {
+      CAPTURE(value.owner().op().label());
+      const auto results = function({r}, {value, next})({state});
+      CHECK(results[0].shape()[0] == 3);
+      CHECK(as_random(next.type()) != nullptr);
+    }
+  }
+  const Variable r = random::rng("r");
+  CHECK_THROWS_AS(random::multivariate_normal(r, Array({1.0, 2.0}), cov, {}, "lu"), ValueError);
+  CHECK_THROWS_AS(random::composed("halfnorm", r, {0.0, 1.0}), NotImplementedError);
+  CHECK_THROWS_AS(random::halfnormal(r, Array({1.0, 2.0}), 1.0, {{3}}), ShapeError);
+  CHECK_THROWS_WITH_AS(function({r}, {random::halfnormal(r, 0.0, -1.0).value})({random_state(1)}),
+                       doctest::Contains("halfnormal with loc = 0"), ValueError);
+}

@@ -16,6 +16,7 @@ import numpy as np
 from bitale import _core
 from bitale._core import RandomGeneratorVariable, TensorVariable
 from bitale.configuration import config
+from bitale.raise_op import CheckAndRaise
 from bitale.random import Stream
 
 __all__: list[str] = []  # filled by _distribution
@@ -42,17 +43,22 @@ def _parameters(*given: Any) -> list[TensorVariable]:
     return [_core.as_tensor_variable(one) for one in given]
 
 
-def _real(given: Any) -> TensorVariable:
-    """A parameter that a formula computes with: in float64, whatever dtype a literal has."""
-    return _core.cast(_core.as_tensor_variable(given), "float64")
-
-
 def _with_dtype(draw: TensorVariable, dtype: Any, who: str) -> TensorVariable:
     is_float = draw.dtype.startswith("float")
     wanted = np.dtype(config.floatX if dtype == "floatX" or (dtype is None and is_float) else dtype or draw.dtype)
     if wanted.kind != ("f" if is_float else "i") and not (not is_float and wanted.kind in "bu"):
         raise ValueError(f"{who}: draws are {'float' if is_float else 'whole'} numbers, they can't be {wanted}")
-    return draw if wanted.name == draw.dtype else _core.cast(draw, wanted.name)
+    if wanted.name == draw.dtype:
+        return draw
+    return _core.cast(draw if is_float or who in _ZERO_OR_ONE else _within(draw, wanted, who), wanted.name)
+
+
+def _within(draw: TensorVariable, dtype: np.dtype[Any], who: str) -> TensorVariable:
+    """The draw; a ValueError in a call in which a number is not one of dtype's."""
+    least, most = (0, 1) if dtype.kind == "b" else (int(np.iinfo(dtype).min), min(int(np.iinfo(dtype).max), 2**63 - 1))
+    holds = _core.and_(_core.ge(draw.min(), least), _core.le(draw.max(), most)) if least >= 0 or dtype.itemsize < 8 else None
+    message = f"{who}: a number was drawn that is none of {dtype}'s, which are from {least} to {most}"
+    return CheckAndRaise(ValueError, message)(draw, *([] if holds is None else [holds]))
 
 
 class _Source:
@@ -65,8 +71,12 @@ class _Source:
         self.rng, out = _core.random_draw(name, self.rng, _parameters(*parameters), size)
         return out
 
-    def rows(self, name: str, batch: Any, length: Any, population: Any, parameters: Any) -> TensorVariable:
-        self.rng, out = _core.random_rows(name, self.rng, batch, length, population, parameters)
+    def composed(self, name: str, parameters: Any, size: Any) -> TensorVariable:
+        self.rng, out = _core.random_composed(name, self.rng, _parameters(*parameters), size)
+        return out
+
+    def take(self, function: Callable[..., Any], *arguments: Any) -> TensorVariable:
+        self.rng, out = function(self.rng, *arguments)
         return out
 
 
@@ -129,21 +139,7 @@ def _distribution(make: Callable[..., TensorVariable]) -> Callable[..., Any]:
 
 METHODS: dict[str, Callable[..., Any]] = {}  # of generators, by name
 _KEEPS_DTYPE = {"choice", "permutation"}
-
-
-def _shape_or(size: Any, *parameters: Any) -> Any:
-    """The size of a draw that takes no parameters, on which parameters act."""
-    if size is not None:
-        return size
-    given = [one for one in _parameters(*parameters) if one.ndim]
-    if not given:
-        return []
-    ndim = max(one.ndim for one in given)
-    out = []
-    for axis in range(-ndim, 0):
-        lengths = [one.shape[axis] for one in given if one.ndim >= -axis and one.type.shape[axis] != 1]
-        out.append(lengths[0] if lengths else _core.as_tensor_variable(1))
-    return out
+_ZERO_OR_ONE = {"bernoulli"}
 
 
 # ---- NumPy's ---------------------------------------------------------------------------------------------------------
@@ -185,7 +181,7 @@ def gamma(source: Any, shape: Any, rate: Any = None, scale: Any = None, size: An
     if (rate is None) == (scale is None):
         raise ValueError("gamma: expected either scale or rate, " + ("got none" if rate is None else "got both"))
     if scale is None:
-        scale = 1.0 / _real(rate)
+        scale = 1.0 / _core.cast(_core.as_tensor_variable(rate), "float64")
     return source.draw("gamma", (shape, scale), size)
 
 
@@ -280,60 +276,55 @@ def integers(source: Any, low: Any, high: Any = None, size: Any = None) -> Tenso
     return source.draw("integers", (low, high), size)
 
 
-# ---- compositions: SciPy's and PyTensor's, as expressions of NumPy's draws --------------------------------------------
+# ---- made of NumPy's: SciPy's and PyTensor's ---------------------------------------------------------------------------
 
 
 @_distribution
 def bernoulli(source: Any, p: Any, size: Any = None) -> TensorVariable:
     """1 with probability p, else 0."""
-    return source.draw("binomial", (1, p), size)
+    return source.composed("bernoulli", (p,), size)
 
 
 @_distribution
 def halfnormal(source: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
     """loc plus scale times the absolute value of a standard normal variable."""
-    return abs(source.draw("standard_normal", (), _shape_or(size, loc, scale))) * scale + loc
+    return source.composed("halfnormal", (loc, scale), size)
 
 
 @_distribution
 def pareto(source: Any, b: Any, scale: Any = 1.0, size: Any = None) -> TensorVariable:
     """From scale on, with the power b; by the inverse distribution function."""
-    u = source.draw("uniform", (0.0, 1.0), _shape_or(size, b, scale))
-    return (1 - u) ** (-1.0 / _real(b)) * scale
+    return source.composed("pareto", (b, scale), size)
 
 
 @_distribution
 def gumbel(source: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
     """Extreme values of the right; by the inverse distribution function, as SciPy's gumbel_r."""
-    u = source.draw("uniform", (0.0, 1.0), _shape_or(size, loc, scale))
-    return -_core.log(-_core.log(u)) * scale + loc
+    return source.composed("gumbel", (loc, scale), size)
 
 
 @_distribution
 def cauchy(source: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
     """By the inverse distribution function."""
-    u = source.draw("uniform", (0.0, 1.0), _shape_or(size, loc, scale))
-    return _core.tan(np.pi * u - np.pi / 2.0) * scale + loc
+    return source.composed("cauchy", (loc, scale), size)
 
 
 @_distribution
 def halfcauchy(source: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
     """By the inverse distribution function."""
-    u = source.draw("uniform", (0.0, 1.0), _shape_or(size, loc, scale))
-    return _core.tan(np.pi / 2 * u) * scale + loc
+    return source.composed("halfcauchy", (loc, scale), size)
 
 
 @_distribution
 def invgamma(source: Any, shape: Any, scale: Any, size: Any = None) -> TensorVariable:
     """The inverse of a gamma variable with scale 1 / scale."""
-    return 1 / source.draw("gamma", (shape, 1 / _real(scale)), size)
+    return source.composed("invgamma", (shape, scale), size)
 
 
 @_distribution
 def truncexpon(source: Any, b: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
     """Exponential, from loc to loc + b * scale; by the inverse distribution function."""
-    u = source.draw("uniform", (0.0, 1.0), _shape_or(size, b, loc, scale))
-    return -_core.log1p(u * _core.expm1(-_real(b))) * scale + loc
+    return source.composed("truncexpon", (b, loc, scale), size)
 
 
 @_distribution
@@ -343,40 +334,27 @@ def truncated_normal(
     """Normal with mean loc and deviation scale before what is outside [lower, upper] was cut off.
 
     By the inverse distribution function, in logarithms and from the nearer tail, so that intervals far from the mean keep
-    their precision. nan where lower > upper.
+    their precision.
     """
-    shape = _shape_or(size, loc, scale, lower, upper)
-    u = source.draw("random", (), shape) + 2.0**-54  # 0 does not occur
-    loc, scale = _real(loc), _real(scale)
-    a, b = (_real(lower) - loc) / scale, (_real(upper) - loc) / scale
-    flips = _core.gt(a, 0)
-    low, high = _core.switch(flips, -b, a), _core.switch(flips, -a, b)
-    log_p = _core.logaddexp(_core.log_ndtr(low) + _core.log1p(-u), _core.log_ndtr(high) + _core.log(u))
-    z = _core.clip(_core.ndtri_exp(_core.minimum(log_p, 0.0)), low, high)
-    drawn = loc + scale * _core.switch(flips, -z, z)
-    return _core.switch(_core.le(a, b), drawn, np.nan)
+    return source.composed("truncated_normal", (loc, scale, lower, upper), size)
 
 
 @_distribution
 def t(source: Any, df: Any, loc: Any = 0.0, scale: Any = 1.0, size: Any = None) -> TensorVariable:
     """Student's t with df degrees of freedom."""
-    shape = _shape_or(size, df, loc, scale)
-    return source.draw("standard_t", (df,), shape) * scale + loc
+    return source.composed("t", (df, loc, scale), size)
 
 
 @_distribution
 def gengamma(source: Any, alpha: Any = 1.0, p: Any = 1.0, lambd: Any = 1.0, size: Any = None) -> TensorVariable:
     """lambd times a gamma variable of shape alpha / p, to the power 1 / p."""
-    alpha, p = _real(alpha), _real(p)
-    drawn = source.draw("standard_gamma", (alpha / p,), _shape_or(size, alpha, p, lambd))
-    return drawn ** (1.0 / p) * lambd
+    return source.composed("gengamma", (alpha, p, lambd), size)
 
 
 @_distribution
 def betabinom(source: Any, n: Any, a: Any, b: Any, size: Any = None) -> TensorVariable:
     """How many of n trials succeed, with a probability that is a beta variable."""
-    shape = _shape_or(size, n, a, b)
-    return source.draw("binomial", (n, source.draw("beta", (a, b), shape)), shape)
+    return source.composed("betabinom", (n, a, b), size)
 
 
 nbinom = negative_binomial
@@ -387,87 +365,43 @@ __all__.append("nbinom")
 # ---- of vectors ------------------------------------------------------------------------------------------------------
 
 
-def _over_core(size: Any, core_ndim: int, *cores: Any) -> Any:
-    """The lengths of the batch: size, or what the batch dimensions of the parameters broadcast to."""
-    if size is not None:
-        return list(size)
-    batches = []
-    for parameter, ndim in cores:
-        batch = parameter.ndim - ndim
-        batches.append([(parameter.shape[i], parameter.type.shape[i]) for i in range(batch)])
-    rank = max((len(batch) for batch in batches), default=0)
-    out = []
-    for axis in range(-rank, 0):
-        lengths = [batch[axis][0] for batch in batches if len(batch) >= -axis and batch[axis][1] != 1]
-        out.append(lengths[0] if lengths else _core.as_tensor_variable(1))
-    return out
-
-
 @_distribution
 def multivariate_normal(source: Any, mean: Any, cov: Any, size: Any = None, method: str = "cholesky") -> TensorVariable:
-    """With this mean vector and covariance matrix: mean + L z, with the Cholesky factor L and standard normal z.
+    """With this mean vector and covariance matrix: mean + A z, with standard normal z and A of A A^T = cov.
 
-    LinAlgError for a matrix that is not positive definite. NotImplementedError for the methods svd and eigh.
+    method: "cholesky"; or "svd" and "eigh", which also take matrices of which some eigenvalues are 0. LinAlgError for others.
     """
-    from bitale.tensor import linalg
-
-    if method != "cholesky":
-        raise NotImplementedError(f"multivariate_normal: method={method!r}; only cholesky is implemented")
-    mean, cov = _parameters(mean, cov)
-    if mean.ndim < 1 or cov.ndim < 2:
-        raise ValueError(f"multivariate_normal: expected a vector and a matrix, got {mean.ndim} and {cov.ndim} dimensions")
-    batch = _over_core(size, 1, (mean, 1), (cov, 2))
-    z = source.draw("standard_normal", (), [*batch, mean.shape[-1]])
-    factor = linalg.cholesky(cov)
-    if cov.ndim == 2:
-        drawn = _core.dot(z, factor.T)
-    else:
-        drawn = (factor * z[..., None, :]).sum(axis=-1)
-    return drawn + mean
+    if method not in ("cholesky", "svd", "eigh"):
+        raise ValueError(f"multivariate_normal: method is cholesky, svd or eigh, got {method!r}")
+    name = "multivariate_normal" if method == "cholesky" else f"multivariate_normal_{method}"
+    return source.composed(name, (mean, cov), size)
 
 
 @_distribution
 def categorical(source: Any, p: Any, size: Any = None) -> TensorVariable:
-    """The place in the last dimension of p that is drawn, with these probabilities."""
-    return _categorical(source, p, size)
+    """The place in the last dimension of p that is drawn, with these probabilities.
 
-
-def _categorical(source: Any, p: Any, size: Any) -> TensorVariable:
-    p = _core.as_tensor_variable(p)
-    if p.ndim < 1:
-        raise ValueError("categorical: expected a vector of probabilities, or several, got a scalar")
-    u = source.draw("uniform", (0.0, 1.0), _over_core(size, 1, (p, 1)))
-    below = _core.lt(_core.cumsum(p, axis=-1), u[..., None])
-    return _core.cast(below.sum(axis=-1), "int64")
+    They sum to 1, up to 1.5e-8 as in NumPy's choice (float32: 3.5e-4).
+    """
+    return source.take(_core.random_categorical, *_parameters(p), size)
 
 
 @_distribution
 def dirichlet(source: Any, alphas: Any, size: Any = None) -> TensorVariable:
     """Shares that sum to 1, along the last dimension."""
-    (alphas,) = _parameters(alphas)
-    if alphas.ndim < 1:
-        raise ValueError("dirichlet: expected a vector of concentrations, or several, got a scalar")
-    return source.rows("dirichlet", _over_core(size, 1, (alphas, 1)), alphas.shape[-1], None, [alphas])
+    return source.take(_core.random_dirichlet, *_parameters(alphas), size)
 
 
 @_distribution
 def multinomial(source: Any, n: Any, p: Any, size: Any = None) -> TensorVariable:
     """How many of n trials fall on each place of the last dimension of p, with these probabilities."""
-    n, p = _parameters(n, p)
-    if p.ndim < 1:
-        raise ValueError("multinomial: expected a vector of probabilities, or several, got a scalar")
-    return source.rows("multinomial", _over_core(size, 1, (n, 0), (p, 1)), p.shape[-1], None, [n, p])
+    return source.take(_core.random_multinomial, *_parameters(n, p), size)
 
 
 @_distribution
 def permutation(source: Any, x: Any, size: Any = None) -> TensorVariable:
-    """The numbers below x in random order, or x with its first dimension in random order. size: how many such, of a
-    number; NotImplementedError for more of an array."""
-    (x,) = _parameters(x)
-    if x.ndim and size is not None:
-        raise NotImplementedError("permutation: size of an array")
-    order = source.rows("permutation", list(size or ()), x.shape[0] if x.ndim else x, None, [])
-    return x[order] if x.ndim else _core.cast(order, x.dtype)
+    """The numbers below x in random order, or x with its first dimension in random order. size: how many such."""
+    return source.take(_core.random_permutation, *_parameters(x), size or [])
 
 
 @_distribution
@@ -476,25 +410,5 @@ def choice(source: Any, a: Any, size: Any = None, replace: bool = True, p: Any =
 
     With replacement this is ``integers`` or ``categorical``, as in PyTensor; without, NumPy's ``choice``.
     """
-    (a,) = _parameters(a)
-    population = a.shape[0] if a.ndim else a
-    if p is not None:
-        (p,) = _parameters(p)
-        if p.ndim != 1:
-            raise ValueError(f"choice: expected a vector of probabilities, got {p.ndim} dimensions")
-    if replace or size is None:
-        if p is None:
-            chosen = source.draw("integers", (0, population), size)
-        else:
-            chosen = _categorical(source, p, size)
-    else:
-        lengths = list(size)
-        count = _core.as_tensor_variable(1)
-        for length in lengths:
-            count = count * length
-        weights = [] if p is None else [p]
-        name = "choice" if p is None else "weighted_choice"
-        chosen = source.rows(name, [], count, population, weights)
-        if len(lengths) != 1:
-            chosen = _core.reshape(chosen, lengths) if lengths else chosen[0]
-    return a[chosen] if a.ndim else chosen
+    weights = None if p is None else _core.as_tensor_variable(p)
+    return source.take(_core.random_choice, *_parameters(a), size, replace, weights)

@@ -18,6 +18,21 @@ from bitale.tensor.random import basic
 __all__ = ["RandomVariable", "distribution", "from_quantile"]
 
 
+def _lengths(size: Any, parameters: Any) -> Any:
+    """size, or what the parameters broadcast to. ValueError where they have more dimensions than size says."""
+    given = [one for one in parameters if one.ndim]
+    ndim = max((one.ndim for one in given), default=0)
+    if size is not None:
+        if ndim > len(size):
+            raise ValueError(f"the parameters have {ndim} dimensions, but size says {len(size)}")
+        return size
+    out = []
+    for axis in range(-ndim, 0):
+        lengths = [one.shape[axis] for one in given if one.ndim >= -axis and one.type.shape[axis] != 1]
+        out.append(lengths[0] if lengths else _core.as_tensor_variable(1))
+    return out
+
+
 class Draws:
     """What a composition draws from: its methods are the distributions (``draws.normal(0, 1, size=3)``), one after the other."""
 
@@ -71,8 +86,9 @@ def from_quantile(quantile: Callable[..., Any]) -> Callable[..., Any]:
 
     def make(source: Any, size: Any = None, **parameters: Any) -> TensorVariable:
         given = {name: _core.as_tensor_variable(value) for name, value in parameters.items()}
-        u = source.draw("random", (), basic._shape_or(size, *given.values()))
-        return quantile(u + 2.0**-54, **given)  # which changes 0 alone, and numbers by less than their spacing
+        lengths = _lengths(size, given.values())
+        u = _core.maximum(source.draw("random", (), lengths), 2.0**-54)  # 0 does not occur
+        return quantile(u, **{name: value if value.ndim == 0 else _core.broadcast_to(value, lengths) for name, value in given.items()})
 
     make.__name__, make.__doc__ = quantile.__name__, quantile.__doc__
     source = inspect.Parameter("source", inspect.Parameter.POSITIONAL_OR_KEYWORD)

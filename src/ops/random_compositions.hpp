@@ -1,0 +1,58 @@
+// Distributions that are made of NumPy's: expressions of draws, one after the other from one state. Of numbers, and of
+// vectors. One table; the op ComposedDraw (ops/random_composed) is a draw from any of them.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "bitale/graph/op.hpp"
+#include "bitale/ops/random.hpp"
+#include "ops/random_domain.hpp"
+
+namespace bitale {
+
+// What a composition draws from: a state, and the lengths of what is drawn.
+class DrawSource {
+ public:
+  DrawSource(Variable state, Shape lengths) : state_(std::move(state)), lengths_(std::move(lengths)) {}
+  const Variable& state() const { return state_; }
+
+  // A distribution of NumPy's, with these further lengths.
+  Variable draw(std::string_view distribution, Variables parameters = {}, const Shape& further = {});
+  // From 0 up to 1, as NumPy's `uniform`; from a counter-based stream, 0 does not occur.
+  Variable unit();
+  Variable rows(std::string_view distribution, const Variable& length, const Variables& parameters = {});
+
+ private:
+  Variable state_;
+  const Shape lengths_;
+};
+
+struct ComposedParameter {
+  std::string_view name;
+  DType dtype = DType::Float64;
+  int core_ndim = 0;  // how many of its last dimensions are its own
+};
+
+struct Composition {
+  std::string_view name;
+  std::vector<ComposedParameter> parameters;
+  DType result;
+  std::function<Variable(DrawSource& from, const Variables& parameters)> formula;
+  // The lengths of one draw, from the lengths of the parameters; none: a draw is a number.
+  std::function<Shape(std::span<const Shape> parameters)> core_lengths;
+  Domain domain;
+  // Whether the parameters are in the domain, a scalar; none: where there is no domain.
+  std::function<Variable(const Variables& parameters)> holds;
+};
+
+// NotImplementedError for an unknown name.
+const Composition& composition_named(std::string_view name);
+
+// The two parts of the table.
+std::vector<Composition> compositions_of_numbers();
+std::vector<Composition> compositions_of_vectors();
+
+}  // namespace bitale
