@@ -158,8 +158,10 @@ def _multinomial(op: Any, n: Any, p: Any, **keys: Any) -> Any:
 
 
 @draws(basic.CategoricalRV)
-def _categorical(op: Any, p: Any, **keys: Any) -> Any:
-    return _of_module("categorical", p, **keys)
+def _categorical(op: Any, p: Any, rng: Any, size: Any) -> Any:
+    """As PyTensor's, which takes probabilities whatever their sum."""
+    following, u = drawn("random", rng, [], [p.shape[axis] for axis in range(p.ndim - 1)] if size is None else size)
+    return following, pt.cast((pt.cumsum(p, axis=-1) < pt.expand_dims(u, -1)).sum(axis=-1), "int64")
 
 
 @draws(basic.PermutationRV)
