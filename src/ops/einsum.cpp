@@ -22,8 +22,21 @@ struct Term {
 
 bool has(const std::string& names, char c) { return names.find(c) != std::string::npos; }
 
-[[noreturn]] void refuse(std::string_view subscripts, const std::string& why) {
-  throw ValueError(cat("einsum: \"", subscripts, "\": ", why));
+// A part of the subscripts without blanks; character i of it is character at[i] of the whole.
+struct Piece {
+  std::string text;
+  std::vector<std::size_t> at;
+};
+
+// ValueError that shows the subscripts, with an arrow below the characters from `at` on.
+[[noreturn]] void refuse(std::string_view subscripts, const std::string& why, std::size_t at, std::size_t count = 1) {
+  ValueError error(cat("einsum: \"", subscripts, "\": ", why));
+  error.add("where", cat(subscripts, "\n", std::string(at, ' '), std::string(count, '^')));
+  throw error;
+}
+[[noreturn]] void refuse(std::string_view subscripts, const std::string& why, const Piece& piece) {
+  if (piece.at.empty()) throw ValueError(cat("einsum: \"", subscripts, "\": ", why));
+  refuse(subscripts, why, piece.at.front(), piece.at.back() - piece.at.front() + 1);
 }
 
 struct Parsed {
@@ -34,47 +47,50 @@ struct Parsed {
 constexpr char first_of_ellipsis = '\x01';
 
 Parsed parse(std::string_view subscripts, const Variables& operands) {
-  std::string text;
-  for (char c : subscripts)
-    if (c != ' ') text += c;
-  const std::size_t arrow = text.find("->");
-  const std::string left = text.substr(0, arrow);
-  Parsed out;
-  std::vector<std::string> given(1);
-  for (char c : left) {
-    if (c == ',')
+  const std::size_t arrow = subscripts.find("->");
+  std::vector<Piece> given(1);
+  for (std::size_t i = 0; i < std::min(arrow, subscripts.size()); ++i) {
+    if (subscripts[i] == ' ') continue;
+    if (subscripts[i] == ',') {
       given.emplace_back();
-    else
-      given.back() += c;
+      continue;
+    }
+    given.back().text += subscripts[i];
+    given.back().at.push_back(i);
   }
   if (given.size() != operands.size())
-    refuse(subscripts, cat("it names ", given.size(), " operands, but there are ", operands.size()));
+    refuse(subscripts, cat("it names ", given.size(), " operands, but there are ", operands.size()), given.back());
+  Parsed out;
   int most = 0;  // dimensions of an ellipsis
-  const auto letters_of = [&](const std::string& part) {
-    std::string letters;
-    const std::size_t dots = part.find("...");
-    for (std::size_t i = 0; i < part.size(); ++i) {
+  // The letters, and a dot for an ellipsis.
+  const auto letters_of = [&](const Piece& part) {
+    Piece letters;
+    const std::size_t dots = part.text.find("...");
+    for (std::size_t i = 0; i < part.text.size(); ++i) {
+      const char c = part.text[i];
+      letters.at.push_back(part.at[i]);
       if (i == dots) {
-        letters += '.';
+        letters.text += '.';
         i += 2;
-      } else if ((part[i] >= 'a' && part[i] <= 'z') || (part[i] >= 'A' && part[i] <= 'Z')) {
-        letters += part[i];
+      } else if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z')) {
+        letters.text += c;
       } else {
-        refuse(subscripts, cat("expected letters and \"...\", got \"", std::string(1, part[i]), "\""));
+        refuse(subscripts, cat("expected letters and \"...\", got \"", std::string(1, c), "\""), part.at[i]);
       }
     }
     return letters;
   };
   for (std::size_t i = 0; i < given.size(); ++i) {
-    const std::string letters = letters_of(given[i]);
+    const std::string letters = letters_of(given[i]).text;
     const int named = int(letters.size()) - int(has(letters, '.')), ndim = operands[i].ndim();
     if (named > ndim || (named < ndim && !has(letters, '.')))
       refuse(subscripts,
-             cat("\"", given[i], "\" names ", named, " dimensions, but ", operands[i].str(), " has ", ndim));
+             cat("\"", given[i].text, "\" names ", named, " dimensions, but ", operands[i].str(), " has ", ndim),
+             given[i]);
     if (has(letters, '.')) most = std::max(most, ndim - named);
     out.inputs.push_back(letters);
   }
-  if (most > 20) refuse(subscripts, "too many dimensions");
+  if (most > 20) refuse(subscripts, "too many dimensions", given.back());
   // Dimensions of an ellipsis count from the right.
   const auto expanded = [&](const std::string& letters, int count) {
     std::string names;
@@ -91,16 +107,21 @@ Parsed parse(std::string_view subscripts, const Variables& operands) {
     const int named = int(out.inputs[i].size()) - int(has(out.inputs[i], '.'));
     out.inputs[i] = expanded(out.inputs[i], operands[i].ndim() - named);
   }
-  if (arrow != std::string::npos) {
-    const std::string letters = letters_of(text.substr(arrow + 2));
-    out.output = expanded(letters, most);
+  if (arrow != std::string_view::npos) {
+    Piece output;
+    for (std::size_t i = arrow + 2; i < subscripts.size(); ++i)
+      if (subscripts[i] != ' ') output.text += subscripts[i], output.at.push_back(i);
+    const Piece letters = letters_of(output);
     std::string all;
     for (auto& names : out.inputs) all += names;
-    for (char c : out.output) {
-      if (std::count(out.output.begin(), out.output.end(), c) > 1)
-        refuse(subscripts, cat("the output has \"", std::string(1, c), "\" twice"));
-      if (!has(all, c)) refuse(subscripts, cat("no operand has \"", std::string(1, c), "\", which the output has"));
+    for (std::size_t i = 0; i < letters.text.size(); ++i) {
+      const char c = letters.text[i];
+      if (letters.text.find(c) < i)
+        refuse(subscripts, cat("the output has \"", std::string(1, c), "\" twice"), letters.at[i]);
+      if (c != '.' && !has(all, c))
+        refuse(subscripts, cat("no operand has \"", std::string(1, c), "\", which the output has"), letters.at[i]);
     }
+    out.output = expanded(letters.text, most);
     return out;
   }
   // Without an arrow: the ellipsis, and what comes once, in the order of the alphabet.
@@ -115,6 +136,8 @@ Parsed parse(std::string_view subscripts, const Variables& operands) {
 
 int place(const Term& term, char c) { return int(term.names.find(c)); }
 
+std::string who_about(char c) { return c < 'A' ? "einsum" : cat("einsum, \"", std::string(1, c), "\""); }
+
 // A letter that a term has twice is a diagonal of it.
 void take_diagonals(Term& term) {
   for (std::size_t i = 0; i < term.names.size(); ++i) {
@@ -123,7 +146,7 @@ void take_diagonals(Term& term) {
     const char c = term.names[i];
     // A length must be the other: the diagonal of a matrix that is not square is shorter.
     std::vector<std::optional<Operand>> equal(std::size_t(term.value.ndim()));
-    common_length(term.value.static_shape()[i], term.value.static_shape()[again], int(again), "einsum");
+    common_length(term.value.static_shape()[i], term.value.static_shape()[again], int(again), who_about(c));
     equal[again] = Operand(length_of(term.value, int(i)));
     term.value = diagonal(specify_shape(term.value, equal), 0, int(i), int(again));
     term.names.erase(again, 1);
@@ -181,7 +204,7 @@ void require_equal_lengths(const Term& a, Term& b) {
   for (std::size_t i = 0; i < b.names.size(); ++i) {
     if (!has(a.names, b.names[i])) continue;
     const int other = place(a, b.names[i]);
-    common_length(a.value.static_shape()[std::size_t(other)], b.value.static_shape()[i], int(i), "einsum");
+    common_length(a.value.static_shape()[std::size_t(other)], b.value.static_shape()[i], int(i), who_about(b.names[i]));
     equal[i] = Operand(length_of(a.value, other));
     any = true;
   }

@@ -354,9 +354,13 @@ void determinant_lanes(std::int64_t valid, std::int64_t n, std::int64_t step_A, 
   Store(product, d, numbers);
   const std::uint32_t singular = L::bits(is_singular);
   for (std::int64_t lane = 0; lane < valid; ++lane) {
+    if (singular >> lane & 1) {
+      const bool is_finite = bitale::runtime::all_finite(A + lane * step_A, n * n);  // else no pivots say nothing
+      numbers[lane] = is_finite ? T(0) : std::numeric_limits<T>::quiet_NaN();
+      logarithms[lane] = is_finite ? -std::numeric_limits<T>::infinity() : numbers[lane];
+    }
     det[lane * step_det] = numbers[lane];
-    if (logarithm)
-      logarithm[lane * step_log] = singular >> lane & 1 ? -std::numeric_limits<T>::infinity() : logarithms[lane];
+    if (logarithm) logarithm[lane * step_log] = logarithms[lane];
   }
 }
 

@@ -9,6 +9,7 @@
 
 #include "runtime/blas.hpp"
 #include "runtime/lapack.hpp"
+#include "runtime/lapack_calls.hpp"
 #include "runtime/rows_of_matrices.hpp"
 
 namespace bitale::runtime {
@@ -62,6 +63,12 @@ std::int64_t factor_lu(std::int64_t n, const T* A, T* factor, std::int32_t* pivo
   return info;
 }
 
+// LU factors with an infinity may have no pivot anywhere.
+template <class T>
+bool is_singular(std::int64_t place, std::int64_t n, const T* A) {
+  return place != 0 && all_finite(A, n * n);
+}
+
 template <class T>
 void exchange_rows(std::int64_t k, T* B, std::int64_t a, std::int64_t b) {
   if (a != b) std::swap_ranges(B + a * k, B + (a + 1) * k, B + b * k);
@@ -70,8 +77,8 @@ void exchange_rows(std::int64_t k, T* B, std::int64_t a, std::int64_t b) {
 template <class T>
 std::int64_t solve_general(std::int64_t n, std::int64_t k, bool trans, bool to_nan, const T* A, T* B, T* factor,
                            std::int32_t* pivots) {
-  if (const std::int64_t singular = factor_lu(n, A, factor, pivots)) {
-    if (!to_nan) return singular;
+  if (const std::int64_t place = factor_lu(n, A, factor, pivots)) {
+    if (!to_nan && is_singular(place, n, A)) return place;
     std::fill(B, B + n * k, std::numeric_limits<T>::quiet_NaN());
     return 0;
   }
@@ -89,30 +96,32 @@ std::int64_t solve_general(std::int64_t n, std::int64_t k, bool trans, bool to_n
 
 template <class T>
 void determinant(std::int64_t n, const T* A, T* det, T* factor, std::int32_t* pivots) {
-  const std::int64_t singular = factor_lu(n, A, factor, pivots);
+  const std::int64_t place = factor_lu(n, A, factor, pivots);
   T product = 1;
-  for (std::int64_t i = 0; i < n && !singular; ++i)
-    product *= pivots[i] == i + 1 ? factor[i * n + i] : -factor[i * n + i];
-  *det = singular ? T(0) : product;
+  for (std::int64_t i = 0; i < n && !place; ++i) product *= pivots[i] == i + 1 ? factor[i * n + i] : -factor[i * n + i];
+  *det = !place ? product : is_singular(place, n, A) ? T(0) : std::numeric_limits<T>::quiet_NaN();
 }
 
 template <class T>
 void log_determinant(std::int64_t n, const T* A, T* sign, T* logabsdet, T* factor, std::int32_t* pivots) {
-  const bool singular = factor_lu(n, A, factor, pivots) != 0;
+  const std::int64_t place = factor_lu(n, A, factor, pivots);
   T s = 1, sum = 0;
-  for (std::int64_t i = 0; i < n && !singular; ++i) {
+  for (std::int64_t i = 0; i < n && !place; ++i) {
     const T pivot = factor[i * n + i];
     if ((pivots[i] != i + 1) != (pivot < 0)) s = -s;
     if (pivot != pivot) s = pivot;
     sum += std::log(std::abs(pivot));
   }
-  *sign = singular ? T(0) : s;
-  *logabsdet = singular ? -std::numeric_limits<T>::infinity() : sum;
+  const bool singular = is_singular(place, n, A);
+  constexpr T nan = std::numeric_limits<T>::quiet_NaN();
+  *sign = !place ? s : singular ? T(0) : nan;
+  *logabsdet = !place ? sum : singular ? -std::numeric_limits<T>::infinity() : nan;
 }
 
 // $T, $S: type and suffix.
 constexpr std::string_view lu_c =
-    R"(// A = U^T L^T P: U^T below, L^T without its diagonal above; pivots count from 1. Or the first place without a pivot.
+    R"(// A = U^T L^T P: U^T below, L^T without its diagonal above; pivots count from 1. Or the first place without a pivot, or
+// -1 where that is so for A is not finite.
 static int64_t bt_lu_$S(int64_t n, const $T *A, $T *M, int32_t *pivots) {
   int64_t singular = 0;
   for (int64_t i = 0; i < n * n; ++i) M[i] = A[i];
@@ -134,6 +143,8 @@ static int64_t bt_lu_$S(int64_t n, const $T *A, $T *M, int32_t *pivots) {
     for (int64_t i = k + 1; i < n; ++i)
       for (int64_t j = k + 1; j < n; ++j) M[i * n + j] -= M[i * n + k] * M[k * n + j];
   }
+  for (int64_t i = 0; singular > 0 && i < n * n; ++i)
+    if (!isfinite(A[i])) singular = -1;  // it is not: an infinity leaves no pivots
   return singular;
 }
 )";
@@ -143,7 +154,7 @@ constexpr std::string_view solve_c =
 static int64_t bt_solve_$S(int64_t n, int64_t k, int64_t trans, int64_t to_nan, const $T *A, $T *B, $T *factor,
                             int32_t *pivots) {
   const int64_t singular = bt_lu_$S(n, A, factor, pivots);
-  if (singular && !to_nan) return singular;
+  if (singular > 0 && !to_nan) return singular;
   if (singular) {
     for (int64_t e = 0; e < n * k; ++e) B[e] = NAN;
     return 0;
@@ -173,7 +184,7 @@ constexpr std::string_view det_c =
   const int64_t singular = bt_lu_$S(n, A, factor, pivots);
   $T product = 1;
   for (int64_t i = 0; i < n; ++i) product *= pivots[i] == i + 1 ? factor[i * n + i] : -factor[i * n + i];
-  *det = singular ? 0 : product;
+  *det = singular > 0 ? 0 : singular ? NAN : product;
 }
 )";
 
@@ -187,8 +198,8 @@ constexpr std::string_view slogdet_c =
     if (pivot != pivot) s = pivot;
     sum += ($T)log(fabs((double)pivot));
   }
-  *sign = singular ? 0 : s;
-  *logabsdet = singular ? -INFINITY : sum;
+  *sign = singular > 0 ? 0 : singular ? NAN : s;
+  *logabsdet = singular > 0 ? -INFINITY : singular ? NAN : sum;
 }
 )";
 

@@ -98,3 +98,24 @@ def test_generalized_schur_form(sort):
     np.testing.assert_allclose(q @ p @ z.T, SYMMETRIC, atol=1e-10)
     for got, wanted in zip((s, p), pytensor.function([a, b], outputs, mode="FAST_COMPILE")(SQUARE, SYMMETRIC)):
         np.testing.assert_allclose(np.abs(np.diag(got)), np.abs(np.diag(wanted)), rtol=1e-8)
+
+
+@pytest.mark.parametrize("dtype", ["float64", "complex128", "complex64"])
+def test_complex_forms(dtype):
+    linalg = pytest.importorskip("pytensor.tensor.linalg")
+    if not hasattr(linalg, "qz"):
+        pytest.skip("this version of PyTensor has no complex forms")
+    a, b = pt.tensor("a", shape=(None, None), dtype=dtype), pt.tensor("b", shape=(None, None), dtype=dtype)
+    first, second = (x.astype(dtype) if dtype == "float64" else (x + 1j * x.T).astype(dtype) for x in (SQUARE, SYMMETRIC))
+    outputs = [*linalg.schur(a, output="complex"), *linalg.qz(a, b, output="complex", return_eigenvalues=True), *linalg.eig(a)]
+    f = pytensor.function([a, b], outputs, mode="BITALE")
+    assert f.maker.linker.report().is_native, f.maker.linker.report()
+    got, wanted = f(first, second), pytensor.function([a, b], outputs, mode="FAST_COMPILE")(first, second)
+    assert [x.dtype for x in got] == [x.dtype for x in wanted]
+    upper, z, s, p, alpha, beta, left, right, w, v = got
+    close = dict(atol=1e-3 if dtype == "complex64" else 1e-10)
+    np.testing.assert_allclose(z @ upper @ z.conj().T, first, **close)
+    np.testing.assert_allclose(left @ s @ right.conj().T, first, **close)
+    np.testing.assert_allclose(left @ p @ right.conj().T, second, **close)
+    np.testing.assert_allclose(first @ v, v * w, **close)
+    np.testing.assert_allclose(np.sort_complex(w), np.sort_complex(wanted[-2]), **close)

@@ -154,6 +154,23 @@ def test_invalid_einsum(subscripts, count, message):
         pt.einsum(subscripts, *[pt.dmatrix() for _ in range(count)])
 
 
+@pytest.mark.parametrize("subscripts, place", [
+    ("ij, jk -> iz", "           ^"), ("i$,jk->ik", " ^"), ("ij,jk->ii", "        ^"), ("ij,jkl->ik", "   ^^^"),
+    ("ij,j1->i", "    ^"), ("ij,j.k->i", "    ^")])  # fmt: skip
+def test_errors_of_einsum_point_at_the_letter(subscripts, place):
+    with pytest.raises(ValueError) as caught:
+        pt.einsum(subscripts, pt.dmatrix(), pt.dmatrix())
+    shown, arrows = str(caught.value).splitlines()[1:3]
+    assert shown.removeprefix("  where    ") == subscripts and arrows[11:] == place
+
+
+def test_lengths_of_einsum_that_differ_name_the_letter():
+    with pytest.raises(ValueError, match='einsum, "j": lengths 3 and 2'):
+        pt.einsum("ij,jk", pt.tensor(shape=(2, 3)), pt.tensor(shape=(2, 2)))
+    with pytest.raises(ValueError, match='einsum, "i": lengths 2 and 3'):
+        pt.einsum("ii", pt.tensor(shape=(2, 3)))
+
+
 @pytest.mark.parametrize("endpoint", [True, False])
 @pytest.mark.parametrize("num", [0, 1, 2, 7])
 def test_sequences(num, endpoint, mode):

@@ -464,3 +464,19 @@ def test_eye():
         for g, w in zip(got, (np.eye(a), np.eye(a, b, 1, dtype="int32"), np.eye(a, b, -2))):
             assert g.dtype == w.dtype
             np.testing.assert_array_equal(g, w)
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+@pytest.mark.parametrize("n", [3, 20])
+def test_infinities_inside_are_not_singular(n, linker):
+    x, batch = pt.dmatrix("x"), pt.dtensor3("batch")
+    a = np.eye(n)
+    a[1, 2] = np.inf
+    mode = bt.compile.Mode(linker=linker)
+    f = bt.function([x], [pt.linalg.det(x), *pt.linalg.slogdet(x), pt.linalg.inv(x), pt.linalg.solve(x, x[:, 0])], mode=mode)
+    assert all(np.isnan(out).all() for out in f(a))
+    det, sign, logabsdet, inverse = bt.function([batch], [pt.linalg.det(batch), *pt.linalg.slogdet(batch), pt.linalg.inv(batch)], mode=mode)(
+        np.stack([np.eye(n), a, np.eye(n), np.eye(n) * 2, np.zeros((n, n)) + np.inf])[:5])
+    assert (np.isnan(det) == [False, True, False, False, True]).all() and (np.isnan(logabsdet) == np.isnan(det)).all()
+    assert (np.isnan(inverse).all((1, 2)) == np.isnan(det)).all() and (sign[[0, 2, 3]] == 1).all()
+    assert bt.function([x], pt.linalg.det(x), mode=mode)(np.zeros((n, n))) == 0

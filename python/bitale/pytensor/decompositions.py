@@ -11,7 +11,7 @@ import bitale.tensor as pt
 from bitale._core import lu_factor_of_diagonals
 from bitale.pytensor.linalg import _aligned
 from bitale.pytensor.moved import decompositions as of
-from bitale.pytensor.registry import NotConverted, converts
+from bitale.pytensor.registry import converts
 
 
 @converts(*of("QR"), batched=True)
@@ -41,6 +41,11 @@ def _eigvalsh(op: Any, node: Any, *matrices: Any) -> Any:
     return pt.linalg.eigvalsh(*_aligned(node, matrices), lower=op.lower)
 
 
+@converts(*of("Eig"), batched=True)
+def _eig(op: Any, node: Any, x: Any) -> Any:
+    return pt.linalg.eig(x)
+
+
 @converts(*of("MatrixPinv"), batched=True)
 def _pinv(op: Any, node: Any, x: Any) -> Any:
     return pt.linalg.pinv(*_aligned(node, (x,)))
@@ -65,18 +70,12 @@ def _lu(op: Any, node: Any, x: Any) -> Any:
 
 @converts(*of("Schur"), batched=True)
 def _schur(op: Any, node: Any, x: Any) -> Any:
-    if op.output != "real" or x.dtype.startswith("complex"):
-        raise NotConverted("a complex Schur decomposition")
     return pt.linalg.schur(*_aligned(node, (x,)), sort=op.sort)
 
 
 @converts(*of("QZ"), batched=True)
 def _qz(op: Any, node: Any, a: Any, b: Any) -> Any:
-    if op.complex_output or any(x.type.dtype.startswith("complex") for x in node.inputs):
-        raise NotConverted("a complex QZ decomposition")
-    if op.return_eigenvalues:
-        raise NotConverted("a QZ decomposition with eigenvalues, which are complex")
-    return pt.linalg.qz(*_aligned(node, (a, b)), sort=op.sort)
+    return pt.linalg.qz(*_aligned(node, (a, b)), sort=op.sort, return_eigenvalues=op.return_eigenvalues)
 
 
 @converts(*of("LUFactorTridiagonal"), batched=True)
