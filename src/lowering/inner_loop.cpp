@@ -5,6 +5,7 @@
 // of the step.
 #include <algorithm>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 
 #include "bitale/core/text.hpp"
@@ -300,8 +301,32 @@ class LoopBody {
         return to.rare_call(from.function_name(expr.payload()), arguments[0], arguments[1], arguments.subspan(2));
       case Code::select: return select(arguments[0], arguments[1], arguments[2]);
       case Code::cast: return program::cast(arguments[0], expr.dtype());
+      case Code::fma: return late_product(expr.dtype(), arguments);
       default: return to.make(expr.code(), expr.dtype(), arguments, expr.payload());
     }
+  }
+
+  // Of a sum of two products, one of which depends on a state and the other does not, the one that does is what is
+  // added to in one instruction: the next state then waits for one operation and not for two.
+  Expr late_product(DType dtype, std::span<const Expr> arguments) {
+    const bool is_negative = arguments[2].code() == Code::neg;
+    const Expr product = is_negative ? arguments[2].argument(0) : arguments[2];
+    const auto waits = [&](Expr expr) { return on_state_.count(expr.id()) > 0; };
+    if (product.code() == Code::mul && waits(product) && !waits(arguments[0]) && !waits(arguments[1]) &&
+        !plan_.pool().forbids_contraction(product))
+      return program::fma(is_negative ? -product.argument(0) : product.argument(0), product.argument(1),
+                          arguments[0] * arguments[1]);
+    return plan_.pool().make(Code::fma, dtype, arguments, 0);
+  }
+  // Whether an expression waits for a state; variables that it names do, too.
+  void note_state(Expr out) {
+    bool waits = std::find(carried_.begin(), carried_.end(), out) != carried_.end();
+    if (out.code() == Code::load) waits |= std::find(buffers_.begin(), buffers_.end(), out.payload()) != buffers_.end();
+    for (std::size_t i = 0; i < out.argument_count() && !waits; ++i) waits = on_state_.count(out.argument(i).id()) > 0;
+    if (waits) on_state_.insert(out.id());
+  }
+  void note_name(Expr var, Expr value) {
+    if (on_state_.count(value.id())) on_state_.insert(var.id());
   }
 
   Expr function_call(Expr call, const program::Function& function, std::span<const Expr> arguments) {
@@ -338,6 +363,7 @@ class LoopBody {
       if (stack.size() != before) continue;
       const Expr out = made(expr, arguments);
       done_.emplace(expr.id(), out);
+      note_state(out);
       if (body_.pool->forbids_contraction(expr)) plan_.pool().forbid_contraction(out);
       if (const ExprPool::SourceCall* meaning = body_.pool->source_call(expr)) {
         arguments.clear();
@@ -556,6 +582,7 @@ class LoopBody {
       if (output >= 0 && store->at.empty() && !is_traced(output) && !has_address_[std::size_t(store->buffer)]) {
         const Expr value = translate(store->value), var = plan_.declare.var(value.dtype());
         scalars_[std::size_t(output)] = var;
+        note_name(var, value);
         to.push_back({program::Let{var, value}});
         return;
       }
@@ -610,6 +637,7 @@ class LoopBody {
       program::for_each_expr(step, [&](Expr& expr) { expr = translate(expr); });
     }
     program::for_each_definition(step, [&](Expr& var, program::Definition) { var = translate(var); });
+    if (auto* let = std::get_if<program::Let>(&step.what)) note_name(let->var, let->value);
   }
 
   program::BufferArgument moved(program::BufferArgument memory) {
@@ -656,6 +684,7 @@ class LoopBody {
   std::vector<Expr> scalars_;  // per output of the inner graph that is a scalar, traces left out: its variable
   program::Loop loop_;
   std::unordered_map<std::uint32_t, Expr> done_;  // translated expressions
+  std::unordered_set<std::uint32_t> on_state_;    // of the whole: what waits for the state before
   std::unordered_map<std::int64_t, Expr> indices_, variables_;
   std::unordered_map<std::int64_t, std::int64_t> functions_;
 };

@@ -26,8 +26,9 @@ using program::Steps;
 constexpr std::int64_t most_elements = 64;     // of a buffer
 constexpr std::int64_t most_of_a_nest = 4000;  // expressions after unrolling
 constexpr std::int64_t most_of_a_loop = 8000;
-// A loop whose body computes more than so many expressions gains more from lanes, if it has some iterations.
-constexpr std::int64_t worth_lanes = 24, enough_lanes = 4;
+// A loop whose body computes more than so many expressions gains more from lanes, if it has some iterations; one that
+// fills a vector always does: its elements would be as many scalars, of which no processor has registers for long.
+constexpr std::int64_t worth_lanes = 24, enough_lanes = 4, full_lanes = 8;
 
 // What a step in the loop's body is made of.
 struct InnerNest {
@@ -101,7 +102,8 @@ class Promoter {
     for (auto& inner : loop->body) {
       const auto each = unrolled_size(inner);
       if (!each) return {};
-      if (!std::holds_alternative<Loop>(inner.what) && *each > worth_lanes && extent >= enough_lanes) return {};
+      const bool is_innermost = !std::holds_alternative<Loop>(inner.what);
+      if (is_innermost && (extent >= full_lanes || (*each > worth_lanes && extent >= enough_lanes))) return {};
       size += *each;
     }
     size *= extent;

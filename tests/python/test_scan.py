@@ -723,6 +723,19 @@ def test_a_small_state_is_variables():
     assert "for " not in loop
 
 
+def test_states_that_fill_vectors_are_no_scalars():
+    x, b = pt.tensor("x", dtype="float64", shape=(None, 8)), pt.tensor("b", dtype="float64", shape=(8,))
+    hs = bt.scan(lambda x_t, h: 0.5 * h * b + x_t, x, pt.zeros(8), return_updates=False)
+    outputs = [hs[-1], bt.grad((hs**2).sum(), b)]
+    text = program_text([x, b], outputs)
+    assert "vector of 8" in text
+    for line in text.splitlines():
+        assert line.count("state v") <= 2, line
+    values = [rng.normal(size=(5, 8)), rng.normal(size=8)]
+    for got, expected in zip(call([x, b], outputs, values), call([x, b], outputs, values, "vm")):
+        np.testing.assert_allclose(got, expected, rtol=1e-12)
+
+
 def program_text(inputs, outputs):
     import io
 
