@@ -91,7 +91,7 @@ void WorkEstimate::count_steps(const program::Loop& loop) {
   const Expr one = pool_.integer(1);
   const auto counts = [&](const program::Step& step) {
     auto* next = std::get_if<program::Next>(&step.what);
-    return next && next->value == next->var + one;
+    return next && next->var.dtype() == one.dtype() && next->value == next->var + one;
   };
   if (loop.until)
     for (auto& step : loop.body)
