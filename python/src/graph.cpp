@@ -421,9 +421,13 @@ void bind_variable(nb::module_& m) {
       .def(
           "clone",
           [](const VariableObject& self, const std::optional<std::string>& name) {
-            return Variable(self.variable.type(), name.value_or(self.variable.name()));
+            if (self.variable.is_constant() && !name) return self.variable;
+            Variable copy(self.variable.type(), name.value_or(self.variable.name()));
+            copy.node()->leaf = self.variable.node()->leaf;
+            return copy;
           },
-          "name"_a = nb::none(), "A new leaf of the same type.")
+          "name"_a = nb::none(),
+          "A new leaf of the same type: of a shared variable, another one with the same container; a constant itself.")
       .def_prop_ro(
           "where", [](const VariableObject& self) { return self.variable.where().str(); }, "The line that built it.")
       .def("__repr__", [](const VariableObject& self) {

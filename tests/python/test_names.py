@@ -486,3 +486,22 @@ def test_hash_of_the_configuration():
     with bt.config.change_flags(floatX="float32"):
         assert bt.config.get_config_hash() != before
     assert bt.config.get_config_hash() == before
+
+
+def test_clones_of_leaves_with_values():
+    s = bt.shared(np.array([1.0, 2.0]), "s")
+    clone = s.clone(name="other")
+    assert clone is not s and clone.name == "other" and type(clone) is type(s)
+    clone.set_value([5.0])
+    assert s.get_value().tolist() == [5.0]
+    f = bt.function([], [s * 2, clone], updates={s: s + 1})
+    assert [each.tolist() for each in f()] == [[10.0], [5.0]] and clone.get_value().tolist() == [6.0]
+    generator = pt.random.shared_rng(seed=1)
+    assert generator.clone().get_value().bit_generator.state == generator.get_value().bit_generator.state
+    constant, x = pt.constant([1.0, 2.0]), pt.dvector("x")
+    assert constant.clone() is constant and constant.clone("c").data.tolist() == [1.0, 2.0]
+    assert x.clone() is not x and x.clone().owner is None and (x + 1).clone().owner is None
+    narrow = bt.shared(np.ones((1, 3)), broadcastable=(True, False))
+    assert narrow.type.shape == (1, None)
+    with pytest.raises(TypeError):
+        bt.shared(np.ones((2, 3)), broadcastable=(True, False))
