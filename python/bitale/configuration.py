@@ -61,6 +61,13 @@ _without_effect: dict[str, tuple[Any, str]] = {
     "vm__lazy": (None, "branches are lazy in every linker"),
     "warn_float64": ("ignore", "dtypes of results are in their types"),
 }
+# What is accepted for flags of text among them; others take any text.
+_choices: dict[str, tuple[str, ...]] = {
+    "check_stack_trace": ("off", "log", "warn", "raise"),
+    "cycle_detection": ("regular", "fast"),
+    "on_shape_error": ("warn", "raise"),
+    "warn_float64": ("ignore", "warn", "raise", "pdb"),
+}
 _kept: dict[str, Any] = {}
 
 # Flags that programs have added, as (what values there are, documentation, value).
@@ -75,6 +82,24 @@ def _get(name: str) -> Any:
     return _core.config_get(name)
 
 
+def _accepted(name: str, value: Any) -> Any:
+    """The value of a flag without effect, of the kind of its default. ValueError for others."""
+    kind = type(_without_effect[name][0])
+    if kind is bool:
+        found = {"true": True, "1": True, "false": False, "0": False}.get(str(value).lower())
+        if found is None:
+            raise ValueError(f"{name}: expected True or False, got {value!r}")
+        return found
+    if kind in (int, float):
+        try:
+            return kind(value)
+        except (TypeError, ValueError):
+            raise ValueError(f"{name}: expected {'an integer' if kind is int else 'a number'}, got {value!r}") from None
+    if name in _choices and value not in _choices[name]:
+        raise ValueError(f"{name}: expected one of {', '.join(_choices[name])}, got {value!r}")
+    return value
+
+
 def _set(name: str, value: Any) -> None:
     if name in _added:
         param = _added[name][0]
@@ -82,7 +107,7 @@ def _set(name: str, value: Any) -> None:
             raise ConfigAccessViolation(f"{name}: the flag can't be changed")
         _added[name][2] = param.apply(value)
     elif name in _without_effect:
-        _kept[name] = value
+        _kept[name] = _accepted(name, value)
     else:
         _core.config_set(name, str(value))
 

@@ -140,17 +140,9 @@ nb::object stored(const Linker& self) {
                                        python_function<PythonInputCallback>(self.on_input), self.allow_gc));
 }
 
-Linker keeping_values(const char* name) {
-  Linker linker(name);
-  linker.allow_gc = false;
-  return linker;
-}
-
-// By the names that users gave them, after those of PyTensor that are more than another name; touched with the GIL
-// held.
+// By the names that users gave them; touched with the GIL held only.
 std::map<std::string, Linker>& registered_linkers() {
-  static auto& table = *new std::map<std::string, Linker>{
-      {"vm_nogc", keeping_values("vm")}, {"cvm_nogc", keeping_values("cvm")}, {"c|py_nogc", keeping_values("c|py")}};
+  static auto& table = *new std::map<std::string, Linker>;
   return table;
 }
 

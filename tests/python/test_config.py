@@ -79,3 +79,31 @@ def test_numbers_get_dtypes_by_the_cast_policy():
         assert (f + np.float64(0.1)).dtype == "float64"  # a number of NumPy's has a dtype already
         assert bt.function([b], b * 300)([2]).tolist() == [600]
     assert (b + 1).dtype == "int8"
+
+
+@pytest.mark.parametrize(
+    "name, good, bad",
+    [("openmp", [True, False, "True", 0], ["yes", 2, None]), ("profiling__n_apply", [5, "7"], ["many", None, 2j]),
+     ("optdb__position_cutoff", [1.5, "2.5"], ["far"]), ("cycle_detection", ["regular", "fast"], ["slow", 3]),
+     ("check_stack_trace", ["off", "raise"], ["on"]), ("warn_float64", ["ignore", "pdb"], ["zzz"]), ("on_shape_error", ["warn", "raise"], ["zzz"]),
+     ("mode", ["Mode", "FAST_RUN", "JAX", "CVM"], ["zzz"]), ("linker", ["py", "c|py", "c|py_nogc", "cvm", "cvm_nogc", "vm_nogc", "jax", "auto"], ["zzz", "vm_no"])],
+)  # fmt: skip
+def test_flags_take_values_of_their_kind(name, good, bad):
+    for value in good:
+        with bt.config.change_flags({name: value}):
+            assert str(getattr(bt.config, name)) in (str(value), str(bool(value)))
+    for value in bad:
+        before = getattr(bt.config, name)
+        with pytest.raises((ValueError, TypeError)):
+            setattr(bt.config, name, value)
+        assert getattr(bt.config, name) == before
+
+
+def test_functions_run_by_the_linker_of_the_configuration():
+    x = pt.dvector("x")
+    for linker in ("py", "c|py", "c|py_nogc", "cvm", "cvm_nogc", "vm_nogc"):
+        with bt.config.change_flags(linker=linker):
+            assert bt.function([x], pt.exp(x).sum(), mode=bt.Mode(None))([0.0]) == 1
+            assert bt.function([x], pt.exp(x).sum())([0.0]) == 1
+    with bt.config.change_flags(mode="Mode", optimizer="o2", linker="vm"):
+        assert bt.compile.get_mode(None).linker == "vm" and bt.function([x], pt.exp(x).sum())([0.0]) == 1

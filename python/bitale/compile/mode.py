@@ -61,7 +61,7 @@ def register_linker(name: str, linker: Linker) -> None:
 def _linkers() -> dict[str, Linker]:
     """By name: those of this process, what PyTensor calls them, and those that were registered."""
     made = {name: Linker(name) for name in linker_names()}
-    made |= {name: Linker(name) for name in ("py", "c|py", "cvm")}
+    made |= {name: Linker(name) for name in ("py", "c|py", "cvm", "c|py_nogc", "vm_nogc", "cvm_nogc")}
     return made | _core.registered_linkers()
 
 
