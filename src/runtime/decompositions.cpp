@@ -154,6 +154,10 @@ std::int64_t qr_r(std::int64_t m, std::int64_t n, const T* A, T* R) noexcept {
 
 namespace {
 
+// Matrices up to this length get more memory to work in than LAPACK could use, instead of asking how much that is.
+constexpr std::int64_t small_svd = 25;
+constexpr int work_of_small_svd = 8192;
+
 // By columns the same memory is A^T = V diag(s) U^T, so LAPACK's left vectors are rows of Vt, and nothing is
 // transposed.
 template <class T>
@@ -174,7 +178,10 @@ std::int64_t svd_of(std::int64_t m, std::int64_t n, const char* job, const T* A,
     gesdd(job, &rows, &columns, a.get(), &lead, s, Vt ? Vt : &none, &lead, U ? U : &none, &right, work, length,
           places.get(), &info, 1);
   };
-  call(&size, &query);
+  if (std::max(m, n) <= small_svd)
+    size = T(work_of_small_svd);
+  else
+    call(&size, &query);
   const double wanted = std::ceil(double(size) * 1.0000003);  // a float32 may have rounded it
   if (!(wanted < double(std::numeric_limits<int>::max()))) return no_work_memory;
   const int length = std::max(1, int(wanted));
