@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "bitale/core/text.hpp"
+#include "bitale/ops/complex.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/ordered.hpp"
 #include "ops/elemwise.hpp"
@@ -88,10 +89,10 @@ Variable mean(const Operand& x, const Axes& axis, bool keepdims, std::optional<D
 
 Variable var(const Operand& x, const Axes& axis, int ddof, bool keepdims) {
   const LocationScope here(x.where);
-  if (is_complex(x.dtype()))
-    throw NotImplementedError("var, std: not implemented for complex numbers; abs(x - mean(x)) has real squares");
   const std::vector<int> axes = axes_or_all("var", axis, x.ndim());
-  return averaged(sqr(sub(x, averaged(x.variable, axes, 0, true))), axes, ddof, keepdims);
+  const Variable distance = sub(x, averaged(x.variable, axes, 0, true));
+  const Variable squares = is_complex(x.dtype()) ? add(sqr(real(distance)), sqr(imag(distance))) : sqr(distance);
+  return averaged(squares, axes, ddof, keepdims);
 }
 
 Variable std_(const Operand& x, const Axes& axis, int ddof, bool keepdims) {
