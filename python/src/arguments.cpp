@@ -119,6 +119,11 @@ Variable as_variable(nb::handle object) {
       cat("expected a variable, a number or an array, got ", shown(object), " of type ", class_name(object)));
 }
 
+std::optional<Operand> optional_operand(nb::handle value) {
+  if (value.is_none()) return {};
+  return Operand(as_variable(value));
+}
+
 Variables as_variables(nb::handle sequence, std::string_view what) {
   if (is_variable(sequence) || !(is_sequence(sequence) || PyIter_Check(sequence.ptr()) || is_ndarray(sequence)))
     throw TypeError(cat(what, ": expected a list of variables, got ", shown(sequence)));

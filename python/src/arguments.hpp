@@ -39,6 +39,7 @@ Variable as_variable(nb::handle object);
 // Nothing when the object is of no such kind: an operator then lets Python try the other operand.
 std::optional<Variable> try_as_variable(nb::handle object);
 Variables as_variables(nb::handle sequence, std::string_view what);
+std::optional<Operand> optional_operand(nb::handle value);  // nothing for None
 
 // A variable as it is; TypeError saying `what` it was meant to be.
 Variable require_variable(nb::handle object, std::string_view what);

@@ -17,11 +17,6 @@ namespace bitale::python {
 
 namespace {
 
-std::optional<Operand> operand_or_none(const Any& x) {
-  if (x.is_none()) return std::nullopt;
-  return Operand(as_variable(x));
-}
-
 nb::object one_or_tuple(const Variables& variables) {
   if (variables.size() == 1) return wrap(variables[0]);
   nb::list out;
@@ -75,7 +70,7 @@ void bind_decompositions(nb::module_& m) {
   add_function(
       m, "eigh",
       [](const Like& a, const Any& b, bool lower, const Any&) {
-        const EigenPairs out = eigh(as_variable(a), operand_or_none(b), lower);
+        const EigenPairs out = eigh(as_variable(a), optional_operand(b), lower);
         return nb::make_tuple(wrap(out.values), wrap(out.vectors));
       },
       nb::call_guard<AtCaller>(), "a"_a, "b"_a = nb::none(), "lower"_a = true, "driver"_a = nb::none(),
@@ -84,7 +79,7 @@ void bind_decompositions(nb::module_& m) {
       "uses their vectors. The gradient is a triangle, as only that is read.");
   add_function(
       m, "eigvalsh",
-      [](const Like& a, const Any& b, bool lower) { return eigvalsh(as_variable(a), operand_or_none(b), lower); },
+      [](const Like& a, const Any& b, bool lower) { return eigvalsh(as_variable(a), optional_operand(b), lower); },
       nb::call_guard<AtCaller>(), "a"_a, "b"_a = nb::none(), "lower"_a = true, "The eigenvalues that eigh gives.");
   add_function(
       m, "eig",

@@ -27,11 +27,6 @@ namespace bitale::python {
 
 namespace {
 
-std::optional<Operand> operand_or_none(nb::handle value) {
-  if (value.is_none()) return {};
-  return Operand(as_variable(value));
-}
-
 nb::object tuple_of_all(const Variables& variables) {
   nb::list out;
   for (const Variable& variable : variables) out.append(wrap(variable));
@@ -141,7 +136,7 @@ void bind_creations(nb::module_& m) {
   define(
       m, "tril_indices",
       [](const Like& n, int k, const Any& columns) {
-        return tuple_of_all(tril_indices(as_variable(n), k, operand_or_none(columns)));
+        return tuple_of_all(tril_indices(as_variable(n), k, optional_operand(columns)));
       },
       "n"_a, "k"_a = 0, "m"_a = nb::none(),
       nb::sig("def tril_indices(n: TensorVariable | numpy.typing.ArrayLike, k: int = 0, m: typing.Any = None) -> "
@@ -151,7 +146,7 @@ void bind_creations(nb::module_& m) {
   define(
       m, "triu_indices",
       [](const Like& n, int k, const Any& columns) {
-        return tuple_of_all(triu_indices(as_variable(n), k, operand_or_none(columns)));
+        return tuple_of_all(triu_indices(as_variable(n), k, optional_operand(columns)));
       },
       "n"_a, "k"_a = 0, "m"_a = nb::none(),
       nb::sig("def triu_indices(n: TensorVariable | numpy.typing.ArrayLike, k: int = 0, m: typing.Any = None) -> "
@@ -235,12 +230,12 @@ void bind_comparisons(nb::module_& m) {
       [](const Like& observed, const Any& y, bool rowvar, bool bias, const Any& ddof, const Any& fweights,
          const Any& aweights) {
         if (!ddof.is_none() && !is_integer_object(ddof)) throw ValueError("cov: expected an integer as ddof");
-        return cov(as_variable(observed), operand_or_none(y),
+        return cov(as_variable(observed), optional_operand(y),
                    {.rowvar = rowvar,
                     .bias = bias,
                     .ddof = as_optional_int(ddof, "cov: ddof"),
-                    .fweights = operand_or_none(fweights),
-                    .aweights = operand_or_none(aweights)});
+                    .fweights = optional_operand(fweights),
+                    .aweights = optional_operand(aweights)});
       },
       "m"_a, "y"_a = nb::none(), "rowvar"_a = true, "bias"_a = false, "ddof"_a = nb::none(), "fweights"_a = nb::none(),
       "aweights"_a = nb::none(),
@@ -342,7 +337,7 @@ void bind_searches(nb::module_& m) {
       [](const Like& x, const Like& xp, const Like& fp, const Any& left, const Any& right, const Any& period) {
         return interp(
             as_variable(x), as_variable(xp), as_variable(fp),
-            {.left = operand_or_none(left), .right = operand_or_none(right), .period = operand_or_none(period)});
+            {.left = optional_operand(left), .right = optional_operand(right), .period = optional_operand(period)});
       },
       "x"_a, "xp"_a, "fp"_a, "left"_a = nb::none(), "right"_a = nb::none(), "period"_a = nb::none(),
       "Linear interpolation between the points (xp, fp) at x, a tensor of any shape, as numpy.interp does it: `left` "
@@ -354,8 +349,8 @@ void bind_searches(nb::module_& m) {
       [](const Like& x, const Like& y, const std::string& method, const Any& left, const Any& right, bool extrapolate) {
         auto function = interpolate1d(as_variable(x), as_variable(y),
                                       {.method = method,
-                                       .left_pad = operand_or_none(left),
-                                       .right_pad = operand_or_none(right),
+                                       .left_pad = optional_operand(left),
+                                       .right_pad = optional_operand(right),
                                        .extrapolate = extrapolate});
         return nb::cpp_function([function](const Like& x_hat) { return function(as_variable(x_hat)); }, "x_hat"_a);
       },

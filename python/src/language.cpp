@@ -22,11 +22,6 @@ namespace bitale::python {
 
 namespace {
 
-std::optional<Operand> optional_operand(nb::handle value) {
-  if (value.is_none()) return {};
-  return Operand(as_variable(value));
-}
-
 nb::tuple tuple_of(const Variables& variables) {
   nb::list out;
   for (const Variable& variable : variables) out.append(wrap(variable));
