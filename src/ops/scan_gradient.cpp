@@ -6,7 +6,9 @@
 #include <utility>
 
 #include "bitale/core/text.hpp"
+#include "bitale/graph/function_graph.hpp"
 #include "bitale/graph/test_value.hpp"
+#include "bitale/ops/known.hpp"
 #include "bitale/ops/ops.hpp"
 #include "graph/calculus.hpp"
 #include "graph/pointer_map.hpp"
@@ -75,6 +77,28 @@ int cost_of(const Apply& node) {
   return views.empty() ? 64 : 0;
 }
 
+// The same values, equal ones as one variable, of the same leaves.
+Variables merged(const Variables& values) {
+  Variables leaves;
+  VariableSet taken;
+  for (auto& leaf : graph_inputs(values))
+    if (taken.insert(leaf).second) leaves.push_back(leaf);
+  const FunctionGraph graph(leaves, values);
+  Replacements back;
+  for (std::size_t k = 0; k < leaves.size(); ++k) back.emplace_back(graph.inputs()[k], leaves[k]);
+  return clone_replace(graph.outputs(), back);
+}
+
+// Whether all elements are one known number: nothing of that is worth keeping.
+bool is_uniform(const Variable& v) {
+  try {
+    get_underlying_scalar_constant_value(v);
+    return true;
+  } catch (const NotScalarConstantError&) {
+    return false;
+  }
+}
+
 // Of variables computed from the step's inputs: those whose shape is not known to be the same in all steps, so that
 // they have no trace. Lengths that follow from those of the inputs are the same; those that depend on values may
 // differ.
@@ -115,6 +139,19 @@ Variables worth_saving(const Variables& answers, const Variables& seeds, const V
   for (auto& leaf : varying) steps.insert(leaf.node());
   const std::vector<Apply> order = toposort(answers);
   PointerSet used;  // forward variables that backward nodes read
+  // Of a view, what it is a view of is kept, so that all its views are made of one trace.
+  const auto use = [&](Variable v) {
+    while (v.has_owner() && steps.contains(v.node())) {
+      const Apply node = v.owner();
+      const std::vector<int> viewed = node.op().view_of(node, v.index());
+      if (viewed.size() != 1 || node.input(viewed[0]).ndim() > v.ndim() || !node.input(viewed[0]).has_owner()) break;
+      for (int i = 0; i < int(node.inputs().size()); ++i)
+        if (i != viewed[0] && node.input(i).has_owner() && steps.contains(node.input(i).node()))
+          used.insert(node.input(i).node());
+      v = node.input(viewed[0]);
+    }
+    used.insert(v.node());
+  };
   for (const Apply& node : order) {
     const auto is_backward = [&](const Variable& v) { return backward.contains(v.node()); };
     const bool goes_back = std::any_of(node.inputs().begin(), node.inputs().end(), is_backward);
@@ -126,11 +163,10 @@ Variables worth_saving(const Variables& answers, const Variables& seeds, const V
     }
     if (goes_back)
       for (auto& input : node.inputs())
-        if (!is_backward(input) && input.has_owner() && varies(input)) used.insert(input.node());
+        if (!is_backward(input) && input.has_owner() && varies(input)) use(input);
   }
   for (auto& answer : answers)
-    if (answer.has_owner() && !backward.contains(answer.node()) && steps.contains(answer.node()))
-      used.insert(answer.node());
+    if (answer.has_owner() && !backward.contains(answer.node()) && steps.contains(answer.node())) use(answer);
   Variables candidates;
   for (const Apply& node : order)
     for (auto& output : node.outputs())
@@ -145,7 +181,7 @@ Variables worth_saving(const Variables& answers, const Variables& seeds, const V
     for (auto& output : node.outputs()) {
       const bool is_forward = steps.contains(output.node()) && !backward.contains(output.node());
       const bool is_kept = is_forward && used.contains(output.node()) && cost >= worth_keeping &&
-                           as_tensor(output.type()) && !changing.contains(output.node());
+                           as_tensor(output.type()) && !changing.contains(output.node()) && !is_uniform(output);
       if (is_kept) out.push_back(output);
       costs.insert(output.node(), is_kept || !is_forward ? 0 : cost);
     }
@@ -229,8 +265,12 @@ Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangen
   if (targets.empty()) return answers;
 
   // What the steps backward read of those forward.
-  Variables computed = back.next;
+  Variables computed = outputs;
+  computed.insert(computed.end(), back.next.begin(), back.next.end());
   computed.insert(computed.end(), back.traced.begin(), back.traced.end());
+  computed = merged(computed);
+  const Variables forward_outputs(computed.begin(), computed.begin() + std::ptrdiff_t(outputs.size()));
+  computed.erase(computed.begin(), computed.begin() + std::ptrdiff_t(outputs.size()));
   Variables varying;
   for (int k = 0; k < layout_.sequences; ++k) varying.push_back(element(k));
   for (int k = 0; k < states; ++k) varying.push_back(state(k));
@@ -248,7 +288,7 @@ Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangen
   for (auto& leaf : graph_inputs(computed)) needed.insert(leaf);
 
   // The forward scan with more traces: it merges with this one when a function is made.
-  Variables extended(outputs.begin(), outputs.begin() + states + traces);
+  Variables extended(forward_outputs.begin(), forward_outputs.begin() + states + traces);
   for (int k = 0; k < states; ++k)
     if (needed.contains(state(k)) && as_tensor(state(k).type())) extended.push_back(state(k));
   // What is a trace already is kept once.
@@ -260,7 +300,7 @@ Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangen
     kept_at.push_back(std::size_t(found - extended.begin()));
   }
   const bool extends = extended.size() > std::size_t(states + traces);
-  if (layout_.has_until) extended.push_back(until());
+  if (layout_.has_until) extended.push_back(forward_outputs.back());
   const Apply forward = extends ? make_ref<ScanOp>(make_ref<InnerGraph>(graph_->inputs(), extended, called()), layout_)
                                       ->make_node(node.inputs())
                                 : node;

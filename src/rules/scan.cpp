@@ -341,6 +341,28 @@ void merge_scans(FunctionGraph& graph) {
   }
 }
 
+// A trace of one value in all steps is that value, repeated.
+bool take_constant_traces(const FunctionGraph& graph, Loop& loop, Replacements& pairs) {
+  ScanParts& parts = loop.parts;
+  if (parts.until) return false;
+  bool any = false;
+  for (std::size_t k = parts.traced.size(); k-- > 0;) {
+    Variable value = parts.traced[k];
+    for (auto& [leaf, outer] : parts.constants)
+      if (leaf.same_as(value)) value = outer;
+    if (value.same_as(parts.traced[k]) && !value.is_constant()) continue;
+    Shape shape{parts.n_steps};
+    for (int axis = 0; axis < value.ndim(); ++axis) shape.push_back(length_of(value, axis));
+    const Variable stack = alloc(value, shape);
+    for (auto& old : loop.traces[k])
+      if (!graph.clients(old).empty()) pairs.emplace_back(old, fit(stack, old).value_or(stack));
+    parts.traced.erase(parts.traced.begin() + std::ptrdiff_t(k));
+    loop.traces.erase(loop.traces.begin() + std::ptrdiff_t(k));
+    any = true;
+  }
+  return any;
+}
+
 void remove_unread(FunctionGraph& graph) {
   const RuleScope scope("scan_remove_unused");
   std::vector<Apply> nodes = scans_of(graph);
@@ -348,7 +370,12 @@ void remove_unread(FunctionGraph& graph) {
     if (!graph.contains(*node)) continue;
     Loop loop = loop_of(*node);
     share_inputs(loop.parts);
-    if (drop_unread(graph, loop)) put_in_place(graph, loop, {}, "scan_remove_unused");
+    const std::size_t traces = loop.parts.traced.size();
+    const bool has_fewer = traces > 1 && (share_states(loop) > 0 || loop.parts.traced.size() < traces);
+    Replacements pairs;
+    const bool has_constants = take_constant_traces(graph, loop, pairs);
+    if (drop_unread(graph, loop) || has_fewer || has_constants)
+      put_in_place(graph, loop, std::move(pairs), "scan_remove_unused");
   }
 }
 
@@ -907,7 +934,7 @@ const RegisterPasses passes({
     {"scan_remove_unused_early",
      0.25,
      {"fast_run", "fast_compile", "scan"},
-     "Traces and states of a scan that nobody reads are not computed.",
+     "Traces and states of a scan that nobody reads are not computed, and equal ones are one.",
      remove_unread},
     {"scan_push_out_products",
      0.28,
@@ -933,7 +960,7 @@ const RegisterPasses passes({
     {"scan_remove_unused",
      1.605,
      {"fast_run", "fast_compile", "scan"},
-     "Traces and states of a scan that nobody reads any more are not computed.",
+     "Traces and states of a scan that nobody reads any more are not computed, and equal ones are one.",
      remove_unread},
 });
 

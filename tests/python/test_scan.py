@@ -723,6 +723,56 @@ def test_a_small_state_is_variables():
     assert "for " not in loop
 
 
+def test_a_gradient_keeps_no_value_twice():
+    x, a = pt.dvector("x"), pt.dvector("a")
+
+    def step(x_t, y):
+        def inner(s):
+            p = s[0] * s[1]
+            return pt.stack([s[0] + a[0] * pt.sin(p) * x_t, s[1] - a[1] * pt.cos(p) * pt.sin(p)])
+
+        return bt.scan(inner, outputs_info=y, n_steps=3, return_updates=False)[-1]
+
+    ys = bt.scan(step, x, pt.ones(2), return_updates=False)
+    f = bt.function([x, a], bt.grad((ys**2).sum(), [x, a]))
+    traces = [int(re.search(r"(\d+) trace", str(node.op))[1]) for node in scans(f)]
+    assert max(traces) <= 6
+    values = [np.array([0.1, 0.2]), np.array([0.3, 0.4])]
+
+    def loop(x, a):
+        s, out = np.ones(2), 0.0
+        for e in x:
+            for _ in range(3):
+                p = s[0] * s[1]
+                s = np.array([s[0] + a[0] * np.sin(p) * e, s[1] - a[1] * np.cos(p) * np.sin(p)])
+            out += (s**2).sum()
+        return out
+
+    for k, got in enumerate(f(*values)):
+        np.testing.assert_allclose(got, numeric(loop, values, k), rtol=1e-6)
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+def test_traces_that_are_equal_or_of_one_value(linker):
+    x, a = pt.dvector("x"), pt.dvector("a")
+    results = bt.scan(
+        lambda e, s: (pt.tanh(s * e), pt.tanh(s * e), a * 2, pt.constant(3)), x, [0.5, None, None, None], return_updates=False
+    )
+    f = bt.function([x, a], results, mode=bt.Mode(linker=linker))
+    assert [re.search(r"(\d+) trace", str(node.op))[1] for node in scans(f)] == ["1"]
+    for n in (0, 1, 3):
+        values = rng.normal(size=n), np.array([1.0, 2.0])
+        s, rows = 0.5, []
+        for e in values[0]:
+            s = np.tanh(s * e)
+            rows.append(s)
+        got = f(*values)
+        np.testing.assert_allclose(got[0], rows, rtol=1e-13)
+        np.testing.assert_array_equal(got[1], got[0])
+        np.testing.assert_array_equal(got[2], np.full((n, 2), [2.0, 4.0]))
+        np.testing.assert_array_equal(got[3], np.full(n, 3))
+
+
 def test_states_that_fill_vectors_are_no_scalars():
     x, b = pt.tensor("x", dtype="float64", shape=(None, 8)), pt.tensor("b", dtype="float64", shape=(8,))
     hs = bt.scan(lambda x_t, h: 0.5 * h * b + x_t, x, pt.zeros(8), return_updates=False)
