@@ -1,6 +1,7 @@
 #include "bitale/compile/address.hpp"
 
 #include <array>
+#include <atomic>
 #include <cmath>
 #include <limits>
 #include <map>
@@ -12,6 +13,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/interruption.hpp"
 #include "bitale/core/text.hpp"
+#include "bitale/core/warning.hpp"
 #include "codegen/object/bound.hpp"
 
 namespace bitale {
@@ -24,9 +26,19 @@ struct Context {
   std::size_t input_count;
   bool takes_vector;
   bool grad_first;
+  std::shared_ptr<std::atomic<bool>> has_warned = std::make_shared<std::atomic<bool>>(false);
 };
 
 thread_local std::string last_error;
+
+// Callers of other languages see a status only, and tell people no more.
+void warn_once(const Context& context) {
+  if (context.has_warned->exchange(true)) return;
+  try {
+    warn(cat("a function that was called by its address failed (it warns only once): ", last_error));
+  } catch (...) {  // what a handler throws has nowhere to go
+  }
+}
 
 constexpr std::int64_t step = sizeof(double);
 
@@ -34,7 +46,7 @@ View scalar_view(const double* x) { return {const_cast<double*>(x), nullptr, nul
 
 // Exceptions must not pass through C.
 template <class Action>
-bool succeeds(Action&& action) {
+bool succeeds(const Context& context, Action&& action) {
   const NoInterruption alone;  // the caller may be of any language
   try {
     action();
@@ -44,6 +56,7 @@ bool succeeds(Action&& action) {
   } catch (...) {
     last_error = "an unknown error";
   }
+  warn_once(context);
   return false;
 }
 
@@ -54,7 +67,7 @@ const double* somewhere(const double* x) {
 }
 
 int value_and_grad(std::size_t n, const double* x, double* grad, double* value, const void*, const Context* context) {
-  const bool ok = succeeds([&] {
+  const bool ok = succeeds(*context, [&] {
     const std::int64_t length = std::int64_t(n);
     const View input{const_cast<double*>(somewhere(x)), &length, &step};
     const View gradient{const_cast<double*>(somewhere(grad)), &length, &step}, total = scalar_view(value);
@@ -76,7 +89,7 @@ int finite_value_and_grad(std::size_t n, const double* x, double* grad, double* 
 }
 
 int vector_to_vector(std::size_t n, std::size_t m, const double* x, double* out, const void*, const Context* context) {
-  const bool ok = succeeds([&] {
+  const bool ok = succeeds(*context, [&] {
     const std::int64_t length = std::int64_t(n), out_length = std::int64_t(m);
     const View input{const_cast<double*>(somewhere(x)), &length, &step};
     const View output{const_cast<double*>(somewhere(out)), &out_length, &step};
@@ -87,7 +100,7 @@ int vector_to_vector(std::size_t n, std::size_t m, const double* x, double* out,
 
 double scalar(double x, const Context* context) {
   double value = std::numeric_limits<double>::quiet_NaN();
-  const bool ok = succeeds([&] {
+  const bool ok = succeeds(*context, [&] {
     const View input = scalar_view(&x), output = scalar_view(&value);
     context->function.run_into(std::span(&input, 1), std::span(&output, 1));
   });
@@ -97,7 +110,7 @@ double scalar_user(double x, void*, const Context* context) { return scalar(x, c
 
 double several(int n, double* x, const Context* context) {
   double value = std::numeric_limits<double>::quiet_NaN();
-  const bool ok = succeeds([&] {
+  const bool ok = succeeds(*context, [&] {
     const std::int64_t length = n;
     const View output = scalar_view(&value);
     if (context->takes_vector) {

@@ -69,3 +69,31 @@ def test_threads_ask_for_initial_points_at_the_same_time():
     with ThreadPoolExecutor(8) as pool:
         points = list(pool.map(initial, range(400)))
     assert all(np.array_equal(point, initial(seed)) for seed, point in enumerate(points[:20]))
+
+
+def test_models_that_nutpie_can_not_sample():
+    with pm.Model() as discrete:
+        pm.Poisson("count", 3)
+        pm.Normal("x")
+    with pytest.raises(ValueError, match=r"these are discrete: count \(int64\)"):
+        bitale.pytensor.nutpie(discrete)
+    with pm.Model() as observed:
+        pm.Normal("x", observed=1.0)
+    with pytest.raises(ValueError, match="no free variables"):
+        bitale.pytensor.nutpie(observed)
+    with pytest.raises(TypeError, match="needs a PyMC model, got int"):
+        bitale.pytensor.nutpie(3)
+    with pm.Model() as model:
+        pm.Normal("x")
+    with pytest.raises(KeyError, match="no variables 'y'; there are: x"):
+        bitale.pytensor.nutpie(model, var_names=["y"])
+
+
+def test_errors_while_it_samples_are_shown():
+    with pm.Model() as model:
+        index = pm.Data("index", np.array([0, 1, 2]))
+        x = pm.Normal("x", shape=3)
+        pm.Normal("y", x[index], observed=np.zeros(3), shape=index.shape)
+    compiled = bitale.pytensor.nutpie(model).with_data(index=np.array([0, 1, 7]))
+    with pytest.warns(UserWarning, match="(?s)only once.*index 7 is out of bounds"), pytest.raises(RuntimeError):
+        nutpie.sample(compiled, draws=5, tune=5, chains=1, progress_bar=False)

@@ -21,7 +21,8 @@ namespace bitale {
 //   double (int, double *), double (int, double *, void *)
 //                     n scalar inputs, or one vector input; one scalar output
 // The last four are SciPy's LowLevelCallable signatures; `user` is passed by. Calls may come from many threads at once.
-// An int function returns 0, or 1 after an error; the others return nan then. `last_address_error` says which.
+// An int function returns 0, or 1 after an error; the others return nan then. `last_address_error` says which, and the
+// first error of each function is a warning.
 // The address is valid, and keeps the function, until the process ends; asked for again, it is the same.
 // ValueError for an unknown form, TypeError when the function's inputs or outputs don't fit it.
 void* address(const Function& function, std::string_view form);

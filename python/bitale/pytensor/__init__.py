@@ -28,7 +28,8 @@ def nutpie(model: Any, **options: Any) -> Any:
 
     Shared data have the values of this moment; the result's `with_data` gives a model with others. var_names: which variables the trace has
     besides the free ones (default: all); initial_points, jitter_rvs: as nutpie's own ``compile_pymc_model``. ImportError without PyMC or nutpie;
-    ConversionError for random variables among those of the trace.
+    ValueError for a model with discrete free variables, or none; KeyError for names of `var_names` that it does not have; ConversionError for
+    random variables among those of the trace. Where a call fails while nutpie samples, the first error is a warning.
     """
     for package in ("pymc", "nutpie"):
         _versions.check(package, "bitale.pytensor.nutpie")

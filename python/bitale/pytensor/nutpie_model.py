@@ -9,6 +9,7 @@ from typing import Any, Callable, Iterable
 
 import numpy as np
 from nutpie import compile_pymc as _nutpie
+from pymc import Model
 from pymc.initial_point import make_initial_point_fn
 
 import bitale as bt
@@ -86,10 +87,26 @@ def _one_at_a_time(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
     return locked
 
 
+def _require_samplable(model: Any, var_names: Iterable[str] | None) -> None:
+    if not isinstance(model, Model):
+        raise TypeError(f"bitale.pytensor.nutpie needs a PyMC model, got {type(model).__name__}")
+    if not model.free_RVs:
+        raise ValueError("the model has no free variables, so there is nothing to sample")
+    discrete = [f"{v.name} ({v.dtype})" for v in model.free_RVs if not v.dtype.startswith("float")]
+    if discrete:
+        raise ValueError(f"nutpie samples continuous variables, and these are discrete: {', '.join(discrete)}; sum over them, or use pm.sample")
+    known = {v.name for v in model.unobserved_value_vars}
+    unknown = [name for name in var_names or () if name not in known]
+    if unknown:
+        raise KeyError(f"the model has no variables {', '.join(map(repr, unknown))}; there are: {', '.join(sorted(known))}")
+
+
 def compile_model(
     model: Any, *, var_names: Iterable[str] | None = None, initial_points: Any = None, jitter_rvs: Any = None
 ) -> CompiledModel:
     """See `bitale.pytensor.nutpie`."""
+    var_names = None if var_names is None else list(var_names)
+    _require_samplable(model, var_names)
     start = make_initial_point_fn(
         model=model, overrides=initial_points, default_strategy="support_point",
         jitter_rvs=set(model.free_RVs) if jitter_rvs is None else jitter_rvs, return_transformed=True,
