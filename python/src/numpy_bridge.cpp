@@ -245,6 +245,12 @@ nb::object to_numpy(Array array) {
   return ndarray;
 }
 
+nb::object numpy_view(const Array& array) {
+  nb::object ndarray = nb::steal(new_ndarray(array, array.mutable_data(), 0));
+  PyArray_UpdateFlags(as_ndarray(ndarray), NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_F_CONTIGUOUS | NPY_ARRAY_ALIGNED);
+  return ndarray;
+}
+
 DType dtype_from(nb::handle object) {
   std::string name;
   if (PyUnicode_Check(object.ptr())) {

@@ -34,6 +34,9 @@ Array value_for(const TensorType& type, nb::handle object, Downcast downcast);
 // A NumPy array that owns a handle to the data (small ones are copied); 0-d results are 0-d arrays.
 nb::object to_numpy(Array array);
 
+// A read-only NumPy array of a contiguous Array's elements, for as long as these are there: nothing keeps them alive.
+nb::object numpy_view(const Array& array);
+
 // None is no dtype; names, NumPy dtypes and Python's number types are; "floatX" is config.floatX.
 DType dtype_from(nb::handle object);
 std::optional<DType> optional_dtype(nb::handle object);

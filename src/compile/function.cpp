@@ -164,6 +164,26 @@ View view_of_value(const Array& value) {
   return {const_cast<Resident*>(resident), resident->shape().data(), resident->strides().data()};
 }
 
+// Values on a device are held. What another call has taken to update it is waited for, and all values are read again.
+void hold_snapshot(const std::vector<Ref<const Container>>& containers, std::vector<Array>& values,
+                   std::vector<const Resident*>& held) {
+  for (;;) {
+    append_snapshot(containers, values);
+    const auto taken = std::ranges::find_if(values, [&](const Array& value) {
+      const Resident* resident = resident_in(value);
+      if (!resident) return false;
+      if (!resident->hold()) return true;
+      held.push_back(resident);
+      return false;
+    });
+    if (taken == values.end()) return;
+    for (const Resident* resident : held) resident->let_go();
+    held.clear();
+    resident_in(*taken)->wait_while_taken();
+    values.clear();
+  }
+}
+
 }  // namespace
 
 template <class Action>
@@ -175,10 +195,10 @@ void Function::Impl::with_shared(std::span<const View> values, Receiver& results
     SharedValues& values;
     ~Hold() { values.release(); }
   } hold{*loan};
-  auto& [inputs_and_shared, homes, behind, shared_now, updates, released] = *loan;
+  auto& [inputs_and_shared, homes, behind, shared_now, held, updates, released] = *loan;
   std::optional<SharedAccess> access;
   if (updated.empty()) {
-    append_snapshot(containers, shared_now);
+    hold_snapshot(containers, shared_now, held);
   } else {
     released.reserve(3 * updated.size());
     updates.resize(updated.size());

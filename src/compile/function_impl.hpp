@@ -8,6 +8,7 @@
 #include "bitale/compile/function.hpp"
 #include "bitale/compile/profile.hpp"
 #include "bitale/core/error.hpp"
+#include "bitale/core/resident.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/rewriting/rewriting.hpp"
 #include "compile/profile_at_exit.hpp"
@@ -62,9 +63,12 @@ struct Function::Impl : Compiled {
     std::vector<const Container*> homes;  // of the inputs, where calls may keep values on a device; else empty
     std::vector<const Array*> behind;     // of the inputs, in `values`
     std::vector<Array> values;
+    std::vector<const Resident*> held;  // of `values`, so that no other call takes them for itself
     std::vector<std::optional<Array>> updates;
     std::vector<Array> released;  // by the containers, when they took the updates
     void release() {
+      for (const Resident* resident : held) resident->let_go();
+      held.clear();
       released.clear();
       values.clear();
       for (auto& update : updates) update.reset();

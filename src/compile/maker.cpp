@@ -222,7 +222,7 @@ void FunctionMaker::link() {
   if (is_linked()) return;
   const TestValuesOff while_linking;
   Compiled& made = state_->compiled;
-  made.thunk = do_link(made.graph, {.threads = made.threads, .profile = made.report.time_rules});
+  made.thunk = do_link(made.graph, {.threads = made.threads, .profile = made.report.time_rules, .updates = updates()});
   for (std::size_t i = 0; i < made.output_count; ++i) made.output_types.push_back(&made.graph->outputs()[i].storage());
   made.times.lower = made.thunk->times.lower;
   made.times.codegen = made.thunk->times.codegen;

@@ -18,7 +18,34 @@ Array Container::held() const {
   return value_;
 }
 
-Array Container::get() const { return fetched(held()); }
+namespace {
+
+// A container's value, which no call takes for itself meanwhile.
+class HeldValue {
+ public:
+  explicit HeldValue(const Container& container) {
+    for (;;) {
+      value = container.held();
+      resident_ = resident_in(value);
+      if (!resident_ || resident_->hold()) return;
+      resident_->wait_while_taken();
+    }
+  }
+  ~HeldValue() {
+    if (resident_) resident_->let_go();
+  }
+  HeldValue(const HeldValue&) = delete;
+  HeldValue& operator=(const HeldValue&) = delete;
+
+  Array value;
+
+ private:
+  const Resident* resident_;
+};
+
+}  // namespace
+
+Array Container::get() const { return fetched(HeldValue(*this).value); }
 
 // A device is asked outside of the lock: it may wait for the host language's own one.
 Array Container::fetched(const Array& held) const {
@@ -35,9 +62,10 @@ Array Container::fetched(const Array& held) const {
 }
 
 Array Container::lend() const {
-  Array kept = held(), value = fetched(kept);  // what was there goes after the lock
+  const HeldValue kept(*this);  // what was there goes after the lock
+  Array value = fetched(kept.value);
   const std::lock_guard lock(mutex_);
-  if (value_.object() == kept.object() && value_.data() == kept.data()) {
+  if (value_.object() == kept.value.object() && value_.data() == kept.value.data()) {
     value_ = value;
     fetched_.reset();
     is_lent_ = true;
@@ -78,6 +106,7 @@ void Container::update(Array value, std::vector<Array>& released) const noexcept
   const std::lock_guard lock(mutex_);
   std::swap(value_, value);
   is_lent_ = false;
+  if (const Resident* before = resident_in(value)) before->replace();
   if (fetched_) released.push_back(std::move(*fetched_));
   fetched_.reset();
   if (spare_) released.push_back(std::move(*spare_));

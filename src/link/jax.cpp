@@ -1,11 +1,14 @@
 // Linker `jax`: the graph as a StableHLO module per combination of input lengths, made and compiled at the first call
 // that has them, and run by whoever compiles modules.
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <utility>
 
+#include "bitale/core/blocking.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/link/module_compiler.hpp"
@@ -42,42 +45,82 @@ struct Variant {
 
 using Clock = std::chrono::steady_clock;
 
+// Values of shared variables whose memory a call uses for the next ones. Where the call fails they have their values
+// still, or again, and are given back; else their containers say that they are replaced.
+class Taken {
+ public:
+  Taken() = default;
+  ~Taken() {
+    for (auto& [result, resident] : taken_) resident->give_back();
+  }
+  Taken(const Taken&) = delete;
+  Taken& operator=(const Taken&) = delete;
+
+  // False where somebody else reads it.
+  bool take(const Resident& resident, std::size_t result) {
+    taken_.reserve(taken_.size() + 1);
+    if (!resident.take()) return false;
+    taken_.emplace_back(result, &resident);
+    return true;
+  }
+  bool is_empty() const { return taken_.empty(); }
+  // A check has failed, so that results that take their places are the values before.
+  void restore(std::span<const Array> results) {
+    for (auto& [result, resident] : taken_) resident->become(*resident_in(results[result]));
+  }
+  void succeed() { taken_.clear(); }
+
+ private:
+  std::vector<std::pair<std::size_t, const Resident*>> taken_;
+};
+
 class JaxThunk final : public Thunk {
  public:
-  JaxThunk(LinkedGraph graph, const ModuleCompiler& compiler) : graph_(std::move(graph)), compiler_(compiler) {}
+  JaxThunk(LinkedGraph graph, const ModuleCompiler& compiler, std::vector<std::pair<std::size_t, std::size_t>> updates)
+      : graph_(std::move(graph)), compiler_(compiler), updates_(std::move(updates)) {
+    for (auto& input : graph_->inputs()) input_types_.push_back(&input.storage());
+  }
 
   using Thunk::run;
   void run(std::span<const View> inputs, Receiver& results) const override {
-    results.begin(inputs, true);
+    results.begin(inputs, false);  // others go on while the module runs
+    const auto variant = variant_for(inputs);
+    const stablehlo::Module& module = variant->module;
     std::vector<Array> arrays;
-    std::vector<Dims> shapes;
-    for (std::size_t k = 0; k < inputs.size(); ++k) {
-      arrays.push_back(input_of(int(k), inputs[k], results));
-      const Resident* resident = resident_in(arrays.back());
-      shapes.push_back(resident ? resident->shape() : arrays.back().shape());
-    }
-    const auto variant = variant_for(shapes);
-    const std::size_t count = variant->module.results.size();
-    std::vector<bool> stay(count + !variant->module.checks.empty());
+    arrays.reserve(inputs.size());
+    for (std::size_t k = 0; k < inputs.size(); ++k) arrays.push_back(input_of(int(k), inputs[k], module, results));
+    const std::size_t count = module.results.size();
+    std::vector<bool> stay(count + !module.checks.empty());
     for (std::size_t k = 0; k < count; ++k) stay[k] = results.may_stay(int(k));
+
+    Taken taken;
+    std::vector<Array> given;  // where these are not the arrays
+    if (!module.in_place.empty()) given = donated(arrays, module, stay, taken);
+    // What receivers refuse they refuse before anything is lost.
+    std::vector<void*> places(count, nullptr);
+    for (std::size_t k = 0; k < count && !taken.is_empty(); ++k)
+      if (!stay[k]) places[k] = results.place(int(k), module.results[k].dtype, module.results[k].lengths);
+
     const auto start = Clock::now();
-    std::vector<Array> made = variant->compiled->run(arrays, stay);
+    std::vector<Array> made = variant->compiled->run(given.empty() ? arrays : given, stay);
     variant->nanoseconds += std::int64_t(1e9 * seconds_since(start));
     variant->calls += 1;
-    if (!variant->module.checks.empty()) {
+    if (!module.checks.empty()) {
       const bool* outcome = made.back().data_as<bool>();
-      for (std::size_t k = 0; k < variant->module.checks.size(); ++k)
-        if (!outcome[k]) explain(variant->module.checks[k], arrays);
+      for (std::size_t k = 0; k < module.checks.size(); ++k) {
+        if (outcome[k]) continue;
+        taken.restore(made);
+        explain(module.checks[k], arrays);
+      }
       made.pop_back();
     }
     for (std::size_t k = 0; k < made.size(); ++k) {
-      if (stay[k]) {
+      if (!places[k])
         results.receive(int(k), std::move(made[k]));
-        continue;
-      }
-      void* const place = results.place(int(k), made[k].dtype(), made[k].shape());
-      if (made[k].nbytes()) std::memcpy(place, made[k].data(), std::size_t(made[k].nbytes()));
+      else if (made[k].nbytes())
+        std::memcpy(places[k], made[k].data(), std::size_t(made[k].nbytes()));
     }
+    taken.succeed();
   }
   bool keeps_values() const override { return true; }
   bool writes_last() const override { return true; }
@@ -114,16 +157,32 @@ class JaxThunk final : public Thunk {
 
  private:
   // What is on the device already, or goes there to stay, or lies where the caller has it.
-  Array input_of(int k, const View& view, Receiver& results) const {
+  Array input_of(int k, const View& view, const stablehlo::Module& module, Receiver& results) const {
     const Array* behind = results.behind(k);
     if (!behind) {
-      const TensorType& type = graph_->inputs()[std::size_t(k)].storage();
+      const TensorType& type = *input_types_[std::size_t(k)];
       return borrow(view, type.dtype, type.ndim()).contiguous();
     }
     if (resident_in(*behind)) return *behind;
+    for (auto& [result, input] : module.in_place)
+      if (input == std::size_t(k)) return behind->contiguous();  // the next value stays
     const Array on_device = compiler_.to_device(behind->contiguous());
     results.keep_input(k, on_device);
     return on_device;
+  }
+
+  // The arrays, and copies of those that the module may overwrite, where this call can't have them for itself alone.
+  std::vector<Array> donated(const std::vector<Array>& arrays, const stablehlo::Module& module,
+                             const std::vector<bool>& stay, Taken& taken) const {
+    std::vector<Array> given = arrays;
+    for (auto& [result, input] : module.in_place) {
+      const Resident* resident = resident_in(arrays[input]);
+      if (!resident) continue;  // memory of the host, which is not overwritten
+      const auto is_same = [&](const Array& array) { return resident_in(array) == resident; };
+      const bool is_alone = std::count_if(arrays.begin(), arrays.end(), is_same) == 1;
+      if (!is_alone || !stay[result] || !taken.take(*resident, result)) given[input] = compiler_.copy(arrays[input]);
+    }
+    return given;
   }
 
   // By the interpreter, which needs what is on the device.
@@ -137,25 +196,38 @@ class JaxThunk final : public Thunk {
   }
 
   // Modules of one function are compiled one after the other; of the same lengths, the second caller finds the first's.
-  std::shared_ptr<Variant> variant_for(std::span<const Dims> shapes) const {
+  std::shared_ptr<Variant> variant_for(std::span<const View> inputs) const {
     Lengths lengths;
-    for (auto& shape : shapes) lengths.insert(lengths.end(), shape.begin(), shape.end());
-    const std::lock_guard lock(mutex_);
-    auto& variant = variants_[lengths];
-    if (variant) return variant;
+    for (std::size_t k = 0; k < inputs.size(); ++k)
+      lengths.insert(lengths.end(), inputs[k].shape, inputs[k].shape + input_types_[k]->ndim());
+    std::unique_lock lock(mutex_, std::try_to_lock);
+    if (!lock) while_blocked([&] { lock.lock(); });
+    if (const auto known = variants_.find(lengths); known != variants_.end()) return known->second;
+    std::vector<Dims> shapes;
+    ModuleSource source;
+    for (std::size_t k = 0; k < inputs.size(); ++k) {
+      shapes.emplace_back(std::span(inputs[k].shape, std::size_t(input_types_[k]->ndim())));
+      source.inputs.push_back({input_types_[k]->dtype, shapes.back()});
+    }
     auto made = std::make_shared<Variant>();
     auto start = Clock::now();
-    made->module = stablehlo::write_module(*graph_, shapes, {.platform = compiler_.platform()});
+    made->module = stablehlo::write_module(*graph_, shapes, {.platform = compiler_.platform(), .updates = updates_});
     made->written = seconds_since(start);
+    source.text = made->module.text;
+    for (auto& [dtype, result] : made->module.results) source.results.push_back({dtype, result});
+    if (const std::size_t checks = made->module.checks.size())
+      source.results.push_back({DType::Bool, {std::int64_t(checks)}});
+    for (auto& [result, input] : made->module.in_place) source.donated.push_back(int(input));
     start = Clock::now();
-    made->compiled = compiler_.compile(made->module.text);
+    made->compiled = compiler_.compile(source);
     made->made = seconds_since(start);
-    variant = std::move(made);
-    return variant;
+    return variants_.emplace(std::move(lengths), std::move(made)).first->second;
   }
 
   const LinkedGraph graph_;
   const ModuleCompiler& compiler_;
+  const std::vector<std::pair<std::size_t, std::size_t>> updates_;  // (result, input)
+  std::vector<const TensorType*> input_types_;
   mutable std::mutex mutex_;
   mutable std::map<Lengths, std::shared_ptr<Variant>> variants_;
 };
@@ -172,7 +244,7 @@ LinkedGraph graph_for_module(const LinkedGraph& graph) {
       .graph;
 }
 
-std::unique_ptr<Thunk> link_jax(const LinkedGraph& graph, const LinkOptions&) {
+std::unique_ptr<Thunk> link_jax(const LinkedGraph& graph, const LinkOptions& options) {
   const ModuleCompiler* const compiler = module_compiler;
   if (!compiler)
     throw NotImplementedError(
@@ -183,7 +255,7 @@ std::unique_ptr<Thunk> link_jax(const LinkedGraph& graph, const LinkOptions&) {
       if (variable.type()->is_host_only())
         throw NotImplementedError(cat("linker jax: `", variable.str(), "` of type ", variable.type()->str(),
                                       " is an object of the host, which XLA can't be given"));
-  return std::make_unique<JaxThunk>(graph_for_module(graph), *compiler);
+  return std::make_unique<JaxThunk>(graph_for_module(graph), *compiler, options.updates);
 }
 
 }  // namespace link

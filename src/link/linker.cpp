@@ -114,6 +114,12 @@ class SomeReceiver final : public Receiver {
     return at ? results_.receive(*at, std::move(value)) : others_.receive(output, std::move(value));
   }
   void begin(std::span<const View> inputs, bool is_long) override { results_.begin(inputs, is_long); }
+  const Array* behind(int input) const override { return results_.behind(input); }
+  void keep_input(int input, const Array& on_device) override { results_.keep_input(input, on_device); }
+  bool may_stay(int output) const override {
+    const auto at = place_of(output);
+    return at && results_.may_stay(*at);
+  }
 
  private:
   std::optional<int> place_of(int output) const {

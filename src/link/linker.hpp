@@ -67,6 +67,8 @@ struct LinkOptions {
   int threads = 1;
   // Time what calls do, part by part.
   bool profile = false;
+  // Which results are new values of which inputs (result, input): of shared variables that calls update.
+  std::vector<std::pair<std::size_t, std::size_t>> updates = {};
   // For tests: loops are shared however little there is to do, by so many threads, whether there are processors or not.
   bool eager_threads = false;
 };

@@ -1,18 +1,23 @@
 // The exponential of matrices.
+#include <cmath>
+#include <iterator>
+
 #include "bitale/ops/ops.hpp"
 #include "ops/complex_matrices.hpp"
+#include "ops/lapack_forms.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
 #include "ops/lowering.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
+#include "program/math/math.hpp"
 #include "runtime/matrix_functions.hpp"
 
 namespace bitale {
 
 namespace {
 
-class Expm final : public DecompositionOp {
+class Expm final : public DecompositionOp, public EmitsTensors {
  public:
   std::string_view name() const override { return "Expm"; }
   std::string signature() const override { return "(m,m)->(m,m)"; }
@@ -34,6 +39,87 @@ class Expm final : public DecompositionOp {
     to.require(equal(n, to.shape_in(0)[1]), "expm: expected square matrices");
     call_runtime(to, node, {n, InputData{0}, OutputData{0}});
     return true;
+  }
+
+  // As runtime/matrix_functions: the approximant of degree 13 of the matrix divided by a power of 2, squared as often.
+  void emit_tensors(TensorLowering& to, const Apply&) const override {
+    using In = std::span<const Expr>;
+    TensorBuilder& builder = to.builder();
+    const TensorValue x = to.in(0);
+    const Dims batch = batch_of(x, 2);
+    const int ndim = x.ndim(), rows[] = {ndim - 2}, last[] = {int(batch.size())};
+    if (x.lengths[batch.size()] != x.lengths.back()) throw ShapeError("expm: expected square matrices");
+    require_lapack(to);
+    if (product(x.lengths) == 0) return to.out(0, x);
+    const auto over_matrices = [&](const TensorValue& each) {
+      return builder.broadcast(each, x.lengths, axes_below(each.ndim()));
+    };
+
+    const TensorValue given = where_batch(builder, is_finite(builder, x), x, 0);
+    const TensorValue sums = builder.reduce(
+        builder.map(DType::Float64, {builder.convert(given, DType::Float64)}, [](In in) { return abs(in[0]); }),
+        program::Combiner::add, rows);
+    const TensorValue norm = builder.reduce(sums, program::Combiner::max, last);
+    const TensorValue has_value =
+        builder.map(DType::Bool, {is_finite(builder, x), norm}, [](In in) { return in[0] & ~is_nan(in[1] - in[1]); });
+    // Up to this norm the approximant is exact to rounding.
+    constexpr double limit = 5.371920351148152;
+    const TensorValue squarings = builder.map(DType::Int64, {norm, has_value}, [](In in) {
+      const Expr over = ceil(program::math::log2(in[0] / limit));
+      return program::cast(select(in[1] & (in[0] > limit), over, 0.0), DType::Int64);
+    });
+    const TensorValue scale = builder.map(DType::Float64, {squarings}, [](In in) {
+      return program::bitcast((in[0].pool().integer(1023) - in[0]) << 52, DType::Float64);
+    });
+    const TensorValue a = builder.map(x.dtype, {given, builder.convert(over_matrices(scale), x.dtype)},
+                                      [](In in) { return in[0] * in[1]; });
+
+    constexpr double b[] = {64764752532480000.,
+                            32382376266240000.,
+                            7771770303897600.,
+                            1187353796428800.,
+                            129060195264000.,
+                            10559470521600.,
+                            670442572800.,
+                            33522128640.,
+                            1323241920.,
+                            40840800.,
+                            960960.,
+                            16380.,
+                            182.,
+                            1.};
+    const auto times = [&](const TensorValue& left, const TensorValue& right) {
+      const int columns[] = {ndim - 1};
+      return builder.dot(left, right, int(batch.size()), columns, rows);
+    };
+    const TensorValue one = identity_matrices(builder, x.dtype, x.lengths);
+    const TensorValue a2 = times(a, a), a4 = times(a2, a2), a6 = times(a4, a2);
+    // Powers 12, 10, 8, then 6, 4, 2, 0, of the coefficients k, k - 2, ...
+    const auto even_part = [&](int k) {
+      const auto c = [&](int place) { return b[place] / b[0]; };
+      const TensorValue high =
+          builder.map(x.dtype, {a6, a4, a2}, [&](In in) { return c(k) * in[0] + c(k - 2) * in[1] + c(k - 4) * in[2]; });
+      return builder.map(x.dtype, {times(a6, high), a6, a4, a2, one}, [&](In in) {
+        return in[0] + c(k - 6) * in[1] + c(k - 8) * in[2] + c(k - 10) * in[3] + c(k - 12) * in[4];
+      });
+    };
+    const TensorValue u = times(a, even_part(int(std::size(b)) - 1)), v = even_part(int(std::size(b)) - 2);
+    const auto combined = [&](bool add) {
+      return builder.map(x.dtype, {v, u}, [add](In in) { return add ? in[0] + in[1] : in[0] - in[1]; });
+    };
+    const TensorValue first = solve_by_lu(to, combined(false), combined(true), false, "nan", failure());
+
+    constexpr std::int64_t most = 1024;
+    const TensorValues squared =
+        builder.repeat(most, {first}, true, [&](const TensorValue& number, const TensorValues& now) {
+          const auto is_due = [&](double further) {
+            return builder.map(DType::Bool, {squarings, number}, [further](In in) { return in[0] > in[1] + further; });
+          };
+          const TensorValue next = builder.map(x.dtype, {over_matrices(is_due(0)), times(now[0], now[0]), now[0]},
+                                               [](In in) { return select(in[0], in[1], in[2]); });
+          return TensorValues{next, builder.none(is_due(1))};
+        });
+    to.out(0, where_batch(builder, has_value, squared[0], std::nan("")));
   }
 
   // exp([[A, E], [0, A]]) is [[exp A, L], [0, exp A]] with the derivative L along E (Higham 2008, theorem 3.6); the

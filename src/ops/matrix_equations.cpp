@@ -2,6 +2,7 @@
 #include "bitale/ops/contraction.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/complex_matrices.hpp"
+#include "ops/lapack_forms.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
 #include "ops/lowering.hpp"
@@ -13,7 +14,7 @@ namespace bitale {
 
 namespace {
 
-class SolveSylvester final : public DecompositionOp {
+class SolveSylvester final : public DecompositionOp, public EmitsTensors {
  public:
   std::string_view name() const override { return "SolveSylvester"; }
   std::string signature() const override { return "(m,m),(n,n),(m,n)->(m,n)"; }
@@ -45,6 +46,43 @@ class SolveSylvester final : public DecompositionOp {
     to.require(equal(b[0], q[1]), "solve_sylvester: B and Q have different numbers of columns");
     call_runtime(to, node, {q[0], q[1], InputData{0}, InputData{1}, InputData{2}, OutputData{0}});
     return true;
+  }
+
+  // XLA has no trsyl: the equations of all elements of X in one system.
+  void emit_tensors(TensorLowering& to, const Apply&) const override {
+    TensorBuilder& builder = to.builder();
+    const TensorValue a = to.in(0), b = to.in(1), q = to.in(2);
+    const Dims batch = batch_of(q, 2);
+    const int first = int(batch.size());
+    const std::int64_t m = a.lengths.back(), n = b.lengths.back(), count = m * n;
+    if (a.lengths[batch.size()] != m || b.lengths[batch.size()] != n)
+      throw ShapeError("solve_sylvester: expected square matrices A and B");
+    if (q.lengths[batch.size()] != m || q.lengths.back() != n)
+      throw ShapeError("solve_sylvester: A and Q have different numbers of rows, or B and Q of columns");
+    require_lapack(to);
+    if (product(q.lengths) == 0) return to.out(0, q);
+    constexpr std::int64_t most = 4096;
+    if (count > most)
+      to.refuse(cat("XLA has no trsyl, and the system of all ", count, " elements is larger than one of ", most));
+    // Of the element [i, k] by the element [j, l].
+    const Dims both = with_core(batch, {m, n, m, n});
+    const auto repeated = [&](const TensorValue& x, int rows, int columns) {
+      std::vector<int> places = axes_below(first);
+      places.push_back(first + rows);
+      places.push_back(first + columns);
+      return builder.broadcast(x, both, places);
+    };
+    TensorValues place;
+    for (int axis = 0; axis < 4; ++axis) place.push_back(builder.iota(DType::Int64, both, first + axis));
+    const TensorValue system = builder.map(
+        q.dtype,
+        {repeated(a, 0, 2), repeated(builder.transpose_matrices(b), 1, 3), place[0], place[1], place[2], place[3]},
+        [](std::span<const Expr> in) {
+          return select(equal(in[3], in[5]), in[0], 0.0) + select(equal(in[2], in[4]), in[1], 0.0);
+        });
+    const TensorValue x = solve_by_lu(to, builder.reshape(system, with_core(batch, {count, count})),
+                                      builder.reshape(q, with_core(batch, {count, 1})), false, "raise", failure());
+    to.out(0, builder.reshape(x, q.lengths));
   }
 
   // A dX + dX B = dQ - dA X - X dB.

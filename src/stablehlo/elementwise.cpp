@@ -5,6 +5,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "stablehlo/builder.hpp"
+#include "stablehlo/rejection.hpp"
 
 namespace bitale::stablehlo {
 
@@ -87,6 +88,7 @@ TensorValue Builder::map(DType dtype, std::span<const TensorValue> in, const Ele
 }
 
 TensorValue Builder::function(std::string_view name, std::span<const TensorValue> in) {
+  if (const LaneFunction lanes = rejection_function(name)) return lanes(*this, full(1, DType::Bool, in[0].lengths), in);
   return elementwise(name, in, in[0].dtype);
 }
 
@@ -216,6 +218,12 @@ TensorValue Builder::said_node(Expr expr, std::span<const TensorValue> arguments
     case Code::rare_call: {
       const std::string& name = expr.pool().function_name(expr.payload());
       const std::string_view known = called_operation(name);
+      if (const LaneFunction lanes = rejection_function(name)) {
+        const bool is_rare = code == Code::rare_call;
+        const TensorValue active = is_rare ? arguments[0] : full(1, DType::Bool, lengths);
+        const TensorValue drawn = lanes(*this, active, arguments.subspan(is_rare ? 2 : 0));
+        return is_rare ? select_of(active, drawn, arguments[1]) : drawn;
+      }
       if (known.empty())
         throw NotImplementedError(cat("StableHLO has no operation for the function ", name,
                                       ", which is a call of the runtime library in native code"));

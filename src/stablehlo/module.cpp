@@ -53,8 +53,9 @@ class Writer {
   void require(const TensorValue& condition, const Apply& node, std::string message) {
     if (with_checks_) checks.push_back({condition, node, std::move(message)});
   }
-  // Whether everything holds that was required since `checks` had so many entries, which are taken away. A check in a
-  // region is a result of that region.
+  // Whether everything holds that was required since `checks` had so many entries.
+  TensorValue conjunction(std::size_t from);
+  // The same, and they are taken away: a check in a region is a result of that region.
   TensorValue all_hold(std::size_t from);
   bool with_checks() const { return with_checks_; }
 
@@ -155,10 +156,15 @@ bool Writer::compute_now(const Apply& node, Values& values) {
   return true;
 }
 
-TensorValue Writer::all_hold(std::size_t from) {
+TensorValue Writer::conjunction(std::size_t from) {
   TensorValue all = builder.number(1, DType::Bool);
   for (std::size_t k = from; k < checks.size(); ++k)
     all = builder.map(DType::Bool, {all, checks[k].condition}, [](std::span<const Expr> in) { return in[0] & in[1]; });
+  return all;
+}
+
+TensorValue Writer::all_hold(std::size_t from) {
+  const TensorValue all = conjunction(from);
   checks.erase(checks.begin() + std::ptrdiff_t(from), checks.end());
   return all;
 }
@@ -250,7 +256,17 @@ Module write_module(const FunctionGraph& graph, std::span<const Dims> input_leng
     results.push_back(writer.tensor(output, values));
     module.results.push_back({results.back().dtype, results.back().lengths});
   }
+  for (auto& [result, input] : options.updates) {
+    const TensorValue before = writer.tensor(graph.inputs()[input], values);
+    if (before.dtype == results[result].dtype && before.lengths == results[result].lengths)
+      module.in_place.emplace_back(result, input);
+  }
   if (!writer.checks.empty()) {
+    const TensorValue holds = module.in_place.empty() ? TensorValue() : writer.conjunction(0);
+    for (auto& [result, input] : module.in_place)
+      results[result] = writer.builder.map(results[result].dtype,
+                                           {holds, results[result], writer.tensor(graph.inputs()[input], values)},
+                                           [](std::span<const Expr> in) { return select(in[0], in[1], in[2]); });
     TensorValues outcomes;
     for (auto& [condition, node, message] : writer.checks) {
       outcomes.push_back(writer.builder.reshape(condition, {1}));

@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bitale/graph/function_graph.hpp"
@@ -24,6 +25,8 @@ struct Module {
     std::string message;  // what is wrong where the outcome is false
   };
   std::vector<Check> checks;
+  // Which of ModuleOptions::updates have the dtype and lengths of the input whose place they take.
+  std::vector<std::pair<std::size_t, std::size_t>> in_place;
 };
 
 struct ModuleOptions {
@@ -31,6 +34,9 @@ struct ModuleOptions {
   // The platform of XLA that it is for, as JAX names it. "cpu": with calls of LAPACK, which only processors have. "":
   // for any of them.
   std::string platform = {};
+  // Results that replace inputs (result, input), whose memory they may then have: where a check fails, such a result is
+  // that input.
+  std::vector<std::pair<std::size_t, std::size_t>> updates = {};
   bool with_checks = true;  // without them positions out of range are clamped, and statements about values not checked
 };
 

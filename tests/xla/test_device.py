@@ -1,5 +1,7 @@
 """What stays on the device: shared variables between calls, arguments and results that are arrays of JAX; the profile's modules."""
 
+import threading
+
 import jax
 import numpy as np
 import pytest
@@ -13,13 +15,23 @@ from bitale.jax import linker
 @pytest.fixture
 def uploads(monkeypatch):
     """Shapes of the arrays that went to the device."""
-    shapes, to_device = [], linker.to_device
+    shapes, to_device, compile_module = [], linker.to_device, linker.compile_module
 
     def counted(array):
         shapes.append(array.shape)
         return to_device(array)
 
+    def compiled(*module):
+        call = compile_module(*module)
+
+        def counting(*arrays):
+            shapes.extend(array.shape for array in arrays if isinstance(array, np.ndarray))
+            return call(*arrays)
+
+        return counting
+
     monkeypatch.setattr(linker, "to_device", counted)
+    monkeypatch.setattr(linker, "compile_module", compiled)
     return shapes
 
 
@@ -139,3 +151,145 @@ def test_the_profile_has_the_modules():
         f(np.zeros(n))
     text = str(f.profile)
     assert "2 of them" in text and "(2,)" in text and "called 3 times" in text
+
+
+@pytest.fixture
+def modules(monkeypatch):
+    """Of the modules that are compiled, which inputs they may overwrite."""
+    donated, compile_module = [], linker.compile_module
+
+    def seen(text, inputs, results, may_overwrite):
+        donated.append(list(may_overwrite))
+        return compile_module(text, inputs, results, may_overwrite)
+
+    monkeypatch.setattr(linker, "compile_module", seen)
+    return donated
+
+
+def test_updates_are_in_place(modules):
+    state, other, x = bt.shared(np.zeros(1 << 12), "state"), bt.shared(np.zeros(3), "other"), pt.dscalar("x")
+    f = bt.function([x], other.sum(), updates={state: state + x}, mode="JAX")
+    for k in range(4):
+        assert float(f(1.0)) == 0
+        if k == 1:
+            pointer = held_by(state).unsafe_buffer_pointer()
+    assert modules[0] == [1 + [v.name for v in f.get_shared()].index("state")]
+    assert held_by(state).unsafe_buffer_pointer() == pointer
+    np.testing.assert_array_equal(state.get_value(), np.full(1 << 12, 4.0))
+    longer = bt.function([], [], updates={other: pt.concatenate([other, other])}, mode="JAX")
+    longer(), longer()
+    assert other.get_value().shape == (12,) and modules[-2:] == [[], []]
+
+
+def held_by(shared):
+    """The array of JAX that the next call is given, which a call that changes nothing hands out."""
+    seen, whole = [], linker.compile_module
+
+    def compiled(*module):
+        call = whole(*module)
+        return lambda *arrays: seen.extend(arrays) or call(*arrays)
+
+    linker.compile_module = compiled
+    try:
+        bt.function([], shared.sum(), mode="JAX")()
+    finally:
+        linker.compile_module = whole
+    assert isinstance(seen[0], jax.Array)
+    return seen[0]
+
+
+def test_a_check_that_fails_restores_what_is_updated_in_place(modules):
+    table, at = bt.shared(np.arange(4.0), "table"), pt.lvector("at")
+    total = bt.shared(np.zeros(()), "total")
+    f = bt.function([at], table[at], updates={table: table[::-1] * 2, total: total + table[at].sum()}, mode="JAX")
+    np.testing.assert_array_equal(f([0, 1]), [0.0, 1.0])
+    for _ in range(2):
+        with pytest.raises(IndexError, match="out of bounds"):
+            f([0, 4])
+        np.testing.assert_array_equal(table.get_value(), [6.0, 4.0, 2.0, 0.0])
+        assert total.get_value() == 1
+    np.testing.assert_array_equal(f([0, 1]), [6.0, 4.0])
+    assert total.get_value() == 11 and sorted(modules[0]) == [1, 2]
+    assert len(modules) == 1
+
+
+def test_what_somebody_reads_is_not_overwritten():
+    state = bt.shared(np.zeros(1 << 16), "state")
+    step = bt.function([], [], updates={state: state + 1}, mode="JAX")
+    read = bt.function([], [state.min(), state.max()], mode="JAX")
+    values = bt.function([], [state.min(), state.max()])
+    step()
+    stop, failed = threading.Event(), []
+
+    def reads(look):
+        while not stop.is_set():
+            low, high = look()
+            if low != high:
+                failed.append((low, high))
+
+    def fetch():
+        value = state.get_value()
+        return value.min(), value.max()
+
+    threads = [threading.Thread(target=reads, args=(look,)) for look in (read, values, fetch)]
+    for thread in threads:
+        thread.start()
+    for _ in range(200):
+        step()
+    stop.set()
+    for thread in threads:
+        thread.join(60)
+        assert not thread.is_alive()
+    assert not failed
+    np.testing.assert_array_equal(state.get_value(), np.full(1 << 16, 201.0))
+
+
+def test_an_output_that_is_refused_changes_nothing():
+    state = bt.shared(np.zeros(3), "state")
+    f = bt.function([], state * 1, updates={state: state + 1}, mode="JAX")
+    f(), f()
+    with pytest.raises(ValueError, match="shape"):
+        f(out=np.zeros(4))
+    out = np.zeros(3)
+    f(out=out)
+    np.testing.assert_array_equal(out, [2.0] * 3)
+    np.testing.assert_array_equal(state.get_value(), [3.0] * 3)
+
+
+def test_some_outputs():
+    state, x = bt.shared(np.arange(3.0), "state"), pt.dscalar("x")
+    f = bt.function([x], [state * x, state.sum(), x], updates={state: state + 1}, mode="JAX")
+    f(1.0)
+    np.testing.assert_array_equal(f(2.0, output_subset=[0])[0], [2.0, 4.0, 6.0])
+    assert [float(y) for y in f(2.0, output_subset=[2, 1])] == [2.0, 9.0]
+    np.testing.assert_array_equal(state.get_value(), [3.0, 4.0, 5.0])
+
+
+def test_results_are_the_callers_own():
+    x = pt.dvector("x")
+    f = bt.function([x], [x * 2, x * 2, x], mode="JAX")
+    given = np.ones(1 << 18)  # large results are not copied
+    first = f(given)
+    for k, result in enumerate(first):
+        assert result.flags.writeable
+        result[:] = -k - 5
+    assert (first[0] == -5).all() and (first[1] == -6).all() and (given == 1).all()
+    for result, wanted in zip(f(given), (2.0, 2.0, 1.0)):
+        np.testing.assert_array_equal(result, np.full(1 << 18, wanted))
+
+
+def test_while_jax_traces_another_function():
+    x = pt.dvector("x")
+    f = bt.function([x], (x * 2).sum(), mode="JAX")
+    assert float(jax.jit(lambda y: y + float(f([1.0, 2.0])))(1.0)) == 7.0
+
+
+def test_without_wide_numbers_in_jax():
+    x, n = pt.dvector("x"), pt.lscalar("n")
+    state = bt.shared(np.zeros(2), "state")
+    f = bt.function([x, n], [x / 3, n + 1], updates={state: state + 1 / x}, mode="JAX")
+    with jax.enable_x64(False):
+        for _ in range(3):
+            third, next = f(np.array([1.0, 2.0]), 2**40)
+        assert third.dtype == "float64" and third[0] == 1 / 3 and next == 2**40 + 1
+    np.testing.assert_array_equal(state.get_value(), [3.0, 1.5])

@@ -4,6 +4,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+import scipy.linalg
 from jax.sharding import Mesh, PartitionSpec as P
 
 import bitale as bt
@@ -30,6 +31,12 @@ FUNCTIONS = {
     "slogdet": (lambda a, b: pt.linalg.slogdet(a)[1], lambda a, b: np.linalg.slogdet(a)[1]),
     "R of qr": (lambda a, b: pt.linalg.qr(b, mode="reduced")[1], lambda a, b: np.linalg.qr(b)[1]),
     "singular values": (lambda a, b: pt.linalg.svd(a, compute_uv=False), lambda a, b: np.linalg.svd(a, compute_uv=False)),
+    "expm": (lambda a, b: pt.linalg.expm(a), lambda a, b: scipy.linalg.expm(a)),
+    "expm of large matrices": (lambda a, b: pt.linalg.expm(10 * a), lambda a, b: scipy.linalg.expm(10 * a)),
+    "sylvester": (
+        lambda a, b: pt.linalg.solve_sylvester(a, a @ pt.matrix_transpose(a), a),
+        lambda a, b: np.stack([[scipy.linalg.solve_sylvester(x, x @ x.T, x) for x in row] for row in a]),
+    ),
     "pinv": (lambda a, b: pt.linalg.pinv(b), lambda a, b: np.linalg.pinv(b)),
     "eigenvalues": (lambda a, b: pt.linalg.eigvalsh(a), lambda a, b: np.linalg.eigvalsh(a)),
 }  # fmt: skip
@@ -44,9 +51,9 @@ def test_batches_and_gradients(name):
     outputs = [made, *bt.grad((made * weights).sum(), [a, b], disconnected_inputs="ignore")]
     wanted = bt.function([a, b], outputs, on_unused_input="ignore")(A, B)
     got = bt.function([a, b], outputs, on_unused_input="ignore", mode="JAX")(A, B)
-    np.testing.assert_allclose(got[0], theirs(A, B), rtol=1e-10, atol=1e-10)
+    np.testing.assert_allclose(got[0], theirs(A, B), rtol=1e-10, atol=1e-10 * max(1, np.abs(got[0]).max()))
     for x, y in zip(wanted, got):
-        np.testing.assert_allclose(y, x, rtol=1e-9, atol=1e-9)
+        np.testing.assert_allclose(y, x, rtol=1e-9, atol=1e-9 * max(1, np.abs(x).max()))
 
 
 def test_vectors_make_the_matrix_again():
@@ -70,6 +77,11 @@ def test_failures_are_those_of_the_interpreter():
     with pytest.raises(np.linalg.LinAlgError, match="singular"):
         bt.function([x, b], pt.linalg.solve(x, b), mode="JAX")(singular, np.ones(3))
     assert float(bt.function([x], pt.linalg.det(x), mode="JAX")(singular)) == 0
+    sylvester = bt.function([x], pt.linalg.solve_sylvester(x, -x, x), mode="JAX")
+    with pytest.raises(np.linalg.LinAlgError, match="no unique solution"):
+        sylvester(np.diag([1.0, 2.0]))
+    with pytest.raises(NotImplementedError, match="trsyl"):
+        sylvester(np.eye(70))
     both = pt.dtensor3("both")
     with pytest.raises(np.linalg.LinAlgError, match=r"matrix \[1\] of \[2\]"):
         bt.function([both], pt.linalg.cholesky(both), mode="JAX")(np.stack([np.eye(3), indefinite]))

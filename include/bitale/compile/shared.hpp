@@ -28,7 +28,8 @@ class Container final : public LeafData {
   const Type& type() const { return type_; }
   Array get() const;   // the handle; its data is never written in place while shared
   Array lend() const;  // the same, to somebody who may write there: the value does not stay on a device
-  // The value as it is kept, which may be an Array that holds a Resident; and what `held`, such a value, is.
+  // The value as it is kept, which may be an Array that holds a Resident; and what `held`, such a value, is. Who reads
+  // a Resident beside calls that update the variable holds it.
   Array held() const;
   Array fetched(const Array& held) const;
   // The value, which is `value`, has a copy on a device: calls there take that from now on.

@@ -2,6 +2,7 @@
 // (Array::holding); only shared variables, and calls of a linker that runs on devices, have such Arrays.
 #pragma once
 
+#include <atomic>
 #include <utility>
 
 #include "bitale/core/array.hpp"
@@ -17,9 +18,22 @@ class Resident : public HostObject {
   const Dims& strides() const { return strides_; }  // that a copy will have
   // A copy of it. From any thread.
   virtual Array fetch() const = 0;
+  // Takes over what another Resident has, of the same dtype and shape.
+  virtual void become(const Resident& other) const = 0;
   std::string str() const override { return "<array on a device>"; }
 
+  // Who reads it holds it meanwhile. A call that computes the next value may take it for itself alone, and then write
+  // into its memory; until the call gives it back or replaces it, others wait.
+  bool hold() const;  // false where it is taken or replaced
+  void let_go() const { state_.fetch_sub(1); }
+  bool take() const;  // false where somebody holds it
+  void give_back() const;
+  void replace() const;  // there is another value now
+  void wait_while_taken() const;
+
  private:
+  static constexpr int taken = -1, replaced = -2;
+  mutable std::atomic<int> state_{0};  // how many hold it, or one of those
   const DType dtype_;
   const Dims shape_, strides_;
 };

@@ -48,13 +48,6 @@ def find_lapack() -> None:
     lapack.prepare_lapack_call("potrf_ffi", np.float64)
 
 
-def parsed(text: str | bytes) -> Any:
-    """The module as MLIR, in the context that is current."""
-    from jax._src.lib.mlir import ir
-
-    return ir.Module.parse(text)
-
-
 @functools.cache
 def _first_device() -> Any:
     return devices()[0]
@@ -65,15 +58,19 @@ def _placement() -> Any:
     return jax_package().sharding.SingleDeviceSharding(_first_device())
 
 
+def _named(error: Exception) -> Exception:
+    """MemoryError in place of XLA's own error, where it says so."""
+    if "RESOURCE_EXHAUSTED" not in str(error):
+        return error
+    return MemoryError(f"mode JAX: {_first_device()}: not enough memory: {error}")
+
+
 @contextlib.contextmanager
 def _out_of_memory_named() -> Iterator[None]:
-    """MemoryError in place of XLA's own error."""
     try:
         yield
     except jax_package().errors.JaxRuntimeError as error:
-        if "RESOURCE_EXHAUSTED" not in str(error):
-            raise
-        raise MemoryError(f"mode JAX: {_first_device()}: not enough memory: {error}") from error
+        raise _named(error) from error
 
 
 def to_device(array: np.ndarray) -> Any:
@@ -87,55 +84,108 @@ def to_device(array: np.ndarray) -> Any:
         return xla_client.batched_device_put(aval, _placement(), [array], [_first_device()])
 
 
+def copied(array: Any) -> Any:
+    """Another array of JAX with the same elements, on the same device."""
+    with _out_of_memory_named(), jax_package().enable_x64(True):
+        return array.copy()
+
+
 def is_on_device(value: Any, dtype: str) -> bool:
     """Whether it is an array of JAX of that dtype that is on the first device, all of it and nowhere else."""
     jax = sys.modules.get("jax")
     if jax is None or not isinstance(value, jax.Array) or isinstance(value, jax.core.Tracer):
         return False
-    return value.dtype == dtype and not value.is_deleted() and value.devices() == {_first_device()}
+    return value.dtype == dtype and not value.weak_type and not value.is_deleted() and value.devices() == {_first_device()}
 
 
 def fetched(array: Any) -> np.ndarray:
     """What an array of JAX has, for somebody who copies it."""
-    return np.asarray(array)
+    if array.is_deleted():
+        raise RuntimeError("mode JAX: the value is lost: a call that updated it in its place failed on the device")
+    with _out_of_memory_named():
+        return np.asarray(array)
 
 
 def require_memory(compiled: Any) -> None:
     """MemoryError where the processor's memory can't have what a call of the module makes: XLA would end the process."""
-    stats, most = compiled.get_compiled_memory_stats(), os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    needed = stats.output_size_in_bytes + stats.temp_size_in_bytes
+    stats, most = compiled.memory_analysis(), os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    needed = stats.output_size_in_bytes - stats.alias_size_in_bytes + stats.temp_size_in_bytes
     if needed > most:
         raise MemoryError(f"mode JAX: not enough memory: a call makes {needed} bytes, and the machine has {most}")
 
 
-def compile_module(text: bytes) -> Callable[[Sequence[Any], Sequence[bool]], list[Any]]:
+def inlined(context: Any, text: str, operands: Sequence[Any]) -> Any:
+    """The module's results, where a primitive of JAX is lowered: the module becomes part of the one that JAX makes."""
+    from jax._src.lib.mlir import ir
+    from jax._src.lib.mlir.dialects import func
+    from jax.interpreters import mlir
+
+    whole = context.module_context
+    module = ir.Module.parse(text)
+    types = ir.FunctionType(module.body.operations[0].type).results
+    name = mlir.merge_mlir_modules(whole.module, "bitale", module, dst_symtab=whole.symbol_table)
+    return func.CallOp(types, ir.FlatSymbolRefAttr.get(name), list(operands)).results
+
+
+@functools.cache
+def _whole_module() -> Any:
+    """A primitive of JAX that is a module, of which the results' dtypes and shapes are known."""
+    jax = jax_package()
+    from jax._src import dispatch
+    from jax.extend.core import Primitive
+    from jax.interpreters import mlir
+
+    call = Primitive("bitale_module")
+    call.multiple_results = True
+    call.def_impl(functools.partial(dispatch.apply_primitive, call))
+    call.def_abstract_eval(lambda *_, text, results: [jax.core.ShapedArray(shape, np.dtype(dtype)) for dtype, shape in results])
+    mlir.register_lowering(call, lambda context, *operands, text, results: inlined(context, text, operands))
+    return call
+
+
+Types = Sequence[tuple[str, Sequence[int]]]  # dtype and shape
+
+
+def compile_module(text: str, inputs: Types, results: Types, donated: Sequence[int]) -> Callable[..., list[Any]]:
     """Compiles the StableHLO module for the first device. Called by linker jax.
 
-    The result takes arrays of NumPy, or of JAX on that device, and gives arrays of JAX where the second argument says that
-    the result stays there, else of NumPy.
+    The result takes arrays of NumPy, or of JAX on that device, and gives arrays of JAX. It is a function of ``jax.jit``, whose
+    way from Python to the device is the shortest that there is. donated: inputs whose memory results may have.
     """
-    jax_package()
-    from jax._src.interpreters import mlir
-    from jax._src.lib import xla_client
+    jax = jax_package()
+    from jax._src.core import trace_state_clean
 
-    device = _first_device()
-    if device.platform == "cpu":
+    if _first_device().platform == "cpu":
         find_lapack()
-    with mlir.make_ir_context():
-        code = mlir.module_to_bytecode(parsed(text))
-    options = xla_client.CompileOptions()
-    options.num_replicas = options.num_partitions = 1
-    options.env_option_overrides = [("xla_allow_excess_precision", False)]  # float16 is rounded where the graph says so
-    compiled = device.client.compile_and_load(code, xla_client.DeviceList((device,)), options)
+    primitive, kinds = _whole_module(), tuple((dtype, tuple(shape)) for dtype, shape in results)
 
-    if device.platform == "cpu":
+    def module(*operands: Any) -> list[Any]:
+        return primitive.bind(*operands, text=text, results=kinds)
+
+    run = jax.jit(
+        module,
+        in_shardings=_placement(),
+        out_shardings=_placement(),
+        donate_argnums=tuple(donated),
+        keep_unused=True,
+        compiler_options={"xla_allow_excess_precision": False},  # float16 is rounded where the graph says so
+    )
+    with _out_of_memory_named(), jax.enable_x64(True):
+        compiled = run.lower(*(jax.ShapeDtypeStruct(tuple(shape), np.dtype(dtype)) for dtype, shape in inputs)).compile()
+    if _first_device().platform == "cpu":
         require_memory(compiled)
+    config, failure, nothing_is_traced = jax.config, jax.errors.JaxRuntimeError, trace_state_clean
 
-    def call(arrays: Sequence[Any], stay: Sequence[bool]) -> list[Any]:
-        buffers = [to_device(array) if isinstance(array, np.ndarray) else array for array in arrays]
-        with _out_of_memory_named():
-            results = compiled.execute(buffers)
-            # The caller may write into its arrays when the call is over, which processors read where they lie.
-            return [result.block_until_ready() if stays else np.asarray(result) for result, stays in zip(results, stay)]
+    def call(*arrays: Any) -> list[Any]:
+        try:
+            if config.jax_enable_x64 and nothing_is_traced():
+                return run(*arrays)
+            with jax.enable_x64(True):
+                if nothing_is_traced():
+                    return run(*arrays)
+                with jax.ensure_compile_time_eval():
+                    return run(*arrays)
+        except failure as error:
+            raise _named(error) from error
 
     return call

@@ -15,7 +15,7 @@ import numpy as np
 
 import bitale as bt
 from bitale.graph import graph_replace, vectorize_graph
-from bitale.jax.linker import find_lapack, jax_package, parsed
+from bitale.jax.linker import find_lapack, inlined, jax_package
 
 Variables = tuple[Any, ...]
 
@@ -98,8 +98,6 @@ def primitive() -> Any:
     from jax.extend.core import Primitive
     from jax.interpreters import ad, batching, mlir
     from jax._src import dispatch
-    from jax._src.lib.mlir import ir
-    from jax._src.lib.mlir.dialects import func
 
     call = Primitive("bitale")
     call.multiple_results = True
@@ -112,11 +110,7 @@ def primitive() -> Any:
 
     def lower(context: Any, *operands: Any, graph: Graph, platform: str = "") -> Any:
         text, _ = graph.module([x.shape for x in context.avals_in], platform)
-        whole = context.module_context
-        module = parsed(text)
-        types = ir.FunctionType(module.body.operations[0].type).results
-        name = mlir.merge_mlir_modules(whole.module, "bitale", module, dst_symtab=whole.symbol_table)
-        return func.CallOp(types, ir.FlatSymbolRefAttr.get(name), list(operands)).results
+        return inlined(context, text, operands)
 
     def lower_for_processors(context: Any, *operands: Any, graph: Graph) -> Any:
         find_lapack()

@@ -41,14 +41,11 @@ Expr further_uniform(Expr u, std::uint64_t counter) {
   return random_open_unit(random_block(program::bitcast(u, DType::UInt64), number));
 }
 
-// The upper half of the product, from the products of halves (Lemire, 2019).
+// Lemire (2019).
 Expr expand_below(Args in, DType) {
-  const Expr low_half = in[0].pool().integer(0xffffffff, DType::UInt64);
-  const Expr x0 = in[0] & low_half, x1 = in[0] >> 32, y0 = in[1] & low_half, y1 = in[1] >> 32;
-  const Expr middle = x1 * y0 + (x0 * y0 >> 32), other = x0 * y1 + (middle & low_half);
-  const Expr upper = x1 * y1 + (middle >> 32) + (other >> 32);
   const std::array arguments{in[0], in[1]};
-  return in[0].pool().rare_call("bt_random_below_again", in[0] * in[1] < in[2], upper, arguments);
+  return in[0].pool().rare_call("bt_random_below_again", in[0] * in[1] < in[2], random_upper_product(in[0], in[1]),
+                                arguments);
 }
 
 bool is_known(Expr x, bool (*holds)(double)) { return x.is_constant() && holds(std::bit_cast<double>(x.payload())); }
@@ -283,6 +280,7 @@ SCALAR_OP({
     .dtypes = all_float64,
     .loops = loops<2>(double_type, [](auto u, auto rate) { return own::poisson_from_uniform(u, rate); }),
     .expand = expand_poisson,
+    .stablehlo = "bt_random_poisson_again",  // all attempts are made in one loop
     .partials = {zero_derivative, zero_derivative},
     .traits = discrete_output,
     .domain = {{0.05, 0.95}, {0.2, 30}},
@@ -298,6 +296,7 @@ SCALAR_OP({
     .dtypes = all_float64,
     .loops = loops<3>(double_type, [](auto u, auto n, auto p) { return bt_random_binomial(u, n, p); }),
     .expand = expand_binomial,
+    .stablehlo = "bt_random_binomial",
     .partials = {zero_derivative, zero_derivative, zero_derivative},
     .traits = discrete_output,
     .domain = {{0.05, 0.95}, {1, 90}, {0.1, 0.9}},
