@@ -178,7 +178,7 @@ Variable cholesky(const Operand& x, bool lower, OnError on_error) {
                          " dimensions"));
   if (is_complex(x.variable)) {
     // L's diagonal is real, so the real matrix of L is triangular, and the only factor of that of x.
-    const Variable re = real(x), im = imag(x);
+    const Variable z = required_square("cholesky", x.variable), re = real(z), im = imag(z);
     const Variable blocks =
         as_blocks(lower ? ComplexParts{tril(re), tril(im, -1)} : ComplexParts{triu(re), triu(im, 1)});
     const Variable factor = of_blocks(cholesky(blocks, lower, on_error)), imaginary_part = imag(factor);

@@ -1,5 +1,7 @@
 #include "ops/complex_matrices.hpp"
 
+#include "bitale/core/text.hpp"
+#include "bitale/ops/debugging.hpp"
 #include "bitale/ops/ops.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
@@ -28,6 +30,13 @@ Slice each_second(int from) { return {.start = Operand(from), .stop = {}, .step 
 std::pair<Variable, Variable> in_common_dtype(const Variable& a, const Variable& b) {
   const DType dtype = promote(a.dtype(), b.dtype());
   return {cast(a, dtype), cast(b, dtype)};
+}
+
+Variable required_square(const char* who, const Variable& x) {
+  require_square(who, x);
+  const Variable rows = length_of(x, x.ndim() - 2), columns = length_of(x, x.ndim() - 1);
+  if (is_same_length(rows, columns)) return x;
+  return check_and_raise(x, {eq(rows, columns)}, "ShapeError", cat(who, ": expected square matrices"));
 }
 
 Variable as_blocks(const ComplexParts& parts) {

@@ -20,6 +20,9 @@ inline bool any_complex(std::initializer_list<Variable> variables) {
 
 // Both of the dtype that they have in common.
 std::pair<Variable, Variable> in_common_dtype(const Variable& a, const Variable& b);
+// x, whose matrices must be square: ShapeError naming `who` with their own lengths, not those of the real ones, now if
+// they are known, else when the function is called.
+Variable required_square(const char* who, const Variable& x);
 // [..., m, n] as real [..., 2 m, 2 n], and back.
 Variable as_blocks(const ComplexParts& parts);
 Variable as_blocks(const Variable& z);

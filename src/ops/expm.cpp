@@ -179,7 +179,7 @@ REGISTER_OP(Expm, "The exponential of a matrix, by scaling, a rational approxima
 Variable expm(const Operand& x) {
   const LocationScope here(x.where);
   const Variable inputs[] = {require_matrices("expm", x)};
-  if (is_complex(inputs[0])) return of_blocks(expm(as_blocks(inputs[0])));
+  if (is_complex(inputs[0])) return of_blocks(expm(as_blocks(required_square("expm", inputs[0]))));
   return apply_matrices(make_ref<Expm>(), inputs);
 }
 

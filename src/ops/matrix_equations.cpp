@@ -253,7 +253,8 @@ Variable solve_sylvester(const Operand& a, const Operand& b, const Operand& q) {
   const Variable inputs[] = {require_matrices("solve_sylvester", a), require_matrices("solve_sylvester", b),
                              require_matrices("solve_sylvester", q)};
   if (any_complex({a.variable, b.variable, q.variable}))
-    return of_blocks(solve_sylvester(as_blocks(a.variable), as_blocks(b.variable), as_blocks(q.variable)));
+    return of_blocks(solve_sylvester(as_blocks(required_square("solve_sylvester", a.variable)),
+                                     as_blocks(required_square("solve_sylvester", b.variable)), as_blocks(q.variable)));
   return apply_matrices(make_ref<SolveSylvester>(), inputs);
 }
 

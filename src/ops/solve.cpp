@@ -143,7 +143,8 @@ std::vector<Sample> solve_samples() {
 }
 
 // By the real matrix. Of symmetric ones, which need not be Hermitian, as general ones.
-Variable solve_complex(const Variable& a, const Variable& b, const SolveOptions& options, int b_ndim) {
+Variable solve_complex(const Variable& given, const Variable& b, const SolveOptions& options, int b_ndim) {
+  const Variable a = required_square("solve", given);
   const std::string& kind = options.assume_a;
   const auto is = [&](std::string_view brief, std::string_view full) { return kind == brief || kind == full; };
   if (kind == "lower triangular" || kind == "upper triangular")

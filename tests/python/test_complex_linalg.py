@@ -425,3 +425,15 @@ def test_products_of_vectors_take_conjugates_as_numpys(mode, dtype):
     expected = [np.vecdot(U, V), np.vecdot(U[0], V[0]), np.vecmat(U, M), np.vecmat(U[0], M), np.matvec(M, U)]
     for got, wanted in zip(f(U, V, M), expected):
         close(got, wanted, 10)
+
+
+def test_matrices_that_are_not_square_are_refused(mode):
+    for function in (pt.linalg.cholesky, pt.linalg.inv, pt.linalg.expm, lambda a: pt.linalg.solve(a, a), lambda a: pt.linalg.solve_sylvester(a, a, a)):
+        a = matrix()
+        f = bt.function([a], function(a), mode=mode)
+        with pytest.raises(ValueError) as caught:
+            f(values((3, 4)))
+        assert "expected square matrices" in str(caught.value) and "6 rows" not in str(caught.value)
+        with pytest.raises(ValueError, match="square matrices, got 3 rows and 4 columns"):
+            function(pt.tensor(dtype="complex128", shape=(3, 4)))
+        assert f(regular(3)).shape == (3, 3) if function is not pt.linalg.cholesky else f(positive(3)).shape == (3, 3)

@@ -1,5 +1,6 @@
 """Functions that use several threads: the same bits as with one, also in children of the process."""
 
+import io
 import os
 import signal
 import threading
@@ -226,3 +227,20 @@ def test_an_index_out_of_range_is_reported_as_with_one_thread():
         messages.append(str(error.value))
     assert messages[0] == messages[1]
     assert "77" in messages[0]
+
+
+@pytest.mark.parametrize("shape", [(3, 40), (2, 1, 50), (120, 1)])
+def test_batches_of_several_dimensions_are_shared(shape):
+    x = pt.tensor("x", shape=tuple(None if n > 1 else 1 for n in (*shape, 2, 2)), dtype="float64")
+    rng = np.random.default_rng(2)
+    value = rng.normal(size=(*shape, 20, 20)) + 20 * np.eye(20)
+    shared = value @ value.swapaxes(-1, -2)
+    for make, given in [(lambda x: pt.linalg.svd(x, compute_uv=False), value), (lambda x: pt.linalg.eigvalsh(x), shared),
+                        (lambda x: pt.linalg.qr(x)[0], value), (lambda x: pt.linalg.solve(x, x[..., 0], assume_a="sym", b_ndim=1), shared),
+                        (pt.linalg.det, value / 20), (pt.linalg.inv, value)]:  # fmt: skip
+        one, many = (bt.function([x], make(x), threads=threads) for threads in (1, 3))
+        assert _same([one(given)], [many(given)])
+    f = bt.function([x], pt.linalg.svd(x, compute_uv=False), threads=3)
+    program = io.StringIO()
+    f.dprint("program", file=program)
+    assert "in chunks" in program.getvalue()
