@@ -25,6 +25,10 @@ import table
 HERE = Path(__file__).resolve().parent
 ONE_THREAD = {name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMEXPR_NUM_THREADS")}
 ONE_THREAD["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
+# Everybody with vectors of 256 bits, as most processors have them.
+AT_256 = {"NPY_DISABLE_CPU_FEATURES": "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL",
+          "XLA_FLAGS": f"{ONE_THREAD['XLA_FLAGS']} --xla_cpu_max_isa=AVX2", "NUMBA_CPU_NAME": "haswell",
+          "OPENBLAS_CORETYPE": "Haswell", "BITALE_BENCH_WIDTH": "256"}
 # A shell may ask for old kernels, so that results are the same on every machine; libraries are to choose themselves.
 for name in ("OPENBLAS_CORETYPE", "OPENBLAS_L2_SIZE"):
     os.environ.pop(name, None)
@@ -45,7 +49,7 @@ def google(program, minimum=0.2, repetitions=5):
     return found
 
 
-def script(name, peers, one_thread, build=""):
+def script(name, peers, one_thread, build="", at_256=False):
     """Runs a script of bench/python and reads what it found."""
     with tempfile.TemporaryDirectory() as nothing_cached:
         # Rivals leave directories behind.
@@ -53,6 +57,9 @@ def script(name, peers, one_thread, build=""):
                        "BITALE_FLAGS": f"base_compiledir={nothing_cached}", "BITALE_BENCH_BUILD": str(build)}
         if one_thread:
             environment.update(ONE_THREAD)
+        if at_256:
+            environment.update(AT_256)
+            environment["BITALE_FLAGS"] += ",target=x86-64-v3"
         if peers:
             environment["BITALE_BENCH_PEERS"] = "1"
         command = [sys.executable, HERE / "python" / f"{name}.py"]
@@ -284,9 +291,9 @@ def measure_huge(rows, build):
              f"{duration(few)} and {duration(many)}", many)
 
 
-def measure_kernels(rows, build, peers):
+def measure_kernels(rows, build, peers, at_256=False):
     """Each kernel against the best of its rivals; their times beside it, and the share of what memory or ports allow."""
-    found = script("kernels", peers, one_thread=True, build=build)
+    found = script("kernels", peers, one_thread=True, build=build, at_256=at_256)
     memory, kernels = found["memory"], found["kernels"]
     if memory:
         print(f"\nmemory: {memory['read'] / 1e9:.1f} GB/s read, {memory['triad'] / 1e9:.1f} GB/s in STREAM's triad", end="")
@@ -306,11 +313,12 @@ def measure_kernels(rows, build, peers):
                  for name, times in kernels.items()}
     by_library = [times["Bitale"] / min(seconds for rival, seconds in times.items() if rival != "Bitale")
                   for times in libraries.values() if len(times) > 1]
-    rows.add("kernels", "kernels: time / the best rival's, geometric mean", "≤ 1 x",
+    key, width = ("kernels_256", " at 256 bits") if at_256 else ("kernels", "")
+    rows.add(key, f"kernels{width}: time / the best rival's, geometric mean", "≤ 1 x",
              f"{statistics.geometric_mean(ratios.values()):.2f} x",
              f"the worst {max(ratios.values()):.2f} x, {max(ratios, key=ratios.get)}; {sum(r <= 1 for r in ratios.values())} "
              f"of {len(ratios)} at most as long", found)
-    rows.add("kernels_libraries", "kernels: time / the best library's, geometric mean", "≤ 0.7 x",
+    rows.add(f"{key}_libraries", f"kernels{width}: time / the best library's, geometric mean", "≤ 0.7 x",
              f"{statistics.geometric_mean(by_library):.2f} x", f"the worst {max(by_library):.2f} x", by_library)
     return found
 
@@ -359,6 +367,8 @@ def main():
                            help="JAX, PyTensor and numexpr too, where they are installed")
     arguments.add_argument("--plot", type=Path, help="the kernels as an SVG picture (needs --peers)")
     arguments.add_argument("--table", type=Path, help="the kernels into the table of this Markdown page")
+    arguments.add_argument("--kernels-at-256", action="store_true",
+                           help="the kernels alone, everybody with vectors of 256 bits")
     arguments.add_argument("--linalg-only", action="store_true", help="the rows of linear algebra alone")
     arguments.add_argument("--cpp-only", action="store_true", help="without Python's module")
     options = arguments.parse_args()
@@ -371,6 +381,9 @@ def main():
         print("Others use this machine now: wall times, and to a lesser degree the rest, are longer than they need be.")
     print()
     rows = Rows()
+    if options.kernels_at_256:
+        measure_kernels(rows, build, options.peers, at_256=True)
+        return
     if options.linalg_only:
         measure_linalg(rows, build, options.peers)
         return

@@ -60,7 +60,7 @@ def chain():
     rng, q0 = bt.shared(bt.random.stream(8)), pt.constant(np.zeros(10))
     (path, _, after), _ = bt.scan(metropolis.step, outputs_info=[q0, metropolis.logp(q0), rng], n_steps=STEPS)
     rivals = {"Bitale": bt.function([], path, updates={rng: after})}
-    path = os.path.join(os.environ.get("BITALE_BENCH_BUILD", ""), "libbench_peers_strict.so")
+    path = os.path.join(os.environ.get("BITALE_BENCH_BUILD", ""), "libbench_peers_strict_native.so")
     if os.path.exists(path):
         function, result = ctypes.CDLL(path).metropolis, np.empty((STEPS, 10))
         given = [ctypes.c_int64(STEPS), ctypes.c_int64(1), ctypes.c_void_p(result.ctypes.data)]

@@ -36,7 +36,8 @@ def open_blas():
 
 
 open_blas()
-libraries = {"C++": library("strict"), "C++ fast": library("fast")}
+width = "256" if os.environ.get("BITALE_BENCH_WIDTH") == "256" else "native"
+libraries = {"C++": library(f"strict_{width}"), "C++ fast": library(f"fast_{width}")}
 
 
 def c_argument(value):

@@ -223,7 +223,7 @@ def loops():
 
 
 def library():
-    path = os.path.join(os.environ.get("BITALE_BENCH_BUILD", ""), "libbench_peers_strict.so")
+    path = os.path.join(os.environ.get("BITALE_BENCH_BUILD", ""), "libbench_peers_strict_native.so")
     return ctypes.CDLL(path) if os.path.exists(path) else None
 
 

@@ -22,7 +22,7 @@ using Matmul = void(std::int64_t n, const double* a, const double* b, double* ou
 inline void* open_by_hand() {
   const auto a = bitale::matrix("a");
   bitale::function({a}, bitale::dot(a, a))({bitale::Array::full(bitale::DType::Float64, {32, 32}, 1.0)});
-  const auto file = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "libbench_peers_fast.so";
+  const auto file = std::filesystem::read_symlink("/proc/self/exe").parent_path() / "libbench_peers_fast_native.so";
   if (void* library = dlopen(file.c_str(), RTLD_NOW)) return library;
   throw std::runtime_error(dlerror());
 }
