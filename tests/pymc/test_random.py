@@ -57,6 +57,7 @@ COMPOSED = {
     "t": lambda **k: pt.random.t(4.0, loc, scale, **k),
     "gengamma": lambda **k: pt.random.gengamma(np.float64(2), np.float64(1.5), scale, **k),
     "multivariate normal": lambda **k: pt.random.multivariate_normal(loc, COVARIANCE, **k),
+    "multivariate normal by svd": lambda **k: pt.random.multivariate_normal(loc, COVARIANCE, method="svd", **k),
     "batch of multivariate normal": lambda **k: pt.random.multivariate_normal(np.stack([loc, -loc]), COVARIANCE, **k),
 }
 SIZES = {

@@ -142,9 +142,10 @@ def _gengamma(op: Any, alpha: Any, p: Any, scale: Any, **keys: Any) -> Any:
 
 @draws(basic.MvNormalRV)
 def _multivariate_normal(op: Any, mean: Any, cov: Any, **keys: Any) -> Any:
-    if getattr(op, "method", "cholesky") != "cholesky":
-        raise NotConverted(f"the method {op.method!r}")
-    return _of_module("multivariate_normal", mean, cov, **keys)
+    method = getattr(op, "method", "cholesky")
+    if method == "eigh":
+        raise NotConverted("the signs of eigenvectors differ between routines of LAPACK, and with them the draws")
+    return _of_module("multivariate_normal", mean, cov, method=method, **keys)
 
 
 @draws(basic.DirichletRV)
