@@ -136,6 +136,22 @@ def test_hessian_vector_products(mode):
     np.testing.assert_allclose(product, other, rtol=1e-12)
 
 
+def test_products_of_a_running_product_of_a_concatenation(mode):
+    """Its second derivatives are sums over all pairs of elements; the graph does not grow with their number."""
+    x = pt.tensor("x", dtype="float64", shape=(None, 1, None))
+    p = pt.tensor("p", dtype="float64", shape=(None, 1, None))
+    cost = (0.7 * (pt.cumprod(pt.concatenate([x, x], axis=0), axis=None) * 1.3)).sum()
+    product = bt.grad((bt.grad(cost, x) * p).sum(), x)
+    f = bt.function([x, p], product, mode=mode)
+    assert len(f.maker.fgraph.toposort()) < 300
+    at, along = np.array([0.5, -1.2, 0.8, 1.5]).reshape(2, 1, 2), np.array([1.0, 0.5, -0.25, 2.0]).reshape(2, 1, 2)
+    gradient = bt.function([x], bt.grad(cost, x), mode=mode)
+    step = 1e-5
+    differences = (gradient(at + step * along) - gradient(at - step * along)) / (2 * step)
+    np.testing.assert_allclose(f(at, along), differences, rtol=1e-6)
+    assert f(np.ones((0, 1, 3)), np.ones((0, 1, 3))).shape == (0, 1, 3)
+
+
 def test_gauss_newton_products(mode):
     rng = np.random.default_rng(0)
     w, b, v, u = pt.dvector("w"), pt.dscalar("b"), pt.dvector("v"), pt.dscalar("u")

@@ -4,6 +4,7 @@
 #include "ops/scalar/complex.hpp"
 
 #include <complex>
+#include <numbers>
 
 #include "ops/complex.hpp"
 #include "ops/scalar/record.hpp"
@@ -93,8 +94,6 @@ Variable angle_of(PartsOf in) { return arctan2(imaginary(in[0]), in[0].real); }
 
 // ---- elementary functions: values -----------------------------------------------------------------------------------
 
-inline constexpr double log_2 = 0.693147180559945309417, log_10 = 2.30258509299404568402;
-
 template <class T>
 std::complex<T> expm1_of(std::complex<T> z) {
   const T half = std::sin(z.imag() / 2);
@@ -141,7 +140,7 @@ Parts scaled(const Parts& x, double factor) {
 }
 
 Parts exp2_of(PartsOf in) {
-  const Parts x[] = {scaled(in[0], log_2)};
+  const Parts x[] = {scaled(in[0], std::numbers::ln2)};
   return exp_of(x);
 }
 
@@ -251,7 +250,7 @@ Parts tan_of(PartsOf in) {
 const ComplexDuties complex_exp{
     .loops = complex_loops<1>([](auto x) { return std::exp(x); }), .parts = exp_of, .holomorphic = true};
 const ComplexDuties complex_exp2{
-    .loops = complex_loops<1>([]<class T>(std::complex<T> x) { return std::exp(x * T(log_2)); }),
+    .loops = complex_loops<1>([]<class T>(std::complex<T> x) { return std::exp(x * T(std::numbers::ln2)); }),
     .parts = exp2_of,
     .holomorphic = true};
 const ComplexDuties complex_expm1{
@@ -259,12 +258,12 @@ const ComplexDuties complex_expm1{
 const ComplexDuties complex_log{
     .loops = complex_loops<1>([](auto x) { return std::log(x); }), .parts = log_of, .holomorphic = true};
 const ComplexDuties complex_log2{
-    .loops = complex_loops<1>([]<class T>(std::complex<T> x) { return std::log(x) / T(log_2); }),
-    .parts = [](PartsOf in) { return scaled(log_of(in), 1 / log_2); },
+    .loops = complex_loops<1>([]<class T>(std::complex<T> x) { return std::log(x) / T(std::numbers::ln2); }),
+    .parts = [](PartsOf in) { return scaled(log_of(in), 1 / std::numbers::ln2); },
     .holomorphic = true};
 const ComplexDuties complex_log10{
-    .loops = complex_loops<1>([]<class T>(std::complex<T> x) { return std::log(x) / T(log_10); }),
-    .parts = [](PartsOf in) { return scaled(log_of(in), 1 / log_10); },
+    .loops = complex_loops<1>([]<class T>(std::complex<T> x) { return std::log(x) / T(std::numbers::ln10); }),
+    .parts = [](PartsOf in) { return scaled(log_of(in), 1 / std::numbers::ln10); },
     .holomorphic = true};
 const ComplexDuties complex_log1p{
     .loops = complex_loops<1>([](auto x) { return log1p_of(x); }), .parts = log1p_parts, .holomorphic = true};

@@ -1,12 +1,12 @@
 // Exponentials and logarithms, and the two functions of statistics that are stable only as one: sigmoid and softplus.
+#include <numbers>
+
 #include "ops/scalar/exact_rules.hpp"
 #include "ops/scalar/record.hpp"
 
 namespace bitale::records {
 
 namespace {
-
-inline constexpr double log_2 = 0.693147180559945309417, log_10 = 2.30258509299404568402;
 
 template <class T>
 T sigmoid_of(T x) {
@@ -22,7 +22,7 @@ T softplus_of(T x) {
 // Above this, 1 - exp(x) cancels, and expm1 keeps what is left.
 template <class T>
 T log1mexp_of(T x) {
-  return x < T(-log_2) ? std::log1p(-std::exp(x)) : std::log(-std::expm1(x));
+  return x < T(-std::numbers::ln2) ? std::log1p(-std::exp(x)) : std::log(-std::expm1(x));
 }
 
 // 0 where x is 0 and y a number.
@@ -59,7 +59,7 @@ SCALAR_OP({
     .loops = loops<1>(float_types, [](auto x) { return std::exp2(x); }),
     .complex = &complex_exp2,
     .expand = [](Args in, DType) { return math::exp2(in[0]); },
-    .partials = {[](At a) { return a.g * a.out * log_2; }},
+    .partials = {[](At a) { return a.g * a.out * std::numbers::ln2; }},
     .traits = increasing,
     .domain = {{-3, 3}},
     .edges = {0.0, -0.0, 1.0, 1023.0, 1024.0, -1074.0, -1080.0, inf, -inf, nan},
@@ -109,7 +109,7 @@ SCALAR_OP({
     .loops = loops<1>(float_types, [](auto x) { return std::log2(x); }),
     .complex = &complex_log2,
     .expand = [](Args in, DType) { return math::log2(in[0]); },
-    .partials = {[](At a) { return a.g / (a.x * log_2); }},
+    .partials = {[](At a) { return a.g / (a.x * std::numbers::ln2); }},
     .traits = increasing,
     .domain = {{0.2, 9}},
     .edges = {0.0, -0.0, 1.0, 8.0, -1.0, 5e-324, inf, -inf, nan},
@@ -125,7 +125,7 @@ SCALAR_OP({
     .loops = loops<1>(float_types, [](auto x) { return std::log10(x); }),
     .complex = &complex_log10,
     .expand = [](Args in, DType) { return math::log10(in[0]); },
-    .partials = {[](At a) { return a.g / (a.x * log_10); }},
+    .partials = {[](At a) { return a.g / (a.x * std::numbers::ln10); }},
     .traits = increasing,
     .domain = {{0.2, 9}},
     .edges = {0.0, -0.0, 1.0, 1000.0, -1.0, 5e-324, inf, -inf, nan},
