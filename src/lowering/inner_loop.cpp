@@ -32,6 +32,7 @@ class LoopBody {
         called_(loop.called) {
     for (std::size_t i = 0; i < loop.inputs.size(); ++i) from_.push_back(1 + i);
     index_buffers();
+    for (auto& step : body_.steps) program::for_each_body(step, [&](Steps& body) { store_states_last(body); });
   }
   // A side of a choice: it is run once or not at all, and its outputs are the node's.
   LoopBody(Plan& plan, Program body, const Side& side)
@@ -422,6 +423,23 @@ class LoopBody {
     for (auto buffer : buffers_)
       if (buffer >= 0) reads_.push_back(buffer), writes_.push_back(buffer);
     writes_.insert(writes_.end(), trace_buffers_.begin(), trace_buffers_.end());
+  }
+
+  // Among stores that share a loop, those of next states come last: the others may then read the state, where the next
+  // one is written over it.
+  void store_states_last(Steps& steps) {
+    for (auto& step : steps) program::for_each_body(step, [&](Steps& body) { store_states_last(body); });
+    std::unordered_set<std::int64_t> read;
+    for (auto& step : steps) {
+      if (!std::holds_alternative<program::Store>(step.what)) return;
+      program::ExprWalk exprs;
+      program::for_each_load(step, exprs, [&](Expr load) { read.insert(load.payload()); });
+    }
+    std::stable_partition(steps.begin(), steps.end(), [&](const Step& step) {
+      const std::int64_t buffer = std::get<program::Store>(step.what).buffer;
+      const int output = outputs_[std::size_t(buffer)];
+      return output < 0 || output >= states_ || read.count(buffer) > 0;
+    });
   }
 
   // Whether the next state may be written where the state is: it is stored once, element by element, by a loop that

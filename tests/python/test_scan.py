@@ -773,6 +773,22 @@ def test_traces_that_are_equal_or_of_one_value(linker):
         np.testing.assert_array_equal(got[3], np.full(n, 3))
 
 
+@pytest.mark.parametrize("linker", LINKERS)
+def test_a_traced_state_is_written_in_place(linker):
+    x, a = pt.dmatrix("x"), pt.dvector("a")
+    ys, zs = bt.scan(
+        lambda e, y, z: (a * y * (1 - y) + e, z * y + e), x, [pt.zeros_like(a), pt.ones_like(a)], return_updates=False
+    )
+    single = bt.scan(lambda e, y: a * y * (1 - y) + e, x, pt.zeros_like(a), return_updates=False)
+    assert "next0" not in program_text([x, a], [single])
+    values = [rng.normal(size=(4, 11)), rng.normal(size=11)]
+    y, z, rows = np.zeros(11), np.ones(11), []
+    for e in values[0]:
+        y, z = values[1] * y * (1 - y) + e, z * y + e
+        rows.append((y, z))
+    np.testing.assert_allclose(np.stack(call([x, a], [ys, zs], values, linker), 1), rows, rtol=1e-11)
+
+
 def test_states_that_fill_vectors_are_no_scalars():
     x, b = pt.tensor("x", dtype="float64", shape=(None, 8)), pt.tensor("b", dtype="float64", shape=(8,))
     hs = bt.scan(lambda x_t, h: 0.5 * h * b + x_t, x, pt.zeros(8), return_updates=False)
