@@ -10,6 +10,7 @@ import pytest
 
 import bitale as bt
 import bitale.tensor as pt
+from bitale.raise_op import Assert
 
 
 def test_forms_of_outputs(mode):
@@ -109,6 +110,34 @@ def test_errors_name_the_input():
             f(bad)
     with pytest.raises(TypeError, match="velocity"):
         f()
+
+
+def test_updates_of_numbers_leave_values_alone_that_somebody_holds():
+    """Such calls write into the memory of the value before the present one, unless it is held."""
+    count = bt.shared(np.float64(0.0))
+    f = bt.function([], count * 2, updates={count: count + 1})
+    held = []
+    for step in range(6):
+        held.append(count.get_value(borrow=True))
+        assert f() == 2 * step
+    assert [float(value) for value in held] == list(range(6)) and count.get_value() == 6
+    count.set_value(np.float64(10.0))
+    assert f() == 20 and f() == 22 and count.get_value() == 12
+
+
+def test_a_failing_call_changes_none_of_several_numbers():
+    a, b, x = bt.shared(np.int64(1)), bt.shared(np.int64(2)), pt.dscalar("x")
+    checked = Assert("positive")(x, x > 0)
+    f = bt.function([x], checked, updates={a: b, b: a + b})
+    for _ in range(3):
+        f(1.0)
+    before = int(a.get_value()), int(b.get_value())
+    assert before == (5, 8)
+    with pytest.raises(AssertionError, match="positive"):
+        f(-1.0)
+    assert (int(a.get_value()), int(b.get_value())) == before
+    f(1.0)
+    assert (int(a.get_value()), int(b.get_value())) == (8, 13)
 
 
 def test_updates_happen_together(mode):

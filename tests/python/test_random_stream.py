@@ -538,6 +538,9 @@ def test_a_distribution_from_its_quantiles(kind):
     assert stats.kstest(drawn, stats.gompertz(0.5, scale=0.5).cdf).pvalue > 1e-3
     assert np.isclose(slope, (f(state, 0.5 + 1e-6)[0].sum() - f(state, 0.5 - 1e-6)[0].sum()) / 2e-6, rtol=1e-5)
     assert gompertz([0.5, 1.0], 2.0, rng=rng).type.shape == (2,)
+    for shape, size in (((3,), 2), ((3,), 1), ((3, 1), 3)):
+        with pytest.raises(ValueError, match="length|dimensions"):
+            gompertz(np.ones(shape), 2.0, size=size, rng=rng)
     if kind == "Threefry":
         assert "f64[100000]" not in bt.function([rng], gompertz(0.5, 2.0, size=100_000, rng=rng).sum()).dprint("program", file="str")
 

@@ -244,3 +244,22 @@ def test_batches_of_several_dimensions_are_shared(shape):
     program = io.StringIO()
     f.dprint("program", file=program)
     assert "in chunks" in program.getvalue()
+
+
+def test_updates_of_numbers_from_many_threads_are_all_made():
+    count, other = bt.shared(np.int64(0)), bt.shared(np.int64(0))
+    f = bt.function([], count + 0, updates={count: count + 1, other: other + 2})
+    seen, pairs = [], []
+    reads = bt.function([], [count, other])
+
+    def work():
+        for _ in range(200):
+            seen.append(int(f()))
+            pairs.append([int(one) for one in reads()])
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(seen) == list(range(800)) and all(2 * a == b for a, b in pairs)
