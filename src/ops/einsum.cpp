@@ -23,7 +23,7 @@ struct Term {
 bool has(const std::string& names, char c) { return names.find(c) != std::string::npos; }
 
 // A part of the subscripts without blanks; character i of it is character at[i] of the whole.
-struct Piece {
+struct Subscript {
   std::string text;
   std::vector<std::size_t> at;
 };
@@ -34,7 +34,7 @@ struct Piece {
   error.add("where", cat(subscripts, "\n", std::string(at, ' '), std::string(count, '^')));
   throw error;
 }
-[[noreturn]] void refuse(std::string_view subscripts, const std::string& why, const Piece& piece) {
+[[noreturn]] void refuse(std::string_view subscripts, const std::string& why, const Subscript& piece) {
   if (piece.at.empty()) throw ValueError(cat("einsum: \"", subscripts, "\": ", why));
   refuse(subscripts, why, piece.at.front(), piece.at.back() - piece.at.front() + 1);
 }
@@ -48,7 +48,7 @@ constexpr char first_of_ellipsis = '\x01';
 
 Parsed parse(std::string_view subscripts, const Variables& operands) {
   const std::size_t arrow = subscripts.find("->");
-  std::vector<Piece> given(1);
+  std::vector<Subscript> given(1);
   for (std::size_t i = 0; i < std::min(arrow, subscripts.size()); ++i) {
     if (subscripts[i] == ' ') continue;
     if (subscripts[i] == ',') {
@@ -63,8 +63,8 @@ Parsed parse(std::string_view subscripts, const Variables& operands) {
   Parsed out;
   int most = 0;  // dimensions of an ellipsis
   // The letters, and a dot for an ellipsis.
-  const auto letters_of = [&](const Piece& part) {
-    Piece letters;
+  const auto letters_of = [&](const Subscript& part) {
+    Subscript letters;
     const std::size_t dots = part.text.find("...");
     for (std::size_t i = 0; i < part.text.size(); ++i) {
       const char c = part.text[i];
@@ -108,10 +108,10 @@ Parsed parse(std::string_view subscripts, const Variables& operands) {
     out.inputs[i] = expanded(out.inputs[i], operands[i].ndim() - named);
   }
   if (arrow != std::string_view::npos) {
-    Piece output;
+    Subscript output;
     for (std::size_t i = arrow + 2; i < subscripts.size(); ++i)
       if (subscripts[i] != ' ') output.text += subscripts[i], output.at.push_back(i);
-    const Piece letters = letters_of(output);
+    const Subscript letters = letters_of(output);
     std::string all;
     for (auto& names : out.inputs) all += names;
     for (std::size_t i = 0; i < letters.text.size(); ++i) {

@@ -109,22 +109,22 @@ GroupRanges of_operand(const Structure& known, const Range& anywhere) {
 }
 
 // A variable as the axes of another one in some order.
-struct Arranged {
+struct AxesOf {
   Variable source;
   std::vector<int> order;
 };
-Arranged arranged(const Variable& v) {
+AxesOf axes_of_source(const Variable& v) {
   if (const auto* shuffle = dynamic_cast<const DimShuffle*>(v.has_owner() ? v.owner_op() : nullptr))
     return {v.owner().input(0), shuffle->new_order};
-  Arranged out{v, {}};
+  AxesOf out{v, {}};
   for (int axis = 0; axis < v.ndim(); ++axis) out.order.push_back(axis);
   return out;
 }
 
 // x and its transpose, vectors as rows and columns included, as two operands of a commutative operation.
-bool are_transposes(const Variable& x, const Variable& y) {
-  Arranged first = arranged(x);
-  const Arranged second = arranged(y);
+bool are_each_others_transposes(const Variable& x, const Variable& y) {
+  AxesOf first = axes_of_source(x);
+  const AxesOf second = axes_of_source(y);
   if (first.order.size() < 2 || !first.source.same_as(second.source)) return false;
   std::swap(first.order[first.order.size() - 1], first.order[first.order.size() - 2]);
   return first.order == second.order;
@@ -173,7 +173,8 @@ Structure Elemwise::structure(const Apply& node, int, InputStructures& inputs) c
     if (group == on_diagonal && range.is_always(1)) out.add(Fact::UnitDiagonal);
   }
   if (symmetric && !places) out.add(Fact::Symmetric);
-  if (count == 2 && scalar.has(commutative) && are_transposes(node.input(0), node.input(1))) out.add(Fact::Symmetric);
+  if (count == 2 && scalar.has(commutative) && are_each_others_transposes(node.input(0), node.input(1)))
+    out.add(Fact::Symmetric);
   const bool is_conversion = count == 1 && scalar.name.starts_with("cast_float");
   // The elementwise product of semidefinite matrices is such as well (Schur), and definite if both are.
   if (semidefinite && any_semidefinite && (is_sum || is_product || is_conversion)) {

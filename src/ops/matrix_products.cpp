@@ -143,7 +143,7 @@ namespace {
 Variable squares(const Variable& x) { return is_complex(x) ? add(sqr(real(x)), sqr(imag(x))) : sqr(x); }
 
 // The largest of sizes along an axis: 0 of none, as NumPy's norms have it.
-Variable largest(const Variable& sizes, int axis, bool keepdims = false) {
+Variable largest_size(const Variable& sizes, int axis, bool keepdims = false) {
   const std::int64_t length = sizes.static_shape()[std::size_t(axis)];
   Variable all = sizes;
   if (length == 0 || length == unknown_length) {
@@ -157,7 +157,7 @@ Variable largest(const Variable& sizes, int axis, bool keepdims = false) {
 Variable vector_norm(const Variable& x, double ord, int along, bool keepdims) {
   const Variable size = abs(x);
   const Axes axis{{along}};
-  if (std::isinf(ord)) return ord > 0 ? largest(size, along, keepdims) : min(size, axis, keepdims);
+  if (std::isinf(ord)) return ord > 0 ? largest_size(size, along, keepdims) : min(size, axis, keepdims);
   if (ord == 0) return sum(cast(neq(size, 0), size.dtype()), axis, keepdims);
   if (ord == 1) return sum(size, axis, keepdims);
   if (ord == 2) return sqrt(sum(squares(x), axis, keepdims));
@@ -222,7 +222,7 @@ Variable norm(const Operand& given, const NormOrder& ord, const Axes& axes, bool
     const int summed = std::isinf(p) ? axis[1] : axis[0], other = std::isinf(p) ? axis[0] : axis[1];
     const Variable sums = sum(abs(x), Axes{{summed}});
     const int rest = other > summed ? other - 1 : other;
-    return kept(p > 0 ? largest(sums, rest) : min(sums, Axes{{rest}}));
+    return kept(p > 0 ? largest_size(sums, rest) : min(sums, Axes{{rest}}));
   }
   throw ValueError(cat("norm: expected ord 1, -1, 2, -2, inf, -inf, \"fro\" or \"nuc\" of a matrix, got ", p));
 }

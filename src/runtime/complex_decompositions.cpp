@@ -80,7 +80,7 @@ std::int64_t reflect_columns(int m, int n, Complex<T>* columns, Complex<T>* tau,
 
 // R[width, n], of columns [m, n].
 template <class T>
-void upper_rows(std::int64_t width, std::int64_t m, std::int64_t n, const Complex<T>* columns, T* R) {
+void complex_upper_rows(std::int64_t width, std::int64_t m, std::int64_t n, const Complex<T>* columns, T* R) {
   for (std::int64_t i = 0; i < width; ++i)
     for (std::int64_t j = 0; j < n; ++j) numbers(R)[i * n + j] = i <= j && i < m ? columns[j * m + i] : Complex<T>(0);
 }
@@ -103,7 +103,7 @@ std::int64_t complex_qr_of(std::int64_t m, std::int64_t n, bool complete, const 
   if (!columns || !tau) return no_work_memory;
   transpose_into(m, n, numbers(A), columns.get());
   if (const auto failed = reflect_columns<T>(int(m), int(n), columns.get(), tau.get(), P)) return failed;
-  upper_rows(width, m, n, columns.get(), R);
+  complex_upper_rows(width, m, n, columns.get(), R);
   const int rows = int(m), made = int(width), reflections = int(k);
   int info = 0;
   if (!with_work<T>([&](C* work, const int* length) {
@@ -127,7 +127,7 @@ std::int64_t complex_reflections(std::int64_t m, std::int64_t n, const T* A, T* 
   if (!columns) return no_work_memory;
   transpose_into(m, n, numbers(A), columns.get());
   if (const auto failed = reflect_columns<T>(int(m), int(n), columns.get(), numbers(tau), P)) return failed;
-  upper_rows(k, m, n, columns.get(), R);
+  complex_upper_rows(k, m, n, columns.get(), R);
   transpose_into(n, m, columns.get(), numbers(H));
   for (std::int64_t j = 0; P && j < n; ++j) --P[j];
   return 0;
@@ -482,19 +482,19 @@ namespace {
 
 // Which eigenvalues alpha / beta come first. An eigenvalue with beta = 0 is infinite.
 template <class T>
-int quotient_in_left_half(const Complex<T>* alpha, const Complex<T>* beta) {
+int complex_quotient_in_left_half(const Complex<T>* alpha, const Complex<T>* beta) {
   return *beta != T(0) && (*alpha / *beta).real() < 0;
 }
 template <class T>
-int quotient_in_right_half(const Complex<T>* alpha, const Complex<T>* beta) {
+int complex_quotient_in_right_half(const Complex<T>* alpha, const Complex<T>* beta) {
   return *beta != T(0) && (*alpha / *beta).real() > 0;
 }
 template <class T>
-int quotient_inside_circle(const Complex<T>* alpha, const Complex<T>* beta) {
+int complex_quotient_inside_circle(const Complex<T>* alpha, const Complex<T>* beta) {
   return *beta != T(0) && std::abs(*alpha / *beta) < 1;
 }
 template <class T>
-int quotient_outside_circle(const Complex<T>* alpha, const Complex<T>* beta) {
+int complex_quotient_outside_circle(const Complex<T>* alpha, const Complex<T>* beta) {
   return *beta == T(0) ? *alpha != T(0) : std::abs(*alpha / *beta) > 1;
 }
 
@@ -515,8 +515,8 @@ std::int64_t complex_qz(std::int64_t n, std::int64_t sort, const T* A, const T* 
     for (T* out : {S, P, Q, Z}) nan_pairs(out, size);
     return nan_pairs(alpha, n), nan_pairs(beta, n), 0;
   }
-  constexpr Select selects[] = {nullptr, quotient_in_left_half<T>, quotient_in_right_half<T>, quotient_inside_circle<T>,
-                                quotient_outside_circle<T>};
+  constexpr Select selects[] = {nullptr, complex_quotient_in_left_half<T>, complex_quotient_in_right_half<T>,
+                                complex_quotient_inside_circle<T>, complex_quotient_outside_circle<T>};
   const CallMemory<C> memory(4 * size);
   const CallMemory<T> real_work(8 * n);
   const CallMemory<int> places(n);

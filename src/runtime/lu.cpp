@@ -65,7 +65,7 @@ std::int64_t factor_lu(std::int64_t n, const T* A, T* factor, std::int32_t* pivo
 
 // LU factors with an infinity may have no pivot anywhere.
 template <class T>
-bool is_singular(std::int64_t place, std::int64_t n, const T* A) {
+bool fails_for_no_pivot(std::int64_t place, std::int64_t n, const T* A) {
   return place != 0 && all_finite(A, n * n);
 }
 
@@ -78,7 +78,7 @@ template <class T>
 std::int64_t solve_general(std::int64_t n, std::int64_t k, bool trans, bool to_nan, const T* A, T* B, T* factor,
                            std::int32_t* pivots) {
   if (const std::int64_t place = factor_lu(n, A, factor, pivots)) {
-    if (!to_nan && is_singular(place, n, A)) return place;
+    if (!to_nan && fails_for_no_pivot(place, n, A)) return place;
     std::fill(B, B + n * k, std::numeric_limits<T>::quiet_NaN());
     return 0;
   }
@@ -99,7 +99,7 @@ void determinant(std::int64_t n, const T* A, T* det, T* factor, std::int32_t* pi
   const std::int64_t place = factor_lu(n, A, factor, pivots);
   T product = 1;
   for (std::int64_t i = 0; i < n && !place; ++i) product *= pivots[i] == i + 1 ? factor[i * n + i] : -factor[i * n + i];
-  *det = !place ? product : is_singular(place, n, A) ? T(0) : std::numeric_limits<T>::quiet_NaN();
+  *det = !place ? product : fails_for_no_pivot(place, n, A) ? T(0) : std::numeric_limits<T>::quiet_NaN();
 }
 
 template <class T>
@@ -112,7 +112,7 @@ void log_determinant(std::int64_t n, const T* A, T* sign, T* logabsdet, T* facto
     if (pivot != pivot) s = pivot;
     sum += std::log(std::abs(pivot));
   }
-  const bool singular = is_singular(place, n, A);
+  const bool singular = fails_for_no_pivot(place, n, A);
   constexpr T nan = std::numeric_limits<T>::quiet_NaN();
   *sign = !place ? s : singular ? T(0) : nan;
   *logabsdet = !place ? sum : singular ? -std::numeric_limits<T>::infinity() : nan;

@@ -142,19 +142,19 @@ namespace {
 
 // E: T, or a complex number of two.
 template <class T, class E>
-constexpr std::int64_t parts = sizeof(E) / sizeof(T);
+constexpr std::int64_t parts_of_element = sizeof(E) / sizeof(T);
 template <class T, class E, class Function>
 Function lapack_of_elements(const char* const (&names)[4]) {
-  const bool of_complex = parts<T, E> == 2;
+  const bool of_complex = parts_of_element<T, E> == 2;
   return lapack_symbol<Function, T>(names[of_complex ? 2 : 0], names[of_complex ? 3 : 1]);
 }
 template <class T, class E>
 bool elements_finite(const E* x, std::int64_t count) {
-  return all_finite(reinterpret_cast<const T*>(x), count * parts<T, E>);
+  return all_finite(reinterpret_cast<const T*>(x), count * parts_of_element<T, E>);
 }
 template <class T, class E>
 void nan_elements(E* x, std::int64_t count) {
-  fill_nan(reinterpret_cast<T*>(x), count * parts<T, E>);
+  fill_nan(reinterpret_cast<T*>(x), count * parts_of_element<T, E>);
 }
 
 template <class T, class E>
@@ -207,11 +207,11 @@ std::int64_t solve_by_tridiagonal_factors(std::int64_t n, std::int64_t k, bool t
 }
 
 template <class T>
-const std::complex<T>* numbers(const T* pairs) {
+const std::complex<T>* pair_elements(const T* pairs) {
   return reinterpret_cast<const std::complex<T>*>(pairs);
 }
 template <class T>
-std::complex<T>* numbers(T* pairs) {
+std::complex<T>* pair_elements(T* pairs) {
   return reinterpret_cast<std::complex<T>*>(pairs);
 }
 
@@ -225,8 +225,8 @@ std::int64_t tridiagonal_lu_factor(std::int64_t n, const T* lower, const T* d, c
 template <class T>
 std::int64_t complex_tridiagonal_lu_factor(std::int64_t n, const T* lower, const T* d, const T* upper, T* factors, T* U,
                                            T* U1, T* U2, std::int32_t* pivots) noexcept {
-  return factor_tridiagonal<T>(n, numbers(lower), numbers(d), numbers(upper), numbers(factors), numbers(U), numbers(U1),
-                               numbers(U2), pivots);
+  return factor_tridiagonal<T>(n, pair_elements(lower), pair_elements(d), pair_elements(upper), pair_elements(factors),
+                               pair_elements(U), pair_elements(U1), pair_elements(U2), pivots);
 }
 template <class T>
 std::int64_t tridiagonal_lu_solve(std::int64_t n, std::int64_t k, std::int64_t trans, const T* factors, const T* U,
@@ -237,8 +237,8 @@ template <class T>
 std::int64_t complex_tridiagonal_lu_solve(std::int64_t n, std::int64_t k, std::int64_t trans, const T* factors,
                                           const T* U, const T* U1, const T* U2, const std::int32_t* pivots,
                                           T* B) noexcept {
-  return solve_by_tridiagonal_factors<T>(n, k, trans != 0, numbers(factors), numbers(U), numbers(U1), numbers(U2),
-                                         pivots, numbers(B));
+  return solve_by_tridiagonal_factors<T>(n, k, trans != 0, pair_elements(factors), pair_elements(U), pair_elements(U1),
+                                         pair_elements(U2), pivots, pair_elements(B));
 }
 
 // ---- the generalized Schur form -------------------------------------------------------------------------------------
