@@ -217,7 +217,7 @@ def min_informative_str(obj: Any, indent_level: int = 0) -> str:
             lines.append(" " * level + f"<{numbers[v]}>")
             continue
         numbers[v] = char_from_number(len(numbers))
-        name = v.name or (str(v.owner.op) if v.owner is not None else str(v))
+        name = v.name or (str(v.owner.op) if v.owner is not None else str(getattr(v, "data", v)))
         lines.append(" " * level + f"{numbers[v]}. {name}")
         if v.owner is not None and not v.name:
             stack.extend((each, level + 1) for each in reversed(v.owner.inputs))

@@ -87,6 +87,11 @@ def test_dprint_as_a_tree_of_rich():
         Console(file=nowhere).print(tree)
 
 
+def test_informative_texts_have_values_of_constants():
+    x = pt.dvector("x")
+    assert bt.printing.min_informative_str(x + 1) == "A. Add\n B. x\n C. ExpandDims{axis=0}\n  D. 1"
+
+
 def test_dprint_says_how_to_get_rich(monkeypatch):
     monkeypatch.setitem(sys.modules, "rich.tree", None)
     with pytest.raises(ImportError, match="pip install rich"):
