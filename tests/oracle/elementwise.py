@@ -35,10 +35,6 @@ def as_float(*xs: Val) -> np.dtype:
     return np.dtype(out)
 
 
-def float_or_float64(x: Val) -> np.dtype:
-    return x.dtype if x.dtype.kind == "f" else np.dtype("float64")
-
-
 def no_bool(*xs: Val) -> np.dtype:
     out = promoted(*xs)
     if out == bool:
@@ -240,7 +236,7 @@ define("round", as_float, np.rint)
 define("real", promoted, np.real)
 define("imag", promoted, lambda x: np.zeros_like(x))
 define("conj", promoted, np.conj)
-define("angle", float_or_float64, lambda x: np.where(np.isnan(x), x, np.where(np.signbit(x), np.pi, 0)), 1)
+define("angle", as_float, lambda x: np.where(np.isnan(x), x, np.where(np.signbit(x), np.pi, 0)), 1)
 define("reciprocal", as_float, lambda x: 1 / x, 1)
 for _name in ("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "cbrt", "sin", "cos", "tan", "arcsin", "arccos",
               "arctan", "sinh", "cosh", "tanh", "arcsinh", "arccosh", "arctanh", "arctan2"):  # fmt: skip

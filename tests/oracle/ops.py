@@ -516,6 +516,7 @@ without_formula = {
     "SVD": "signs are LAPACK's: tests/python/test_decompositions.py",
     "Eigh": "signs are LAPACK's, so that only gradients of eigvalsh hold it: tests/python/test_decompositions.py",
     "Schur": "signs and order are LAPACK's: tests/python/test_decompositions.py",
+    "ComplexQZ": "signs and order are LAPACK's: tests/python/test_complex_linalg.py",
     "QZ": "signs and order are LAPACK's: tests/python/test_decompositions.py",
     "ComposedDraw": "formulas over NumPy's draws: tests/python/test_random.py",
     "RandomRows": "draws are NumPy's: tests/python/test_random.py",
