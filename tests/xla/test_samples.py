@@ -15,7 +15,7 @@ KNOWN = {"log: special values, f64", "log2: special values, f64", "log10: specia
 
 # Ops of which no sample has a form, or none yet.
 WITHOUT_FORM = {
-    "ComplexEigh", "ComplexLUFactor", "ComplexQR", "ComplexQZ", "ComplexSLogDet", "ComplexSVD", "ComplexSchur",
+    "ComplexEigh", "ComplexLUFactor", "ComplexQR", "ComplexQZ", "ComplexSLogDet", "ComplexSVD", "ComplexSchur", "Eig",
     "LUFactorTridiagonal", "Nonzero", "PdbBreakpoint", "Print", "QZ", "RandomRows", "SolveBanded",
     "SolveContinuousARE", "SolveDiscreteARE", "SolveLUFactorTridiagonal",
 }  # fmt: skip
