@@ -116,7 +116,7 @@ class Products {
     const Expr term = element(a, i, l) * element(b, l, j);
     if (b.transposed) {
       const Expr sum = pool_.var(next_variable_++, dtype);
-      Steps sums{loop(l, k, {{program::Update{sum, Combiner::add, term}}}, true, {{sum, Combiner::add}})};
+      Steps sums{loop(l, k, {{program::Update{sum, Combiner::add, term}}}, true, {{sum}})};
       sums.push_back({program::Store{c.buffer, at(c, i, j), sum}});
       return {loop(i, m, {loop(j, n, std::move(sums))})};
     }

@@ -41,7 +41,9 @@ Expr offset_of(const program::Program& program, std::int64_t buffer, std::span<c
 int step_with_index_runs(const program::Program& program, const program::Loop& loop, std::size_t size) {
   constexpr int none = -1;
   if (loop.schedule.lanes < lanes_of_runs || loop.schedule.single_pass || size > most_emitted_twice) return none;
-  if (std::any_of(loop.carries.begin(), loop.carries.end(), [](auto& carry) { return carry.running; })) return none;
+  if (std::any_of(loop.carries.begin(), loop.carries.end(),
+                  [](auto& carry) { return carry.kind == program::CarryKind::prefix; }))
+    return none;
   std::unordered_map<std::uint32_t, int> adding;  // the first step that adds by an offset
   for (std::size_t k = 0; k < loop.body.size(); ++k)
     if (auto* accumulate = std::get_if<program::Accumulate>(&loop.body[k].what))

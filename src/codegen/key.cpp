@@ -102,18 +102,18 @@ class ProgramDigester {
     add(value);
   }
   void add(const program::Update& step) {
-    auto& [var, combiner, value, place_var, place] = step;
+    auto& [var, combiner, value, position_var, position] = step;
     add(var);
     add(combiner);
     add(value);
-    add(place_var);
-    add(place);
+    add(position_var);
+    add(position);
   }
   void add(const program::Carry& carry) {
-    auto& [var, combiner, running, init] = carry;
+    auto& [var, kind, combiner, init] = carry;
     add(var);
+    add(kind);
     add(combiner);
-    add(running);
     add(init);
   }
   void add(const program::Loop& step) {

@@ -58,9 +58,9 @@ class Cutter {
     program::Loop to{copy(index), copy(extent),      {}, {},
                      vector,      prefetch_distance, {}, parallel_cost ? copy(parallel_cost) : Expr(),
                      lane_order,  schedule};
-    for (auto& [var, combiner, running, init] : carries) {
+    for (auto& [var, kind, combiner, init] : carries) {
       if (init) return {};
-      to.carries.push_back({copy(var), combiner, running});
+      to.carries.push_back({copy(var), kind, combiner});
     }
     for (auto& step : body) {
       auto copied = copy(step);
@@ -92,9 +92,9 @@ class Cutter {
           return Step{program::Let{copy(let.var), copy(let.value)}};
         },
         [&](const program::Update& update) -> Copied {
-          auto& [var, combiner, value, place_var, place] = update;
+          auto& [var, combiner, value, position_var, position] = update;
           program::Update to{copy(var), combiner, copy(value)};
-          if (place_var) to.place_var = copy(place_var), to.place = copy(place);
+          if (position_var) to.position_var = copy(position_var), to.position = copy(position);
           if (is_sum_of_products(update) != is_sum_of_products(to)) return {};
           return Step{std::move(to)};
         },

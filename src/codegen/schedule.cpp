@@ -137,7 +137,7 @@ class Scheduler {
     program::visit_steps(program.steps, [&](const Step& step) {
       if (auto* loop = std::get_if<Loop>(&step.what))
         for (auto& carry : loop->carries)
-          if (carry.running) running_.insert(carry.var.payload());
+          if (carry.kind == program::CarryKind::prefix) running_.insert(carry.var.payload());
     });
   }
 

@@ -211,7 +211,7 @@ void WorkEstimate::of(const program::Let& step) {
 
 void WorkEstimate::of(const program::Update& step) {
   compute(step.value);
-  if (step.place) compute(step.place);
+  if (step.position) compute(step.position);
   count_combining(step.combiner, step.var.dtype());
 }
 

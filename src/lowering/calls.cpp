@@ -4,7 +4,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
-#include "lowering/plan.hpp"
+#include "lowering/definitions.hpp"
 #include "runtime/functions.hpp"
 
 namespace bitale::lowering {
@@ -39,7 +39,7 @@ bool has_elements_of(const Variable& a, const Variable& b) {
 
 }  // namespace
 
-void Plan::call_each(std::string_view name, std::vector<Expr> extents, CallRule rule) {
+void Definitions::call_each(std::string_view name, std::vector<Expr> extents, CallRule rule) {
   const runtime::RuntimeFunction& function = runtime::function_named(name);
   auto& sources = matrix_sources_[node_];
   std::vector<std::pair<Variable, Variable>> copies;  // an input, and the output that starts as it is
@@ -66,8 +66,7 @@ void Plan::call_each(std::string_view name, std::vector<Expr> extents, CallRule 
   builders_[node_].push_back([this, &function, node = node_, extents = std::move(extents), rule = std::move(rule),
                               copies = std::move(copies), may_fail, check] {
     for (auto& [source, copy] : copies) add_repeated_copy(source, copy);
-    Computation root;
-    root.kind = Computation::Kind::step;
+    Opaque opaque;
     std::vector<Expr> index;
     const std::vector<Expr> domain = equal_lengths.canonical(extents);
     for (auto& extent : domain) index.push_back(extent.is_constant(1) ? pool().integer(0) : declare.index("n", extent));
@@ -89,15 +88,14 @@ void Plan::call_each(std::string_view name, std::vector<Expr> extents, CallRule 
         offset = out->offset;
       } else {
         const auto& scratch = std::get<Scratch>(given[i]);
-        buffer = std::int64_t(program.buffers.size());
         program::Buffer memory;
-        memory.name = cat("scratch", buffer);
+        memory.name = cat("scratch", program.buffers.size());
         memory.dtype = scratch.dtype;
         memory.shape = {equal_lengths.fixed(scratch.count)};
-        program.buffers.push_back(std::move(memory));
+        buffer = declare.buffer(std::move(memory));
       }
-      if (kind != program::AccessKind::write) root.reads.push_back(buffer);
-      if (kind != program::AccessKind::read) root.writes.push_back(buffer);
+      if (kind != program::AccessKind::write) opaque.reads.push_back(buffer);
+      if (kind != program::AccessKind::read) opaque.writes.push_back(buffer);
       if (offset) offset = equal_lengths.fixed(offset);
       if (offset && offset.is_constant(0)) offset = {};
       call.arguments.push_back(program::BufferArgument{buffer, kind, offset});
@@ -106,44 +104,39 @@ void Plan::call_each(std::string_view name, std::vector<Expr> extents, CallRule 
     const Expr status = call.status;
     const bool repeats = std::any_of(domain.begin(), domain.end(), [](Expr extent) { return !extent.is_constant(1); });
     program::Steps body{{std::move(call)}};
-    Computation failing;
-    if (may_fail) {
-      program::Check fine{equal(status, pool().integer(0)), check};
-      check_computations[std::size_t(check)] = int(computations.size()) + int(!repeats);
-      if (repeats)
-        body.push_back({fine});
-      else
-        failing.kind = Computation::Kind::step, failing.value = fine.condition, failing.step = program::Step{fine},
-        root.var = status;
+    const Expr fine = may_fail ? equal(status, pool().integer(0)) : Expr();
+    if (may_fail && repeats) {
+      computations.checks[std::size_t(check)].computation = int(computations.list.size());
+      body.push_back({program::Check{fine, check}});
+    } else if (may_fail) {
+      opaque.vars = {status};
     }
     for (std::size_t k = domain.size(); k-- > 0;) {
       if (domain[k].is_constant(1)) continue;
       program::Steps inner{{program::Loop{index[k], domain[k], {}, std::move(body)}}};
       body = std::move(inner);
     }
-    root.step = std::move(body.front());
-    computations.push_back(std::move(root));
-    if (failing.step) computations.push_back(std::move(failing));
+    opaque.step = std::move(body.front());
+    add_step(std::move(opaque));
+    if (may_fail && !repeats) make_check(fine, check);
   });
 }
 
 // The output's buffer becomes the input, repeated where it has length 1 and the output has not.
-void Plan::add_repeated_copy(const Variable& source, const Variable& copy) {
-  Computation root;
-  root.buffer = values_[copy.node()].buffer;
-  root.domain = values_[copy.node()].shape;
+void Definitions::add_repeated_copy(const Variable& source, const Variable& copy) {
+  const Value& value = values_[copy.node()];
   std::vector<bool> is_one;
   for (int axis = 0; axis < source.storage().ndim(); ++axis)
     is_one.push_back(source.storage().shape[std::size_t(axis)] == 1);
   add_computation(
-      std::move(root),
+      Stored{{.domain = value.shape, .buffer = value.buffer}},
       [&](Index at) {
-        std::vector<Expr> place(at.begin(), at.end());
+        std::vector<Expr> place = own_index(at);
         for (std::size_t axis = 0; axis < place.size(); ++axis)
           if (is_one[axis]) place[axis] = pool().integer(0);
         return read(source, place);
       },
-      [](Index at) { return std::vector<Expr>(at.begin(), at.end()); });
+      own_index);
 }
 
 }  // namespace bitale::lowering

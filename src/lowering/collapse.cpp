@@ -59,7 +59,7 @@ class Collapser {
       if (!is_element(expr.payload(), at, outer, inner)) return true;
       if (at.size() == 2) return false;
       for (std::size_t k = 0; k + 2 < at.size(); ++k)
-        program::ExprWalk()(at[k], [&](Expr e) { all &= !(e == outer.index || e == inner.index); });
+        all &= !program::contains(at[k], outer.index) && !program::contains(at[k], inner.index);
       return false;
     };
     program::ExprWalk walk;
@@ -76,7 +76,7 @@ class Collapser {
         },
         [&](const program::Update& s) {
           walk(s.value, visit);
-          if (s.place) walk(s.place, visit);
+          if (s.position) walk(s.position, visit);
           return true;
         },
         [](const OneOf<program::Let, Loop, program::Allocate, program::Fill, program::Call, program::Check,
@@ -89,8 +89,7 @@ class Collapser {
     auto* inner = std::get_if<Loop>(&outer.body[0].what);
     if (!inner || !inner->carries.empty() || inner->until || outer.until) return;
     // Rows of a known length of whole vectors gain nothing; the index of a row may be used by the outer extent only.
-    bool possible = true;
-    program::ExprWalk()(inner->extent, [&](Expr expr) { possible &= !(expr == outer.index); });
+    bool possible = !program::contains(inner->extent, outer.index);
     for (auto& step : inner->body) possible = possible && fits(step, outer, *inner);
     if (!possible) return;
     const Expr flat = declare_.index("e", outer.extent * inner->extent);

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "lowering/plan.hpp"
+#include "lowering/definitions.hpp"
 
 namespace bitale::lowering {
 
@@ -15,9 +15,16 @@ bool same_bounds(std::span<const ConcatSegment> a, std::span<const ConcatSegment
   return std::equal(a.begin(), a.end(), b.begin(), b.end(),
                     [](auto& p, auto& q) { return p.start == q.start && p.extent == q.extent; });
 }
+
+// Whether a variable carries it, around the innermost loop.
+bool is_in_variable(const Scanned& scanned) {
+  for (std::size_t k = scanned.domain.size(); k-- > 0;)
+    if (!scanned.domain[k].is_constant(1)) return scanned.along[k];
+  return false;
+}
 }  // namespace
 
-void Plan::concatenate(int output, int axis, std::vector<Part> parts) {
+void Definitions::concatenate(int output, int axis, std::vector<Part> parts) {
   const Variable variable = Variable::of(&node_->outputs[std::size_t(output)]);
   Value& value = values_[variable.node()];
   value.segment_axis = axis;
@@ -33,7 +40,7 @@ void Plan::concatenate(int output, int axis, std::vector<Part> parts) {
 }
 
 // The loop index with which `position` goes through exactly this part; none if it does not.
-Expr Plan::counts_through(const ConcatSegment& part, Expr position) const {
+Expr Definitions::counts_through(const ConcatSegment& part, Expr position) const {
   Expr index = position, offset = position.pool().integer(0);
   if (position.code() == Code::add) {
     const bool first = position.argument(0).code() == Code::index;
@@ -44,7 +51,7 @@ Expr Plan::counts_through(const ConcatSegment& part, Expr position) const {
   return same_length(declare.extent_of(index), part.extent) ? index : Expr();
 }
 
-Expr Plan::read_segment(const Variable& variable, Index at) {
+Expr Definitions::read_segment(const Variable& variable, Index at) {
   const Value& value = values_[variable.node()];
   const auto axis = std::size_t(value.segment_axis);
   const Expr position = at[axis];
@@ -74,19 +81,22 @@ Expr Plan::read_segment(const Variable& variable, Index at) {
   return pool().load(values_[variable.node()].buffer, variable.storage().dtype, at);
 }
 
-// The computations that `root` becomes, one for each part of what it reads, if that can be done. Else what it reads is
+// The computations that one becomes, one for each part of what it reads, if that can be done. Else what it reads is
 // stored, and it can be built anew.
-bool Plan::split(const Computation& root, const ElementRule& value, const TargetRule& target) {
+bool Definitions::split(const Computation& whole, const ElementRule& value, const TargetRule& target) {
   const UnresolvedRead asked = *std::exchange(unresolved_read_, {});
-  const auto found = std::find(root.indices.begin(), root.indices.end(), asked.position);
-  const auto axis = std::size_t(found - root.indices.begin());
+  const Elements& elements = *whole.elements();
+  const auto* scanned = whole.as<Scanned>();
+  const auto found = std::find(elements.indices.begin(), elements.indices.end(), asked.position);
+  const auto axis = std::size_t(found - elements.indices.begin());
   const Value& source = values_[asked.variable.node()];
   const Expr whole_axis = source.shape[std::size_t(source.segment_axis)];
-  const bool is_reduce = root.kind == Computation::Kind::reduce;
-  const bool combines = is_reduce && axis < root.reduced.size() && root.reduced[axis];
-  const bool possible = found != root.indices.end() && asked.position.code() == Code::index &&
-                        (root.kind == Computation::Kind::store || is_reduce) && !(combines && root.buffer >= 0) &&
-                        same_length(root.domain[axis], whole_axis);
+  const bool is_reduce = scanned && scanned->kind == CarryKind::reduce;
+  const bool is_row_by_row = scanned && scanned->kind == CarryKind::prefix && !is_in_variable(*scanned);
+  const bool combines = is_reduce && axis < scanned->along.size() && scanned->along[axis];
+  const bool possible = found != elements.indices.end() && asked.position.code() == Code::index &&
+                        (whole.as<Stored>() || is_reduce || is_row_by_row) && !(combines && elements.buffer >= 0) &&
+                        same_length(elements.domain[axis], whole_axis);
   if (!possible) {
     store_segments(asked.variable);
     return false;
@@ -95,15 +105,17 @@ bool Plan::split(const Computation& root, const ElementRule& value, const Target
   std::optional<Expr> total;
   for (std::size_t k = 0; k < parts.size(); ++k) {
     if (parts[k].extent.is_constant(0)) continue;
-    Computation part = root;
-    part.is_segment = true;
-    part.domain[axis] = parts[k].extent;
-    part.indices = declare.indices_of(part.domain);
-    const Expr whole = part.indices[axis] + parts[k].start;
-    std::vector<Expr> at = part.indices;
-    at[axis] = whole;
-    segment_scope_ = SegmentScope{whole, part.indices[axis], parts, k};
-    if (is_reduce) part.var = declare.var(root.var.dtype());
+    Computation part = whole;
+    Elements& own = *part.elements();
+    own.is_segment = true;
+    own.domain[axis] = parts[k].extent;
+    own.indices = declare.indices_of(own.domain);
+    const Expr place = own.indices[axis] + parts[k].start;
+    std::vector<Expr> at = own.indices;
+    at[axis] = place;
+    segment_scope_ = SegmentScope{place, own.indices[axis], parts, k};
+    const Expr var = is_reduce ? declare.var(scanned->var.dtype()) : Expr();
+    if (is_reduce) std::get<Scanned>(part.what).var = var;
     for (evaluate(part, at, value, target); unresolved_read_; evaluate(part, at, value, target)) {
       const Variable other = std::exchange(unresolved_read_, {})->variable;
       const auto here = std::exchange(segment_scope_, {});
@@ -111,20 +123,19 @@ bool Plan::split(const Computation& root, const ElementRule& value, const Target
       segment_scope_ = here;
     }
     segment_scope_.reset();
-    if (combines) total = total ? program::combine(*root.combiner, *total, part.var) : part.var;
-    computations.push_back(std::move(part));
+    if (combines) total = total ? program::combine(scanned->combiner, *total, var) : var;
+    computations.list.push_back(std::move(part));
   }
   if (combines) {
-    Computation sum;
-    sum.kind = Computation::Kind::scalar;
-    sum.var = root.var;
-    sum.value = total ? *total : program::identity(*root.combiner, pool(), root.var.dtype());
-    computations.push_back(std::move(sum));
+    Scanned sum;
+    sum.var = scanned->var;
+    sum.value = total ? *total : program::identity(scanned->combiner, pool(), scanned->var.dtype());
+    computations.list.push_back({std::move(sum)});
   }
   return true;
 }
 
-void Plan::store_segments(const Variable& variable) {
+void Definitions::store_segments(const Variable& variable) {
   values_[variable.node()].buffer = result_buffer(variable);
   if (building_)
     add_segment_computations(variable);
@@ -132,29 +143,29 @@ void Plan::store_segments(const Variable& variable) {
     builders_[variable.owner().node()].push_back([this, variable] { add_segment_computations(variable); });
 }
 
-void Plan::add_segment_computations(const Variable& variable) {
+void Definitions::add_segment_computations(const Variable& variable) {
   const Value value = values_[variable.node()];
-  const std::size_t before = computations.size();
+  const std::size_t before = computations.list.size();
+  const auto axis = std::size_t(value.segment_axis);
   for (auto& part : value.parts) {
-    Computation root;
-    root.buffer = value.buffer;
-    root.domain = value.shape;
-    root.domain[std::size_t(value.segment_axis)] = part.extent;
-    add_computation(std::move(root), part.value, [&](Index at) {
-      std::vector<Expr> target(at.begin(), at.end());
-      target[std::size_t(value.segment_axis)] = target[std::size_t(value.segment_axis)] + part.start;
+    Stored segment{{.domain = value.shape, .buffer = value.buffer}};
+    segment.domain[axis] = part.extent;
+    add_computation(std::move(segment), part.value, [&](Index at) {
+      std::vector<Expr> target = own_index(at);
+      target[axis] = target[axis] + part.start;
       return target;
     });
   }
   guard_computations(before, value.checks);
 }
 
-// Outside a root.
-Expr Plan::resolved_read(const Variable& variable, Index at) {
+// Outside a computation: as often as it reads, where the segment is not known, a value that is stored then.
+void Definitions::resolve(const std::function<void()>& evaluate) {
   for (;;) {
     memo_.clear();
-    const Expr result = read(variable, at);
-    if (!unresolved_read_) return result;
+    touched_checks_.clear();
+    evaluate();
+    if (!unresolved_read_) return;
     store_segments(std::exchange(unresolved_read_, {})->variable);
   }
 }

@@ -2,7 +2,7 @@
 // take long to compile, but is a function of the program that is called there. Its body is what the op's own rule makes
 // of parameters in place of its inputs. Constants are part of it: expansions make use of them.
 #include "bitale/core/text.hpp"
-#include "lowering/plan.hpp"
+#include "lowering/definitions.hpp"
 
 namespace bitale::lowering {
 
@@ -10,14 +10,14 @@ namespace {
 constexpr std::size_t most_expanded = 100;
 }  // namespace
 
-bool Plan::is_called(const Variable& variable, const Value& value) const {
+bool Definitions::is_called(const Variable& variable, const Value& value) const {
   if (value.own_cost < materialize_threshold || !variable.has_owner() || !variable.owner_op()->elementwise())
     return false;
   const auto applied = expensive_calls_.find(variable.owner_op()->kind());
   return applied != expensive_calls_.end() && applied->second > most_expanded;
 }
 
-Expr Plan::called(const Variable& variable, const Value& value, Index at) {
+Expr Definitions::called(const Variable& variable, const Value& value, Index at) {
   const Apply node = variable.owner();
   FunctionKey key{node.op().kind(), {}};
   std::vector<Expr> arguments, stand_ins, parameters;

@@ -10,7 +10,7 @@
 
 #include "bitale/core/text.hpp"
 #include "bitale/graph/random_type.hpp"
-#include "lowering/plan.hpp"
+#include "lowering/definitions.hpp"
 #include "program/steps.hpp"
 
 namespace bitale::lowering {
@@ -22,10 +22,10 @@ using program::Steps;
 
 class LoopBody {
  public:
-  LoopBody(Plan& plan, Program body, const InnerLoop& loop)
-      : plan_(plan),
+  LoopBody(Definitions& outer, Program body, const InnerLoop& loop)
+      : outer_(outer),
         body_(std::move(body)),
-        node_(plan.node_),
+        node_(outer.node_),
         sequences_(loop.sequences),
         states_(loop.states),
         has_until_(loop.has_until),
@@ -35,10 +35,10 @@ class LoopBody {
     for (auto& step : body_.steps) program::for_each_body(step, [&](Steps& body) { store_states_last(body); });
   }
   // A side of a choice: it is run once or not at all, and its outputs are the node's.
-  LoopBody(Plan& plan, Program body, const Side& side)
-      : plan_(plan),
+  LoopBody(Definitions& outer, Program body, const Side& side)
+      : outer_(outer),
         body_(std::move(body)),
-        node_(plan.node_),
+        node_(outer.node_),
         sequences_(0),
         states_(0),
         has_until_(false),
@@ -87,43 +87,44 @@ class LoopBody {
 
   void define() {
     const Variables& inputs = node_->inputs;
-    const Expr steps = plan_.equal_lengths.canonical(plan_.scalar_of(inputs[0]));
-    if (steps.code() != Code::dim) plan_.require(steps >= 0, cat(called_, ": n_steps is negative"));
+    const Expr steps = outer_.equal_lengths.canonical(outer_.scalar_of(inputs[0]));
+    if (steps.code() != Code::dim) outer_.require(steps >= 0, cat(called_, ": n_steps is negative"));
     for (int k = 0; k < sequences_; ++k)
-      plan_.require(equal(plan_.value_of(outer_sequence(k)).shape[0], steps),
-                    cat(called_, ": sequence ", k, " does not have as many elements as there are steps"));
-    extent_ = plan_.equal_lengths.canonical(steps);
+      outer_.require(equal(outer_.value_of(outer_sequence(k)).shape[0], steps),
+                     cat(called_, ": sequence ", k, " does not have as many elements as there are steps"));
+    extent_ = outer_.equal_lengths.canonical(steps);
     note_reads();
     for (int k = 0; k < states_; ++k) {
-      Value& value = plan_.values_[&node_->outputs[k]];
-      carried_.push_back(plan_.declare.var(Variable::of(&node_->outputs[k]).storage().dtype));
+      Value& value = outer_.values_[&node_->outputs[k]];
+      carried_.push_back(outer_.declare.var(Variable::of(&node_->outputs[k]).storage().dtype));
       buffers_.push_back(-1);
       if (value.shape.empty()) {
         value.scalar = carried_.back();
         continue;
       }
-      value.buffer = buffers_.back() = plan_.result_buffer(Variable::of(&node_->outputs[k]));
+      value.buffer = buffers_.back() = outer_.result_buffer(Variable::of(&node_->outputs[k]));
       value.reread = true;
     }
     for (int k = 0; k < traces_; ++k) {
       const Variable trace = Variable::of(&node_->outputs[states_ + k]);
-      Value& value = plan_.values_[trace.node()];
-      value.buffer = plan_.result_buffer(trace);
+      Value& value = outer_.values_[trace.node()];
+      value.buffer = outer_.result_buffer(trace);
       value.reread = true;
       trace_buffers_.push_back(value.buffer);
     }
-    count_ = plan_.declare.var(DType::Int64);
-    if (has_until_) plan_.values_[&node_->outputs[states_ + traces_]].scalar = count_;
+    count_ = outer_.declare.var(DType::Int64);
+    if (has_until_) outer_.values_[&node_->outputs[states_ + traces_]].scalar = count_;
     // States keep their shapes, and what a step checks of lengths alone is checked before the loop.
     for (std::size_t b = 0; b < body_.buffers.size(); ++b) {
       const int k = outputs_[b];
       if (k < 0 || k >= states_) continue;
-      const auto& state = plan_.values_[&node_->outputs[k]].shape;
+      const auto& state = outer_.values_[&node_->outputs[k]].shape;
       for (std::size_t axis = 0; axis < state.size(); ++axis) {
-        const Expr before = plan_.equal_lengths.canonical(state[axis]), after = translate(body_.buffers[b].shape[axis]);
+        const Expr before = outer_.equal_lengths.canonical(state[axis]),
+                   after = translate(body_.buffers[b].shape[axis]);
         if (before == after) continue;
-        plan_.require((extent_ <= 0) | equal(before, after),
-                      cat(called_, ": state ", k, " changes its length in dimension ", axis, " from step to step"));
+        outer_.require((extent_ <= 0) | equal(before, after),
+                       cat(called_, ": state ", k, " changes its length in dimension ", axis, " from step to step"));
       }
     }
     Steps kept;
@@ -133,7 +134,7 @@ class LoopBody {
         kept.push_back(std::move(step));
         continue;
       }
-      plan_.require((extent_ <= 0) | translate(check->condition), body_.checks[std::size_t(check->check)]);
+      outer_.require((extent_ <= 0) | translate(check->condition), body_.checks[std::size_t(check->check)]);
     }
     body_.steps = std::move(kept);
     number_checks();
@@ -149,24 +150,16 @@ class LoopBody {
   // ---- when computations are built ----
 
   void build() {
-    Plan::NodeScope scope(plan_, node_);
+    Definitions::NodeScope scope(outer_, node_);
     for (int k = 0; k < states_; ++k)
-      if (buffers_[std::size_t(k)] >= 0) plan_.add_copy(outer_initial(k), buffers_[std::size_t(k)]);
+      if (buffers_[std::size_t(k)] >= 0) outer_.add_copy(outer_initial(k), buffers_[std::size_t(k)]);
     make_buffers();
-    for (;;) {
-      plan_.memo_.clear();
-      plan_.touched_checks_.clear();
-      build_loop();
-      if (!plan_.unresolved_read_) break;
-      plan_.store_segments(std::exchange(plan_.unresolved_read_, {})->variable);
-    }
-    Computation root;
-    root.kind = Computation::Kind::step;
-    root.checks = plan_.touched_checks_;
-    add_to(root);
-    for (auto& carry : loop_.carries) root.vars.push_back(carry.var);
-    root.step = Step{std::move(loop_)};
-    plan_.computations.push_back(std::move(root));
+    outer_.resolve([&] { build_loop(); });
+    Opaque opaque;
+    add_to(opaque);
+    for (auto& carry : loop_.carries) opaque.vars.push_back(carry.var);
+    opaque.step = Step{std::move(loop_)};
+    outer_.computations.list.push_back({std::move(opaque), outer_.touched_checks_});
     if (has_until_) clear_rest();
   }
 
@@ -179,12 +172,13 @@ class LoopBody {
     return out;
   }
   // What it reads and writes, and its checks, become those of a computation that is about to be added.
-  void add_to(Computation& root) {
-    root.reads.insert(root.reads.end(), reads_.begin(), reads_.end());
+  void add_to(Opaque& opaque) {
+    auto& [step, reads, writes, vars] = opaque;
+    reads.insert(reads.end(), reads_.begin(), reads_.end());
     for (auto buffer : writes_)
-      if (std::find(root.writes.begin(), root.writes.end(), buffer) == root.writes.end()) root.writes.push_back(buffer);
-    for (int id : checks_)
-      if (id >= 0) plan_.check_computations[std::size_t(id)] = int(plan_.computations.size());
+      if (std::find(writes.begin(), writes.end(), buffer) == writes.end()) writes.push_back(buffer);
+    for (int check : checks_)
+      if (check >= 0) outer_.computations.checks[std::size_t(check)].computation = int(outer_.computations.list.size());
   }
 
  private:
@@ -197,11 +191,11 @@ class LoopBody {
   void note_reads() {
     for (int input = 0; input < int(from_.size()); ++input) {
       const Variable& outer = outer_of(input);
-      Value& value = plan_.value_of(outer);
+      Value& value = outer_.value_of(outer);
       if (std::find(by_call_.begin(), by_call_.end(), input) != by_call_.end() && !is_state(input))
-        plan_.want(outer);
+        outer_.want(outer);
       else if (input >= sequences_ + states_ && outer.storage().ndim() > 0 && !value.permuted_from)
-        plan_.want(outer);
+        outer_.want(outer);
       value.expanded = true;  // the loop may read it more than once: it is stored if it takes computing
     }
   }
@@ -209,7 +203,7 @@ class LoopBody {
     checks_.assign(body_.checks.size(), -1);
     program::visit_steps(body_.steps, [&](const Step& step) {
       if (auto* check = std::get_if<program::Check>(&step.what); check && checks_[std::size_t(check->check)] < 0)
-        checks_[std::size_t(check->check)] = plan_.new_check(body_.checks[std::size_t(check->check)]);
+        checks_[std::size_t(check->check)] = outer_.new_check(body_.checks[std::size_t(check->check)]);
     });
   }
 
@@ -220,23 +214,17 @@ class LoopBody {
 
   // A length that is the same in all steps: of shapes, and of values that are constants of the loop.
   bool is_known_outside(Expr length) const {
-    bool known = true;
-    program::ExprWalk()(length, [&](Expr expr) {
-      if (expr.code() == Code::var || expr.code() == Code::index) known = false;
-      if (expr.code() == Code::load) {
-        const auto b = std::size_t(expr.payload());
-        known &= (inputs_[b] >= sequences_ + states_ && expr.argument_count() == 0) ||
-                 body_.buffers[b].role == Role::constant;
-      }
+    return !program::any_within(length, [&](Expr expr) {
+      if (expr.code() != Code::load) return expr.code() == Code::var || expr.code() == Code::index;
+      const auto b = std::size_t(expr.payload());
+      const bool is_outer_scalar = inputs_[b] >= sequences_ + states_ && expr.argument_count() == 0;
+      return !is_outer_scalar && body_.buffers[b].role != Role::constant;
     });
-    return known;
   }
-  bool is_of_lengths(Expr condition) const {
-    bool known = true;
-    program::ExprWalk()(condition, [&](Expr expr) {
-      known &= expr.code() != Code::var && expr.code() != Code::index && expr.code() != Code::load;
+  static bool is_of_lengths(Expr condition) {
+    return !program::any_within(condition, [](Expr expr) {
+      return expr.code() == Code::var || expr.code() == Code::index || expr.code() == Code::load;
     });
-    return known;
   }
   // A scalar result: stored at the top, by one step.
   bool is_stored_once(std::int64_t buffer) const {
@@ -259,16 +247,16 @@ class LoopBody {
     const int input = inputs_[std::size_t(buffer)];
     if (input < 0) return translate(body_.buffers[std::size_t(buffer)].shape[axis]);
     const Variable& outer = outer_of(input);
-    return plan_.equal_lengths.canonical(plan_.value_of(outer).shape[axis + std::size_t(input < sequences_)]);
+    return outer_.equal_lengths.canonical(outer_.value_of(outer).shape[axis + std::size_t(input < sequences_)]);
   }
 
   Expr element_of_input(int input, DType dtype, std::vector<Expr> at) {
     if (is_state(input)) {
       const auto k = std::size_t(input - sequences_);
-      return buffers_[k] < 0 ? carried_[k] : plan_.pool().load(buffers_[k], dtype, at);
+      return buffers_[k] < 0 ? carried_[k] : outer_.pool().load(buffers_[k], dtype, at);
     }
     if (input < sequences_) at.insert(at.begin(), number_);
-    return plan_.equal_lengths.fixed(plan_.read(outer_of(input), at));
+    return outer_.equal_lengths.fixed(outer_.read(outer_of(input), at));
   }
 
   Expr loaded(Expr load, std::vector<Expr> at) {
@@ -277,19 +265,19 @@ class LoopBody {
     if (input >= 0) return element_of_input(input, load.dtype(), std::move(at));
     if (output >= 0 && at.empty() && !has_address_[b] && !is_traced(output)) return scalars_[std::size_t(output)];
     if (is_in_steps(output)) at.insert(at.begin(), number_);
-    return plan_.pool().load(mapped_[b], load.dtype(), at);
+    return outer_.pool().load(mapped_[b], load.dtype(), at);
   }
   bool is_traced(int output) const { return output >= states_ && output < states_ + traces_; }
   bool is_in_steps(int output) const { return is_traced(output) && !is_side_; }
 
   Expr made(Expr expr, std::span<const Expr> arguments) {
-    ExprPool &from = *body_.pool, &to = plan_.pool();
+    ExprPool &from = *body_.pool, &to = outer_.pool();
     switch (expr.code()) {
       case Code::index: return indices_.at(expr.payload());
       case Code::var: {
         if (expr.payload() < 0) return to.var(expr.payload(), expr.dtype());  // a parameter of a function
         auto [found, is_new] = variables_.try_emplace(expr.payload());
-        if (is_new) found->second = plan_.declare.var(expr.dtype());
+        if (is_new) found->second = outer_.declare.var(expr.dtype());
         return found->second;
       }
       case Code::dim: return length_of(expr.payload() >> 8, std::size_t(expr.payload() & 0xff));
@@ -314,10 +302,10 @@ class LoopBody {
     const Expr product = is_negative ? arguments[2].argument(0) : arguments[2];
     const auto waits = [&](Expr expr) { return on_state_.count(expr.id()) > 0; };
     if (product.code() == Code::mul && waits(product) && !waits(arguments[0]) && !waits(arguments[1]) &&
-        !plan_.pool().forbids_contraction(product))
+        !outer_.pool().forbids_contraction(product))
       return program::fma(is_negative ? -product.argument(0) : product.argument(0), product.argument(1),
                           arguments[0] * arguments[1]);
-    return plan_.pool().make(Code::fma, dtype, arguments, 0);
+    return outer_.pool().make(Code::fma, dtype, arguments, 0);
   }
   // Whether an expression waits for a state; variables that it names do, too.
   void note_state(Expr out) {
@@ -334,14 +322,14 @@ class LoopBody {
     auto [found, is_new] = functions_.try_emplace(call.payload());
     if (is_new) {
       const std::string name =
-          cat(body_.pool->function_name(call.payload()), ".in_loop", plan_.program.functions.size());
+          cat(body_.pool->function_name(call.payload()), ".in_loop", outer_.program.functions.size());
       program::Function own{function.parameters, function.body};
       for (auto& parameter : own.parameters) parameter = translate(parameter);
       own.body = translate(function.body);
-      found->second = plan_.pool().call(name, call.dtype(), arguments).payload();
-      plan_.program.functions[found->second] = std::move(own);
+      found->second = outer_.pool().call(name, call.dtype(), arguments).payload();
+      outer_.program.functions[found->second] = std::move(own);
     }
-    return plan_.pool().make(Code::call, call.dtype(), arguments, found->second);
+    return outer_.pool().make(Code::call, call.dtype(), arguments, found->second);
   }
 
   Expr translate(Expr root) {
@@ -365,13 +353,13 @@ class LoopBody {
       const Expr out = made(expr, arguments);
       done_.emplace(expr.id(), out);
       note_state(out);
-      if (body_.pool->forbids_contraction(expr)) plan_.pool().forbid_contraction(out);
+      if (body_.pool->forbids_contraction(expr)) outer_.pool().forbid_contraction(out);
       if (const ExprPool::SourceCall* meaning = body_.pool->source_call(expr)) {
         arguments.clear();
         for (auto& argument : meaning->arguments)
           if (const auto found = done_.find(argument.id()); found != done_.end()) arguments.push_back(found->second);
         if (arguments.size() == meaning->arguments.size())
-          plan_.pool().annotate_call(out, meaning->function, arguments);
+          outer_.pool().annotate_call(out, meaning->function, arguments);
       }
       stack.pop_back();
     }
@@ -386,8 +374,8 @@ class LoopBody {
     buffer.dtype = like.dtype;
     buffer.role = like.role == Role::constant ? Role::constant : Role::temporary;
     buffer.value = like.value;
-    for (auto& length : like.shape) buffer.shape.push_back(plan_.equal_lengths.fixed(translate(length)));
-    return plan_.declare.buffer(std::move(buffer));
+    for (auto& length : like.shape) buffer.shape.push_back(outer_.equal_lengths.fixed(translate(length)));
+    return outer_.declare.buffer(std::move(buffer));
   }
 
   void make_buffers() {
@@ -448,84 +436,78 @@ class LoopBody {
     std::int64_t state = -1;
     for (std::size_t b = 0; b < inputs_.size(); ++b)
       if (inputs_[b] == sequences_ + k) state = std::int64_t(b);
-    int position = 0, stored_at = -1, writes = 0, first_top = -1, top = 0;
-    std::vector<Expr> place, around, indices;
-    const auto note_write = [&](const Step& step) {
-      program::for_each_access(step, [&](const program::Access& access) {
-        if (access.buffer != next || !access.writes()) return;
-        ++writes;
-        if (!std::holds_alternative<program::Store>(step.what)) return;
-        stored_at = position;
-        place = *access.at;
-        around = indices;
-        first_top = top;
-      });
+    struct Moment {
+      int step = -1, top = -1;  // which step, and which of those at the top it is in
     };
-    const auto walk = [&](auto& self, const Steps& steps, int depth) -> void {
+    struct Read {
+      Moment when;
+      std::optional<std::vector<Expr>> at;  // none: all of it
+    };
+    std::vector<Read> reads;
+    Moment now, stored;
+    int writes = 0;
+    std::vector<Expr> stored_at, around, indices;
+    const auto walk = [&](auto& self, const Steps& steps) -> void {
       for (auto& step : steps) {
-        if (depth == 0) ++top;
-        ++position;
-        note_write(step);
+        now.top += &steps == &body_.steps;
+        ++now.step;
+        program::ExprWalk exprs;
+        program::for_each_load(step, exprs, [&](Expr load) {
+          if (load.payload() == state) reads.push_back({now, program::arguments_of(load)});
+        });
+        program::for_each_access(step, [&](const program::Access& access) {
+          if (access.buffer == state && access.reach != program::Reach::element) reads.push_back({now, {}});
+          if (access.buffer != next || !access.writes()) return;
+          ++writes;
+          if (std::holds_alternative<program::Store>(step.what)) stored = now, stored_at = *access.at, around = indices;
+        });
         auto* loop = std::get_if<program::Loop>(&step.what);
         if (loop) indices.push_back(loop->index);
-        program::for_each_body(step, [&](const Steps& inner) { self(self, inner, depth + 1); });
+        program::for_each_body(step, [&](const Steps& inner) { self(self, inner); });
         if (loop) indices.pop_back();
       }
     };
-    walk(walk, body_.steps, 0);
-    if (writes != 1 || stored_at < 0) return false;
+    walk(walk, body_.steps);
+    if (writes != 1 || stored.step < 0) return false;
     for (auto& index : around)
-      if (std::find(place.begin(), place.end(), index) == place.end()) return false;
+      if (std::find(stored_at.begin(), stored_at.end(), index) == stored_at.end()) return false;
     // All reads come before the store, and those in its own loop are of the same element.
-    bool good = true;
-    position = top = 0;
-    const auto check = [&](auto& self, const Steps& steps, int depth) -> void {
-      for (auto& step : steps) {
-        if (depth == 0) ++top;
-        ++position;
-        program::ExprWalk exprs;
-        program::for_each_load(step, exprs, [&](Expr load) {
-          if (load.payload() != state) return;
-          if (position > stored_at || (top == first_top && program::arguments_of(load) != place)) good = false;
-        });
-        program::for_each_access(step, [&](const program::Access& access) {
-          if (access.buffer == state && access.reach != program::Reach::element && top >= first_top) good = false;
-        });
-        program::for_each_body(step, [&](const Steps& inner) { self(self, inner, depth + 1); });
-      }
-    };
-    check(check, body_.steps, 0);
-    return good;
+    return std::all_of(reads.begin(), reads.end(), [&](const Read& read) {
+      if (!read.at) return read.when.top < stored.top;
+      return read.when.step <= stored.step && (read.when.top != stored.top || *read.at == stored_at);
+    });
   }
 
   Expr row_size(const std::vector<Expr>& shape) {
-    Expr out = plan_.pool().integer(1);
+    Expr out = outer_.pool().integer(1);
     for (std::size_t axis = 1; axis < shape.size(); ++axis) out = out * shape[axis];
-    return plan_.equal_lengths.fixed(out);
+    return outer_.equal_lengths.fixed(out);
   }
 
   // ---- steps ----
 
   void build_loop() {
     done_.clear(), indices_.clear(), variables_.clear();
-    number_ = plan_.declare.index("step", extent_);
+    number_ = outer_.declare.index("step", extent_);
     loop_ = {};
     loop_.index = number_;
-    loop_.extent = plan_.equal_lengths.fixed(extent_);
+    loop_.extent = outer_.equal_lengths.fixed(extent_);
     scalars_.assign(std::size_t(body_.output_count), Expr());
     for (int k = 0; k < states_; ++k)
       if (buffers_[std::size_t(k)] < 0)
-        loop_.carries.push_back({carried_[std::size_t(k)], Combiner::add, false,
-                                 plan_.equal_lengths.fixed(plan_.read(outer_initial(k), {}))});
+        loop_.carries.push_back({carried_[std::size_t(k)],
+                                 CarryKind::state,
+                                 {},
+                                 outer_.equal_lengths.fixed(outer_.read(outer_initial(k), {}))});
     // A state of its own keeps the steps in order.
     if (loop_.carries.empty() || has_until_)
-      loop_.carries.push_back({count_, Combiner::add, false, plan_.pool().integer(0)});
-    const auto scalar = [&](std::size_t b) { return plan_.pool().load(mapped_[b], body_.buffers[b].dtype, {}); };
+      loop_.carries.push_back({count_, CarryKind::state, {}, outer_.pool().integer(0)});
+    const auto scalar = [&](std::size_t b) { return outer_.pool().load(mapped_[b], body_.buffers[b].dtype, {}); };
     store_inputs(loop_.body);
     append(body_.steps, loop_.body);
     for (std::size_t b = 0; b < body_.buffers.size(); ++b)
       if (const int output = outputs_[b]; has_address_[b] && output >= 0 && !is_traced(output)) {
-        const Expr var = scalars_[std::size_t(output)] = plan_.declare.var(body_.buffers[b].dtype);
+        const Expr var = scalars_[std::size_t(output)] = outer_.declare.var(body_.buffers[b].dtype);
         loop_.body.push_back({program::Let{var, scalar(b)}});
       }
     for (int k = 0; k < states_; ++k)
@@ -539,43 +521,39 @@ class LoopBody {
 
   Step nested(std::int64_t buffer, const std::function<Step(const std::vector<Expr>&)>& make,
               std::vector<Expr> first = {}) {
-    const std::vector<Expr> shape = plan_.program.buffers[std::size_t(buffer)].shape;
+    const std::vector<Expr> shape = outer_.program.buffers[std::size_t(buffer)].shape;
     std::vector<Expr> at = first, indices;
     for (std::size_t axis = first.size(); axis < shape.size(); ++axis) {
-      const Expr length = plan_.equal_lengths.fixed(shape[axis]);
+      const Expr length = outer_.equal_lengths.fixed(shape[axis]);
       const bool is_one = length.is_constant(1);
-      at.push_back(is_one ? plan_.pool().integer(0) : plan_.declare.index("c", length));
+      at.push_back(is_one ? outer_.pool().integer(0) : outer_.declare.index("c", length));
     }
     Step step = make(at);
     for (std::size_t axis = shape.size(); axis-- > first.size();)
       if (at[axis].code() == Code::index)
-        step = Step{program::Loop{at[axis], plan_.equal_lengths.fixed(shape[axis]), {}, {std::move(step)}, false}};
+        step = Step{program::Loop{at[axis], outer_.equal_lengths.fixed(shape[axis]), {}, {std::move(step)}, false}};
     return step;
   }
 
   void copy_back(int k) {
     const auto to = buffers_[std::size_t(k)], from = copied_[std::size_t(k)];
-    const DType dtype = plan_.program.buffers[std::size_t(to)].dtype;
+    const DType dtype = outer_.program.buffers[std::size_t(to)].dtype;
     loop_.body.push_back(nested(to, [&](const std::vector<Expr>& at) {
-      return Step{program::Store{to, at, plan_.pool().load(from, dtype, at)}};
+      return Step{program::Store{to, at, outer_.pool().load(from, dtype, at)}};
     }));
   }
 
   // What a trace has beyond the steps that were made is zero.
   void clear_rest() {
     for (auto trace : trace_buffers_) {
-      const DType dtype = plan_.program.buffers[std::size_t(trace)].dtype;
-      const Expr rest = plan_.equal_lengths.fixed(extent_) - count_, index = plan_.declare.index("rest", rest);
-      Computation root;
-      root.kind = Computation::Kind::step;
-      root.writes = {trace};
+      const DType dtype = outer_.program.buffers[std::size_t(trace)].dtype;
+      const Expr rest = outer_.equal_lengths.fixed(extent_) - count_, index = outer_.declare.index("rest", rest);
       Step step = nested(trace,
                          [&](const std::vector<Expr>& at) {
-                           return Step{program::Store{trace, at, plan_.pool().number(0, dtype)}};
+                           return Step{program::Store{trace, at, outer_.pool().number(0, dtype)}};
                          },
                          {count_ + index});
-      root.step = Step{program::Loop{index, rest, {}, {std::move(step)}, false}};
-      plan_.computations.push_back(std::move(root));
+      outer_.add_step({{program::Loop{index, rest, {}, {std::move(step)}, false}}, {}, {trace}});
     }
   }
 
@@ -598,7 +576,7 @@ class LoopBody {
     if (auto* store = std::get_if<program::Store>(&from.what)) {
       const int output = outputs_[std::size_t(store->buffer)];
       if (output >= 0 && store->at.empty() && !is_traced(output) && !has_address_[std::size_t(store->buffer)]) {
-        const Expr value = translate(store->value), var = plan_.declare.var(value.dtype());
+        const Expr value = translate(store->value), var = outer_.declare.var(value.dtype());
         scalars_[std::size_t(output)] = var;
         note_name(var, value);
         to.push_back({program::Let{var, value}});
@@ -606,6 +584,11 @@ class LoopBody {
       }
     }
     Step step = from;
+    auto* loop = std::get_if<program::Loop>(&step.what);
+    if (loop)
+      start(*loop);
+    else
+      program::for_each_expr(step, [&](Expr& expr) { expr = translate(expr); });
     if (auto* call = std::get_if<program::Call>(&step.what)) {
       for (auto& argument : call->arguments)
         if (auto* memory = std::get_if<program::BufferArgument>(&argument)) *memory = moved(*memory);
@@ -613,55 +596,36 @@ class LoopBody {
       program::for_each_access(step, [&](const program::MutableAccess& access) {
         const int output = outputs_[std::size_t(access.buffer)];
         access.buffer = mapped_[std::size_t(access.buffer)];
-        if (access.at)
-          for (auto& place : *access.at) place = translate(place);
         if (access.at && is_in_steps(output)) access.at->insert(access.at->begin(), number_);
       });
     }
     if (auto* check = std::get_if<program::Check>(&step.what)) check->check = checks_[std::size_t(check->check)];
-    translate_expressions(step);
+    if (!loop) program::for_each_definition(step, [&](Expr& var, program::Definition) { var = translate(var); });
+    if (auto* let = std::get_if<program::Let>(&step.what)) note_name(let->var, let->value);
     program::for_each_body(step, [&](Steps& body) {
       const Steps before = std::exchange(body, {});
       append(before, body);
     });
-    if (auto* loop = std::get_if<program::Loop>(&step.what); loop && loop->until) loop->until = translate(loop->until);
+    if (loop && loop->until) loop->until = translate(loop->until);  // it is asked when the body is done
     to.push_back(std::move(step));
   }
 
-  // Those of the step itself; places of elements have been seen to, and what a loop asks when its body is done waits.
-  void translate_expressions(Step& step) {
-    if (auto* loop = std::get_if<program::Loop>(&step.what)) {
-      loop->extent = translate(loop->extent);
-      // Loops one after the other share an index, which counts to one extent.
-      Expr& index = indices_[loop->index.payload()];
-      if (!index) index = plan_.declare.index(body_.index_names[std::size_t(loop->index.payload())], loop->extent);
-      for (auto& carry : loop->carries) {
-        if (carry.init) carry.init = translate(carry.init);
-        carry.var = translate(carry.var);
-      }
-      loop->index = index;
-      loop->parallel_cost = {};
-      return;
+  void start(program::Loop& loop) {
+    loop.extent = translate(loop.extent);
+    // Loops one after the other share an index, which counts to one extent.
+    Expr& index = indices_[loop.index.payload()];
+    if (!index) index = outer_.declare.index(body_.index_names[std::size_t(loop.index.payload())], loop.extent);
+    for (auto& carry : loop.carries) {
+      if (carry.init) carry.init = translate(carry.init);
+      carry.var = translate(carry.var);
     }
-    auto* store = std::get_if<program::Store>(&step.what);
-    auto* accumulate = std::get_if<program::Accumulate>(&step.what);
-    if (store) store->value = translate(store->value);
-    if (accumulate) accumulate->value = translate(accumulate->value);
-    if (store || accumulate) return;
-    if (auto* call = std::get_if<program::Call>(&step.what)) {
-      for (auto& argument : call->arguments)
-        if (auto* expr = std::get_if<Expr>(&argument)) *expr = translate(*expr);
-    } else {
-      program::for_each_expr(step, [&](Expr& expr) { expr = translate(expr); });
-    }
-    program::for_each_definition(step, [&](Expr& var, program::Definition) { var = translate(var); });
-    if (auto* let = std::get_if<program::Let>(&step.what)) note_name(let->var, let->value);
+    loop.index = index;
+    loop.parallel_cost = {};
   }
 
   program::BufferArgument moved(program::BufferArgument memory) {
     const auto b = std::size_t(memory.buffer);
     const int input = inputs_[b], output = outputs_[b];
-    if (memory.offset) memory.offset = translate(memory.offset);
     if (has_address_[b] && !is_traced(output)) {
       memory.buffer = mapped_[b];
       return memory;
@@ -671,17 +635,17 @@ class LoopBody {
       memory.buffer = buffers_[std::size_t(input - sequences_)];
     } else if (input >= 0) {
       const Variable& outer = outer_of(input);
-      memory.buffer = plan_.in_memory(outer);
+      memory.buffer = outer_.in_memory(outer);
       reads_.push_back(memory.buffer);
-      if (input < sequences_) shift(number_ * row_size(plan_.value_of(outer).shape));
+      if (input < sequences_) shift(number_ * row_size(outer_.value_of(outer).shape));
     } else {
       memory.buffer = mapped_[b];
-      if (is_in_steps(output)) shift(number_ * row_size(plan_.program.buffers[std::size_t(memory.buffer)].shape));
+      if (is_in_steps(output)) shift(number_ * row_size(outer_.program.buffers[std::size_t(memory.buffer)].shape));
     }
     return memory;
   }
 
-  Plan& plan_;
+  Definitions& outer_;
   Program body_;
   ApplyNode* const node_;
   const int sequences_, states_;
@@ -707,12 +671,22 @@ class LoopBody {
   std::unordered_map<std::int64_t, std::int64_t> functions_;
 };
 
-bool Plan::loop(const InnerLoop& loop) {
-  for (auto list : {loop.inputs, loop.outputs})
+namespace {
+
+// Nothing where it needs the host.
+std::optional<Program> lowered(std::span<const Variable> inputs, std::span<const Variable> outputs,
+                               bool (*takes)(const Type& type)) {
+  for (auto list : {inputs, outputs})
     for (auto& variable : list)
-      if (!as_tensor(variable.type()) && !as_random(variable.type())) return false;
-  std::optional<Program> program = lower_body(FunctionGraph(Variables(loop.inputs.begin(), loop.inputs.end()),
-                                                            Variables(loop.outputs.begin(), loop.outputs.end())));
+      if (!takes(variable.type())) return {};
+  return lower_body(FunctionGraph(Variables(inputs.begin(), inputs.end()), Variables(outputs.begin(), outputs.end())));
+}
+
+}  // namespace
+
+bool Definitions::scan(const InnerLoop& loop) {
+  std::optional<Program> program = lowered(
+      loop.inputs, loop.outputs, [](const Type& type) { return bool(as_tensor(type)) || bool(as_random(type)); });
   if (!program) return false;
   const auto body = std::make_shared<LoopBody>(*this, std::move(*program), loop);
   if (!body->can_repeat()) return false;
@@ -721,14 +695,11 @@ bool Plan::loop(const InnerLoop& loop) {
   return true;
 }
 
-bool Plan::choose(int condition, const Side& then, const Side& otherwise) {
+bool Definitions::choose(int condition, const Side& then, const Side& otherwise) {
   std::shared_ptr<LoopBody> sides[2];
   for (auto side : {&then, &otherwise}) {
-    for (auto list : {side->inputs, side->outputs})
-      for (auto& variable : list)
-        if (!as_tensor(variable.type())) return false;
-    std::optional<Program> program = lower_body(FunctionGraph(Variables(side->inputs.begin(), side->inputs.end()),
-                                                              Variables(side->outputs.begin(), side->outputs.end())));
+    std::optional<Program> program =
+        lowered(side->inputs, side->outputs, [](const Type& type) { return bool(as_tensor(type)); });
     if (!program) return false;
     auto& body = sides[side == &otherwise];
     body = std::make_shared<LoopBody>(*this, std::move(*program), *side);
@@ -745,21 +716,15 @@ bool Plan::choose(int condition, const Side& then, const Side& otherwise) {
     NodeScope scope(*this, node);
     yes->make_buffers_of_side();
     no->make_buffers_of_side();
-    Computation root;
-    for (;;) {
-      memo_.clear();
-      touched_checks_.clear();
+    Opaque opaque;
+    resolve([&] {
       const Expr choice = equal_lengths.fixed(read(node->inputs[std::size_t(condition)], {}));
       const Expr truth = choice.dtype() == DType::Bool ? choice : not_equal(choice, pool().number(0, choice.dtype()));
-      root.step = Step{program::If{truth, yes->steps_of_side(), no->steps_of_side()}};
-      if (!unresolved_read_) break;
-      store_segments(std::exchange(unresolved_read_, {})->variable);
-    }
-    root.kind = Computation::Kind::step;
-    root.checks = touched_checks_;
-    yes->add_to(root);
-    no->add_to(root);
-    computations.push_back(std::move(root));
+      opaque.step = Step{program::If{truth, yes->steps_of_side(), no->steps_of_side()}};
+    });
+    yes->add_to(opaque);
+    no->add_to(opaque);
+    computations.list.push_back({std::move(opaque), touched_checks_});
   });
   return true;
 }

@@ -1,70 +1,79 @@
 // The whole road from graph to program, in the order it is travelled.
 #include "lowering/lower.hpp"
 
+#include "lowering/definitions.hpp"
 #include "lowering/passes.hpp"
-#include "lowering/plan.hpp"
 
 namespace bitale::lowering {
 
 namespace {
 
-std::vector<Maker> makers_of(const Plan& plan) {
+std::vector<Maker> makers_of(const Computations& computations) {
   std::vector<Maker> makers;
-  for (auto& root : plan.computations) {
-    if (!root.node) continue;
-    const Apply node = Apply::of(root.node);
-    if (root.buffer >= 0) makers.push_back({root.buffer, -1, node});
-    for (auto buffer : root.writes) makers.push_back({buffer, -1, node});
-    if (root.var) makers.push_back({-1, root.var.payload(), node});
+  for (auto& computation : computations.list) {
+    if (!computation.node) continue;
+    const Apply node = Apply::of(computation.node);
+    for_each_result(
+        computation,
+        [&](std::int64_t buffer) {
+          makers.push_back({buffer, -1, node});
+        },
+        [&](Expr var) {
+          makers.push_back({-1, var.payload(), node});
+        });
   }
   return makers;
+}
+
+// As far as inner graphs go by themselves.
+void make_loops(Definitions& definitions, const std::function<void(std::string_view pass)>& observe) {
+  auto& program = definitions.program;
+  definitions.choose_stores();       // what is stored; all else is inlined into its readers
+  definitions.build_computations();  // the expressions of what is stored
+  drop_overwritten(program, definitions.declare, definitions.computations);
+  build_nests(program, definitions.declare, definitions.computations);  // what shares a loop
+  observe("nest");
+  forward_stores(program);
+  observe("forward");
+  narrow_temporaries(program);
+  observe("narrow");
 }
 
 }  // namespace
 
 std::optional<Program> lower_body(const FunctionGraph& graph) {
-  Plan plan(graph, {});
-  plan.repeated = true;
-  plan.define_all();
-  if (!plan.callbacks.empty()) return {};
-  plan.choose_stores();
-  plan.build_computations();
-  drop_overwritten(plan);
-  build_nests(plan);
-  forward_stores(plan.program);
-  narrow_temporaries(plan.program);
-  return std::move(plan.program);
+  Definitions body(graph, {}, true);
+  body.define_all();
+  if (!body.callbacks.empty()) return {};
+  make_loops(body, [](std::string_view) {});
+  return std::move(body.program);
 }
 
-Lowered lower(const FunctionGraph& graph, const InputLayouts& layouts, bool shared, const PassObserver& observer) {
-  Plan plan(graph, layouts);
-  plan.define_all();          // what every variable is
-  plan.choose_stores();       // what is stored; all else is inlined into its readers
-  plan.build_computations();  // the expressions of what is stored
-  drop_overwritten(plan);
+Lowered lower(const FunctionGraph& graph, const InputLayouts& layouts, bool parallel, const PassObserver& observer) {
+  Definitions definitions(graph, layouts);
+  Program& program = definitions.program;
+  Declarations& declare = definitions.declare;
   const auto observe = [&](std::string_view pass) {
-    if (observer) observer(pass, plan.program, plan.callbacks);
+    if (observer) observer(pass, program, definitions.callbacks);
   };
-  build_nests(plan);  // what shares a loop
-  observe("nest");
-  forward_stores(plan.program);
-  observe("forward");
-  narrow_temporaries(plan.program);
-  observe("narrow");
-  promote_elements(plan.program, plan.declare);
+  definitions.define_all();  // what every variable is
+  make_loops(definitions, observe);
+  promote_elements(program, declare);
   observe("promote");
-  collapse_loops(plan.program, plan.declare, plan.equal_lengths);
+  collapse_loops(program, declare, definitions.equal_lengths);
   observe("collapse");
-  tile_loops(plan.program, plan.declare);
+  tile_loops(program, declare);
   observe("tile");
-  vectorize(plan.program);
-  if (shared) parallelize_loops(plan.program, plan.declare);
-  observe("share");
-  plan_memory(plan.program);
+  vectorize(program);
+  if (parallel) parallelize_loops(program, declare);
+  observe("parallelize");
+  plan_memory(program);
   observe("memory");
-  program::verify(plan.program);
-  std::vector<Maker> makers = makers_of(plan);
-  return {std::move(plan.program), std::move(plan.callbacks), std::move(plan.check_nodes), std::move(makers)};
+  program::verify(program);
+  std::vector<Maker> makers = makers_of(definitions.computations);
+  std::vector<Apply> check_nodes;
+  for (auto& check : definitions.computations.checks) check_nodes.push_back(check.node);
+  return {std::move(program), std::move(definitions.callbacks), std::move(check_nodes), std::move(makers)};
 }
 
 }  // namespace bitale::lowering

@@ -1,11 +1,14 @@
 // Lowering: from a rewritten FunctionGraph to a loop Program. The road, in the order it is travelled:
-//   define   every op says what its outputs are (element rules, reductions, calls; plan.cpp)
+//   define   every op says what its outputs are (element rules, scans, calls; definitions.cpp, scan.cpp, calls.cpp)
 //   choose   what is stored; all else is inlined into its readers, which is fusion (choose.cpp)
-//   nest     loops over the same domain are shared, producers before readers (nest.cpp)
+//   compute  the expressions of what is stored (compute.cpp)
+//   nest     loops over the same domain are joined, producers before readers (nest.cpp)
 //   forward  values stored and read in the same place stay scalars; unread stores vanish (forward.cpp)
 //   narrow   temporaries used row by row become rows (narrow.cpp)
+//   promote  small buffers of serial loops become variables (promote_elements.cpp)
 //   collapse loops over rows and columns become one; tile: or go through tiles (collapse.cpp, tile.cpp)
-//   vectorize innermost loops run as lanes; share: loops in chunks, by several threads (vectorize.cpp, share.cpp)
+//   vectorize    innermost loops run as lanes (vectorize.cpp)
+//   parallelize  loops run in chunks, by several threads (parallelize.cpp)
 //   memory   temporaries get places in one workspace (memory.cpp)
 #pragma once
 
@@ -46,18 +49,18 @@ struct InputLayout {
   bool unit = true;            // neighbours along the last of `order` are neighbours in memory
   bool operator==(const InputLayout&) const = default;
 };
-// The buffer of an input with a layout has more axes than the input, so that it is, formally, made of rows one after
-// the other: first those of the input, at index 0; then, where `order` isn't empty, one more for its first axis, and
-// one as long as the ratio of the strides of each of its axes and the next (the last one's stride in elements, unless
-// `unit`). Its data begins at the lowest address.
+// The buffer of an input with a layout has more axes than the input, so that it is, formally, C-contiguous: first those
+// of the input, at index 0; then, where `order` isn't empty, one more for its first axis, and one as long as the ratio
+// of the strides of each of its axes and the next (the last one's stride in elements, unless `unit`). Its data begins
+// at the lowest address.
 
 // Never refuses: ops without native code become host calls. `layouts`, where given: for each input, or none for rows.
-// `shared`: calls may use several threads. The results are the same, bit by bit.
+// `parallel`: calls may use several threads. The results are the same, bit by bit.
 using InputLayouts = std::vector<std::optional<InputLayout>>;
 // Sees the Program after each pass, named as its file: tests run it. Buffers are allocated by the last pass only.
 using PassObserver =
     std::function<void(std::string_view pass, const program::Program& program, std::span<const Apply> callbacks)>;
-Lowered lower(const FunctionGraph& graph, const InputLayouts& layouts = {}, bool shared = false,
+Lowered lower(const FunctionGraph& graph, const InputLayouts& layouts = {}, bool parallel = false,
               const PassObserver& observer = {});
 
 }  // namespace bitale::lowering

@@ -1,12 +1,12 @@
-// Nests: computations become loops. A root joins an existing loop when it runs over the same extent, everything it
-// needs is computed before that loop, and what it needs from inside the loop is needed at the same index. Row by row
+// Nests: computations become loops. A computation joins an existing loop when it runs over the same extent, everything
+// it needs is computed before that loop, and what it needs from inside the loop is needed at the same index. Row by row
 // this gives a softmax one row loop, and a value with its gradients one loop over the data.
 #include <algorithm>
 #include <memory>
 #include <optional>
 
-#include "lowering/plan.hpp"
-#include "program/steps.hpp"
+#include "lowering/computation.hpp"
+#include "program/substitute.hpp"
 
 namespace bitale::lowering {
 
@@ -31,35 +31,37 @@ struct Nest {
   std::size_t size = 0;
 };
 
-// Loops of a root: domain axes whose extent is not 1.
+// A loop of a computation: an axis of its domain whose extent is not 1.
 struct Axis {
   Expr index, extent;
-  bool reduced;
+  bool along;  // something is combined along it
 };
 
 class NestBuilder {
  public:
-  explicit NestBuilder(Plan& plan) : plan_(plan), writers_(plan.program.buffers.size()) {}
+  NestBuilder(Program& program, const Declarations& declared, Computations& computations)
+      : program_(program),
+        declared_(declared),
+        given_(computations),
+        depends_(computations.list.size(), false),
+        writers_(program.buffers.size()) {}
 
   void run() {
-    for (int id = 0; id < int(plan_.computations.size()); ++id) {
-      const Computation& root = plan_.computations[std::size_t(id)];
-      if (root.is_overwritten) continue;
-      find_dependencies(root);
-      insert(root, id);
-      if (root.step)
-        if (auto* check = std::get_if<program::Check>(&root.step->what))
-          if (plan_.is_expected[std::size_t(check->check)]) expected_.push_back(id);
-      for (auto buffer : root.writes) writers_[std::size_t(buffer)].push_back(id);
-      if (root.buffer >= 0) writers_[std::size_t(root.buffer)].push_back(id);
-      if (root.var) producers_[root.var.payload()] = id;
-      if (root.place_var) producers_[root.place_var.payload()] = id;
-      for (auto& var : root.vars) producers_[var.payload()] = id;
+    for (int id = 0; id < int(given_.list.size()); ++id) {
+      const Computation& computation = given_.list[std::size_t(id)];
+      if (computation.is_overwritten) continue;
+      find_dependencies(computation);
+      insert(computation, id);
+      if (const auto* opaque = computation.as<Opaque>())
+        if (auto* check = std::get_if<program::Check>(&opaque->step.what))
+          if (given_.checks[std::size_t(check->check)].is_expected) expected_.push_back(id);
+      for_each_result(
+          computation, [&](std::int64_t buffer) { writers_[std::size_t(buffer)].push_back(id); },
+          [&](Expr var) { producers_[var.payload()] = id; });
       for (int dependency : touched_) depends_[std::size_t(dependency)] = false;
     }
-    Steps& steps = plan_.program.steps;
-    steps = std::move(plan_.entry_checks);
-    for (auto& item : top_) append(steps, item);
+    program_.steps = std::move(given_.entry_checks);
+    for (auto& item : top_) append(program_.steps, item);
   }
 
  private:
@@ -72,22 +74,24 @@ class NestBuilder {
     for (int id : writers_[std::size_t(buffer)]) depend_on(id);
   }
 
-  // Loads, lengths and variables in the root's expressions say which computations come before it.
-  void find_dependencies(const Computation& root) {
-    depends_.resize(plan_.computations.size(), false);
+  void depend_on_check(int check) { depend_on(given_.checks[std::size_t(check)].computation); }
+
+  // Loads, lengths and variables in a computation's expressions say which others come before it.
+  void find_dependencies(const Computation& computation) {
     touched_.clear();
     loads_.clear();
     size_ = 0;
     program::ExprWalk walk;
-    const auto look_at = [&](Expr root_expr) {
-      walk(root_expr, [&](Expr expr) {
+    const auto look_at = [&](Expr root) {
+      if (!root) return;
+      walk(root, [&](Expr expr) {
         ++size_;
         switch (expr.code()) {
           case program::Code::load:
             loads_.push_back(expr);
             depend_on_writers(expr.payload());
-            if (auto guards = plan_.load_guards.find(expr.id()); guards != plan_.load_guards.end())
-              for (int token : guards->second) depend_on(plan_.check_computations[std::size_t(token)]);
+            if (auto guards = given_.load_guards.find(expr.id()); guards != given_.load_guards.end())
+              for (int check : guards->second) depend_on_check(check);
             break;
           case program::Code::dim: depend_on_writers(expr.payload() >> 8); break;
           case program::Code::var:
@@ -97,50 +101,56 @@ class NestBuilder {
         }
       });
     };
-    for (auto& length : root.domain) look_at(length);
-    for (auto& place : root.at) look_at(place);
-    if (root.value) look_at(root.value);
-    if (root.place) look_at(root.place);
     // A buffer is allocated before its first use: its lengths come before whatever writes it.
     const auto look_at_lengths = [&](std::int64_t buffer) {
       if (buffer < 0) return;
-      for (auto& length : plan_.program.buffers[std::size_t(buffer)].shape) look_at(length);
+      for (auto& length : program_.buffers[std::size_t(buffer)].shape) look_at(length);
     };
-    look_at_lengths(root.buffer);
-    look_at_lengths(root.extremes);
-    for (auto buffer : root.writes) look_at_lengths(buffer);
-    if (root.step) program::for_each_expr_within(*root.step, look_at);
-    for (auto buffer : root.reads) depend_on_writers(buffer);
-    if (root.buffer >= 0)
-      for (int id : writers_[std::size_t(root.buffer)])
-        if (!are_apart(plan_, root, plan_.computations[std::size_t(id)])) depend_on(id);
-    for (int token : root.checks) depend_on(plan_.check_computations[std::size_t(token)]);
-    if (!expected_.empty() && must_wait(root))
+    if (const Elements* elements = computation.elements()) {
+      for (auto& length : elements->domain) look_at(length);
+      for (auto& place : elements->at) look_at(place);
+      look_at(elements->value);
+      const auto* scanned = computation.as<Scanned>();
+      if (scanned) look_at(scanned->position);
+      look_at_lengths(elements->buffer);
+      if (scanned) look_at_lengths(scanned->extremes);
+      if (elements->buffer >= 0)
+        for (int id : writers_[std::size_t(elements->buffer)])
+          if (!are_apart(declared_, computation, given_.list[std::size_t(id)])) depend_on(id);
+    } else {
+      const auto& opaque = *computation.as<Opaque>();
+      for (auto buffer : opaque.writes) look_at_lengths(buffer);
+      program::for_each_expr_within(opaque.step, look_at);
+      for (auto buffer : opaque.reads) depend_on_writers(buffer);
+    }
+    for (int check : computation.checks) depend_on_check(check);
+    if (!expected_.empty() && must_wait(computation))
       for (int id : expected_) depend_on(id);
   }
 
   // For checks that loops don't wait for, but calls and memory do.
-  static bool must_wait(const Computation& root) {
-    if (root.kind == Computation::Kind::step) return true;
-    if (root.kind == Computation::Kind::scalar) return false;
-    bool known = true;  // the lengths, before anything is computed
-    program::ExprWalk walk;
-    for (auto& length : root.domain)
-      walk(length,
-           [&](Expr expr) { known &= expr.code() != program::Code::load && expr.code() != program::Code::var; });
-    return !known;
+  static bool must_wait(const Computation& computation) {
+    if (computation.as<Opaque>()) return true;
+    // Loops whose lengths are computed.
+    const auto& domain = computation.elements()->domain;
+    return std::any_of(domain.begin(), domain.end(), [](Expr length) {
+      return program::any_within(
+          length, [](Expr expr) { return expr.code() == program::Code::load || expr.code() == program::Code::var; });
+    });
   }
 
-  // The present root reads and overwrites what `other` writes only at the index of this loop.
-  bool same_place(const Computation& root, int other_id, Expr index) const {
-    const Computation& other = plan_.computations[std::size_t(other_id)];
-    if (other.buffer < 0 || (other.kind == Computation::Kind::store && other.combiner)) return false;
-    const auto place = std::find(other.at.begin(), other.at.end(), index);
-    if (place == other.at.end()) return false;
-    const auto position = std::size_t(place - other.at.begin());
-    if (root.buffer == other.buffer && !(root.at[position] == index)) return false;
+  // The present computation reads and overwrites what `other_id` writes only at the index of this loop.
+  bool same_place(const Elements& elements, int other_id, Expr index) const {
+    const Computation& computation = given_.list[std::size_t(other_id)];
+    const Elements* other = computation.elements();
+    if (!other || other->buffer < 0) return false;
+    if (const auto* stored = computation.as<Stored>(); stored && stored->combiner) return false;
+    const auto place = std::find(other->at.begin(), other->at.end(), index);
+    if (place == other->at.end()) return false;
+    const auto position = std::size_t(place - other->at.begin());
+    if (elements.buffer == other->buffer && !(elements.at[position] == index)) return false;
     return std::all_of(loads_.begin(), loads_.end(),
-                       [&](Expr load) { return load.payload() != other.buffer || load.argument(position) == index; });
+                       [&](Expr load) { return load.payload() != other->buffer || load.argument(position) == index; });
   }
 
   bool needs(const Item& item) const {
@@ -148,28 +158,29 @@ class NestBuilder {
                        [&](int id) { return depends_[std::size_t(id)]; });
   }
 
-  bool can_join(const Item& item, const Computation& root, const Axis& axis) const {
+  bool can_join(const Item& item, const Elements& elements, const Axis& axis) const {
     if (!item.nest) return false;
     if (!(item.nest->extent == axis.extent) || !(item.nest->index == axis.index)) return false;
     if (item.nest->size + size_ > largest_nest) return false;
     return std::all_of(item.computations.begin(), item.computations.end(),
-                       [&](int id) { return !depends_[std::size_t(id)] || same_place(root, id, axis.index); });
+                       [&](int id) { return !depends_[std::size_t(id)] || same_place(elements, id, axis.index); });
   }
 
-  // The first position in `list` behind all that the root needs; not among items too far back to be worth a look.
+  // The first position in `list` behind all that the computation needs; not among items too far back to be worth a
+  // look.
   std::size_t earliest(const std::vector<Item>& list) const {
     std::size_t i = list.size();
     while (i > 0 && list.size() - i < look_back && !needs(list[i - 1])) --i;
     return i;
   }
 
-  // The position in `list` of the loop that the root shares, or of a new one. Loops open as early as they can, so that
-  // what follows finds them done.
-  std::size_t place(std::vector<Item>& list, const Computation& root, const Axis& axis) {
+  // The position in `list` of the loop that the computation shares, or of a new one. Loops open as early as they can,
+  // so that what follows finds them done.
+  std::size_t place(std::vector<Item>& list, const Elements& elements, const Axis& axis) {
     const std::size_t start = earliest(list);
-    const std::size_t first = start > 0 && can_join(list[start - 1], root, axis) ? start - 1 : start;
+    const std::size_t first = start > 0 && can_join(list[start - 1], elements, axis) ? start - 1 : start;
     for (std::size_t i = first; i < list.size(); ++i)
-      if (can_join(list[i], root, axis)) return i;
+      if (can_join(list[i], elements, axis)) return i;
     Item item;
     item.nest = std::make_unique<Nest>();
     item.nest->index = axis.index;
@@ -195,97 +206,116 @@ class NestBuilder {
     add_leaf(list, past_leaves(list, earliest(list)), std::move(step), id);
   }
 
-  void insert(const Computation& root, int id) {
-    if (root.kind == Computation::Kind::step) return add_leaf(top_, top_.size(), *root.step, id);
-    std::vector<Axis> axes;
-    for (std::size_t k = 0; k < root.domain.size(); ++k)
-      if (!root.domain[k].is_constant(1))
-        axes.push_back({root.indices[k], root.domain[k], !root.reduced.empty() && root.reduced[k]});
-    // Trailing reduced axes accumulate in a register; reduced axes before them in memory.
-    const bool running = root.kind == Computation::Kind::accumulate;
-    std::size_t suffix = axes.size() - std::size_t(running);
-    while (!running && suffix > 0 && axes[suffix - 1].reduced) --suffix;
-    const bool in_register = suffix < axes.size();
-    const bool in_memory =
-        std::any_of(axes.begin(), axes.begin() + std::ptrdiff_t(suffix), [](const Axis& a) { return a.reduced; });
+  // A computation on its way into loops.
+  struct Inserted {
+    const Elements& elements;
+    const Scanned* scanned;  // one of the two
+    const Stored* stored;
+    int id;
+    std::vector<Axis> axes = {};
+    std::size_t carried_from = 0;  // along the axes from here on it is carried in a variable
+    bool in_memory = false;        // along others in the buffer
+    bool is_prefix() const { return scanned && scanned->kind == CarryKind::prefix; }
+  };
 
-    std::vector<Item>* list = &top_;
-    std::vector<Item>* finish_list = nullptr;
-    std::size_t finish_at = 0;
-    for (std::size_t depth = 0; depth < axes.size(); ++depth) {
-      std::size_t position = place(*list, root, axes[depth]);
-      if (depth == suffix) {
-        finish_list = list;
-        finish_at = position + 1;
-      }
-      if (in_memory && depth == 0) {
-        Item fill;  // before the loop it accumulates in, which may be an older one
-        fill.leaf = starts(root);
-        list->insert(list->begin() + std::ptrdiff_t(position++), std::move(fill));
-        ++finish_at;
-      }
-      Item& item = (*list)[position];
-      item.computations.push_back(id);
-      item.nest->size += size_;
-      if (in_register && depth == suffix) {
-        item.nest->carries.push_back({root.var, *root.combiner, running});
-        if (root.place_var) item.nest->carries.push_back({root.place_var, Combiner::add});
-      }
-      list = &item.nest->items;
-    }
-    if (in_register)
-      add_leaf(*list, Step{program::Update{root.var, *root.combiner, root.value, root.place_var, root.place}}, id);
-    if (in_memory && root.place_var) return add_located(*list, root, id);
-    if (auto step = finish(root, in_register, in_memory)) {
-      if (in_register && !running)
-        add_leaf(*finish_list, past_leaves(*finish_list, finish_at), std::move(*step), id);
-      else
-        add_leaf(*list, std::move(*step), id);
-    }
+  void insert(const Computation& computation, int id) {
+    const Elements* elements = computation.elements();
+    if (!elements) return add_leaf(top_, top_.size(), computation.as<Opaque>()->step, id);
+    Inserted in{*elements, computation.as<Scanned>(), computation.as<Stored>(), id};
+    for (std::size_t k = 0; k < elements->domain.size(); ++k)
+      if (!elements->domain[k].is_constant(1))
+        in.axes.push_back({elements->indices[k], elements->domain[k], in.scanned && in.scanned->along[k]});
+    in.carried_from = in.axes.size();
+    while (in.carried_from > 0 && in.axes[in.carried_from - 1].along) --in.carried_from;
+    in.in_memory = std::any_of(in.axes.begin(), in.axes.begin() + std::ptrdiff_t(in.carried_from),
+                               [](const Axis& axis) { return axis.along; });
+    insert(in, top_, 0);
   }
 
-  // What the buffers that a root accumulates in start as.
-  Steps starts(const Computation& root) const {
-    const auto fill = [&](std::int64_t buffer, Combiner combiner) {
-      const DType dtype = plan_.program.buffers[std::size_t(buffer)].dtype;
-      return Step{program::Fill{buffer, program::identity(combiner, *plan_.program.pool, dtype)}};
+  // Into the loops of `list`, those of the axes before `depth` being open.
+  void insert(const Inserted& in, std::vector<Item>& list, std::size_t depth) {
+    if (depth == in.axes.size()) {
+      for (auto& step : innermost(in)) add_leaf(list, std::move(step), in.id);
+      return;
+    }
+    std::size_t position = place(list, in.elements, in.axes[depth]);
+    if (in.in_memory && depth == 0 && !in.is_prefix()) {
+      Item start;  // before the loop it accumulates in, which may be an older one
+      start.leaf = starts(in);
+      list.insert(list.begin() + std::ptrdiff_t(position++), std::move(start));
+    }
+    Item& item = list[position];
+    item.computations.push_back(in.id);
+    item.nest->size += size_;
+    if (depth == in.carried_from) {
+      item.nest->carries.push_back({in.scanned->var, in.scanned->kind, in.scanned->combiner});
+      if (in.scanned->position_var) item.nest->carries.push_back({in.scanned->position_var, CarryKind::position});
+    }
+    insert(in, item.nest->items, depth + 1);
+    if (depth == in.carried_from && !in.is_prefix() && in.elements.buffer >= 0)
+      add_leaf(list, past_leaves(list, position + 1), stored(in, combined(*in.scanned)), in.id);
+  }
+
+  // What is done for each element.
+  Steps innermost(const Inserted& in) const {
+    const auto& [domain, indices, value, buffer, at, is_segment] = in.elements;
+    const Scanned* scan = in.scanned;
+    if (in.carried_from < in.axes.size()) {
+      Steps out{{program::Update{scan->var, scan->combiner, value, scan->position_var, scan->position}}};
+      if (in.is_prefix()) out.push_back(stored(in, scan->var));
+      return out;
+    }
+    if (!in.in_memory || !scan->position_var) return {stored(in, value)};
+    const Expr best = program_.pool->load(scan->extremes, value.dtype(), at);
+    const Expr position = program_.pool->load(buffer, DType::Int64, at);
+    const Expr taken = program::more_extreme(scan->combiner, value, best);
+    return {{program::Store{buffer, at, select(taken, scan->position, position)}},
+            {program::Store{scan->extremes, at, select(taken, value, best)}}};
+  }
+
+  // What the carry of its kind leaves.
+  static Expr combined(const Scanned& scanned) { return scanned.position_var ? scanned.position_var : scanned.var; }
+
+  // The value goes where it belongs.
+  Step stored(const Inserted& in, Expr value) const {
+    const auto& [domain, indices, own, buffer, at, is_segment] = in.elements;
+    if (buffer < 0) return {program::Let{combined(*in.scanned), value}};
+    if (in.stored && in.stored->combiner) return {program::Accumulate{buffer, at, *in.stored->combiner, value}};
+    const Expr converted = program::cast(value, program_.buffers[std::size_t(buffer)].dtype);
+    if (in.in_memory && in.is_prefix()) return {program::Store{buffer, at, with_previous(*in.scanned)}};
+    if (in.in_memory) return {program::Accumulate{buffer, at, in.scanned->combiner, converted}};
+    return {program::Store{buffer, at, converted}};
+  }
+
+  // A prefix scan along an outer axis: each row is combined with the row before it, so that its elements are
+  // independent.
+  Expr with_previous(const Scanned& scanned) const {
+    const auto axis = std::size_t(std::find(scanned.along.begin(), scanned.along.end(), true) - scanned.along.begin());
+    std::vector<Expr> before = scanned.at;
+    before[axis] = max(before[axis] - 1, program_.pool->integer(0));
+    const Expr previous = program_.pool->load(scanned.buffer, scanned.value.dtype(), before);
+    return select(scanned.at[axis] > 0, program::combine(scanned.combiner, previous, scanned.value), scanned.value);
+  }
+
+  // What the buffers that something is combined in start as.
+  Steps starts(const Inserted& in) const {
+    const auto identity = [&](std::int64_t buffer, Combiner combiner) {
+      return program::identity(combiner, *program_.pool, program_.buffers[std::size_t(buffer)].dtype);
     };
-    if (root.place_var) return {fill(root.buffer, Combiner::add), fill(root.extremes, *root.combiner)};
-    if (root.is_segment) return {fill_segment(root)};
-    return {fill(root.buffer, *root.combiner)};
+    const auto fill = [&](std::int64_t buffer, Combiner combiner) {
+      return Step{program::Fill{buffer, identity(buffer, combiner)}};
+    };
+    const auto& [domain, indices, value, buffer, at, is_segment] = in.elements;
+    const Scanned& scanned = *in.scanned;
+    if (scanned.position_var) return {fill(buffer, Combiner::add), fill(scanned.extremes, scanned.combiner)};
+    if (!is_segment) return {fill(buffer, scanned.combiner)};
+    // The rest of the buffer belongs to other computations.
+    Step step{program::Store{buffer, at, identity(buffer, scanned.combiner)}};
+    for (std::size_t k = domain.size(); k-- > 0;)
+      if (!scanned.along[k] && !domain[k].is_constant(1))
+        step = Step{program::Loop{indices[k], domain[k], {}, {std::move(step)}, false}};
+    return {step};
   }
-
-  // Stores the identity where the root writes: the rest of the buffer belongs to other computations.
-  Step fill_segment(const Computation& root) const {
-    const Expr identity = program::identity(*root.combiner, *plan_.program.pool, buffer_dtype(root));
-    Step step{program::Store{root.buffer, root.at, identity}};
-    for (std::size_t k = root.domain.size(); k-- > 0;)
-      if (!root.reduced[k] && !root.domain[k].is_constant(1))
-        step = Step{program::Loop{root.indices[k], root.domain[k], {}, {std::move(step)}, false}};
-    return step;
-  }
-
-  void add_located(std::vector<Item>& list, const Computation& root, int id) const {
-    program::ExprPool& pool = *plan_.program.pool;
-    const Expr best = pool.load(root.extremes, root.value.dtype(), root.at);
-    const Expr place = pool.load(root.buffer, DType::Int64, root.at);
-    const Expr taken = program::more_extreme(*root.combiner, root.value, best);
-    add_leaf(list, Step{program::Store{root.buffer, root.at, select(taken, root.place, place)}}, id);
-    add_leaf(list, Step{program::Store{root.extremes, root.at, select(taken, root.value, best)}}, id);
-  }
-
-  // What is left to do with the value; nothing for a variable that its loop has made.
-  std::optional<Step> finish(const Computation& root, bool in_register, bool in_memory) const {
-    const bool accumulates = root.combiner && root.kind == Computation::Kind::store;
-    const Expr result = !in_register ? root.value : root.place_var ? root.place_var : root.var;
-    if (in_memory)
-      return Step{program::Accumulate{root.buffer, root.at, *root.combiner, program::cast(result, buffer_dtype(root))}};
-    if (root.buffer < 0) return in_register ? std::nullopt : std::optional(Step{program::Let{root.var, root.value}});
-    if (accumulates) return Step{program::Accumulate{root.buffer, root.at, *root.combiner, root.value}};
-    return Step{program::Store{root.buffer, root.at, program::cast(result, buffer_dtype(root))}};
-  }
-
-  DType buffer_dtype(const Computation& root) const { return plan_.program.buffers[std::size_t(root.buffer)].dtype; }
 
   // Nesting is as deep as arrays have dimensions.
   static void append(Steps& steps, Item& item) {
@@ -298,20 +328,25 @@ class NestBuilder {
     steps.push_back({std::move(loop)});
   }
 
-  Plan& plan_;
+  Program& program_;
+  const Declarations& declared_;
+  Computations& given_;
   std::vector<Item> top_;
-  std::vector<std::vector<int>> writers_;            // buffer -> computations
-  std::unordered_map<std::int64_t, int> producers_;  // var -> root
-  std::vector<int> expected_;                        // checks that loops don't wait for
-  // Of the root being inserted:
+  // Of the computation being inserted:
   std::vector<bool> depends_;
   std::vector<int> touched_;
   std::vector<Expr> loads_;
   std::size_t size_ = 0;
+  // Of all before it:
+  std::vector<std::vector<int>> writers_;            // buffer -> computations
+  std::unordered_map<std::int64_t, int> producers_;  // variable -> computation
+  std::vector<int> expected_;                        // checks that loops don't wait for
 };
 
 }  // namespace
 
-void build_nests(Plan& plan) { NestBuilder(plan).run(); }
+void build_nests(Program& program, const Declarations& declared, Computations& computations) {
+  NestBuilder(program, declared, computations).run();
+}
 
 }  // namespace bitale::lowering

@@ -1,4 +1,4 @@
-// Sharing: which loops at the top may run in chunks by several threads. A loop may when no iteration reads or
+// Parallel loops: which loops at the top may run in chunks on several threads. A loop may when no iteration reads or
 // overwrites what another writes, and what it carries may be combined from parts without a change in any bit:
 //   - rows that each iteration writes anew are made each worker's own;
 //   - a sum of floats that rows add to, one after the other, becomes a column of addends and a loop that adds them, in
@@ -7,7 +7,7 @@
 //     becomes two;
 //   - functions that a loop calls write to blocks of memory, one iteration's behind another's, or to scratch of the
 //     worker's own; whether all of them succeed is a truth that iterations combine.
-// Scatters, running values and whatever else must go in order stay as they are.
+// Scatters, prefix scans and whatever else must go in order stay as they are.
 #include <algorithm>
 #include <unordered_map>
 #include <unordered_set>
@@ -22,8 +22,10 @@ namespace bitale::lowering {
 
 namespace {
 
+using program::CarryKind;
 using program::Code;
 using program::Combiner;
+using program::contains;
 using program::Loop;
 using program::OneOf;
 using program::Step;
@@ -41,19 +43,11 @@ struct Access {
   bool is_block = false;  // of a called function: from the element `at` counts to, or from the first one
 };
 
-bool contains(Expr root, Expr part) {
-  bool found = false;
-  program::ExprWalk()(root, [&](Expr expr) { found |= expr == part; });
-  return found;
-}
-
 // Known before any loop: no index, element or variable in it.
 bool is_fixed(Expr root) {
-  bool fixed = true;
-  program::ExprWalk()(root, [&](Expr expr) {
-    fixed &= expr.code() != Code::index && expr.code() != Code::load && expr.code() != Code::var;
+  return !program::any_within(root, [](Expr expr) {
+    return expr.code() == Code::index || expr.code() == Code::load || expr.code() == Code::var;
   });
-  return fixed;
 }
 
 // What a loop does, seen as a whole.
@@ -179,7 +173,7 @@ class Parallelizer {
     for (std::size_t at = 0; at < program_.steps.size(); ++at) {
       Step& step = program_.steps[at];
       Steps after;
-      if (auto* loop = std::get_if<Loop>(&step.what)) share(*loop, at, after);
+      if (auto* loop = std::get_if<Loop>(&step.what)) parallelize(*loop, at, after);
       steps.push_back(std::move(step));
       for (auto& each : after) steps.push_back(std::move(each));
     }
@@ -209,26 +203,26 @@ class Parallelizer {
   }
 
   // ---- one loop ----
-  void share(Loop& loop, std::size_t at, Steps& after) {
-    if (std::any_of(loop.body.begin(), loop.body.end(), calls_function)) return share_calls(loop, at, after);
+  void parallelize(Loop& loop, std::size_t at, Steps& after) {
+    if (std::any_of(loop.body.begin(), loop.body.end(), calls_function)) return parallelize_calls(loop, at, after);
     const Footprint footprint(loop);
     if (!footprint.only_simple_steps || is_used_after(loop, footprint, at)) return;
     const bool innermost = std::all_of(loop.body.begin(), loop.body.end(), program::is_simple);
     if (innermost && loop.extent.is_constant() && loop.extent.payload() <= too_short) return;
-    if (can_share(loop, footprint, at)) return mark(loop, footprint, after);
-    if (share_columns(loop, footprint)) return;
+    if (can_run_in_chunks(loop, footprint, at)) return mark(loop, footprint, after);
+    if (parallelize_columns(loop, footprint)) return;
     // What accumulates over rows may be all that is in the way.
     Loop rest = loop;
     const std::size_t buffers = program_.buffers.size();
     Steps accumulating = take_out_accumulates(rest, footprint);
     if (accumulating.empty()) return;
     const Footprint of_rest(rest);
-    if (!can_share(rest, of_rest, at)) return program_.buffers.resize(buffers);
+    if (!can_run_in_chunks(rest, of_rest, at)) return program_.buffers.resize(buffers);
     loop = std::move(rest);
     mark(loop, of_rest, after);
     for (auto& step : accumulating) {
       auto& nest = std::get<Loop>(step.what);
-      share_columns(nest, Footprint(nest));
+      parallelize_columns(nest, Footprint(nest));
       after.push_back(std::move(step));
     }
   }
@@ -243,11 +237,12 @@ class Parallelizer {
   // ---- calls of functions ----
   static bool calls_function(const Step& step) { return std::holds_alternative<program::Call>(step.what); }
 
-  void share_calls(Loop& loop, std::size_t at, Steps& after) {
+  void parallelize_calls(Loop& loop, std::size_t at, Steps& after) {
     Loop combined = loop;
     Steps checks = combine_checks(combined);
     const Footprint footprint(combined);
-    if (!footprint.only_simple_steps || is_used_after(combined, footprint, at) || !can_share(combined, footprint, at))
+    if (!footprint.only_simple_steps || is_used_after(combined, footprint, at) ||
+        !can_run_in_chunks(combined, footprint, at))
       return;
     loop = std::move(combined);
     mark(loop, footprint, after);
@@ -261,7 +256,7 @@ class Parallelizer {
       auto* check = std::get_if<program::Check>(&step.what);
       if (!check) continue;
       const Expr all = declare_.var(DType::Bool);
-      loop.carries.push_back({all, Combiner::bit_and});
+      loop.carries.push_back({all, CarryKind::reduce, Combiner::bit_and});
       checks.push_back({program::Check{all, check->check}});
       step.what = program::Update{all, Combiner::bit_and, check->condition};
     }
@@ -269,22 +264,22 @@ class Parallelizer {
   }
 
   // Buffers that the iterations of a loop write, and of which each must have its own.
-  static std::vector<std::int64_t> shared_writes(const Loop& loop, const Footprint& footprint) {
+  static std::vector<std::int64_t> conflicting_writes(const Loop& loop, const Footprint& footprint) {
     std::vector<std::int64_t> out;
     for (auto& [buffer, accesses] : footprint.accesses)
       if (footprint.is_written(buffer) && !footprint.is_divided(buffer, loop.index)) out.push_back(buffer);
     return out;
   }
 
-  bool can_share(const Loop& loop, const Footprint& footprint, std::size_t at) const {
-    const auto buffers = shared_writes(loop, footprint);
+  bool can_run_in_chunks(const Loop& loop, const Footprint& footprint, std::size_t at) const {
+    const auto buffers = conflicting_writes(loop, footprint);
     return can_split_carries(loop) && std::all_of(buffers.begin(), buffers.end(), [&](auto buffer) {
              return is_private(buffer, at) && footprint.is_anew(buffer, loop.index);
            });
   }
 
   void mark(Loop& loop, const Footprint& footprint, Steps& after) {
-    for (auto buffer : shared_writes(loop, footprint)) program_.buffers[std::size_t(buffer)].per_worker = true;
+    for (auto buffer : conflicting_writes(loop, footprint)) program_.buffers[std::size_t(buffer)].per_worker = true;
     loop.parallel_cost = work_of(loop.body, loop.vector);
     if (!loop.vector) defer_sums(loop, after);
   }
@@ -300,14 +295,11 @@ class Parallelizer {
 
   // Whether parts of what a loop carries combine to the very same.
   static bool can_split_carries(const Loop& loop) {
-    std::unordered_set<std::int64_t> places;
     bool possible = true;
-    program::visit_steps(loop.body, [&](const Step& step) {
-      auto* update = std::get_if<program::Update>(&step.what);
-      if (update && update->place_var && is_carried(loop, update->var.payload())) possible &= loop.vector;
-    });
     for (auto& carry : loop.carries) {
-      possible &= !carry.running && !(carry.combiner == Combiner::mul && is_float(carry.var.dtype()));
+      possible &= carry.kind != CarryKind::prefix && !carry.is_state() &&
+                  !(carry.combiner == Combiner::mul && is_float(carry.var.dtype()));
+      if (carry.kind == CarryKind::arg_reduce) possible &= loop.vector;
       if (is_float_sum(carry) && !loop.vector) possible &= can_defer(loop, carry.var);
     }
     return possible;
@@ -383,7 +375,7 @@ class Parallelizer {
         for (auto& carry : adding.carries) {
           if (!updates(step, carry.var)) continue;
           const Expr sum = declare_.var(carry.var.dtype());
-          inner->carries.push_back({sum, Combiner::add});
+          inner->carries.push_back({sum});
           for (auto& deep : inner->body)
             if (auto* add = std::get_if<program::Update>(&deep.what); add && add->var == carry.var) add->var = sum;
           sums.emplace_back(sum, carry.var);
@@ -447,12 +439,10 @@ class Parallelizer {
            });
   }
   static bool is_known_outside(Expr value, const Footprint& footprint) {
-    bool known = true;
-    program::ExprWalk()(value, [&](Expr expr) {
-      if (expr.code() == Code::load) known &= !footprint.is_written(expr.payload());
-      if (expr.code() == Code::var) known &= !footprint.made.count(expr.payload());
+    return !program::any_within(value, [&](Expr expr) {
+      return (expr.code() == Code::load && footprint.is_written(expr.payload())) ||
+             (expr.code() == Code::var && footprint.made.count(expr.payload()));
     });
-    return known;
   }
   static std::int64_t plain_operations(const Steps& steps) {
     std::int64_t total = 0;
@@ -465,7 +455,7 @@ class Parallelizer {
   }
 
   // for i: for j: row[j] += ..., as bands of j, each of which goes through all i.
-  bool share_columns(Loop& loop, const Footprint& footprint) {
+  bool parallelize_columns(Loop& loop, const Footprint& footprint) {
     if (!loop.carries.empty() || loop.body.empty()) return false;
     auto* first = std::get_if<Loop>(&loop.body[0].what);
     if (!first || !is_fixed(first->extent)) return false;

@@ -64,13 +64,10 @@ class Promoter {
   // ---- what can be unrolled, and what promoted ----
 
   static bool mentions_only(Expr root, const std::vector<Expr>& indices) {
-    bool good = true;
-    program::ExprWalk()(root, [&](Expr expr) {
-      const bool is_bad_leaf = expr.code() == Code::var || expr.code() == Code::load || expr.code() == Code::dim;
-      good &= !is_bad_leaf &&
-              (expr.code() != Code::index || std::find(indices.begin(), indices.end(), expr) != indices.end());
+    return !program::any_within(root, [&](Expr expr) {
+      if (expr.code() == Code::index) return std::find(indices.begin(), indices.end(), expr) == indices.end();
+      return expr.code() == Code::var || expr.code() == Code::load || expr.code() == Code::dim;
     });
-    return good;
   }
 
   static std::int64_t expression_count(const Step& step) {
@@ -89,15 +86,13 @@ class Promoter {
   static std::optional<std::int64_t> unrolled_size(const Step& step) {
     const auto* loop = std::get_if<Loop>(&step.what);
     if (!loop) {
-      const auto* update = std::get_if<program::Update>(&step.what);
-      if (!program::is_simple(step) || (update && update->place_var)) return {};
-      return expression_count(step);
+      return program::is_simple(step) ? std::optional(expression_count(step)) : std::nullopt;
     }
     if (!loop->extent.is_constant() || loop->until) return {};
     const std::int64_t extent = loop->extent.payload();
     if (extent < 1 || extent > most_elements) return {};
     for (auto& carry : loop->carries)
-      if (carry.running || carry.is_state()) return {};
+      if (carry.kind != program::CarryKind::reduce) return {};
     std::int64_t size = 0;
     for (auto& inner : loop->body) {
       const auto each = unrolled_size(inner);
@@ -275,7 +270,7 @@ class Promoter {
   // The element is a state, which starts as `init`.
   Expr begin(Expr load, Expr init) {
     const Expr var = declare_.var(load.dtype());
-    loop_->carries.push_back({var, Combiner::add, false, init});
+    loop_->carries.push_back({.var = var, .kind = program::CarryKind::state, .init = init});
     begun_[load.id()] = var;
     return var;
   }

@@ -13,6 +13,7 @@ namespace bitale::lowering {
 namespace {
 
 using program::Code;
+using program::contains;
 using program::Loop;
 using program::Step;
 using program::Steps;
@@ -33,20 +34,14 @@ class Tiler {
   }
 
  private:
-  static bool mentions(Expr root, Expr index) {
-    bool found = false;
-    program::ExprWalk()(root, [&](Expr expr) { found |= expr == index; });
-    return found;
-  }
-
   // The index, or that and something constant in the loops.
   static bool counts(Expr at, Expr index, Expr other) {
     while (!(at == index)) {
       if (at.code() != Code::add && at.code() != Code::sub) return false;
       const Expr a = at.argument(0), b = at.argument(1);
-      const bool is_first = mentions(a, index);
+      const bool is_first = contains(a, index);
       const Expr rest = is_first ? b : a;
-      if (mentions(rest, index) || mentions(rest, other)) return false;
+      if (contains(rest, index) || contains(rest, other)) return false;
       if (!is_first && at.code() == Code::sub) return false;
       at = is_first ? a : b;
     }
@@ -62,7 +57,7 @@ class Tiler {
       const Expr at = load.argument(k);
       if (counts(at, inner, outer))
         ++along;
-      else if (mentions(at, inner) || mentions(at, outer))
+      else if (contains(at, inner) || contains(at, outer))
         return false;
     }
     return along == 1;
@@ -73,7 +68,7 @@ class Tiler {
     auto* inner = std::get_if<Loop>(&outer.body[0].what);
     if (!inner || !inner->carries.empty() || inner->until || outer.until) return false;
     if (is_short(outer.extent, height) || is_short(inner->extent, width / 2)) return false;
-    if (mentions(inner->extent, outer.index)) return false;
+    if (contains(inner->extent, outer.index)) return false;
     std::vector<Expr> transposed;
     program::ExprWalk walk;
     for (auto& step : inner->body) {

@@ -37,7 +37,7 @@ constexpr std::size_t cheap = 12;  // expressions
 
 bool only_runs(program::Loop& loop) {
   const bool runs = std::any_of(loop.carries.begin(), loop.carries.end(), [](const program::Carry& carry) {
-    return carry.running && is_float(carry.var.dtype());
+    return carry.kind == program::CarryKind::prefix && is_float(carry.var.dtype());
   });
   if (!runs) return false;
   program::ExprWalk walk;

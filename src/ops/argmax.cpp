@@ -94,8 +94,12 @@ bool Argmax::emit(Lowering& to, const Apply& node) const {
   }
   to.require(something | no_output, empty_message(smallest ? "argmin" : "argmax"));
   const DType in = node.input(0).dtype(), dtype = in == DType::Bool ? DType::UInt8 : computing_dtype(in);
-  to.locate(0, smallest ? program::Combiner::min : program::Combiner::max, {lengths.begin(), lengths.end()}, reduced,
-            dtype, [&to, dtype](Index at) { return program::cast(to.in(0, at), dtype); });
+  to.scan(0, {program::CarryKind::arg_reduce,
+              smallest ? program::Combiner::min : program::Combiner::max,
+              {lengths.begin(), lengths.end()},
+              std::move(reduced),
+              dtype,
+              [&to](Index at) { return to.in(0, at); }});
   return true;
 }
 

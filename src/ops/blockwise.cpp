@@ -298,14 +298,8 @@ class BatchLowering final : public Lowering {
   std::span<const Expr> lengths_of(const Variable&) override { throw NotForBatches(); }
   void element(int, ElementRule, int) override { throw NotForBatches(); }
   void permute(int, int, std::span<const int>) override { throw NotForBatches(); }
-  void reduce(int, program::Combiner, std::vector<Expr>, std::vector<bool>, DType, ElementRule) override {
-    throw NotForBatches();
-  }
-  void accumulate(int, program::Combiner, std::vector<Expr>, int, ElementRule) override { throw NotForBatches(); }
-  void locate(int, program::Combiner, std::vector<Expr>, std::vector<bool>, DType, ElementRule) override {
-    throw NotForBatches();
-  }
-  bool loop(const InnerLoop&) override { throw NotForBatches(); }
+  void scan(int, ElementScan) override { throw NotForBatches(); }
+  bool scan(const InnerLoop&) override { throw NotForBatches(); }
   bool choose(int, const Side&, const Side&) override { throw NotForBatches(); }
   void assemble(int, std::optional<int>, std::vector<Piece>) override { throw NotForBatches(); }
   void concatenate(int, int, std::vector<Part>) override { throw NotForBatches(); }

@@ -104,8 +104,7 @@ class Convolve final : public Op, public EmitsTensors {
       domain.push_back(select(zero < x[batch + k], y[batch + k], zero));
       reduced.push_back(true);
     }
-    const DType dtype = node.output().dtype();
-    to.reduce(0, program::Combiner::add, domain, reduced, dtype, [this, node, &to, batch](Index at) {
+    const auto term_at = [this, node, &to, batch](Index at) {
       const std::size_t count = std::size_t(dims);
       const Expr none = to.pool().integer(0);
       const auto lengths = to.shape_in(0);
@@ -124,7 +123,10 @@ class Convolve final : public Op, public EmitsTensors {
       }
       const Expr term = to.in(0, from_x) * to.in(1, from_y);
       return select(*inside, term, cast(none, node.output().dtype()));
-    });
+    };
+    to.scan(
+        0,
+        {.domain = std::move(domain), .along = std::move(reduced), .dtype = node.output().dtype(), .value = term_at});
     return true;
   }
 

@@ -93,9 +93,16 @@ void CumOp::perform(const Apply&, std::span<const Array> in, std::span<Array> ou
   });
 }
 
-bool CumOp::emit(Lowering& to, const Apply&) const {
+bool CumOp::emit(Lowering& to, const Apply& node) const {
   const auto lengths = to.shape_in(0);
-  to.accumulate(0, combiner(), {lengths.begin(), lengths.end()}, axis, [&to](Index at) { return to.in(0, at); });
+  std::vector<bool> along(lengths.size(), false);
+  along[std::size_t(axis)] = true;
+  to.scan(0, {program::CarryKind::prefix,
+              combiner(),
+              {lengths.begin(), lengths.end()},
+              std::move(along),
+              node.output().dtype(),
+              [&to](Index at) { return to.in(0, at); }});
   return true;
 }
 

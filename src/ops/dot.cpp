@@ -72,11 +72,14 @@ void emit_sum(Lowering& to, DType dtype, std::vector<Expr> domain, Expr inner,
   reduced.push_back(true);
   const bool logical = dtype == DType::Bool;
   const DType computing = computing_dtype(dtype);
-  to.reduce(0, logical ? program::Combiner::bit_or : program::Combiner::add, domain, reduced, computing,
-            [factors = std::move(factors), logical, computing](Index at) {
-              const auto [a, b] = factors(at.first(at.size() - 1), at.back());
-              return logical ? a & b : cast(a, computing) * cast(b, computing);
-            });
+  to.scan(0, {.combiner = logical ? program::Combiner::bit_or : program::Combiner::add,
+              .domain = std::move(domain),
+              .along = std::move(reduced),
+              .dtype = computing,
+              .value = [factors = std::move(factors), logical, computing](Index at) {
+                const auto [a, b] = factors(at.first(at.size() - 1), at.back());
+                return logical ? a & b : cast(a, computing) * cast(b, computing);
+              }});
 }
 
 // The last two dimensions exchanged.
@@ -204,8 +207,9 @@ bool Dot::emit(Lowering& to, const Apply& node) const {
   const bool x_vector = x.size() == 1, y_vector = y.size() == 1;
   const bool is_tiny = to.is_repeated() && is_tiny_product(node);
   if (x_vector && !y_vector && goes_to_blas(dtype) && !is_tiny && to.is_computed(1)) {  // row by row
-    to.reduce(0, program::Combiner::add, {k, y[1]}, {true, false}, dtype,
-              [&to](Index at) { return to.in(0, at.first(1)) * to.in(1, at); });
+    to.scan(0, {.domain = {k, y[1]}, .along = {true, false}, .dtype = dtype, .value = [&to](Index at) {
+                  return to.in(0, at.first(1)) * to.in(1, at);
+                }});
     return true;
   }
   if (!goes_to_blas(dtype) || is_tiny || (x_vector && y_vector) || (y_vector && to.is_computed(0))) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bitale/graph/op.hpp"
+#include "program/carry.hpp"
 #include "program/expr.hpp"
 
 namespace bitale {
@@ -35,10 +36,23 @@ struct Part {
   ElementRule value;
 };
 
-// A loop over an inner graph. The node's inputs are the number of steps, sequences with an element per step, initial
-// states and constants; the inner graph's are an element of each sequence, states and constants. Outputs of the inner
-// graph: next states, elements of traces, and with `has_until` whether to stop. Of the node: final states, traces, and
-// the number of steps made.
+// What is combined along some axes of a domain, element after element. Of kind `reduce` the output is what there is at
+// the end, for each index of the other axes; of `arg_reduce` the position of that extreme, as a row-major number of the
+// axes that go (the first of equal ones, and a nan before all): these are all axes, or one. Of `prefix` it is what
+// there is after each element, along one axis. A `state` takes more than a combiner to say: an InnerLoop.
+struct ElementScan {
+  program::CarryKind kind = program::CarryKind::reduce;
+  program::Combiner combiner = program::Combiner::add;
+  std::vector<Expr> domain;
+  std::vector<bool> along;  // per axis
+  DType dtype;              // what it is combined in
+  ElementRule value;
+};
+
+// A scan whose body is an inner graph, with states. The node's inputs are the number of steps, sequences with an
+// element per step, initial states and constants; the inner graph's are an element of each sequence, states and
+// constants. Outputs of the inner graph: next states, elements of traces, and with `has_until` whether to stop. Of the
+// node: final states, traces, and the number of steps made.
 struct InnerLoop {
   std::span<const Variable> inputs, outputs;
   int sequences, states;
@@ -96,20 +110,11 @@ class Lowering {
   virtual void element(int output, ElementRule rule, int cost = 1) = 0;
   // The output is input `input` with its dimensions reordered; entries -1 are new axes of length 1.
   virtual void permute(int output, int input, std::span<const int> order) = 0;
-  // The output reduces `value` over `domain`; reduced[k] says whether domain axis k is summed away. dtype: of the
-  // accumulator.
-  virtual void reduce(int output, program::Combiner combiner, std::vector<Expr> domain, std::vector<bool> reduced,
-                      DType dtype, ElementRule value) = 0;
-  // The output is `value` combined along one axis of `domain`, up to and including each index: a running sum.
-  virtual void accumulate(int output, program::Combiner combiner, std::vector<Expr> domain, int axis,
-                          ElementRule value) = 0;
-  // The output says where over the reduced axes `value` is least (min) or largest (max), as a row-major number: the
-  // first of equal ones, and a nan before all. The reduced axes are all, or one.
-  virtual void locate(int output, program::Combiner combiner, std::vector<Expr> domain, std::vector<bool> reduced,
-                      DType dtype, ElementRule value) = 0;
-  // The outputs are what the loop makes. False, and nothing is said: its steps need the host, or memory whose size
-  // differs from step to step.
-  virtual bool loop(const InnerLoop& loop) = 0;
+  // The output is what is carried along axes of a domain.
+  virtual void scan(int output, ElementScan scan) = 0;
+  // The outputs are what the loop makes of its states. False, and nothing is said: its steps need the host, or memory
+  // whose size differs from step to step.
+  virtual bool scan(const InnerLoop& loop) = 0;
   // The outputs are those of `then` where the scalar input `condition` is not 0, else of `otherwise`; nothing of the
   // other side is computed. False, and nothing is said: a side needs the host, or memory whose size is only known in
   // it.

@@ -350,8 +350,11 @@ bool CAReduce::emit(Lowering& to, const Apply& node) const {
   Combiner combiner = kind.combiner;
   if (acc == DType::Bool && combiner == Combiner::max) combiner = Combiner::bit_or;
   if (acc == DType::Bool && combiner == Combiner::min) combiner = Combiner::bit_and;
-  to.reduce(0, combiner, std::vector<Expr>(lengths.begin(), lengths.end()), reduced, acc,
-            [&to, acc](Index at) { return program::cast(to.in(0, at), acc); });
+  to.scan(0, {.combiner = combiner,
+              .domain = {lengths.begin(), lengths.end()},
+              .along = std::move(reduced),
+              .dtype = acc,
+              .value = [&to](Index at) { return to.in(0, at); }});
   return true;
 }
 

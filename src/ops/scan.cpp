@@ -321,7 +321,7 @@ void ScanOp::perform_by(const Apply& node, std::span<const Array> in, std::span<
 bool ScanOp::emit(Lowering& to, const Apply& node) const {
   for (auto& input : node.inputs())
     if (!as_tensor(input.type()) && !as_random(input.type())) return false;
-  return to.loop({graph_->inputs(), graph_->outputs(), layout_.sequences, layout_.states, layout_.has_until, called()});
+  return to.scan({graph_->inputs(), graph_->outputs(), layout_.sequences, layout_.states, layout_.has_until, called()});
 }
 
 void ScanOp::emit_tensors(TensorLowering& to, const Apply&) const {

@@ -47,7 +47,7 @@ LaneOrder lane_order_of(const Loop& loop) {
   if (loop.lane_order) return loop.lane_order;
   std::unordered_set<std::int64_t> running;
   for (auto& carry : loop.carries)
-    if (carry.running) running.insert(carry.var.payload());
+    if (carry.kind == CarryKind::prefix) running.insert(carry.var.payload());
   return lane_body(loop, running).order;
 }
 

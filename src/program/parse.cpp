@@ -513,8 +513,9 @@ class Parser {
         const auto place = number_after(word(), "v");
         if (!place) fail("a variable");
         expect("=");
-        update.place = typed(expression());
-        update.place_var = variables_[*place] = pool_.var(*place, update.place.dtype());
+        update.position = typed(expression());
+        update.position_var = variables_[*place] = pool_.var(*place, update.position.dtype());
+        kinds_[*var] = CarryKind::arg_reduce, kinds_[*place] = CarryKind::position;
         end();
       }
       return out.push_back({std::move(update)});
@@ -583,14 +584,14 @@ class Parser {
       } else if (take("state")) {
         const auto var = number_after(word(), "v");
         if (!var) fail("a variable");
-        Carry carry;
+        Carry carry{{}, CarryKind::state};
         carry.init = take_suffix() ? typed_state() : (expect("="), typed(expression()));
         variables_[*var] = pool_.var(*var, carry.init.dtype());
         vars.push_back(*var);
         out.carries.push_back(carry);
       } else {
         Carry carry;
-        carry.running = take("running");
+        if (take("running")) carry.kind = CarryKind::prefix;
         bool known = false;
         for (auto each : combiners)
           if (!known && take(combiner_name(each))) carry.combiner = each, known = true;
@@ -616,6 +617,7 @@ class Parser {
         fail(cat("a loop that updates v", vars[k]));
       }
       out.carries[k].var = known->second;
+      if (const auto kind = kinds_.find(vars[k]); kind != kinds_.end()) out.carries[k].kind = kind->second;
     }
     if (before)
       indices_[name] = *before;
@@ -711,6 +713,7 @@ class Parser {
   std::map<std::string, std::int64_t, std::less<>> buffers_;
   std::map<std::string, Expr, std::less<>> indices_, shared_;
   std::map<std::int64_t, Expr> variables_;
+  std::map<std::int64_t, CarryKind> kinds_;  // of extremes and their positions, which updates tell
 };
 
 // ---- the whole of a Program as text ---------------------------------------------------------------------------------
@@ -854,9 +857,10 @@ class Source {
           line(depth, cat(var(s.var), " = ", value));
         },
         [&](const Update& s) {
-          const std::string value = text(s.value, depth), place = s.place_var ? text(s.place, depth) : std::string();
+          const std::string value = text(s.value, depth),
+                            place = s.position_var ? text(s.position, depth) : std::string();
           line(depth, cat(var(s.var), " ", update_texts[int(s.combiner)], " ", value));
-          if (s.place_var) line(depth + 1, cat("taken: ", var(s.place_var), " = ", place));
+          if (s.position_var) line(depth + 1, cat("taken: ", var(s.position_var), " = ", place));
         },
         [&](const Loop& s) {
           const std::string extent = text(s.extent, depth),
@@ -869,8 +873,8 @@ class Source {
           if (s.lane_order) head += cat(", lanes of ", s.lane_order.element_bytes, " x ", s.lane_order.accumulators);
           for (auto& carry : s.carries)
             head += carry.is_state() ? cat(", state ", typed_var(carry.var), " = ", text(carry.init, depth))
-                                     : cat(carry.running ? ", running " : ", ", combiner_name(carry.combiner), " ",
-                                           typed_var(carry.var));
+                                     : cat(carry.kind == CarryKind::prefix ? ", running " : ", ",
+                                           combiner_name(carry.combiner), " ", typed_var(carry.var));
           line(depth, head + ":");
           steps(s.body, depth + 1);
           if (!s.until) return;

@@ -103,7 +103,7 @@ class Printer {
         [&](const Let& s) { line(depth, cat(text(s.var), " = ", text(s.value))); },
         [&](const Update& s) {
           line(depth, cat(text(s.var), " ", update_text(s.combiner), " ", text(s.value)));
-          if (s.place_var) line(depth + 1, cat("taken: ", text(s.place_var), " = ", text(s.place)));
+          if (s.position_var) line(depth + 1, cat("taken: ", text(s.position_var), " = ", text(s.position)));
         },
         [&](const Loop& s) {
           std::string head = cat("for ", text(s.index), " in ", text(s.extent));
@@ -113,9 +113,9 @@ class Printer {
           if (s.prefetch_distance) head += cat(", ahead ", s.prefetch_distance);
           if (s.lane_order) head += cat(", lanes of ", s.lane_order.element_bytes, " x ", s.lane_order.accumulators);
           for (auto& carry : s.carries)
-            head += carry.is_state()
-                        ? cat(", state ", text(carry.var), " = ", text(carry.init))
-                        : cat(carry.running ? ", running " : ", ", combiner_name(carry.combiner), " ", text(carry.var));
+            head += carry.is_state() ? cat(", state ", text(carry.var), " = ", text(carry.init))
+                                     : cat(carry.kind == CarryKind::prefix ? ", running " : ", ",
+                                           combiner_name(carry.combiner), " ", text(carry.var));
           line(depth, head + ":");
           steps(s.body, depth + 1);
           if (s.until) line(depth + 1, cat("until ", text(s.until)));

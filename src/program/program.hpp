@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "bitale/core/array.hpp"
+#include "program/carry.hpp"
 #include "program/expr.hpp"
 
 namespace bitale::program {
@@ -50,24 +51,23 @@ struct Let {
   Expr var;
   Expr value;
 };
-// With a `place_var`, of a min or max: it becomes `place` when the value is taken, so that it tells where the first of
+// Of an arg_reduce: `position_var` becomes `position` when the value is taken, so that it tells where the first of
 // equal extremes was (a nan is more extreme than all).
 struct Update {
   Expr var;
   Combiner combiner;
   Expr value;
-  Expr place_var = {}, place = {};
+  Expr position_var = {}, position = {};
 };
-// A scalar carried around a loop; its final value is readable after the loop. What is reduced starts as the combiner's
-// identity; a running one is readable in each iteration, too, after its update: iterations then count in order. A state
-// (`init`) starts as that value, is readable in each iteration as it was when that began, and has one Next in the
-// loop's body, whose value it has in the next iteration.
+// A scalar carried around a loop; its final value is readable after the loop. What is combined starts as the combiner's
+// identity (a position as 0). A state starts as `init`, is readable in each iteration as it was when that began, and
+// has one Next in the loop's body, whose value it has in the next iteration.
 struct Carry {
   Expr var;
+  CarryKind kind = CarryKind::reduce;
   Combiner combiner = Combiner::add;  // not of a state
-  bool running = false;
-  Expr init = {};
-  bool is_state() const { return bool(init); }
+  Expr init = {};                     // of a state
+  bool is_state() const { return kind == CarryKind::state; }
 };
 // Of a state of the loop in whose body this is, at the end of the iteration.
 struct Next {

@@ -128,21 +128,21 @@ void visit(S& step, V& v) {
 }
 template <OneOf<Update> S, class V>
 void visit(S& step, V& v) {
-  auto& [var, combiner, value, place_var, place] = step;
+  auto& [var, combiner, value, position_var, position] = step;
   v.expr(value);
-  if (place) v.expr(place);
+  if (position) v.expr(position);
   v.define(var, Definition::combined);
-  if (place_var) v.define(place_var, Definition::combined);
+  if (position_var) v.define(position_var, Definition::combined);
 }
 template <OneOf<Loop> S, class V>
 void visit(S& step, V& v) {
   auto& [index, extent, carries, body, vector, prefetch_distance, until, parallel_cost, lane_order, schedule] = step;
   v.expr(extent);
   if (parallel_cost) v.expr(parallel_cost);
-  for (auto& [var, combiner, running, init] : carries)
+  for (auto& [var, kind, combiner, init] : carries)
     if (init) v.expr(init);
   v.define(index, Definition::index);
-  for (auto& [var, combiner, running, init] : carries) v.define(var, Definition::carried);
+  for (auto& [var, kind, combiner, init] : carries) v.define(var, Definition::carried);
   v.body(body);
   if (until) v.expr(until);
 }

@@ -50,17 +50,11 @@ void keep_meaning(Expr before, const Done& done) {
   before.pool().annotate_call(done.find(before), meaning->function, arguments);
 }
 
-bool holds_any(Expr root, const Substitution& substitution) {
-  if (substitution.empty()) return false;
-  bool found = false;
-  ExprWalk()(root, [&](Expr expr) { return !(found = found || substitution.count(expr.id())); });
-  return found;
-}
-
 }  // namespace
 
 Expr substitute(Expr root, const Substitution& substitution) {
-  if (!holds_any(root, substitution)) return root;
+  if (substitution.empty() || !any_within(root, [&](Expr expr) { return substitution.count(expr.id()) != 0; }))
+    return root;
   Done done;
   std::vector<Expr> stack{root}, arguments;
   while (!stack.empty()) {

@@ -147,10 +147,10 @@ class Verifier {
     if (s.value.dtype() != s.var.dtype()) fail("an update of the wrong dtype");
     check(s.value);
     if (running_.count(s.var.payload())) define(s.var);
-    if (!s.place_var) return;
-    if (!carried_.count(s.place_var.payload())) fail("a place is updated but no loop carries it");
-    if (s.place.dtype() != s.place_var.dtype()) fail("a place of the wrong dtype");
-    check(s.place);
+    if (!s.position_var) return;
+    if (!carried_.count(s.position_var.payload())) fail("a position is updated but no loop carries it");
+    if (s.position.dtype() != s.position_var.dtype()) fail("a position of the wrong dtype");
+    check(s.position);
   }
   void verify(const Loop& s) {
     check(s.extent);
@@ -160,11 +160,10 @@ class Verifier {
       if (carry.is_state()) {
         check(carry.init);
         if (carry.init.dtype() != carry.var.dtype()) fail("a state that starts as a value of another dtype");
-        if (carry.running) fail("a state that is a running value, too");
         continue;
       }
       carried_.insert(carry.var.payload());
-      if (carry.running) running_.insert(carry.var.payload());
+      if (carry.kind == CarryKind::prefix) running_.insert(carry.var.payload());
     }
     for (auto& carry : s.carries)
       if (carry.is_state()) define(carry.var);

@@ -22,7 +22,7 @@ bool Emitter::needs_lanes(const program::Loop& loop) const {
   if (loop.schedule.runs_of >= 0) return true;
   return std::any_of(loop.body.begin(), loop.body.end(), [&](const program::Step& step) {
     auto* update = std::get_if<program::Update>(&step.what);
-    return update && !update->place_var && is_float(update->var.dtype()) && !running_.count(update->var.payload());
+    return update && !update->position_var && is_float(update->var.dtype()) && !running_.count(update->var.payload());
   });
 }
 
@@ -68,7 +68,7 @@ void Emitter::lanes_loop(const program::Loop& loop, const std::string& extent) {
   std::vector<LaneArray> arrays;
   for (auto& step : loop.body) {
     auto* update = std::get_if<program::Update>(&step.what);
-    if (!update || update->place_var || !is_float(update->var.dtype()) || running_.count(update->var.payload()))
+    if (!update || update->position_var || !is_float(update->var.dtype()) || running_.count(update->var.payload()))
       continue;
     if (lane_arrays_.count(update->var.payload())) continue;
     const std::string& total = var_names_.at(update->var.payload());

@@ -9,6 +9,7 @@
 
 namespace bitale::codegen::c {
 
+using program::CarryKind;
 using program::Combiner;
 using program::Role;
 
@@ -131,15 +132,15 @@ void Emitter::emit(const program::Update& step) {
   const DType dtype = step.var.dtype();
   std::string name = var_names_.at(step.var.payload());
   if (in_lanes(step)) name = cat(lane_arrays_.at(step.var.payload()).name, "[", lane_, "]");
-  if (step.place_var) {
+  if (step.position_var) {
     // Taken when strictly more extreme, or the first nan.
-    const Text v = value(step.value), place = value(step.place);
+    const Text v = value(step.value), place = value(step.position);
     const std::string candidate = names_.take("candidate");
     line(cat("const ", value_type(dtype), " ", candidate, " = ", v.text, ";"));
     const std::string_view beaten = step.combiner == Combiner::max ? " <= " : " >= ";
     const std::string condition = is_float(dtype) ? cat("!(", candidate, beaten, name, ") && ", name, " == ", name)
                                                   : cat("!(", candidate, beaten, name, ")");
-    const std::string& at = var_names_.at(step.place_var.payload());
+    const std::string& at = var_names_.at(step.position_var.payload());
     line(cat("if (", condition, ") {"));
     line(cat("  ", name, " = ", candidate, ";"));
     line(cat("  ", at, " = ", place.text, ";"));
@@ -164,26 +165,31 @@ void Emitter::emit(const program::Update& step) {
 // -0, the number that added to any other leaves it as it is, starts a running sum.
 std::string Emitter::start_of(const program::Carry& carry) {
   const DType dtype = carry.var.dtype();
-  if (carry.running && carry.combiner == Combiner::add && is_float(dtype))
+  if (carry.kind == CarryKind::prefix && carry.combiner == Combiner::add && is_float(dtype))
     return dtype == DType::Float64 ? "-0.0" : "-0.0f";
   return constant_text(dtype, program::identity(carry.combiner, pool_, dtype).payload());
 }
 
+namespace {
+
+std::string_view carried_name(const program::Carry& carry) {
+  switch (carry.kind) {
+    case CarryKind::position: return "place";
+    case CarryKind::state: return "state";
+    case CarryKind::prefix: return "running";
+    case CarryKind::reduce:
+    case CarryKind::arg_reduce: break;
+  }
+  return program::combiner_name(carry.combiner);
+}
+
+}  // namespace
+
 void Emitter::emit(const program::Loop& loop) {
   const std::string extent = value(loop.extent).inside(Text::sum);
   for (auto& carry : loop.carries) {
-    const bool has_distinct_writable_elements =
-        std::any_of(loop.body.begin(), loop.body.end(), [&](const program::Step& step) {
-          auto* update = std::get_if<program::Update>(&step.what);
-          return update && update->place_var && update->place_var == carry.var;
-        });
-    const std::string_view wanted = has_distinct_writable_elements ? "place"
-                                    : carry.is_state()             ? "state"
-                                    : carry.running                ? "running"
-                                                                   : program::combiner_name(carry.combiner);
-    const std::string name = names_.take(wanted);
-    var_names_[carry.var.payload()] = name;
-    if (carry.running) running_.insert(carry.var.payload());
+    var_names_[carry.var.payload()] = names_.take(carried_name(carry));
+    if (carry.kind == CarryKind::prefix) running_.insert(carry.var.payload());
   }
   std::vector<std::string> starts;
   for (auto& carry : loop.carries) starts.push_back(carry.init ? value(carry.init).text : start_of(carry));

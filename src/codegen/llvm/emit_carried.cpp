@@ -23,7 +23,7 @@ Emitter::Value Emitter::start_of_lanes(Combiner combiner, DType dtype, int lanes
 // -0, the number that added to any other leaves it as it is, starts a running sum.
 Emitter::Value Emitter::carry_start(const program::Carry& carry) {
   const DType dtype = carry.var.dtype();
-  if (carry.running && carry.combiner == Combiner::add && is_float(dtype))
+  if (carry.kind == program::CarryKind::prefix && carry.combiner == Combiner::add && is_float(dtype))
     return constant(dtype, pool_.number(-0.0, dtype).payload(), 1);
   return identity(carry.combiner, dtype, 1);
 }
@@ -61,7 +61,7 @@ void Emitter::emit_running(const program::Update& step) {
   if (lanes_) {
     Value v = lanes_of(step.value);
     if (lanes_->mask) {
-      const Value nothing = splat(carry_start({step.var, step.combiner, true}), lanes_->count);
+      const Value nothing = splat(carry_start({step.var, program::CarryKind::prefix, step.combiner}), lanes_->count);
       v = l_.BuildSelect(builder_, lanes_->mask, v, nothing, "");
     }
     here = running_lanes(step.combiner, dtype, v, carried);
@@ -87,9 +87,9 @@ Emitter::Value Emitter::more_extreme(Combiner combiner, DType dtype, Value a, Va
 void Emitter::emit_located(const program::Update& step) {
   const DType dtype = step.var.dtype();
   const auto& memories = lanes_ ? *lanes_->accumulators : locals_;
-  const Value memory = memories.at(step.var.payload()), place_memory = memories.at(step.place_var.payload());
+  const Value memory = memories.at(step.var.payload()), place_memory = memories.at(step.position_var.payload());
   if (lanes_) return locate_in_lanes(step, memory, place_memory);
-  const Value v = value(step.value), place = value(step.place);
+  const Value v = value(step.value), place = value(step.position);
   const Value before = l_.BuildLoad2(builder_, type(dtype), memory, "");
   const Value place_before = l_.BuildLoad2(builder_, type(DType::Int64), place_memory, "");
   const Value taken = more_extreme(step.combiner, dtype, v, before);
@@ -102,7 +102,7 @@ void Emitter::emit_located(const program::Update& step) {
 void Emitter::locate_in_lanes(const program::Update& step, Value memory, Value place_memory) {
   const DType dtype = step.var.dtype();
   const int count = lanes_->count;
-  const Value v = lanes_of(step.value), place = lanes_of(step.place);
+  const Value v = lanes_of(step.value), place = lanes_of(step.position);
   const Value before = l_.BuildLoad2(builder_, type(dtype, count), memory, "");
   using program::Code;
   Value asks =
@@ -147,11 +147,11 @@ void Emitter::reduce_located(const program::Update& update, int count, std::vect
   std::vector<Located> parts;
   for (auto& each : accumulators)
     parts.push_back({load(each.at(update.var.payload()), dtype, count),
-                     load(each.at(update.place_var.payload()), DType::Int64, count)});
+                     load(each.at(update.position_var.payload()), DType::Int64, count)});
   Located all = parts[0];
   for (std::size_t i = 1; i < parts.size(); ++i) all = extreme_of(update.combiner, dtype, all, parts[i]);
   all = extreme_lane(update.combiner, dtype, all);
-  const Value memory = locals_.at(update.var.payload()), place = locals_.at(update.place_var.payload());
+  const Value memory = locals_.at(update.var.payload()), place = locals_.at(update.position_var.payload());
   all = extreme_of(update.combiner, dtype, {load(memory, dtype, 1), load(place, DType::Int64, 1)}, all);
   l_.BuildStore(builder_, all.value, memory);
   l_.BuildStore(builder_, all.place, place);

@@ -91,7 +91,7 @@ void Emitter::leave_accumulators(const program::Loop& loop, int lanes, const std
     };
     for (std::size_t copy = 0; copy < (is_sum ? 1 : accumulators.size()); ++copy) {
       leave(update->var, copy);
-      if (update->place_var) leave(update->place_var, copy);
+      if (update->position_var) leave(update->position_var, copy);
     }
   }
 }
@@ -241,12 +241,12 @@ void Emitter::combine_partials(const program::Loop& loop, const Chunks& chunks, 
         const DType dtype = update->var.dtype();
         const Value part = part_of(update->var), memory = memory_of(update->var);
         const Value before = l_.BuildLoad2(builder_, type(dtype, lanes), memory, "");
-        if (!update->place_var) {
+        if (!update->position_var) {
           l_.BuildStore(builder_, combine(update->combiner, dtype, before, part, false), memory);
           continue;
         }
         const Value taken = more_extreme(update->combiner, dtype, part, before);
-        const Value place = memory_of(update->place_var), place_part = part_of(update->place_var);
+        const Value place = memory_of(update->position_var), place_part = part_of(update->position_var);
         const Value place_before = l_.BuildLoad2(builder_, type(DType::Int64, lanes), place, "");
         l_.BuildStore(builder_, l_.BuildSelect(builder_, taken, part, before, ""), memory);
         l_.BuildStore(builder_, l_.BuildSelect(builder_, taken, place_part, place_before, ""), place);

@@ -37,7 +37,7 @@ void Emitter::start_carries(const program::Loop& loop) {
     Value& memory = locals_[carry.var.payload()];
     if (!memory) memory = local(dtype, 1, "carried");
     l_.BuildStore(builder_, carry.init ? value(carry.init) : carry_start(carry), memory);
-    if (carry.running) running_.insert(carry.var.payload());
+    if (carry.kind == program::CarryKind::prefix) running_.insert(carry.var.payload());
   }
 }
 
@@ -164,12 +164,13 @@ std::vector<Emitter::Accumulators> Emitter::make_accumulators(const program::Loo
   for (auto& step : loop.body)
     if (auto* update = std::get_if<program::Update>(&step.what); update && !is_running(update->var))
       for (auto& each : accumulators) {
-        if (update->place_var && &each != &accumulators[0]) {  // an extreme and its place are shared by all
-          for (const Expr var : {update->var, update->place_var}) each[var.payload()] = accumulators[0][var.payload()];
+        if (update->position_var && &each != &accumulators[0]) {  // an extreme and its place are shared by all
+          for (const Expr var : {update->var, update->position_var})
+            each[var.payload()] = accumulators[0][var.payload()];
           continue;
         }
         start(each, update->var, update->combiner);
-        if (update->place_var) start(each, update->place_var, program::Combiner::add);
+        if (update->position_var) start(each, update->position_var, program::Combiner::add);
       }
   return accumulators;
 }
@@ -274,7 +275,7 @@ void Emitter::reduce_lanes(const program::Loop& loop, int count, std::vector<Acc
   for (auto& step : loop.body) {
     auto* update = std::get_if<program::Update>(&step.what);
     if (!update || is_running(update->var) || !done.insert(update->var.payload()).second) continue;
-    if (update->place_var) {
+    if (update->position_var) {
       reduce_located(*update, count, accumulators);
       continue;
     }

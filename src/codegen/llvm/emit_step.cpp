@@ -74,7 +74,7 @@ void Emitter::emit(const program::Let& step) {
 
 void Emitter::emit(const program::Update& step) {
   if (is_running(step.var)) return emit_running(step);
-  if (step.place_var) return emit_located(step);
+  if (step.position_var) return emit_located(step);
   const DType dtype = step.var.dtype();
   const bool lanes = lanes_ != nullptr;
   const auto each = [&](Expr expr) { return lanes ? lanes_of(expr) : value(expr); };

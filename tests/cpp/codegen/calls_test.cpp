@@ -46,7 +46,7 @@ Program rows_by_calls(Kind kind) {
       {columns, BufferArgument{0, AccessKind::read, i * columns}, BufferArgument{1, AccessKind::write, i * columns}},
       status}});
   if (kind == Kind::after) {
-    loop.carries.push_back({fine, Combiner::bit_and});
+    loop.carries.push_back({fine, CarryKind::reduce, Combiner::bit_and});
     loop.body.push_back({Update{fine, Combiner::bit_and, equal(status, pool.integer(0))}});
   } else {
     loop.body.push_back({Check{equal(status, pool.integer(0)), 0}});

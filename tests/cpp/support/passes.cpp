@@ -35,7 +35,7 @@ std::string pass_trouble(const FunctionGraph& graph, std::span<const Array> valu
       if (before && before->failed_check != now.failed_check)
         found = cat("after ", pass, " another check fails\n", program::to_string(program));
       if (before && found.empty()) {
-        const bool may_round = pass == "share" || pass == "promote";
+        const bool may_round = pass == "parallelize" || pass == "promote";
         const std::string wrong =
             may_round ? rounded(now.outputs, before->outputs) : different_bits(now.outputs, before->outputs);
         if (!wrong.empty()) found = cat("after ", pass, " ", wrong, "\n", program::to_string(program));

@@ -275,9 +275,10 @@ class Machine {
   void run(const Update& s) {
     const std::int64_t bits = known(s.value, "an update");
     Scalar& to = carried_.at(s.var.payload());
-    if (s.place_var) {
-      const std::int64_t place = known(s.place, "the place of an update");
-      if (is_more_extreme(s.combiner, s.var.dtype(), bits, to.bits)) carried_.at(s.place_var.payload()) = {place, true};
+    if (s.position_var) {
+      const std::int64_t place = known(s.position, "the position of an update");
+      if (is_more_extreme(s.combiner, s.var.dtype(), bits, to.bits))
+        carried_.at(s.position_var.payload()) = {place, true};
     }
     to.bits = combined(s.combiner, s.var.dtype(), to.bits, bits);
     if (running_.count(s.var.payload())) variables_[s.var.payload()] = to;
@@ -292,7 +293,7 @@ class Machine {
       }
       carried_[carry.var.payload()] = {identity_of(carry.combiner, dtype), true};
       running_.erase(carry.var.payload());
-      if (carry.running) running_[carry.var.payload()] = true;
+      if (carry.kind == program::CarryKind::prefix) running_[carry.var.payload()] = true;
       variables_.erase(carry.var.payload());
     }
     for (std::int64_t i = 0; i < extent; ++i) {

@@ -1,5 +1,6 @@
-// Plan: what is known about each variable of a graph on its way to loops. Implements Lowering, through which ops
-// speak. A variable is a known scalar, the contents of a buffer, or a rule from index to value.
+// Definitions: what is known about each variable of one graph, an outer or an inner one, on its way to loops.
+// Implements Lowering, through which ops speak. A variable is a known scalar, the contents of a buffer, or a rule from
+// index to value.
 #pragma once
 
 #include <deque>
@@ -14,41 +15,16 @@
 #include <vector>
 
 #include "lowering/by_node.hpp"
-#include "lowering/declarations.hpp"
+#include "lowering/computation.hpp"
 #include "lowering/lengths.hpp"
 #include "lowering/lower.hpp"
 #include "ops/lowering.hpp"
 
 namespace bitale::lowering {
 
-using program::Combiner;
 using program::ExprPool;
-using program::Program;
 
 constexpr int materialize_threshold = 16;  // an element that costs this much is worth a store and a load
-
-// One thing to be computed and stored: the unit that nests are built of.
-struct Computation {
-  enum class Kind { store, reduce, accumulate, locate, scalar, step };
-  Kind kind = Kind::store;
-  std::int64_t buffer = -1;   // what it writes; -1: a scalar variable or nothing
-  std::vector<Expr> domain;   // loop extents, outermost first
-  std::vector<Expr> indices;  // of the loops: index expressions, or the constant 0 where the extent is 1
-  std::vector<bool> reduced;  // per domain axis (reduce)
-  std::vector<Expr> at;       // where the value goes
-  Expr value;
-  Expr var;                           // reduce, accumulate, locate: the accumulator; scalar: the variable
-  Expr place_var, place;              // locate: where the accumulator's value is, as told by `place`
-  std::int64_t extremes = -1;         // locate, where it can't be in registers: a buffer in place of the accumulator
-  std::optional<Combiner> combiner;   // of an accumulator, or of a store that accumulates
-  std::optional<program::Step> step;  // kind step: a call, a host call or a check
-  std::vector<std::int64_t> reads, writes;  // buffers of a step
-  std::vector<Expr> vars;                   // of a step: variables that are known after it
-  std::vector<int> checks;                  // tokens of the checks that guard its reads
-  bool is_overwritten = false;              // by later computations, all of it, before anybody reads it
-  bool is_segment = false;                  // writes one segment of its buffer; other computations write the rest
-  ApplyNode* node = nullptr;                // whose result it is, or a part of it
-};
 
 // A value in parts along one axis.
 struct ConcatSegment {
@@ -76,27 +52,22 @@ struct Value {
   std::vector<ConcatSegment> parts;  // then `rule` finds the part
 };
 
-class Plan final : public Lowering {
+class Definitions final : public Lowering {
  public:
-  Plan(const FunctionGraph& graph, InputLayouts layouts);
+  // `repeated`: the graph is the body of a loop.
+  explicit Definitions(const FunctionGraph& graph, InputLayouts layouts = {}, bool repeated = false)
+      : graph_(graph), layouts_(std::move(layouts)), repeated_(repeated) {}
 
   // The stages, in order.
   void define_all();
   void choose_stores();
   void build_computations();
 
-  bool repeated = false;  // the body of a loop
-
   Program program;
   Declarations declare{program};
   Lengths equal_lengths;
-  std::vector<Computation> computations;
-  std::vector<int> check_computations;  // token -> root, or -1 for a check made at entry
-  std::vector<bool> is_expected;        // token -> whether loops may run before the check
-  // Loads read while lengths and index numbers were defined, by number -> tokens of the checks that guard them.
-  std::unordered_map<std::uint32_t, std::vector<int>> load_guards;
-  std::vector<Apply> callbacks, check_nodes;
-  program::Steps entry_checks;
+  Computations computations;
+  std::vector<Apply> callbacks;  // the node of each HostCall
 
   // Lowering.
   ExprPool& pool() override { return *program.pool; }
@@ -107,12 +78,8 @@ class Plan final : public Lowering {
   bool same_length(Expr a, Expr b) const override { return equal_lengths.same(a, b); }
   void element(int output, ElementRule rule, int cost) override;
   void permute(int output, int input, std::span<const int> order) override;
-  void reduce(int output, Combiner combiner, std::vector<Expr> domain, std::vector<bool> reduced, DType dtype,
-              ElementRule value) override;
-  void accumulate(int output, Combiner combiner, std::vector<Expr> domain, int axis, ElementRule value) override;
-  void locate(int output, Combiner combiner, std::vector<Expr> domain, std::vector<bool> reduced, DType dtype,
-              ElementRule value) override;
-  bool loop(const InnerLoop& loop) override;
+  void scan(int output, ElementScan scan) override;
+  bool scan(const InnerLoop& loop) override;
   bool choose(int condition, const Side& then, const Side& otherwise) override;
   void assemble(int output, std::optional<int> base, std::vector<Piece> pieces) override;
   void concatenate(int output, int axis, std::vector<Part> parts) override;
@@ -120,7 +87,7 @@ class Plan final : public Lowering {
   void observe() override;
   MatrixLayout matrix(int input) override;
   bool is_computed(int input) override;
-  bool is_repeated() const override { return repeated; }
+  bool is_repeated() const override { return repeated_; }
   void require(Expr condition, std::string message) override;
   void expect(Expr condition, std::string message) override;
   void require_in_range(int input, Expr length, std::string message) override;
@@ -140,11 +107,11 @@ class Plan final : public Lowering {
   // Rules are evaluated long after their node was defined: `in` must then mean that node's inputs.
   class NodeScope {
    public:
-    NodeScope(Plan& plan, ApplyNode* node) : plan_(plan), before_(plan.node_) { plan.node_ = node; }
-    ~NodeScope() { plan_.node_ = before_; }
+    NodeScope(Definitions& of, ApplyNode* node) : of_(of), before_(std::exchange(of.node_, node)) {}
+    ~NodeScope() { of_.node_ = before_; }
 
    private:
-    Plan& plan_;
+    Definitions& of_;
     ApplyNode* before_;
   };
 
@@ -170,12 +137,19 @@ class Plan final : public Lowering {
   bool counts_along(Expr index, Expr length) const;
   int new_check(std::string message);
   int add_check(Expr condition, std::string message);
+  void make_check(Expr condition, int check);
+  void locate(Scanned& scanned, const Variable& variable);
   void guard_loads(Expr value, const std::vector<int>& checks);
   void guard_computations(std::size_t first, const std::vector<int>& checks);
   void choose(const Variable& variable);
-  // Adds a root whose value, and place, are said by rules; several, when it reads a value in parts.
-  void add_computation(Computation root, const ElementRule& value, const TargetRule& target);
-  void evaluate(Computation& root, std::span<const Expr> at, const ElementRule& value, const TargetRule& target);
+  // Adds a computation whose value, and place, are said by rules; several, when it reads a value in segments.
+  template <class Kind>
+  void add_computation(Kind kind, const ElementRule& value, const TargetRule& target) {
+    add_computation(Computation{std::move(kind)}, value, target);
+  }
+  void add_computation(Computation computation, const ElementRule& value, const TargetRule& target);
+  void add_step(Opaque opaque) { computations.list.push_back({std::move(opaque)}); }
+  void evaluate(Computation& computation, std::span<const Expr> at, const ElementRule& value, const TargetRule& target);
 
   // ---- functions (functions.cpp) ----
   bool is_called(const Variable& variable, const Value& value) const;
@@ -195,18 +169,19 @@ class Plan final : public Lowering {
       expensive_calls_;           // elementwise ops that are materialize_threshold, by kind: how often
   std::vector<Expr> parameters_;  // what `in` gives while a function is being made
 
-  // ---- values in parts (parts.cpp) ----
+  // ---- values in segments (concat_segments.cpp) ----
   Expr read_segment(const Variable& variable, Index at);
   Expr counts_through(const ConcatSegment& part, Expr position) const;
-  bool split(const Computation& root, const ElementRule& value, const TargetRule& target);
+  bool split(const Computation& computation, const ElementRule& value, const TargetRule& target);
   void store_segments(const Variable& variable);
   void add_segment_computations(const Variable& variable);
-  Expr resolved_read(const Variable& variable, Index at);
+  void resolve(const std::function<void()>& evaluate);
   void add_copy(const Variable& source, std::int64_t buffer);
   void add_repeated_copy(const Variable& source, const Variable& copy);
 
   const FunctionGraph& graph_;
   const InputLayouts layouts_;
+  const bool repeated_;
   ByNode<Value> values_;
   std::unordered_map<VariableNode*, std::vector<int>> output_slots_;
   std::vector<Apply> kept_;  // nodes of length expressions: alive while planning
@@ -217,10 +192,10 @@ class Plan final : public Lowering {
   std::unordered_map<std::uint32_t, Variable> length_variables_;  // of lengths, by number
   std::set<std::pair<VariableNode*, std::uint32_t>> range_checks_;
   std::unordered_map<MemoKey, Expr, MemoHash> memo_;
-  std::vector<int> touched_checks_;  // of the root being built
+  std::vector<int> touched_checks_;  // of the computation being built
   std::vector<std::pair<Expr, std::vector<int>>> guarded_loads_;
   std::unordered_map<ApplyNode*, std::unordered_map<int, Variable>> matrix_sources_;
-  struct SegmentScope {                // the root being built runs over one part of an axis
+  struct SegmentScope {                // the computation being built runs over one part of an axis
     Expr whole, local;                 // the index along the axis, and from the part's start
     std::vector<ConcatSegment> parts;  // of the value that asked for it: others with the same bounds are split alike
     std::size_t part = 0;
@@ -235,14 +210,10 @@ class Plan final : public Lowering {
   ApplyNode* node_ = nullptr;  // being defined, or whose rule is being evaluated
 };
 
+// A value goes to where its own index is.
+inline std::vector<Expr> own_index(Index at) { return {at.begin(), at.end()}; }
+
 // The Program of an inner graph, as far as the pass `narrow`: what a loop repeats. Nothing where it needs the host.
 std::optional<Program> lower_body(const FunctionGraph& graph);
-
-// Whether both only store to the same buffer, and never to the same place: they may come in any order.
-bool are_apart(const Plan& plan, const Computation& a, const Computation& b);
-// Marks computations of which nothing is left to be read.
-void drop_overwritten(Plan& plan);
-// Orders computations, shares loops and writes the program's steps.
-void build_nests(Plan& plan);
 
 }  // namespace bitale::lowering

@@ -1,5 +1,5 @@
 // Definition: every op says what its outputs are; lengths become int64 expressions on the way.
-#include "lowering/plan.hpp"
+#include "lowering/definitions.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -10,7 +10,7 @@
 
 namespace bitale::lowering {
 
-std::size_t Plan::MemoHash::operator()(const MemoKey& key) const {
+std::size_t Definitions::MemoHash::operator()(const MemoKey& key) const {
   std::size_t hash = std::hash<const void*>{}(key.variable);
   for (auto id : key.at) hash = hash * 1000003 + id;
   return hash;
@@ -25,9 +25,7 @@ void add_pair_axis(ExprPool& pool, const Variable& variable, std::vector<Expr>& 
 
 }  // namespace
 
-Plan::Plan(const FunctionGraph& graph, InputLayouts layouts) : graph_(graph), layouts_(std::move(layouts)) {}
-
-void Plan::define_all() {
+void Definitions::define_all() {
   program.input_count = int(graph_.inputs().size());
   program.output_count = int(graph_.outputs().size());
   for (std::size_t i = 0; i < graph_.outputs().size(); ++i) output_slots_[graph_.outputs()[i].node()].push_back(int(i));
@@ -38,7 +36,7 @@ void Plan::define_all() {
 
 // ---- leaves ---------------------------------------------------------------------------------------------------------
 
-void Plan::define_input(const Variable& variable, int slot) {
+void Definitions::define_input(const Variable& variable, int slot) {
   Value& value = values_[variable.node()];
   const auto buffer = std::int64_t(program.buffers.size());
   for (int axis = 0; axis < variable.storage().ndim(); ++axis) {
@@ -54,7 +52,7 @@ void Plan::define_input(const Variable& variable, int slot) {
   }
 }
 
-void Plan::define_strided(const Variable& variable, const InputLayout& layout, std::int64_t buffer) {
+void Definitions::define_strided(const Variable& variable, const InputLayout& layout, std::int64_t buffer) {
   const int rank = variable.storage().ndim();
   const int places = layout.order.empty() ? 0 : int(layout.order.size()) + !layout.unit;
   auto& lengths = program.buffers[std::size_t(buffer)].shape;
@@ -94,7 +92,7 @@ Expr constant_expr(ExprPool& pool, const Array& array) {
 
 }  // namespace
 
-void Plan::define_constant(const Variable& variable, Value& value) {
+void Definitions::define_constant(const Variable& variable, Value& value) {
   const Array& given = *variable.constant();
   const Array array = (is_complex(variable) ? given.as_pairs() : given).contiguous();
   for (auto length : array.shape()) value.shape.push_back(pool().integer(length));
@@ -107,7 +105,7 @@ void Plan::define_constant(const Variable& variable, Value& value) {
   program.buffers.back().value = array;
 }
 
-Value& Plan::value_of(const Variable& variable) {
+Value& Definitions::value_of(const Variable& variable) {
   if (Value* known = values_.find(variable.node())) return *known;
   if (!variable.is_constant()) throw InternalError(cat("lowering: ", variable.str(), " is used before it is defined"));
   kept_leaves_.push_back(variable);
@@ -116,7 +114,7 @@ Value& Plan::value_of(const Variable& variable) {
   return value;
 }
 
-std::int64_t Plan::add_buffer(const Variable& variable, program::Role role) {
+std::int64_t Definitions::add_buffer(const Variable& variable, program::Role role) {
   program::Buffer buffer;
   const auto id = std::int64_t(program.buffers.size());
   buffer.name = variable.name().empty() ? cat(role == program::Role::input ? "in" : "b", id) : variable.name();
@@ -126,14 +124,14 @@ std::int64_t Plan::add_buffer(const Variable& variable, program::Role role) {
   return declare.buffer(std::move(buffer));
 }
 
-std::int64_t Plan::result_buffer(const Variable& variable) {
+std::int64_t Definitions::result_buffer(const Variable& variable) {
   const auto slot = take_output_slot(variable);
   const auto id = add_buffer(variable, slot ? program::Role::output : program::Role::temporary);
   if (slot) program.buffers.back().slot = *slot;
   return id;
 }
 
-std::optional<int> Plan::take_output_slot(const Variable& variable) {
+std::optional<int> Definitions::take_output_slot(const Variable& variable) {
   auto found = output_slots_.find(variable.node());
   if (found == output_slots_.end() || found->second.empty()) return {};
   const int slot = found->second.front();
@@ -143,7 +141,7 @@ std::optional<int> Plan::take_output_slot(const Variable& variable) {
 
 // ---- lengths --------------------------------------------------------------------------------------------------------
 
-Variables Plan::shape_variables(const Variable& variable) {
+Variables Definitions::shape_variables(const Variable& variable) {
   static const Type length_type = tensor_type(DType::Int64, 0);
   Variables out;
   const std::span<const Expr> lengths = value_of(variable).shape;
@@ -158,7 +156,7 @@ Variables Plan::shape_variables(const Variable& variable) {
   return out;
 }
 
-Expr Plan::scalar_of(const Variable& variable) {
+Expr Definitions::scalar_of(const Variable& variable) {
   const auto is_known = [&](const Variable& v) { return values_.find(v.node()) != nullptr; };
   if (variable.has_owner() && !is_known(variable)) {
     // Walk only what is new: nodes whose outputs have no value yet.
@@ -181,7 +179,7 @@ Expr Plan::scalar_of(const Variable& variable) {
   return program::cast(read(variable, {}), DType::Int64);
 }
 
-bool Plan::infer_shapes(const Apply& node) {
+bool Definitions::infer_shapes(const Apply& node) {
   std::vector<Shape> inferred;
   for (std::size_t k = 0; k < node.output_count(); ++k) {
     const Variable output = node.output(int(k));
@@ -206,26 +204,20 @@ bool Plan::infer_shapes(const Apply& node) {
   return true;
 }
 
-bool Plan::known_at_entry(Expr root) const {
+bool Definitions::known_at_entry(Expr root) const {
+  using program::Code, program::Role;
   const auto role_of = [&](std::int64_t buffer) { return program.buffers[std::size_t(buffer)].role; };
-  bool known = true;
-  program::ExprWalk()(root, [&](Expr expr) {
-    switch (expr.code()) {
-      case program::Code::index:
-      case program::Code::var: known = false; break;
-      case program::Code::dim: known &= role_of(expr.payload() >> 8) == program::Role::input; break;
-      case program::Code::load:
-        known &= role_of(expr.payload()) == program::Role::input || role_of(expr.payload()) == program::Role::constant;
-        break;
-      default: break;
-    }
+  return !program::any_within(root, [&](Expr expr) {
+    if (expr.code() == Code::dim) return role_of(expr.payload() >> 8) != Role::input;
+    if (expr.code() == Code::load)
+      return role_of(expr.payload()) != Role::input && role_of(expr.payload()) != Role::constant;
+    return expr.code() == Code::index || expr.code() == Code::var;
   });
-  return known;
 }
 
 // ---- what ops say ---------------------------------------------------------------------------------------------------
 
-void Plan::define(const Apply& node) {
+void Definitions::define(const Apply& node) {
   NodeScope scope(*this, node.node());
   const bool shapes_known = infer_shapes(node);
   const bool by_host = node.op().complex_form() != ComplexForm::memory && touches_complex(node);
@@ -233,27 +225,27 @@ void Plan::define(const Apply& node) {
   definition_order_.push_back(node.node());
 }
 
-Expr Plan::in(int input, Index at) {
+Expr Definitions::in(int input, Index at) {
   return parameters_.empty() ? read(node_->inputs[std::size_t(input)], at) : parameters_[std::size_t(input)];
 }
-std::span<const Expr> Plan::shape_in(int input) { return value_of(node_->inputs[std::size_t(input)]).shape; }
-std::span<const Expr> Plan::shape_out(int output) { return values_[&node_->outputs[std::size_t(output)]].shape; }
+std::span<const Expr> Definitions::shape_in(int input) { return value_of(node_->inputs[std::size_t(input)]).shape; }
+std::span<const Expr> Definitions::shape_out(int output) { return values_[&node_->outputs[std::size_t(output)]].shape; }
 
-ElementRule Plan::bound(ElementRule rule) {
+ElementRule Definitions::bound(ElementRule rule) {
   return [this, node = node_, rule = std::move(rule)](Index at) {
     NodeScope scope(*this, node);
     return rule(at);
   };
 }
 
-void Plan::element(int output, ElementRule rule, int cost) {
+void Definitions::element(int output, ElementRule rule, int cost) {
   Value& value = values_[&node_->outputs[std::size_t(output)]];
   value.rule = bound(std::move(rule));
   value.own_cost = cost;
   if (cost >= materialize_threshold && node_->op->elementwise()) ++expensive_calls_[node_->op->kind()];
 }
 
-void Plan::permute(int output, int input, std::span<const int> order) {
+void Definitions::permute(int output, int input, std::span<const int> order) {
   Value& value = values_[&node_->outputs[std::size_t(output)]];
   value.permuted_from = node_->inputs[std::size_t(input)];
   value.order.assign(order.begin(), order.end());
@@ -267,46 +259,8 @@ void Plan::permute(int output, int input, std::span<const int> order) {
   });
 }
 
-void Plan::reduce(int output, Combiner combiner, std::vector<Expr> domain, std::vector<bool> reduced, DType dtype,
-                  ElementRule rule) {
-  const Variable variable = Variable::of(&node_->outputs[std::size_t(output)]);
-  Value& value = values_[variable.node()];
-  const bool is_scalar = variable.storage().ndim() == 0;
-  const Expr var = declare.var(dtype);
-  std::int64_t buffer = -1;
-  const DType stored = variable.storage().dtype;
-  if (is_scalar) {
-    value.scalar = program::cast(var, stored);
-  } else if (computing_dtype(stored) == stored) {
-    buffer = value.buffer = result_buffer(variable);
-  } else {  // nothing is combined in memory of such a dtype
-    buffer = add_buffer(variable, program::Role::temporary);
-    program.buffers.back().dtype = dtype;
-    element(
-        output,
-        [this, buffer, dtype, stored](Index at) { return program::cast(pool().load(buffer, dtype, at), stored); }, 0);
-  }
-  builders_[node_].push_back([=, this, rule = bound(std::move(rule))] {
-    Computation root;
-    root.kind = Computation::Kind::reduce;
-    root.buffer = buffer;
-    root.domain = domain;
-    root.reduced = reduced;
-    root.combiner = combiner;
-    root.var = var;
-    const ElementRule in_accumulator = [&](Index at) { return program::cast(rule(at), dtype); };
-    add_computation(std::move(root), in_accumulator, [&](Index at) {
-      std::vector<Expr> kept;
-      for (std::size_t k = 0; k < at.size(); ++k)
-        if (!reduced[k]) kept.push_back(at[k]);
-      // keepdims is a permutation made elsewhere: the output has exactly the kept axes.
-      return kept;
-    });
-  });
-}
-
 // The buffer of `base`, when nobody but the node that makes `result` reads it: its elements may be overwritten.
-std::optional<std::int64_t> Plan::reuse_buffer(const Variable& base, const Variable& result) {
+std::optional<std::int64_t> Definitions::reuse_buffer(const Variable& base, const Variable& result) {
   const Value& value = value_of(base);
   if (value.buffer < 0 || value.host_allocates || value.reread || base.is_constant() ||
       graph_.clients(base).size() != 1)
@@ -320,7 +274,7 @@ std::optional<std::int64_t> Plan::reuse_buffer(const Variable& base, const Varia
   return value.buffer;
 }
 
-void Plan::assemble(int output, std::optional<int> base, std::vector<Piece> pieces) {
+void Definitions::assemble(int output, std::optional<int> base, std::vector<Piece> pieces) {
   const Variable variable = Variable::of(&node_->outputs[std::size_t(output)]);
   const auto inherited = base ? reuse_buffer(node_->inputs[std::size_t(*base)], variable) : std::nullopt;
   if (inherited) base.reset();
@@ -336,19 +290,14 @@ void Plan::assemble(int output, std::optional<int> base, std::vector<Piece> piec
   if (base) source = node_->inputs[std::size_t(*base)];
   builders_[node_].push_back([this, buffer, source, pieces = std::move(pieces)] {
     if (source) add_copy(*source, buffer);
-    for (auto& piece : pieces) {
-      Computation root;
-      root.buffer = buffer;
-      root.domain = piece.domain;
-      root.combiner = piece.combiner;
-      add_computation(std::move(root), piece.value, piece.target);
-    }
+    for (auto& piece : pieces)
+      add_computation(Stored{{.domain = piece.domain, .buffer = buffer}, piece.combiner}, piece.value, piece.target);
   });
 }
 
-void Plan::want(const Variable& variable) { value_of(variable).wanted = true; }
+void Definitions::want(const Variable& variable) { value_of(variable).wanted = true; }
 
-MatrixLayout Plan::matrix(int input) {
+MatrixLayout Definitions::matrix(int input) {
   const Variable& variable = node_->inputs[std::size_t(input)];
   const Value& value = value_of(variable);
   const bool transposed = value.permuted_from && value.order == std::vector<int>{1, 0};
@@ -358,19 +307,19 @@ MatrixLayout Plan::matrix(int input) {
   return {transposed};
 }
 
-bool Plan::is_computed(int input) {
+bool Definitions::is_computed(int input) {
   const Variable& variable = node_->inputs[std::size_t(input)];
   const Value& value = value_of(variable);
   return value.rule && value.buffer < 0 && !value.permuted_from && graph_.clients(variable).size() == 1;
 }
 
-void Plan::observe() {
+void Definitions::observe() {
   const Apply node = Apply::of(node_);
   for (auto& input : node.inputs()) want(input);
   add_host_call(node, {});
 }
 
-void Plan::define_host_call(const Apply& node) {
+void Definitions::define_host_call(const Apply& node) {
   for (auto& input : node.inputs()) want(input);
   for (std::size_t k = 0; k < node.output_count(); ++k) {
     const Variable output = node.output(int(k));
@@ -392,125 +341,15 @@ void Plan::define_host_call(const Apply& node) {
   add_host_call(node, std::move(outputs));
 }
 
-void Plan::add_host_call(const Apply& node, std::vector<std::int64_t> outputs) {
+void Definitions::add_host_call(const Apply& node, std::vector<std::int64_t> outputs) {
   const int callback = int(callbacks.size());
   callbacks.push_back(node);
   program.callbacks.push_back(node.op().label());
   builders_[node_].push_back([this, node, callback, outputs = std::move(outputs)] {
-    Computation root;
-    root.kind = Computation::Kind::step;
-    for (auto& input : node.inputs()) root.reads.push_back(in_memory(input));
-    root.writes = outputs;
-    root.step = program::Step{program::HostCall{callback, root.reads, root.writes}};
-    computations.push_back(std::move(root));
+    std::vector<std::int64_t> inputs;
+    for (auto& input : node.inputs()) inputs.push_back(in_memory(input));
+    add_step({{program::HostCall{callback, inputs, outputs}}, inputs, outputs});
   });
-}
-
-// ---- checks ---------------------------------------------------------------------------------------------------------
-
-namespace {
-// 0 <= index < length, in one comparison.
-Expr is_below(Expr index, Expr length) {
-  return program::cast(index, DType::UInt64) < program::cast(length, DType::UInt64);
-}
-}  // namespace
-
-int Plan::new_check(std::string message) {
-  const int id = int(program.checks.size());
-  program.checks.push_back(std::move(message));
-  check_nodes.push_back(Apply::of(node_));
-  check_computations.push_back(-1);
-  is_expected.push_back(false);
-  return id;
-}
-
-int Plan::add_check(Expr condition, std::string message) {
-  const int id = new_check(std::move(message));
-  if (known_at_entry(condition)) {
-    entry_checks.push_back({program::Check{condition, id}});
-    return id;
-  }
-  builders_[node_].push_back([this, condition, id] {
-    Computation root;
-    root.kind = Computation::Kind::step;
-    root.value = condition;
-    root.step = program::Step{program::Check{condition, id}};
-    check_computations[std::size_t(id)] = int(computations.size());
-    computations.push_back(std::move(root));
-  });
-  return id;
-}
-
-void Plan::require(Expr condition, std::string message) {
-  if (condition.is_constant(1)) return;
-  if (condition.code() == program::Code::eq && known_at_entry(condition)) {
-    const Expr a = equal_lengths.canonical(condition.argument(0)), b = equal_lengths.canonical(condition.argument(1));
-    if (a == b) return;
-    condition = equal(a, b);
-    equal_lengths.equate(a, b);
-  }
-  const int token = add_check(condition, std::move(message));
-  for (std::uint32_t k = 0; k < node_->output_count; ++k) values_[&node_->outputs[k]].checks.push_back(token);
-}
-
-void Plan::expect(Expr condition, std::string message) {
-  if (!condition.is_constant(1)) is_expected[std::size_t(add_check(condition, std::move(message)))] = true;
-}
-
-// Whether `index` counts along an axis of that length, so that it is always in range.
-bool Plan::counts_along(Expr index, Expr length) const {
-  return index.code() == program::Code::index && declare.extent_of(index) == equal_lengths.canonical(length);
-}
-
-// The check is made in the loop that reads the index, with what else that loop does; until it is made, an index out of
-// range reads and writes element 0.
-void Plan::require_in_range(int input, Expr length, std::string message) {
-  const Variable variable = node_->inputs[std::size_t(input)];
-  if (variable.storage().ndim() == 0) {
-    const Expr index = program::cast(in(input, {}), DType::Int64);
-    require((index >= -length) & (index < length), std::move(message));
-    return;
-  }
-  length = equal_lengths.canonical(length);
-  if (!range_checks_.emplace(variable.node(), length.id()).second) return;
-  Expr count = pool().integer(1);
-  for (auto& extent : value_of(variable).shape) count = count * extent;
-  require((length > 0) | equal(count, pool().integer(0)), message);
-  const int id = new_check(std::move(message));
-  const Expr var = declare.var(DType::Bool);
-  builders_[node_].push_back([this, variable, length, id, var] {
-    const std::vector<Expr> domain = equal_lengths.canonical(value_of(variable).shape);
-    const std::vector<Expr> indices = declare.indices_of(domain);
-    const Expr seen = program::cast(resolved_read(variable, indices), DType::Int64);
-    if (counts_along(seen, length)) return;
-    Computation scan;
-    scan.kind = Computation::Kind::reduce;
-    scan.domain = domain;
-    scan.reduced.assign(domain.size(), true);
-    scan.combiner = Combiner::bit_and;
-    scan.var = var;
-    add_computation(
-        std::move(scan),
-        [&](Index at) {
-          const Expr index = program::cast(read(variable, at), DType::Int64);
-          return is_below(wrap_index(index, length), length);
-        },
-        nullptr);
-    Computation check;
-    check.kind = Computation::Kind::step;
-    check.value = var;
-    check.step = program::Step{program::Check{var, id}};
-    check_computations[std::size_t(id)] = int(computations.size());
-    computations.push_back(std::move(check));
-  });
-}
-
-Expr Plan::index_in(int input, Index at, Expr length, bool wraps) {
-  const Expr index = program::cast(in(input, at), DType::Int64);
-  if (counts_along(index, length)) return index;
-  const Expr wrapped = wraps ? wrap_index(index, length) : index;
-  if (node_->inputs[std::size_t(input)].ndim() == 0) return wrapped;  // checked before
-  return select(is_below(wrap_index(index, length), length), wrapped, pool().integer(0));
 }
 
 }  // namespace bitale::lowering

@@ -1,0 +1,102 @@
+// Checks: what must hold at run time. One of what is known at entry comes first of all; others are computations, and
+// what relies on a check comes behind it.
+#include "lowering/definitions.hpp"
+
+namespace bitale::lowering {
+
+namespace {
+// 0 <= index < length, in one comparison.
+Expr is_below(Expr index, Expr length) {
+  return program::cast(index, DType::UInt64) < program::cast(length, DType::UInt64);
+}
+}  // namespace
+
+int Definitions::new_check(std::string message) {
+  const int id = int(program.checks.size());
+  program.checks.push_back(std::move(message));
+  computations.checks.push_back({Apply::of(node_)});
+  return id;
+}
+
+int Definitions::add_check(Expr condition, std::string message) {
+  const int id = new_check(std::move(message));
+  if (known_at_entry(condition)) {
+    computations.entry_checks.push_back({program::Check{condition, id}});
+    return id;
+  }
+  builders_[node_].push_back([this, condition, id] { make_check(condition, id); });
+  return id;
+}
+
+// What comes next in the list makes this check.
+void Definitions::make_check(Expr condition, int check) {
+  computations.checks[std::size_t(check)].computation = int(computations.list.size());
+  add_step({{program::Check{condition, check}}});
+}
+
+void Definitions::require(Expr condition, std::string message) {
+  if (condition.is_constant(1)) return;
+  if (condition.code() == program::Code::eq && known_at_entry(condition)) {
+    const Expr a = equal_lengths.canonical(condition.argument(0)), b = equal_lengths.canonical(condition.argument(1));
+    if (a == b) return;
+    condition = equal(a, b);
+    equal_lengths.equate(a, b);
+  }
+  const int check = add_check(condition, std::move(message));
+  for (std::uint32_t k = 0; k < node_->output_count; ++k) values_[&node_->outputs[k]].checks.push_back(check);
+}
+
+void Definitions::expect(Expr condition, std::string message) {
+  if (condition.is_constant(1)) return;
+  const int check = add_check(condition, std::move(message));
+  computations.checks[std::size_t(check)].is_expected = true;
+}
+
+// Whether `index` counts along an axis of that length, so that it is always in range.
+bool Definitions::counts_along(Expr index, Expr length) const {
+  return index.code() == program::Code::index && declare.extent_of(index) == equal_lengths.canonical(length);
+}
+
+// The check is made in the loop that reads the index, with what else that loop does; until it is made, an index out of
+// range reads and writes element 0.
+void Definitions::require_in_range(int input, Expr length, std::string message) {
+  const Variable variable = node_->inputs[std::size_t(input)];
+  if (variable.storage().ndim() == 0) {
+    const Expr index = program::cast(in(input, {}), DType::Int64);
+    require((index >= -length) & (index < length), std::move(message));
+    return;
+  }
+  length = equal_lengths.canonical(length);
+  if (!range_checks_.emplace(variable.node(), length.id()).second) return;
+  Expr count = pool().integer(1);
+  for (auto& extent : value_of(variable).shape) count = count * extent;
+  require((length > 0) | equal(count, pool().integer(0)), message);
+  const int id = new_check(std::move(message));
+  const Expr var = declare.var(DType::Bool);
+  builders_[node_].push_back([this, variable, length, id, var] {
+    const std::vector<Expr> domain = equal_lengths.canonical(value_of(variable).shape);
+    const std::vector<Expr> indices = declare.indices_of(domain);
+    Expr seen;
+    resolve([&] { seen = program::cast(read(variable, indices), DType::Int64); });
+    if (counts_along(seen, length)) return;
+    const std::vector<bool> all(domain.size(), true);
+    add_computation(
+        Scanned{{.domain = domain}, CarryKind::reduce, Combiner::bit_and, all, var},
+        [&](Index at) {
+          const Expr index = program::cast(read(variable, at), DType::Int64);
+          return is_below(wrap_index(index, length), length);
+        },
+        nullptr);
+    make_check(var, id);
+  });
+}
+
+Expr Definitions::index_in(int input, Index at, Expr length, bool wraps) {
+  const Expr index = program::cast(in(input, at), DType::Int64);
+  if (counts_along(index, length)) return index;
+  const Expr wrapped = wraps ? wrap_index(index, length) : index;
+  if (node_->inputs[std::size_t(input)].ndim() == 0) return wrapped;  // checked before
+  return select(is_below(wrap_index(index, length), length), wrapped, pool().integer(0));
+}
+
+}  // namespace bitale::lowering

@@ -1,0 +1,106 @@
+// Computations: what is computed and stored, each with its loops: the units that loop nests are built of.
+#pragma once
+
+#include <optional>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "bitale/graph/variable.hpp"
+#include "lowering/declarations.hpp"
+#include "program/carry.hpp"
+#include "program/steps.hpp"
+
+namespace bitale::lowering {
+
+using program::CarryKind;
+using program::Combiner;
+using program::Program;
+
+// A value for each element of a domain.
+struct Elements {
+  std::vector<Expr> domain = {};   // extents of its loops, outermost first
+  std::vector<Expr> indices = {};  // of the loops; the constant 0 where the extent is 1
+  Expr value = {};
+  std::int64_t buffer = -1;  // where it goes; -1: a variable only
+  std::vector<Expr> at = {};
+  bool is_segment = false;  // other computations write the rest of the buffer
+};
+// buffer[at] = value, or (op)= with a combiner.
+struct Stored : Elements {
+  std::optional<Combiner> combiner = {};
+};
+// The value is combined along axes of the domain: in a variable along the last ones, in the buffer along others. Along
+// none, it is a scalar that has a variable.
+struct Scanned : Elements {
+  CarryKind kind = CarryKind::reduce;
+  Combiner combiner = Combiner::add;
+  std::vector<bool> along = {};           // per axis of the domain
+  Expr var = {};                          // what is carried
+  Expr position_var = {}, position = {};  // arg_reduce: of what is carried, and of the element
+  std::int64_t extremes = -1;  // arg_reduce, along others than the last axes: what is carried for each position
+};
+// A step as it will be, with all that is in it: a call, a check, a loop with states, a branch.
+struct Opaque {
+  program::Step step;
+  std::vector<std::int64_t> reads = {}, writes = {};  // buffers
+  std::vector<Expr> vars = {};                        // that are known after it
+};
+
+struct Computation {
+  std::variant<Stored, Scanned, Opaque> what;
+  std::vector<int> checks = {};  // that guard its reads
+  bool is_overwritten = false;   // by later computations, all of it, before anybody reads it
+  ApplyNode* node = nullptr;     // whose result it is, or a part of it
+
+  template <class Kind>
+  const Kind* as() const {
+    return std::get_if<Kind>(&what);
+  }
+  // Null of an opaque step.
+  const Elements* elements() const {
+    return std::visit(program::Overloaded{[](const Elements& elements) { return &elements; },
+                                          [](const Opaque&) -> const Elements* { return nullptr; }},
+                      what);
+  }
+  Elements* elements() { return const_cast<Elements*>(std::as_const(*this).elements()); }
+};
+
+// What there is when a computation is done: on_buffer(number), on_var(Expr).
+template <class OnBuffer, class OnVar>
+void for_each_result(const Computation& computation, OnBuffer&& on_buffer, OnVar&& on_var) {
+  if (const auto* elements = computation.elements(); elements && elements->buffer >= 0) on_buffer(elements->buffer);
+  const auto known = [&](Expr var) {
+    if (var) on_var(var);
+  };
+  std::visit(program::Overloaded{[](const Stored&) {},
+                                 [&](const Scanned& scanned) { known(scanned.var), known(scanned.position_var); },
+                                 [&](const Opaque& opaque) {
+                                   for (auto buffer : opaque.writes) on_buffer(buffer);
+                                   for (auto& var : opaque.vars) known(var);
+                                 }},
+             computation.what);
+}
+
+// All that a graph becomes before it has loops.
+struct Computations {
+  struct CheckRecord {
+    Apply node;                // that asked for it
+    int computation = -1;      // that makes it; -1: at entry
+    bool is_expected = false;  // whether loops may run before it
+  };
+  std::vector<Computation> list;
+  std::vector<CheckRecord> checks;  // by number
+  program::Steps entry_checks;
+  // Loads in lengths and places, by number: the checks that guard them.
+  std::unordered_map<std::uint32_t, std::vector<int>> load_guards;
+};
+
+// Whether both only store to the same buffer, and never to the same place: they may come in any order.
+bool are_apart(const Declarations& declared, const Computation& a, const Computation& b);
+// Marks computations of which nothing is left to be read.
+void drop_overwritten(const Program& program, const Declarations& declared, Computations& computations);
+// Orders computations, shares loops and writes the program's steps.
+void build_nests(Program& program, const Declarations& declared, Computations& computations);
+
+}  // namespace bitale::lowering

@@ -1,0 +1,75 @@
+// What is combined along axes of a domain: sums and other reductions, prefix scans, arg-reductions. One definition for
+// all kinds: where it is carried (a variable along the last axes, the buffer along others) is found with the loops.
+#include "lowering/definitions.hpp"
+
+namespace bitale::lowering {
+
+void Definitions::scan(int output, ElementScan scan) {
+  const Variable variable = Variable::of(&node_->outputs[std::size_t(output)]);
+  Value& value = values_[variable.node()];
+  const DType stored = variable.storage().dtype;
+  const bool is_prefix = scan.kind == CarryKind::prefix, is_arg = scan.kind == CarryKind::arg_reduce;
+  const Expr var = declare.var(scan.dtype), position_var = is_arg ? declare.var(DType::Int64) : Expr();
+  std::int64_t buffer = -1;
+  if (variable.storage().ndim() == 0) {
+    value.scalar = program::cast(is_arg ? position_var : var, stored);
+  } else if (computing_dtype(stored) == stored) {
+    buffer = value.buffer = result_buffer(variable);
+  } else {  // nothing is combined in memory of such a dtype
+    buffer = add_buffer(variable, program::Role::temporary);
+    program.buffers.back().dtype = scan.dtype;
+    element(
+        output,
+        [this, buffer, dtype = scan.dtype, stored](Index at) {
+          return program::cast(pool().load(buffer, dtype, at), stored);
+        },
+        0);
+  }
+  value.reread = is_prefix;
+  scan.value = bound(std::move(scan.value));
+  builders_[node_].push_back([=, this, scan = std::move(scan)] {
+    Scanned scanned{{.domain = equal_lengths.canonical(scan.domain), .buffer = buffer},
+                    scan.kind,
+                    scan.combiner,
+                    scan.along,
+                    var,
+                    position_var};
+    if (is_arg) locate(scanned, variable);
+    const bool is_only = is_arg && scanned.position.is_constant(0);  // there is but one element to choose from
+    // keepdims is a permutation made elsewhere: the output has exactly the axes that are left.
+    add_computation(
+        std::move(scanned),
+        [&](Index at) { return is_only ? pool().integer(0) : program::cast(scan.value(at), scan.dtype); },
+        [&](Index at) {
+          std::vector<Expr> target;
+          for (std::size_t k = 0; k < at.size(); ++k)
+            if (is_prefix || !scan.along[k]) target.push_back(at[k]);
+          return target;
+        });
+  });
+}
+
+// The position of an element as a row-major number along the axes that go, and memory for the extremes where there are
+// several at a time.
+void Definitions::locate(Scanned& scanned, const Variable& variable) {
+  const std::vector<Expr> indices = declare.indices_of(scanned.domain);
+  scanned.position = pool().integer(0);
+  std::vector<Expr> kept;
+  bool any_along = false, kept_behind = false;
+  for (std::size_t k = 0; k < indices.size(); ++k) {
+    const Expr length = scanned.domain[k];
+    if (scanned.along[k])
+      scanned.position = scanned.position * length + indices[k];
+    else
+      kept.push_back(length);
+    if (length.is_constant(1)) continue;
+    kept_behind |= any_along && !scanned.along[k];
+    any_along |= scanned.along[k];
+  }
+  if (!kept_behind) return;
+  scanned.extremes = add_buffer(variable, program::Role::temporary);
+  program.buffers.back().dtype = scanned.var.dtype();
+  program.buffers.back().shape = kept;
+}
+
+}  // namespace bitale::lowering
