@@ -51,6 +51,10 @@ class TridiagonalFactorOp : public DecompositionOp {
     if (x.ndim() != ndim + 1 || (shape.back() != 2 && shape.back() != unknown_length))
       throw ShapeError(cat(who(), ": expected pairs along a last dimension of 2, got ", x.str()));
   }
+  void require_parts(const Array& x) const {
+    if (has_pairs && x.shape().back() != 2)
+      throw ShapeError(cat(who(), ": expected pairs along a last dimension of 2, got ", x.shape().back()));
+  }
   void require_parts(Lowering& to, int input) const {
     if (has_pairs) to.require(equal(to.shape_in(input).back(), to.pool().integer(2)), cat(who(), ": expected pairs"));
   }
@@ -90,6 +94,7 @@ class LUFactorTridiagonal final : public TridiagonalFactorOp {
             {n}};
   }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
+    for (auto& each : in) require_parts(each);
     const Array lower = in[0].contiguous(), d = in[1].contiguous(), upper = in[2].contiguous();
     const std::int64_t n = d.shape(0), beside = less_by(n, 1);
     if (lower.shape(0) != beside || upper.shape(0) != beside)
@@ -159,6 +164,7 @@ class SolveLUFactorTridiagonal final : public TridiagonalFactorOp {
   }
   std::vector<Shape> infer_shape(const Apply&, std::span<const Shape> inputs) const override { return {inputs[5]}; }
   void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
+    for (const std::size_t i : {0, 1, 2, 3, 5}) require_parts(in[i]);
     const std::int64_t n = in[1].shape(0), k = in[5].shape(1);
     const std::int64_t lengths[] = {less_by(n, 1), n, less_by(n, 1), less_by(n, 2), n};
     std::vector<Array> own;

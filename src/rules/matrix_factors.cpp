@@ -281,13 +281,15 @@ void declare_factors(Rules& rules) {
         return matmul(f.q, matmul(f.p, transpose(f.z)));
       });
   matrix_rule(rules, "eigenvalues_of_symmetric", {"Eig"}, eigenvalues_of_symmetric)
-      .doc("Eigenvalues and vectors of a symmetric matrix are real, and found as such; the values rise.")
-      .tags(canonicalize, structural, "eig_to_eigh")
+      .doc(
+          "Eigenvalues and vectors of a symmetric matrix are real, and found as such. The values rise, which is "
+          "another order than eig's, so it runs only when asked for.")
+      .tags(canonicalize, structural, opt_in, "eig_to_eigh")
       .differs_at(not_finite)
       .sample([] {
         const Variable x = sample_leaf(DType::Float64, {3, 3});
         const EigenPairs pairs = eig(x + transpose(x));
-        return real(dot(pairs.vectors * expand_dims(pairs.values, 0), transpose(conj(pairs.vectors))));
+        return real(dot(pairs.vectors * expand_dims(pairs.values, 0), inv(pairs.vectors)));
       })
       .sample([] {
         const Variable x = sample_batch();

@@ -218,7 +218,7 @@ TEST_CASE("random graphs over the registry") {
 }
 
 TEST_CASE("the generator reaches every op") {
-  const std::int64_t count = test::number_from("BITALE_TEST_PAIRS").value_or(3000);
+  const std::int64_t count = test::number_from("BITALE_TEST_PAIRS").value_or(5000);
   test::PairCounts pairs;
   for (std::int64_t seed = 1; seed <= count; ++seed) test::registry_graph(std::uint64_t(seed), 12, &pairs);
   std::set<std::string> seen;

