@@ -229,6 +229,11 @@ class NestBuilder {
     while (in.carried_from > 0 && in.axes[in.carried_from - 1].along) --in.carried_from;
     in.in_memory = std::any_of(in.axes.begin(), in.axes.begin() + std::ptrdiff_t(in.carried_from),
                                [](const Axis& axis) { return axis.along; });
+    // A segment of a prefix scan goes on from the row before it, which may be another segment's, however long it is.
+    if (in.is_prefix() && elements->is_segment) {
+      in.carried_from = in.axes.size();
+      in.in_memory = true;
+    }
     insert(in, top_, 0);
   }
 

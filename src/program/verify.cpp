@@ -162,7 +162,7 @@ class Verifier {
         if (carry.init.dtype() != carry.var.dtype()) fail("a state that starts as a value of another dtype");
         continue;
       }
-      carried_.insert(carry.var.payload());
+      if (!carried_.insert(carry.var.payload()).second) fail(cat("v", carry.var.payload(), " is carried twice"));
       if (carry.kind == CarryKind::prefix) running_.insert(carry.var.payload());
     }
     for (auto& carry : s.carries)

@@ -61,7 +61,7 @@ class Case:
         got = bt.function(variables, outputs if single else list(outputs), mode=bt.compile.Mode(linker=self.linker))(*arrays)
         assert all((a == b).all() for a, b in zip(arrays, before))
         for one in [got] if single else got:
-            assert one.dtype in (self.dtype, "int32", "int64")
+            assert one.dtype in (self.dtype, np.result_type(self.dtype, np.complex64), "int32", "int64")
         return got
 
     def same(self, got, wanted):

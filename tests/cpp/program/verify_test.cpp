@@ -2,6 +2,7 @@
 #include <doctest/doctest.h>
 
 #include "bitale/core/error.hpp"
+#include "program/parse.hpp"
 #include "program/program.hpp"
 
 using namespace bitale;
@@ -116,6 +117,22 @@ TEST_CASE("steps stand where their kind may") {
   Example again;
   again.body(1).push_back({again.loop(again.i, Store{Example::t, {again.i}, again.load(Example::x, again.i)})});
   again.fails("index 0 is that of a loop around");
+}
+
+TEST_CASE("a loop carries a variable once") {
+  const char* text = R"(program p(x: f64[?], y: f64[?]) -> z: f64[len(x, 0), 2]
+  output z: f64[len(x, 0), 2]
+  for i in len(x, 0), running sum v0, running sum v1:
+    v0 += x[i]
+    z[i, 0] = v0
+    v1 += y[i]
+    z[i, 1] = v1
+)";
+  Program program = parse(text);
+  CHECK_NOTHROW(verify(program));
+  auto& loop = std::get<Loop>(program.steps[1].what);
+  loop.carries[1] = loop.carries[0];
+  CHECK_THROWS_WITH_AS(verify(program), doctest::Contains("v0 is carried twice"), InternalError);
 }
 
 TEST_CASE("what is not the program's own is not written to") {
