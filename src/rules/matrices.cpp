@@ -57,14 +57,6 @@ std::optional<System> system_of(const Variable& v, std::string_view name) {
 
 std::optional<System> as_system(const Variable& v) { return system_of(v, "Solve"); }
 std::optional<System> as_triangular_system(const Variable& v) { return system_of(v, "SolveTriangular"); }
-std::optional<System> as_symmetric_system(const Variable& v) {
-  if (!is_matrix_op(v, "SolveStructured")) return std::nullopt;
-  const Attributes attributes = core_op(v)->attributes();
-  if (required_attribute<std::string>(attributes, "kind") != "symmetric") return std::nullopt;
-  const Apply node = v.owner();
-  return System{.a = node.input(0), .b = node.input(1), .b_ndim = 2, .on_error = on_error_of(attributes)};
-}
-
 Variable solution(const System& s) {
   return solve(s.a, s.b, {.transposed = s.trans, .b_ndim = s.b_ndim, .on_error = s.on_error});
 }

@@ -27,7 +27,6 @@ struct System {
 };
 std::optional<System> as_system(const Variable& v);             // Solve
 std::optional<System> as_triangular_system(const Variable& v);  // SolveTriangular
-std::optional<System> as_symmetric_system(const Variable& v);   // SolveStructured of symmetric matrices
 // The solution of the system, with another matrix or right side.
 Variable solution(const System& system);
 Variable triangular_solution(const System& system);

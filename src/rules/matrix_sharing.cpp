@@ -9,9 +9,10 @@ namespace bitale::rewriting {
 
 namespace {
 
+// Symmetric systems are none of them: they read one triangle.
 bool factors_a_general_matrix(const Variable& v) {
   return is_matrix_op(v, "Solve") || is_matrix_op(v, "Det") || is_matrix_op(v, "SLogDet") ||
-         is_matrix_op(v, "LUFactor") || as_symmetric_system(v);
+         is_matrix_op(v, "LUFactor");
 }
 
 // Whether the matrix is factored for somebody else, too.
@@ -24,8 +25,7 @@ bool is_shared(FunctionGraph& graph, const Apply& node) {
 }
 
 std::optional<Variables> shared_system(FunctionGraph& graph, const Apply& node) {
-  auto system = as_system(node.output());
-  if (!system) system = as_symmetric_system(node.output());
+  const auto system = as_system(node.output());
   if (!system || !is_shared(graph, node)) return std::nullopt;
   const int batch = system->a.ndim() - 2;
   if (batch > 0 && system->b.ndim() != batch + system->b_ndim) return std::nullopt;
@@ -213,11 +213,8 @@ void declare_sharing(Rules& rules) {
         const Variable a = sample_lower(sample_leaf(DType::Float64, {3, 3}));
         return solve_triangular(a, sample_leaf(DType::Float64, {any_length, 3}), {.lower = true, .b_ndim = 1});
       });
-  matrix_rule(rules, "shared_system", {"Solve", "SolveStructured"}, shared_system)
-      .doc(
-          "Several systems with the same matrix, and its determinant, need one LU factorization, of a symmetric "
-          "matrix, "
-          "too: LAPACK's symmetric factors take as long.")
+  matrix_rule(rules, "shared_system", {"Solve"}, shared_system)
+      .doc("Several systems with the same matrix, and its determinant, need one LU factorization.")
       .tags(specialize, structural, "reuse_decomposition_multiple_solves")
       .priority(-1)
       .differs_at(not_finite)
@@ -232,11 +229,6 @@ void declare_sharing(Rules& rules) {
       .sample([] {
         const Variable a = sample_regular(sample_batch());
         return inv(a) + solve(a, sample_batch());
-      })
-      .sample([] {
-        const Variable x = sample_leaf(DType::Float64, {3, 3}), a = sample_regular(x + transpose(x));
-        const SolveOptions symmetric{.assume_a = "sym"};
-        return solve(a, sample_vector(), symmetric) + solve(a, sample_vector(), symmetric);
       });
   matrix_rule(rules, "shared_determinant", {"Det", "SLogDet"}, shared_determinant)
       .doc("A determinant is taken from LU factors that a system with the same matrix needs as well.")
