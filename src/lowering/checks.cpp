@@ -11,21 +11,32 @@ Expr is_below(Expr index, Expr length) {
 }
 }  // namespace
 
+// A check has one number in all graphs around it: each says what makes it there.
 int Definitions::new_check(std::string message) {
-  const int id = int(program.checks.size());
-  program.checks.push_back(std::move(message));
-  computations.checks.push_back({Apply::of(node_)});
+  if (!outer_) program.checks.push_back(std::move(message));
+  const int id = outer_ ? outer_->new_check(std::move(message)) : int(program.checks.size()) - 1;
+  computations.checks.resize(program.checks.size());
+  computations.checks.back().node = Apply::of(node_);
   return id;
 }
 
-int Definitions::add_check(Expr condition, std::string message) {
-  const int id = new_check(std::move(message));
-  if (known_at_entry(condition)) {
-    computations.entry_checks.push_back({program::Check{condition, id}});
-    return id;
-  }
-  builders_[node_].push_back([this, condition, id] { make_check(condition, id); });
-  return id;
+void Definitions::place_check(Expr condition, int check) {
+  if (known_at_entry(condition))
+    computations.entry_checks.push_back({program::Check{condition, check}});
+  else
+    builders_[node_].push_back([this, condition, check] { make_check(condition, check); });
+}
+
+// What the node gives relies on it.
+void Definitions::require_check(Expr condition, int check) {
+  place_check(condition, check);
+  for (std::uint32_t k = 0; k < node_->output_count; ++k) values_[&node_->outputs[k]].checks.push_back(check);
+}
+
+// What an inner graph has declared, which turns out to have no steps.
+void Definitions::withdraw(const Declarations::Mark& behind) {
+  declare.withdraw(behind);
+  for (Definitions* each = this; each; each = each->outer_) each->computations.checks.resize(program.checks.size());
 }
 
 // What comes next in the list makes this check.
@@ -42,14 +53,14 @@ void Definitions::require(Expr condition, std::string message) {
     condition = equal(a, b);
     equal_lengths.equate(a, b);
   }
-  const int check = add_check(condition, std::move(message));
-  for (std::uint32_t k = 0; k < node_->output_count; ++k) values_[&node_->outputs[k]].checks.push_back(check);
+  require_check(condition, new_check(std::move(message)));
 }
 
 void Definitions::expect(Expr condition, std::string message) {
   if (condition.is_constant(1)) return;
-  const int check = add_check(condition, std::move(message));
+  const int check = new_check(std::move(message));
   computations.checks[std::size_t(check)].is_expected = true;
+  place_check(condition, check);
 }
 
 // Whether `index` counts along an axis of that length, so that it is always in range.

@@ -107,9 +107,9 @@ void Definitions::build_computations() {
     value_of(output);  // a constant is met here for the first time
     while (!slots.empty()) add_copy(output, result_buffer(output));
   }
-  for (auto& buffer : program.buffers)
-    if (buffer.role != program::Role::input)
-      for (auto& length : buffer.shape) length = equal_lengths.fixed(length);
+  for (auto b = std::size_t(before_.buffers); b < program.buffers.size(); ++b)
+    if (program.buffers[b].role != program::Role::input)
+      for (auto& length : program.buffers[b].shape) length = equal_lengths.fixed(length);
   for (auto& [load, checks] : guarded_loads_)
     for (Expr form : {load, equal_lengths.fixed(load)}) {
       auto& guards = computations.load_guards[form.id()];

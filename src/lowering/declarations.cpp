@@ -38,6 +38,27 @@ std::int64_t Declarations::buffer(program::Buffer buffer) {
   return id;
 }
 
+Declarations::Mark Declarations::mark() const {
+  const auto count = [](const auto& list) { return std::int64_t(list.size()); };
+  return {count(program_.buffers), count(program_.index_names), next_var_, count(program_.checks),
+          count(program_.callbacks)};
+}
+
+void Declarations::withdraw(const Mark& behind) {
+  const auto shorten = [](auto& list, std::int64_t count) { list.erase(list.begin() + count, list.end()); };
+  for (auto b = std::size_t(behind.buffers); b < program_.buffers.size(); ++b)
+    buffer_names_.erase(program_.buffers[b].name);
+  for (auto i = std::size_t(behind.indices); i < program_.index_names.size(); ++i)
+    index_names_.erase(program_.index_names[i]);
+  std::erase_if(by_depth_, [&](const auto& entry) { return entry.second.payload() >= behind.indices; });
+  shorten(program_.buffers, behind.buffers);
+  shorten(program_.index_names, behind.indices);
+  shorten(extents_, behind.indices);
+  shorten(program_.checks, behind.checks);
+  shorten(program_.callbacks, behind.callbacks);
+  next_var_ = behind.vars;
+}
+
 std::vector<Expr> Declarations::indices_of(std::span<const Expr> domain) {
   static constexpr std::string_view letters = "ijklmnpqrs";
   std::vector<Expr> indices;

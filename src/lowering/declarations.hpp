@@ -24,6 +24,13 @@ class Declarations {
   Expr var(DType dtype) { return program_.pool->var(next_var_++, dtype); }
   std::int64_t buffer(program::Buffer buffer);  // its number
 
+  // What there is so far. What is declared later may be withdrawn, where nothing refers to it.
+  struct Mark {
+    std::int64_t buffers = 0, indices = 0, vars = 0, checks = 0, callbacks = 0;
+  };
+  Mark mark() const;
+  void withdraw(const Mark& behind);
+
   // Of loops over a domain: the same wherever a loop has this depth and extent, and the constant 0 where that is 1.
   std::vector<Expr> indices_of(std::span<const Expr> domain);
   Expr extent_of(Expr index) const { return extents_[std::size_t(index.payload())]; }

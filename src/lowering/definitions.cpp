@@ -26,8 +26,6 @@ void add_pair_axis(ExprPool& pool, const Variable& variable, std::vector<Expr>& 
 }  // namespace
 
 void Definitions::define_all() {
-  program.input_count = int(graph_.inputs().size());
-  program.output_count = int(graph_.outputs().size());
   for (std::size_t i = 0; i < graph_.outputs().size(); ++i) output_slots_[graph_.outputs()[i].node()].push_back(int(i));
   for (std::size_t i = 0; i < graph_.inputs().size(); ++i) define_input(graph_.inputs()[i], int(i));
   nodes_ = graph_.toposort();
@@ -41,7 +39,10 @@ void Definitions::define_input(const Variable& variable, int slot) {
   const auto buffer = std::int64_t(program.buffers.size());
   for (int axis = 0; axis < variable.storage().ndim(); ++axis) {
     const std::int64_t length = variable.storage().shape[std::size_t(axis)];
-    value.shape.push_back(length == unknown_length ? pool().dim(buffer, axis) : pool().integer(length));
+    if (length != unknown_length)
+      value.shape.push_back(pool().integer(length));
+    else
+      value.shape.push_back(outer_ ? input_shapes_[std::size_t(slot)][std::size_t(axis)] : pool().dim(buffer, axis));
   }
   add_pair_axis(pool(), variable, value.shape);
   value.buffer = add_buffer(variable, program::Role::input);
@@ -204,14 +205,22 @@ bool Definitions::infer_shapes(const Apply& node) {
   return true;
 }
 
+// At the entry of an inner graph, all is known that the outer one has.
 bool Definitions::known_at_entry(Expr root) const {
   using program::Code, program::Role;
-  const auto role_of = [&](std::int64_t buffer) { return program.buffers[std::size_t(buffer)].role; };
+  const auto is_made_here = [&](std::int64_t buffer, bool may_be_constant) {
+    if (buffer < before_.buffers) return false;
+    const Role role = program.buffers[std::size_t(buffer)].role;
+    return role != Role::input && !(may_be_constant && role == Role::constant);
+  };
   return !program::any_within(root, [&](Expr expr) {
-    if (expr.code() == Code::dim) return role_of(expr.payload() >> 8) != Role::input;
-    if (expr.code() == Code::load)
-      return role_of(expr.payload()) != Role::input && role_of(expr.payload()) != Role::constant;
-    return expr.code() == Code::index || expr.code() == Code::var;
+    switch (expr.code()) {
+      case Code::dim: return is_made_here(expr.payload() >> 8, false);
+      case Code::load: return is_made_here(expr.payload(), true);
+      case Code::index: return expr.payload() >= before_.indices;
+      case Code::var: return expr.payload() >= before_.vars;
+      default: return false;
+    }
   });
 }
 

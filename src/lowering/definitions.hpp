@@ -54,17 +54,26 @@ struct Value {
 
 class Definitions final : public Lowering {
  public:
-  // `repeated`: the graph is the body of a loop.
-  explicit Definitions(const FunctionGraph& graph, InputLayouts layouts = {}, bool repeated = false)
-      : graph_(graph), layouts_(std::move(layouts)), repeated_(repeated) {}
+  Definitions(const FunctionGraph& graph, Program& to, Declarations& names, InputLayouts layouts = {})
+      : program(to), declare(names), graph_(graph), layouts_(std::move(layouts)) {}
+  // Of an inner graph, the body of a loop or a side of a choice, with the lengths of its inputs. It is defined in the
+  // outer graph's Program; loads from its inputs stand for what the outer graph gives it (inner_loop.cpp).
+  Definitions(const FunctionGraph& graph, Definitions& outer, std::vector<std::vector<Expr>> input_shapes)
+      : program(outer.program),
+        declare(outer.declare),
+        equal_lengths(outer.equal_lengths),
+        graph_(graph),
+        outer_(&outer),
+        input_shapes_(std::move(input_shapes)),
+        before_(declare.mark()) {}
 
   // The stages, in order.
   void define_all();
   void choose_stores();
   void build_computations();
 
-  Program program;
-  Declarations declare{program};
+  Program& program;
+  Declarations& declare;
   Lengths equal_lengths;
   Computations computations;
   std::vector<Apply> callbacks;  // the node of each HostCall
@@ -87,7 +96,7 @@ class Definitions final : public Lowering {
   void observe() override;
   MatrixLayout matrix(int input) override;
   bool is_computed(int input) override;
-  bool is_repeated() const override { return repeated_; }
+  bool is_repeated() const override { return outer_ != nullptr; }
   void require(Expr condition, std::string message) override;
   void expect(Expr condition, std::string message) override;
   void require_in_range(int input, Expr length, std::string message) override;
@@ -136,7 +145,10 @@ class Definitions final : public Lowering {
   std::int64_t in_memory(const Variable& variable);
   bool counts_along(Expr index, Expr length) const;
   int new_check(std::string message);
-  int add_check(Expr condition, std::string message);
+  void place_check(Expr condition, int check);
+  void require_check(Expr condition, int check);
+  Declarations::Mark mark_before_inner_graph();
+  void withdraw(const Declarations::Mark& behind);
   void make_check(Expr condition, int check);
   void locate(Scanned& scanned, const Variable& variable);
   void guard_loads(Expr value, const std::vector<int>& checks);
@@ -164,7 +176,7 @@ class Definitions final : public Lowering {
     std::int64_t payload;
     DType dtype;
   };
-  std::map<FunctionKey, FunctionCall> functions_;
+  std::map<FunctionKey, FunctionCall> functions_;  // of the outermost graph: shared by all
   std::unordered_map<std::uint32_t, std::size_t>
       expensive_calls_;           // elementwise ops that are materialize_threshold, by kind: how often
   std::vector<Expr> parameters_;  // what `in` gives while a function is being made
@@ -181,7 +193,9 @@ class Definitions final : public Lowering {
 
   const FunctionGraph& graph_;
   const InputLayouts layouts_;
-  const bool repeated_;
+  Definitions* const outer_ = nullptr;
+  const std::vector<std::vector<Expr>> input_shapes_;
+  const Declarations::Mark before_ = {};  // what the Program had before
   ByNode<Value> values_;
   std::unordered_map<VariableNode*, std::vector<int>> output_slots_;
   std::vector<Apply> kept_;  // nodes of length expressions: alive while planning
@@ -213,7 +227,7 @@ class Definitions final : public Lowering {
 // A value goes to where its own index is.
 inline std::vector<Expr> own_index(Index at) { return {at.begin(), at.end()}; }
 
-// The Program of an inner graph, as far as the pass `narrow`: what a loop repeats. Nothing where it needs the host.
-std::optional<Program> lower_body(const FunctionGraph& graph);
+// From what is defined to the steps of the Program, as far as inner graphs go by themselves.
+void make_steps(Definitions& definitions, const std::function<void(std::string_view pass)>& observe);
 
 }  // namespace bitale::lowering

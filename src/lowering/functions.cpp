@@ -34,12 +34,15 @@ Expr Definitions::called(const Variable& variable, const Value& value, Index at)
     stand_ins.back() = parameters.back();
   }
   if (arguments.empty()) return value.rule(at);
-  const auto [call, is_new] = functions_.try_emplace(std::move(key));
+  Definitions* outermost = this;
+  while (outermost->outer_) outermost = outermost->outer_;
+  auto& functions = outermost->functions_;
+  const auto [call, is_new] = functions.try_emplace(std::move(key));
   if (is_new) {
     parameters_ = std::move(stand_ins);
     const Expr body = value.rule(at);
     parameters_.clear();
-    const std::string name = cat(node.op().label(), ".", functions_.size());
+    const std::string name = cat(node.op().label(), ".", functions.size());
     call->second = {pool().call(name, body.dtype(), arguments).payload(), body.dtype()};
     program.functions[call->second.payload] = {std::move(parameters), body};
   }

@@ -25,8 +25,9 @@ std::vector<Maker> makers_of(const Computations& computations) {
   return makers;
 }
 
-// As far as inner graphs go by themselves.
-void make_loops(Definitions& definitions, const std::function<void(std::string_view pass)>& observe) {
+}  // namespace
+
+void make_steps(Definitions& definitions, const std::function<void(std::string_view pass)>& observe) {
   auto& program = definitions.program;
   definitions.choose_stores();       // what is stored; all else is inlined into its readers
   definitions.build_computations();  // the expressions of what is stored
@@ -39,25 +40,17 @@ void make_loops(Definitions& definitions, const std::function<void(std::string_v
   observe("narrow");
 }
 
-}  // namespace
-
-std::optional<Program> lower_body(const FunctionGraph& graph) {
-  Definitions body(graph, {}, true);
-  body.define_all();
-  if (!body.callbacks.empty()) return {};
-  make_loops(body, [](std::string_view) {});
-  return std::move(body.program);
-}
-
 Lowered lower(const FunctionGraph& graph, const InputLayouts& layouts, bool parallel, const PassObserver& observer) {
-  Definitions definitions(graph, layouts);
-  Program& program = definitions.program;
-  Declarations& declare = definitions.declare;
+  Program program;
+  program.input_count = int(graph.inputs().size());
+  program.output_count = int(graph.outputs().size());
+  Declarations declare(program);
+  Definitions definitions(graph, program, declare, layouts);
   const auto observe = [&](std::string_view pass) {
     if (observer) observer(pass, program, definitions.callbacks);
   };
   definitions.define_all();  // what every variable is
-  make_loops(definitions, observe);
+  make_steps(definitions, observe);
   promote_elements(program, declare);
   observe("promote");
   collapse_loops(program, declare, definitions.equal_lengths);

@@ -526,6 +526,27 @@ def test_a_step_that_needs_the_host_runs_all_the_same():
 
 
 @pytest.mark.parametrize("linker", LINKERS)
+def test_a_body_that_is_refused_leaves_nothing_behind(linker):
+    """A constant that only the refused body reads, checks and loops of it, and loops, checks and bodies after it."""
+    rows, keep = pt.constant(rng.normal(size=(4, 3))), pt.constant(rng.normal(size=3))
+    x = pt.dmatrix("x")
+
+    def with_host(row, x_t, y):
+        inner, _ = bt.scan(lambda x_i, a: x_i + 0.5 * a, sequences=x_t * row, outputs_info=np.zeros(()))
+        return pt.sort(y + inner + keep[pt.clip(y[0].astype("int64"), 0, 2)])
+
+    (first,), _ = bt.scan(with_host, sequences=[rows, x], outputs_info=[pt.zeros(3)], return_list=True)
+    (second,), _ = bt.scan(lambda x_t, y: pt.tanh(y * x_t) + keep, sequences=[x], outputs_info=[keep], return_list=True)
+    side = bt.ifelse(x.sum() > 0, pt.sort(first[-1] + keep), second[-1] * keep)
+    values = rng.normal(size=(4, 3))
+    reference = bt.function([x], [first, second, side, x + first], mode="FAST_COMPILE")(values)
+    for got, expected in zip(call([x], [first, second, side, x + first], [values], linker), reference):
+        np.testing.assert_allclose(got, expected, rtol=1e-13)
+    with pytest.raises(bt.ShapeError):
+        call([x], [first, second, side, x + first], [values[:, :2]], linker)
+
+
+@pytest.mark.parametrize("linker", LINKERS)
 def test_a_generator_is_a_state(linker):
     rng_state = bt.shared(np.random.default_rng(3))
 
