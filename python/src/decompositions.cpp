@@ -12,6 +12,7 @@
 #include "bitale/ops/linalg.hpp"
 #include "define.hpp"
 #include "numpy_bridge.hpp"
+#include "variable_lists.hpp"
 
 namespace bitale::python {
 
@@ -19,9 +20,7 @@ namespace {
 
 nb::object one_or_tuple(const Variables& variables) {
   if (variables.size() == 1) return wrap(variables[0]);
-  nb::list out;
-  for (auto& each : variables) out.append(wrap(each));
-  return nb::tuple(out);
+  return tuple_of(variables);
 }
 
 Variables variables_of_arguments(const nb::args& given) {

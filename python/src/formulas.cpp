@@ -22,16 +22,11 @@
 #include "define.hpp"
 #include "instance.hpp"
 #include "numpy_bridge.hpp"
+#include "variable_lists.hpp"
 
 namespace bitale::python {
 
 namespace {
-
-nb::object tuple_of_all(const Variables& variables) {
-  nb::list out;
-  for (const Variable& variable : variables) out.append(wrap(variable));
-  return nb::tuple(out);
-}
 
 std::vector<int> one_or_several_ints(nb::handle given, std::string_view what) {
   if (is_integer_object(given)) return {*as_optional_int(given, what)};
@@ -136,7 +131,7 @@ void bind_creations(nb::module_& m) {
   define(
       m, "tril_indices",
       [](const Like& n, int k, const Any& columns) {
-        return tuple_of_all(tril_indices(as_variable(n), k, optional_operand(columns)));
+        return tuple_of(tril_indices(as_variable(n), k, optional_operand(columns)));
       },
       "n"_a, "k"_a = 0, "m"_a = nb::none(),
       nb::sig("def tril_indices(n: TensorVariable | numpy.typing.ArrayLike, k: int = 0, m: typing.Any = None) -> "
@@ -146,7 +141,7 @@ void bind_creations(nb::module_& m) {
   define(
       m, "triu_indices",
       [](const Like& n, int k, const Any& columns) {
-        return tuple_of_all(triu_indices(as_variable(n), k, optional_operand(columns)));
+        return tuple_of(triu_indices(as_variable(n), k, optional_operand(columns)));
       },
       "n"_a, "k"_a = 0, "m"_a = nb::none(),
       nb::sig("def triu_indices(n: TensorVariable | numpy.typing.ArrayLike, k: int = 0, m: typing.Any = None) -> "
@@ -154,14 +149,14 @@ void bind_creations(nb::module_& m) {
       "The indices on and above diagonal k of an [n, m] matrix, as a vector for each dimension.\n\n"
       ">>> [places.eval().tolist() for places in pt.triu_indices(2)]\n[[0, 0, 1], [0, 1, 1]]");
   define(
-      m, "tril_indices_from", [](const Like& a, int k) { return tuple_of_all(tril_indices_from(as_variable(a), k)); },
+      m, "tril_indices_from", [](const Like& a, int k) { return tuple_of(tril_indices_from(as_variable(a), k)); },
       "a"_a, "k"_a = 0,
       nb::sig("def tril_indices_from(a: TensorVariable | numpy.typing.ArrayLike, k: int = 0) -> tuple[TensorVariable, "
               "...]"),
       "tril_indices of a's shape. ValueError unless a is a matrix.\n\n"
       ">>> [places.eval().tolist() for places in pt.tril_indices_from(np.ones((2, 2)))]\n[[0, 1, 1], [0, 0, 1]]");
   define(
-      m, "triu_indices_from", [](const Like& a, int k) { return tuple_of_all(triu_indices_from(as_variable(a), k)); },
+      m, "triu_indices_from", [](const Like& a, int k) { return tuple_of(triu_indices_from(as_variable(a), k)); },
       "a"_a, "k"_a = 0,
       nb::sig("def triu_indices_from(a: TensorVariable | numpy.typing.ArrayLike, k: int = 0) -> tuple[TensorVariable, "
               "...]"),
@@ -209,7 +204,7 @@ void bind_comparisons(nb::module_& m) {
       m, "divmod",
       [](const Like& x, const Like& y) {
         const auto [quotient, remainder] = divmod(as_variable(x), as_variable(y));
-        return tuple_of_all({quotient, remainder});
+        return tuple_of(Variables{quotient, remainder});
       },
       "x"_a, "y"_a,
       nb::sig("def divmod(x: TensorVariable | numpy.typing.ArrayLike, y: TensorVariable | numpy.typing.ArrayLike) -> "
@@ -296,7 +291,7 @@ void bind_extremes(nb::module_& m) {
       [=](const Like& x, const Any& kth, const AxisLike& axis, bool, const DTypeLike& idx_dtype) {
         const auto found = topk_and_argtopk(as_variable(x), count_of(kth, "topk_and_argtopk"),
                                             as_optional_int(axis, "topk_and_argtopk: axis"));
-        return tuple_of_all({found.values, places(found.positions, idx_dtype)});
+        return tuple_of(Variables{found.values, places(found.positions, idx_dtype)});
       },
       "x"_a, "kth"_a, "axis"_a.none() = -1, "sorted"_a = true, "idx_dtype"_a = "int64",
       nb::sig(

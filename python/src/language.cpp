@@ -17,22 +17,11 @@
 #include "bitale/ops/search.hpp"
 #include "define.hpp"
 #include "numpy_bridge.hpp"
+#include "variable_lists.hpp"
 
 namespace bitale::python {
 
 namespace {
-
-nb::tuple tuple_of(const Variables& variables) {
-  nb::list out;
-  for (const Variable& variable : variables) out.append(wrap(variable));
-  return nb::tuple(out);
-}
-
-nb::list list_of(const Variables& variables) {
-  nb::list out;
-  for (const Variable& variable : variables) out.append(wrap(variable));
-  return out;
-}
 
 bool is_sequence(nb::handle value) { return PyTuple_Check(value.ptr()) || PyList_Check(value.ptr()); }
 
@@ -265,7 +254,7 @@ void bind_searching(nb::module_& m) {
       "_unique",
       [](const Like& x) {
         const UniqueValues found = unique(as_variable(x));
-        return tuple_of({found.values, found.index, found.inverse, found.counts});
+        return tuple_of(Variables{found.values, found.index, found.inverse, found.counts});
       },
       nb::call_guard<AtCaller>());
   m.def(

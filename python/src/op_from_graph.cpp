@@ -13,7 +13,7 @@
 #include "define.hpp"
 #include "held.hpp"
 #include "opaque.hpp"
-#include "variable_object.hpp"
+#include "variable_lists.hpp"
 
 namespace bitale::python {
 
@@ -59,13 +59,6 @@ class PythonOverride final : public DerivativeOverride {
     const nb::gil_scoped_acquire locked;
     const nb::object name = nb::getattr(*function, "__qualname__", nb::none());
     return nb::isinstance<nb::str>(name) ? nb::cast<std::string>(name) : shown(*function);
-  }
-
- private:
-  static nb::list list_of(const Variables& variables) {
-    nb::list out;
-    for (auto& each : variables) out.append(wrap(each));
-    return out;
   }
 };
 

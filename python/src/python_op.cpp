@@ -22,6 +22,7 @@
 #include "numpy_api.hpp"
 #include "numpy_bridge.hpp"
 #include "values.hpp"
+#include "variable_lists.hpp"
 
 namespace bitale::python {
 
@@ -147,17 +148,6 @@ Variables sequence_of(nb::handle result, std::string_view who) {
   return out;
 }
 
-nb::tuple as_tuple(std::span<const Variable> variables) {
-  nb::list out;
-  for (auto& v : variables) out.append(wrap(v));
-  return nb::tuple(out);
-}
-nb::list as_list(std::span<const Variable> variables) {
-  nb::list out;
-  for (auto& v : variables) out.append(wrap(v));
-  return out;
-}
-
 // ---- values ---------------------------------------------------------------------------------------------------------
 
 // Whether nobody but the handle can see its memory.
@@ -206,7 +196,7 @@ class PythonOp final : public Op, public Expansion {
 
   Apply make_node(std::span<const Variable> inputs) const override {
     nb::gil_scoped_acquire locked;
-    return apply_of(object().attr("make_node")(*as_tuple(inputs)), method("make_node"));
+    return apply_of(object().attr("make_node")(*tuple_of(inputs)), method("make_node"));
   }
 
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override {
@@ -239,14 +229,14 @@ class PythonOp final : public Op, public Expansion {
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     nb::gil_scoped_acquire locked;
     const nb::object given =
-        helper("pullback")(object(), as_list(node.inputs()), as_list(node.outputs()), as_list(cotangents));
+        helper("pullback")(object(), list_of(node.inputs()), list_of(node.outputs()), list_of(cotangents));
     if (given.is_none()) return Op::pullback(node, cotangents);
     return derivatives(given, node.inputs(), "pullback", "input");
   }
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override {
     nb::gil_scoped_acquire locked;
     const nb::object given =
-        helper("pushforward")(object(), as_list(node.inputs()), as_list(node.outputs()), as_list(tangents));
+        helper("pushforward")(object(), list_of(node.inputs()), list_of(node.outputs()), list_of(tangents));
     return derivatives(given, node.outputs(), "pushforward", "output");
   }
   bool has_pushforward() const override {
@@ -264,8 +254,8 @@ class PythonOp final : public Op, public Expansion {
     nb::gil_scoped_acquire locked;
     const std::string who = method("vectorize");
     const nb::object given = overrides(object(), "vectorize")
-                                 ? object().attr("vectorize")(wrap(node), *as_tuple(batched))
-                                 : helper("batched")(object(), wrap(node), as_list(batched));
+                                 ? object().attr("vectorize")(wrap(node), *tuple_of(batched))
+                                 : helper("batched")(object(), wrap(node), list_of(batched));
     Apply made;
     if (auto* apply = instance_of<ApplyObject>(given)) {
       made = apply->apply;
@@ -341,7 +331,7 @@ class PythonOp final : public Op, public Expansion {
   std::vector<Shape> inferred_shape(const Apply& node, std::span<const Shape> inputs) const {
     nb::list shapes;
     for (std::size_t i = 0; i < inputs.size(); ++i)
-      shapes.append(as_tensor(node.input(int(i)).type()) ? nb::object(as_tuple(inputs[i])) : nb::none());
+      shapes.append(as_tensor(node.input(int(i)).type()) ? nb::object(tuple_of(inputs[i])) : nb::none());
     const nb::object given = helper("infer_shape")(object(), node, shapes);
     if (given.is_none()) return {};
     const std::string who = method("infer_shape");
@@ -497,7 +487,7 @@ class PythonOp final : public Op, public Expansion {
 
   Variables formula(const Apply& node, const Variables& inputs) const {
     const std::string who = method("emit");
-    const Variables given = sequence_of(object().attr("emit")(wrap(node), *as_tuple(inputs)), who);
+    const Variables given = sequence_of(object().attr("emit")(wrap(node), *tuple_of(inputs)), who);
     if (given.size() != node.output_count())
       throw ValueError(cat(who, ": ", given.size(), " variables for ", node.output_count(), " outputs"));
     Variables out;

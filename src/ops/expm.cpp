@@ -62,8 +62,7 @@ class Expm final : public DecompositionOp, public EmitsTensors {
     const TensorValue norm = builder.reduce(sums, program::Combiner::max, last);
     const TensorValue has_value =
         builder.map(DType::Bool, {is_finite(builder, x), norm}, [](In in) { return in[0] & ~is_nan(in[1] - in[1]); });
-    // Up to this norm the approximant is exact to rounding.
-    constexpr double limit = 5.371920351148152;
+    constexpr double limit = runtime::expm_limit;
     const TensorValue squarings = builder.map(DType::Int64, {norm, has_value}, [](In in) {
       const Expr over = ceil(program::math::log2(in[0] / limit));
       return program::cast(select(in[1] & (in[0] > limit), over, 0.0), DType::Int64);
@@ -74,20 +73,7 @@ class Expm final : public DecompositionOp, public EmitsTensors {
     const TensorValue a = builder.map(x.dtype, {given, builder.convert(over_matrices(scale), x.dtype)},
                                       [](In in) { return in[0] * in[1]; });
 
-    constexpr double b[] = {64764752532480000.,
-                            32382376266240000.,
-                            7771770303897600.,
-                            1187353796428800.,
-                            129060195264000.,
-                            10559470521600.,
-                            670442572800.,
-                            33522128640.,
-                            1323241920.,
-                            40840800.,
-                            960960.,
-                            16380.,
-                            182.,
-                            1.};
+    constexpr auto& b = runtime::expm_coefficients;
     const auto times = [&](const TensorValue& left, const TensorValue& right) {
       const int columns[] = {ndim - 1};
       return builder.dot(left, right, int(batch.size()), columns, rows);

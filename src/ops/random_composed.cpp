@@ -60,7 +60,7 @@ class ComposedDraw final : public Op, public Expansion {
       if (batch < 0 || batch > batch_ndim)
         throw TypeError(cat(distribution, ": the parameter ", of_.parameters[k].name, " has ", given.ndim(),
                             " dimensions, the draw ", batch_ndim));
-      own.push_back(converted(given, of_.parameters[k]));
+      own.push_back(in_dtype_of_draw(distribution, of_.parameters[k].name, given, of_.parameters[k].dtype));
       parameter_shapes.push_back(lengths_of(own.back()));
     }
     for (auto& length : core_lengths(parameter_shapes)) shape.push_back(static_length(length));
@@ -102,11 +102,8 @@ class ComposedDraw final : public Op, public Expansion {
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override {
     return derived_of_draw(false, node, (*expansion(node))[1], first_parameter(), dtypes(), tangents);
   }
-  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override {
-    std::vector<std::vector<bool>> out(node.inputs().size(), {false, false});
-    for (std::size_t k = 0; k < of_.parameters.size(); ++k)
-      out[first_parameter() + k][1] = of_.parameters[k].dtype == DType::Float64;
-    return out;
+  std::vector<std::vector<bool>> connection_pattern(const Apply&) const override {
+    return connected_parameters(first_parameter(), dtypes());
   }
 
   // One generator draws for the whole batch, one element after the other.
@@ -136,12 +133,6 @@ class ComposedDraw final : public Op, public Expansion {
     std::vector<DType> out;
     for (auto& parameter : of_.parameters) out.push_back(parameter.dtype);
     return out;
-  }
-  Variable converted(const Variable& given, const ComposedParameter& parameter) const {
-    if (parameter.dtype == DType::Int64 && !can_cast_safely(given.dtype(), DType::Int64))
-      throw TypeError(cat(distribution, ": the parameter ", parameter.name, " is a whole number, got `", given.str(),
-                          "` of dtype ", dtype_name(given.dtype()), "; cast it to int64"));
-    return given.dtype() == parameter.dtype ? given : cast(given, parameter.dtype);
   }
 
   const Composition& of_;

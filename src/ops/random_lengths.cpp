@@ -24,6 +24,19 @@ Variable with_new_axes(const Variable& x, int place, int count) {
 
 }  // namespace
 
+Variable in_dtype_of_draw(std::string_view who, std::string_view parameter, const Variable& given, DType dtype) {
+  if (dtype == DType::Int64 && !can_cast_safely(given.dtype(), DType::Int64))
+    throw TypeError(cat(who, ": the parameter ", parameter, " is a whole number, got `", given.str(), "` of dtype ",
+                        dtype_name(given.dtype()), "; cast it to int64"));
+  return given.dtype() == dtype ? given : cast(given, dtype);
+}
+
+std::vector<std::vector<bool>> connected_parameters(std::size_t first_parameter, std::span<const DType> dtypes) {
+  std::vector<std::vector<bool>> out(first_parameter, {false, false});
+  for (auto dtype : dtypes) out.push_back({false, dtype == DType::Float64});
+  return out;
+}
+
 Shape lengths_of_draw(std::string_view who, std::span<const DrawParameter> parameters, const random::Size& size) {
   int ndim = 0;
   for (auto& parameter : parameters) ndim = std::max(ndim, own_batch_ndim(parameter));

@@ -4,6 +4,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "bitale/graph/op.hpp"
 #include "bitale/ops/random.hpp"
@@ -21,6 +22,12 @@ Shape lengths_of_draw(std::string_view who, std::span<const DrawParameter> param
 // The parameter, repeated to these lengths unless it is one value for all of them, or has them already. What broadcasts
 // by itself stays as it is where `may_broadcast`. ShapeError for lengths that don't fit.
 Variable fitted(const DrawParameter& parameter, const Shape& lengths, bool may_broadcast = false);
+
+// The parameter in the dtype that the draw takes. TypeError naming `who` for real numbers where whole ones are taken.
+Variable in_dtype_of_draw(std::string_view who, std::string_view parameter, const Variable& given, DType dtype);
+
+// For connection_pattern: numbers drawn depend on real parameters, those from `first_parameter` on with these dtypes.
+std::vector<std::vector<bool>> connected_parameters(std::size_t first_parameter, std::span<const DType> dtypes);
 
 struct BatchedDraw {
   Shape lengths;     // the batch's, and those of the draw

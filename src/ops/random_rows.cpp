@@ -81,10 +81,7 @@ class RandomRows final : public Op {
       if (batch != 0 && batch != batch_ndim)
         throw TypeError(cat(distribution, ": the parameter ", parameter.name, " has ", given.ndim(),
                             " dimensions, the draw ", batch_ndim + 1));
-      if (parameter.dtype == DType::Int64 && !can_cast_safely(given.dtype(), DType::Int64))
-        throw TypeError(cat(distribution, ": the parameter ", parameter.name, " is a whole number, got `", given.str(),
-                            "` of dtype ", dtype_name(given.dtype()), "; cast it to int64"));
-      own.push_back(cast(given, parameter.dtype));
+      own.push_back(in_dtype_of_draw(distribution, parameter.name, given, parameter.dtype));
     }
     const Dims shape = static_lengths(std::span(own).subspan(1, std::size_t(batch_ndim) + 1));
     return Apply(OpRef(this), std::move(own), {inputs[0].type(), tensor_type(of_.result, shape)});
@@ -192,11 +189,10 @@ class RandomRows final : public Op {
             cat("a draw from the ", distribution, " distribution has no derivative by its parameters"));
     return out;
   }
-  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override {
-    std::vector<std::vector<bool>> out(node.inputs().size(), {false, false});
-    for (std::size_t k = 0; k < of_.parameters.size(); ++k)
-      out[first_parameter() + k][1] = of_.parameters[k].dtype == DType::Float64;
-    return out;
+  std::vector<std::vector<bool>> connection_pattern(const Apply&) const override {
+    std::vector<DType> dtypes;
+    for (auto& parameter : of_.parameters) dtypes.push_back(parameter.dtype);
+    return connected_parameters(first_parameter(), dtypes);
   }
   // One generator draws for the whole batch, one row after the other.
   Apply vectorize(const Apply& node, std::span<const Variable> batched) const override {

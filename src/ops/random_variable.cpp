@@ -53,7 +53,7 @@ class RandomVariable final : public Op, public Expansion {
       if (given.ndim() != 0 && given.ndim() != ndim)
         throw TypeError(cat(distribution, ": the parameter ", of_.parameters[k], " has ", given.ndim(),
                             " dimensions, the draw ", ndim));
-      own.push_back(converted(given, k));
+      own.push_back(in_dtype_of_draw(distribution, of_.parameters[k], given, of_.dtypes[k]));
       for (std::size_t axis = 0; axis < std::size_t(given.ndim()); ++axis)
         shape[axis] = common_length(shape[axis], given.static_shape()[axis], int(axis), distribution);
     }
@@ -145,11 +145,8 @@ class RandomVariable final : public Op, public Expansion {
                                       "a draw that does not depend on them"));
     return out;
   }
-  std::vector<std::vector<bool>> connection_pattern(const Apply& node) const override {
-    std::vector<std::vector<bool>> out(node.inputs().size(), {false, false});
-    for (std::size_t k = first_parameter(); k < out.size(); ++k)
-      out[k][1] = of_.dtypes[k - first_parameter()] == DType::Float64;
-    return out;
+  std::vector<std::vector<bool>> connection_pattern(const Apply&) const override {
+    return connected_parameters(first_parameter(), of_.dtypes);
   }
 
   // One generator draws for the whole batch, one element after the other.
@@ -175,15 +172,6 @@ class RandomVariable final : public Op, public Expansion {
     return derived_of_draw(is_pullback, node, (*expansion(node))[1], first_parameter(), of_.dtypes, given);
   }
   bool is_formula(const Apply& node) const { return is_counter_based(node.input(0)) && has_random_formula(of_); }
-
-  Variable converted(const Variable& given, std::size_t k) const {
-    const DType wanted = of_.dtypes[k];
-    if (given.dtype() == wanted) return given;
-    if (wanted == DType::Int64 && !can_cast_safely(given.dtype(), wanted))
-      throw TypeError(cat(distribution, ": the parameter ", of_.parameters[k], " is a whole number, got `", given.str(),
-                          "` of dtype ", dtype_name(given.dtype()), "; cast it to int64"));
-    return cast(given, wanted);
-  }
 
   const Distribution& of_;
 };

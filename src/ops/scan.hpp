@@ -98,4 +98,7 @@ struct ScanParts {
 // constant of it; other variables that the step uses, too. Sequences, states and constants that nothing uses stay.
 Apply make_scan(const ScanParts& parts);
 
+// The same values, equal ones as one variable, of the same leaves.
+Variables merged(const Variables& values);
+
 }  // namespace bitale

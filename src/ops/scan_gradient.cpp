@@ -18,6 +18,17 @@
 
 namespace bitale {
 
+Variables merged(const Variables& values) {
+  Variables leaves;
+  VariableSet taken;
+  for (auto& leaf : graph_inputs(values))
+    if (taken.insert(leaf).second) leaves.push_back(leaf);
+  const FunctionGraph graph(leaves, values);
+  Replacements back;
+  for (std::size_t k = 0; k < leaves.size(); ++k) back.emplace_back(graph.inputs()[k], leaves[k]);
+  return clone_replace(graph.outputs(), back);
+}
+
 namespace {
 
 constexpr int worth_keeping = 8;  // simple operations per element: a value that costs as much is kept, not recomputed
@@ -75,18 +86,6 @@ int cost_of(const Apply& node) {
   if (const ScalarOp* scalar = node.op().elementwise()) return scalar->traits & cheap ? 1 : 16;
   const auto views = node.op().view_of(node, 0);
   return views.empty() ? 64 : 0;
-}
-
-// The same values, equal ones as one variable, of the same leaves.
-Variables merged(const Variables& values) {
-  Variables leaves;
-  VariableSet taken;
-  for (auto& leaf : graph_inputs(values))
-    if (taken.insert(leaf).second) leaves.push_back(leaf);
-  const FunctionGraph graph(leaves, values);
-  Replacements back;
-  for (std::size_t k = 0; k < leaves.size(); ++k) back.emplace_back(graph.inputs()[k], leaves[k]);
-  return clone_replace(graph.outputs(), back);
 }
 
 // Whether all elements are one known number: nothing of that is worth keeping.

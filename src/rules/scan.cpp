@@ -118,15 +118,7 @@ Variables merged_results(const ScanParts& parts, const std::vector<std::size_t>&
   Replacements same;
   for (std::size_t k = 0; k < representative.size(); ++k)
     if (representative[k] != k) same.emplace_back(parts.states[k], parts.states[representative[k]]);
-  const Variables results = clone_replace(results_of(parts), same);
-  Variables leaves;
-  VariableSet taken;
-  for (auto& leaf : graph_inputs(results))
-    if (taken.insert(leaf).second) leaves.push_back(leaf);
-  const FunctionGraph graph(leaves, results);
-  Replacements back;
-  for (std::size_t k = 0; k < leaves.size(); ++k) back.emplace_back(graph.inputs()[k], leaves[k]);
-  return clone_replace(graph.outputs(), back);
+  return merged(clone_replace(results_of(parts), same));
 }
 
 // States that begin alike and go on alike are one; so are equal traces. How many states have gone.

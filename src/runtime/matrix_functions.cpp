@@ -103,26 +103,10 @@ std::int64_t expm(std::int64_t n, const T* A, T* X) noexcept {
     norm = std::max(norm, sum);
   }
   if (!std::isfinite(norm)) return fill_nan(X, size), 0;
-  // Up to this norm the approximant is exact to rounding.
-  const double limit = 5.371920351148152;
-  const int squarings = norm > limit ? int(std::ceil(std::log2(double(norm) / limit))) : 0;
+  const int squarings = norm > expm_limit ? int(std::ceil(std::log2(double(norm) / expm_limit))) : 0;
   for (std::int64_t i = 0; i < size; ++i) a[i] = std::ldexp(A[i], -squarings);
-  constexpr double b[] = {64764752532480000.,
-                          32382376266240000.,
-                          7771770303897600.,
-                          1187353796428800.,
-                          129060195264000.,
-                          10559470521600.,
-                          670442572800.,
-                          33522128640.,
-                          1323241920.,
-                          40840800.,
-                          960960.,
-                          16380.,
-                          182.,
-                          1.};
   // Divided by b[0], the coefficients stay in the range of float32.
-  const auto c = [&](int k) { return T(b[k] / b[0]); };
+  const auto c = [](int k) { return T(expm_coefficients[k] / expm_coefficients[0]); };
   product_of(n, n, n, false, false, a, a, a2);
   product_of(n, n, n, false, false, a2, a2, a4);
   product_of(n, n, n, false, false, a4, a2, a6);

@@ -19,7 +19,23 @@ template <class T>
 std::int64_t lstsq(std::int64_t m, std::int64_t n, std::int64_t k, double rcond, const T* A, const T* B, T* X,
                    std::int64_t* rank, T* s) noexcept;
 
-// The exponential of A[n, n] (Higham 2005: scaling, a Pade approximant of order 13, squaring).
+// The exponential of A[n, n] (Higham 2005: scaling, a Pade approximant of order 13, squaring). Up to this norm the
+// approximant is exact to rounding.
+inline constexpr double expm_limit = 5.371920351148152;
+inline constexpr double expm_coefficients[] = {64764752532480000.,
+                                               32382376266240000.,
+                                               7771770303897600.,
+                                               1187353796428800.,
+                                               129060195264000.,
+                                               10559470521600.,
+                                               670442572800.,
+                                               33522128640.,
+                                               1323241920.,
+                                               40840800.,
+                                               960960.,
+                                               16380.,
+                                               182.,
+                                               1.};
 template <class T>
 std::int64_t expm(std::int64_t n, const T* A, T* X) noexcept;
 
