@@ -50,6 +50,9 @@ Apply Argmax::make_node(std::span<const Variable> inputs) const {
     shape = x.static_shape();
     shape.erase(std::size_t(*axis));
   }
+  const bool is_empty = axis ? x.static_shape()[std::size_t(*axis)] == 0 : std::ranges::count(x.static_shape(), 0) > 0;
+  if (is_empty && std::ranges::all_of(shape, [](auto length) { return length > 0; }))
+    throw ValueError(empty_message(smallest ? "argmin" : "argmax"));
   return Apply(OpRef(this), {x}, {tensor_type(DType::Int64, shape)});
 }
 

@@ -58,6 +58,11 @@ Variable linear_recurrence(const Variable& a, const Variable& b, int axis) {
   return with_static_shape_of(a, dimshuffle(solution.traces[0], back));
 }
 
+template <class T>
+std::complex<T> product_of_complex(std::complex<T> a, std::complex<T> b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
+
 }  // namespace
 
 Apply CumOp::make_node(std::span<const Variable> inputs) const {
@@ -67,7 +72,7 @@ Apply CumOp::make_node(std::span<const Variable> inputs) const {
   const Variable& x = single_input(who, inputs);
   if (axis < 0 || axis >= x.ndim())
     throw ValueError(cat(who, ": axis ", axis, " of a tensor with ", x.ndim(), " dimensions"));
-  const DType dtype = computing_dtype(accumulated_dtype(x.dtype()));
+  const DType dtype = is_complex(x.dtype()) ? x.dtype() : computing_dtype(accumulated_dtype(x.dtype()));
   return Apply(OpRef(this), {cast(x, dtype)}, {tensor_type(dtype, x.static_shape())});
 }
 
@@ -81,16 +86,27 @@ void CumOp::perform(const Apply&, std::span<const Array> in, std::span<Array> ou
   const std::int64_t count = others[std::size_t(axis)];
   others.erase(std::size_t(axis));
   strides.erase(std::size_t(axis));
-  visit_dtype(result.dtype(), [&]<class T>() {
+  const auto run = [&]<class T>(T (*combine)(T, T)) {
     const std::int64_t step = result.strides()[std::size_t(axis)] / std::int64_t(sizeof(T));
     for_each_offset<1>(others, {strides}, [&](auto& at) {
       T* x = reinterpret_cast<T*>(static_cast<char*>(result.mutable_data()) + at[0]);
       for (std::int64_t i = 1; i < count; ++i) {
         T& here = x[i * step];
-        here = adds ? sum_of(x[(i - 1) * step], here) : product_of(x[(i - 1) * step], here);
+        here = combine(x[(i - 1) * step], here);
       }
     });
-  });
+  };
+  if (result.dtype() == DType::Complex64)
+    run.operator()<std::complex<float>>(product_of_complex);
+  else if (result.dtype() == DType::Complex128)
+    run.operator()<std::complex<double>>(product_of_complex);
+  else
+    visit_dtype(result.dtype(), [&]<class T>() {
+      if (adds)
+        run.template operator()<T>([](T a, T b) -> T { return sum_of(a, b); });
+      else
+        run.template operator()<T>([](T a, T b) -> T { return product_of(a, b); });
+    });
 }
 
 bool CumOp::emit(Lowering& to, const Apply& node) const {
@@ -164,6 +180,7 @@ Variables CumOp::pullback(const Apply& node, std::span<const Variable> cotangent
   const Variable &x = node.input(0), &g = cotangents[0];
   if (g.is_disconnected() || is_discrete(x.dtype())) return {disconnected()};
   if (mode == "add") return {with_static_shape_of(x, sum_from_here(g, axis))};
+  if (is_complex(x)) return {undefined_gradient("the gradient of products of complex numbers is not implemented")};
   // d L / d x[i] = p[i-1] r[i], where r[i] = g[i] + x[i+1] r[i+1].
   const Variable rest = linear_recurrence(preceded_by_one(reversed(x, axis), axis),
                                           reversed(with_static_shape_of(x, cast(g, x.dtype())), axis), axis);
@@ -174,6 +191,7 @@ Variables CumOp::pushforward(const Apply& node, std::span<const Variable> tangen
   const Variable &x = node.input(0), &t = tangents[0];
   if (t.is_disconnected() || is_discrete(x.dtype())) return {disconnected()};
   if (mode == "add") return {(*this)({t})};
+  if (is_complex(x)) throw NotImplementedError("the derivative of products of complex numbers is not implemented");
   return {linear_recurrence(x, product_before(x, axis) * with_static_shape_of(x, cast(t, x.dtype())), axis)};
 }
 

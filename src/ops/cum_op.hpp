@@ -18,7 +18,7 @@ class CumOp final : public OpOf<CumOp>, public EmitsTensors {
   program::Combiner combiner() const { return mode == "add" ? program::Combiner::add : program::Combiner::mul; }
 
   std::string_view name() const override { return "CumOp"; }
-  ComplexForm complex_form() const override { return mode == "add" ? ComplexForm::by_parts : ComplexForm::none; }
+  ComplexForm complex_form() const override { return mode == "add" ? ComplexForm::by_parts : ComplexForm::own; }
   Apply make_node(std::span<const Variable> inputs) const override;
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override;

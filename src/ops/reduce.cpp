@@ -268,7 +268,9 @@ Apply CAReduce::make_node(std::span<const Variable> inputs) const {
     else
       known_empty |= x.static_shape()[std::size_t(axis)] == 0;
   }
-  if (known_empty && !kind.has_identity && shape.empty()) throw ValueError(empty_message(kind.name));
+  const auto has_elements = [](std::int64_t length) { return length > 0; };
+  if (known_empty && !kind.has_identity && std::ranges::all_of(shape, has_elements))
+    throw ValueError(empty_message(kind.name));
   return Apply(OpRef(this), {x}, {tensor_type(dtype.value_or(x.dtype()), shape)});
 }
 

@@ -154,7 +154,11 @@ Variable choose(const Operand& which, const Operands& choices, TakeMode mode) {
   all.insert(all.end(), choices.variables.begin(), choices.variables.end());
   const Variables wide = broadcast_arrays(all);
   const Variable stacked = stack(Variables(wide.begin() + 1, wide.end()));
-  const Variable index = in_range(wide[0], int64_constant(std::int64_t(choices.variables.size())), mode);
+  // Rewriting may take away what `wide` has been made by, and the error of its lengths with it.
+  std::vector<std::optional<Operand>> lengths;
+  for (int axis = 1; axis < stacked.ndim(); ++axis) lengths.push_back(Operand(length_of(stacked, axis)));
+  const Variable index =
+      specify_shape(in_range(wide[0], int64_constant(std::int64_t(choices.variables.size())), mode), lengths);
   return squeeze(take_along_axis(stacked, expand_dims(index, 0), 0), std::vector<int>{0});
 }
 

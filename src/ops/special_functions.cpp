@@ -50,11 +50,13 @@ Variable kn(const Operand& order, const Operand& x) { return kv(order, x); }
 
 Variable gammal(const Operand& k, const Operand& x) {
   const LocationScope here(k.where);
-  return gammainc(k, x) * gamma(k);
+  const Variable part = gammainc(k, x);  // in whose dtype the whole is computed, too
+  return part * gamma(cast(k, part.dtype()));
 }
 Variable gammau(const Operand& k, const Operand& x) {
   const LocationScope here(k.where);
-  return gammaincc(k, x) * gamma(k);
+  const Variable part = gammaincc(k, x);
+  return part * gamma(cast(k, part.dtype()));
 }
 Variable chi2sf(const Operand& x, const Operand& k) {
   const LocationScope here(x.where);

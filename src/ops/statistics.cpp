@@ -104,7 +104,7 @@ Variable logsumexp(const Operand& x, const Axes& axis, bool keepdims) {
   const LocationScope here(x.where);
   const Variable value = as_float(x.variable);
   const std::vector<int> axes = axes_or_all("logsumexp", axis, x.ndim());
-  const Variable high = held_maximum(value, axes);
+  const Variable high = held_maximum(is_complex(value) ? real(value) : value, axes);
   // Infinite elements have no differences; without a shift they give what they should.
   const Variable shift = switch_(isinf(high), 0, high);
   const Variable total = log(sum(exp(value - shift), axes, true)) + shift;

@@ -265,6 +265,11 @@ def test_choices_and_places(mode):
             bt.function([i], pt.choose(i, choices), mode=mode)(bad)
         with pytest.raises(ValueError, match="out of range"):
             bt.function([i], pt.ravel_multi_index([i, i], (3, 3)), mode=mode)(bad)
+    a, b = pt.dvectors("a", "b")
+    f = bt.function([i, a, b], pt.choose(i, [a, b]), mode=mode)
+    for lengths in ((3, 2, 3), (3, 3, 2), (2, 3, 3)):
+        with pytest.raises(ValueError, match="length|shape"):
+            f(*(np.zeros(n, v.dtype) for n, v in zip(lengths, (i, a, b))))
     check(lambda a: pt.ravel_multi_index((a, a), (3, 4)), lambda a: np.ravel_multi_index((a, a), (3, 4)), which, mode=mode)
     for k in range(2):
         check(lambda a: pt.unravel_index(a, (3, 4))[k], lambda a: np.unravel_index(a, (3, 4))[k], which * 5, mode=mode)

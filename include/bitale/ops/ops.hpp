@@ -12,8 +12,15 @@
 
 namespace bitale {
 
-using Axes = std::optional<std::vector<int>>;  // nullopt: all axes; negative axes count from the end
 inline constexpr std::nullopt_t all_axes = std::nullopt;
+// Some axes, as {0, 1} or a vector, or all of them; negative ones count from the end.
+class Axes : public std::optional<std::vector<int>> {
+ public:
+  Axes() = default;
+  Axes(std::nullopt_t) {}
+  Axes(std::vector<int> axes) : optional(std::move(axes)) {}
+  Axes(std::initializer_list<int> axes) : optional(std::vector<int>(axes)) {}
+};
 
 // ---- leaves -------------------------------------------------------------------------------------------------------
 // dtype defaults to config.floatX.

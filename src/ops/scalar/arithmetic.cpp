@@ -389,10 +389,11 @@ SCALAR_OP({
 SCALAR_OP({
     .name = "sign",
     .title = "Sign",
-    .doc = "-1, 0 or 1; nan stays nan.",
+    .doc = "-1, 0 or 1; nan stays nan. Of complex numbers x / abs(x), and 0 of 0.",
     .symbol = "sgn",
     .dtypes = upcast_out,
     .loops = loops<1>(all_types, [](auto x) { return sign_of(x); }),
+    .complex = &complex_sign,
     .expand = expand_sign,
     .partials = {zero_derivative},
     .traits = odd | increasing | keeps_zero | idempotent | cheap | discrete_output,

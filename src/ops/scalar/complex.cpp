@@ -46,6 +46,20 @@ std::complex<T> quotient(std::complex<T> x, std::complex<T> y) {
   return {(a * ratio + b) * scale, (b * ratio - a) * scale};
 }
 
+// x / |x|; along an axis where one part is infinite.
+template <class T>
+std::complex<T> sign_of_complex(std::complex<T> x) {
+  const T a = x.real(), b = x.imag();
+  if (std::isinf(a) && std::isinf(b)) return {T(NAN), T(NAN)};
+  if (std::isinf(a)) return {std::copysign(T(1), a), 0};
+  if (std::isinf(b)) return {0, std::copysign(T(1), b)};
+  if (std::isnan(a) || std::isnan(b)) return {T(NAN), T(NAN)};
+  const T large = std::max(std::fabs(a), std::fabs(b));
+  if (large == 0) return {0, 0};
+  const T size = std::hypot(a / large, b / large);
+  return {a / large / size, b / large / size};
+}
+
 // ---- parts ----------------------------------------------------------------------------------------------------------
 
 Parts sum_of(PartsOf in) {
@@ -54,6 +68,20 @@ Parts sum_of(PartsOf in) {
 }
 
 Parts negative_of(PartsOf in) { return {-in[0].real, in[0].imag ? -in[0].imag : in[0].imag}; }
+
+Parts sign_parts(PartsOf in) {
+  const Variable &a = in[0].real, b = imaginary(in[0]), large = maximum(abs(a), abs(b));
+  const Variable is_far = or_(isinf(a), isinf(b)), is_zero = eq(large, 0);
+  // Each part by the larger one; of two infinite parts no direction is known.
+  const Variable scale = switch_(or_(is_far, is_zero), 1, large);
+  const auto near = [&](const Variable& part) {
+    return switch_(is_far, switch_(isinf(part), sign(part), 0), part / scale);
+  };
+  const Variable x = near(a), y = near(b), size = switch_(is_zero, 1, hypot(x, y));
+  const Variable unknown = switch_(and_(isinf(a), isinf(b)), std::nan(""), 1);
+  const Variable by = cast(unknown, size.dtype()) / size;
+  return {x * by, y * by};
+}
 
 Parts difference_of(PartsOf in) {
   const auto& [x, y] = std::tie(in[0], in[1]);
@@ -306,6 +334,8 @@ const ComplexDuties complex_true_div{.loops = complex_loops<2>([](auto x, auto y
                                      .holomorphic = true};
 const ComplexDuties complex_neg{
     .loops = complex_loops<1>([](auto x) { return -x; }), .parts = negative_of, .holomorphic = true};
+const ComplexDuties complex_sign{.loops = complex_loops<1>([](auto x) { return sign_of_complex(x); }),
+                                 .parts = sign_parts};
 const ComplexDuties complex_sqr{
     .loops = complex_loops<1>([](auto x) { return product(x, x); }), .parts = square_of, .holomorphic = true};
 const ComplexDuties complex_reciprocal{.loops = complex_loops<1>([](auto x) { return quotient(decltype(x)(1), x); }),

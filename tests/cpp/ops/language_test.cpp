@@ -57,3 +57,29 @@ TEST_CASE("contractions") {
   CHECK(gives(kron(v, Array{1.0, 10.0}), Array{3.0, 30.0, -1.0, -10.0, 2.0, 20.0}));
   CHECK_THROWS_AS(einsum("ij,jk", {m}), ValueError);
 }
+
+TEST_CASE("axes are a list, a vector or all") {
+  const std::vector<int> both{0, -1};
+  CHECK(gives(sum(m, {0}), Array{5.0, 7.0, 9.0}));
+  CHECK(gives(sum(m, {{1}}), Array{6.0, 15.0}));
+  CHECK(gives(sum(m, {0, 1}), Array(21.0)));
+  CHECK(gives(sum(m, {{0, 1}}, true), Array{21.0}.reshape({1, 1})));
+  CHECK(gives(sum(m, both), Array(21.0)));
+  CHECK(gives(sum(m, {}), Array(21.0)));
+  CHECK(gives(max(m, {-1}), Array{3.0, 6.0}));
+  CHECK(gives(sum(m, std::vector<int>{}), m));
+  CHECK_THROWS_AS(sum(m, {2}), AxisError);
+}
+
+TEST_CASE("nothing has no extreme element, which is an error where lengths are known") {
+  for (const Dims& shape : {Dims{0}, Dims{0, 2}}) {
+    const Variable x = tensor("x", DType::Float64, shape);
+    CHECK_THROWS_AS(argmax(x, 0), ValueError);
+    CHECK_THROWS_AS(argmin(x, 0), ValueError);
+    CHECK_THROWS_AS(max(x, {0}), ValueError);
+    CHECK_THROWS_AS(min(x, {0}), ValueError);
+  }
+  const Variable x = tensor("x", DType::Float64, {0, unknown_length});
+  CHECK(argmax(x, 0).ndim() == 1);  // of no column, maybe
+  CHECK_THROWS_AS(argmax(tensor("y", DType::Float64, {0})), ValueError);
+}
