@@ -101,7 +101,8 @@ class ForwardSweep {
     // The pullback is linear in these, so their value does not matter.
     Variables cotangents, blockers = node.inputs();
     for (const Variable& output : node.outputs()) {
-      cotangents.push_back(is_discrete(output.dtype()) ? disconnected() : zeros_like(output));
+      const bool has_one = as_tensor(output.type()) && !is_discrete(output.dtype());
+      cotangents.push_back(has_one ? zeros_like(output) : disconnected());
       blockers.push_back(output);
     }
     blockers.insert(blockers.end(), cotangents.begin(), cotangents.end());

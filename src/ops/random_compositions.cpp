@@ -125,11 +125,18 @@ Composition of_numbers(std::string_view name, std::vector<NumberParameter> param
 // keep their precision.
 Variable truncated_normal_of(DrawSource& from, const Variables& p) {
   const Variable &loc = p[0], &scale = p[1], u = maximum(from.unit(), 0x1p-54);
-  const Variable a = (p[2] - loc) / scale, b = (p[3] - loc) / scale, flips = gt(a, 0);
+  // An infinite limit is far out instead, where nothing on the way is infinite.
+  const auto in_deviations = [&](const Variable& limit) {
+    const Variable is_far = isinf(limit);
+    return switch_(is_far, sign(limit) * 1e150, (switch_(is_far, loc, limit) - loc) / scale);
+  };
+  const Variable a = in_deviations(p[2]), b = in_deviations(p[3]), flips = gt(a, 0);
   const Variable low = switch_(flips, -b, a), high = switch_(flips, -a, b);
-  const Variable log_p = logaddexp(log_ndtr(low) + log1p(-u), log_ndtr(high) + log(u));
+  // The logarithm of a sum, whose terms are finite.
+  const Variable from_low = log_ndtr(low) + log1p(-u), from_high = log_ndtr(high) + log(u);
+  const Variable log_p = maximum(from_low, from_high) + log1p(exp(-abs(from_high - from_low)));
   const Variable z = clip(ndtri_exp(minimum(log_p, 0.0)), low, high);
-  return loc + scale * switch_(flips, -z, z);
+  return clip(loc + scale * switch_(flips, -z, z), p[2], p[3]);
 }
 
 }  // namespace

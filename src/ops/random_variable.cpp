@@ -139,10 +139,7 @@ class RandomVariable final : public Op, public Expansion {
     if (is_formula(node)) return derived(true, node, cotangents);
     Variables out = no_gradients(node);
     if (cotangents[1].is_disconnected()) return out;
-    for (std::size_t k = first_parameter(); k < out.size(); ++k)
-      out[k] = undefined_gradient(cat("a draw from the ", distribution,
-                                      " distribution has no derivative by its parameters; write it as an expression of "
-                                      "a draw that does not depend on them"));
+    for (std::size_t k = first_parameter(); k < out.size(); ++k) out[k] = no_derivative();
     return out;
   }
   std::vector<std::vector<bool>> connection_pattern(const Apply&) const override {
@@ -161,13 +158,18 @@ class RandomVariable final : public Op, public Expansion {
 
   bool may_fold(const Apply&) const override { return false; }
 
+  bool has_pushforward() const override { return true; }
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override {
-    if (is_formula(node)) return derived(false, node, tangents);
-    return Op::pushforward(node, tangents);
+    return is_formula(node) ? derived(false, node, tangents) : Variables{disconnected(), no_derivative()};
   }
 
  private:
   std::size_t first_parameter() const { return std::size_t(1 + ndim); }
+  Variable no_derivative() const {
+    return undefined_gradient(cat("a draw from the ", distribution,
+                                  " distribution has no derivative by its parameters; write it as an expression of a "
+                                  "draw that does not depend on them"));
+  }
   Variables derived(bool is_pullback, const Apply& node, std::span<const Variable> given) const {
     return derived_of_draw(is_pullback, node, (*expansion(node))[1], first_parameter(), of_.dtypes, given);
   }

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::size_t small_body = 24;  // expressions: such a loop waits for its accumulator
 constexpr int many_accumulators = 4;
+constexpr std::size_t many_narrow = 60, few_floats = 12;
 
 }  // namespace
 
@@ -17,12 +18,17 @@ bool is_float_sum(const Update& update) { return update.combiner == Combiner::ad
 
 LaneBody lane_body(const Loop& loop, const std::unordered_set<std::int64_t>& running) {
   LaneBody body;
-  std::size_t widest = 1;  // of what is loaded, stored or accumulated
+  std::size_t widest = 1;              // of what is loaded, stored or accumulated
+  std::size_t narrow = 0, floats = 0;  // operations on integers of 32 bits; on floats
   ExprWalk walk;
   const auto look_at = [&](Expr root) {
     widest = std::max(widest, itemsize(root.dtype()));
     walk(root, [&](Expr expr) {
       ++body.size;
+      if (!expr.is_constant() && expr.code() != Code::load) {
+        narrow += is_integer(expr.dtype()) && itemsize(expr.dtype()) == 4;
+        floats += is_float(expr.dtype());
+      }
       const bool is_load = expr.code() == Code::load;  // its address is scalar where that matters
       if (is_load || is_float(expr.dtype())) widest = std::max(widest, itemsize(expr.dtype()));
       return !is_load;
@@ -39,6 +45,9 @@ LaneBody lane_body(const Loop& loop, const std::unordered_set<std::int64_t>& run
         },
         [](const OneOf<Let, Loop, Allocate, Fill, Call, Check, HostCall, Next, If> auto&) {});  // never in lanes
   }
+  // Words of counter-based streams, of which little is computed: what is wider takes two registers, for which
+  // logarithms and the like have no instructions.
+  if (widest == 8 && narrow >= many_narrow && floats <= few_floats) widest = 4;
   body.order = {int(widest), body.size < small_body ? many_accumulators : 1};
   return body;
 }

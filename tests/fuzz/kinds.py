@@ -128,8 +128,15 @@ def draw(g: Generator) -> str:
     rng = f"bt.random.stream({seed})" if g.chance(0.7) else f"pt.random.as_rng(bt.random.stream({seed})).fold({g.between(0, 9)})"
     size = g.values[x].shape if g.values[x].ndim == 0 or g.chance(0.5) else g.shape(g.between(0, 3))
     first = g.choice([x, f"pt.abs({x})"]) if size == g.values[x].shape else g.choice(["0.5", "2.0", "0.0"])
-    # Uniform numbers are the oracle's to the last bit; what others differ by in it, later steps may make much of.
-    return f"pt.random.uniform(0.0, {first}, size={size!r}, rng={rng})"
+    if g.chance(0.6):
+        return f"pt.random.uniform(0.0, {first}, size={size!r}, rng={rng})"
+    # Uniform numbers are the oracle's to the last bit. What others differ by in it, later steps may make much of: they are cut
+    # to few bits, which is another number with a probability of 1e-12.
+    name, before, after = g.choice(
+        [("normal", "0.0, ", ""), ("exponential", "", ""), ("halfnormal", "0.0, ", ""), ("pareto", "3.0, ", ""), ("gumbel", "0.0, ", ""),
+         ("cauchy", "0.0, ", ""), ("halfcauchy", "0.0, ", ""), ("truncexpon", "2.0, 0.0, ", ""), ("truncated_normal", "0.0, 1.0, -1.0, ", "")]
+    )  # fmt: skip
+    return f"pt.floor(pt.random.{name}({before}{first}{after}, size={size!r}, rng={rng}) * 64) / 64"
 
 
 # ---- reductions ------------------------------------------------------------------------------------------------------

@@ -452,6 +452,15 @@ def _random_variable(attributes: dict[str, Any], inputs: list[Any], node: Any) -
     return [rng, Val(getattr(rng, attributes["distribution"])(*parameters, size=size))]
 
 
+@op("ComposedDraw")
+def _composed_draw(attributes: dict[str, Any], inputs: list[Any], node: Any) -> list[Any]:
+    ndim = attributes["batch_ndim"]
+    size = tuple(int(each.array) for each in inputs[1 : 1 + ndim])
+    parameters = [each.array for each in inputs[1 + ndim :]]
+    state, drawn = random.composed(attributes["distribution"], copy.deepcopy(inputs[0]), size, parameters)
+    return [state, Val(np.asarray(drawn), node.outputs[1].dtype)]
+
+
 @op("RandomRows")
 def _random_rows(attributes: dict[str, Any], inputs: list[Any], node: Any) -> list[Any]:
     rng, ndim, name = copy.deepcopy(inputs[0]), attributes["batch_ndim"], attributes["distribution"]
@@ -518,6 +527,5 @@ without_formula = {
     "Schur": "signs and order are LAPACK's: tests/python/test_decompositions.py",
     "ComplexQZ": "signs and order are LAPACK's: tests/python/test_complex_linalg.py",
     "QZ": "signs and order are LAPACK's: tests/python/test_decompositions.py",
-    "ComposedDraw": "formulas over NumPy's draws: tests/python/test_random.py",
     "RandomRows": "draws are NumPy's: tests/python/test_random.py",
 }

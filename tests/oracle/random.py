@@ -48,6 +48,61 @@ def drawn(name: str, state: Any, size: Any, parameters: list[Any]) -> Any:
     return formulas[name](*parameters)
 
 
+def composed(name: str, source: Any, size: Any, parameters: list[Any]) -> Any:
+    """Distributions that are made of others, and the state after them. source: a Stream, or a Generator, which is drawn from."""
+    from scipy.special import log_ndtr, ndtri, ndtri_exp
+
+    is_stream = not isinstance(source, np.random.Generator)
+    states = [source]
+
+    def unit() -> Any:
+        if not is_stream:
+            return source.uniform(size=size)
+        state = states[-1]
+        states.append(type(state)(state.key, state.drawn + 1))
+        return np.maximum(streams.unit(streams.words(state.key, state.drawn, size)), 2.0**-54)
+
+    def normal() -> Any:
+        if not is_stream:
+            return source.standard_normal(size=size)
+        state = states[-1]
+        states.append(type(state)(state.key, state.drawn + 1))
+        return ndtri(streams.open_unit(streams.words(state.key, state.drawn, size)))
+
+    def truncated(loc: Any, scale: Any, lower: Any, upper: Any) -> Any:
+        u, a, b = unit(), (lower - loc) / scale, (upper - loc) / scale
+        flips = a > 0
+        low, high = np.where(flips, -b, a), np.where(flips, -a, b)
+        z = np.clip(ndtri_exp(np.minimum(np.logaddexp(log_ndtr(low) + np.log1p(-u), log_ndtr(high) + np.log(u)), 0.0)), low, high)
+        return np.clip(loc + scale * np.where(flips, -z, z), lower, upper)
+
+    formulas = {
+        "halfnormal": lambda loc, scale: loc + scale * np.abs(normal()),
+        "pareto": lambda b, scale: scale * (1 - unit()) ** (-1 / b),
+        "gumbel": lambda loc, scale: loc - scale * np.log(-np.log(unit())),
+        "cauchy": lambda loc, scale: loc + scale * np.tan(np.pi * unit() - np.pi / 2),
+        "halfcauchy": lambda loc, scale: loc + scale * np.tan(np.pi / 2 * unit()),
+        "truncexpon": lambda b, loc, scale: loc - scale * np.log1p(unit() * np.expm1(-b)),
+        "truncated_normal": truncated,
+    }
+    if not is_stream:  # of draws that the oracle has from Generators alone
+        formulas |= {
+            "bernoulli": lambda p: source.binomial(1, p, size),
+            "invgamma": lambda shape, scale: 1 / source.gamma(shape, 1 / scale, size),
+            "t": lambda df, loc, scale: loc + scale * source.standard_t(df, size),
+            "gengamma": lambda alpha, p, lambd: lambd * source.standard_gamma(alpha / p, size) ** (1 / p),
+            "betabinom": lambda n, a, b: source.binomial(n, source.beta(a, b, size), size),
+        }
+    domains = {"pareto": (0,), "truncexpon": (0,), "t": (0,), "gengamma": (0, 1), "betabinom": (1, 2), "truncated_normal": (1,)}
+    scales = {"truncated_normal": 1, "gengamma": 2, "bernoulli": None, "betabinom": 0}.get(name, len(parameters) - 1)
+    if any(not np.all(parameters[k] > 0) for k in domains.get(name, ())) or (scales is not None and np.any(parameters[scales] < 0)):
+        raise ValueError(f"parameters of {name}")
+    if name == "truncated_normal" and not np.all(parameters[2] <= parameters[3]):
+        raise ValueError("not lower <= upper")
+    drawn = formulas[name](*parameters)
+    return states[-1], drawn
+
+
 def standard_normal(u: Any) -> Val:
     """Of numbers between 0 and 1: the inverse of the distribution function."""
     from scipy.special import ndtri
@@ -55,15 +110,18 @@ def standard_normal(u: Any) -> Val:
     return Val(ndtri(val(u).array))
 
 
-def _distribution(name: str) -> Any:
+def _distribution(name: str, is_composed: bool = False) -> Any:
     def draw(*given: Any, size: Any = None, rng: Stream) -> Val:
         parameters = [val(each).array.astype(np.float64) for each in given]
         shape = tuple(int(n) for n in size) if size is not None else np.broadcast_shapes(*(each.shape for each in parameters))
         if any(each.ndim and each.shape != shape for each in parameters):
             raise ValueError("parameters that do not have the draw's shape")
-        return Val(np.asarray(drawn(name, rng, shape, parameters)))
+        return Val(np.asarray(composed(name, rng, shape, parameters)[1] if is_composed else drawn(name, rng, shape, parameters)))
 
     return draw
 
 
 uniform, normal, exponential = (_distribution(name) for name in ("uniform", "normal", "exponential"))
+halfnormal, pareto, gumbel, cauchy, halfcauchy, truncexpon, truncated_normal = (
+    _distribution(name, True) for name in ("halfnormal", "pareto", "gumbel", "cauchy", "halfcauchy", "truncexpon", "truncated_normal")
+)

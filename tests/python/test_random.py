@@ -31,7 +31,7 @@ def same_state(a, b):
 
 
 rows = np.random.default_rng(9)
-N = 20001
+N = 100_001
 SMALL, LARGE = rows.uniform(0.05, 3, N), rows.uniform(0.05, 20, N)
 PROBABILITY, COUNT = rows.uniform(0.01, 0.99, N), rows.integers(1, 2000, N)
 NUMPY = [
@@ -163,6 +163,13 @@ def test_rows_with_bad_parameters(name, parameters, options, message, linker):
     same_state(rng.get_value(), np.random.default_rng(1))
 
 
+COMPOSITIONS_OF_THE_ORACLE = {
+    "halfnormal": (0.5, 2.0), "pareto": (3.0, 2.0), "gumbel": (1.0, 2.0), "cauchy": (1.0, 2.0), "halfcauchy": (1.0, 2.0), "truncexpon": (3.0, 1.0, 2.0),
+    "truncated_normal": (1.0, 2.0, -1.0, 4.0), "bernoulli": (0.3,), "invgamma": (3.0, 7.0), "t": (5.0, 1.0, 2.0), "gengamma": (1.0, 3.0, 1.5),
+    "betabinom": (9, 2.0, 3.0),
+}  # fmt: skip
+
+
 def test_the_oracle_draws_the_same():
     import pathlib
     import sys
@@ -178,6 +185,14 @@ def test_the_oracle_draws_the_same():
         expected = ops.evaluate([y, x], {rng: np.random.default_rng(3)})
         got = bt.function([rng], [y, x])(np.random.default_rng(3))
         assert all(np.array_equal(a, b.array) for a, b in zip(got, expected))
+    for kind in ("PCG64", "Threefry"):
+        rng = pt.random.rng("rng", kind)
+        for name, parameters in COMPOSITIONS_OF_THE_ORACLE.items():
+            if kind == "Threefry" and name in ("bernoulli", "invgamma", "t", "gengamma", "betabinom"):
+                continue
+            value = np.random.default_rng(3) if kind == "PCG64" else bt.random.stream(3)
+            x = getattr(rng, name)(*parameters, size=(2, 3))[1]
+            np.testing.assert_allclose(ops.evaluate([x], {rng: value})[0].array, bt.function([rng], x)(value), rtol=1e-12)
 
 
 def test_multivariate_normal():

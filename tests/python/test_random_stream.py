@@ -207,7 +207,7 @@ def test_every_distribution_is_tested():
 
 def check_moments(x, law):
     """The first four, where they exist: each within five standard errors, which are taken of the sample."""
-    if law.dist.name in ("cauchy", "vonmises"):  # has none; SciPy's formulas hold for few concentrations
+    if law.dist.name in ("cauchy", "halfcauchy", "vonmises"):  # has none; SciPy's formulas hold for few concentrations
         return
     mean, variance, skew, kurtosis = law.stats("mvsk")
     z = (np.asarray(x, dtype=float) - mean) / np.sqrt(variance)
@@ -288,13 +288,97 @@ def test_samplers_with_a_parameter_for_each_element():
     assert stats.kstest(between, "uniform").pvalue > 1e-3
 
 
+# Those that are made of others: continuous ones by their distribution function, whole numbers by their frequencies.
+COMPOSED = {
+    "halfnormal": ((1.0, 2.0), stats.halfnorm(1, 2)),
+    "pareto": ((9.0, 2.0), stats.pareto(9, scale=2)),
+    "gumbel": ((1.0, 2.0), stats.gumbel_r(1, 2)),
+    "cauchy": ((1.0, 2.0), stats.cauchy(1, 2)),
+    "halfcauchy": ((1.0, 2.0), stats.halfcauchy(1, 2)),
+    "invgamma": ((9.0, 2.0), stats.invgamma(9, scale=2)),
+    "truncexpon": ((3.0, 1.0, 2.0), stats.truncexpon(3, 1, 2)),
+    "truncated_normal": ((1.0, 2.0, 0.0, 6.0), stats.truncnorm(-0.5, 2.5, 1, 2)),
+    "t": ((9.0, 1.0, 2.0), stats.t(9, 1, 2)),
+    "gengamma": ((2.0, 3.0, 1.5), stats.gengamma(2 / 3, 3, scale=1.5)),
+    "bernoulli": ((0.3,), stats.bernoulli(0.3)),
+    "betabinom": ((20, 2.0, 3.0), stats.betabinom(20, 2, 3)),
+}
+
+
+def composed(name, *parameters, size=N, seed=2026):
+    rng = bt.shared(bt.random.stream(seed))
+    return bt.function([], getattr(rng, name)(*parameters, size=size)[1])()
+
+
+@pytest.mark.parametrize("name", COMPOSED)
+def test_distributions_made_of_others(name):
+    parameters, law = COMPOSED[name]
+    x = composed(name, *parameters)
+    check_moments(x, law)
+    if isinstance(law.dist, stats.rv_continuous):
+        assert np.isfinite(x).all() and stats.kstest(x, law.cdf).pvalue > 1e-3
+        check_tails(x, law)
+    else:
+        values = np.arange(int(law.support()[0]), int(law.support()[1]) + 1)
+        assert stats.chisquare(np.bincount(x, minlength=len(values)), law.pmf(values) * N).pvalue > 1e-3
+
+
+def test_vectors_are_distributed_as_they_should():
+    """A million of each; dirichlet by its margins, counts by their frequencies, normal vectors by what makes them independent."""
+    p = np.array([0.2, 0.5, 0.3])
+    alpha = np.array([0.5, 2.0, 1.5])
+    x = composed("dirichlet", alpha)
+    assert np.allclose(x.sum(-1), 1)
+    for k, a in enumerate(alpha):
+        law = stats.beta(a, alpha.sum() - a)
+        assert stats.kstest(x[:, k], law.cdf).pvalue > 1e-3
+        check_moments(x[:, k], law)
+    np.testing.assert_allclose(np.cov(x.T), stats.dirichlet(alpha).cov(), atol=5e-4)
+    x = composed("multinomial", 3, p)
+    seen, counts = np.unique(x, axis=0, return_counts=True)
+    assert len(seen) == 10 and stats.chisquare(counts, stats.multinomial(3, p).pmf(seen) * N).pvalue > 1e-3
+    assert stats.chisquare(np.bincount(composed("categorical", p)), p * N).pvalue > 1e-3
+    cov = np.array([[2.0, 0.5], [0.5, 1.0]])
+    z = np.linalg.solve(np.linalg.cholesky(cov), composed("multivariate_normal", np.array([1.0, 2.0]), cov).T - [[1.0], [2.0]])
+    assert stats.kstest(z.ravel(), "norm").pvalue > 1e-3
+    assert abs((z[0] * z[1]).mean()) < 5 / np.sqrt(N) and abs((z[0] ** 2 * z[1] ** 2).mean() - 1) < 5 * 3 / np.sqrt(N)
+
+
+def test_orders_and_choices_are_equally_likely():
+    x = composed("permutation", 4, size=N)
+    places = np.unique(x, axis=0, return_counts=True)[1]
+    assert len(places) == 24 and stats.chisquare(places).pvalue > 1e-3
+    x = bt.function([], bt.shared(bt.random.stream(3)).choice(5, size=N)[1])()
+    assert stats.chisquare(np.bincount(x)).pvalue > 1e-3
+    rng, draws_of_two = pt.random.rng("rng", "Threefry"), []
+    f = bt.function([rng], rng.choice(5, size=2, replace=False)[1])
+    state = bt.random.stream(4)
+    _, children = state.split(20_000)
+    draws_of_two = np.array([f(child) for child in children])
+    assert (draws_of_two[:, 0] != draws_of_two[:, 1]).all()
+    assert stats.chisquare(np.unique(draws_of_two, axis=0, return_counts=True)[1]).pvalue > 1e-3
+
+
 @pytest.mark.parametrize("lower, upper", [(-np.inf, np.inf), (-1.0, 2.0), (3.0, np.inf), (-np.inf, -6.0), (8.0, 8.1), (-0.1, 30.0)])
 def test_truncated_normal(lower, upper):
     rng = pt.random.rng("rng", "Threefry")
-    x = bt.function([rng], rng.truncated_normal(1.0, 2.0, lower=1 + 2 * lower, upper=1 + 2 * upper, size=200_000)[1])(bt.random.stream(4))
+    x = bt.function([rng], rng.truncated_normal(1.0, 2.0, lower=1 + 2 * lower, upper=1 + 2 * upper, size=N)[1])(bt.random.stream(4))
     z = (x - 1) / 2
-    assert z.min() >= lower - 1e-12 and z.max() <= upper + 1e-12
+    assert x.min() >= 1 + 2 * lower and x.max() <= 1 + 2 * upper
     assert stats.kstest(z, stats.truncnorm(lower, upper).cdf).pvalue > 1e-3
+
+
+def test_infinite_limits_of_truncated_normals():
+    """No number on the way is infinite, and where nothing is left between the limits they are the answer."""
+    rng = pt.random.rng("rng", "Threefry")
+    for given in (np.inf, -np.inf):
+        x = rng.truncated_normal(1.0, 2.0, lower=given, upper=given)[1]
+        assert bt.function([rng], x)(bt.random.stream(4)) == given
+    for low, high in ((0.0, np.inf), (-np.inf, 2.0), (-np.inf, np.inf)):
+        x = rng.truncated_normal(1.0, 2.0, lower=low, upper=high, size=50)[1]
+        with bt.config.change_flags(DebugMode__check_finite=True):
+            drawn = bt.function([rng], x, mode="DebugMode")(bt.random.stream(4))
+        assert (low <= drawn).all() and (drawn <= high).all()
 
 
 def test_words_draws_and_elements_are_independent():
@@ -671,3 +755,15 @@ def test_parameters_known_to_be_good_are_not_checked():
     for scale, is_checked in ((2.0, False), (sigma, True)):
         f = bt.function([rng, sigma], rng.normal(0, scale, size=3)[1], on_unused_input="ignore")
         assert any("RandomDomain" in str(node.op) for node in f.maker.fgraph.toposort()) == is_checked, scale
+
+
+@pytest.mark.parametrize("name, rest", [("normal", (2.0,)), ("gumbel", (2.0,)), ("exponential", ()), ("truncexpon", (0.0, 1.0))])
+def test_tangents_of_draws_are_their_derivatives(name, rest):
+    rng, p, t = pt.random.rng("rng", "Threefry"), pt.dscalar("p"), pt.dscalar("t")
+    cost = pt.sum(pt.sin(p * getattr(rng, name)(p, *rest, size=4)[1]))
+    f = bt.function([rng, p, t], [bt.pushforward([cost], [p], [t])[0], t * bt.grad(cost, p)])
+    forward, backward = f(bt.random.stream(1), 0.7, 3.0)
+    assert np.isclose(forward, backward, rtol=1e-12) and forward != 0
+    numpys = pt.random.rng("rng")
+    with pytest.raises(Exception, match="no derivative"):
+        bt.pushforward([numpys.normal(p, 1.0)[1]], [p], [t])

@@ -44,8 +44,11 @@ Expr further_uniform(Expr u, std::uint64_t counter) {
 // Lemire (2019).
 Expr expand_below(Args in, DType) {
   const std::array arguments{in[0], in[1]};
-  return in[0].pool().rare_call("bt_random_below_again", in[0] * in[1] < in[2], random_upper_product(in[0], in[1]),
-                                arguments);
+  const auto [upper, lower] = random_product(in[0], in[1]);
+  // Below a limit that is below 2^32: whether the lower half begins with 32 zeros tells nearly as much, and costs less.
+  const bool is_short = in[1].is_constant() && std::uint64_t(in[1].payload()) < (std::uint64_t(1) << 32);
+  const Expr is_near = is_short ? equal(lower >> 32, 0) : lower < in[2];
+  return in[0].pool().rare_call("bt_random_below_again", is_near, upper, arguments);
 }
 
 bool is_known(Expr x, bool (*holds)(double)) { return x.is_constant() && holds(std::bit_cast<double>(x.payload())); }
@@ -112,23 +115,31 @@ constexpr double least_for_stirling = 4;  // of k, for the series of log k!
 // that there are two before the runtime is called.
 Expr poisson_by_rejection(Expr u, Expr rate) {
   const Expr b = 2.53 * sqrt(rate) + 0.931, a = 0.02483 * b - 0.059, inverse_alpha = 1.1328 / (b - 3.4) + 1.1239;
-  const auto attempt = [&](Expr first, Expr second) {
-    const Expr centred = first - 0.5, us = 0.5 - abs(centred);
+  struct Tried {
+    Expr k, is_served, accepted;  // what the series does not serve is neither accepted nor refused here
+  };
+  const auto attempt = [&](Expr first, Expr second) -> Tried {
+    const Expr centred = first - 0.5, us = 0.5 - abs(centred), square = us * us;
     const Expr k = floor((2.0 * a / us + b) * centred + rate + 0.43);
     const Expr next = k + 1.0, half_log_two_pi = u.pool().number(0.91893853320467274178, DType::Float64);
+    // One division for 1 / next and for the quotient by a / us^2 + b.
+    const Expr divisor = a + b * square, inverse = 1.0 / (next * divisor);
     const Expr log_factorial =
-        (next - 0.5) * math::log(next) - next + (math::stirling_rest(1.0 / next) + half_log_two_pi);
+        (next - 0.5) * math::log(next) - next + (math::stirling_rest(divisor * inverse) + half_log_two_pi);
     const Expr weight = k * math::log(rate) - rate - log_factorial;
-    const Expr accepted = (k >= least_for_stirling) & ~((us < 0.013) & (second > us)) &
-                          (math::log(second * inverse_alpha / (a / (us * us) + b)) <= weight);
-    return std::pair(k, accepted);
+    const Expr is_served = k >= least_for_stirling;
+    const Expr is_below = math::log(second * inverse_alpha * square * (next * inverse)) <= weight;
+    return {k, is_served, is_served & ~((us < 0.013) & (second > us)) & is_below};
   };
-  // What the series does not serve is neither accepted nor refused here.
-  const auto [k, accepted] = attempt(u, further_uniform(u, own::attempt_word));
-  const auto [other, other_accepted] =
+  const Tried one = attempt(u, further_uniform(u, own::attempt_word));
+  const Tried other =
       attempt(further_uniform(u, own::second_attempt_word), further_uniform(u, own::second_attempt_word + 1));
-  const Expr is_drawn = accepted | ((k >= least_for_stirling) & other_accepted & equal(u, u));  // by no bits of a nan
-  return program::rare_math_call("bt_random_poisson_again", ~is_drawn, select(accepted, k, other), {u, rate});
+  // Of a nan nothing is served: no draw is made by its bits.
+  const Expr is_drawn = one.accepted | (one.is_served & other.accepted);
+  const Expr is_refused = one.is_served & other.is_served & ~is_drawn, unknown = ~(is_drawn | is_refused);
+  const Expr drawn =
+      program::rare_math_call("bt_random_poisson_rest", is_refused, select(one.accepted, one.k, other.k), {u, rate});
+  return program::rare_math_call("bt_random_poisson_again", unknown, drawn, {u, rate});
 }
 
 Expr expand_poisson(Args in, DType) {

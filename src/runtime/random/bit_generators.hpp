@@ -20,12 +20,14 @@ class Halves {
  public:
   void load(const std::uint64_t* words) { has_half_ = words[0] != 0, half_ = std::uint32_t(words[1]); }
   void store(std::uint64_t* words) const { words[0] = has_half_, words[1] = half_; }
+  bool is_empty() const { return !has_half_; }
+  void keep(std::uint32_t half) { has_half_ = true, half_ = half; }
+  void used(std::uint32_t half) { half_ = half; }  // which NumPy remembers as well
   template <class Generator>
   std::uint32_t next32(Generator& generator) {
     if (has_half_) return has_half_ = false, half_;
     const std::uint64_t next = generator.next64();
-    has_half_ = true;
-    half_ = std::uint32_t(next >> 32);
+    keep(std::uint32_t(next >> 32));
     return std::uint32_t(next);
   }
 
@@ -54,6 +56,7 @@ class Pcg64 {
     return folded >> turn | folded << (-turn & 63);
   }
   std::uint32_t next32() { return halves_.next32(*this); }
+  Halves& halves() { return halves_; }
   double next_double() { return unit_double(next64()); }
 
  private:
@@ -87,6 +90,7 @@ class Philox {
     return buffer_[place_++];
   }
   std::uint32_t next32() { return halves_.next32(*this); }
+  Halves& halves() { return halves_; }
   double next_double() { return unit_double(next64()); }
 
  private:
@@ -120,6 +124,7 @@ class Sfc64 {
     return next;
   }
   std::uint32_t next32() { return halves_.next32(*this); }
+  Halves& halves() { return halves_; }
   double next_double() { return unit_double(next64()); }
 
  private:

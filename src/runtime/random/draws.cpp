@@ -55,7 +55,10 @@ void fill_with(std::uint64_t* state, std::int64_t count, const Column* columns, 
     Sampler sampler{};
     if (((columns[I].step == 0) && ...)) {
       [[maybe_unused]] const std::tuple<P...> fixed(at<P>(columns[I], 0)...);
-      for (std::int64_t i = 0; i < count; ++i) out[i] = Out(sampler(generator, std::get<I>(fixed)...));
+      if constexpr (requires { sampler.fill(generator, count, out, std::get<I>(fixed)...); })
+        sampler.fill(generator, count, out, std::get<I>(fixed)...);
+      else
+        for (std::int64_t i = 0; i < count; ++i) out[i] = Out(sampler(generator, std::get<I>(fixed)...));
       return;
     }
     for (std::int64_t i = 0; i < count; ++i) out[i] = Out(sampler(generator, at<P>(columns[I], i)...));
@@ -261,12 +264,8 @@ std::vector<Distribution> make_distributions() {
                                              : nullptr;
       })));
   // From low to high, high not included.
-  add(row<Int>(
-      "integers", {"low", "high"},
-      [](auto& g, Int low, Int high) {
-        return Int(std::uint64_t(low) + bounded(g, std::uint64_t(high) - 1 - std::uint64_t(low)));
-      },
-      Domain<Int, Int>([](Int low, Int high) { return low >= high ? "low >= high" : nullptr; })));
+  add(row<Int>("integers", {"low", "high"}, Integers(),
+               Domain<Int, Int>([](Int low, Int high) { return low >= high ? "low >= high" : nullptr; })));
   return out;
 }
 

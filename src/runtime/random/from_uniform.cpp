@@ -161,8 +161,7 @@ double bt_random_poisson_again(double u, double rate) {
     };
     if (const auto k = attempt(u, uniform_of(u, attempt_word))) return *k;
     if (const auto k = attempt(uniform_of(u, second_attempt_word), uniform_of(u, second_attempt_word + 1))) return *k;
-    KeyedWords words = rest_of(u);
-    return double(poisson(words, rate));
+    return bt_random_poisson_rest(u, rate);
   }
   constexpr int most = 100;
   double probability = std::exp(-rate), sum = probability;
@@ -173,6 +172,12 @@ double bt_random_poisson_again(double u, double rate) {
     sum += probability;
   }
   return k;
+}
+
+double bt_random_poisson_rest(double u, double rate) {
+  using namespace bitale::runtime::random;
+  KeyedWords words = rest_of(u);
+  return double(poisson(words, rate));
 }
 
 double bt_random_binomial(double u, double n, double p) {
@@ -249,6 +254,7 @@ const RegisterFunctions from_uniform_functions{
     runtime_function("bt_random_power", bt_random_power, "u shape"),
     runtime_function("bt_random_log_power", bt_random_log_power, "u shape"),
     runtime_function("bt_random_poisson_again", bt_random_poisson_again, "u rate"),
+    runtime_function("bt_random_poisson_rest", bt_random_poisson_rest, "u rate"),
     runtime_function("bt_random_binomial", bt_random_binomial, "u n p"),
     runtime_function("bt_random_vonmises_again", bt_random_vonmises_again, "u kappa"),
     runtime_function("bt_random_below_again", bt_random_below_again, "x count"),

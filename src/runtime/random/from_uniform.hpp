@@ -29,6 +29,7 @@ double bt_random_gamma_again(double u, double shape);   // of shape 1 or more, w
 double bt_random_power(double u, double shape);         // by which a draw of shape + 1 becomes one of shape
 double bt_random_log_power(double u, double shape);     // its logarithm
 double bt_random_poisson_again(double u, double rate);  // of a rate below 10: when the sums of an expression end
+double bt_random_poisson_rest(double u, double rate);   // of 10 or more, when two attempts were refused
 double bt_random_binomial(double u, double n, double p);
 double bt_random_vonmises_again(double u, double kappa);  // around 0
 std::uint64_t bt_random_below_again(std::uint64_t x, std::uint64_t count);

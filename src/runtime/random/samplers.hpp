@@ -414,6 +414,65 @@ std::uint64_t bounded(G& g, std::uint64_t most) {
   return std::uint64_t(product >> 64);
 }
 
+// Whole numbers from `low` up to `high`, which is not included.
+class Integers {
+ public:
+  template <class G>
+  std::int64_t operator()(G& g, std::int64_t low, std::int64_t high) {
+    return std::int64_t(std::uint64_t(low) + bounded(g, most_of(low, high)));
+  }
+  // The same, where all are of one range: what depends on it is computed once.
+  template <class G>
+  void fill(G& g, std::int64_t count, std::int64_t* out, std::int64_t low, std::int64_t high) {
+    const std::uint64_t most = most_of(low, high), length = most + 1;
+    if (most == 0 || most == 0xffffffffu || length == 0) {
+      for (std::int64_t i = 0; i < count; ++i) out[i] = (*this)(g, low, high);
+    } else if (most > 0xffffffffu) {
+      const std::uint64_t biased = (0 - length) % length;
+      for (std::int64_t i = 0; i < count; ++i) {
+        Word128 product = Word128(g.next64()) * length;
+        while (std::uint64_t(product) < biased) product = Word128(g.next64()) * length;
+        out[i] = std::int64_t(std::uint64_t(low) + std::uint64_t(product >> 64));
+      }
+    } else {
+      fill_from_halves(g, count, out, std::uint64_t(low), length);
+    }
+  }
+
+ private:
+  static std::uint64_t most_of(std::int64_t low, std::int64_t high) {
+    return std::uint64_t(high) - 1 - std::uint64_t(low);
+  }
+
+  // Of a length below 2^32. A generator of 64 bits gives two numbers at a time, unless a half is left from before.
+  template <class G>
+  static void fill_from_halves(G& g, std::int64_t count, std::int64_t* out, std::uint64_t low, std::uint64_t length) {
+    const auto biased = (0u - std::uint32_t(length)) % std::uint32_t(length);
+    const auto may_stand = [&](std::uint64_t product) { return std::uint32_t(product) >= biased; };
+    const auto finished = [&](std::uint64_t product) {
+      while (!may_stand(product)) product = g.next32() * length;
+      return std::int64_t(low + (product >> 32));
+    };
+    for (std::int64_t i = 0; i < count;) {
+      if constexpr (requires { g.halves(); })
+        if (i + 2 <= count && g.halves().is_empty()) {
+          const std::uint64_t word = g.next64(), first = std::uint32_t(word) * length, second = (word >> 32) * length;
+          if (may_stand(first) && may_stand(second)) [[likely]] {
+            out[i] = std::int64_t(low + (first >> 32));
+            out[i + 1] = std::int64_t(low + (second >> 32));
+            i += 2;
+            g.halves().used(std::uint32_t(word >> 32));
+          } else {
+            g.halves().keep(std::uint32_t(word >> 32));
+            out[i++] = finished(first);
+          }
+          continue;
+        }
+      out[i++] = finished(g.next32() * length);
+    }
+  }
+};
+
 // From 0 to `most`, by rejection of what a mask lets through.
 template <class G>
 std::uint64_t masked(G& g, std::uint64_t most) {
