@@ -99,6 +99,7 @@ class ComposedDraw final : public Op, public Expansion {
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     return derived_of_draw(true, node, (*expansion(node))[1], first_parameter(), dtypes(), cotangents);
   }
+  bool has_pushforward() const override { return true; }
   Variables pushforward(const Apply& node, std::span<const Variable> tangents) const override {
     return derived_of_draw(false, node, (*expansion(node))[1], first_parameter(), dtypes(), tangents);
   }

@@ -6,6 +6,7 @@
 #include "bitale/core/text.hpp"
 #include "stablehlo/builder.hpp"
 #include "stablehlo/rejection.hpp"
+#include "stablehlo/special.hpp"
 
 namespace bitale::stablehlo {
 
@@ -64,6 +65,12 @@ std::string_view called_operation(std::string_view function) {
   return {};
 }
 
+// Loops in place of a function of the runtime; null: it has none.
+LaneFunction lane_function(std::string_view name) {
+  const LaneFunction drawn = rejection_function(name);
+  return drawn ? drawn : special_function(name);
+}
+
 DType unsigned_of_size(DType dtype) {
   return itemsize(dtype) == 8 ? DType::UInt64 : itemsize(dtype) == 4 ? DType::UInt32 : DType::UInt16;
 }
@@ -88,7 +95,7 @@ TensorValue Builder::map(DType dtype, std::span<const TensorValue> in, const Ele
 }
 
 TensorValue Builder::function(std::string_view name, std::span<const TensorValue> in) {
-  if (const LaneFunction lanes = rejection_function(name)) return lanes(*this, full(1, DType::Bool, in[0].lengths), in);
+  if (const LaneFunction lanes = lane_function(name)) return lanes(*this, full(1, DType::Bool, in[0].lengths), in);
   return elementwise(name, in, in[0].dtype);
 }
 
@@ -218,7 +225,7 @@ TensorValue Builder::said_node(Expr expr, std::span<const TensorValue> arguments
     case Code::rare_call: {
       const std::string& name = expr.pool().function_name(expr.payload());
       const std::string_view known = called_operation(name);
-      if (const LaneFunction lanes = rejection_function(name)) {
+      if (const LaneFunction lanes = lane_function(name)) {
         const bool is_rare = code == Code::rare_call;
         const TensorValue active = is_rare ? arguments[0] : full(1, DType::Bool, lengths);
         const TensorValue drawn = lanes(*this, active, arguments.subspan(is_rare ? 2 : 0));

@@ -11,6 +11,7 @@
 #include "program/math/math.hpp"
 #include "runtime/random/from_uniform.hpp"
 #include "runtime/random/ziggurat.hpp"
+#include "stablehlo/lanes.hpp"
 
 namespace bitale::stablehlo {
 
@@ -19,82 +20,37 @@ namespace {
 namespace math = program::math;
 namespace own = runtime::random;
 using In = std::span<const Expr>;
-using Tensors = std::initializer_list<TensorValue>;
 using std::numbers::pi;
 
 constexpr double half_log_two_pi = 0.91893853320467274178;
 
-// Tensors of the lanes' shape, and what is computed of them element by element.
-class Lanes {
- public:
-  Lanes(TensorBuilder& builder, const TensorValue& like) : builder_(builder), lengths_(like.lengths) {}
-
-  TensorValue real(Tensors in, const ElementwiseRule& rule) const { return builder_.map(DType::Float64, in, rule); }
-  TensorValue whole(Tensors in, const ElementwiseRule& rule) const { return builder_.map(DType::UInt64, in, rule); }
-  TensorValue truth(Tensors in, const ElementwiseRule& rule) const { return builder_.map(DType::Bool, in, rule); }
-  TensorValue full(double value, DType dtype) const { return builder_.full(value, dtype, lengths_); }
-  TensorValue nan() const { return full(std::numeric_limits<double>::quiet_NaN(), DType::Float64); }
-  TensorValue key_of(const TensorValue& u) const {
-    return whole({u}, [](In in) { return program::bitcast(in[0], DType::UInt64); });
+// Of all of them in one computation, which is not made again for each that reads it.
+TensorValues words_of(const Lanes& lanes, const TensorValue& key, const TensorValue& counter, int count) {
+  TensorBuilder& builder = lanes.builder();
+  Dims stacked = lanes.lengths(), single = lanes.lengths();
+  stacked.insert(0, count);
+  single.insert(0, 1);
+  std::vector<int> places;
+  for (int axis = 0; axis < int(lanes.lengths().size()); ++axis) places.push_back(axis + 1);
+  const auto repeated = [&](const TensorValue& x) { return builder.broadcast(x, stacked, places); };
+  const TensorValue number = builder.iota(DType::UInt64, stacked, 0);
+  const TensorValue blocks = builder.map(DType::UInt64, {repeated(key), repeated(counter), number},
+                                         [](In in) { return random_block(in[0], in[1] + in[2]); });
+  const TensorValue made = builder.function("stablehlo.optimization_barrier", {&blocks, 1});
+  TensorValues out;
+  Dims start(stacked.size(), 0), stop = stacked;
+  for (int k = 0; k < count; ++k) {
+    start[0] = k, stop[0] = k + 1;
+    out.push_back(builder.reshape(builder.slice(made, start, stop, Dims(stacked.size(), 1)), lanes.lengths()));
   }
-  TensorValue either(const TensorValue& condition, const TensorValue& a, const TensorValue& b) const {
-    return builder_.map(a.dtype, {condition, a, b}, [](In in) { return select(in[0], in[1], in[2]); });
-  }
-  TensorValue entry(const void* table, DType dtype, std::int64_t count, const TensorValue& place) const {
-    Dims with_one = lengths_;
-    with_one.push_back(1);
-    const int axes[] = {0};
-    const TensorValue at = builder_.reshape(builder_.convert(place, DType::Int64), with_one);
-    return builder_.gather(builder_.constant(Array::from(table, dtype, {count})), at, axes);
-  }
-
-  // Of all of them in one computation, which is not made again for each that reads it.
-  TensorValues words(const TensorValue& key, const TensorValue& counter, int count) const {
-    Dims stacked = lengths_, single = lengths_;
-    stacked.insert(0, count);
-    single.insert(0, 1);
-    std::vector<int> places;
-    for (int axis = 0; axis < int(lengths_.size()); ++axis) places.push_back(axis + 1);
-    const auto repeated = [&](const TensorValue& x) { return builder_.broadcast(x, stacked, places); };
-    const TensorValue number = builder_.iota(DType::UInt64, stacked, 0);
-    const TensorValue blocks = builder_.map(DType::UInt64, {repeated(key), repeated(counter), number},
-                                            [](In in) { return random_block(in[0], in[1] + in[2]); });
-    const TensorValue made = builder_.function("stablehlo.optimization_barrier", {&blocks, 1});
-    TensorValues out;
-    Dims start(stacked.size(), 0), stop = stacked;
-    for (int k = 0; k < count; ++k) {
-      start[0] = k, stop[0] = k + 1;
-      out.push_back(builder_.reshape(builder_.slice(made, start, stop, Dims(stacked.size(), 1)), lengths_));
-    }
-    return out;
-  }
-  // XLA's own function of that name.
-  TensorValue function(std::string_view name, const TensorValue& x) const { return builder_.function(name, {&x, 1}); }
-  TensorValue log(const TensorValue& x) const { return function("stablehlo.log", x); }
-
-  // Steps until no lane is active: of (active, states) those after the step.
-  using Step = std::function<TensorValues(const TensorValues& now)>;
-  TensorValues repeat(TensorValues initial, const Step& step) const {
-    constexpr std::int64_t most = std::int64_t(1) << 40;
-    TensorValues made = builder_.repeat(most, initial, true, [&](const TensorValue&, const TensorValues& now) {
-      TensorValues next = step(now);
-      next.push_back(builder_.none(next[0]));
-      return next;
-    });
-    made.pop_back();
-    return made;
-  }
-
- private:
-  TensorBuilder& builder_;
-  const Dims lengths_;
-};
+  return out;
+}
 
 // The words of a key from a counter on.
 class Words {
  public:
   Words(const Lanes& lanes, const TensorValue& key, const TensorValue& counter, int count)
-      : lanes_(lanes), words_(lanes.words(key, counter, count)) {}
+      : lanes_(lanes), words_(words_of(lanes, key, counter, count)) {}
   const TensorValue& operator[](int k) const { return words_[std::size_t(k)]; }
   TensorValue unit(int k) const {
     return lanes_.real({(*this)[k]}, [](In in) { return random_unit(in[0]); });
@@ -469,7 +425,7 @@ TensorValue below_again(TensorBuilder& builder, const TensorValue& active, std::
         const TensorValue x = lanes.either(now[0], Words(lanes, key, now[2], 1)[0], now[1]);
         return TensorValues{is_refused(now[0], x), x, lanes.whole({now[2]}, [](In in) { return in[0] + 1; })};
       });
-  return lanes.whole({made[1], count}, [](In in) { return random_upper_product(in[0], in[1]); });
+  return lanes.whole({made[1], count}, [](In in) { return random_product(in[0], in[1]).upper; });
 }
 
 }  // namespace

@@ -85,3 +85,68 @@ def test_refusals():
         bitale.jax.as_jax(bt.function([x], x + 1))
     with pytest.raises(NotImplementedError, match="Nonzero"):
         bitale.jax.as_jax(bt.function([x], x[x > 0]))(W)
+
+
+# ---- draws ------------------------------------------------------------------------------------------------------------
+
+
+def drawing(build, kind="Threefry"):
+    """A function of a state and a number, and the same as a function of JAX."""
+    rng, mu = pt.random.rng("rng", kind), pt.dscalar("mu")
+    f = bt.function([rng, mu], build(rng, mu))
+    return f, bitale.jax.as_jax(f)
+
+
+STATE = np.array([7, 2], "uint64")
+
+
+@pytest.mark.parametrize("name", ["normal", "poisson", "gumbel", "truncexpon"])
+def test_each_element_of_a_batch_draws_numbers_of_its_own(name):
+    rest = {"normal": (1.0,), "poisson": (), "gumbel": (1.0,), "truncexpon": (0.0, 1.0)}[name]
+    f, g = drawing(lambda rng, mu: getattr(rng, name)(mu, *rest, size=4)[1])
+    np.testing.assert_allclose(g(STATE, 3.0), f(bt.random.Stream(7, 2), 3.0), rtol=1e-12)
+    np.testing.assert_allclose(g(bt.random.Stream(7, 2), 3.0), f(bt.random.Stream(7, 2), 3.0), rtol=1e-12)
+    rows = np.asarray(jax.vmap(g, in_axes=(None, 0))(STATE, np.full(500, 3.0)))
+    np.testing.assert_allclose(rows[0], f(bt.random.Stream(7, 2), 3.0), rtol=1e-12)
+    assert rows.shape == (500, 4) and len(np.unique(rows, axis=0)) > 400
+    assert abs(np.corrcoef(rows[:-1].ravel(), rows[1:].ravel())[0, 1]) < 0.1
+    state = bt.random.Stream(7, 2)
+    rng, mus = pt.random.rng("rng", "Threefry"), pt.dvector("mus")
+    mu = pt.dscalar("mu")
+    whole = bt.graph.vectorize_graph(getattr(rng, name)(mu, *rest, size=4)[1], {mu: mus})
+    np.testing.assert_allclose(rows, bt.function([rng, mus], whole)(state, np.full(500, 3.0)), rtol=1e-12)
+
+
+def test_a_batch_of_states():
+    f, g = drawing(lambda rng, mu: list(reversed(rng.normal(mu, 1.0, size=3))))
+    states = np.array([[1, 0], [2, 0], [2, 5]], "uint64")
+    rows, after = jax.jit(jax.vmap(g, in_axes=(0, None)))(states, 1.0)
+    for row, state in zip(rows, states):
+        np.testing.assert_allclose(row, f(bt.random.Stream(*map(int, state)), 1.0)[0], rtol=1e-12)
+    assert np.array_equal(after, states + np.array([0, 1], "uint64"))
+
+
+def test_derivatives_of_a_batch_are_at_the_numbers_of_its_values():
+    _, g = drawing(lambda rng, mu: pt.sum(pt.exp(mu * rng.gumbel(mu, 1.0, size=3)[1])))
+    mus = np.array([0.1, 0.1, 0.3])
+
+    def of_batch(mus):
+        return jax.vmap(g, in_axes=(None, 0))(STATE, mus)
+
+    slopes = jax.vmap(jax.grad(g, argnums=1), in_axes=(None, 0))(STATE, mus)
+    step = 1e-6
+    expected = (np.asarray(of_batch(mus + step)) - np.asarray(of_batch(mus - step))) / (2 * step)
+    np.testing.assert_allclose(slopes, expected, rtol=1e-5)
+    np.testing.assert_allclose(jax.grad(lambda mus: of_batch(mus).sum())(mus), expected, rtol=1e-5)
+    tangents = jax.vmap(lambda mu: jax.jvp(lambda m: g(STATE, m), (mu,), (2.0,))[1])(mus)
+    np.testing.assert_allclose(tangents, 2 * expected, rtol=1e-5)
+    np.testing.assert_allclose(jax.jacfwd(g, argnums=1)(STATE, 0.1), jax.grad(g, argnums=1)(STATE, 0.1), rtol=1e-12)
+
+
+def test_draws_that_depend_on_nothing_of_the_batch_are_made_once():
+    rng, x = pt.random.rng("rng", "Threefry"), pt.dvector("x")
+    g = bitale.jax.as_jax(bt.function([rng, x], x * rng.bernoulli(0.5, size=4)[1]))
+    masks = jax.vmap(g, in_axes=(None, 0))(STATE, np.ones((6, 4)))
+    assert len(np.unique(masks, axis=0)) == 1
+    slopes = jax.vmap(jax.grad(lambda x: g(STATE, x).sum()))(np.ones((6, 4)))
+    assert np.array_equal(slopes, masks)

@@ -88,7 +88,8 @@ def replaced(expressions: list[Any], replacements: dict[Any, Any]) -> list[Any]:
     return out
 
 
-def _steps(recipe: Recipe) -> Any:
+def steps_of(recipe: Recipe) -> Any:
+    """The steps of making the function, none taken yet but the first: its graph, as it was given."""
     explicit = [given for given in recipe.inputs if not given.implicit]
     held = {given.variable: given.container.variable for given in recipe.inputs if given.implicit and given.container}
     if len(held) + len(explicit) != len(recipe.inputs) or any(given.variable in held for given in explicit):
@@ -180,7 +181,7 @@ class FunctionMaker:
             trust_input=bool(trust_input),
             threads=threads,
         )
-        self._steps = _steps(self.recipe)
+        self._steps = steps_of(self.recipe)
         self._made_of = self.recipe.inputs  # whose containers the code knows
         self.fgraph: FunctionGraph = self.create_fgraph()
         if not no_fgraph_prep:

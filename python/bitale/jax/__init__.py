@@ -7,7 +7,8 @@ used. Modules keep their dtypes, float64 too, whatever the flag ``jax_enable_x64
 from __future__ import annotations
 
 from bitale.jax.linker import compile_module, devices
+from bitale.jax.padded import compress, nonzero, unique
 from bitale.jax.primitive import as_jax
 from bitale.jax.sharding import shard
 
-__all__ = ["as_jax", "compile_module", "devices", "shard"]
+__all__ = ["as_jax", "compile_module", "compress", "devices", "nonzero", "shard", "unique"]

@@ -15,6 +15,7 @@ import numpy as np
 
 import bitale as bt
 from bitale.graph import graph_replace, vectorize_graph
+from bitale.graph.traversal import apply_ancestors
 from bitale.jax.linker import find_lapack, inlined, jax_package
 
 Variables = tuple[Any, ...]
@@ -23,9 +24,16 @@ Variables = tuple[Any, ...]
 class Graph:
     """What one call of the primitive computes: outputs of inputs, rewritten when it is first lowered."""
 
-    def __init__(self, inputs: Sequence[Any], outputs: Sequence[Any], tangent_of: tuple[Graph, tuple[int, ...]] | None = None):
+    def __init__(
+        self,
+        inputs: Sequence[Any],
+        outputs: Sequence[Any],
+        tangent_of: tuple[Graph, tuple[int, ...]] | None = None,
+        cotangent_of: tuple[Graph, tuple[int, ...], tuple[int, ...]] | None = None,
+    ):
         self.inputs, self.outputs = tuple(inputs), tuple(outputs)
         self.tangent_of = tangent_of  # the graph whose pushforward it is, and the inputs that have tangents
+        self.cotangent_of = cotangent_of  # whose pullback it is, the inputs that it is for, and the outputs that have cotangents
         self._modules: dict[Any, Any] = {}
 
     @functools.cached_property
@@ -40,9 +48,13 @@ class Graph:
             self._modules[key] = text, results
         return self._modules[key]
 
+    @functools.cached_property
+    def draws(self) -> bool:
+        return _draws(self.outputs)
+
     @functools.lru_cache(maxsize=None)
     def vectorized(self, batched: tuple[bool, ...]) -> Graph:
-        """With a batch dimension in front of these inputs."""
+        """With a batch dimension in front of these inputs. Each element of the batch draws numbers of its own."""
         inputs = [
             bt.tensor.tensor(v.name, dtype=v.dtype, shape=(None, *v.type.shape)) if more else v.type(v.name)
             for v, more in zip(self.inputs, batched)
@@ -50,12 +62,29 @@ class Graph:
         outputs = vectorize_graph(list(self.outputs), dict(zip(self.inputs, inputs)))
         return Graph(inputs, outputs)
 
+    def batched(self, flags: tuple[bool, ...]) -> tuple[Graph, tuple[bool, ...]]:
+        """What computes a batch where these inputs have one, and which of its inputs have one.
+
+        Derivatives of a graph that draws are those of the batched graph, so that each element's derivative is at the numbers
+        that its value was computed from.
+        """
+        origin, active = (self.tangent_of or self.cotangent_of or (self, ()))[:2]
+        if origin is self or not self.draws or not any(flags[: len(origin.inputs)]):
+            return self.vectorized(flags), flags
+        whole, known = origin.batched(tuple(more or k in active for k, more in enumerate(flags[: len(origin.inputs)])))
+        if self.tangent_of:
+            return whole.pushforward(active), (*known, *(True for _ in active))
+        given = self.cotangent_of[2]  # type: ignore[index]
+        has_batch = (_ndim(whole.outputs[k]) > _ndim(origin.outputs[k]) for k in given)
+        return whole.pullback(active, given), (*known, *has_batch)
+
     @functools.lru_cache(maxsize=None)
     def pushforward(self, active: tuple[int, ...]) -> Graph:
         """Tangents of the outputs, of the inputs and then the tangents of the active ones."""
         wrt = [self.inputs[i] for i in active]
         tangents = [v.type() for v in wrt]
-        outputs = bt.pushforward(list(self.outputs), wrt, tangents, disconnected_outputs="ignore", return_disconnected="zero")
+        of = [v for v in self.outputs if _is_real(v)]
+        outputs = bt.pushforward(of, wrt, tangents, disconnected_outputs="ignore", return_disconnected="zero")
         return Graph([*self.inputs, *tangents], outputs, (self, active))
 
     @functools.lru_cache(maxsize=None)
@@ -64,11 +93,38 @@ class Graph:
         outputs = [self.outputs[k] for k in given]
         cotangents = [v.type() for v in outputs]
         wrt = [self.inputs[i] for i in active]
-        return Graph([*self.inputs, *cotangents], bt.Lop(outputs, wrt, cotangents, disconnected_inputs="ignore"))
+        made = bt.Lop(outputs, wrt, cotangents, disconnected_inputs="ignore")
+        return Graph([*self.inputs, *cotangents], made, None, (self, active, given))
+
+
+def _draws(outputs: Sequence[Any]) -> bool:
+    """Whether there are draws from generators in the graph."""
+    return any(_is_state(v) for node in apply_ancestors(outputs) for v in node.inputs)
+
+
+def _is_state(v: Any) -> bool:
+    return isinstance(v.type, bt.tensor.random.RandomGeneratorType)
+
+
+def _is_real(v: Any) -> bool:
+    return bool(np.issubdtype(np.dtype(_dtype(v)), np.inexact))
+
+
+def _graph_of(function: Any) -> tuple[Sequence[Any], Sequence[Any], Sequence[Any]]:
+    """Inputs, outputs, and the shared variables that are the last of the inputs.
+
+    Rewritten, but where numbers are drawn: what a draw is for each element of a batch only the draw itself says, not the
+    formula that it becomes.
+    """
+    fgraph = function.fgraph
+    if _draws(fgraph.outputs) and function._maker is not None:
+        steps = bt.compile.maker.steps_of(function._maker.recipe)
+        return steps.fgraph.inputs, steps.fgraph.outputs, steps.shared
+    return fgraph.inputs, fgraph.outputs, function.get_shared()
 
 
 def _array(value: Any) -> Any:
-    """Of a shared variable's value; the state of a stream is two words."""
+    """Of an argument or a shared variable's value; the state of a stream is two words."""
     if isinstance(value, bt.random.Stream):
         return np.array([value.key, value.drawn], dtype="uint64")
     return value
@@ -76,6 +132,18 @@ def _array(value: Any) -> Any:
 
 def _dtype(v: Any) -> str:
     return getattr(v, "dtype", "uint64")
+
+
+def _ndim(v: Any) -> int:
+    return getattr(v, "ndim", 1)
+
+
+def _with_batch(x: Any, has_batch: bool, wanted: bool, size: int) -> Any:
+    if has_batch == wanted:
+        return x
+    x = jax_package().numpy.asarray(x)
+    # An output without a batch depends on nothing that has one: its cotangents reach no input that is asked for.
+    return jax_package().numpy.broadcast_to(x, (size, *x.shape)) if wanted else x[0]
 
 
 def _require_wide(variables: Sequence[Any]) -> None:
@@ -122,9 +190,23 @@ def primitive() -> Any:
     def batch(operands: Any, places: Any, *, graph: Graph) -> tuple[Any, Any]:
         batched = tuple(place is not None for place in places)
         moved = [jax.numpy.moveaxis(x, place, 0) if more else x for x, place, more in zip(operands, places, batched)]
-        whole = graph.vectorized(batched)
+        if any(_is_state(v) and more for v, more in zip(graph.inputs, batched)):
+            return one_after_the_other(moved, batched, graph), [0] * len(graph.outputs)
+        whole, expected = graph.batched(batched)
+        if expected != batched:
+            size = next(len(x) for x, more in zip(moved, batched) if more)
+            moved = [_with_batch(x, more, wanted, size) for x, more, wanted in zip(moved, batched, expected)]
         made = call.bind(*moved, graph=whole)
-        return made, [0 if new.ndim > old.ndim else None for new, old in zip(whole.outputs, graph.outputs)]
+        return made, [0 if _ndim(new) > _ndim(old) else None for new, old in zip(whole.outputs, graph.outputs)]
+
+    def one_after_the_other(operands: Any, batched: Any, graph: Graph) -> Any:
+        """A loop over the batch: a generator's state has no batch dimension."""
+
+        def of_one(each: Any) -> Any:
+            rest = iter(each)
+            return call.bind(*(next(rest) if more else x for x, more in zip(operands, batched)), graph=graph)
+
+        return jax.lax.map(of_one, tuple(x for x, more in zip(operands, batched) if more))
 
     batching.primitive_batchers[call] = batch
 
@@ -137,10 +219,8 @@ def primitive() -> Any:
         if not active:
             return out, [zero_for(y) for y in out]
         given = [ad.instantiate_zeros(tangents[k]) for k in active]
-        is_real = [np.issubdtype(np.dtype(v.dtype), np.inexact) for v in graph.outputs]
-        moved = iter(call.bind(*primals, *given, graph=graph.pushforward(active)))
-        made = [next(moved) for _ in out]
-        return out, [t if real else zero_for(y) for y, t, real in zip(out, made, is_real)]
+        made = iter(call.bind(*primals, *given, graph=graph.pushforward(active)))
+        return out, [next(made) if _is_real(v) else zero_for(y) for v, y in zip(graph.outputs, out)]
 
     ad.primitive_jvps[call] = jvp
 
@@ -171,23 +251,23 @@ def as_jax(function: Any) -> Callable[..., Any]:
     if not isinstance(function, bt.Function):
         raise TypeError(f"as_jax: expected a compiled function, got {type(function).__name__}")
     jax = jax_package()
-    count, shared = len(function.inputs), function.get_shared()
-    fgraph = function.fgraph
-    if len(function.maker.outputs) != len(fgraph.outputs):
+    count = len(function.inputs)
+    if len(function.maker.outputs) != len(function.fgraph.outputs):
         raise ValueError("as_jax: the function updates shared variables, and functions of JAX have no side effects")
-    plain = [v.type(v.name) for v in fgraph.inputs]
-    outputs = graph_replace(list(fgraph.outputs), dict(zip(fgraph.inputs, plain)), strict=False)
+    inputs, expressions, shared = _graph_of(function)
+    plain = [v.type(v.name) for v in inputs]
+    outputs = graph_replace(list(expressions), dict(zip(inputs, plain)), strict=False)
     graph = Graph(plain, outputs)
     _require_wide([*plain, *outputs])
 
     def call(*arguments: Any) -> Any:
         if len(arguments) != count:
             raise TypeError(f"as_jax: expected {count} arguments, got {len(arguments)}")
-        values = [*arguments, *(_array(s.get_value(borrow=True)) for s in shared)]
+        values = [_array(x) for x in (*arguments, *(s.get_value(borrow=True) for s in shared))]
         operands = [jax.numpy.asarray(x, dtype=_dtype(v)) for x, v in zip(values, plain)]
         for x, v in zip(operands, plain):
-            if x.ndim != getattr(v, "ndim", 1):
-                raise TypeError(f"as_jax: `{v}` has {v.ndim} dimensions, got shape {x.shape}")
+            if x.ndim != _ndim(v):
+                raise TypeError(f"as_jax: `{v}` has {_ndim(v)} dimensions, got shape {x.shape}")
         return function._in_form(list(primitive().bind(*operands, graph=graph)))
 
     call.__name__ = function.name or "bitale_function"
