@@ -1,4 +1,5 @@
-"""Models that are loops: an AR(1) process, and Lotka-Volterra by RK4, each with gradients, against loops written out."""
+"""Models that are loops: an AR(1) process, and Lotka-Volterra by RK4, each with gradients, against loops written out. And
+control in a native function: a loop that ends by itself, and a choice of which only one side is computed."""
 
 import os
 import time
@@ -7,6 +8,7 @@ import numpy as np
 
 import bitale as bt
 import bitale.tensor as pt
+from bitale.scan import until
 
 quick = "BITALE_EXAMPLE_QUICK" in os.environ
 rng = np.random.default_rng(1)
@@ -109,3 +111,27 @@ for k in range(4):
     sides = [((solved(r + sign * move, s)[::100] - 1.0) ** 2).mean() for sign in (1, -1)]
     np.testing.assert_allclose(by_rates[k], (sides[0] - sides[1]) / 2e-6, rtol=1e-4)
 print(f"Lotka-Volterra, {n} steps of RK4: with gradient in {best_of(solve, r, s):.1f} us")
+
+# ---- a square root by Newton's method, until it no longer changes ----
+
+x = pt.dscalar("x")
+
+
+def newton(root):
+    after = 0.5 * (root + x / root)
+    return after, until(abs(after - root) <= 1e-15 * after)
+
+
+roots = bt.scan(newton, outputs_info=x, n_steps=100, return_updates=False)
+root = bt.function([x], [roots[-1], roots.shape[0]])
+found, made = root(2.0)
+assert abs(found - np.sqrt(2)) < 1e-15 and made < 10
+print(f"the square root of 2 after {made} steps: {found:.15f}")
+
+# ---- a choice ----
+
+v = pt.dvector("v")
+variance = bt.function([v], bt.ifelse(v.size > 1, ((v - v.mean()) ** 2).sum() / (v.size - 1), np.zeros(())))
+assert variance([1.0, 2.0, 6.0]) == 7 and variance([5.0]) == 0
+assert "host" not in variance.dprint("program", file="str")
+print("variances:", variance([1.0, 2.0, 6.0]), variance([5.0]))

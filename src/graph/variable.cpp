@@ -1,17 +1,21 @@
 // Reference counting of variables and nodes, and what can be asked of a variable.
 #include "bitale/graph/variable.hpp"
 
+#include <utility>
+
 #include "bitale/core/config.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/graph/op.hpp"
 #include "bitale/graph/test_value.hpp"
+#include "graph/line_scope.hpp"
 
 namespace bitale {
 
 namespace {
 
 thread_local const char* current_rule = nullptr;
+thread_local Location line_in_rule;
 
 // Nodes that died while another one was being deleted wait here, so that the death of a long chain is a loop.
 using Pending = SmallVector<ApplyNode*, 64>;
@@ -164,7 +168,7 @@ Apply::Apply(OpRef op, Variables inputs, const std::vector<Type>& output_types) 
   node->inputs = std::move(inputs);
   // What a rule builds was not written by the user at the rule's line: the rule's name says where it comes from.
   node->provenance.rule = current_rule;
-  if (!current_rule) node->provenance.where = current_location();
+  node->provenance.where = current_rule ? line_in_rule : current_location();
   node_ = node.release();
   node_->count = 1;
   if (config::test_values() != config::TestValues::off && !current_rule) try_node();
@@ -203,5 +207,8 @@ Apply Apply::with_inputs(Variables inputs) const {
 
 RuleScope::RuleScope(const char* rule) : before_(current_rule) { current_rule = rule; }
 RuleScope::~RuleScope() { current_rule = before_; }
+
+LineScope::LineScope(const Location& where) : before_(std::exchange(line_in_rule, where)) {}
+LineScope::~LineScope() { line_in_rule = before_; }
 
 }  // namespace bitale

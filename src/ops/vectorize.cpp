@@ -7,6 +7,7 @@
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/vectorize.hpp"
 #include "graph/evaluate.hpp"
+#include "graph/line_scope.hpp"
 #include "ops/lengths.hpp"
 #include "ops/shape.hpp"
 
@@ -129,6 +130,7 @@ Variables vectorize_graph(const Variables& outputs, const Replacements& replacem
       batched.emplace(node.output(), length_of(inputs[0], length->i + gained));
       continue;
     }
+    const LineScope scope(node.provenance().where);
     Apply copy = batched_node(node, inputs);
     for (std::size_t o = 0; o < node.output_count(); ++o) batched.emplace(node.output(int(o)), copy.output(int(o)));
   }

@@ -23,7 +23,6 @@ class Agreement {
 
   // What is wrong with these values of the sides at this point (one value per variable leaf); "" when they agree.
   std::string complaint(double left, double right, const std::vector<double>& point) const;
-  bool has_exact_form() const { return has_exact_form_; }
 
  private:
   bool agree(double a, double b) const;

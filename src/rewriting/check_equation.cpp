@@ -59,11 +59,12 @@ std::vector<double> int_values(DType dtype, std::size_t leaves) {
   return out;
 }
 
-Points all_combinations(const std::vector<double>& values, std::size_t leaves) {
+// Of a value for each leaf.
+Points all_combinations(const std::vector<std::vector<double>>& values) {
   Points out{{}};
-  for (std::size_t i = 0; i < leaves; ++i) {
+  for (auto& of_leaf : values) {
     Points longer;
-    for (double value : values)
+    for (double value : of_leaf)
       for (auto& point : out) {
         longer.push_back(point);
         longer.back().push_back(value);
@@ -71,6 +72,9 @@ Points all_combinations(const std::vector<double>& values, std::size_t leaves) {
     out = std::move(longer);
   }
   return out;
+}
+Points all_combinations(const std::vector<double>& values, std::size_t leaves) {
+  return all_combinations(std::vector(leaves, values));
 }
 
 Points points_of(const Rule& rule, DType dtype, std::size_t leaves) {
@@ -99,22 +103,15 @@ Points ordinary_points(DType dtype, std::size_t leaves) {
 // For operands of different dtypes: the ends of narrow integers, where they wrap, and floats at which a step in fewer
 // bits overflows or rounds.
 Points mixed_points(const std::vector<DType>& dtypes) {
-  Points out{{}};
+  std::vector<std::vector<double>> values;
   for (DType dtype : dtypes) {
-    std::vector<double> values{0, 1};
-    if (dtype == DType::Int8) values = {-128, -1, 0, 3, 127};
-    if (dtype == DType::UInt8) values = {0, 1, 3, 255};
-    if (dtype == DType::Float32) values = {-2.5, 0.0, 1, 16777216, 1e30f};
-    if (dtype == DType::Float64) values = {-2.5, 0.0, 1, 1e200};
-    Points longer;
-    for (double value : values)
-      for (auto& point : out) {
-        longer.push_back(point);
-        longer.back().push_back(value);
-      }
-    out = std::move(longer);
+    values.push_back({0, 1});
+    if (dtype == DType::Int8) values.back() = {-128, -1, 0, 3, 127};
+    if (dtype == DType::UInt8) values.back() = {0, 1, 3, 255};
+    if (dtype == DType::Float32) values.back() = {-2.5, 0.0, 1, 16777216, 1e30f};
+    if (dtype == DType::Float64) values.back() = {-2.5, 0.0, 1, 1e200};
   }
-  return out;
+  return all_combinations(values);
 }
 
 // The choices of constants: all combinations of what the rule lists and the dtype has.

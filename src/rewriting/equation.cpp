@@ -128,6 +128,5 @@ Variable on(const Pattern& pattern, const Variables& leaves, const std::vector<O
 }  // namespace
 
 Variable Equation::left_on(const Variables& leaves) const { return on(left_, leaves, ops_); }
-Variable Equation::right_on(const Variables& leaves) const { return on(right_, leaves, ops_); }
 
 }  // namespace bitale::rewriting

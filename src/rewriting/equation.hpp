@@ -18,9 +18,8 @@ class Equation {
   // assumptions are taken to hold.
   std::optional<Variables> apply(FunctionGraph& graph, const Apply& node, bool granted) const;
 
-  // The sides as expressions over other leaves (one per entry of leaves()). For tests.
+  // The left side as an expression of other leaves (one per entry of leaves()).
   Variable left_on(const Variables& leaves) const;
-  Variable right_on(const Variables& leaves) const;
 
   const Variables& leaves() const { return leaves_; }
   const Variable& left() const { return left_source_; }

@@ -8,8 +8,6 @@
 
 namespace bitale::runtime {
 
-bool has_decompositions() { return blas_symbol("dgesdd_") && blas_symbol("dsyevd_") && blas_symbol("dgees_"); }
-
 const char* status_text(std::int64_t status) {
   if (status == no_work_memory) return "there is not enough memory to work in";
   if (status == no_lapack) return "the library of matrix products has no LAPACK; the flag blas__library names another";

@@ -9,8 +9,6 @@
 namespace bitale::runtime {
 
 inline constexpr std::int64_t no_work_memory = -1001, no_lapack = -1002;
-// Whether the library that is open has LAPACK's decompositions.
-bool has_decompositions();
 // What a status means, for messages: "the iteration did not converge", ...
 const char* status_text(std::int64_t status);
 

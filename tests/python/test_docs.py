@@ -45,9 +45,9 @@ def test_extending():
     names = {"__name__": "extending"}
     for code in blocks("extending.md", "python"):
         execute(code, "extending.md", names)
-    own_op = (DOCS.parent / "tests" / "cpp" / "ops" / "own_op_test.cpp").read_text()
+    sources = "".join((DOCS.parent / p).read_text() for p in ("tests/cpp/ops/own_op_test.cpp", "examples/cpp/own_type.cpp"))
     for code in blocks("extending.md", "cpp"):
-        assert code.strip() in own_op
+        assert code.strip() in sources
 
 
 def test_op_from_graph():

@@ -514,6 +514,32 @@ def test_bad_performs(linker, case):
         assert isinstance(caught.value.node.op, Plain)
 
 
+@pytest.mark.skipif(sys.version_info < (3, 11), reason="exceptions have no notes")
+@pytest.mark.parametrize("of_state", [False, True])
+@pytest.mark.parametrize("case", ["dtype", "rank", "nothing", "text", "view", "write", "count", "raises"])
+def test_bad_performs_in_steps(linker, case, of_state):
+    """What does not depend on the state leaves the loop, and is still the user's node at the user's line."""
+    perform, exception, message = BAD[case]
+    x, total = pt.dmatrix("x"), bt.shared(np.ones(3))
+
+    def step(row, state):
+        return Plain(perform)(state + row if of_state else row) + state
+
+    out = bt.scan(step, x, [pt.zeros(3)], return_updates=False)[-1]
+    f = bt.function([x], out, updates=[(total, total + out)], mode=linker)
+    given = np.arange(6.0).reshape(2, 3)
+    with pytest.raises(exception, match=message) as caught:
+        f(given)
+    told = str(caught.value) + "".join(getattr(caught.value, "__notes__", ()))
+    assert "Plain" in told and "test_python_ops.py" in told and ".step`" in told
+    if not of_state:
+        assert "element (0,) of (2,)" in told
+    elif case not in ("write", "raises"):  # exceptions of other kinds carry notes of their node alone
+        assert "step     0 of 2" in told
+    np.testing.assert_array_equal(given, np.arange(6.0).reshape(2, 3))
+    np.testing.assert_array_equal(total.get_value(), np.ones(3))
+
+
 def test_shapes_against_types_and_infer_shape(linker):
     class Fixed(Op):
         __props__ = ()
@@ -835,6 +861,13 @@ def test_pickles():
     plain = Plain(np.copy)
     with pytest.raises(TypeError, match="stored by its class"):
         bt._core.stored_op(plain)
+    held = Scale(2.0)
+    held.lock = threading.Lock()
+    y = held(x)
+    for refused in (y, bt.function([x], y), bt.graph.FunctionGraph([x], [y])):
+        with pytest.raises(TypeError, match="pickling the op Scale.*its `lock` can't be stored") as caught:
+            pickle.dumps(refused)
+        assert "node     Scale{factor=2.0}(x)" in str(caught.value) and "test_python_ops.py" in str(caught.value)
 
 
 def test_methods_of_library_ops():

@@ -336,6 +336,33 @@ def test_errors_name_the_step():
         f([1.0, 2.0], [0, 1, 5])
 
 
+@pytest.mark.parametrize("linker", LINKERS)
+@pytest.mark.parametrize("of_state", [False, True])
+def test_a_matrix_of_a_batch_of_a_step_that_is_not_positive_definite(linker, of_state):
+    a, total = pt.dtensor4("a"), bt.shared(0.0)
+
+    def step(matrices, state):
+        factors = pt.linalg.cholesky(matrices + 0 * state if of_state else matrices)
+        return state + factors.sum()
+
+    out = bt.scan(step, a, pt.zeros(()), return_updates=False)[-1]
+    f = bt.function([a], out, updates=[(total, total + out)], mode=bt.Mode(linker=linker))
+    good = np.stack([np.stack([np.eye(3) * (j + k + 1) for k in range(4)]) for j in range(3)])
+    bad = good.copy()
+    bad[1, 2] = -np.eye(3)
+    with pytest.raises(np.linalg.LinAlgError, match="cholesky: the matrix is not positive definite") as caught:
+        f(bad)
+    told = str(caught.value)
+    assert "test_scan.py" in told and ".step`" in told
+    if of_state:
+        assert "in matrix [2] of [4]" in told and "step     1 of 3" in told
+    else:
+        assert "in matrix [1, 2] of [3, 4]" in told
+    assert total.get_value() == 0
+    assert f(good) == pytest.approx(np.sqrt(good).sum())
+    assert total.get_value() == pytest.approx(np.sqrt(good).sum())
+
+
 def test_pickle_print_and_equality():
     import pickle
 

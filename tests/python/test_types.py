@@ -173,6 +173,10 @@ def test_pickle_and_copy():
     assert again.get_value() == Interval(0, 1) and again.name == "s"
     assert pickle.loads(pickle.dumps(IntervalType(False))) == IntervalType(False)
     assert copy.copy(IntervalType(False)) == IntervalType(False) == copy.deepcopy(IntervalType(False))
+    held = IntervalType()
+    held.opened = open(__file__)
+    with held.opened, pytest.raises(TypeError, match="pickling the type .*its `opened` can't be stored"):
+        pickle.dumps(held("interval"))
 
 
 class Bad(Op):

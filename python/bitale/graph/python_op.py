@@ -95,7 +95,7 @@ class Batched(Op):
 
     def __init__(self, core: Apply, batched: tuple[bool, ...]):
         leaves = [x if isinstance(x, _core.TensorConstant) else x.type() for x in core.inputs]
-        self.core: Any = core.op.make_node(*leaves)  # without what computes the inputs
+        self.core: Any = core.clone_with_new_inputs(leaves)  # without what computes the inputs, with the user's line
         self.node_op = core.op
         self.batched = batched
         self.ranks = tuple(x.ndim for x in self.core.inputs)
@@ -125,7 +125,13 @@ class Batched(Op):
         results: list[Any] = [None] * len(self.output_types)
         for at in np.ndindex(*batch):
             element = [_read_only(x[at]) if b else x for x, b in zip(given, self.batched)]
-            for k, value in enumerate(_core.perform_node(self.core, element)):
+            try:
+                values = _core.perform_node(self.core, element)
+            except Exception as error:
+                if hasattr(error, "add_note"):  # from Python 3.11 on
+                    error.add_note(f"  batch    element {at} of {tuple(batch)}")
+                raise
+            for k, value in enumerate(values):
                 if results[k] is None:
                     results[k] = np.empty((*batch, *value.shape), value.dtype)
                 if results[k].shape[len(batch) :] != value.shape:

@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import copy
 import importlib
+import pickle
 import threading
 import weakref
 from typing import Any
+
+import numpy as np
 
 from bitale import _core
 from bitale._core import Apply, TensorConstant, TensorSharedVariable, TensorVariable, Variable
@@ -30,6 +33,8 @@ class _Table:
         ops: dict[Any, int] = {}
         kinds, inputs, names = [], [], {}
         for place, node in enumerate(self.nodes):
+            if node.op not in ops:
+                _require_stored(node)
             kinds.append(ops.setdefault(node.op, len(ops)))
             for variable in node.inputs:
                 at = self.places.get(variable.owner)
@@ -37,6 +42,15 @@ class _Table:
             inputs.append(None)
             names.update({(place, i): output.name for i, output in enumerate(node.outputs) if output.name})
         return _table, (list(leaves), list(ops), kinds, inputs, names)
+
+
+def _require_stored(node: Apply) -> None:
+    """TypeError that names the node and its line, where pickle would only name what it can't store of the node's op."""
+    try:
+        node.op.__reduce__()
+    except TypeError as error:
+        where = f"\n  built at {node.where}" if node.where else ""
+        raise TypeError(f"{error}\n  node     {node}{where}") from error
 
 
 def _table(
@@ -179,15 +193,35 @@ def _is_importable(cls: type) -> bool:
     return found is cls
 
 
+# What pickle stores, or asks about itself.
+_STORED = (type(None), bool, int, float, complex, str, bytes, np.ndarray, np.generic, Apply, Variable, _core.Type)
+
+
+def _try_to_store(value: Any) -> None:
+    """Raises what pickle would raise, for values that may not be stored."""
+    if isinstance(value, (tuple, list)) and len(value) < 100:
+        for each in value:
+            _try_to_store(each)
+    elif not isinstance(value, _STORED) or (isinstance(value, np.ndarray) and value.dtype.hasobject):
+        pickle.dumps(value)
+
+
 def reduce_python_op(op: Any) -> tuple[Any, ...]:
     """The class, by its name, and what the object holds."""
-    cls = type(op)
+    cls, what = type(op), "type" if isinstance(op, _core.Type) else "op"
     if not _is_importable(cls):
         raise TypeError(
-            f"pickling the op {op}: its class {cls.__module__}.{cls.__qualname__} can't be imported by that name; define "
+            f"pickling the {what} {op}: its class {cls.__module__}.{cls.__qualname__} can't be imported by that name; define "
             "the class at the top level of a module"
         )
     state = _state(op)
+    for name, value in state.items() if isinstance(state, dict) else [("__getstate__", state)]:
+        try:
+            _try_to_store(value)
+        except Exception as error:
+            raise TypeError(
+                f"pickling the {what} {op}: its `{name}` can't be stored: {error}; a class may define __getstate__ and __setstate__"
+            ) from error
     return (_new, (cls,)) if state is None else (_new, (cls,), state)
 
 
