@@ -1,7 +1,8 @@
-"""nutpie on Bitale's functions and on Numba's, in one process each: seconds to the first draw, and draws per second. Prints JSON lines. Arguments:
-the backend (bitale or numba), and names of models."""
+"""nutpie on Bitale's functions and on Numba's. Prints JSON lines. `first BACKEND MODEL...`: seconds from the model to the first draw, in this
+process. `rates MODEL...`: draws per second of both backends, which take turns in one process, so that both meet the same load."""
 
 import json
+import statistics
 import sys
 import time
 import warnings
@@ -15,26 +16,44 @@ import nutpie
 from models import MODELS
 
 OPTIONS = dict(tune=500, draws=2000, chains=4, cores=2, progress_bar=False, seed=1)
+ROUNDS = 7
 
 
-def main():
-    backend, *names = sys.argv[1:]
-    if backend == "bitale":
-        import bitale.pytensor
+def compiled(backend, model):
+    if backend == "numba":
+        return nutpie.compile_pymc_model(model)
+    import bitale.pytensor
+
+    return bitale.pytensor.nutpie(model)
+
+
+def first(backend, names):
     for name in names:
         model = MODELS[name]()
         begin = time.perf_counter()
-        compiled = bitale.pytensor.nutpie(model) if backend == "bitale" else nutpie.compile_pymc_model(model)
-        nutpie.sample(compiled, **{**OPTIONS, "tune": 1, "draws": 1, "chains": 1})
-        first = time.perf_counter() - begin
-        rate = 0.0
-        for _ in range(2):
-            begin = time.perf_counter()
-            trace = nutpie.sample(compiled, **OPTIONS)
-            seconds = time.perf_counter() - begin
-            rate = max(rate, 4 * 2500 / seconds)
-        steps = float(trace.sample_stats["n_steps"].values.mean())
-        print(json.dumps({"model": name, "first": first, "draws_per_second": rate, "steps": steps}), flush=True)
+        nutpie.sample(compiled(backend, model), **{**OPTIONS, "tune": 1, "draws": 1, "chains": 1})
+        print(json.dumps({"model": name, "first": time.perf_counter() - begin}), flush=True)
+
+
+def rates(names):
+    for name in names:
+        model = MODELS[name]()
+        both = {backend: compiled(backend, model) for backend in ("bitale", "numba")}
+        found = {backend: [] for backend in both}
+        for c in both.values():
+            nutpie.sample(c, **{**OPTIONS, "draws": 10})
+        for _ in range(ROUNDS):
+            for backend, c in both.items():
+                begin = time.perf_counter()
+                nutpie.sample(c, **OPTIONS)
+                found[backend].append(4 * 2500 / (time.perf_counter() - begin))
+        ratio = statistics.median(a / b for a, b in zip(found["bitale"], found["numba"]))
+        print(json.dumps({"model": name, "draws_per_second": statistics.median(found["bitale"]), "ratio": ratio}), flush=True)
+
+
+def main():
+    what, *names = sys.argv[1:]
+    rates(names) if what == "rates" else first(names[0], names[1:])
 
 
 main()

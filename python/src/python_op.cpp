@@ -160,19 +160,20 @@ bool is_only_holder(nb::handle ndarray) {
          PyArray_CHKFLAGS(reinterpret_cast<PyArrayObject*>(base), NPY_ARRAY_OWNDATA);
 }
 
-Array stored_value(nb::object stored, const TensorType& type, const std::string& what) {
+// `what` gives the words for errors.
+Array stored_value(nb::object stored, const TensorType& type, const auto& what) {
   const bool is_array = is_ndarray(stored), is_ours = is_array && is_only_holder(stored);
   if (!is_array && !is_numpy_scalar(stored) && !PyFloat_Check(stored.ptr()) && !PyLong_Check(stored.ptr()))
-    throw TypeError(cat(what, " is no array: expected ", type.str(), ", got ", shown(stored)));
+    throw TypeError(cat(what(), " is no array: expected ", type.str(), ", got ", shown(stored)));
   // A Python number has no dtype of its own.
   const bool is_number = !is_array && (PyFloat_CheckExact(stored.ptr()) || PyLong_Check(stored.ptr()));
   Array value = is_number ? value_for(type, stored, Downcast::Never) : array_from(stored, Share::Borrow);
   if (is_number && value.dtype() != type.dtype) value = value.astype(type.dtype);  // value_for has seen that it is safe
   if (value.dtype() != type.dtype || value.ndim() != type.ndim())
-    throw TypeError(cat(what, " does not fit: expected ", type.str(), ", got dtype ", dtype_name(value.dtype()),
+    throw TypeError(cat(what(), " does not fit: expected ", type.str(), ", got dtype ", dtype_name(value.dtype()),
                         " and shape ", tuple_text(value.shape())));
   if (!lengths_agree(value.shape(), type.shape))
-    throw ShapeError(cat(what, " has a wrong shape: expected ", type.str(), ", got ", tuple_text(value.shape())));
+    throw ShapeError(cat(what(), " has a wrong shape: expected ", type.str(), ", got ", tuple_text(value.shape())));
   return is_array && !is_ours ? value.copy() : value;
 }
 
@@ -184,7 +185,9 @@ class PythonOp final : public Op, public Expansion {
       : object_(make_ref<const PythonObject>(object)),
         name_(cat(nb::cast<std::string>(nb::str(object.type().attr("__module__"))), ".", qualified_name(object))),
         views_(map_of(object, "view_map")),
-        destroyed_(map_of(object, "destroy_map")) {}
+        destroyed_(map_of(object, "destroy_map")),
+        performs_(overrides(object, "perform")),
+        infers_(overrides(object, "infer_shape")) {}
 
   nb::handle object() const { return object_->get(); }
 
@@ -201,13 +204,13 @@ class PythonOp final : public Op, public Expansion {
 
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override {
     nb::gil_scoped_acquire locked;
-    if (!overrides(object(), "infer_shape")) return {};
+    if (!infers_) return {};
     return with_node_context(node, [&] { return inferred_shape(node, inputs); });
   }
 
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override {
     nb::gil_scoped_acquire locked;
-    if (!overrides(object(), "perform")) return perform_formula(node, in, out);
+    if (!performs_) return perform_formula(node, in, out);
     std::vector<Array> given;
     nb::list inputs, storage;
     hand_over(node, in, given, inputs);
@@ -216,7 +219,8 @@ class PythonOp final : public Op, public Expansion {
       cell.append(nb::none());
       storage.append(cell);
     }
-    const nb::object returned = object().attr("perform")(wrap(node), inputs, storage);
+    static PyObject* const name = PyUnicode_InternFromString("perform");
+    const nb::object returned = object().attr(name)(wrap(node), inputs, storage);
     inputs.clear();
     if (nb::len(storage) != out.size())
       throw ValueError(
@@ -385,13 +389,13 @@ class PythonOp final : public Op, public Expansion {
 
   Array take_output(const Apply& node, int k, nb::handle entry, nb::handle returned, std::span<const Array> given,
                     std::span<const Array> earlier) const {
-    const std::string what = cat(method("perform"), ": output ", k);
+    const auto what = [&] { return cat(method("perform"), ": output ", k); };
     if (!PyList_Check(entry.ptr()) || PyList_GET_SIZE(entry.ptr()) < 1)
-      throw TypeError(cat(what, ": output_storage[", k, "] was replaced by ", shown(entry),
+      throw TypeError(cat(what(), ": output_storage[", k, "] was replaced by ", shown(entry),
                           "; store the value as output_storage[", k, "][0]"));
     nb::object stored = nb::borrow(PyList_GET_ITEM(entry.ptr(), 0));
     if (stored.is_none())
-      throw TypeError(cat(what, " was not stored: output_storage[", k, "][0] is None",
+      throw TypeError(cat(what(), " was not stored: output_storage[", k, "][0] is None",
                           returned.is_none() ? "" : "; perform stores its results, what it returns is not looked at"));
     PyList_SetItem(entry.ptr(), 0, nb::none().release().ptr());
     // Looked at before it may be copied.
@@ -400,7 +404,7 @@ class PythonOp final : public Op, public Expansion {
       const Array value = array_from(stored, Share::Borrow);
       for (std::size_t i = 0; i < given.size() && value.ndim(); ++i)
         if (value.shares_memory_with(given[i]) && !is_among(int(i), viewed) && !is_among(int(i), destroyed))
-          throw ValueError(cat(what, " is a view of input ", i,
+          throw ValueError(cat(what(), " is a view of input ", i,
                                ", which the op does not declare: store a copy, or set ", "view_map = {", k, ": [", i,
                                "]}"));
     }
@@ -408,7 +412,7 @@ class PythonOp final : public Op, public Expansion {
       try {
         return value_from(type, stored, Downcast::Never, true);
       } catch (Error& error) {
-        error.add("in", what);
+        error.add("in", what());
         throw;
       }
     }
@@ -444,7 +448,7 @@ class PythonOp final : public Op, public Expansion {
   };
 
   void check_lengths(const Apply& node, std::span<const Array> in, std::span<const Array> out) const {
-    if (!overrides(object(), "infer_shape")) return;
+    if (!infers_) return;
     std::shared_ptr<const Promise> promise = promise_;
     if (!promise || !promise->is_of(node)) promise = promise_ = promise_of(node);
     Variables given = promise->leaves, wanted;
@@ -527,6 +531,7 @@ class PythonOp final : public Op, public Expansion {
   const Ref<const PythonObject> object_;
   const std::string name_;
   const Map views_, destroyed_;
+  const bool performs_, infers_;  // whether the class has these methods
   mutable std::shared_ptr<const Promise> promise_;
 };
 

@@ -36,6 +36,8 @@ class Callback(Op):
         self.fixed = tuple(x if _is_fixed(x) else None for x in node.inputs)
         self.input_types = tuple(x.type for x in node.inputs)
         self.output_types = tuple(x.type for x in node.outputs)
+        self.takes_arrays = not any(isinstance(t, ScalarType) for t in self.input_types) and all(x is None for x in self.fixed)
+        self.output_dtypes = [None if isinstance(t, RandomGeneratorType) else np.dtype(t.dtype) for t in self.output_types]
 
     def __str__(self) -> str:
         return f"pytensor.{self.op}"
@@ -44,16 +46,21 @@ class Callback(Op):
         return Apply(self, list(inputs), [_output_type(t, inputs)() for t in self.output_types])
 
     def perform(self, node: Apply, inputs: Sequence[Any], output_storage: list[list[Any]]) -> None:
-        given = iter(inputs)
-        values = [x.data if x is not None else _as_given(t, next(given)) for x, t in zip(self.fixed, self.input_types)]
-        storage: list[list[Any]] = [[None] for _ in self.output_types]
-        self.performing.perform(self.node, values, storage)
-        for to, cell, type_ in zip(output_storage, storage, self.output_types):
-            if isinstance(type_, RandomGeneratorType):
-                to[0] = cell[0]
+        values = inputs if self.takes_arrays else self._values(inputs)
+        self.performing.perform(self.node, values, output_storage)
+        for cell, dtype in zip(output_storage, self.output_dtypes):
+            if dtype is None:
                 continue
-            value = np.asarray(cell[0], dtype=type_.dtype)
-            to[0] = value.copy() if any(np.may_share_memory(value, x) for x in inputs if isinstance(x, np.ndarray)) else value
+            value = cell[0]
+            if type(value) is not np.ndarray or value.dtype != dtype:
+                value = np.asarray(value, dtype)
+            # An array without a base owns its memory, so it shares none with an input, each of which views memory of the call.
+            shares = value.base is not None and any(np.may_share_memory(value, x) for x in inputs if isinstance(x, np.ndarray))
+            cell[0] = value.copy() if shares else value
+
+    def _values(self, inputs: Sequence[Any]) -> list[Any]:
+        given = iter(inputs)
+        return [x.data if x is not None else _as_given(t, next(given)) for x, t in zip(self.fixed, self.input_types)]
 
 
 def _output_type(type_: Any, inputs: Sequence[Any]) -> Any:
