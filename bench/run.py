@@ -27,7 +27,8 @@ ONE_THREAD = {name: "1" for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", 
 ONE_THREAD["XLA_FLAGS"] = "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1"
 # Everybody with vectors of 256 bits, as most processors have them. Told to take Haswell's kernels, the OpenBLAS 0.3.34 in
 # NumPy crashes in products of matrices of 350 x 350 where the second cache has 1 MiB, so it is given that of a Zen 3.
-AT_256 = {"NPY_DISABLE_CPU_FEATURES": "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL",
+# NumPy names what it may do without by features until 2.3, and by levels of x86-64 from 2.4 on; it passes over others.
+AT_256 = {"NPY_DISABLE_CPU_FEATURES": "AVX512F AVX512CD AVX512_SKX AVX512_CLX AVX512_CNL AVX512_ICL AVX512_SPR X86_V4",
           "XLA_FLAGS": f"{ONE_THREAD['XLA_FLAGS']} --xla_cpu_max_isa=AVX2", "NUMBA_CPU_NAME": "haswell",
           "OPENBLAS_CORETYPE": "Haswell", "OPENBLAS_L2_SIZE": "512", "BITALE_BENCH_WIDTH": "256"}
 # A shell may ask for old kernels, so that results are the same on every machine; libraries are to choose themselves.

@@ -99,6 +99,6 @@ struct ScanParts {
 Apply make_scan(const ScanParts& parts);
 
 // The same values, equal ones as one variable, of the same leaves.
-Variables merged(const Variables& values);
+Variables merge_equal(const Variables& values);
 
 }  // namespace bitale

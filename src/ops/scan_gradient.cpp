@@ -18,7 +18,7 @@
 
 namespace bitale {
 
-Variables merged(const Variables& values) {
+Variables merge_equal(const Variables& values) {
   Variables leaves;
   VariableSet taken;
   for (auto& leaf : graph_inputs(values))
@@ -267,7 +267,7 @@ Variables ScanOp::pullback(const Apply& node, std::span<const Variable> cotangen
   Variables computed = outputs;
   computed.insert(computed.end(), back.next.begin(), back.next.end());
   computed.insert(computed.end(), back.traced.begin(), back.traced.end());
-  computed = merged(computed);
+  computed = merge_equal(computed);
   const Variables forward_outputs(computed.begin(), computed.begin() + std::ptrdiff_t(outputs.size()));
   computed.erase(computed.begin(), computed.begin() + std::ptrdiff_t(outputs.size()));
   Variables varying;

@@ -118,7 +118,7 @@ Variables merged_results(const ScanParts& parts, const std::vector<std::size_t>&
   Replacements same;
   for (std::size_t k = 0; k < representative.size(); ++k)
     if (representative[k] != k) same.emplace_back(parts.states[k], parts.states[representative[k]]);
-  return merged(clone_replace(results_of(parts), same));
+  return merge_equal(clone_replace(results_of(parts), same));
 }
 
 // States that begin alike and go on alike are one; so are equal traces. How many states have gone.
