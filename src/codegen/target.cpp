@@ -61,6 +61,7 @@ const Targets& targets() {
     for (auto& [target, processor] : known_levels())
       if (processor == this_processor() && out.size() < reached_levels()) out.push_back({target.level, target});
     for (auto& each : natives()) out.push_back(each);
+    for (auto& each : out) each.target.checks_memory = config::get_bool("memory__check");
     return out;
   }();
   return all;
@@ -88,6 +89,7 @@ void Target::add_to(Digester& digester) const {
   digester.add(level);
   digester.add(vector_bytes);
   digester.add(slow_gathers);
+  digester.add(checks_memory);
   if (level != "native") return;
   for (const std::int64_t word : processor_words()) digester.add(word);
 }

@@ -17,8 +17,9 @@ struct Target {
   // such processor has.
   std::string level = "native";
   int vector_bytes = 16;
-  bool avx_512 = false;       // all its parts, for vectors of any width
-  bool slow_gathers = false;  // as processor.hpp says
+  bool avx_512 = false;        // all its parts, for vectors of any width
+  bool slow_gathers = false;   // as processor.hpp says
+  bool checks_memory = false;  // every load and store is tested (flag memory__check)
   Processor processor() const;
   void add_to(Digester& digester) const;  // all that code may depend on
 };

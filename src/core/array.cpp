@@ -34,6 +34,12 @@ class Block final : public RefCounted {
   static Block* allocate(std::size_t bytes) {
     static const bool guarded = config::get_bool("memory__guard");
     if (guarded) return allocate_guarded(bytes);
+#ifdef __SANITIZE_ADDRESS__
+    // Nothing that may be touched lies behind the data.
+    void* exact = nullptr;
+    if (posix_memalign(&exact, alignment, alignment + bytes)) return nullptr;
+    return place(static_cast<char*>(exact), {exact, 0});
+#endif
     if (2 * alignment + bytes >= big_block) {
       const BigBlock big = take_big_block(alignment + bytes);
       return big.memory ? place(static_cast<char*>(big.memory), {big.memory, big.bytes}) : nullptr;

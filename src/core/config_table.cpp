@@ -188,6 +188,13 @@ const std::vector<Flag>& declarations() {
        "Each array and temporary ends where a page begins that may not be touched, so that code that reads or writes "
        "beyond an end crashes there. For tests: slow, and twice the memory.",
        start_only},
+      {"memory__check",
+       "bool",
+       {},
+       "False",
+       "Every load and store of code that LLVM generates is tested by AddressSanitizer, whose runtime must be in the "
+       "process. For tests.",
+       start_only},
       {"blas__library",
        "str",
        {},

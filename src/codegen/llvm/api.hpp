@@ -8,6 +8,7 @@
 #include <llvm-c/Error.h>
 #include <llvm-c/IRReader.h>
 #include <llvm-c/Linker.h>
+#include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/TargetMachine.h>
 #include <llvm-c/Transforms/PassBuilder.h>
@@ -44,7 +45,7 @@ namespace bitale::codegen {
   /* targets, passes */                                                                                              \
   X(GetDefaultTargetTriple) X(GetHostCPUName) X(GetHostCPUFeatures) X(GetTargetFromTriple) X(CreateTargetMachine)    \
   X(DisposeTargetMachine) X(TargetMachineEmitToMemoryBuffer) X(CreatePassBuilderOptions)                             \
-  X(DisposePassBuilderOptions) X(RunPasses) X(ParseIRInContext) X(LinkModules2)                                      \
+  X(DisposePassBuilderOptions) X(RunPasses) X(ParseIRInContext) X(LinkModules2) X(ParseCommandLineOptions)           \
   X(CreateMemoryBufferWithMemoryRangeCopy)                                                                           \
   /* parts */                                                                                                         \
   X(GetNextInstruction) X(ReplaceAllUsesWith) X(InstructionEraseFromParent) X(IsAInstruction) X(IsAPHINode)          \

@@ -316,8 +316,15 @@ FunctionBuilder::Value FunctionBuilder::begin_function(const std::string& name, 
   attribute("target-features", target_.features);
   attribute("prefer-vector-width", std::to_string(8 * target_.vector_bytes));
   attribute("stackrealign", "");  // spilled vectors would otherwise straddle cache lines
-  const unsigned nounwind = l_.GetEnumAttributeKindForName("nounwind", 8);
-  l_.AddAttributeAtIndex(function_, ~0u, l_.CreateEnumAttribute(context_, nounwind, 0));
+  const auto property = [&](std::string_view name) {
+    const unsigned kind = l_.GetEnumAttributeKindForName(name.data(), name.size());
+    l_.AddAttributeAtIndex(function_, ~0u, l_.CreateEnumAttribute(context_, kind, 0));
+  };
+  property("nounwind");
+  if (target_.checks_memory) {
+    property("sanitize_address");
+    l_.SetLinkage(function_, LLVMInternalLinkage);  // its address, which its stack frame holds, is in no table then
+  }
   entry_ = block("entry");
   LLVMBasicBlockRef start = block("start");
   l_.PositionBuilderAtEnd(builder_, entry_);

@@ -19,6 +19,7 @@ struct TargetInfo {
   bool is_x86 = true;
   bool avx_512 = false;          // may be used at any width of vectors
   bool slow_gathers = false;     // loads of single elements are faster
+  bool checks_memory = false;    // functions are for AddressSanitizer's pass
   bool memory_is_given = false;  // a call's frame has all memory from the beginning, that of what crosses included
 };
 

@@ -1,5 +1,8 @@
 #include "codegen/llvm/module.hpp"
 
+#include <dlfcn.h>
+
+#include <iterator>
 #include <map>
 #include <mutex>
 
@@ -79,6 +82,7 @@ TargetInfo info_of(const Target& target) {
   info.vector_bytes = target.vector_bytes;
   info.avx_512 = target.avx_512;
   info.slow_gathers = target.slow_gathers;
+  info.checks_memory = target.checks_memory;
   info.is_x86 = target.processor() == Processor::x86_64;
   if (target.level == "native") {
     static const Native native{take(llvm().GetHostCPUName()), take(llvm().GetHostCPUFeatures())};
@@ -94,6 +98,22 @@ LLVMTargetMachineRef make_machine(const Target& target, const TargetInfo& info, 
   // The small, position-independent model: the default of a JIT, the large one, costs speed and compile time.
   return llvm().CreateTargetMachine(known(target.processor()).target, info.triple.c_str(), info.cpu.c_str(),
                                     info.features.c_str(), effort, LLVMRelocPIC, LLVMCodeModelSmall);
+}
+
+// The pass that has AddressSanitizer test every load and store. Its runtime is not ours to bring: a sanitizer has to be
+// there before the first allocation. Constants get no surroundings, which a constructor of the module would report.
+const char* checking_pass() {
+  static const bool is_set_up = [] {
+    if (!dlsym(RTLD_DEFAULT, "__asan_load8"))
+      throw ValueError(
+          "memory__check=True needs the runtime of AddressSanitizer in the process, which is not there; run a program "
+          "that was built with -fsanitize=address, such as bitale_checked_tests (./dev test --memory)");
+    const char* options[] = {"bitale", "-asan-globals=0", "-asan-constructor-kind=none",
+                             "-asan-use-after-return=never"};
+    llvm().ParseCommandLineOptions(int(std::size(options)), options, nullptr);
+    return true;
+  }();
+  return is_set_up ? "asan" : "";
 }
 
 }  // namespace
@@ -140,7 +160,8 @@ void Module::optimise(const std::string& passes) {
 #endif
   const LlvmApi& l = llvm();
   LLVMPassBuilderOptionsRef options = l.CreatePassBuilderOptions();
-  LLVMErrorRef error = l.RunPasses(module_.get(), passes.c_str(), machine_.get(), options);
+  const std::string all = target_.checks_memory ? cat(passes, ",", checking_pass()) : passes;
+  LLVMErrorRef error = l.RunPasses(module_.get(), all.c_str(), machine_.get(), options);
   l.DisposePassBuilderOptions(options);
   require_ok(error, "running passes");
 }
