@@ -16,6 +16,7 @@ class CheckMask final : public OpOf<CheckMask>, public EmitsTensors {
   static constexpr auto fields = attribute_list(attribute("axis", &CheckMask::axis));
 
   std::string_view name() const override { return "CheckMask"; }
+  ComplexForm complex_form() const override { return ComplexForm::by_parts; }
   std::string pprint_text(std::span<const std::string> inputs) const override { return inputs[0]; }
   Apply make_node(std::span<const Variable> inputs) const override;
   std::vector<Shape> infer_shape(const Apply& node, std::span<const Shape> inputs) const override;

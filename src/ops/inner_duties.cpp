@@ -9,6 +9,7 @@
 #include "bitale/ops/ops.hpp"
 #include "graph/pointer_map.hpp"
 #include "ops/lengths.hpp"
+#include "ops/shape.hpp"
 
 namespace bitale {
 
@@ -37,7 +38,14 @@ InnerLengths inner_lengths(const InnerGraph& graph) {
     out.inputs.push_back(shape);
     shapes.insert(input.node(), shape);
   }
+  // Lengths that the graph itself asks for are those, too.
+  Replacements asked_inside;
   for (const Apply& each : toposort(graph.outputs())) {
+    if (const auto* of = dynamic_cast<const ShapeI*>(&each.op())) {
+      const Variable& length = shape_of(each.input(0))[std::size_t(of->i)];
+      const bool is_leaf = length.is_constant() || !length.has_owner();
+      asked_inside.emplace_back(each.output(), is_leaf ? length : clone_replace(Variables{length}, asked_inside)[0]);
+    }
     std::vector<Shape> of_inputs;
     for (auto& input : each.inputs()) of_inputs.push_back(shape_of(input));
     const std::vector<Shape> answer = each.op().infer_shape(each, of_inputs);
@@ -48,6 +56,10 @@ InnerLengths inner_lengths(const InnerGraph& graph) {
     out.outputs.push_back(shape_of(output));
     all.insert(all.end(), out.outputs.back().begin(), out.outputs.back().end());
   }
+  all = clone_replace(all, asked_inside);
+  auto length = all.begin();
+  for (auto& shape : out.outputs)
+    for (auto& each : shape) each = *length++;
   for (auto& each : ancestors(all))
     if (asked.contains(each)) {
       out.outputs.clear();

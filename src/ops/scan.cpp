@@ -13,6 +13,7 @@
 #include "graph/calculus.hpp"
 #include "graph/evaluate.hpp"
 #include "graph/pointer_map.hpp"
+#include "graph/replay.hpp"
 #include "ops/complex.hpp"
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
@@ -246,6 +247,23 @@ void ScanOp::perform(const Apply& node, std::span<const Array> in, std::span<Arr
              [&](std::span<const Array> given) { return evaluate(graph_->outputs(), graph_->inputs(), given); });
 }
 
+// What a step gives whose elements are zeros, and which shows nothing to people; nothing where it raises.
+std::vector<Array> ScanOp::step_on_zeros(std::span<const Array> in, std::vector<Array> given,
+                                         const Evaluate& step) const {
+  const Replay silent;
+  for (int k = 0; k < layout_.sequences; ++k) {
+    const Array& sequence = in[std::size_t(sequence_input(k))];
+    Dims row;
+    for (int axis = 1; axis < sequence.ndim(); ++axis) row.push_back(sequence.shape(axis));
+    given[std::size_t(k)] = Array::zeros(sequence.dtype(), row);
+  }
+  try {
+    return step(given);
+  } catch (const Error&) {
+    return {};
+  }
+}
+
 void ScanOp::perform_by(const Apply& node, std::span<const Array> in, std::span<Array> out,
                         const Evaluate& step) const {
   const std::int64_t steps = in[0].int_item();
@@ -294,22 +312,26 @@ void ScanOp::perform_by(const Apply& node, std::span<const Array> in, std::span<
   }
   for (int k = 0; k < layout_.states; ++k) out[std::size_t(k)] = given[std::size_t(layout_.sequences + k)].copy();
   if (made == 0 && trace_count() > 0) {
-    // No step says what its results would look like: their lengths are inferred.
+    // No step says what its results would look like: their lengths are inferred, or, where they follow from what steps
+    // compute, those of a step on zeros, if that has results.
     std::vector<Shape> shapes, of_inputs;
     for (auto& value : in) {
       of_inputs.emplace_back();
       for (auto length : value.shape()) of_inputs.back().push_back(int64_constant(length));
     }
     shapes = infer_shape(node, of_inputs);
+    const std::vector<Array> shown = shapes.empty() ? step_on_zeros(in, given, step) : std::vector<Array>();
     for (int k = 0; k < trace_count(); ++k) {
+      const auto output = std::size_t(trace_output(k));
       Dims shape{0};
       for (int axis = 0; axis < traced(k).ndim(); ++axis) {
         const auto known = traced(k).static_shape()[std::size_t(axis)];
-        if (known != unknown_length || shapes.empty())
-          shape.push_back(std::max<std::int64_t>(known, 0));
+        if (known != unknown_length)
+          shape.push_back(known);
+        else if (!shapes.empty())
+          shape.push_back(evaluate(shapes[output][std::size_t(axis + 1)], node.inputs(), in).int_item());
         else
-          shape.push_back(
-              evaluate(shapes[std::size_t(trace_output(k))][std::size_t(axis + 1)], node.inputs(), in).int_item());
+          shape.push_back(shown.empty() ? 0 : shown[output].shape(axis));
       }
       traces[std::size_t(k)] = Array::zeros(traced(k).dtype(), shape);
     }

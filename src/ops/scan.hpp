@@ -77,6 +77,7 @@ class ScanOp final : public Op, public HasInnerGraph, public EmitsTensors, publi
  private:
   struct Found;
   const InnerLengths& lengths() const;
+  std::vector<Array> step_on_zeros(std::span<const Array> in, std::vector<Array> given, const Evaluate& step) const;
 
   const InnerGraphRef graph_;
   const ScanLayout layout_;

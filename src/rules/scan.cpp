@@ -870,7 +870,7 @@ std::optional<Variables> last_of_trace(FunctionGraph&, const Apply& node) {
   const ScanOp* op = scan_op(scan);
   if (!op || op->layout().has_until || trace.index() < op->layout().states) return std::nullopt;
   const auto steps = known_integer(scan.input(0));
-  if (steps && *steps <= 0) return std::nullopt;
+  if ((steps && *steps <= 0) || trace.static_shape()[0] == 0) return std::nullopt;
   int state = 0;
   const Variable value = op->traced(trace.index() - op->layout().states);
   while (state < op->layout().states && !op->next(state).same_as(value)) ++state;

@@ -73,7 +73,7 @@ _bt = types.SimpleNamespace(
 )
 
 
-_of_place = re.compile(r"_subtensor\((\w+)\[(\d+)\], ")
+_of_place = re.compile(r"_subtensor\((\w+)\[(\w+)\], ")
 
 
 def _value(text: str, env: dict[str, Any]) -> np.ndarray:
@@ -213,7 +213,8 @@ class _Generator:
     def _put(self) -> str:
         x = self.pick(least=1, nonempty=True)
         y = self.pick(self.choice("cf"), shape=self.values[x].shape[1:])
-        return f"pt.{self.choice(['set', 'inc'])}_subtensor({x}[{int(self.rng.integers(self.values[x].shape[0]))}], {y})"
+        place = self.pick("b", shape=self.values[x].shape[:1]) if self.chance(0.3) else int(self.rng.integers(self.values[x].shape[0]))
+        return f"pt.{self.choice(['set', 'inc'])}_subtensor({x}[{place}], {y})"
 
     def _join(self) -> str:
         x = self.pick(least=1)

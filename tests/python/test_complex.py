@@ -285,6 +285,7 @@ def test_moving_elements(mode):
         pt.set_subtensor(z[:, 1], 2.5), pt.inc_subtensor(z[0], 1), pt.zeros_like(z), pt.ones_like(w), pt.full_like(w, 2j), pt.tile(w, 2), pt.flip(w),
         pt.cumsum(z, axis=0), pt.diff(w), pt.specify_shape(w, 3), bt.gradient.zero_grad(w), pt.nan_to_num(w),
         pt.broadcast_to(w, (2, 3)), pt.diag(w), pt.diagonal(z), pt.trace(z), pt.as_tensor([w[0], w[1]]), z.flatten(), pt.roll(w, 1),
+        pt.set_subtensor(z[:, c], 2j), pt.inc_subtensor(w[c], 1j),
     ]  # fmt: skip
     f = bt.function([z, w, i, c], [*outputs, z.shape, w.size], mode=mode)
     Z, W, I, C = values((3, 3)), values(3, seed=1), np.array([2, 0, 2]), np.array([True, False, True])
@@ -292,13 +293,16 @@ def test_moving_elements(mode):
     put[0], column[:, 1] = W, 2.5
     np.add.at(added, I, W)
     first[0] += 1
+    masked, masked_w = Z.copy(), W.copy()
+    masked[:, C] = 2j
+    masked_w[C] += 1j
     expected = [
         Z[1:, ::-1], Z[0], Z[0, 1], Z[I], Z[I, I], Z[:, C], Z.T, Z.reshape(-1), Z[:, None],
         np.concatenate([Z, Z * 1j]), np.stack([W, W.conj()]),
         np.where(C, W, 1j), np.where(C, 0, W), put, added,
         column, first, 0 * Z, 0 * W + 1, np.full_like(W, 2j), np.tile(W, 2), W[::-1],
         np.cumsum(Z, axis=0), np.diff(W), W, W, W,
-        np.broadcast_to(W, (2, 3)), np.diag(W), np.diagonal(Z), np.trace(Z), W[:2], Z.ravel(), np.roll(W, 1),
+        np.broadcast_to(W, (2, 3)), np.diag(W), np.diagonal(Z), np.trace(Z), W[:2], Z.ravel(), np.roll(W, 1), masked, masked_w,
         np.array(Z.shape), np.array(3),
     ]  # fmt: skip
     for k, (got, each) in enumerate(zip(f(Z, W, I, C), expected)):

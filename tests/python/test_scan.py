@@ -917,6 +917,52 @@ def test_final_values_of_states_that_steps_do_not_read(n):
     assert all(each.dtype == "float32" for each in got)
 
 
+@pytest.mark.parametrize("mode", ["FAST_COMPILE", "FAST_RUN"])
+def test_no_steps_give_arrays_of_the_lengths_that_a_step_would_give(mode):
+    x, h, a = pt.dmatrix("x"), pt.dvector("h"), pt.dscalar("a")
+    ys = bt.scan(lambda e, h, a: h[0].set(e[-1] * a), sequences=x, outputs_info=h, non_sequences=a, return_updates=False)
+    gradients = bt.grad(pt.cumsum(ys, axis=0).sum(), [x, h, a])  # a row of zeros, as long as the element is
+    f = bt.function([x, h, a], [*gradients, bt.scan(pt.zeros_like, sequences=x, return_updates=False)], mode=mode)
+    assert [each.shape for each in f(np.zeros((0, 4)), np.zeros(4), 1.0)] == [(0, 4), (4,), (), (0, 4)]
+    assert [each.shape for each in f(np.zeros((2, 4)), np.zeros(4), 1.0)] == [(2, 4), (4,), (), (2, 4)]
+
+
+@pytest.mark.parametrize("mode", ["FAST_COMPILE", "FAST_RUN"])
+@pytest.mark.parametrize("step", [
+    lambda e, s: pt.sort(e + s),
+    lambda e, s: pt.roll(e, 1) + s,
+    lambda e, s: pt.repeat(e, 2)[::2] + s,
+    lambda e, s: s[1:3].set(e[:2]),
+    lambda e, s: pt.concatenate([pt.diff(e), e[:1]]) + s,
+    lambda e, s: pt.tanh(pt.outer(e, e) @ s),
+    lambda e, s: bt.ifelse(e.sum() > 0, s, e),
+    lambda e, s: s + pt.nonzero(e)[0].sum() + e,
+])  # fmt: skip
+def test_no_steps_have_values_and_gradients(step, mode):
+    x, h = pt.dmatrix("x"), pt.dvector("h")
+
+    def several(e, s):
+        following = step(e, s)
+        return following, pt.zeros_like(following)[:2], following[:, None] * e
+
+    ys = bt.scan(several, sequences=x, outputs_info=[h, None, None], return_updates=False)
+    f = bt.function([x, h], [*ys, *bt.grad(sum(y.sum() for y in ys), [x, h])], mode=mode)
+    for n in (0, 1):
+        assert [each.shape for each in f(np.zeros((n, 4)), np.zeros(4))] == [(n, 4), (n, 2), (n, 4, 4), (n, 4), (4,)]
+
+
+def test_the_last_of_surely_no_steps_is_an_error_but_none_of_rewriting():
+    x = pt.tensor("x", dtype="float64", shape=(0,))
+    ys = bt.scan(lambda e, s: s + e, sequences=x, outputs_info=np.float64(1), return_updates=False)
+    i = pt.lscalar("i")
+    with bt.config.change_flags(on_opt_error="raise"):
+        f = bt.function([x, i], ys[::-1], on_unused_input="ignore")
+        g = bt.function([x, i], ys[i])
+    assert f(np.zeros(0), 0).shape == (0,)
+    with pytest.raises(IndexError):
+        g(np.zeros(0), -1)
+
+
 @pytest.mark.parametrize("linker", LINKERS)
 def test_states_of_length_one_move_on_together(linker):
     x, s0 = pt.fmatrix("x"), pt.tensor("s0", dtype="float32", shape=(1,))
