@@ -28,12 +28,13 @@ inline program::Expr random_open_unit(program::Expr bits) {
 // The product of uint64 expressions, from the products of halves: vectors have no others.
 struct RandomProduct {
   program::Expr upper, lower;
+  program::Expr middle;  // of y below 2^32: the upper half of `lower`
 };
 inline RandomProduct random_product(program::Expr x, program::Expr y) {
   const program::Expr low_half = x.pool().integer(0xffffffff, DType::UInt64);
   const program::Expr x0 = x & low_half, x1 = x >> 32, y0 = y & low_half, y1 = y >> 32;
   const program::Expr least = x0 * y0, middle = x1 * y0 + (least >> 32), other = x0 * y1 + (middle & low_half);
-  return {x1 * y1 + (middle >> 32) + (other >> 32), least + ((x1 * y0 + x0 * y1) << 32)};
+  return {x1 * y1 + (middle >> 32) + (other >> 32), least + ((x1 * y0 + x0 * y1) << 32), middle & low_half};
 }
 
 }  // namespace bitale

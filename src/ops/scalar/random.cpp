@@ -44,10 +44,10 @@ Expr further_uniform(Expr u, std::uint64_t counter) {
 // Lemire (2019).
 Expr expand_below(Args in, DType) {
   const std::array arguments{in[0], in[1]};
-  const auto [upper, lower] = random_product(in[0], in[1]);
+  const auto [upper, lower, middle] = random_product(in[0], in[1]);
   // Below a limit that is below 2^32: whether the lower half begins with 32 zeros tells nearly as much, and costs less.
   const bool is_short = in[1].is_constant() && std::uint64_t(in[1].payload()) < (std::uint64_t(1) << 32);
-  const Expr is_near = is_short ? equal(lower >> 32, 0) : lower < in[2];
+  const Expr is_near = is_short ? equal(middle, 0) : lower < in[2];
   return in[0].pool().rare_call("bt_random_below_again", is_near, upper, arguments);
 }
 
