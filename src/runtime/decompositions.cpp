@@ -152,7 +152,8 @@ std::int64_t qr_r(std::int64_t m, std::int64_t n, const T* A, T* R) noexcept {
 
 namespace {
 
-// Matrices up to this length get more memory to work in than LAPACK could use, instead of asking how much that is.
+// Matrices up to this length go through gesvd, whose iteration is gesdd's there, with less around it. They get more
+// memory to work in than it could use, instead of asking how much that is.
 constexpr std::int64_t small_svd = 25;
 constexpr int work_of_small_svd = 8192;
 
@@ -162,24 +163,32 @@ template <class T>
 std::int64_t svd_of(std::int64_t m, std::int64_t n, const char* job, const T* A, T* U, T* s, T* Vt) {
   BITALE_LAPACK_SYMBOL(T, gesdd, const char*, const int*, const int*, T*, const int*, T*, T*, const int*, T*,
                        const int*, T*, const int*, int*, int*, std::size_t);
+  BITALE_LAPACK_SYMBOL(T, gesvd, const char*, const char*, const int*, const int*, T*, const int*, T*, T*, const int*,
+                       T*, const int*, T*, const int*, int*, std::size_t, std::size_t);
   if (!lengths_fit(m, n)) return no_work_memory;
   const int rows = int(n), columns = int(m), k = std::min(rows, columns);
   const int right = *job == 'A' ? columns : std::max(k, 1);
   const CallMemory<T> a(m * n);
-  const CallMemory<int> places(8 * std::int64_t(k));
-  if (!a || !places) return no_work_memory;
+  if (!a) return no_work_memory;
   std::copy(A, A + m * n, a.get());
   int query = -1, info = 0;
   T size = 0, none = 0;
   const int lead = std::max(rows, 1);
+  T *const left_vectors = Vt ? Vt : &none, *const right_vectors = U ? U : &none;
+  if (std::max(m, n) <= small_svd) {
+    const CallMemory<T> work(work_of_small_svd);
+    if (!work) return no_work_memory;
+    gesvd(job, job, &rows, &columns, a.get(), &lead, s, left_vectors, &lead, right_vectors, &right, work.get(),
+          &work_of_small_svd, &info, 1, 1);
+    return info;
+  }
+  const CallMemory<int> places(8 * std::int64_t(k));
+  if (!places) return no_work_memory;
   const auto call = [&](T* work, const int* length) {
-    gesdd(job, &rows, &columns, a.get(), &lead, s, Vt ? Vt : &none, &lead, U ? U : &none, &right, work, length,
+    gesdd(job, &rows, &columns, a.get(), &lead, s, left_vectors, &lead, right_vectors, &right, work, length,
           places.get(), &info, 1);
   };
-  if (std::max(m, n) <= small_svd)
-    size = T(work_of_small_svd);
-  else
-    call(&size, &query);
+  call(&size, &query);
   const double wanted = std::ceil(double(size) * 1.0000003);  // a float32 may have rounded it
   if (!(wanted < double(std::numeric_limits<int>::max()))) return no_work_memory;
   const int length = std::max(1, int(wanted));
