@@ -7,6 +7,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/contraction.hpp"
+#include "bitale/ops/debugging.hpp"
 #include "bitale/ops/linalg.hpp"
 #include "ops/lengths.hpp"
 
@@ -138,8 +139,19 @@ int place(const Term& term, char c) { return int(term.names.find(c)); }
 
 std::string who_about(char c) { return c < 'A' ? "einsum" : cat("einsum, \"", std::string(1, c), "\""); }
 
+// x, with the check that two lengths of one letter are equal, which says where the subscripts have the letter.
+Variable with_equal_lengths(const Variable& x, const Variable& length, const Variable& other, char c,
+                            std::string_view subscripts) {
+  if (is_same_length(length, other)) return x;
+  std::string arrows;
+  for (char each : subscripts) arrows += each == (c < 'A' ? '.' : c) ? '^' : ' ';
+  return check_and_raise(
+      x, {eq(length, other)}, "ShapeError",
+      cat(who_about(c), ": two lengths that must be equal differ\n  where    ", subscripts, "\n           ", arrows));
+}
+
 // A letter that a term has twice is a diagonal of it.
-void take_diagonals(Term& term) {
+void take_diagonals(Term& term, std::string_view subscripts) {
   for (std::size_t i = 0; i < term.names.size(); ++i) {
     const std::size_t again = term.names.find(term.names[i], i + 1);
     if (again == std::string::npos) continue;
@@ -148,7 +160,9 @@ void take_diagonals(Term& term) {
     std::vector<std::optional<Operand>> equal(std::size_t(term.value.ndim()));
     common_length(term.value.static_shape()[i], term.value.static_shape()[again], int(again), who_about(c));
     equal[again] = Operand(length_of(term.value, int(i)));
-    term.value = diagonal(specify_shape(term.value, equal), 0, int(i), int(again));
+    const Variable checked =
+        with_equal_lengths(term.value, length_of(term.value, int(i)), length_of(term.value, int(again)), c, subscripts);
+    term.value = diagonal(specify_shape(checked, equal), 0, int(i), int(again));
     term.names.erase(again, 1);
     term.names.erase(i, 1);
     term.names += c;
@@ -198,25 +212,27 @@ void drop_ones(Term& term, const Term& other) {
     }
 }
 
-void require_equal_lengths(const Term& a, Term& b) {
+void require_equal_lengths(const Term& a, Term& b, std::string_view subscripts) {
   std::vector<std::optional<Operand>> equal(std::size_t(b.value.ndim()));
   bool any = false;
   for (std::size_t i = 0; i < b.names.size(); ++i) {
     if (!has(a.names, b.names[i])) continue;
     const int other = place(a, b.names[i]);
     common_length(a.value.static_shape()[std::size_t(other)], b.value.static_shape()[i], int(i), who_about(b.names[i]));
-    equal[i] = Operand(length_of(a.value, other));
+    const Variable length = length_of(a.value, other);
+    b.value = with_equal_lengths(b.value, length, length_of(b.value, int(i)), b.names[i], subscripts);
+    equal[i] = Operand(length);
     any = true;
   }
   if (any) b.value = specify_shape(b.value, equal);
 }
 
-Term product(Term a, Term b, const std::string& needed) {
+Term product(Term a, Term b, const std::string& needed, std::string_view subscripts) {
   drop_ones(a, b);
   drop_ones(b, a);
   sum_unneeded(a, needed + b.names);
   sum_unneeded(b, needed + a.names);
-  require_equal_lengths(a, b);
+  require_equal_lengths(a, b, subscripts);
   std::string batch, rows, columns, summed;
   for (char c : a.names) (!has(b.names, c) ? rows : has(needed, c) ? batch : summed) += c;
   for (char c : b.names)
@@ -287,7 +303,7 @@ Variable einsum(std::string_view subscripts, const Operands& operands) {
   std::vector<Term> terms;
   for (std::size_t i = 0; i < parsed.inputs.size(); ++i) {
     terms.push_back({parsed.inputs[i], operands.variables[i]});
-    take_diagonals(terms.back());
+    take_diagonals(terms.back(), subscripts);
   }
   while (terms.size() > 1) {
     std::size_t best_i = 0, best_j = 1;
@@ -308,7 +324,7 @@ Variable einsum(std::string_view subscripts, const Operands& operands) {
         best_j = j;
       }
     const std::string needed = needed_beside(terms, parsed.output, best_i, best_j);
-    terms[best_i] = product(terms[best_i], terms[best_j], needed);
+    terms[best_i] = product(terms[best_i], terms[best_j], needed, subscripts);
     terms.erase(terms.begin() + std::ptrdiff_t(best_j));
   }
   sum_unneeded(terms[0], parsed.output);

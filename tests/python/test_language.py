@@ -164,6 +164,19 @@ def test_errors_of_einsum_point_at_the_letter(subscripts, place):
     assert shown.removeprefix("  where    ") == subscripts and arrows[11:] == place
 
 
+@pytest.mark.parametrize("subscripts, shapes, arrows", [
+    ("ij,jk->ik", [(2, 3), (4, 2)], " ^ ^    "), ("ii->i", [(2, 3)], "^^  ^"), ("i,i,i->", [(2,), (2,), (3,)], "^ ^ ^  "),
+    ("...i,...i", [(2, 3), (3, 3)], "^^^  ^^^ "),
+])  # fmt: skip
+def test_lengths_of_einsum_that_differ_when_called_point_at_the_letter(subscripts, shapes, arrows):
+    variables = [pt.tensor(f"x{k}", dtype="float64", shape=(None,) * len(shape)) for k, shape in enumerate(shapes)]
+    f = bt.function(variables, pt.einsum(subscripts, *variables))
+    with pytest.raises(ValueError, match="einsum.*lengths that must be equal differ") as caught:
+        f(*(np.ones(shape) for shape in shapes))
+    shown, found = str(caught.value).splitlines()[1:3]
+    assert shown.removeprefix("  where    ") == subscripts and found[11:].rstrip() == arrows.rstrip()
+
+
 def test_lengths_of_einsum_that_differ_name_the_letter():
     with pytest.raises(ValueError, match='einsum, "j": lengths 3 and 2'):
         pt.einsum("ij,jk", pt.tensor(shape=(2, 3)), pt.tensor(shape=(2, 2)))
