@@ -9,6 +9,7 @@
 #include "bind.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/assume.hpp"
+#include "bitale/ops/complex.hpp"
 #include "bitale/ops/linalg.hpp"
 #include "define.hpp"
 #include "numpy_bridge.hpp"
@@ -23,15 +24,16 @@ OnError as_on_error(const std::string& text, const char* who = "cholesky") {
   throw ValueError(cat(who, ": expected on_error \"raise\" or \"nan\", got \"", text, "\""));
 }
 
-// 0, 1, 2, "N", "T", "C": of real matrices the last two are one.
-bool as_trans(nb::handle trans) {
+// 0, 1, 2, or "N", "T", "C": the matrix, its transpose, its adjoint.
+int as_trans(nb::handle trans) {
   if (PyUnicode_Check(trans.ptr())) {
     const auto text = nb::cast<std::string>(trans);
-    if (text == "N") return false;
-    if (text == "T" || text == "C") return true;
+    if (text == "N") return 0;
+    if (text == "T") return 1;
+    if (text == "C") return 2;
   } else if (PyBool_Check(trans.ptr()) || is_integer_object(trans)) {
     const auto number = PyBool_Check(trans.ptr()) ? int(trans.ptr() == Py_True) : nb::cast<int>(trans);
-    if (number >= 0 && number <= 2) return number != 0;
+    if (number >= 0 && number <= 2) return number;
   }
   throw ValueError(cat("solve_triangular: expected trans 0, 1, 2, \"N\", \"T\" or \"C\", got ",
                        nb::cast<std::string>(nb::repr(trans))));
@@ -50,7 +52,8 @@ constexpr const char* cholesky_doc =
     "ValueError for a matrix that is not square. check_finite and overwrite_a are there for SciPy's sake: memory is "
     "written over where nobody else reads it. Gradients: Murray 2016, arXiv:1602.07527.";
 constexpr const char* solve_triangular_doc =
-    "x with a @ x == b, or a.T @ x == b with trans=1, for a triangular a, of which only that triangle is read; "
+    "x with a @ x == b, or a.T @ x == b with trans=1, a.conj().T @ x == b with trans=2, for a triangular a, of which "
+    "only that triangle is read; "
     "unit_diagonal: its diagonal is taken as ones. b_ndim says whether b is of vectors or of matrices (by default: of "
     "matrices, if it has two dimensions or more); what comes before are batches, which broadcast with those of a. "
     "numpy.linalg.LinAlgError where the diagonal has a 0, or with on_error=\"nan\" a solution that is all nan. "
@@ -71,9 +74,11 @@ void bind_linalg(nb::module_& m) {
       m, "solve_triangular",
       [](const Like& a, const Like& b, const Any& trans, bool lower, bool unit_diagonal, bool,
          std::optional<int> b_ndim, const std::string& on_error) {
-        return solve_triangular(as_variable(a), as_variable(b),
+        const Variable matrix = as_variable(a);
+        const int form = as_trans(trans);
+        return solve_triangular(form == 2 && is_complex(matrix.dtype()) ? conj(matrix) : matrix, as_variable(b),
                                 {.lower = lower,
-                                 .trans = as_trans(trans),
+                                 .trans = form != 0,
                                  .unit_diagonal = unit_diagonal,
                                  .b_ndim = as_b_ndim(b_ndim, "solve_triangular"),
                                  .on_error = as_on_error(on_error, "solve_triangular")});

@@ -3,13 +3,13 @@
 
 #include "bitale/ops/ops.hpp"
 #include "ops/cholesky_gradient.hpp"
-#include "ops/complex_matrices.hpp"
+#include "ops/complex_decomposition.hpp"
+#include "ops/lapack_forms.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
 #include "ops/lowering.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
-#include "ops/tensor_lowering.hpp"
 #include "runtime/functions.hpp"
 #include "runtime/lapack.hpp"
 
@@ -65,37 +65,10 @@ class Cholesky final : public MatrixOp, public EmitsTensors {
     return true;
   }
 
-  // Of a factor that is nan somewhere, the diagonal is.
   void emit_tensors(TensorLowering& to, const Apply&) const override {
-    TensorBuilder& builder = to.builder();
     const TensorValue x = to.in(0);
-    const int rows = x.ndim() - 2, columns = x.ndim() - 1;
-    if (x.lengths[std::size_t(rows)] != x.lengths[std::size_t(columns)])
-      throw ShapeError("cholesky: expected square matrices");
-    if (product(x.lengths) == 0) return to.out(0, x);
-    const TensorValue whole = builder.cholesky(x, lower);
-    const auto any_of = [&](const TensorValue& of, std::span<const int> axes, const ElementwiseRule& rule) {
-      return builder.reduce(builder.map(DType::Bool, {of}, rule), program::Combiner::bit_or, axes);
-    };
-    const int place[] = {rows}, matrix[] = {rows, columns};
-    const TensorValue fails =
-        any_of(builder.diagonal(whole), place, [](std::span<const Expr> in) { return is_nan(in[0]); });
-    if (on_error == "raise") to.require(builder.none(fails), std::string(failure()));
-    if (on_error == on_error_name(OnError::RaiseIfFinite)) {
-      const TensorValue is_infinite = any_of(x, matrix, [](std::span<const Expr> in) { return is_nan(in[0] - in[0]); });
-      to.require(builder.all(builder.map(DType::Bool, {fails, is_infinite},
-                                         [](std::span<const Expr> in) { return ~in[0] | in[1]; })),
-                 std::string(failure()));
-    }
-    const std::vector<int> batch = axes_below(rows);
-    const TensorValue row = builder.iota(DType::Int64, x.lengths, rows);
-    const TensorValue column = builder.iota(DType::Int64, x.lengths, columns);
-    to.out(0, builder.map(x.dtype, {builder.broadcast(fails, x.lengths, batch), whole, row, column},
-                          [&](std::span<const Expr> in) {
-                            const Expr nan = in[1].pool().number(std::nan(""), in[1].dtype());
-                            const Expr is_part = lower ? in[2] >= in[3] : in[2] <= in[3];
-                            return select(in[0], nan, select(is_part, in[1], 0.0));
-                          }));
+    if (x.lengths[x.lengths.size() - 2] != x.lengths.back()) throw ShapeError("cholesky: expected square matrices");
+    to.out(0, cholesky_of(to, x, lower, on_error, failure()));
   }
 
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
@@ -176,14 +149,7 @@ Variable cholesky(const Operand& x, bool lower, OnError on_error) {
   if (x.ndim() < 2)
     throw ShapeError(cat("cholesky: expected a matrix, or a batch of them, got ", x.variable.str(), " with ", x.ndim(),
                          " dimensions"));
-  if (is_complex(x.variable)) {
-    // L's diagonal is real, so the real matrix of L is triangular, and the only factor of that of x.
-    const Variable z = required_square("cholesky", x.variable), re = real(z), im = imag(z);
-    const Variable blocks =
-        as_blocks(lower ? ComplexParts{tril(re), tril(im, -1)} : ComplexParts{triu(re), triu(im, 1)});
-    const Variable factor = of_blocks(cholesky(blocks, lower, on_error)), imaginary_part = imag(factor);
-    return complex(real(factor), lower ? tril(imaginary_part, -1) : triu(imaginary_part, 1));
-  }
+  if (is_complex(x.variable)) return complex_cholesky(x.variable, lower, on_error);
   const Variable inputs[] = {x.variable};
   return apply_matrices(make_ref<Cholesky>(lower, on_error_name(on_error)), inputs);
 }

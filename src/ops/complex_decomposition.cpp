@@ -17,108 +17,213 @@ Variable of_pairs(const Variable& pairs) {
 namespace {
 
 bool is_of_integers(const std::string& form) { return form.ends_with('i'); }
+std::string dimensions(const std::string& form) {
+  return is_of_integers(form) ? form.substr(0, form.size() - 1) : form;
+}
 
+// What the letters stand for, as far as inputs say.
 template <class Length>
-std::vector<Length> lengths_by(const std::string& form, const Length& m, const Length& n, const Length& k,
-                               const Length& two) {
-  std::vector<Length> out;
-  for (const char letter : form)
-    if (letter != 'i') out.push_back(letter == 'm' ? m : letter == 'n' ? n : letter == 'k' ? k : two);
+struct Letters {
+  std::vector<std::pair<char, Length>> known;
+
+  Length* find(char letter) {
+    for (auto& [each, length] : known)
+      if (each == letter) return &length;
+    return nullptr;
+  }
+  // Of a form whose letters are known but for k and 2.
+  template <class Least, class Two>
+  std::vector<Length> lengths(const std::string& form, Least&& least, Two&& two) {
+    std::vector<Length> out;
+    for (const char letter : dimensions(form))
+      if (letter == '2')
+        out.push_back(two());
+      else if (letter == 'k')
+        out.push_back(least(*find(find('m') ? 'm' : 'n'), *find('n')));
+      else
+        out.push_back(*find(letter));
+    return out;
+  }
+};
+
+template <class Length, class Shapes>
+Letters<Length> letters_of(const std::vector<std::string>& forms, const Shapes& shapes) {
+  Letters<Length> out;
+  for (std::size_t input = 0; input < forms.size(); ++input)
+    for (std::size_t axis = 0; axis < forms[input].size(); ++axis)
+      if (forms[input][axis] != '2' && !out.find(forms[input][axis]))
+        out.known.emplace_back(forms[input][axis], shapes(input)[axis]);
   return out;
+}
+
+std::string listed(const std::string& form, bool with_parts) {
+  std::vector<std::string> letters;
+  for (const char letter : dimensions(form))
+    if (letter != '2')
+      letters.push_back(std::string(1, letter));
+    else if (with_parts)
+      letters.push_back("p");
+  return cat("(", join(letters, ","), ")");
+}
+
+std::string listed(const std::vector<std::string>& forms, bool with_parts) {
+  std::vector<std::string> out;
+  for (auto& form : forms) out.push_back(listed(form, with_parts));
+  return join(out, ",");
+}
+
+// ShapeError unless each letter is one length, as far as lengths are known.
+template <class Shapes>
+void require_forms(const char* who, const std::vector<std::string>& forms, const Shapes& shapes) {
+  Letters<std::int64_t> letters;
+  for (std::size_t input = 0; input < forms.size(); ++input)
+    for (std::size_t axis = 0; axis < forms[input].size(); ++axis) {
+      const char letter = forms[input][axis];
+      const Dims& shape = shapes(input);
+      const std::int64_t length = shape[axis];
+      if (length == unknown_length) continue;
+      if (letter == '2' && length != 2)
+        throw ShapeError(cat(who, ": expected pairs, got ", length, " numbers for each element"));
+      if (letter == '2') continue;
+      const std::int64_t* const known = letters.find(letter);
+      if (!known) {
+        letters.known.emplace_back(letter, length);
+        continue;
+      }
+      if (*known == length) continue;
+      if (axis == 1 && forms[input][0] == letter && shape[0] == *known)
+        throw ShapeError(cat(who, ": expected square matrices, got ", shape[0], " rows and ", length, " columns"));
+      throw ShapeError(cat(who, ": expected matrices of the sizes ", listed(forms, false), ", got ", letter, " = ",
+                           *known, " and ", length));
+    }
 }
 
 }  // namespace
 
-std::string ComplexDecomposition::signature() const {
-  const auto listed = [](const std::string& form) {
-    std::vector<std::string> letters;
-    for (const char letter : form)
-      if (letter != 'i') letters.push_back(letter == '2' ? "p" : std::string(1, letter));
-    return cat("(", join(letters, ","), ")");
-  };
-  std::vector<std::string> out;
-  for (auto& form : outputs()) out.push_back(listed(form));
-  const std::string matrix = is_square() ? "nn" : "mn";
-  const std::vector<std::string> in(std::size_t(matrices()), listed(is_of_real() ? matrix : matrix + "2"));
-  return cat(join(in, ","), "->", join(out, ","));
+std::vector<std::string> ComplexDecomposition::inputs() const {
+  return {cat(is_square() ? "nn" : "mn", is_of_real() ? "" : "2")};
 }
 
-Apply ComplexDecomposition::make_node(std::span<const Variable> inputs) const {
-  require_inputs(*this, inputs, std::size_t(matrices()));
-  const DType dtype = matrix_dtype(inputs);
-  const bool has_pairs = !is_of_real();
-  std::int64_t m = unknown_length, n = unknown_length;
+std::string ComplexDecomposition::signature() const {
+  return cat(listed(inputs(), true), "->", listed(outputs(), true));
+}
+
+Apply ComplexDecomposition::make_node(std::span<const Variable> given) const {
+  const auto forms = inputs();
+  require_inputs(*this, given, forms.size());
+  const DType dtype = matrix_dtype(given);
   Variables own;
-  for (auto& input : inputs) {
-    const Variable x = cast(input, dtype);
-    const Dims& shape = x.static_shape();
-    if (x.ndim() != (has_pairs ? 3 : 2) || (has_pairs && shape[2] != 2 && shape[2] != unknown_length))
-      throw ShapeError(cat(who(), ": expected a matrix", has_pairs ? " of pairs [m, n, 2]" : "", ", got ", x.str(),
-                           " of type ", x.type()->str()));
-    m = common_length(m, shape[0], 0, who());
-    n = common_length(n, shape[1], 1, who());
+  for (std::size_t input = 0; input < forms.size(); ++input) {
+    const Variable x = cast(given[input], dtype);
+    if (x.ndim() != int(forms[input].size()))
+      throw ShapeError(cat(who(), ": expected a matrix", forms[input].ends_with('2') ? " of pairs [m, n, 2]" : "",
+                           ", got ", x.str(), " of type ", x.type()->str()));
     own.push_back(x);
   }
-  if (is_square()) {
-    if (m != n && m != unknown_length && n != unknown_length)
-      throw ShapeError(cat(who(), ": expected square matrices, got ", m, " rows and ", n, " columns"));
-    m = n = common_length(m, n, 0, who());
-  }
+  const auto shapes = [&](std::size_t input) -> const Dims& { return own[input].static_shape(); };
+  require_forms(who(), forms, shapes);
+  auto letters = letters_of<std::int64_t>(forms, shapes);
+  for (std::size_t input = 0; input < forms.size(); ++input)  // which may be known of another input
+    for (std::size_t axis = 0; axis < forms[input].size(); ++axis)
+      if (std::int64_t* const length = letters.find(forms[input][axis]); length && *length == unknown_length)
+        *length = shapes(input)[axis];
   std::vector<Type> types;
   for (auto& form : outputs()) {
     Dims lengths;
-    for (auto length : lengths_by<std::int64_t>(form, m, n, least_length(m, n), 2)) lengths.push_back(length);
+    for (auto length : letters.lengths(form, least_length, [] { return std::int64_t(2); })) lengths.push_back(length);
     types.push_back(tensor_type(is_of_integers(form) ? DType::Int32 : dtype, lengths));
   }
   return Apply(OpRef(this), std::move(own), types);
 }
 
-std::vector<Shape> ComplexDecomposition::infer_shape(const Apply&, std::span<const Shape> inputs) const {
-  const Variable m = inputs[0][0], n = inputs[0][1];
+std::vector<Shape> ComplexDecomposition::infer_shape(const Apply&, std::span<const Shape> shapes) const {
+  auto letters = letters_of<Variable>(inputs(), [&](std::size_t input) -> const Shape& { return shapes[input]; });
   std::vector<Shape> out;
-  for (auto& form : outputs()) out.push_back(lengths_by<Variable>(form, m, n, lengths::min(m, n), int64_constant(2)));
+  const auto least = [](const Variable& a, const Variable& b) { return lengths::min(a, b); };
+  for (auto& form : outputs()) out.push_back(letters.lengths(form, least, [] { return int64_constant(2); }));
   return out;
 }
 
 void ComplexDecomposition::perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const {
-  const std::int64_t m = in[0].shape(0), n = in[0].shape(1);
-  if (is_square() && m != n)
-    throw ShapeError(cat(who(), ": expected square matrices, got ", m, " rows and ", n, " columns"));
-  std::vector<Array> own;
-  for (auto& each : in) {
-    if (each.shape(0) != m || each.shape(1) != n)
-      throw ShapeError(cat(who(), ": the matrices have different sizes, ", m, " x ", n, " and ", each.shape(0), " x ",
-                           each.shape(1)));
-    if (!is_of_real() && each.shape(2) != 2)
-      throw ShapeError(cat(who(), ": expected pairs, got ", each.shape(2), " numbers for each element"));
-    own.push_back(each.contiguous());
-  }
+  const auto shapes = [&](std::size_t input) -> const Dims& { return in[input].shape(); };
+  require_forms(who(), inputs(), shapes);
+  auto letters = letters_of<std::int64_t>(inputs(), shapes);
+  const auto memory = [&](const std::string& form, DType dtype) {
+    Dims shape;
+    for (auto length : letters.lengths(
+             form, [](std::int64_t a, std::int64_t b) { return std::min(a, b); }, [] { return std::int64_t(2); }))
+      shape.push_back(length);
+    return Array::empty(is_of_integers(form) ? DType::Int32 : dtype, shape);
+  };
+  std::vector<Array> own, written;
+  for (auto& each : in) own.push_back(each.contiguous());
   const auto forms = outputs();
   for (std::size_t k = 0; k < out.size(); ++k) {
-    Dims shape;
-    for (auto length : lengths_by<std::int64_t>(forms[k], m, n, std::min(m, n), 2)) shape.push_back(length);
-    out[k] = Array::empty(node.output(int(k)).dtype(), shape);
+    const std::optional<int> start = k == 0 ? overwritten() : std::nullopt;
+    out[k] = start ? in[std::size_t(*start)].copy() : memory(forms[k], node.output(int(k)).dtype());
+    written.push_back(out[k]);
   }
-  check(run(own[0].dtype(), m, n, own, std::span<const Array>(out.data(), out.size())));
+  for (auto& form : scratch()) written.push_back(memory(form, own[0].dtype()));
+  const std::int64_t n = *letters.find('n');
+  if (const auto status = run(own[0].dtype(), letters.find('m') ? *letters.find('m') : n, n, own, written))
+    fail(status);
 }
 
 bool ComplexDecomposition::emit(Lowering& to, const Apply& node) const {
-  const auto shape = to.shape_in(0);
-  if (is_square()) to.require(equal(shape[0], shape[1]), cat(who(), ": expected square matrices"));
-  for (int input = 0; input < matrices(); ++input) {
-    const auto own = to.shape_in(input);
-    for (int axis = 0; input > 0 && axis < 2; ++axis)
-      to.require(equal(own[std::size_t(axis)], shape[std::size_t(axis)]),
-                 cat(who(), ": expected matrices of the same size"));
-    if (!is_of_real()) to.require(equal(own[2], to.pool().integer(2)), cat(who(), ": expected pairs"));
-  }
-  std::vector<CallArgument> arguments{shape[0]};
-  if (!is_square()) arguments.push_back(shape[1]);
+  const auto forms = inputs();
+  std::vector<std::span<const Expr>> shapes;
+  for (std::size_t input = 0; input < forms.size(); ++input) shapes.push_back(to.shape_in(int(input)));
+  auto letters = letters_of<Expr>(forms, [&](std::size_t input) { return shapes[input]; });
+  for (std::size_t input = 0; input < forms.size(); ++input)
+    for (std::size_t axis = 0; axis < forms[input].size(); ++axis) {
+      const char letter = forms[input][axis];
+      const Expr length = shapes[input][axis];
+      if (letter == '2')
+        to.require(equal(length, to.pool().integer(2)), cat(who(), ": expected pairs"));
+      else if (axis == 1 && letter == forms[input][0])
+        to.require(equal(shapes[input][0], length), cat(who(), ": expected square matrices"));
+      else
+        to.require(equal(*letters.find(letter), length),
+                   cat(who(), ": expected matrices of the sizes ", listed(forms, false)));
+    }
+  std::vector<CallArgument> arguments;
+  for (const char letter : {'m', 'n', 'c'})
+    if (const Expr* const length = letters.find(letter)) arguments.push_back(*length);
   for (auto flag : flags()) arguments.push_back(to.pool().integer(flag));
-  for (int input = 0; input < matrices(); ++input) arguments.push_back(InputData{input});
-  for (int k = 0; k < int(node.output_count()); ++k) arguments.push_back(OutputData{k});
+  for (int input = 0; input < int(forms.size()); ++input)
+    if (overwritten() != input) arguments.push_back(InputData{input});
+  for (int k = 0; k < int(node.output_count()); ++k)
+    arguments.push_back(OutputData{k, {}, k == 0 ? overwritten() : std::nullopt});
+  const auto two = [&] { return to.pool().integer(2); };
+  for (auto& form : scratch()) {
+    Expr count = to.pool().integer(1);
+    for (const Expr length : letters.lengths(
+             form, [](Expr a, Expr) { return a; }, two))
+      count = count * length;
+    arguments.push_back(Scratch{is_of_integers(form) ? DType::Int32 : node.output(0).dtype(), count});
+  }
   call_runtime(to, node, std::move(arguments));
   return true;
+}
+
+void ComplexDecomposition::emit_tensors(TensorLowering& to, const Apply&) const {
+  const auto forms = inputs();
+  std::vector<Dims> shapes;
+  TensorValues in;
+  for (std::size_t input = 0; input < forms.size(); ++input) {
+    const TensorValue x = to.in(int(input));
+    const std::size_t batch = x.lengths.size() - forms[input].size();
+    shapes.emplace_back(std::span(x.lengths.data() + batch, forms[input].size()));
+    in.push_back(forms[input].ends_with('2') ? numbers_of(to.builder(), x) : x);
+  }
+  require_forms(who(), forms, [&](std::size_t input) -> const Dims& { return shapes[input]; });
+  const TensorValues out = emit_numbers(to, in);
+  for (std::size_t k = 0; k < out.size(); ++k) out_numbers(to, int(k), out[k]);
+}
+
+TensorValues ComplexDecomposition::emit_numbers(TensorLowering& to, const TensorValues&) const {
+  to.refuse("XLA's LAPACK has no such routine");
+  return {};
 }
 
 Apply apply_pairs(const Ref<const MatrixOp>& op, std::span<const Variable> matrices) {

@@ -45,6 +45,9 @@ class Eig final : public ComplexDecomposition {
   }
 
  private:
+  TensorValues emit_numbers(TensorLowering& to, const TensorValues& in) const override {
+    return eig_of(to, in[0], vectors, failure());
+  }
   bool is_of_real() const override { return of_real; }
   std::vector<std::string> outputs() const override {
     return vectors ? std::vector<std::string>{"n2", "nn2"} : std::vector<std::string>{"n2"};

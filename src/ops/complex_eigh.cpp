@@ -46,6 +46,9 @@ class ComplexEigh final : public ComplexDecomposition {
   }
 
  private:
+  TensorValues emit_numbers(TensorLowering& to, const TensorValues& in) const override {
+    return eigh_of(to, in[0], lower, vectors, failure());
+  }
   std::vector<std::string> outputs() const override {
     return vectors ? std::vector<std::string>{"n", "nn2"} : std::vector<std::string>{"n"};
   }

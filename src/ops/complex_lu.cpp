@@ -1,4 +1,6 @@
 // LU factors and determinants of complex matrices.
+#include <numbers>
+
 #include "bitale/ops/ops.hpp"
 #include "ops/complex_decomposition.hpp"
 #include "ops/lengths.hpp"
@@ -38,6 +40,11 @@ class ComplexLUFactor final : public ComplexDecomposition {
   std::vector<std::vector<bool>> connection_pattern(const Apply&) const override { return {{true, false}}; }
 
  private:
+  TensorValues emit_numbers(TensorLowering& to, const TensorValues& in) const override {
+    require_lapack(to);
+    const auto [factors, pivots] = lu_of(to.builder(), in[0]);
+    return {factors, pivots};
+  }
   bool is_square() const override { return false; }
   std::vector<std::string> outputs() const override { return {"mn2", "ki"}; }
   std::int64_t run(DType dtype, std::int64_t m, std::int64_t n, std::span<const Array> in,
@@ -71,6 +78,45 @@ class ComplexSLogDet final : public ComplexDecomposition {
   }
 
  private:
+  // Of each pivot the logarithm of its size and its angle.
+  TensorValues emit_numbers(TensorLowering& to, const TensorValues& in) const override {
+    require_lapack(to);
+    TensorBuilder& builder = to.builder();
+    const auto [factors, pivots] = lu_of(builder, in[0]);
+    const DType real = component_dtype(factors.dtype);
+    const Dims batch = batch_of(factors, 2);
+    if (product(in[0].lengths) == 0) {
+      const TensorValue none = builder.full(0, real, batch);
+      return {builder.complex(builder.full(1, real, batch), none), none};
+    }
+    const int last[] = {int(batch.size())};
+    const auto [re, im] = parts_of(builder, builder.diagonal(factors));
+    const TensorValue place = builder.iota(DType::Int32, pivots.lengths, last[0]);
+    const TensorValue angle_in[] = {im, re};
+    const TensorValue angles =
+        builder.map(real, {builder.function("stablehlo.atan2", angle_in), pivots, place}, [](std::span<const Expr> of) {
+          return select(equal(of[1], of[2]), of[0], of[0] + of[0].pool().number(std::numbers::pi, of[0].dtype()));
+        });
+    const auto larger = [](std::span<const Expr> of) {
+      const Expr a = abs(of[0]), b = abs(of[1]);
+      return select(a < b, b, a);
+    };
+    const TensorValue largest = builder.map(real, {re, im}, larger);
+    const TensorValue excess = builder.map(real, {re, im, largest}, [](std::span<const Expr> of) {
+      const Expr a = abs(of[0]), b = abs(of[1]), least = select(a < b, a, b), ratio = least / of[2];
+      return select(equal(of[2], 0), least, ratio * ratio);  // of 0, 0
+    });
+    const auto function = [&](std::string_view name, const TensorValue& x) { return builder.function(name, {&x, 1}); };
+    const TensorValue logarithms =
+        builder.map(real, {function("stablehlo.log", largest), function("stablehlo.log_plus_one", excess)},
+                    [](std::span<const Expr> of) { return of[0] + of[1] * 0.5; });
+    const TensorValue logarithm = builder.reduce(logarithms, program::Combiner::add, last);
+    const TensorValue angle = builder.reduce(angles, program::Combiner::add, last);
+    const TensorValue regular =
+        builder.reduce(is_nonzero(builder, builder.diagonal(factors)), program::Combiner::bit_and, last);
+    const TensorValue sign = builder.complex(function("stablehlo.cosine", angle), function("stablehlo.sine", angle));
+    return {where_batch(builder, regular, sign, 0), logarithm};
+  }
   std::vector<std::string> outputs() const override { return {"2", ""}; }
   std::int64_t run(DType dtype, std::int64_t, std::int64_t n, std::span<const Array> in,
                    std::span<const Array> out) const override {

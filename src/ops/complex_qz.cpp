@@ -29,7 +29,7 @@ class ComplexQZ final : public ComplexDecomposition {
   }
 
  private:
-  int matrices() const override { return 2; }
+  std::vector<std::string> inputs() const override { return {"nn2", "nn2"}; }
   std::vector<std::string> outputs() const override { return {"nn2", "nn2", "nn2", "nn2", "n2", "n2"}; }
   std::vector<std::int64_t> flags() const override {
     constexpr const char* names[] = {"", "lhp", "rhp", "iuc", "ouc"};

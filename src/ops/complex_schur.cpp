@@ -23,6 +23,9 @@ class ComplexSchur final : public ComplexDecomposition {
   }
 
  private:
+  TensorValues emit_numbers(TensorLowering& to, const TensorValues& in) const override {
+    return schur_of(to, in[0], sort, failure());
+  }
   std::vector<std::string> outputs() const override { return {"nn2", "nn2"}; }
   std::vector<std::int64_t> flags() const override {
     constexpr const char* names[] = {"", "lhp", "rhp", "iuc", "ouc"};

@@ -70,6 +70,9 @@ class ComplexSVD final : public ComplexDecomposition {
   }
 
  private:
+  TensorValues emit_numbers(TensorLowering& to, const TensorValues& in) const override {
+    return svd_of(to, in[0], full_matrices, compute_uv, failure());
+  }
   bool is_square() const override { return false; }
   std::vector<std::string> outputs() const override {
     if (!compute_uv) return {"k"};

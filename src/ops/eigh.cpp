@@ -53,29 +53,10 @@ class SymmetricEigenOp : public DecompositionOp, public EmitsTensors {
     return true;
   }
   void emit_tensors(TensorLowering& to, const Apply&) const override {
-    TensorBuilder& builder = to.builder();
     const TensorValue x = to.in(0);
-    const Dims batch = batch_of(x, 2);
-    const std::int64_t n = x.lengths.back();
-    if (x.lengths[batch.size()] != n) throw ShapeError(cat(who(), ": expected square matrices"));
-    require_lapack(to);
-    if (product(x.lengths) == 0) {
-      to.out(0, builder.full(0, x.dtype, with_core(batch, {n})));
-      if (vectors()) to.out(1, x);
-      return;
-    }
-    const TensorValue read = triangle(builder, x, lower), finite = is_finite(builder, read);
-    const TensorValues made =
-        builder.lapack({"syevd",
-                        x.dtype,
-                        int(batch.size()),
-                        {where_batch(builder, finite, read, 0)},
-                        {{x.dtype, x.lengths}, {x.dtype, with_core(batch, {n})}, {DType::Int32, batch}},
-                        {{"mode", vectors() ? 'V' : 'N'}, {"uplo", lower ? 'L' : 'U'}},
-                        {{0, 0}}});
-    require_done(to, made[2], failure());
-    to.out(0, where_batch(builder, finite, made[1], std::nan("")));
-    if (vectors()) to.out(1, where_batch(builder, finite, made[0], std::nan("")));
+    if (x.lengths[x.lengths.size() - 2] != x.lengths.back()) throw ShapeError(cat(who(), ": expected square matrices"));
+    const TensorValues out = eigh_of(to, x, lower, vectors(), failure());
+    for (int k = 0; k < int(out.size()); ++k) to.out(k, out[std::size_t(k)]);
   }
 
  protected:

@@ -93,7 +93,7 @@ class Expm final : public DecompositionOp, public EmitsTensors {
     const auto combined = [&](bool add) {
       return builder.map(x.dtype, {v, u}, [add](In in) { return add ? in[0] + in[1] : in[0] - in[1]; });
     };
-    const TensorValue first = solve_by_lu(to, combined(false), combined(true), false, "nan", failure());
+    const TensorValue first = solve_by_lu(to, combined(false), combined(true), TransposedForm::none, "nan", failure());
 
     constexpr std::int64_t most = 1024;
     const TensorValues squared =

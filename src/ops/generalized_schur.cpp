@@ -6,13 +6,14 @@
 #include "ops/lowering.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
+#include "ops/tensor_lowering.hpp"
 #include "runtime/structured_systems.hpp"
 
 namespace bitale {
 
 namespace {
 
-class QZ final : public DecompositionOp {
+class QZ final : public DecompositionOp, public EmitsTensors {
  public:
   explicit QZ(std::string sort) : sort(std::move(sort)) { (void)sort_number(); }
   std::string sort;
@@ -55,6 +56,7 @@ class QZ final : public DecompositionOp {
     call_runtime(to, node, std::move(arguments));
     return true;
   }
+  void emit_tensors(TensorLowering& to, const Apply&) const override { to.refuse("XLA's LAPACK has no gges"); }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     for (const auto& each : cotangents)
       if (!each.is_disconnected()) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "bitale/core/text.hpp"
+
 namespace bitale {
 
 using program::Combiner;
@@ -22,25 +24,89 @@ Dims with_core(const Dims& batch, std::initializer_list<std::int64_t> core) {
   return out;
 }
 
+TensorParts parts_of(TensorBuilder& builder, const TensorValue& numbers) {
+  const TensorValue pairs = builder.as_pairs(numbers);
+  const Dims step(pairs.lengths.size(), 1);
+  const auto part = [&](std::int64_t which) {
+    Dims start(pairs.lengths.size(), 0), stop = pairs.lengths;
+    start.back() = which;
+    stop.back() = which + 1;
+    return builder.reshape(builder.slice(pairs, start, stop, step), numbers.lengths);
+  };
+  return {part(0), part(1)};
+}
+
+TensorValue numbers_of(TensorBuilder& builder, const TensorValue& pairs) {
+  const Dims step(pairs.lengths.size(), 1);
+  Dims lengths = pairs.lengths;
+  lengths.erase(lengths.size() - 1);
+  const auto part = [&](std::int64_t which) {
+    Dims start(pairs.lengths.size(), 0), stop = pairs.lengths;
+    start.back() = which;
+    stop.back() = which + 1;
+    return builder.reshape(builder.slice(pairs, start, stop, step), lengths);
+  };
+  return builder.complex(part(0), part(1));
+}
+
+void out_numbers(TensorLowering& to, int output, const TensorValue& value) {
+  to.out(output, is_complex(value.dtype) ? to.builder().as_pairs(value) : value);
+}
+
+TensorValue by_parts(TensorBuilder& builder, const TensorValue& x,
+                     const std::function<TensorValue(const TensorValue&)>& function) {
+  if (!is_complex(x.dtype)) return function(x);
+  const auto [re, im] = parts_of(builder, x);
+  return builder.complex(function(re), function(im));
+}
+
+TensorValue zeros_of(TensorBuilder& builder, DType dtype, const Dims& lengths) {
+  if (!is_complex(dtype)) return builder.full(0, dtype, lengths);
+  const TensorValue zeros = builder.full(0, component_dtype(dtype), lengths);
+  return builder.complex(zeros, zeros);
+}
+
+namespace {
+
+// A rule for real numbers of which both parts of complex ones, or one of them, have what it says.
+TensorValue of_both_parts(TensorBuilder& builder, const TensorValue& x, bool all, const ElementwiseRule& rule) {
+  if (!is_complex(x.dtype)) return builder.map(DType::Bool, {x}, rule);
+  const auto [re, im] = parts_of(builder, x);
+  return builder.map(DType::Bool, {re, im}, [&](std::span<const Expr> in) {
+    const Expr first = rule(in.subspan(0, 1)), second = rule(in.subspan(1, 1));
+    return all ? first & second : first | second;
+  });
+}
+
+}  // namespace
+
+TensorValue is_nonzero(TensorBuilder& builder, const TensorValue& x) {
+  return of_both_parts(builder, x, false, [](std::span<const Expr> in) { return ~equal(in[0], 0); });
+}
+
 TensorValue is_finite(TensorBuilder& builder, const TensorValue& matrices) {
   const int matrix[] = {matrices.ndim() - 2, matrices.ndim() - 1};
-  const TensorValue all =
-      builder.map(DType::Bool, {matrices}, [](std::span<const Expr> in) { return ~is_nan(in[0] - in[0]); });
-  return builder.reduce(all, Combiner::bit_and, matrix);
+  return builder.reduce(
+      of_both_parts(builder, matrices, true, [](std::span<const Expr> in) { return ~is_nan(in[0] - in[0]); }),
+      Combiner::bit_and, matrix);
 }
 
 TensorValue where_batch(TensorBuilder& builder, const TensorValue& holds, const TensorValue& x, double otherwise) {
-  return builder.map(x.dtype, {builder.broadcast(holds, x.lengths, axes_below(holds.ndim())), x},
-                     [otherwise](std::span<const Expr> in) {
-                       return select(in[0], in[1], in[1].pool().number(otherwise, in[1].dtype()));
-                     });
+  const TensorValue everywhere = builder.broadcast(holds, x.lengths, axes_below(holds.ndim()));
+  return by_parts(builder, x, [&](const TensorValue& part) {
+    return builder.map(part.dtype, {everywhere, part}, [otherwise](std::span<const Expr> in) {
+      return select(in[0], in[1], in[1].pool().number(otherwise, in[1].dtype()));
+    });
+  });
 }
 
 TensorValue triangle(TensorBuilder& builder, const TensorValue& x, bool lower) {
   const TensorValue row = builder.iota(DType::Int64, x.lengths, x.ndim() - 2);
   const TensorValue column = builder.iota(DType::Int64, x.lengths, x.ndim() - 1);
-  return builder.map(x.dtype, {x, row, column}, [lower](std::span<const Expr> in) {
-    return select(lower ? in[1] >= in[2] : in[1] <= in[2], in[0], 0.0);
+  return by_parts(builder, x, [&](const TensorValue& part) {
+    return builder.map(part.dtype, {part, row, column}, [lower](std::span<const Expr> in) {
+      return select(lower ? in[1] >= in[2] : in[1] <= in[2], in[0], 0.0);
+    });
   });
 }
 
@@ -48,8 +114,10 @@ TensorValue identity_matrices(TensorBuilder& builder, DType dtype, const Dims& l
   const int ndim = int(lengths.size());
   const TensorValue row = builder.iota(DType::Int64, lengths, ndim - 2);
   const TensorValue column = builder.iota(DType::Int64, lengths, ndim - 1);
-  return builder.convert(
-      builder.map(DType::Bool, {row, column}, [](std::span<const Expr> in) { return equal(in[0], in[1]); }), dtype);
+  const TensorValue ones = builder.convert(
+      builder.map(DType::Bool, {row, column}, [](std::span<const Expr> in) { return equal(in[0], in[1]); }),
+      component_dtype(dtype));
+  return is_complex(dtype) ? builder.complex(ones, builder.full(0, ones.dtype, lengths)) : ones;
 }
 
 void require_done(TensorLowering& to, const TensorValue& info, std::string_view failure) {
@@ -121,25 +189,97 @@ TensorValue take_rows(TensorBuilder& builder, const TensorValue& x, const Tensor
   return builder.gather(x, builder.concatenate(at, order.ndim()), axes);
 }
 
-TensorValue solve_by_lu(TensorLowering& to, const TensorValue& a, const TensorValue& b, bool transposed,
+TensorValue solve_by_lu(TensorLowering& to, const TensorValue& a, const TensorValue& b, TransposedForm form,
                         std::string_view on_error, std::string_view failure) {
   TensorBuilder& builder = to.builder();
   if (product(b.lengths) == 0) return b;
   const auto [factors, pivots] = lu_of(builder, a);
   const auto solved = [&](const TensorValue& right, bool lower) {
-    return builder.solve_triangular(factors, right, {lower, transposed, lower});
+    return builder.solve_triangular(factors, right, {lower, form, lower});
   };
   TensorValue x;
-  if (transposed)
+  if (form != TransposedForm::none)
     x = take_rows(builder, solved(solved(b, false), true), permutation_of(builder, pivots, false));
   else
     x = solved(solved(take_rows(builder, b, permutation_of(builder, pivots, true)), true), false);
   const int place[] = {a.ndim() - 2};
-  const TensorValue is_regular = builder.reduce(
-      builder.map(DType::Bool, {builder.diagonal(factors)}, [](std::span<const Expr> in) { return ~equal(in[0], 0); }),
-      Combiner::bit_and, place);
+  const TensorValue is_regular =
+      builder.reduce(is_nonzero(builder, builder.diagonal(factors)), Combiner::bit_and, place);
   if (on_error == "raise") to.require(builder.all(is_regular), std::string(failure));
   return where_batch(builder, is_regular, x, std::nan(""));
+}
+
+TensorValue solve_by_substitution(TensorLowering& to, const TensorValue& a, const TensorValue& b,
+                                  const TriangularSystem& system, std::string_view on_error, std::string_view failure) {
+  TensorBuilder& builder = to.builder();
+  if (product(b.lengths) == 0) return b;
+  const TensorValue x = builder.solve_triangular(a, b, system);
+  if (system.unit_diagonal) return x;
+  const int place[] = {a.ndim() - 2};
+  const TensorValue is_regular = builder.reduce(is_nonzero(builder, builder.diagonal(a)), Combiner::bit_and, place);
+  if (on_error == "raise") to.require(builder.all(is_regular), std::string(failure));
+  return where_batch(builder, is_regular, x, std::nan(""));
+}
+
+// Of a factor that is nan somewhere, the diagonal is.
+TensorValue cholesky_of(TensorLowering& to, const TensorValue& x, bool lower, std::string_view on_error,
+                        std::string_view failure) {
+  TensorBuilder& builder = to.builder();
+  if (product(x.lengths) == 0) return x;
+  const TensorValue whole = builder.cholesky(x, lower), diagonal = builder.diagonal(whole);
+  const int place[] = {x.ndim() - 2};
+  const TensorValue is_number =
+      builder.map(DType::Bool, {is_complex(x.dtype) ? parts_of(builder, diagonal).real : diagonal},
+                  [](std::span<const Expr> in) { return ~is_nan(in[0]); });
+  const TensorValue done = builder.reduce(is_number, Combiner::bit_and, place);
+  if (on_error == "raise") to.require(builder.all(done), std::string(failure));
+  if (on_error == "raise_if_finite")
+    to.require(builder.all(builder.map(DType::Bool, {done, is_finite(builder, x)},
+                                       [](std::span<const Expr> in) { return in[0] | ~in[1]; })),
+               std::string(failure));
+  return where_batch(builder, done, triangle(builder, whole, lower), std::nan(""));
+}
+
+TensorValue solve_sylvester_by_lu(TensorLowering& to, const TensorValue& a, const TensorValue& b, const TensorValue& q,
+                                  std::string_view failure) {
+  require_lapack(to);
+  TensorBuilder& builder = to.builder();
+  const Dims batch = batch_of(q, 2);
+  const int first = int(batch.size());
+  const std::int64_t m = a.lengths.back(), n = b.lengths.back(), count = m * n;
+  if (product(q.lengths) == 0) return q;
+  constexpr std::int64_t most = 4096;
+  if (count > most)
+    to.refuse(cat("XLA has no trsyl, and the system of all ", count, " elements is larger than one of ", most));
+  // Of the element [i, k] by the element [j, l].
+  const Dims both = with_core(batch, {m, n, m, n});
+  const auto repeated = [&](const TensorValue& x, int rows, int columns) {
+    std::vector<int> places = axes_below(first);
+    places.push_back(first + rows);
+    places.push_back(first + columns);
+    return builder.broadcast(x, both, places);
+  };
+  TensorValues place;
+  for (int axis = 0; axis < 4; ++axis) place.push_back(builder.iota(DType::Int64, both, first + axis));
+  const auto of = [&](const TensorValue& left, const TensorValue& right) {
+    return builder.map(left.dtype,
+                       {repeated(left, 0, 2), repeated(builder.transpose_matrices(right), 1, 3), place[0], place[1],
+                        place[2], place[3]},
+                       [](std::span<const Expr> in) {
+                         return select(equal(in[3], in[5]), in[0], 0.0) + select(equal(in[2], in[4]), in[1], 0.0);
+                       });
+  };
+  TensorValue system;
+  if (is_complex(q.dtype)) {
+    const TensorParts left = parts_of(builder, a), right = parts_of(builder, b);
+    system = builder.complex(of(left.real, right.real), of(left.imaginary, right.imaginary));
+  } else {
+    system = of(a, b);
+  }
+  const TensorValue x =
+      solve_by_lu(to, builder.reshape(system, with_core(batch, {count, count})),
+                  builder.reshape(q, with_core(batch, {count, 1})), TransposedForm::none, "raise", failure);
+  return builder.reshape(x, q.lengths);
 }
 
 }  // namespace bitale

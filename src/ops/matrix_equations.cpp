@@ -1,7 +1,7 @@
 // Equations whose unknown is a matrix: Sylvester's, Lyapunov's and Riccati's.
 #include "bitale/ops/contraction.hpp"
 #include "bitale/ops/ops.hpp"
-#include "ops/complex_matrices.hpp"
+#include "ops/complex_decomposition.hpp"
 #include "ops/lapack_forms.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
@@ -48,41 +48,14 @@ class SolveSylvester final : public DecompositionOp, public EmitsTensors {
     return true;
   }
 
-  // XLA has no trsyl: the equations of all elements of X in one system.
   void emit_tensors(TensorLowering& to, const Apply&) const override {
-    TensorBuilder& builder = to.builder();
     const TensorValue a = to.in(0), b = to.in(1), q = to.in(2);
-    const Dims batch = batch_of(q, 2);
-    const int first = int(batch.size());
-    const std::int64_t m = a.lengths.back(), n = b.lengths.back(), count = m * n;
-    if (a.lengths[batch.size()] != m || b.lengths[batch.size()] != n)
+    const std::size_t batch = q.lengths.size() - 2;
+    if (a.lengths[batch] != a.lengths.back() || b.lengths[batch] != b.lengths.back())
       throw ShapeError("solve_sylvester: expected square matrices A and B");
-    if (q.lengths[batch.size()] != m || q.lengths.back() != n)
+    if (q.lengths[batch] != a.lengths.back() || q.lengths.back() != b.lengths.back())
       throw ShapeError("solve_sylvester: A and Q have different numbers of rows, or B and Q of columns");
-    require_lapack(to);
-    if (product(q.lengths) == 0) return to.out(0, q);
-    constexpr std::int64_t most = 4096;
-    if (count > most)
-      to.refuse(cat("XLA has no trsyl, and the system of all ", count, " elements is larger than one of ", most));
-    // Of the element [i, k] by the element [j, l].
-    const Dims both = with_core(batch, {m, n, m, n});
-    const auto repeated = [&](const TensorValue& x, int rows, int columns) {
-      std::vector<int> places = axes_below(first);
-      places.push_back(first + rows);
-      places.push_back(first + columns);
-      return builder.broadcast(x, both, places);
-    };
-    TensorValues place;
-    for (int axis = 0; axis < 4; ++axis) place.push_back(builder.iota(DType::Int64, both, first + axis));
-    const TensorValue system = builder.map(
-        q.dtype,
-        {repeated(a, 0, 2), repeated(builder.transpose_matrices(b), 1, 3), place[0], place[1], place[2], place[3]},
-        [](std::span<const Expr> in) {
-          return select(equal(in[3], in[5]), in[0], 0.0) + select(equal(in[2], in[4]), in[1], 0.0);
-        });
-    const TensorValue x = solve_by_lu(to, builder.reshape(system, with_core(batch, {count, count})),
-                                      builder.reshape(q, with_core(batch, {count, 1})), false, "raise", failure());
-    to.out(0, builder.reshape(x, q.lengths));
+    to.out(0, solve_sylvester_by_lu(to, a, b, q, failure()));
   }
 
   // A dX + dX B = dQ - dA X - X dB.
@@ -100,8 +73,11 @@ class SolveSylvester final : public DecompositionOp, public EmitsTensors {
 };
 
 // A, B, Q and R of both Riccati equations.
-class RiccatiOp : public DecompositionOp {
+class RiccatiOp : public DecompositionOp, public EmitsTensors {
  public:
+  void emit_tensors(TensorLowering& to, const Apply&) const override {
+    to.refuse("XLA's LAPACK does not sort the eigenvalues of a Schur form");
+  }
   std::string signature() const override { return "(n,n),(n,m),(n,n),(m,m)->(n,n)"; }
 
   Apply make_node(std::span<const Variable> inputs) const override {
@@ -253,8 +229,7 @@ Variable solve_sylvester(const Operand& a, const Operand& b, const Operand& q) {
   const Variable inputs[] = {require_matrices("solve_sylvester", a), require_matrices("solve_sylvester", b),
                              require_matrices("solve_sylvester", q)};
   if (any_complex({a.variable, b.variable, q.variable}))
-    return of_blocks(solve_sylvester(as_blocks(required_square("solve_sylvester", a.variable)),
-                                     as_blocks(required_square("solve_sylvester", b.variable)), as_blocks(q.variable)));
+    return complex_solve_sylvester(a.variable, b.variable, q.variable);
   return apply_matrices(make_ref<SolveSylvester>(), inputs);
 }
 
@@ -271,20 +246,20 @@ Variable solve_discrete_lyapunov(const Operand& a, const Operand& q, const std::
   require_square("solve_discrete_lyapunov", x);
   if (method != "direct" && method != "bilinear")
     throw ValueError(cat("solve_discrete_lyapunov: expected method \"direct\" or \"bilinear\", got \"", method, "\""));
-  if (any_complex({x, q.variable}))  // whose transpose is that of the conjugate
-    return of_blocks(solve_discrete_lyapunov(as_blocks(x), as_blocks(q.variable), method));
-  const DType dtype = matrix_dtype({&x, 1});
+  const bool has_complex = any_complex({x, q.variable});
+  const DType dtype = has_complex ? promote(x.dtype(), q.dtype()) : matrix_dtype({&x, 1});
   const Variable unit = eye(length_of(x, x.ndim() - 1), {}, 0, dtype);
   if (method == "direct" && x.ndim() == 2 && q.ndim() == 2) {
-    // (I - kron(A, A)) vec(X) = vec(Q), by rows
+    // (I - kron(A, conj(A))) vec(X) = vec(Q), by rows
     const Variable n = length_of(x, 0), all = lengths::mul(n, n);
-    const Variable system = sub(eye(all, {}, 0, dtype), kron(x, x));
+    const Variable system = sub(eye(all, {}, 0, dtype), kron(x, is_complex(x) ? conj(x) : x));
     const Variable solution = solve(system, reshape(q, Operands{all}), {.b_ndim = 1});
     return reshape(solution, Operands{n, n});
   }
-  // With M = (A + I)^-1 (A - I): M X + X M^T = -2 (A + I)^-1 Q (A + I)^-T.
+  // With M = (A + I)^-1 (A - I): M X + X M^H = -2 (A + I)^-1 Q (A + I)^-H.
   const Variable inverse = inv(add(x, unit)), moved = matmul(inverse, sub(x, unit));
-  const Variable right = mul(cast(Operand(-2.), dtype), matmul(matmul(inverse, q), t(inverse)));
+  const Variable across = is_complex(inverse) ? adjoint(inverse) : t(inverse);
+  const Variable right = mul(cast(Operand(-2.), component_dtype(dtype)), matmul(matmul(inverse, q), across));
   return solve_continuous_lyapunov(moved, right);
 }
 

@@ -106,63 +106,9 @@ class QR final : public DecompositionOp, public EmitsTensors {
     return true;
   }
 
-  void emit_tensors(TensorLowering& to, const Apply& node) const override {
-    require_lapack(to);
-    TensorBuilder& builder = to.builder();
-    const TensorValue x = to.in(0);
-    const Dims batch = batch_of(x, 2);
-    const std::int64_t m = x.lengths[batch.size()], n = x.lengths.back(), k = std::min(m, n);
-    const std::int64_t width = mode == "complete" ? m : k;
-    const int at_r = mode == "r" ? 0 : mode == "raw" ? 2 : 1, of_batch = int(batch.size());
-    const int at_order = pivoting ? int(node.output_count()) - 1 : -1;
-    if (product(x.lengths) == 0) {
-      to.out(at_r, builder.full(0, x.dtype, with_core(batch, {width, n})));
-      if (mode == "raw") {
-        to.out(0, x);
-        to.out(1, builder.full(0, x.dtype, with_core(batch, {k})));
-      } else if (mode != "r") {
-        to.out(0, identity_matrices(builder, x.dtype, with_core(batch, {m, width})));
-      }
-      if (pivoting) to.out(at_order, builder.iota(DType::Int32, with_core(batch, {n}), of_batch));
-      return;
-    }
-    const TensorValue finite = is_finite(builder, x);
-    const auto where_finite = [&](const TensorValue& made) { return where_batch(builder, finite, made, std::nan("")); };
-    const LapackCall::Result of_x{x.dtype, x.lengths}, of_tau{x.dtype, with_core(batch, {k})};
-    TensorValue factors, tau, order;
-    if (pivoting) {
-      const TensorValue free = builder.full(0, DType::Int32, with_core(batch, {n}));
-      const TensorValues made = builder.lapack(
-          {"geqp3", x.dtype, of_batch, {x, free}, {of_x, {free.dtype, free.lengths}, of_tau}, {}, {{0, 0}, {1, 1}}});
-      factors = made[0], order = made[1], tau = made[2];
-      const TensorValue place = builder.iota(DType::Int32, order.lengths, of_batch);
-      const TensorValue all_finite = builder.broadcast(finite, order.lengths, axes_below(of_batch));
-      to.out(at_order, builder.map(DType::Int32, {all_finite, order, place},
-                                   [](std::span<const Expr> in) { return select(in[0], in[1] - 1, in[2]); }));
-    } else {
-      const TensorValues made = builder.lapack({"geqrf", x.dtype, of_batch, {x}, {of_x, of_tau}, {}, {{0, 0}}});
-      factors = made[0], tau = made[1];
-    }
-    const Dims step(x.lengths.size(), 1), start(x.lengths.size(), 0);
-    const auto corner = [&](std::int64_t rows, std::int64_t columns) {
-      return builder.slice(factors, start, with_core(batch, {rows, columns}), step);
-    };
-    to.out(at_r, where_finite(triangle(builder, corner(width, n), false)));
-    if (mode == "r") return;
-    if (mode == "raw") {
-      to.out(0, where_finite(factors));
-      to.out(1, where_finite(tau));
-      return;
-    }
-    TensorValue reflections = corner(m, std::min(n, width));
-    if (width > n) {
-      Dims more(x.lengths.size(), 0);
-      more.back() = width - n;
-      reflections = builder.pad(reflections, builder.number(0, x.dtype), start, more, start);
-    }
-    const TensorValue q = builder.lapack(
-        {"orgqr", x.dtype, of_batch, {reflections, tau}, {{x.dtype, reflections.lengths}}, {}, {{0, 0}}})[0];
-    to.out(0, where_finite(q));
+  void emit_tensors(TensorLowering& to, const Apply&) const override {
+    const TensorValues out = qr_of(to, to.in(0), mode, pivoting);
+    for (int k = 0; k < int(out.size()); ++k) to.out(k, out[std::size_t(k)]);
   }
 
   // With k = min(m, n), A = [X Y] and R = [U V] after k columns, where Y = Q V: g_Y = Q g_V, and with

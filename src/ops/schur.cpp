@@ -52,30 +52,10 @@ class Schur final : public DecompositionOp, public EmitsTensors {
     return true;
   }
   void emit_tensors(TensorLowering& to, const Apply&) const override {
-    TensorBuilder& builder = to.builder();
     const TensorValue x = to.in(0);
-    const Dims batch = batch_of(x, 2);
-    const std::int64_t n = x.lengths.back();
-    if (x.lengths[batch.size()] != n) throw ShapeError("schur: expected square matrices");
-    require_lapack(to);
-    if (!sort.empty()) to.refuse("XLA's LAPACK does not sort the eigenvalues of a Schur form");
-    if (product(x.lengths) == 0) {
-      to.out(0, x);
-      to.out(1, x);
-      return;
-    }
-    const TensorValue finite = is_finite(builder, x);
-    const LapackCall::Result matrix{x.dtype, x.lengths}, part{x.dtype, with_core(batch, {n})};
-    const LapackCall::Result number{DType::Int32, batch};
-    const TensorValues made = builder.lapack({"gees",
-                                              x.dtype,
-                                              int(batch.size()),
-                                              {where_batch(builder, finite, x, 0)},
-                                              {matrix, matrix, part, part, number, number},
-                                              {{"mode", 'V'}, {"sort", 'N'}},
-                                              {{0, 0}}});
-    require_done(to, made[5], failure());
-    for (int k = 0; k < 2; ++k) to.out(k, where_batch(builder, finite, made[std::size_t(k)], std::nan("")));
+    if (x.lengths[x.lengths.size() - 2] != x.lengths.back()) throw ShapeError("schur: expected square matrices");
+    const TensorValues out = schur_of(to, x, sort, failure());
+    for (int k = 0; k < 2; ++k) to.out(k, out[std::size_t(k)]);
   }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected() && cotangents[1].is_disconnected()) return no_gradients(node);

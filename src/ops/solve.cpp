@@ -1,6 +1,6 @@
 // General systems of equations.
 #include "bitale/ops/ops.hpp"
-#include "ops/complex_matrices.hpp"
+#include "ops/complex_decomposition.hpp"
 #include "ops/lapack_forms.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
@@ -77,7 +77,7 @@ class Solve final : public MatrixOp, public EmitsTensors {
     require_lapack(to);
     Dims as_matrix = b.lengths;
     if (b_ndim == 1) as_matrix.push_back(1);
-    const TensorValue x = solve_by_lu(to, a, builder.reshape(b, as_matrix), trans, on_error, failure());
+    const TensorValue x = solve_by_lu(to, a, builder.reshape(b, as_matrix), TransposedForm(trans), on_error, failure());
     to.out(0, builder.reshape(x, b.lengths));
   }
 
@@ -142,34 +142,34 @@ std::vector<Sample> solve_samples() {
   return out;
 }
 
-// By the real matrix. Of symmetric ones, which need not be Hermitian, as general ones.
-Variable solve_complex(const Variable& given, const Variable& b, const SolveOptions& options, int b_ndim) {
-  const Variable a = required_square("solve", given);
+// Of one triangle, the whole; of bands, by the real matrix of twice the length (complex_matrices.hpp).
+Variable solve_complex(const Variable& a, const Variable& b, const SolveOptions& options, int b_ndim) {
   const std::string& kind = options.assume_a;
   const auto is = [&](std::string_view brief, std::string_view full) { return kind == brief || kind == full; };
+  const auto general = [&](const Variable& matrix) {
+    return complex_solve(matrix, b, options.transposed, b_ndim, options.on_error);
+  };
   if (kind == "lower triangular" || kind == "upper triangular")
     return solve_triangular(a, b,
                             {.lower = kind == "lower triangular",
                              .trans = options.transposed,
                              .b_ndim = b_ndim,
                              .on_error = options.on_error});
-  Variable matrix = a;
-  SolveOptions of_blocks_options{.b_ndim = b_ndim, .on_error = options.on_error};
-  if (is("sym", "symmetric")) {
-    matrix = mirrored(a, options.lower);
-  } else if (is("pos", "positive definite") || is("her", "hermitian")) {
-    matrix = hermitian(a, options.lower);
-    of_blocks_options.assume_a = kind[0] == 'p' ? "pos" : "sym";
-    of_blocks_options.lower = options.lower;
-  } else if (kind == "diagonal" || kind == "tridiagonal" || kind == "banded") {
-    const int width = kind == "diagonal" ? 0 : 1;
-    if (kind != "banded") matrix = triu(tril(a, width), -width);
-    of_blocks_options.assume_a = options.on_error == OnError::Nan ? "gen" : "banded";
-  } else if (!is("gen", "general")) {
-    return solve(real(a), real(b), options);  // which says what is expected
+  if (is("gen", "general")) return general(a);
+  if (is("sym", "symmetric")) return general(mirrored(a, options.lower));
+  if (is("her", "hermitian")) return general(hermitian(a, options.lower));
+  if (is("pos", "positive definite")) {  // whose transpose is the conjugate, and has the conjugate factor
+    const Variable factor = cholesky(a, options.lower, options.on_error);
+    return cho_solve(options.transposed ? conj(factor) : factor, options.lower, b, b_ndim);
   }
-  const Variable blocks = as_blocks(options.transposed ? matrix_transpose(matrix) : matrix);
-  return of_columns(solve(blocks, as_columns(b, b_ndim), of_blocks_options), b_ndim);
+  if (kind != "diagonal" && kind != "tridiagonal" && kind != "banded")
+    return solve(real(a), real(b), options);  // which says what is expected
+  const int width = kind == "diagonal" ? 0 : 1;
+  const Variable matrix = kind == "banded" ? a : triu(tril(a, width), -width);
+  if (options.on_error == OnError::Nan) return general(matrix);
+  const Variable square = required_square("solve", matrix);
+  const Variable blocks = as_blocks(options.transposed ? matrix_transpose(square) : square);
+  return of_columns(solve(blocks, as_columns(b, b_ndim), {.assume_a = "banded", .b_ndim = b_ndim}), b_ndim);
 }
 
 REGISTER_OP(Solve, "The solution of a general system of equations, by LU factors with partial pivoting.",

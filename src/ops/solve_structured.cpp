@@ -89,7 +89,7 @@ class SolveStructured final : public DecompositionOp, public EmitsTensors {
     if (a.lengths[rows] != a.lengths[rows + 1]) throw ShapeError("solve: expected square matrices");
     if (a.lengths[rows] != b.lengths[rows]) throw ShapeError("solve: a and b have different numbers of rows");
     require_lapack(to);
-    to.out(0, solve_by_lu(to, a, b, trans, on_error, "solve: the matrix is singular"));
+    to.out(0, solve_by_lu(to, a, b, TransposedForm(trans), on_error, "solve: the matrix is singular"));
   }
 
   // As of any matrix; Giles 2008.

@@ -1,16 +1,14 @@
 // Systems of equations with triangular matrices.
 #include <algorithm>
-#include <limits>
 
-#include "bitale/ops/debugging.hpp"
 #include "bitale/ops/ops.hpp"
-#include "ops/complex_matrices.hpp"
+#include "ops/complex_decomposition.hpp"
+#include "ops/lapack_forms.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
 #include "ops/lowering.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
-#include "ops/tensor_lowering.hpp"
 #include "runtime/functions.hpp"
 #include "runtime/lapack.hpp"
 
@@ -81,23 +79,11 @@ class SolveTriangular final : public MatrixOp, public EmitsTensors {
     const std::int64_t n = a.lengths[std::size_t(rows)];
     if (n != a.lengths[std::size_t(columns)]) throw ShapeError("solve_triangular: expected square matrices");
     if (n != b.lengths[std::size_t(rows)]) throw ShapeError("solve_triangular: a and b have different numbers of rows");
-    if (product(b.lengths) == 0) return to.out(0, b);
     Dims as_matrix = b.lengths;
     if (b_ndim == 1) as_matrix.push_back(1);
-    TensorValue x = builder.reshape(
-        builder.solve_triangular(a, builder.reshape(b, as_matrix), {lower, trans, unit_diagonal}), b.lengths);
-    if (!unit_diagonal) {
-      const int place[] = {rows};
-      const TensorValue is_singular = builder.reduce(
-          builder.map(DType::Bool, {builder.diagonal(a)}, [](std::span<const Expr> in) { return equal(in[0], 0); }),
-          program::Combiner::bit_or, place);
-      if (on_error == "raise") to.require(builder.none(is_singular), std::string(failure()));
-      const std::vector<int> batch = axes_below(rows);
-      x = builder.map(x.dtype, {builder.broadcast(is_singular, x.lengths, batch), x}, [](std::span<const Expr> in) {
-        return select(in[0], in[1].pool().number(std::nan(""), in[1].dtype()), in[1]);
-      });
-    }
-    to.out(0, x);
+    const TensorValue x = solve_by_substitution(to, a, builder.reshape(b, as_matrix),
+                                                {lower, TransposedForm(trans), unit_diagonal}, on_error, failure());
+    to.out(0, builder.reshape(x, b.lengths));
   }
   // Of x = op(a)^-1 b: g_b = op(a)^-T g, and g_a = -g_b x^T (of a^T, when that is op(a)), where a is read.
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
@@ -181,35 +167,6 @@ std::vector<Sample> solve_triangular_samples() {
   return out;
 }
 
-// With a = D t, t having a diagonal of ones, whose real matrix is triangular as well.
-Variable solve_complex_triangle(const Variable& a, const Variable& b, SolveTriangularOptions options, int b_ndim) {
-  const Variable read = options.lower ? tril(a) : triu(a);
-  const Variable d = diagonal(read, 0, a.ndim() - 2, a.ndim() - 1);
-  const auto over_diagonal = [&](const Variable& x) {
-    return options.unit_diagonal ? x : true_div(x, b_ndim == 1 ? d : expand_dims(d, d.ndim()));
-  };
-  Variable divided = read, right = b;
-  if (!options.unit_diagonal) {
-    const Variable is_zero = eq(abs(d), 0);
-    if (options.on_error == OnError::Raise)
-      right = check_and_raise(b, {eq(bitale::any(is_zero), false)}, "LinAlgError",
-                              "solve_triangular: the matrix is singular: there is a 0 on its diagonal");
-    divided = true_div(read, expand_dims(d, d.ndim()));
-  }
-  if (!options.trans) right = over_diagonal(right);
-  const SolveTriangularOptions real_options{
-      .lower = options.lower, .trans = options.trans, .unit_diagonal = true, .b_ndim = b_ndim};
-  // Of ones, whatever the quotients are rounded to.
-  const Variable strict = options.lower ? tril(divided, -1) : triu(divided, 1);
-  const Variable blocks = as_blocks(options.trans ? conj(strict) : strict);
-  Variable out = of_columns(solve_triangular(blocks, as_columns(right, b_ndim), real_options), b_ndim);
-  if (options.trans) out = over_diagonal(out);
-  if (options.unit_diagonal || options.on_error == OnError::Raise) return out;
-  const Variable fails = bitale::any(eq(abs(d), 0), Axes{{d.ndim() - 1}}, true);
-  const Variable nan = cast(Operand(std::numeric_limits<double>::quiet_NaN()), component_dtype(out.dtype()));
-  return switch_(b_ndim == 1 ? fails : expand_dims(fails, fails.ndim()), complex(nan, nan), out);
-}
-
 REGISTER_OP(SolveTriangular, "The solution of a system of equations with a triangular matrix.",
             solve_triangular_samples);
 
@@ -221,10 +178,11 @@ Variable solve_triangular(const Operand& a, const Operand& b, const SolveTriangu
     throw ShapeError(cat("solve_triangular: expected a matrix a and a vector or matrix b, or batches of them, got ",
                          a.variable.str(), " with ", a.ndim(), " dimensions and ", b.variable.str(), " with ",
                          b.ndim()));
-  if (any_complex({a.variable, b.variable})) {
-    const auto [left, right] = in_common_dtype(a.variable, b.variable);
-    return solve_complex_triangle(left, right, options, core_ndim(options.b_ndim, b.variable));
-  }
+  if (any_complex({a.variable, b.variable}))
+    return complex_solve_triangular(
+        a.variable, b.variable,
+        {.lower = options.lower, .unit_diagonal = options.unit_diagonal, .trans = options.trans},
+        core_ndim(options.b_ndim, b.variable), options.on_error);
   const Variable inputs[] = {a.variable, b.variable};
   return apply_matrices(
       make_ref<SolveTriangular>(options.lower, options.trans, options.unit_diagonal,
@@ -235,9 +193,11 @@ Variable solve_triangular(const Operand& a, const Operand& b, const SolveTriangu
 Variable cho_solve(const Operand& factor, bool lower, const Operand& b, int b_ndim) {
   const LocationScope here(factor.where);
   if (any_complex({factor.variable, b.variable})) {
-    // The real matrix of a factor with a real diagonal is a factor of the real matrix.
     const int core = core_ndim(b_ndim, b.variable);
-    return of_columns(cho_solve(as_blocks(factor.variable), lower, as_columns(b.variable, core), core), core);
+    const auto solved = [&](const Variable& right, int trans) {
+      return complex_solve_triangular(factor.variable, right, {.lower = lower, .trans = trans}, core);
+    };
+    return solved(solved(b.variable, lower ? 0 : 2), lower ? 2 : 0);
   }
   SolveTriangularOptions options{.lower = lower, .trans = !lower, .b_ndim = core_ndim(b_ndim, b.variable)};
   const Variable half = solve_triangular(factor, b, options);

@@ -78,39 +78,8 @@ class SVD final : public DecompositionOp, public EmitsTensors {
   }
 
   void emit_tensors(TensorLowering& to, const Apply&) const override {
-    require_lapack(to);
-    TensorBuilder& builder = to.builder();
-    const TensorValue x = to.in(0);
-    const Dims batch = batch_of(x, 2);
-    const std::int64_t m = x.lengths[batch.size()], n = x.lengths.back(), k = std::min(m, n);
-    const bool full = full_matrices || !compute_uv;
-    const Dims of_u = with_core(batch, {m, full ? m : k}), of_s = with_core(batch, {k});
-    const Dims of_v = with_core(batch, {full ? n : k, n});
-    const int at_s = compute_uv ? 1 : 0;
-    if (product(x.lengths) == 0) {
-      to.out(at_s, builder.full(0, x.dtype, of_s));
-      if (!compute_uv) return;
-      to.out(0, identity_matrices(builder, x.dtype, of_u));
-      to.out(2, identity_matrices(builder, x.dtype, of_v));
-      return;
-    }
-    const TensorValue finite = is_finite(builder, x);
-    const TensorValues made = builder.lapack(
-        {"gesdd",
-         x.dtype,
-         int(batch.size()),
-         {where_batch(builder, finite, x, 0)},
-         {{x.dtype, x.lengths}, {x.dtype, of_s}, {x.dtype, of_u}, {x.dtype, of_v}, {DType::Int32, batch}},
-         {{"mode", !compute_uv     ? 'N'
-                   : full_matrices ? 'A'
-                                   : 'S'}},
-         {{0, 0}}});
-    require_done(to, made[4], failure());
-    const auto where_finite = [&](const TensorValue& each) { return where_batch(builder, finite, each, std::nan("")); };
-    to.out(at_s, where_finite(made[1]));
-    if (!compute_uv) return;
-    to.out(0, where_finite(made[2]));
-    to.out(2, where_finite(made[3]));
+    const TensorValues out = svd_of(to, to.in(0), full_matrices, compute_uv, failure());
+    for (int k = 0; k < int(out.size()); ++k) to.out(k, out[std::size_t(k)]);
   }
 
   // Townsend 2016, "Differentiating the singular value decomposition".

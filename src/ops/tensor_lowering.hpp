@@ -3,6 +3,7 @@
 // has such a form is an EmitsTensors besides being an Op; others are refused by name.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <span>
@@ -30,8 +31,11 @@ std::vector<int> axes_below(int count);  // 0, 1, ...
 // How elements of several tensors make one: arguments of the tensors' dtypes, built as Program expressions are.
 using ElementwiseRule = std::function<Expr(std::span<const Expr>)>;
 
+enum class TransposedForm : std::uint8_t { none, transposed, adjoint };
 struct TriangularSystem {
-  bool lower, transposed, unit_diagonal;
+  bool lower;
+  TransposedForm form;
+  bool unit_diagonal;
 };
 
 // A routine of LAPACK, by the name that XLA has for it without the letter of the dtype ("potrf"), of each matrix of a

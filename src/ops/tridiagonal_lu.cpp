@@ -7,6 +7,7 @@
 #include "ops/lowering.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
+#include "ops/tensor_lowering.hpp"
 #include "runtime/structured_systems.hpp"
 
 namespace bitale {
@@ -61,7 +62,7 @@ class TridiagonalFactorOp : public DecompositionOp {
   std::string prefixed(const char* name) const { return cat(has_pairs ? "complex_" : "", name); }
 };
 
-class LUFactorTridiagonal final : public TridiagonalFactorOp {
+class LUFactorTridiagonal final : public TridiagonalFactorOp, public EmitsTensors {
  public:
   using TridiagonalFactorOp::TridiagonalFactorOp;
   static constexpr auto fields = attribute_list(attribute("has_pairs", &LUFactorTridiagonal::has_pairs));
@@ -120,6 +121,7 @@ class LUFactorTridiagonal final : public TridiagonalFactorOp {
                   OutputData{3}, OutputData{4}});
     return true;
   }
+  void emit_tensors(TensorLowering& to, const Apply&) const override { to.refuse("XLA's LAPACK has no gttrf"); }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     bool connected = false;
     for (int i = 0; i < 4; ++i) connected = connected || !cotangents[std::size_t(i)].is_disconnected();
@@ -136,7 +138,7 @@ class LUFactorTridiagonal final : public TridiagonalFactorOp {
   const char* who() const override { return "tridiagonal_lu_factor"; }
 };
 
-class SolveLUFactorTridiagonal final : public TridiagonalFactorOp {
+class SolveLUFactorTridiagonal final : public TridiagonalFactorOp, public EmitsTensors {
  public:
   // trans: of the transposed matrix, which is not the adjoint.
   SolveLUFactorTridiagonal(bool trans, bool has_pairs) : TridiagonalFactorOp(has_pairs), trans(trans) {}
@@ -196,6 +198,7 @@ class SolveLUFactorTridiagonal final : public TridiagonalFactorOp {
                   InputData{3}, InputData{4}, OutputData{0, {}, 5}});
     return true;
   }
+  void emit_tensors(TensorLowering& to, const Apply&) const override { to.refuse("XLA's LAPACK has no gttrf"); }
   Variables pullback(const Apply& node, std::span<const Variable> cotangents) const override {
     if (cotangents[0].is_disconnected()) return no_gradients(node);
     // Of complex ones the adjoint: conjugate, transposed, conjugate.

@@ -6,6 +6,7 @@
 
 #include "runtime/decompositions.hpp"
 #include "runtime/lapack_calls.hpp"
+#include "runtime/numbers.hpp"
 #include "runtime/rows_of_matrices.hpp"
 
 namespace bitale::runtime {
@@ -17,11 +18,11 @@ using Complex = std::complex<T>;
 
 template <class T>
 const Complex<T>* numbers(const T* pairs) {
-  return reinterpret_cast<const Complex<T>*>(pairs);
+  return as_numbers(pairs);
 }
 template <class T>
 Complex<T>* numbers(T* pairs) {
-  return reinterpret_cast<Complex<T>*>(pairs);
+  return as_numbers(pairs);
 }
 
 // NOLINTNEXTLINE: names are pasted
@@ -352,24 +353,18 @@ std::int64_t eigvals(std::int64_t n, const T* A, T* w) noexcept {
 
 namespace {
 
-// LAPACK's measure of a pivot.
-template <class T>
-T size_of(Complex<T> z) {
-  return std::fabs(z.real()) + std::fabs(z.imag());
-}
-
 template <class T>
 void plain_complex_lu(std::int64_t m, std::int64_t n, Complex<T>* M, std::int32_t* pivots) {
   for (std::int64_t k = 0; k < std::min(m, n); ++k) {
     std::int64_t best = k;
     for (std::int64_t i = k + 1; i < m; ++i)
-      if (size_of(M[i * n + k]) > size_of(M[best * n + k])) best = i;
+      if (size_of_pivot(M[i * n + k]) > size_of_pivot(M[best * n + k])) best = i;
     pivots[k] = std::int32_t(best);
     if (M[best * n + k] == Complex<T>(0)) continue;
     if (best != k) std::swap_ranges(M + k * n, M + (k + 1) * n, M + best * n);
     for (std::int64_t i = k + 1; i < m; ++i) {
       const Complex<T> factor = M[i * n + k] /= M[k * n + k];
-      for (std::int64_t j = k + 1; j < n; ++j) M[i * n + j] -= factor * M[k * n + j];
+      for (std::int64_t j = k + 1; j < n; ++j) M[i * n + j] -= times(factor, M[k * n + j]);
     }
   }
 }
@@ -447,32 +442,85 @@ int is_outside_circle(const Complex<T>* w) {
 
 }  // namespace
 
+namespace {
+
+// Of n columns, which become the triangle; of the vectors, too.
 template <class T>
-std::int64_t complex_schur(std::int64_t n, std::int64_t sort, const T* A, T* upper, T* Z) noexcept {
+std::int64_t schur_of_columns(std::int64_t n, std::int64_t sort, Complex<T>* a, Complex<T>* vectors) {
   using C = Complex<T>;
   using Select = int (*)(const C*);
   COMPLEX_LAPACK(T, gees, const char*, const char*, Select, const int*, C*, const int*, int*, C*, C*, const int*, C*,
                  const int*, T*, int*, int*, std::size_t, std::size_t);
-  if (n == 0) return 0;
-  if (!lengths_fit(n)) return no_work_memory;
-  if (!all_finite(A, 2 * n * n)) return nan_pairs(upper, n * n), nan_pairs(Z, n * n), 0;
   constexpr Select selects[] = {nullptr, is_in_left_half<T>, is_in_right_half<T>, is_inside_circle<T>,
                                 is_outside_circle<T>};
-  const CallMemory<C> a(n * n), vectors(n * n), values(n);
+  const CallMemory<C> values(n);
   const CallMemory<T> real_work(n);
   const CallMemory<int> places(n);
-  if (!a || !vectors || !values || !real_work || !places) return no_work_memory;
-  transpose_into(n, n, numbers(A), a.get());
+  if (!values || !real_work || !places) return no_work_memory;
   const int order = int(n);
   int info = 0, selected = 0;
   if (!with_work<T>([&](C* work, const int* length) {
-        gees("V", sort ? "S" : "N", selects[sort], &order, a.get(), &order, &selected, values.get(), vectors.get(),
-             &order, work, length, real_work.get(), places.get(), &info, 1, 1);
+        gees("V", sort ? "S" : "N", selects[sort], &order, a, &order, &selected, values.get(), vectors, &order, work,
+             length, real_work.get(), places.get(), &info, 1, 1);
       }))
     return no_work_memory;
-  if (info != 0 && info != order + 2) return info;  // order + 2: rounding changed what an eigenvalue was sorted by
+  return info == order + 2 ? 0 : info;  // order + 2: rounding changed what an eigenvalue was sorted by
+}
+
+}  // namespace
+
+template <class T>
+std::int64_t complex_schur(std::int64_t n, std::int64_t sort, const T* A, T* upper, T* Z) noexcept {
+  if (n == 0) return 0;
+  if (!lengths_fit(n)) return no_work_memory;
+  if (!all_finite(A, 2 * n * n)) return nan_pairs(upper, n * n), nan_pairs(Z, n * n), 0;
+  const CallMemory<Complex<T>> a(n * n), vectors(n * n);
+  if (!a || !vectors) return no_work_memory;
+  transpose_into(n, n, numbers(A), a.get());
+  if (const auto failed = schur_of_columns<T>(n, sort, a.get(), vectors.get())) return failed;
   transpose_into(n, n, a.get(), numbers(upper));
   transpose_into(n, n, vectors.get(), numbers(Z));
+  return 0;
+}
+
+// By columns, the memory has the transposed matrices, and these satisfy B' Y + Y A' = Q'. With B' = V S V^H and
+// A' = U R U^H it is S Z + Z R = V^H Q' U for Z = V^H Y U.
+template <class T>
+std::int64_t complex_solve_sylvester(std::int64_t m, std::int64_t n, const T* A, const T* B, const T* Q,
+                                     T* X) noexcept {
+  using C = Complex<T>;
+  COMPLEX_LAPACK(T, trsyl, const char*, const char*, const int*, const int*, const int*, const C*, const int*, const C*,
+                 const int*, C*, const int*, T*, int*, std::size_t, std::size_t);
+  COMPLEX_LAPACK(T, gemm, const char*, const char*, const int*, const int*, const int*, const C*, const C*, const int*,
+                 const C*, const int*, const C*, C*, const int*, std::size_t, std::size_t);
+  if (m == 0 || n == 0) return 0;
+  if (!lengths_fit(m, n)) return no_work_memory;
+  if (!all_finite(A, 2 * m * m) || !all_finite(B, 2 * n * n) || !all_finite(Q, 2 * m * n))
+    return nan_pairs(X, m * n), 0;
+  const CallMemory<C> left(2 * n * n), right(2 * m * m), other(m * n);
+  if (!left || !right || !other) return no_work_memory;
+  C *const S = left.get(), *const V = S + n * n, *const R = right.get(), *const U = R + m * m, *const Y = numbers(X);
+  std::copy(numbers(B), numbers(B) + n * n, S);
+  std::copy(numbers(A), numbers(A) + m * m, R);
+  if (const auto failed = schur_of_columns<T>(n, 0, S, V)) return failed;
+  if (const auto failed = schur_of_columns<T>(m, 0, R, U)) return failed;
+  const int rows = int(n), columns = int(m), sign = 1;
+  const C one = 1, zero = 0;
+  const auto from_left = [&](const char* form, const C* of, C* to) {
+    gemm(form, "N", &rows, &columns, &rows, &one, V, &rows, of, &rows, &zero, to, &rows, 1, 1);
+  };
+  const auto from_right = [&](const char* form, const C* of, C* to) {
+    gemm("N", form, &rows, &columns, &columns, &one, of, &rows, U, &columns, &zero, to, &rows, 1, 1);
+  };
+  from_left("C", numbers(Q), other.get());
+  from_right("N", other.get(), Y);
+  T scale = 1;
+  int info = 0;
+  trsyl("N", "N", &sign, &rows, &columns, S, &rows, R, &columns, Y, &rows, &scale, &info, 1, 1);
+  if (info != 0) return 1;
+  for (std::int64_t i = 0; i < m * n; ++i) Y[i] /= scale;
+  from_left("N", Y, other.get());
+  from_right("C", other.get(), Y);
   return 0;
 }
 
@@ -562,7 +610,10 @@ constexpr std::string_view does_not_converge = "a decomposition did not converge
       ROW(T, suffix, eig, "n A w V", {25, {"n", "n", "n"}}), ROW(T, suffix, eigvals, "n A w", {10, {"n", "n", "n"}}), \
       ROW(T, suffix, complex_lu_factor, "m n A LU pivots", {4, {"m", "n", "n"}}),                                     \
       ROW(T, suffix, complex_slogdet, "n A sign logarithm", {8, {"n", "n", "n"}, 3}),                                 \
-      ROW(T, suffix, complex_schur, "n sort A upper Z", {100, {"n", "n", "n"}})
+      ROW(T, suffix, complex_schur, "n sort A upper Z", {100, {"n", "n", "n"}}),                                      \
+      matrix_row<T>(                                                                                                  \
+          runtime_function("bt_complex_solve_sylvester_" #suffix, complex_solve_sylvester<T>, "m n A B Q X"),         \
+          "solve_sylvester: the equation has no unique solution", Flops{100, {"m", "m", "n"}})
 
 const RegisterFunctions complex_decomposition_functions{ROWS(double, f64), ROWS(float, f32)};
 

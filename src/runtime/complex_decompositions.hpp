@@ -49,6 +49,9 @@ std::int64_t complex_slogdet(std::int64_t n, const T* A, T* sign, T* logarithm) 
 // A = Z upper Z^H (gees); sort as that of schur.
 template <class T>
 std::int64_t complex_schur(std::int64_t n, std::int64_t sort, const T* A, T* upper, T* Z) noexcept;
+// A[m, m] X + X B[n, n] = Q[m, n] by Schur forms (trsyl). 1 where A and -B share an eigenvalue.
+template <class T>
+std::int64_t complex_solve_sylvester(std::int64_t m, std::int64_t n, const T* A, const T* B, const T* Q, T* X) noexcept;
 // A = Q S Z^H and B = Q P Z^H with unitary Q and Z, triangular S and P (gges); alpha[n] / beta[n] are the eigenvalues.
 // sort: as that of qz.
 template <class T>

@@ -8,6 +8,7 @@
 #include "runtime/batches.hpp"
 #include "runtime/blas.hpp"
 #include "runtime/cblas.hpp"
+#include "runtime/numbers.hpp"
 #include "runtime/rows_of_matrices.hpp"
 
 namespace bitale::runtime {
@@ -15,9 +16,12 @@ namespace {
 
 template <class T>
 using Potrf = void (*)(const char* triangle, const int* n, T* a, const int* lda, int* info, std::size_t length);
+// CBLAS takes real factors by value, complex ones by address.
 template <class T>
-using Trsm = void (*)(CblasOrder, CblasSide, CblasTriangle, CblasTranspose, CblasDiagonal, int m, int n, T alpha,
-                      const T* a, int lda, T* b, int ldb);
+using CblasScalar = std::conditional_t<is_complex_number<T>, const T*, T>;
+template <class T>
+using Trsm = void (*)(CblasOrder, CblasSide, CblasTriangle, CblasTranspose, CblasDiagonal, int m, int n,
+                      CblasScalar<T> alpha, const T* a, int lda, T* b, int ldb);
 template <class T>
 using Trsv = void (*)(CblasOrder, CblasTriangle, CblasTranspose, CblasDiagonal, int n, const T* a, int lda, T* x,
                       int incx);
@@ -30,10 +34,9 @@ struct LapackFunctions {
   Trsv<T> trsv;
 
   static const LapackFunctions& get() {
-    constexpr bool wide = sizeof(T) == sizeof(double);
-    static const LapackFunctions it{reinterpret_cast<Potrf<T>>(blas_symbol(wide ? "dpotrf_" : "spotrf_")),
-                                    reinterpret_cast<Trsm<T>>(blas_symbol(wide ? "cblas_dtrsm" : "cblas_strsm")),
-                                    reinterpret_cast<Trsv<T>>(blas_symbol(wide ? "cblas_dtrsv" : "cblas_strsv"))};
+    static const LapackFunctions it{number_symbol<Potrf<T>, T>("", "potrf_"),
+                                    number_symbol<Trsm<T>, T>("cblas_", "trsm"),
+                                    number_symbol<Trsv<T>, T>("cblas_", "trsv")};
     return it;
   }
 };
@@ -54,13 +57,13 @@ std::int64_t plain_lower(std::int64_t n, T* A) {
     for (std::int64_t j = 0; j <= i; ++j) {
       const T* const other = A + j * n;
       T sum = row[j];
-      for (std::int64_t l = 0; l < j; ++l) sum -= row[l] * other[l];
+      for (std::int64_t l = 0; l < j; ++l) sum -= times(row[l], conjugate(other[l]));
       if (j < i) {
-        row[j] = sum / other[j];
+        row[j] = sum / real_part(other[j]);
       } else {
-        row[j] = sum;
-        if (!(sum > 0)) return i + 1;
-        row[j] = std::sqrt(sum);
+        row[j] = real_part(sum);
+        if (!(real_part(sum) > 0)) return i + 1;
+        row[j] = std::sqrt(real_part(sum));
       }
     }
   }
@@ -72,13 +75,14 @@ template <class T>
 std::int64_t plain_upper(std::int64_t n, T* A) {
   for (std::int64_t k = 0; k < n; ++k) {
     T* const row = A + k * n;
-    if (!(row[k] > 0)) return k + 1;
-    const T diagonal = row[k] = std::sqrt(row[k]);
+    if (!(real_part(row[k]) > 0)) return k + 1;
+    const PartOf<T> diagonal = std::sqrt(real_part(row[k]));
+    row[k] = diagonal;
     for (std::int64_t j = k + 1; j < n; ++j) row[j] /= diagonal;
     for (std::int64_t i = k + 1; i < n; ++i) {
       T* const below = A + i * n;
-      const T factor = row[i];
-      for (std::int64_t j = i; j < n; ++j) below[j] -= factor * row[j];
+      const T factor = conjugate(row[i]);
+      for (std::int64_t j = i; j < n; ++j) below[j] -= times(factor, row[j]);
     }
   }
   return 0;
@@ -90,13 +94,18 @@ std::int64_t factor(std::int64_t n, bool lower, T* A) {
   if (!potrf) return lower ? plain_lower(n, A) : plain_upper(n, A);
   const int length = int(n);
   int info = 0;
-  // The triangle that by rows is the upper one is factored a quarter faster, which is worth two passes over the matrix.
-  const bool mirrored = lower && mirror_triangle(n, true, A);
+  // By rows, the memory is the transpose, which of a Hermitian matrix is the conjugate, and so are its factors. The
+  // triangle that by rows is the upper one is factored a quarter faster, which is worth two passes over a real matrix.
+  bool mirrored = false;
+  if constexpr (!is_complex_number<T>) mirrored = lower && mirror_triangle(n, true, A);
   potrf(lower && !mirrored ? "U" : "L", &length, A, &length, &info, 1);
-  if (mirrored && info == 0) mirror_triangle(n, false, A);
+  if constexpr (!is_complex_number<T>)
+    if (mirrored && info == 0) mirror_triangle(n, false, A);
   if (info != 0) return info;
-  for (std::int64_t i = 0; i < n; ++i)  // some libraries let nan pass
-    if (!(A[i * n + i] > 0)) return i + 1;
+  for (std::int64_t i = 0; i < n; ++i) {  // some libraries let nan pass
+    if (!(real_part(A[i * n + i]) > 0)) return i + 1;
+    A[i * n + i] = real_part(A[i * n + i]);
+  }
   return 0;
 }
 
@@ -105,8 +114,8 @@ template <class T>
 std::int64_t cholesky_of(std::int64_t n, bool lower, std::int64_t to_nan, T* A) {
   const std::int64_t failed = factor(n, lower, A);
   if (failed) {
-    if (to_nan == 0 || (to_nan == 2 && std::isfinite(A[(failed - 1) * (n + 1)]))) return failed;
-    std::fill(A, A + n * n, std::numeric_limits<T>::quiet_NaN());
+    if (to_nan == 0 || (to_nan == 2 && std::isfinite(real_part(A[(failed - 1) * (n + 1)])))) return failed;
+    std::fill(A, A + n * n, nan_of<T>());
     return 0;
   }
   for (std::int64_t i = 0; i < n; ++i)
@@ -151,14 +160,14 @@ void substitute(std::int64_t n, std::int64_t k, bool forward, bool unit, T* B, C
     const std::int64_t begin = forward ? 0 : i + 1, end = forward ? i : n;
     if (k == 1) {
       T sum = row[0];
-      for (std::int64_t j = begin; j < end; ++j) sum -= a(i, j) * B[j];
+      for (std::int64_t j = begin; j < end; ++j) sum -= times(a(i, j), B[j]);
       row[0] = unit ? sum : sum / a(i, i);
       continue;
     }
     for (std::int64_t j = begin; j < end; ++j) {
       const T factor = a(i, j);
       const T* const known = B + j * k;
-      for (std::int64_t c = 0; c < k; ++c) row[c] -= factor * known[c];
+      for (std::int64_t c = 0; c < k; ++c) row[c] -= times(factor, known[c]);
     }
     if (unit) continue;
     const T diagonal = a(i, i);
@@ -166,32 +175,46 @@ void substitute(std::int64_t n, std::int64_t k, bool forward, bool unit, T* B, C
   }
 }
 
+enum class Transposed : std::uint8_t { no, yes, conjugate };
+
 template <class T>
-std::int64_t solve_triangle(std::int64_t n, std::int64_t k, bool lower, bool trans, bool unit, bool to_nan, const T* A,
-                            T* B) {
+std::int64_t solve_triangle(std::int64_t n, std::int64_t k, bool lower, Transposed trans, bool unit, bool to_nan,
+                            const T* A, T* B) {
   for (std::int64_t i = 0; i < n && !unit; ++i) {
-    if (A[i * n + i] != 0) continue;
+    if (A[i * n + i] != T(0)) continue;
     if (!to_nan) return i + 1;
-    std::fill(B, B + n * k, std::numeric_limits<T>::quiet_NaN());
+    std::fill(B, B + n * k, nan_of<T>());
     return 0;
   }
   if (n == 0 || k == 0) return 0;
   const CblasTriangle triangle = lower ? CblasLower : CblasUpper;
-  const CblasTranspose transposed = trans ? CblasTrans : CblasNoTrans;
+  constexpr CblasTranspose forms[] = {CblasNoTrans, CblasTrans, CblasConjTrans};
+  const CblasTranspose form = forms[int(trans)];
   const CblasDiagonal diagonal = unit ? CblasUnit : CblasNonUnit;
   const bool by_library = n > small_triangle && fits_int(n) && fits_int(k);
   if (k == 1 && by_library)
     if (const auto trsv = LapackFunctions<T>::get().trsv)
-      return trsv(CblasRowMajor, triangle, transposed, diagonal, int(n), A, int(n), B, 1), 0;
+      return trsv(CblasRowMajor, triangle, form, diagonal, int(n), A, int(n), B, 1), 0;
   if (k > 1 && by_library)
-    if (const auto trsm = LapackFunctions<T>::get().trsm)
-      return trsm(CblasRowMajor, CblasLeft, triangle, transposed, diagonal, int(n), int(k), T(1), A, int(n), B, int(k)),
-             0;
-  if (k >= least_columns && n <= small_triangle && solve_columns_in_lanes(n, k, lower, trans, unit, A, B)) return 0;
-  if (trans)
+    if (const auto trsm = LapackFunctions<T>::get().trsm) {
+      const T one = 1;
+      CblasScalar<T> alpha;
+      if constexpr (is_complex_number<T>)
+        alpha = &one;
+      else
+        alpha = one;
+      return trsm(CblasRowMajor, CblasLeft, triangle, form, diagonal, int(n), int(k), alpha, A, int(n), B, int(k)), 0;
+    }
+  if constexpr (!is_complex_number<T>)
+    if (k >= least_columns && n <= small_triangle &&
+        solve_columns_in_lanes(n, k, lower, trans != Transposed::no, unit, A, B))
+      return 0;
+  if (trans == Transposed::no)
+    substitute(n, k, lower, unit, B, [&](std::int64_t i, std::int64_t j) { return A[i * n + j]; });
+  else if (trans == Transposed::yes)
     substitute(n, k, !lower, unit, B, [&](std::int64_t i, std::int64_t j) { return A[j * n + i]; });
   else
-    substitute(n, k, lower, unit, B, [&](std::int64_t i, std::int64_t j) { return A[i * n + j]; });
+    substitute(n, k, !lower, unit, B, [&](std::int64_t i, std::int64_t j) { return conjugate(A[j * n + i]); });
   return 0;
 }
 
@@ -222,13 +245,24 @@ static int64_t bt_solve_triangular_$S(int64_t n, int64_t k, int64_t lower, int64
 }  // namespace
 }  // namespace bitale::runtime
 
-#define BITALE_LAPACK(suffix, T)                                                                                    \
-  std::int64_t bt_cholesky_##suffix(std::int64_t n, std::int64_t lower, std::int64_t to_nan, T* A) noexcept {       \
-    return bitale::runtime::cholesky_of(n, lower != 0, to_nan, A);                                                  \
-  }                                                                                                                 \
-  std::int64_t bt_solve_triangular_##suffix(std::int64_t n, std::int64_t k, std::int64_t lower, std::int64_t trans, \
-                                            std::int64_t unit, std::int64_t to_nan, const T* A, T* B) noexcept {    \
-    return bitale::runtime::solve_triangle(n, k, lower != 0, trans != 0, unit != 0, to_nan != 0, A, B);             \
+#define BITALE_LAPACK(suffix, T)                                                                                      \
+  std::int64_t bt_cholesky_##suffix(std::int64_t n, std::int64_t lower, std::int64_t to_nan, T* A) noexcept {         \
+    return bitale::runtime::cholesky_of(n, lower != 0, to_nan, A);                                                    \
+  }                                                                                                                   \
+  std::int64_t bt_solve_triangular_##suffix(std::int64_t n, std::int64_t k, std::int64_t lower, std::int64_t trans,   \
+                                            std::int64_t unit, std::int64_t to_nan, const T* A, T* B) noexcept {      \
+    const auto form = bitale::runtime::Transposed(trans != 0);                                                        \
+    return bitale::runtime::solve_triangle(n, k, lower != 0, form, unit != 0, to_nan != 0, A, B);                     \
+  }                                                                                                                   \
+  std::int64_t bt_complex_cholesky_##suffix(std::int64_t n, std::int64_t lower, std::int64_t to_nan, T* A) noexcept { \
+    return bitale::runtime::cholesky_of(n, lower != 0, to_nan, bitale::runtime::as_numbers(A));                       \
+  }                                                                                                                   \
+  std::int64_t bt_complex_solve_triangular_##suffix(std::int64_t n, std::int64_t k, std::int64_t lower,               \
+                                                    std::int64_t trans, std::int64_t unit, std::int64_t to_nan,       \
+                                                    const T* A, T* B) noexcept {                                      \
+    const auto form = bitale::runtime::Transposed(trans);                                                             \
+    return bitale::runtime::solve_triangle(n, k, lower != 0, form, unit != 0, to_nan != 0,                            \
+                                           bitale::runtime::as_numbers(A), bitale::runtime::as_numbers(B));           \
   }
 
 extern "C" {
@@ -239,13 +273,19 @@ BITALE_LAPACK(f32, float)
 namespace bitale::runtime {
 namespace {
 
-#define ROWS(suffix, T)                                                                                   \
-  matrix_row<T>(runtime_function("bt_cholesky_" #suffix, bt_cholesky_##suffix, "n lower to_nan inout:A"), \
-                "cholesky: a matrix is not positive definite", {1, {"n", "n", "n"}, 3}, cholesky_c),      \
-      matrix_row<T>(runtime_function("bt_solve_triangular_" #suffix, bt_solve_triangular_##suffix,        \
-                                     "n k lower trans unit to_nan A inout:B"),                            \
-                    "solve_triangular: a matrix is singular: its diagonal has a 0", {1, {"n", "n", "k"}}, \
-                    solve_triangular_c)
+#define ROWS(suffix, T)                                                                                             \
+  matrix_row<T>(runtime_function("bt_cholesky_" #suffix, bt_cholesky_##suffix, "n lower to_nan inout:A"),           \
+                "cholesky: a matrix is not positive definite", {1, {"n", "n", "n"}, 3}, cholesky_c),                \
+      matrix_row<T>(runtime_function("bt_solve_triangular_" #suffix, bt_solve_triangular_##suffix,                  \
+                                     "n k lower trans unit to_nan A inout:B"),                                      \
+                    "solve_triangular: a matrix is singular: its diagonal has a 0", {1, {"n", "n", "k"}},           \
+                    solve_triangular_c),                                                                            \
+      matrix_row<T>(                                                                                                \
+          runtime_function("bt_complex_cholesky_" #suffix, bt_complex_cholesky_##suffix, "n lower to_nan inout:A"), \
+          "cholesky: a matrix is not positive definite", {4, {"n", "n", "n"}, 3}),                                  \
+      matrix_row<T>(runtime_function("bt_complex_solve_triangular_" #suffix, bt_complex_solve_triangular_##suffix,  \
+                                     "n k lower trans unit to_nan A inout:B"),                                      \
+                    "solve_triangular: a matrix is singular: its diagonal has a 0", {4, {"n", "n", "k"}})
 
 const RegisterFunctions lapack_functions{ROWS(f64, double), ROWS(f32, float)};
 

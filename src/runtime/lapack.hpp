@@ -4,6 +4,7 @@
 // Row-major matrices are LAPACK's transposed: triangles are exchanged, and nothing is copied.
 #pragma once
 
+#include <complex>
 #include <cstdint>
 
 extern "C" {
@@ -22,6 +23,16 @@ std::int64_t bt_solve_triangular_f64(std::int64_t n, std::int64_t k, std::int64_
                                      std::int64_t unit, std::int64_t to_nan, const double* A, double* B) noexcept;
 std::int64_t bt_solve_triangular_f32(std::int64_t n, std::int64_t k, std::int64_t lower, std::int64_t trans,
                                      std::int64_t unit, std::int64_t to_nan, const float* A, float* B) noexcept;
+
+// The same of complex numbers, which are pairs: A[n, n] has 2 n n elements. What is symmetric above is Hermitian here,
+// and the imaginary parts of its diagonal are not read. trans: 0 of A, 1 of its transpose, 2 of its adjoint.
+std::int64_t bt_complex_cholesky_f64(std::int64_t n, std::int64_t lower, std::int64_t to_nan, double* A) noexcept;
+std::int64_t bt_complex_cholesky_f32(std::int64_t n, std::int64_t lower, std::int64_t to_nan, float* A) noexcept;
+std::int64_t bt_complex_solve_triangular_f64(std::int64_t n, std::int64_t k, std::int64_t lower, std::int64_t trans,
+                                             std::int64_t unit, std::int64_t to_nan, const double* A,
+                                             double* B) noexcept;
+std::int64_t bt_complex_solve_triangular_f32(std::int64_t n, std::int64_t k, std::int64_t lower, std::int64_t trans,
+                                             std::int64_t unit, std::int64_t to_nan, const float* A, float* B) noexcept;
 }
 
 namespace bitale::runtime {
@@ -41,5 +52,21 @@ inline std::int64_t solve_triangular(std::int64_t n, std::int64_t k, bool lower,
                                      const float* A, float* B) {
   return bt_solve_triangular_f32(n, k, lower, trans, unit, to_nan, A, B);
 }
+#define BITALE_COMPLEX_SYSTEMS(T, suffix)                                                                              \
+  inline std::int64_t complex_cholesky(std::int64_t n, bool lower, std::int64_t to_nan, T* A) {                        \
+    return bt_complex_cholesky_##suffix(n, lower, to_nan, A);                                                          \
+  }                                                                                                                    \
+  inline std::int64_t complex_solve_triangular(std::int64_t n, std::int64_t k, bool lower, std::int64_t trans,         \
+                                               bool unit, bool to_nan, const T* A, T* B) {                             \
+    return bt_complex_solve_triangular_##suffix(n, k, lower, trans, unit, to_nan, A, B);                               \
+  }                                                                                                                    \
+  inline std::int64_t solve_triangular(std::int64_t n, std::int64_t k, bool lower, bool trans, bool unit, bool to_nan, \
+                                       const std::complex<T>* A, std::complex<T>* B) {                                 \
+    return complex_solve_triangular(n, k, lower, trans, unit, to_nan, reinterpret_cast<const T*>(A),                   \
+                                    reinterpret_cast<T*>(B));                                                          \
+  }
+BITALE_COMPLEX_SYSTEMS(double, f64)
+BITALE_COMPLEX_SYSTEMS(float, f32)
+#undef BITALE_COMPLEX_SYSTEMS
 
 }  // namespace bitale::runtime

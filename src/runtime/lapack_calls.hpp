@@ -44,7 +44,7 @@ template <class T>
 bool all_finite(const T* x, std::int64_t count) {
   T sum = 0;  // nan or infinite if any element is
   for (std::int64_t i = 0; i < count; ++i) sum += x[i] * T(0);
-  return sum == 0;
+  return sum == T(0);
 }
 template <class T>
 void fill_nan(T* x, std::int64_t count) {

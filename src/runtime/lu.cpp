@@ -10,6 +10,7 @@
 #include "runtime/blas.hpp"
 #include "runtime/lapack.hpp"
 #include "runtime/lapack_calls.hpp"
+#include "runtime/numbers.hpp"
 #include "runtime/rows_of_matrices.hpp"
 
 namespace bitale::runtime {
@@ -20,7 +21,7 @@ using Getrf = void (*)(const int* m, const int* n, T* a, const int* lda, int* pi
 
 template <class T>
 Getrf<T> library_getrf() {
-  static const auto it = reinterpret_cast<Getrf<T>>(blas_symbol(sizeof(T) == sizeof(double) ? "dgetrf_" : "sgetrf_"));
+  static const auto it = number_symbol<Getrf<T>, T>("", "getrf_");
   return it;
 }
 
@@ -34,9 +35,9 @@ std::int64_t plain_lu(std::int64_t n, T* M, std::int32_t* pivots) {
     T* const row = M + k * n;
     std::int64_t best = k;
     for (std::int64_t j = k + 1; j < n; ++j)
-      if (std::abs(row[j]) > std::abs(row[best])) best = j;
+      if (size_of_pivot(row[j]) > size_of_pivot(row[best])) best = j;
     pivots[k] = std::int32_t(best + 1);
-    if (row[best] == 0) {
+    if (row[best] == T(0)) {
       if (!singular) singular = k + 1;
       continue;
     }
@@ -45,7 +46,7 @@ std::int64_t plain_lu(std::int64_t n, T* M, std::int32_t* pivots) {
     for (std::int64_t j = k + 1; j < n; ++j) row[j] /= row[k];
     for (std::int64_t i = k + 1; i < n; ++i) {
       const T factor = M[i * n + k];
-      for (std::int64_t j = k + 1; j < n; ++j) M[i * n + j] -= factor * row[j];
+      for (std::int64_t j = k + 1; j < n; ++j) M[i * n + j] -= times(factor, row[j]);
     }
   }
   return singular;
@@ -79,7 +80,7 @@ std::int64_t solve_general(std::int64_t n, std::int64_t k, bool trans, bool to_n
                            std::int32_t* pivots) {
   if (const std::int64_t place = factor_lu(n, A, factor, pivots)) {
     if (!to_nan && fails_for_no_pivot(place, n, A)) return place;
-    std::fill(B, B + n * k, std::numeric_limits<T>::quiet_NaN());
+    std::fill(B, B + n * k, nan_of<T>());
     return 0;
   }
   if (trans) {  // A^T = P^T L U
@@ -92,6 +93,21 @@ std::int64_t solve_general(std::int64_t n, std::int64_t k, bool trans, bool to_n
     for (std::int64_t i = n; i-- > 0;) exchange_rows(k, B, i, std::int64_t(pivots[i]) - 1);
   }
   return 0;
+}
+
+// trans: 0 of A, 1 of its transpose, 2 of its adjoint, which is the conjugate of that.
+template <class T>
+std::int64_t solve_complex(std::int64_t n, std::int64_t k, std::int64_t trans, bool to_nan, const T* A, T* B, T* factor,
+                           std::int32_t* pivots) {
+  std::complex<T>* const numbers = as_numbers(B);
+  const auto conjugate_right = [&] {
+    for (std::int64_t i = 0; i < n * k && trans == 2; ++i) numbers[i] = std::conj(numbers[i]);
+  };
+  conjugate_right();
+  const std::int64_t place =
+      solve_general(n, k, trans != 0, to_nan, as_numbers(A), numbers, as_numbers(factor), pivots);
+  conjugate_right();
+  return place;
 }
 
 template <class T>
@@ -214,6 +230,10 @@ constexpr std::string_view slogdet_c =
                                  T* B, T* factor, std::int32_t* pivots) noexcept {                                    \
     return bitale::runtime::solve_general(n, k, trans != 0, to_nan != 0, A, B, factor, pivots);                       \
   }                                                                                                                   \
+  std::int64_t bt_complex_solve_##suffix(std::int64_t n, std::int64_t k, std::int64_t trans, std::int64_t to_nan,     \
+                                         const T* A, T* B, T* factor, std::int32_t* pivots) noexcept {                \
+    return bitale::runtime::solve_complex(n, k, trans, to_nan != 0, A, B, factor, pivots);                            \
+  }                                                                                                                   \
   void bt_det_##suffix(std::int64_t n, const T* A, T* det, T* factor, std::int32_t* pivots) noexcept {                \
     bitale::runtime::determinant(n, A, det, factor, pivots);                                                          \
   }                                                                                                                   \
@@ -237,6 +257,9 @@ namespace {
                                      "n k trans to_nan A inout:B scratch:factor scratch:pivots"),                      \
                     "solve: a matrix is singular", {2, {"n", "n", "n"}, 3}, solve_c,                                   \
                     {"bt_lu_" #suffix, "bt_solve_triangular_" #suffix}),                                               \
+      matrix_row<T>(runtime_function("bt_complex_solve_" #suffix, bt_complex_solve_##suffix,                           \
+                                     "n k trans to_nan A inout:B scratch:factor scratch:pivots"),                      \
+                    "solve: a matrix is singular", {8, {"n", "n", "n"}, 3}),                                           \
       matrix_row<T>(runtime_function("bt_det_" #suffix, bt_det_##suffix, "n A det scratch:factor scratch:pivots"), "", \
                     {2, {"n", "n", "n"}, 3}, det_c, {"bt_lu_" #suffix}),                                               \
       matrix_row<T>(runtime_function("bt_slogdet_" #suffix, bt_slogdet_##suffix,                                       \

@@ -13,6 +13,11 @@ std::int64_t bt_solve_f64(std::int64_t n, std::int64_t k, std::int64_t trans, st
                           double* B, double* factor, std::int32_t* pivots) noexcept;
 std::int64_t bt_solve_f32(std::int64_t n, std::int64_t k, std::int64_t trans, std::int64_t to_nan, const float* A,
                           float* B, float* factor, std::int32_t* pivots) noexcept;
+// The same of complex numbers, which are pairs. trans: 0 of A, 1 of its transpose, 2 of its adjoint.
+std::int64_t bt_complex_solve_f64(std::int64_t n, std::int64_t k, std::int64_t trans, std::int64_t to_nan,
+                                  const double* A, double* B, double* factor, std::int32_t* pivots) noexcept;
+std::int64_t bt_complex_solve_f32(std::int64_t n, std::int64_t k, std::int64_t trans, std::int64_t to_nan,
+                                  const float* A, float* B, float* factor, std::int32_t* pivots) noexcept;
 
 // The determinant: 0 of a singular matrix, 1 of an empty one.
 void bt_det_f64(std::int64_t n, const double* A, double* det, double* factor, std::int32_t* pivots) noexcept;
@@ -28,16 +33,20 @@ void bt_slogdet_f32(std::int64_t n, const float* A, float* sign, float* logabsde
 namespace bitale::runtime {
 
 // The same, by type.
-#define BITALE_LU(T, suffix)                                                                                      \
-  inline std::int64_t solve(std::int64_t n, std::int64_t k, bool trans, bool to_nan, const T* A, T* B, T* factor, \
-                            std::int32_t* pivots) {                                                               \
-    return bt_solve_##suffix(n, k, trans, to_nan, A, B, factor, pivots);                                          \
-  }                                                                                                               \
-  inline void det(std::int64_t n, const T* A, T* out, T* factor, std::int32_t* pivots) {                          \
-    bt_det_##suffix(n, A, out, factor, pivots);                                                                   \
-  }                                                                                                               \
-  inline void slogdet(std::int64_t n, const T* A, T* sign, T* logabsdet, T* factor, std::int32_t* pivots) {       \
-    bt_slogdet_##suffix(n, A, sign, logabsdet, factor, pivots);                                                   \
+#define BITALE_LU(T, suffix)                                                                                           \
+  inline std::int64_t solve(std::int64_t n, std::int64_t k, bool trans, bool to_nan, const T* A, T* B, T* factor,      \
+                            std::int32_t* pivots) {                                                                    \
+    return bt_solve_##suffix(n, k, trans, to_nan, A, B, factor, pivots);                                               \
+  }                                                                                                                    \
+  inline std::int64_t complex_solve(std::int64_t n, std::int64_t k, std::int64_t trans, bool to_nan, const T* A, T* B, \
+                                    T* factor, std::int32_t* pivots) {                                                 \
+    return bt_complex_solve_##suffix(n, k, trans, to_nan, A, B, factor, pivots);                                       \
+  }                                                                                                                    \
+  inline void det(std::int64_t n, const T* A, T* out, T* factor, std::int32_t* pivots) {                               \
+    bt_det_##suffix(n, A, out, factor, pivots);                                                                        \
+  }                                                                                                                    \
+  inline void slogdet(std::int64_t n, const T* A, T* sign, T* logabsdet, T* factor, std::int32_t* pivots) {            \
+    bt_slogdet_##suffix(n, A, sign, logabsdet, factor, pivots);                                                        \
   }
 BITALE_LU(double, f64)
 BITALE_LU(float, f32)

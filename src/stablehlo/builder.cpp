@@ -7,6 +7,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "ops/lapack_forms.hpp"
 
 namespace bitale::stablehlo {
 
@@ -85,6 +86,11 @@ bool repeats_one_element(const char* bytes, std::size_t size, std::size_t count)
   for (std::size_t k = 1; k < count; ++k)
     if (std::memcmp(bytes, bytes + k * size, size) != 0) return false;
   return true;
+}
+
+std::string_view lapack_letter(DType dtype) {
+  if (is_complex(dtype)) return dtype == DType::Complex64 ? "c" : "z";
+  return dtype == DType::Float32 ? "s" : "d";
 }
 
 DType complex_of(DType real) { return real == DType::Float32 ? DType::Complex64 : DType::Complex128; }
@@ -420,8 +426,11 @@ TensorValue Builder::cholesky(const TensorValue& x, bool lower) {
                                     {{"uplo", lower ? 'L' : 'U'}},
                                     {{0, 0}}});
   // The routine says by a number that it stopped, and leaves what it has.
-  return map(x.dtype, {made[0], broadcast(made[1], x.lengths, axes_below(batch))}, [](std::span<const Expr> in) {
-    return select(equal(in[1], 0), in[0], in[0].pool().number(std::nan(""), in[0].dtype()));
+  const TensorValue stopped = broadcast(made[1], x.lengths, axes_below(batch));
+  return by_parts(*this, made[0], [&](const TensorValue& part) {
+    return map(part.dtype, {part, stopped}, [](std::span<const Expr> in) {
+      return select(equal(in[1], 0), in[0], in[0].pool().number(std::nan(""), in[0].dtype()));
+    });
   });
 }
 
@@ -435,14 +444,15 @@ TensorValue Builder::solve_triangular(const TensorValue& a, const TensorValue& b
                    {{b.dtype, b.lengths}},
                    {{"diag", system.unit_diagonal ? 'U' : 'N'},
                     {"side", 'L'},
-                    {"trans_x", system.transposed ? 'T' : 'N'},
+                    {"trans_x", "NTC"[int(system.form)]},
                     {"uplo", system.lower ? 'L' : 'U'}},
                    {{1, 0}}})[0];
   const auto text = [](bool value) { return value ? "true" : "false"; };
+  constexpr std::string_view forms[] = {"NO_TRANSPOSE", "TRANSPOSE", "ADJOINT"};
   return operation(
       "stablehlo.triangular_solve", operands,
       cat("left_side = true, lower = ", text(system.lower), ", unit_diagonal = ", text(system.unit_diagonal),
-          ", transpose_a = #stablehlo<transpose ", system.transposed ? "TRANSPOSE" : "NO_TRANSPOSE", ">"),
+          ", transpose_a = #stablehlo<transpose ", forms[int(system.form)], ">"),
       b.dtype, b.lengths);
 }
 
@@ -469,7 +479,7 @@ TensorValues Builder::lapack(const LapackCall& call) {
                           ", operand_tuple_indices = []>"));
   return operation("stablehlo.custom_call", call.operands,
                    cat("api_version = 4 : i32, backend_config = {", join(options, ", "),
-                       "}, call_target_name = \"lapack_", call.dtype == DType::Float32 ? "s" : "d", call.routine,
+                       "}, call_target_name = \"lapack_", lapack_letter(call.dtype), call.routine,
                        "_ffi\", operand_layouts = [", join(operand_layouts, ", "), "], result_layouts = [",
                        join(result_layouts, ", "), "], output_operand_aliases = [", join(aliases, ", "), "]"),
                    results);

@@ -92,15 +92,46 @@ def test_errors_of_singular_matrices_and_others(mode):
     g = bt.function([a, b], pt.linalg.solve_triangular(a, b), mode=mode)
     h = bt.function([a], pt.linalg.cholesky(a), mode=mode)
     singular = np.array([[1, 1j], [1, 1j]])
-    with pytest.raises(np.linalg.LinAlgError, match="singular"):
+    with pytest.raises(np.linalg.LinAlgError, match="singular: no pivot is left at place 1"):
         f(singular, values(2))
-    with pytest.raises(np.linalg.LinAlgError, match="singular"):
+    with pytest.raises(np.linalg.LinAlgError, match="singular: its diagonal is 0 at place 1"):
         g(np.diag([1j, 0]), values(2))
-    with pytest.raises(np.linalg.LinAlgError, match="not positive definite"):
-        h(np.diag([1, -1 + 0j]))
+    for n in (3, 40):  # in plain loops, and by LAPACK
+        with pytest.raises(np.linalg.LinAlgError, match="not positive definite: its leading minor of order 3"):
+            h(np.diag([1, 1, *(n - 2) * [-1 + 0j]]))
+        with pytest.raises(np.linalg.LinAlgError, match=f"no pivot is left at place {n - 1}"):
+            f(np.diag([*(n - 1) * [1j], 0]), values(n))
     with pytest.raises(ValueError):
         f(values((2, 3)), values(2))
     close(bt.function([a], pt.linalg.cholesky(a, on_error="nan"), mode=mode)(np.diag([1, -1 + 0j])).real, np.full((2, 2), np.nan))
+
+
+def test_equations_whose_real_matrices_of_twice_the_size_are_singular(mode):
+    """A and -B share no eigenvalue, but A and -conj(B) do."""
+    a, b, q = matrix(), matrix(), matrix()
+    f = bt.function([a, b, q], pt.linalg.solve_sylvester(a, b, q), mode=mode)
+    g = bt.function([a, q], [pt.linalg.solve_continuous_lyapunov(a, q), pt.linalg.solve_discrete_lyapunov(a, q)], mode=mode)
+    A, B, Q = np.diag([1 + 1j, 2]), np.diag([-1 + 1j, 5]), values((2, 2))
+    close(f(A, B, Q), scipy.linalg.solve_sylvester(A, B, Q), 100)
+    with pytest.raises(np.linalg.LinAlgError, match="no unique solution"):
+        f(A, -A, Q)
+    A = np.diag([1 + 1j, -1 - 1j])
+    for got, wanted in zip(g(A, Q), [scipy.linalg.solve_continuous_lyapunov(A, Q), scipy.linalg.solve_discrete_lyapunov(A, Q)]):
+        close(got, wanted, 100)
+
+
+def test_factors_with_a_complex_diagonal_and_adjoint_systems(mode):
+    a, b = matrix(), matrix()
+    outputs = [pt.linalg.cho_solve((a, lower), b) for lower in (True, False)]
+    outputs += [pt.linalg.solve_triangular(a, b, trans=trans) for trans in (2, "C", "T")]
+    f = bt.function([a, b], outputs, mode=mode)
+    for n in (4, 40):
+        A, B = regular(n) / n, values((n, 3))
+        L, U = np.tril(A), np.triu(A)
+        wanted = [np.linalg.solve(L @ adjoint(L), B), np.linalg.solve(adjoint(U) @ U, B)]
+        wanted += [np.linalg.solve(each, B) for each in (adjoint(U), adjoint(U), U.T)]
+        for got, each in zip(f(A, B), wanted):
+            close(got, each, 1000)
 
 
 def test_equations_of_matrices_and_least_squares(mode):
@@ -246,7 +277,10 @@ gradients = {
     "inv": lambda a: cost_of(pt.linalg.inv(a)),
     "solve_triangular": lambda a: cost_of(pt.linalg.solve_triangular(a, a[:, 0], lower=True)),
     "solve_triangular, transposed": lambda a: cost_of(pt.linalg.solve_triangular(a, a[:, :2], trans=1)),
+    "solve_triangular, adjoint": lambda a: cost_of(pt.linalg.solve_triangular(a, a[:, :2], trans=2)),
+    "cho_solve": lambda a: cost_of(pt.linalg.cho_solve((a, False), a[:, 0])),
     "cholesky": lambda a: cost_of(pt.linalg.cholesky(a @ a.conj().T)),
+    "cholesky, upper, of what is read": lambda a: cost_of(pt.linalg.cholesky(a * 0.1 + 3 * np.eye(3), lower=False)),
     "det": lambda a: cost_of(pt.linalg.det(a)),
     "slogdet": lambda a: cost_of(pt.linalg.slogdet(a)[0]) + pt.linalg.slogdet(a)[1],
     "expm": lambda a: cost_of(pt.linalg.expm(a * 0.1)),

@@ -56,6 +56,98 @@ def test_batches_and_gradients(name):
         np.testing.assert_allclose(y, x, rtol=1e-9, atol=1e-9 * max(1, np.abs(x).max()))
 
 
+C = A + 1j * rng.normal(size=A.shape)
+H = C @ C.conj().swapaxes(-1, -2) + np.eye(4)
+
+COMPLEX = {
+    "cholesky": (lambda a, b: pt.linalg.cholesky(a @ pt.matrix_transpose(a.conj()) + np.eye(4)), lambda a, b: np.linalg.cholesky(H)),
+    "solve": (lambda a, b: pt.linalg.solve(a, b, b_ndim=2), np.linalg.solve),
+    "solve of the transpose": (
+        lambda a, b: pt.linalg.solve(a, b, b_ndim=2, transposed=True), lambda a, b: np.linalg.solve(a.swapaxes(-1, -2), b)
+    ),
+    "triangular": (lambda a, b: pt.linalg.solve_triangular(a, b, b_ndim=2), lambda a, b: np.linalg.solve(np.triu(a), b)),
+    "triangular, adjoint": (
+        lambda a, b: pt.linalg.solve_triangular(a, b, b_ndim=2, trans=2),
+        lambda a, b: np.linalg.solve(np.triu(a).conj().swapaxes(-1, -2), b),
+    ),
+    "inverse": (lambda a, b: pt.linalg.inv(a), lambda a, b: np.linalg.inv(a)),
+    "det": (lambda a, b: pt.linalg.det(a), lambda a, b: np.linalg.det(a)),
+    "sign of the determinant": (lambda a, b: pt.linalg.slogdet(a)[0], lambda a, b: np.linalg.slogdet(a)[0]),
+    "logarithm of the determinant": (lambda a, b: pt.linalg.slogdet(a)[1], lambda a, b: np.linalg.slogdet(a)[1]),
+    "R of qr": (lambda a, b: pt.linalg.qr(b, mode="reduced")[1], lambda a, b: np.linalg.qr(b)[1]),
+    "singular values": (lambda a, b: pt.linalg.svd(a, compute_uv=False), lambda a, b: np.linalg.svd(a, compute_uv=False)),
+    "eigenvalues of Hermitian matrices": (lambda a, b: pt.linalg.eigvalsh(a), lambda a, b: np.linalg.eigvalsh(a)),
+    "sum of eigenvalues": (lambda a, b: pt.sqr(pt.linalg.eigvals(a)).sum(-1), lambda a, b: (np.linalg.eigvals(a) ** 2).sum(-1)),
+    "sylvester": (
+        lambda a, b: pt.linalg.solve_sylvester(a, a @ pt.matrix_transpose(a.conj()), a),
+        lambda a, b: np.stack([[scipy.linalg.solve_sylvester(x, x @ x.conj().T, x) for x in row] for row in a]),
+    ),
+    "lyapunov": (
+        lambda a, b: pt.linalg.solve_continuous_lyapunov(a, a),
+        lambda a, b: np.stack([[scipy.linalg.solve_continuous_lyapunov(x, x) for x in row] for row in a]),
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COMPLEX)
+def test_batches_and_gradients_of_complex_matrices(name):
+    ours, theirs = COMPLEX[name]
+    a, b = (pt.tensor(each, shape=(None,) * 4, dtype="complex128") for each in "ab")
+    made = ours(a, b)
+    loss = (pt.real(made) + 2 * pt.imag(made)).sum() if made.dtype == "complex128" else made.sum()
+    outputs = [made, *bt.grad(loss, [a, b], disconnected_inputs="ignore")]
+    right = B + 1j * B[::-1]
+    wanted = bt.function([a, b], outputs, on_unused_input="ignore")(C, right)
+    got = bt.function([a, b], outputs, on_unused_input="ignore", mode="JAX")(C, right)
+    np.testing.assert_allclose(got[0], theirs(C, right), rtol=1e-10, atol=1e-10 * max(1, np.abs(got[0]).max()))
+    for x, y in zip(wanted, got):
+        np.testing.assert_allclose(y, x, rtol=1e-9, atol=1e-9 * max(1, np.abs(x).max()))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "complex64", "complex128"])
+def test_vectors_of_any_matrix(dtype):
+    a = pt.tensor("a", shape=(None,) * 3, dtype=dtype)
+    values = (C[0] if dtype[0] == "c" else A[0]).astype(dtype)
+    values[1, 0, 0] = np.nan
+    w, v = bt.function([a], pt.linalg.eig(a), mode="JAX")(values)
+    tolerance = 1e-4 if dtype in ("float32", "complex64") else 1e-11
+    for k in (0, 2):
+        np.testing.assert_allclose(values[k] @ v[k], v[k] * w[k], rtol=tolerance, atol=tolerance * 10)
+        np.testing.assert_allclose(np.linalg.norm(v[k], axis=0), np.ones(4), rtol=tolerance)
+    assert np.isnan(w[1]).all() and np.isnan(v[1]).all()
+    u, s, vt = pt.linalg.svd(a[:, :, :3], full_matrices=False)
+    t, z = pt.linalg.schur(a)
+    q, r = pt.linalg.qr(a, mode="complete")
+    adjoint = lambda x: pt.matrix_transpose(x).conj() if dtype[0] == "c" else pt.matrix_transpose(x)  # noqa: E731
+    values[1] = values[0]
+    f = bt.function([a], [(u * s[:, None, :]) @ vt, z @ t @ adjoint(z), q @ r], mode="JAX")
+    for got, wanted in zip(f(values), (values[:, :, :3], values, values)):
+        np.testing.assert_allclose(got, wanted, rtol=tolerance, atol=tolerance * 10)
+
+
+def test_equations_of_lyapunov():
+    a, q = pt.dtensor3("a"), pt.dtensor3("q")
+    small = A[0] / 20
+    outputs = [pt.linalg.solve_continuous_lyapunov(a, q), pt.linalg.solve_discrete_lyapunov(a, q)]
+    outputs += bt.grad((outputs[0] + outputs[1] * 2).sum(), [a, q])
+    for got, wanted in zip(bt.function([a, q], outputs, mode="JAX")(small, S[0]), bt.function([a, q], outputs)(small, S[0])):
+        np.testing.assert_allclose(got, wanted, rtol=1e-8, atol=1e-8)
+    x = bt.function([a, q], outputs[1], mode="JAX")(small, S[0])
+    np.testing.assert_allclose(small @ x @ small.swapaxes(1, 2) - x + S[0], np.zeros_like(x), atol=1e-10)
+
+
+@pytest.mark.parametrize("name, function", [
+    ("QZ", lambda a: pt.linalg.qz(a, a)[0]), ("ComplexQZ", lambda a: pt.linalg.qz(a + 0j, a)[0]),
+    ("SolveDiscreteARE", lambda a: pt.linalg.solve_discrete_are(a, a, a, a)),
+    ("SolveContinuousARE", lambda a: pt.linalg.solve_continuous_are(a, a, a, a)),
+    ("Schur", lambda a: pt.linalg.schur(a, sort="lhp")[0]), ("LUFactorTridiagonal", lambda a: pt.linalg.tridiagonal_lu_factor(a)[1]),
+])  # fmt: skip
+def test_what_jaxlib_has_no_routine_for_is_refused_by_name(name, function):
+    a = pt.dmatrix("a")
+    with pytest.raises(NotImplementedError, match=name):
+        bt.function([a], function(a), mode="JAX")(S[0, 0])
+
+
 def test_vectors_make_the_matrix_again():
     a = pt.tensor("a", shape=(None,) * 3, dtype="float64")
     u, s, vt = pt.linalg.svd(a[:, :, :3], full_matrices=False)
@@ -77,6 +169,11 @@ def test_failures_are_those_of_the_interpreter():
     with pytest.raises(np.linalg.LinAlgError, match="singular"):
         bt.function([x, b], pt.linalg.solve(x, b), mode="JAX")(singular, np.ones(3))
     assert float(bt.function([x], pt.linalg.det(x), mode="JAX")(singular)) == 0
+    z, c = pt.zmatrix("z"), pt.zvector("c")
+    with pytest.raises(np.linalg.LinAlgError, match="order 2"):
+        bt.function([z], pt.linalg.cholesky(z), mode="JAX")(indefinite + 0j)
+    with pytest.raises(np.linalg.LinAlgError, match="place 1"):
+        bt.function([z, c], pt.linalg.solve(z, c), mode="JAX")(singular * 1j, np.ones(3) + 0j)
     sylvester = bt.function([x], pt.linalg.solve_sylvester(x, -x, x), mode="JAX")
     with pytest.raises(np.linalg.LinAlgError, match="no unique solution"):
         sylvester(np.diag([1.0, 2.0]))

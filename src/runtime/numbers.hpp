@@ -1,0 +1,88 @@
+// What loops over matrices and calls of LAPACK need to know of numbers, so that one text is for real and complex ones:
+// in memory a complex number is a pair of real ones.
+#pragma once
+
+#include <cmath>
+#include <complex>
+#include <limits>
+#include <string>
+#include <type_traits>
+
+#include "runtime/blas.hpp"
+
+namespace bitale::runtime {
+
+template <class T>
+struct NumberParts {
+  using Part = T;
+};
+template <class T>
+struct NumberParts<std::complex<T>> {
+  using Part = T;
+};
+template <class T>
+using PartOf = typename NumberParts<T>::Part;
+template <class T>
+constexpr bool is_complex_number = !std::is_same_v<T, PartOf<T>>;
+
+template <class T>
+T conjugate(T x) {
+  if constexpr (is_complex_number<T>)
+    return std::conj(x);
+  else
+    return x;
+}
+template <class T>
+PartOf<T> real_part(T x) {
+  if constexpr (is_complex_number<T>)
+    return x.real();
+  else
+    return x;
+}
+// By parts: the operator of std::complex looks for infinities, at several times the cost.
+template <class T>
+T times(T a, T b) {
+  if constexpr (is_complex_number<T>)
+    return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+  else
+    return a * b;
+}
+// LAPACK's measure of a pivot.
+template <class T>
+PartOf<T> size_of_pivot(T x) {
+  if constexpr (is_complex_number<T>)
+    return std::fabs(x.real()) + std::fabs(x.imag());
+  else
+    return std::fabs(x);
+}
+template <class T>
+T nan_of() {
+  constexpr PartOf<T> nan = std::numeric_limits<PartOf<T>>::quiet_NaN();
+  if constexpr (is_complex_number<T>)
+    return {nan, nan};
+  else
+    return nan;
+}
+
+template <class T>
+constexpr char lapack_letter() {
+  constexpr bool wide = std::is_same_v<PartOf<T>, double>;
+  return is_complex_number<T> ? (wide ? 'z' : 'c') : (wide ? 'd' : 's');
+}
+// The function that is called `before`, the letter of the type, `after`: "dpotrf_", "cblas_ztrsm". Null where the
+// library has none.
+template <class Function, class T>
+Function number_symbol(const char* before, const char* after) {
+  return reinterpret_cast<Function>(blas_symbol((std::string(before) + lapack_letter<T>() + after).c_str()));
+}
+
+template <class T>
+const std::complex<T>* as_numbers(const T* pairs) {
+  return reinterpret_cast<const std::complex<T>*>(pairs);
+}
+template <class T>
+std::complex<T>* as_numbers(T* pairs) {
+  return reinterpret_cast<std::complex<T>*>(pairs);
+}
+
+}  // namespace bitale::runtime
