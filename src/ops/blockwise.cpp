@@ -261,10 +261,18 @@ class BatchLowering final : public Lowering {
     const std::size_t outer = run.begin;  // axes that are loops of their own
     Expr count = pool().integer(1);       // of the matrices along all others
     for (std::size_t axis = outer; axis < batch_; ++axis) count = count * batch[axis];
-    // Without a function for all of them, these are one loop, so that its iterations may be shared among threads.
+    // All matrices that have a call of their own are one loop, so that its iterations may be shared among threads.
     const bool is_loop = !of_many && run.axis < batch_;
-    if (is_loop) extents.push_back(count);
-    extents.insert(extents.begin(), batch.begin(), batch.begin() + std::ptrdiff_t(outer));
+    Expr calls = is_loop ? count : pool().integer(1);
+    for (std::size_t axis = 0; axis < outer; ++axis) calls = calls * batch[axis];
+    const bool repeats = outer > 0 || is_loop;
+    if (repeats) extents.insert(extents.begin(), calls);
+    std::vector<Expr> out_sizes;  // of what one call writes
+    for (std::size_t k = 0; k < node_.output_count(); ++k) {
+      Expr size = pool().integer(1);
+      for (const Expr length : to_.shape_out(int(k)).subspan(is_loop ? batch_ : outer)) size = size * length;
+      out_sizes.push_back(size);
+    }
     std::vector<Expr> leading;  // arguments: how many matrices, and from each of an argument to the next
     if (of_many && run.axis < batch_) {
       function = of_many->name;
@@ -275,23 +283,33 @@ class BatchLowering final : public Lowering {
           leading.push_back(out_steps[std::size_t(out->output)][run.axis]);
       }
     }
-    to_.call_each(function, std::move(extents),
-                  [in_steps, out_steps, outer, run, is_loop, leading, rule = std::move(rule)](Index at) {
-                    std::vector<CallArgument> arguments = rule(at.subspan(outer + (is_loop ? 1 : 0)));
-                    const auto move = [&](Expr& offset, const std::vector<Expr>& steps) {
-                      const auto add = [&](const Expr& distance) { offset = offset ? offset + distance : distance; };
-                      for (std::size_t axis = 0; axis < outer; ++axis) add(at[axis] * steps[axis]);
-                      if (is_loop) add(at[outer] * steps[run.axis]);
-                    };
-                    for (auto& argument : arguments) {
-                      if (auto* in = std::get_if<InputData>(&argument))
-                        move(in->offset, in_steps[std::size_t(in->input)]);
-                      if (auto* out = std::get_if<OutputData>(&argument))
-                        move(out->offset, out_steps[std::size_t(out->output)]);
-                    }
-                    arguments.insert(arguments.begin(), leading.begin(), leading.end());
-                    return arguments;
-                  });
+    const std::vector<Expr> lengths(batch.begin(), batch.end());
+    to_.call_each(
+        function, std::move(extents),
+        [in_steps, out_sizes, lengths, outer, run, is_loop, repeats, count, leading, rule = std::move(rule)](Index at) {
+          std::vector<CallArgument> arguments = rule(at.subspan(repeats ? 1 : 0));
+          const auto move = [](Expr& offset, const Expr& distance) { offset = offset ? offset + distance : distance; };
+          std::vector<Expr> place(outer);  // along the axes before the run
+          Expr rest = repeats ? at[0] : Expr(), within;
+          const auto split = [&](const Expr& length) {
+            const Expr quotient = rest / length, remainder = rest - quotient * length;
+            rest = quotient;
+            return remainder;
+          };
+          if (is_loop) within = outer > 0 ? split(count) : rest;
+          for (std::size_t axis = outer; axis-- > 0;) place[axis] = axis > 0 ? split(lengths[axis]) : rest;
+          for (auto& argument : arguments) {
+            if (auto* in = std::get_if<InputData>(&argument)) {
+              const auto& steps = in_steps[std::size_t(in->input)];
+              for (std::size_t axis = 0; axis < outer; ++axis) move(in->offset, place[axis] * steps[axis]);
+              if (is_loop) move(in->offset, within * steps[run.axis]);
+            }
+            if (auto* out = std::get_if<OutputData>(&argument); out && repeats)
+              move(out->offset, at[0] * out_sizes[std::size_t(out->output)]);
+          }
+          arguments.insert(arguments.begin(), leading.begin(), leading.end());
+          return arguments;
+        });
   }
 
   Expr in(int, Index) override { throw NotForBatches(); }

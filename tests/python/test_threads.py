@@ -8,6 +8,7 @@ import time
 
 import numpy as np
 import pytest
+import scipy.linalg
 
 import bitale as bt
 import bitale.tensor as pt
@@ -227,6 +228,26 @@ def test_an_index_out_of_range_is_reported_as_with_one_thread():
         messages.append(str(error.value))
     assert messages[0] == messages[1]
     assert "77" in messages[0]
+
+
+@pytest.mark.parametrize("first, second", [((4, 1), (5,)), ((5,), (4, 5)), ((3, 1, 2), (4, 1)), ((2, 1, 1), (3, 5))])
+def test_batches_that_broadcast_along_some_dimensions_are_shared(first, second):
+    rng = np.random.default_rng(2)
+    known = lambda shape: tuple(1 if n == 1 else None for n in shape)  # noqa: E731
+    for n in (3, 20):
+        a, b = rng.normal(size=(*first, n, n)) + 3 * n * np.eye(n), rng.normal(size=(*second, n, n))
+        x, y = (pt.tensor(dtype="float64", shape=known(value.shape)) for value in (a, b))
+        for make in (lambda: pt.linalg.solve(x, y, b_ndim=2), lambda: pt.linalg.solve_sylvester(x, x, y),
+                     lambda: pt.linalg.solve(x, y, assume_a="sym", b_ndim=2), lambda: pt.linalg.lstsq(x, y)[0]):  # fmt: skip
+            one, many = (bt.function([x, y], make(), threads=threads) for threads in (1, 3))
+            assert _same([one(a, b)], [many(a, b)])
+            program = io.StringIO()
+            many.dprint("program", file=program)
+            loops = [line for line in program.getvalue().splitlines() if line.startswith("  for ")]
+            assert loops and all("in chunks" in line for line in loops), loops
+    expected = scipy.linalg.solve_sylvester(a[(0,) * len(first)], a[(0,) * len(first)], b[(0,) * len(second)])
+    got = bt.function([x, y], pt.linalg.solve_sylvester(x, x, y), threads=3)(a, b)
+    np.testing.assert_allclose(got[(0,) * (got.ndim - 2)], expected, rtol=1e-9, atol=1e-12)
 
 
 @pytest.mark.parametrize("shape", [(3, 40), (2, 1, 50), (120, 1)])
