@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "bitale/bitale.hpp"
+#include "bitale/compile/shared.hpp"
+#include "bitale/ops/linalg.hpp"
 #include "bitale/ops/scan.hpp"
 
 using namespace bitale;
@@ -100,4 +102,29 @@ TEST_CASE("scan: bad input") {
   CHECK_THROWS_AS(
       scan({.sequences = {x}, .initial = {ScanInitial(s, {1})}}, [](const Variable&, const Variable& y) { return y; }),
       ValueError);  // a tap that looks ahead
+}
+
+TEST_CASE("scan: a matrix of a batch of a step that is not positive definite") {
+  Array good = Array::full(DType::Float64, {3, 4, 2, 2}, 0.0);
+  for (int k = 0; k < 12; ++k) good.data_as<double>()[4 * k] = good.data_as<double>()[4 * k + 3] = k + 1;
+  Array bad = good.copy();
+  bad.data_as<double>()[4 * 6] = -1;  // in step 1, matrix 2
+  for (auto* linker : {"vm", "jit", "c"})
+    for (const bool of_state : {false, true}) {
+      INFO(linker, " ", of_state);
+      const Variable a = tensor("a", DType::Float64, Dims(4, unknown_length)), total = shared(Array(0.0));
+      const auto sums =
+          scan({.sequences = {a}, .initial = {ScanInitial(0.0)}}, [&](const Variable& matrices, const Variable& state) {
+            return state + sum(cholesky(of_state ? matrices + 0.0 * state : matrices));
+          });
+      const Function f = function({a}, {sums.finals[0]},
+                                  {.updates = {{total, total + sums.finals[0]}}, .mode = Mode(linker, "fast_run")});
+      // Unless it depends on the state, it is done for all steps at once, and is still the user's.
+      const char* place = of_state ? "in matrix [2] of [4]" : "in matrix [1, 2] of [3, 4]";
+      CHECK_THROWS_WITH_AS(f({bad}), doctest::Contains(place), LinAlgError);
+      CHECK_THROWS_WITH_AS(f({bad}), doctest::Contains("scan_test.cpp"), LinAlgError);
+      CHECK(get_value(total).item() == 0);
+      f({good});
+      CHECK(get_value(total).item() > 0);
+    }
 }
