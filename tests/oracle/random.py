@@ -95,7 +95,7 @@ def composed(name: str, source: Any, size: Any, parameters: list[Any]) -> Any:
         }
     domains = {"pareto": (0,), "truncexpon": (0,), "t": (0,), "gengamma": (0, 1), "betabinom": (1, 2), "truncated_normal": (1,)}
     scales = {"truncated_normal": 1, "gengamma": 2, "bernoulli": None, "betabinom": 0}.get(name, len(parameters) - 1)
-    if any(not np.all(parameters[k] > 0) for k in domains.get(name, ())) or (scales is not None and np.any(parameters[scales] < 0)):
+    if any(not np.all(parameters[k] > 0) for k in domains.get(name, ())) or (scales is not None and not np.all(parameters[scales] >= 0)):
         raise ValueError(f"parameters of {name}")
     if name == "truncated_normal" and not np.all(parameters[2] <= parameters[3]):
         raise ValueError("not lower <= upper")

@@ -3,6 +3,7 @@
 import copy
 import pathlib
 import pickle
+import re
 import sys
 
 import numpy as np
@@ -270,6 +271,17 @@ def test_short_rows_are_one_loop():
         assert f.dprint("program", file="str").count("for ") == 1
         values = np.zeros((1000, 3))
         assert np.array_equal(f(bt.random.stream(1), values).ravel(), draws("normal", 0.0, 1.0, size=3000, seed=1))
+
+
+def test_words_alone_are_drawn_in_twice_as_many_lanes():
+    """They are computed in halves of 32 bits; logarithms have no instructions for two registers."""
+    rng = pt.random.rng("rng", "Threefry")
+
+    def lanes(x):
+        return int(re.search(r"vector of (\d+)", bt.function([rng], x).dprint("program", file="str"))[1])
+
+    n = 100_000
+    assert lanes(rng.uniform(size=n)[1]) == lanes(rng.integers(0, 9, size=n)[1]) == 2 * lanes(rng.exponential(size=n)[1])
 
 
 def test_samplers_with_a_parameter_for_each_element():
