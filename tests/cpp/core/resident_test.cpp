@@ -1,0 +1,130 @@
+#include "bitale/core/resident.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "bitale/compile/shared.hpp"
+#include "bitale/graph/type.hpp"
+
+using namespace bitale;
+
+namespace {
+
+// A device whose memory is an Array, and which counts how often it is asked for it.
+class OnDevice final : public Resident {
+ public:
+  explicit OnDevice(Array value) : Resident(value.dtype(), value.shape()), value(std::move(value)) {}
+  Array fetch() const override {
+    ++fetched;
+    return value.copy();
+  }
+  void become(const Resident& other) const override { value = dynamic_cast<const OnDevice&>(other).value; }
+
+  mutable Array value;
+  mutable std::atomic<int> fetched{0};
+};
+
+}  // namespace
+
+TEST_CASE("who holds a resident value keeps others from taking it, and the other way around") {
+  const OnDevice x(Array{1.0, 2.0});
+  CHECK(x.hold());
+  CHECK(x.hold());
+  CHECK(!x.take());
+  x.let_go();
+  CHECK(!x.take());
+  x.let_go();
+  CHECK(x.take());
+  CHECK(!x.hold());
+  CHECK(!x.take());
+  x.give_back();
+  CHECK(x.hold());
+  x.let_go();
+}
+
+TEST_CASE("a value that was taken and replaced is not to be had again; one that nobody took stays") {
+  const OnDevice x(Array{1.0});
+  x.replace();
+  CHECK(x.take());
+  x.replace();
+  CHECK(!x.hold());
+  CHECK(!x.take());
+  x.wait_while_taken();  // returns at once
+}
+
+TEST_CASE("others wait while a value is taken, until it is given back or replaced") {
+  for (const bool is_replaced : {false, true}) {
+    const OnDevice x(Array{1.0});
+    REQUIRE(x.take());
+    std::atomic<bool> goes_on{false};
+    std::thread waiting([&] {
+      x.wait_while_taken();
+      goes_on = true;
+    });
+    CHECK(!goes_on);
+    is_replaced ? x.replace() : x.give_back();
+    waiting.join();
+    CHECK(goes_on);
+    CHECK(x.hold() == !is_replaced);
+  }
+}
+
+TEST_CASE("of many threads one at a time has a resident value for itself") {
+  const OnDevice x(Array{1.0});
+  std::atomic<int> inside{0}, conflicts{0};
+  std::vector<std::thread> threads;
+  for (int k = 0; k < 4; ++k)
+    threads.emplace_back([&, k] {
+      for (int round = 0; round < 500; ++round) {
+        if (k % 2 == 0 && x.hold()) {
+          if (inside != 0) ++conflicts;
+          x.let_go();
+        } else if (k % 2 == 1 && x.take()) {
+          if (++inside != 1) ++conflicts;
+          --inside;
+          x.give_back();
+        } else {
+          x.wait_while_taken();
+        }
+      }
+    });
+  for (auto& thread : threads) thread.join();
+  CHECK(conflicts == 0);
+  CHECK(x.take());
+}
+
+TEST_CASE("an array that holds a resident has its shape and dtype, and says so") {
+  const Ref<const OnDevice> x = make_ref<OnDevice>(Array{1.0, 2.0, 3.0});
+  const Array holder = Array::holding(x);
+  CHECK(resident_in(holder) == x.get());
+  CHECK(resident_in(Array{1.0}) == nullptr);
+  CHECK(x->strides() == Dims{8});
+  CHECK(x->str() == "<array on a device>");
+}
+
+TEST_CASE("a shared variable asks a device for its value once, and not for one that it has") {
+  const Array value{1.0, 2.0};
+  const Ref<const OnDevice> x = make_ref<OnDevice>(value);
+  const Container container(tensor_type(DType::Float64, Dims{unknown_length}), value);
+  container.keep(container.get(), Array::holding(x));
+  CHECK(resident_in(container.held()) == x.get());
+  CHECK(container.get().data_as<double>()[1] == 2.0);
+  CHECK(x->fetched == 0);  // it was there before
+
+  const Ref<const OnDevice> next = make_ref<OnDevice>(Array{5.0, 6.0});
+  std::vector<Array> released;
+  released.reserve(3);
+  REQUIRE(x->take());  // as a call does that computes the next value
+  container.update(Array::holding(next), released);
+  CHECK(!x->hold());
+  CHECK(container.get().data_as<double>()[0] == 5.0);
+  CHECK(container.get().data_as<double>()[1] == 6.0);
+  CHECK(next->fetched == 1);
+
+  container.lend().data_as<double>()[0] = 7;  // the value does not stay there
+  CHECK(resident_in(container.held()) == nullptr);
+  CHECK(container.get().data_as<double>()[0] == 7.0);
+}
