@@ -197,6 +197,21 @@ Variables Reshape::pushforward(const Apply& node, std::span<const Variable> tang
 
 std::vector<std::vector<bool>> Reshape::connection_pattern(const Apply& node) const { return connect_first(node, 1); }
 
+namespace {
+
+// A length of -1 as a quotient: in a batch without elements, nothing else would say what it is.
+void infer_from_core(Variables& shape, std::span<const Variable> from) {
+  const auto is_asked = [](const Variable& length) { return known_integer(length) == -1; };
+  const auto asked = std::find_if(shape.begin(), shape.end(), is_asked);
+  if (asked == shape.end()) return;
+  Variables others = shape;
+  others.erase(others.begin() + (asked - shape.begin()));
+  const Variable rest = lengths::product(others);
+  if (known_integer(rest) != 0) *asked = lengths::floor_div(lengths::product(from), rest);
+}
+
+}  // namespace
+
 Apply Reshape::vectorize(const Apply& node, std::span<const Variable> batched) const {
   if (batch_ndim(node, batched, 1) != 0) throw NotImplementedError("Reshape: vectorize over the new shape");
   const int gained = batch_ndim(node, batched, 0);
@@ -205,7 +220,10 @@ Apply Reshape::vectorize(const Apply& node, std::span<const Variable> batched) c
   for (int axis = 0; axis < gained; ++axis) batch.push_back(length_of(batched[0], axis));
   const Variable& shape = batched[1];
   if (shape.static_shape()[0] != unknown_length) {
-    for (auto& length : elements_of(shape, "reshape")) batch.push_back(length);
+    Variables own = elements_of(shape, "reshape");
+    const Shape whole = lengths_of(batched[0]);
+    infer_from_core(own, std::span(whole).subspan(std::size_t(gained)));
+    batch.insert(batch.end(), own.begin(), own.end());
     return make_ref<Reshape>(gained + ndim)->make_node({{batched[0], make_vector(batch, DType::Int64)}});
   }
   const Variable all = join(0, {make_vector(batch, DType::Int64), cast(shape, DType::Int64)});

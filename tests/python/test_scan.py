@@ -937,6 +937,7 @@ def test_no_steps_give_arrays_of_the_lengths_that_a_step_would_give(mode):
     lambda e, s: pt.tanh(pt.outer(e, e) @ s),
     lambda e, s: bt.ifelse(e.sum() > 0, s, e),
     lambda e, s: s + pt.nonzero(e)[0].sum() + e,
+    lambda e, s: e.reshape((2, -1)).T.flatten() + s,
 ])  # fmt: skip
 def test_no_steps_have_values_and_gradients(step, mode):
     x, h = pt.dmatrix("x"), pt.dvector("h")
