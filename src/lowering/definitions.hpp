@@ -57,14 +57,17 @@ class Definitions final : public Lowering {
   Definitions(const FunctionGraph& graph, Program& to, Declarations& names, InputLayouts layouts = {})
       : program(to), declare(names), graph_(graph), layouts_(std::move(layouts)) {}
   // Of an inner graph, the body of a loop or a side of a choice, with the lengths of its inputs. It is defined in the
-  // outer graph's Program; loads from its inputs stand for what the outer graph gives it (inner_loop.cpp).
-  Definitions(const FunctionGraph& graph, Definitions& outer, std::vector<std::vector<Expr>> input_shapes)
+  // outer graph's Program; loads from its inputs stand for what the outer graph gives it (inner_loop.cpp). `in_lanes`:
+  // its steps are to run with a batch in lanes.
+  Definitions(const FunctionGraph& graph, Definitions& outer, std::vector<std::vector<Expr>> input_shapes,
+              bool in_lanes)
       : program(outer.program),
         declare(outer.declare),
         equal_lengths(outer.equal_lengths),
         graph_(graph),
         outer_(&outer),
         input_shapes_(std::move(input_shapes)),
+        in_lanes_(in_lanes),
         before_(declare.mark()) {}
 
   // The stages, in order.
@@ -97,6 +100,7 @@ class Definitions final : public Lowering {
   MatrixLayout matrix(int input) override;
   bool is_computed(int input) override;
   bool is_repeated() const override { return outer_ != nullptr; }
+  bool is_in_lanes() const override { return in_lanes_; }
   void require(Expr condition, std::string message) override;
   void expect(Expr condition, std::string message) override;
   void require_in_range(int input, Expr length, std::string message) override;
@@ -195,6 +199,7 @@ class Definitions final : public Lowering {
   const InputLayouts layouts_;
   Definitions* const outer_ = nullptr;
   const std::vector<std::vector<Expr>> input_shapes_;
+  const bool in_lanes_ = false;
   const Declarations::Mark before_ = {};  // what the Program had before
   ByNode<Value> values_;
   std::unordered_map<VariableNode*, std::vector<int>> output_slots_;

@@ -13,6 +13,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/graph/random_type.hpp"
 #include "lowering/definitions.hpp"
+#include "lowering/passes.hpp"
 #include "program/steps.hpp"
 #include "program/substitute.hpp"
 
@@ -25,7 +26,8 @@ using program::Steps;
 
 class LoopBody {
  public:
-  LoopBody(Definitions& outer, const InnerLoop& loop)
+  // `in_lanes`: with a batch in lanes, if the steps suit that.
+  LoopBody(Definitions& outer, const InnerLoop& loop, bool in_lanes)
       : outer_(outer),
         node_(outer.node_),
         sequences_(loop.sequences),
@@ -33,7 +35,8 @@ class LoopBody {
         has_until_(loop.has_until),
         called_(loop.called) {
     for (std::size_t i = 0; i < loop.inputs.size(); ++i) from_.push_back(1 + i);
-    define_steps(loop.inputs, loop.outputs);
+    define_steps(loop.inputs, loop.outputs, in_lanes);
+    if (in_lanes) is_possible_ &= suits_lanes(steps_);
     for (auto& step : steps_) program::for_each_body(step, [&](Steps& body) { store_states_last(body); });
   }
   // A side of a choice: it is run once or not at all, and its outputs are the node's.
@@ -45,12 +48,12 @@ class LoopBody {
         has_until_(false),
         is_side_(true),
         from_(side.from.begin(), side.from.end()) {
-    define_steps(side.inputs, side.outputs);
+    define_steps(side.inputs, side.outputs, false);
   }
   bool is_possible() const { return is_possible_; }
 
  private:
-  void define_steps(std::span<const Variable> inputs, std::span<const Variable> outputs) {
+  void define_steps(std::span<const Variable> inputs, std::span<const Variable> outputs, bool in_lanes) {
     const auto is_carried = [&](const Variable& variable) {
       return as_tensor(variable.type()) || (as_random(variable.type()) && !is_side_);
     };
@@ -63,7 +66,7 @@ class LoopBody {
     }
     const FunctionGraph graph(Variables(inputs.begin(), inputs.end()), Variables(outputs.begin(), outputs.end()));
     before_ = outer_.declare.mark();
-    Definitions inner(graph, outer_, std::move(shapes));
+    Definitions inner(graph, outer_, std::move(shapes), in_lanes);
     inner.define_all();
     if (!inner.callbacks.empty()) return;
     make_steps(inner, [](std::string_view) {});
@@ -610,10 +613,42 @@ Declarations::Mark Definitions::mark_before_inner_graph() {
   return declare.mark();
 }
 
+namespace {
+
+// Whether a state is a few numbers for each element of a batch, and others are that or as few numbers for all.
+bool has_batch(const InnerLoop& loop) {
+  constexpr std::int64_t least = 16, most_in_row = 32, few = 64;
+  const auto count = [](std::span<const std::int64_t> shape) {
+    std::int64_t numbers = 1;
+    for (auto length : shape) numbers = numbers < 0 || length < 0 ? -1 : numbers * length;
+    return numbers;
+  };
+  bool found = false;
+  for (auto& state : loop.inputs.subspan(std::size_t(loop.sequences), std::size_t(loop.states))) {
+    if (!as_tensor(state.type())) return false;
+    const std::span<const std::int64_t> shape = state.static_shape();
+    if (const auto all = count(shape); all >= 0 && all <= few) continue;
+    const auto numbers = count(shape.subspan(1));
+    const std::int64_t most = shape.size() > 2 ? few : most_in_row;
+    if (numbers < 0 || numbers > most || (shape[0] >= 0 && shape[0] < least)) return false;
+    found |= shape.size() > 1;
+  }
+  return found;
+}
+
+}  // namespace
+
 bool Definitions::scan(const InnerLoop& loop) {
   const Declarations::Mark before = mark_before_inner_graph();
-  const auto body = std::make_shared<LoopBody>(*this, loop);
-  if (!body->is_possible()) return withdraw(before), false;
+  std::shared_ptr<LoopBody> body;
+  for (bool in_lanes : {true, false}) {
+    if (in_lanes && !has_batch(loop)) continue;
+    body = std::make_shared<LoopBody>(*this, loop, in_lanes);
+    if (body->is_possible()) break;
+    withdraw(before);
+    body.reset();
+  }
+  if (!body) return false;
   body->define();
   builders_[node_].push_back([body] { body->build(); });
   return true;

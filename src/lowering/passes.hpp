@@ -12,6 +12,10 @@ using program::Program;
 void forward_stores(Program& program);
 // Temporaries used row by row become rows.
 void narrow_temporaries(Program& program);
+// Loops over a batch in the steps of a scan become one loop of straight code, and buffers have the batch last.
+void batches_in_lanes(Program& program, Declarations& declare);
+// Whether that can be done with these steps of a loop.
+bool suits_lanes(const program::Steps& steps);
 // Small buffers in loops whose iterations follow one another become variables.
 void promote_elements(Program& program, Declarations& declare);
 // Loops over rows and columns that are one loop over elements.

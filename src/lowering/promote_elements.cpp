@@ -7,8 +7,7 @@
 #include <span>
 
 #include "lowering/passes.hpp"
-#include "program/lane_order.hpp"
-#include "program/math/scale.hpp"
+#include "lowering/straight_code.hpp"
 #include "program/steps.hpp"
 
 namespace bitale::lowering {
@@ -16,10 +15,7 @@ namespace bitale::lowering {
 namespace {
 
 using program::Code;
-using program::Combiner;
 using program::Loop;
-using program::OneOf;
-using program::Reach;
 using program::Step;
 using program::Steps;
 
@@ -63,25 +59,6 @@ class Promoter {
 
   // ---- what can be unrolled, and what promoted ----
 
-  static bool mentions_only(Expr root, const std::vector<Expr>& indices) {
-    return !program::any_within(root, [&](Expr expr) {
-      if (expr.code() == Code::index) return std::find(indices.begin(), indices.end(), expr) == indices.end();
-      return expr.code() == Code::var || expr.code() == Code::load || expr.code() == Code::dim;
-    });
-  }
-
-  static std::int64_t expression_count(const Step& step) {
-    std::int64_t count = 1;
-    program::ExprWalk walk;
-    program::for_each_expr(step, [&](const Expr& root) {
-      walk(root, [&](Expr expr) {
-        count += !expr.is_constant() && expr.code() != Code::index;
-        return expr.code() != Code::load;
-      });
-    });
-    return count;
-  }
-
   // Expressions that the step becomes, or nothing where it cannot be unrolled.
   static std::optional<std::int64_t> unrolled_size(const Step& step) {
     const auto* loop = std::get_if<Loop>(&step.what);
@@ -117,25 +94,6 @@ class Promoter {
     return true;
   }
 
-  // Every access in a step: visit(buffer, places or null, writes). `indices` are then those of loops in the step that
-  // are known there.
-  template <class Visit>
-  static void for_each_place(const Step& step, std::vector<Expr>& indices, Visit&& visit) {
-    program::ExprWalk walk;
-    program::for_each_load(step, walk, [&](Expr load) {
-      const std::vector<Expr> at = program::arguments_of(load);
-      visit(load.payload(), &at, false);
-    });
-    program::for_each_access(step,
-                             [&](const program::Access& access) { visit(access.buffer, access.at, access.writes()); });
-    const auto* loop = std::get_if<Loop>(&step.what);
-    if (loop) indices.push_back(loop->index);
-    program::for_each_body(step, [&](const Steps& body) {
-      for (auto& inner : body) for_each_place(inner, indices, visit);
-    });
-    if (loop) indices.pop_back();
-  }
-
   std::set<std::int64_t> candidates(const Loop& loop, std::vector<InnerNest>& nests) const {
     std::set<std::int64_t> stored, refused, out;
     const std::vector<Expr> none;
@@ -153,7 +111,7 @@ class Promoter {
         if (writes) stored.insert(b);
         bool good = at && !(writes && stays);
         if (at)
-          for (auto& place : *at) good &= mentions_only(place, stays ? none : indices);
+          for (auto& place : *at) good &= is_number_of(place, stays ? none : indices);
         if (!good) refused.insert(b);
       });
     }
@@ -231,26 +189,27 @@ class Promoter {
       });
     keep_small(nests, chosen_);
     if (chosen_.empty()) return {};
-    renamed_.clear(), current_.clear(), begun_.clear(), stored_.clear();
+    begun_.clear();
     loop_ = &loop;
+    StraightCode code(program_, declare_, chosen_, [&](Expr load) { return begin(load, load); });
     Steps body = std::exchange(loop.body, {});
     for (std::size_t k = 0; k < body.size(); ++k) {
       const bool touches =
           std::any_of(nests[k].buffers.begin(), nests[k].buffers.end(), [&](auto b) { return chosen_.contains(b); });
       if (nests[k].unrolls && touches)
-        unroll(body[k], loop.body);
+        code.unroll(body[k], loop.body);
       else
-        append(std::move(body[k]), loop.body);
+        code.append(std::move(body[k]), loop.body);
     }
     // States of the loop, and what is stored when it is done.
-    for (auto load : stored_) {
+    for (auto load : code.stored()) {
       const std::int64_t b = load.payload();
       if (uses.reads[b] > 0 && !begun_.contains(load.id()))
         begin(load, uses.writes[b] > 0 ? load : pool_.number(0, load.dtype()));
     }
-    for (auto& [id, var] : begun_) loop.body.push_back({program::Next{var, current_.at(id)}});
+    for (auto& [id, var] : begun_) loop.body.push_back({program::Next{var, code.value_of(id)}});
     Steps after;
-    for (auto load : stored_)
+    for (auto load : code.stored())
       if (uses.reads[load.payload()] > 0) {
         const Expr var = finals_[load.id()] = begun_.at(load.id());
         after.push_back({program::Store{load.payload(), program::arguments_of(load), var}});
@@ -275,92 +234,13 @@ class Promoter {
     return var;
   }
 
-  // With variables for elements, as they are at this step.
-  Expr promoted(Expr root) {
-    const Expr renamed = program::substitute(root, renamed_);
-    program::ExprWalk()(renamed, [&](Expr expr) {
-      if (expr.code() != Code::load || !chosen_.contains(expr.payload())) return;
-      if (!current_.contains(expr.id())) current_[expr.id()] = begin(expr, expr);
-    });
-    return program::substitute(renamed, current_);
-  }
-
-  Expr element_of(std::int64_t buffer, std::span<const Expr> at) {
-    return pool_.load(buffer, program_.buffers[std::size_t(buffer)].dtype, at);
-  }
-
-  Expr named(Expr value, Steps& to) {
-    if (value.is_constant() || value.code() == Code::var) return value;
-    const Expr var = declare_.var(value.dtype());
-    to.push_back({program::Let{var, value}});
-    return var;
-  }
-
-  void set(std::int64_t buffer, const std::vector<Expr>& at, Expr value, Steps& to) {
-    const Expr load = element_of(buffer, at);
-    current_[load.id()] = named(value, to);
-    if (std::find(stored_.begin(), stored_.end(), load) == stored_.end()) stored_.push_back(load);
-  }
-
-  // A step outside unrolled loops.
-  void append(Step step, Steps& to) {
-    if (auto* store = std::get_if<program::Store>(&step.what); store && chosen_.contains(store->buffer)) {
-      for (auto& place : store->at) place = program::substitute(place, renamed_);
-      return set(store->buffer, store->at, promoted(store->value), to);
-    }
-    if (auto* add = std::get_if<program::Accumulate>(&step.what); add && chosen_.contains(add->buffer)) {
-      for (auto& place : add->at) place = program::substitute(place, renamed_);
-      const Expr before = promoted(element_of(add->buffer, add->at));
-      return set(add->buffer, add->at, program::combine(add->combiner, before, promoted(add->value)), to);
-    }
-    replace_in(step);
-    to.push_back(std::move(step));
-  }
-  void replace_in(Step& step) {
-    program::for_each_expr(step, [&](Expr& expr) { expr = promoted(expr); });
-    program::for_each_body(step, [&](Steps& body) {
-      for (auto& inner : body) replace_in(inner);
-    });
-  }
-
-  void unroll(const Step& step, Steps& to) {
-    program::match(
-        step, [&](const OneOf<program::Store, program::Accumulate> auto& s) { append({s}, to); },
-        [&](const program::Let& let) {
-          const Expr value = named(promoted(let.value), to);
-          renamed_[let.var.id()] = value;
-        },
-        [&](const program::Update& update) {
-          const Expr before = renamed_.at(update.var.id()), value = promoted(update.value);
-          const bool is_product =
-              program::is_float_sum(update) && value.code() == Code::mul && !program::math::as_scaled(value);
-          renamed_[update.var.id()] = named(is_product ? program::fma(value.argument(0), value.argument(1), before)
-                                                       : program::combine(update.combiner, before, value),
-                                            to);
-        },
-        [&](const Loop& loop) {
-          for (auto& carry : loop.carries)
-            renamed_[carry.var.id()] = program::identity(carry.combiner, pool_, carry.var.dtype());
-          for (std::int64_t i = 0; i < loop.extent.payload(); ++i) {
-            renamed_[loop.index.id()] = pool_.integer(i);
-            for (auto& inner : loop.body) unroll(inner, to);
-          }
-          renamed_.erase(loop.index.id());
-        },
-        [](const OneOf<program::Allocate, program::Fill, program::Call, program::Check, program::HostCall,
-                       program::Next, program::If> auto&) {});
-  }
-
   Program& program_;
   program::ExprPool& pool_;
   Declarations& declare_;
   Loop* loop_ = nullptr;
   std::set<std::int64_t> chosen_;        // buffers
-  program::Substitution renamed_;        // indices and variables of unrolled loops
-  program::Substitution current_;        // loads of elements: what they are at this step
   std::map<std::uint32_t, Expr> begun_;  // loads of elements that are states of the loop
   program::Substitution finals_;         // loads of elements after the loop: their variables
-  std::vector<Expr> stored_;             // loads of elements that the loop stores
 };
 
 }  // namespace

@@ -246,6 +246,7 @@ class BatchLowering final : public Lowering {
   void expect(Expr condition, std::string message) override { to_.expect(condition, std::move(message)); }
   bool is_computed(int) override { return false; }
   bool is_repeated() const override { return to_.is_repeated(); }
+  bool is_in_lanes() const override { return to_.is_in_lanes(); }
   MatrixLayout matrix(int) override { return {false}; }
 
   void call_each(std::string_view function, std::vector<Expr> extents, CallRule rule) override {

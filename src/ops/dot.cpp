@@ -64,6 +64,12 @@ bool is_tiny_product(const Apply& node) {
   return std::all_of(x.begin(), x.end(), is_tiny) && std::all_of(y.begin(), y.end(), is_tiny);
 }
 
+// The same of products whose steps are done for a batch in lanes: but one length, which may be the batch.
+bool is_small_in_lanes(std::initializer_list<std::int64_t> lengths) {
+  const auto is_long = [](std::int64_t length) { return length < 0 || length > 8; };
+  return std::count_if(lengths.begin(), lengths.end(), is_long) <= 1;
+}
+
 // Sum over k of x[..., k] y[k, ...], for what BLAS does not do.
 void emit_sum(Lowering& to, DType dtype, std::vector<Expr> domain, Expr inner,
               std::function<std::pair<Expr, Expr>(Index, Expr)> factors) {
@@ -205,7 +211,10 @@ bool Dot::emit(Lowering& to, const Apply& node) const {
   to.require(equal(x.back(), y.front()), cat("dot: ", inner_message));
   const Expr k = x.back();
   const bool x_vector = x.size() == 1, y_vector = y.size() == 1;
-  const bool is_tiny = to.is_repeated() && is_tiny_product(node);
+  const Dims &rows = node.input(0).static_shape(), &columns = node.input(1).static_shape();
+  const bool is_in_lanes =
+      to.is_in_lanes() && is_small_in_lanes({x_vector ? 1 : rows[0], rows.back(), y_vector ? 1 : columns[1]});
+  const bool is_tiny = is_in_lanes || (to.is_repeated() && is_tiny_product(node));
   if (x_vector && !y_vector && goes_to_blas(dtype) && !is_tiny && to.is_computed(1)) {  // row by row
     to.scan(0, {.domain = {k, y[1]}, .along = {true, false}, .dtype = dtype, .value = [&to](Index at) {
                   return to.in(0, at.first(1)) * to.in(1, at);
@@ -383,7 +392,9 @@ bool BatchedDot::emit(Lowering& to, const Apply& node) const {
     batch = batch * z[axis];
     if (!share_x && !share_y) to.require(equal(x[axis], y[axis]), "matmul: the batch lengths differ");
   }
-  if (goes_to_blas(dtype)) {
+  const auto length = [&](int input, std::size_t axis) { return node.input(input).static_shape()[batch_dims + axis]; };
+  const bool is_in_lanes = to.is_in_lanes() && is_small_in_lanes({1 << 10, length(0, 0), length(0, 1), length(1, 1)});
+  if (goes_to_blas(dtype) && !is_in_lanes) {
     const Expr zero = to.pool().integer(0);
     to.call(blas_name("bt_batched_gemm", dtype), {batch, m, n, k, InputData{0}, share_x ? zero : m * k, InputData{1},
                                                   share_y ? zero : k * n, OutputData{0}});

@@ -138,6 +138,8 @@ class Lowering {
   virtual bool is_computed(int input) = 0;
   // Whether this is the body of a loop: what it says runs once per step, and calls of runtime functions weigh more.
   virtual bool is_repeated() const = 0;
+  // Whether its steps are to do the same for each element of a batch, in lanes: small products are then written out.
+  virtual bool is_in_lanes() const = 0;
   // For `call`: whether input's data can be passed untransposed from the array it is the transpose of.
   virtual MatrixLayout matrix(int input) = 0;
 

@@ -115,6 +115,25 @@ std::vector<Sample> scan_samples() {
                      {sample_values(f64, {steps}), sample_values(f64, {}, 1), sample_values(f64, {}, 2),
                       sample_values(f64, {}, 3), sample_values(f64, {}, 4)}});
   }
+  // A batch of rows, with a product, elements by number and a sum over the batch; one of matrices and their inverses.
+  {
+    const auto s0 = sample_input(f64, {any, 3}), s = sample_input(f64, {any, 3});
+    const auto c0 = sample_input(f64, {3, 3}), c = sample_input(f64, {3, 3}), w = sample_input(f64, {3, 3});
+    const auto first = subtensor(s, {Slice{}, IndexItem(0)}), last = subtensor(s, {Slice{}, IndexItem(-1)});
+    const Variable row = tanh(dot(s, w) + expand_dims(first * last, 1));
+    ScanParts parts{n, {}, {}, {s0, c0}, {s, c}, {row, c + dot(transpose(s), row)}, {}};
+    parts.traced = {parts.next[0], sum(s, std::vector<int>{1})};
+    const Apply node = make_scan(parts);
+    for (auto [steps, batch] : {std::pair(0, 5), std::pair(1, 1), std::pair(4, 17), std::pair(3, 0)})
+      out.push_back({node,
+                     {Array(std::int64_t(steps)), sample_values(f64, {batch, 3}), sample_values(f64, {3, 3}, 1),
+                      sample_values(f64, {3, 3}, 2)}});
+    const auto m0 = sample_input(f64, {any, 2, 2}), m = sample_input(f64, {any, 2, 2});
+    const Variable turned = matmul(m, dimshuffle(m, {0, 2, 1})) + eye(2);
+    ScanParts matrices{n, {}, {}, {m0}, {m}, {inv(turned) + m * 0.5}, {turned}};
+    for (auto [steps, batch] : {std::pair(1, 3), std::pair(3, 18)})
+      out.push_back({make_scan(matrices), {Array(std::int64_t(steps)), sample_values(f64, {batch, 2, 2})}});
+  }
   // A vector that ends the loop, and a matrix that a function of the runtime makes.
   {
     const auto v0 = sample_input(f64, {3}), v = sample_input(f64, {3});

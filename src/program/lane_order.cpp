@@ -36,14 +36,14 @@ LaneBody lane_body(const Loop& loop, const std::unordered_set<std::int64_t>& run
   };
   for (auto& step : loop.body) {
     match(
-        step, [&](const OneOf<Store, Accumulate> auto& s) { look_at(s.value); },
+        step, [&](const OneOf<Store, Accumulate, Let> auto& s) { look_at(s.value); },
         [&](const Update& update) {
           look_at(update.value);
           const bool in_any_order = running.count(update.var.payload()) == 0;
           body.updates |= in_any_order;
           body.sums |= in_any_order && is_float_sum(update);
         },
-        [](const OneOf<Let, Loop, Allocate, Fill, Call, Check, HostCall, Next, If> auto&) {});  // never in lanes
+        [](const OneOf<Loop, Allocate, Fill, Call, Check, HostCall, Next, If> auto&) {});  // never in lanes
   }
   // Words of counter-based streams, of which little is computed: what is wider takes two registers, for which
   // logarithms and the like have no instructions.

@@ -52,8 +52,8 @@ inline bool may_be_in_if(const Step& step) {
 // Whether iterations of a vector loop may do it together, as lanes.
 inline bool may_be_in_lanes(const Step& step) {
   return match(
-      step, [](const OneOf<Store, Accumulate, Update> auto&) { return true; },
-      [](const OneOf<Let, Loop, Allocate, Fill, Call, Check, HostCall, Next, If> auto&) { return false; });
+      step, [](const OneOf<Store, Accumulate, Let, Update> auto&) { return true; },
+      [](const OneOf<Loop, Allocate, Fill, Call, Check, HostCall, Next, If> auto&) { return false; });
 }
 
 // For messages: "a store", "a loop".

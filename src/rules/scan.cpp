@@ -6,6 +6,7 @@
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
 #include "bitale/ops/debugging.hpp"
+#include "bitale/ops/known.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/ordered.hpp"
 #include "bitale/ops/scan.hpp"
@@ -18,6 +19,7 @@
 #include "ops/scan.hpp"
 #include "ops/subtensor.hpp"
 #include "rules/matrices.hpp"
+#include "rules/small_systems.hpp"
 
 namespace bitale::rewriting {
 
@@ -333,18 +335,44 @@ void merge_scans(FunctionGraph& graph) {
   }
 }
 
+// The number that all elements are, of a computed value.
+std::optional<Variable> uniform_number(const Variable& v) {
+  if (!v.has_owner() || !as_tensor(v.type())) return std::nullopt;
+  try {
+    return cast(constant(get_underlying_scalar_constant_value(v)), v.dtype());
+  } catch (const NotScalarConstantError&) {
+    return std::nullopt;
+  }
+}
+
 // A trace of one value in all steps is that value, repeated.
-bool take_constant_traces(const FunctionGraph& graph, Loop& loop, Replacements& pairs) {
+bool take_constant_traces(const FunctionGraph& graph, const Apply& node, Loop& loop, Replacements& pairs) {
   ScanParts& parts = loop.parts;
   if (parts.until) return false;
   bool any = false;
+  std::vector<Shape> shapes;  // of the node's outputs
+  const auto shape_of = [&](const Variable& output) {
+    if (shapes.empty()) {
+      std::vector<Shape> of_inputs;
+      for (auto& input : node.inputs()) of_inputs.push_back(as_tensor(input.type()) ? lengths_of(input) : Shape());
+      shapes = node.op().infer_shape(node, of_inputs);
+    }
+    return shapes.empty() ? Shape() : shapes[std::size_t(output.index())];
+  };
   for (std::size_t k = parts.traced.size(); k-- > 0;) {
     Variable value = parts.traced[k];
     for (auto& [leaf, outer] : parts.constants)
       if (leaf.same_as(value)) value = outer;
-    if (value.same_as(parts.traced[k]) && !value.is_constant()) continue;
     Shape shape{parts.n_steps};
-    for (int axis = 0; axis < value.ndim(); ++axis) shape.push_back(length_of(value, axis));
+    if (!value.same_as(parts.traced[k]) || value.is_constant()) {
+      for (int axis = 0; axis < value.ndim(); ++axis) shape.push_back(length_of(value, axis));
+    } else if (const auto number = uniform_number(value); number && loop.traces[k][0].owner().same_as(node)) {
+      shape = shape_of(loop.traces[k][0]);
+      if (shape.empty()) continue;
+      value = *number;
+    } else {
+      continue;
+    }
     const Variable stack = alloc(value, shape);
     for (auto& old : loop.traces[k])
       if (!graph.clients(old).empty()) pairs.emplace_back(old, fit(stack, old).value_or(stack));
@@ -365,7 +393,7 @@ void remove_unread(FunctionGraph& graph) {
     const std::size_t traces = loop.parts.traced.size();
     const bool has_fewer = traces > 1 && (share_states(loop) > 0 || loop.parts.traced.size() < traces);
     Replacements pairs;
-    const bool has_constants = take_constant_traces(graph, loop, pairs);
+    const bool has_constants = take_constant_traces(graph, *node, loop, pairs);
     if (drop_unread(graph, loop) || has_fewer || has_constants)
       put_in_place(graph, loop, std::move(pairs), "scan_remove_unused");
   }
@@ -481,6 +509,76 @@ void push_out(FunctionGraph& graph) {
   }
 }
 
+// ---- traces that others give ----------------------------------------------------------------------------------------
+
+// Whether computing the value again from what is read takes no more than a few simple operations: `leaves` are there.
+bool is_little_of(const Variable& value, const VariableSet& leaves, int& left) {
+  if (leaves.contains(value) || value.is_constant()) return true;
+  if (!value.has_owner() || --left < 0) return false;
+  const Apply node = value.owner();
+  const bool is_power = is_elemwise(value, "pow") && node.input(1).is_constant() &&
+                        node.input(1).constant()->size() == 1 &&
+                        (node.input(1).constant()->item() == 2 || node.input(1).constant()->item() == 1);
+  if (!is_power && (!node.op().elementwise() || is_dear(node))) return false;
+  return std::ranges::all_of(node.inputs(), [&](auto& input) { return is_little_of(input, leaves, left); });
+}
+
+// A trace whose elements a few simple operations make of sequences and other traces is made of those by who reads it.
+void recompute_traces(FunctionGraph& graph) {
+  const RuleScope scope("scan_recompute_traces");
+  constexpr int few = 3;  // operations
+  for (const Apply& node : scans_of(graph)) {
+    if (!graph.contains(node) || scan_op(node)->layout().has_until) continue;
+    Loop loop = loop_of(node);
+    ScanParts& parts = loop.parts;
+    const bool fits = std::ranges::all_of(
+        parts.sequences, [&](auto& each) { return is_same_length(length_of(each, 0), parts.n_steps); });
+    if (parts.states.empty() || parts.traced.size() < 2 || !fits) continue;
+    VariableSet leaves(parts.elements.begin(), parts.elements.end());
+    leaves.insert(parts.traced.begin(), parts.traced.end());
+    for (auto& [leaf, value] : parts.constants) leaves.insert(leaf);
+    std::vector<bool> goes(parts.traced.size(), false);
+    for (std::size_t k = parts.traced.size(); k-- > 0;) {
+      const Variable& traced = parts.traced[k];
+      const bool is_result = std::ranges::any_of(loop.traces[k], [&](auto& each) {
+        return std::ranges::any_of(graph.clients(each), [](auto& client) { return !client.node; });
+      });
+      int left = few;
+      if (is_result || !traced.has_owner()) continue;
+      leaves.erase(traced);
+      goes[k] = is_little_of(traced, leaves, left);
+      if (!goes[k]) leaves.insert(traced);
+    }
+    Loop rest = loop;
+    rest.parts.traced.clear(), rest.traces.clear();
+    Variables gone;
+    for (std::size_t k = 0; k < goes.size(); ++k) {
+      if (goes[k]) {
+        gone.push_back(parts.traced[k]);
+        continue;
+      }
+      rest.parts.traced.push_back(parts.traced[k]);
+      rest.traces.push_back(loop.traces[k]);
+    }
+    if (gone.empty()) continue;
+    const Apply scan = make_scan(rest.parts);
+    Replacements rows, pairs;
+    for (std::size_t k = 0; k < parts.elements.size(); ++k) rows.emplace_back(parts.elements[k], parts.sequences[k]);
+    for (std::size_t k = 0; k < rest.parts.traced.size(); ++k)
+      rows.emplace_back(rest.parts.traced[k], scan.output(int(parts.states.size() + k)));
+    const Variables stacks = calculus().vectorize(clone_replace(gone, parts.constants), rows);
+    const auto stands = [&](const Variables& olds, const Variable& value) {
+      for (auto& old : olds)
+        if (!graph.clients(old).empty()) pairs.emplace_back(old, fit(value, old).value_or(value));
+    };
+    for (std::size_t k = 0; k < parts.states.size(); ++k) stands(loop.finals[k], scan.output(int(k)));
+    std::size_t next = 0, kept = parts.states.size();
+    for (std::size_t k = 0; k < goes.size(); ++k)
+      stands(loop.traces[k], goes[k] ? stacks[next++] : scan.output(int(kept++)));
+    graph.replace_all(pairs, "scan_recompute_traces");
+  }
+}
+
 // Systems with a matrix that no step changes: its factors are computed outside, where make_scan puts what depends on no
 // element and no state.
 void factor_outside(FunctionGraph& graph) {
@@ -507,6 +605,32 @@ void factor_outside(FunctionGraph& graph) {
     if (factored.empty()) continue;
     replace_in_step(parts, factored);
     put_in_place(graph, loop, {}, "scan_factor_outside");
+  }
+}
+
+PointerSet changing_values(const ScanParts& parts);
+
+// Systems and determinants of two rows that change from step to step.
+void write_out_systems(FunctionGraph& graph) {
+  const RuleScope scope("scan_small_systems");
+  for (const Apply& node : scans_of(graph)) {
+    Loop loop = loop_of(node);
+    bool changed = false;
+    for (bool again = true; again;) {  // one system's matrix may be another's solution
+      Replacements pairs;
+      const PointerSet changing = changing_values(loop.parts);
+      for (const Apply& each : toposort(results_of(loop.parts))) {
+        if (!changing.contains(each.output(0).node())) continue;
+        const auto values = written_out(each);
+        for (std::size_t k = 0; values && k < values->size(); ++k)
+          pairs.emplace_back(each.output(int(k)), (*values)[k]);
+        if (values) break;
+      }
+      again = !pairs.empty();
+      changed |= again;
+      replace_in_step(loop.parts, pairs);
+    }
+    if (changed) put_in_place(graph, loop, {}, "scan_small_systems");
   }
 }
 
@@ -944,11 +1068,21 @@ const RegisterPasses passes({
      {"fast_run", "scan", "scan_split_non_sequence_decomposition_and_solve"},
      "Systems of a step with a matrix that no step changes are solved by LU factors that are computed once.",
      factor_outside},
+    {"scan_small_systems",
+     0.285,
+     {"fast_run", "scan"},
+     "Systems of two equations and determinants of two rows in steps are written out, as elimination by elements.",
+     write_out_systems},
     {"scan_push_out",
      0.3,
      {"fast_run", "scan"},
      "What a step computes from sequences alone is computed for all steps at once; a scan without states is no loop.",
      push_out},
+    {"scan_recompute_traces",
+     0.31,
+     {"fast_run", "scan"},
+     "A trace that a few simple operations make of sequences and other traces is computed from those, and not stored.",
+     recompute_traces},
     {"scan_remove_unused",
      1.605,
      {"fast_run", "fast_compile", "scan"},

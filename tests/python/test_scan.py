@@ -981,6 +981,119 @@ def test_sums_of_small_arrays_are_read_after_the_loop(linker):
     np.testing.assert_allclose(call([x, s0], gradient, values, linker), call([x, s0], gradient, values, "vm"), rtol=1e-12)
 
 
+def batch_of_loops(kind):
+    """A formula of one loop, its arguments, and which of these a batch has of its own."""
+    if kind == "network":
+        step = lambda x_t, h, w, u: pt.tanh(h @ w + x_t @ u)  # noqa: E731
+        formula = lambda x, h0, w, u: (bt.scan(step, sequences=x, outputs_info=h0, non_sequences=[w, u], return_updates=False) ** 2).sum()  # noqa: E731
+        return formula, [rng.normal(size=(5, 2)), rng.normal(size=3), rng.normal(size=(3, 3)), rng.normal(size=(2, 3))], (0, 1)
+    if kind == "filter":
+        def step(y_t, m, p, f):
+            m, p = f @ m, f @ p @ f.T + 0.1 * np.eye(2)
+            s = p[:, :1] @ p[:1] + p + 0.5 * np.eye(2)
+            gain = p @ pt.linalg.inv(s)
+            return m + gain @ (y_t - m), p - gain @ p, pt.log(pt.linalg.det(s)) + y_t @ pt.linalg.inv(s) @ y_t
+
+        formula = lambda y, f: bt.scan(step, sequences=y, outputs_info=[np.zeros(2), np.eye(2), None], non_sequences=f, return_updates=False)[2].sum()  # noqa: E731
+        return formula, [rng.normal(size=(4, 2)), np.eye(2) * 0.8 + 0.1], (0,)
+    step = lambda s, r: s + 0.1 * pt.stack([r[0] * s[0] - s[0] * s[1], s[0] * s[1] - r[1] * s[1]])  # noqa: E731
+    formula = lambda rates, start: (bt.scan(step, outputs_info=start, non_sequences=rates, n_steps=6, return_updates=False) ** 2).sum()  # noqa: E731
+    return formula, [np.array([1.1, 0.4]), np.array([1.0, 2.0])], (0, 1)
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+@pytest.mark.parametrize("size", [0, 1, 19])
+@pytest.mark.parametrize("kind", ["network", "filter", "prey"])
+def test_a_batch_of_loops_over_small_arrays(kind, size, linker):
+    formula, arrays, batched = batch_of_loops(kind)
+    variables = [pt.tensor(dtype="float64", shape=a.shape) for a in arrays]
+    value = formula(*variables)
+    outputs = [value, *bt.grad(value, variables)]
+    single = bt.function(variables, outputs, mode=bt.Mode(linker="vm"))
+    inputs, values, many = list(variables), list(arrays), {}
+    for k in batched:
+        inputs[k] = many[variables[k]] = pt.tensor(dtype="float64", shape=(None, *arrays[k].shape))
+        values[k] = np.stack([arrays[k] * (1 + 0.05 * i) for i in range(size)]) if size else np.empty((0, *arrays[k].shape))
+    every = bt.vectorize_graph(outputs, many)
+    summed = [bt.grad(every[0].sum(), inputs[k]) for k in range(len(inputs))]
+    got = call(inputs, [*every, *summed], values, linker)
+    rows = [single(*(values[k][i] if k in batched else values[k] for k in range(len(inputs)))) for i in range(size)]
+    for k, one in enumerate(rows and zip(*rows)):
+        np.testing.assert_allclose(got[k], np.stack(one), rtol=1e-10, atol=1e-12)
+        if k == 0:
+            continue
+        expected = np.stack(one) if k - 1 in batched else np.sum(one, axis=0)
+        np.testing.assert_allclose(got[len(outputs) + k - 1], expected, rtol=1e-10, atol=1e-12)
+    assert all(g.shape[0] == size for g in got[: len(outputs)])
+
+
+def test_the_batch_of_small_arrays_is_innermost():
+    for kind in ("network", "prey"):
+        formula, arrays, batched = batch_of_loops(kind)
+        variables = [pt.tensor(dtype="float64", shape=a.shape) for a in arrays]
+        many = {variables[k]: pt.tensor(dtype="float64", shape=(None, *arrays[k].shape)) for k in batched}
+        value = formula(*variables)
+        every = bt.vectorize_graph([value, *bt.grad(value, variables)], many)
+        f = bt.function([many.get(v, v) for v in variables], every)
+        text = f.dprint("program", file="str")
+        loops = re.split(r"\n  for step", text)[1:]
+        assert len(loops) == 2, text
+        for loop in loops:
+            body = re.split(r"\n  (?=\S)", loop)[0]
+            assert "call" not in body and body.count("\n    for ") == 1 and "vector of" in body, body
+
+
+@pytest.mark.parametrize("linker", LINKERS)
+@pytest.mark.parametrize("batch", [(), (3,), (2, 2)])
+def test_systems_of_two_equations_in_steps(batch, linker):
+    a, b = pt.tensor(dtype="float64", shape=(None, *batch, 2, 2)), pt.tensor(dtype="float64", shape=(None, *batch, 2, 3))
+
+    def step(a_t, b_t, s):
+        a_t = a_t + 0.01 * s[..., :2]
+        both = [pt.linalg.solve(a_t, b_t, b_ndim=2), pt.linalg.solve(pt.moveaxis(a_t, -1, -2), b_t, b_ndim=2), pt.linalg.solve(a_t, b_t[..., 0], b_ndim=1)]
+        return [both[0], *both, pt.linalg.det(a_t), *pt.linalg.slogdet(a_t)]
+
+    start = np.zeros((*batch, 2, 3))
+    outputs = bt.scan(step, sequences=[a, b], outputs_info=[start] + [None] * 6, return_updates=False)[1:]
+    x = rng.normal(size=(6, *batch, 2, 2))
+    x[1, ..., 0, 0] = 0
+    y = rng.normal(size=(6, *batch, 2, 3))
+    got = call([a, b], outputs, [x, y], linker)
+    s = start
+    for t in range(6):
+        m = x[t] + 0.01 * s[..., :2]
+        s = np.linalg.solve(m, y[t])
+        expected = [s, np.linalg.solve(np.swapaxes(m, -1, -2), y[t]), np.linalg.solve(m, y[t][..., :1])[..., 0], np.linalg.det(m), *np.linalg.slogdet(m)]
+        for one, other in zip(got, expected):
+            np.testing.assert_allclose(one[t], other, rtol=1e-9, atol=1e-12)
+
+
+def test_singular_systems_of_two_equations_in_steps():
+    a = pt.tensor(dtype="float64", shape=(None, 2, 2))
+    good, singular = np.eye(2), np.array([[1.0, 2.0], [2.0, 4.0]])
+    for bad in (singular, np.zeros((2, 2))):
+        f = bt.function([a], bt.scan(lambda a_t, s: pt.linalg.solve(a_t + 0 * s, s), sequences=a, outputs_info=np.eye(2), return_updates=False))
+        np.testing.assert_allclose(f(np.stack([good, 2 * good]))[1], 0.5 * good)
+        with pytest.raises(np.linalg.LinAlgError, match="singular"):
+            f(np.stack([good, bad]))
+        numbers = bt.function([a], bt.scan(lambda a_t, s: [s + pt.linalg.det(a_t * s), *pt.linalg.slogdet(a_t * s)], sequences=a, outputs_info=[1.0, None, None], return_updates=False))
+        _, signs, logs = numbers(np.stack([good, bad]))
+        assert list(signs) == [1, 0] and logs[1] == -np.inf
+    with_nan = bt.function([a], bt.scan(lambda a_t, s: (pt.linalg.solve(a_t, np.ones(2) + 0 * s, b_ndim=1, on_error="nan"),), sequences=a, outputs_info=np.zeros(2), return_updates=False))
+    assert np.isnan(with_nan(np.stack([good, singular]))[1]).all()
+
+
+def test_traces_that_others_give_are_not_stored():
+    x, a, s0 = pt.dvector("x"), pt.dscalar("a"), pt.dscalar("s0")
+    step = lambda x_t, s: (a * x_t + (1 - a) * s, (x_t - s) ** 2)  # noqa: E731
+    loss = bt.scan(step, sequences=x, outputs_info=[s0, None], return_updates=False)[1].sum()
+    f = bt.function([x, a, s0], [loss, *bt.grad(loss, [a, s0])])
+    forward = re.split(r"\n  for step", f.dprint("program", file="str"))[1].split("\n  for ")[0]
+    assert not re.search(r"\[step\] = .*\*", forward), forward
+    values = [rng.normal(size=50), 0.3, 0.1]
+    np.testing.assert_allclose(f(*values)[1], numeric(lambda *v: f(*v)[0], values, 1), rtol=1e-6)
+
+
 def test_nan_guard_names_the_step():
     x, s0 = pt.dvector("x"), pt.dscalar("s0")
     logs = bt.scan(lambda e, s: pt.log(s) + e, x, s0, return_updates=False)

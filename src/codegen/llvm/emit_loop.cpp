@@ -4,6 +4,7 @@
 #include "codegen/index_runs.hpp"
 #include "codegen/llvm/emit.hpp"
 #include "codegen/schedule.hpp"
+#include "program/lane_order.hpp"
 #include "runtime/frame.hpp"
 
 namespace bitale::codegen {
@@ -11,6 +12,7 @@ namespace bitale::codegen {
 namespace {
 
 constexpr std::size_t blocks_of_a_loop = 20;  // take as long to compile as so many expressions
+constexpr std::size_t large_body = 400;       // expressions: emitted once, in masked passes
 
 bool reduces_in_any_order(const program::Loop& loop, const std::unordered_set<std::int64_t>& running) {
   return std::any_of(loop.body.begin(), loop.body.end(), [&](const program::Step& step) {
@@ -212,7 +214,8 @@ void Emitter::vector_loop(const program::Loop& loop, Value from, Value extent, c
   open_level(loop.index, preheader);
 
   std::vector<Accumulators> accumulators = make_accumulators(loop, lanes.count, unroll);
-  if (is_huge() && !reduces && !lanes.groups && !chunks && chunk_of_ != &loop) {
+  const bool is_large = is_huge() || program::lane_body(loop, running_).size > large_body;
+  if (is_large && !reduces && !lanes.groups && !chunks && chunk_of_ != &loop) {
     masked_loop(loop, lanes, from, extent, accumulators[0]);
     return close_level();
   }

@@ -68,7 +68,7 @@ void Emitter::emit(const program::Accumulate& step) {
 }
 
 void Emitter::emit(const program::Let& step) {
-  levels_.back().values[step.var.id()] = value(step.value);
+  levels_.back().values[step.var.id()] = lanes_ ? lanes_of(step.value) : value(step.value);
   nest_.define(step.var);
 }
 

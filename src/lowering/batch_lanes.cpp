@@ -1,0 +1,560 @@
+// Outer-loop vectorisation of batches: where the steps of a scan treat each element of a batch alike, in loops over the
+// batch around short loops of known lengths, these become one innermost loop of straight code, whose iterations can run
+// as lanes. Loops over the batch are fused, loops in them unrolled, and what an iteration leaves to itself is in
+// variables. Buffers of which the batch is an outer axis are laid out with the batch last: lanes are then neighbours.
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <set>
+
+#include "lowering/passes.hpp"
+#include "lowering/straight_code.hpp"
+#include "program/steps.hpp"
+#include "runtime/functions.hpp"
+
+namespace bitale::lowering {
+
+namespace {
+
+using program::Code;
+using program::Loop;
+using program::Reach;
+using program::Role;
+using program::Step;
+using program::Steps;
+
+constexpr std::int64_t least_batch = 16;          // where the length is a number
+constexpr std::int64_t longest_unrolled = 32;     // of loops in the batch
+constexpr std::int64_t most_of_a_body = 6000;     // expressions of straight code
+constexpr std::int64_t most_outside_steps = 600;  // the same of loops that are not in steps
+
+bool is_batch(Expr extent) { return !extent.is_constant() || extent.payload() >= least_batch; }
+
+bool is_serial_loop(const Loop& loop) {
+  return std::any_of(loop.carries.begin(), loop.carries.end(), [](auto& carry) { return carry.is_state(); });
+}
+bool only_reduces(const Loop& loop) {
+  return !loop.until && std::all_of(loop.carries.begin(), loop.carries.end(),
+                                    [](auto& carry) { return carry.kind == program::CarryKind::reduce; });
+}
+
+// Expressions that the step becomes, or nothing where it cannot be straight code.
+std::optional<std::int64_t> straight_size(const Step& step) {
+  const auto* loop = std::get_if<Loop>(&step.what);
+  if (!loop) return program::is_simple(step) ? std::optional(expression_count(step)) : std::nullopt;
+  if (!loop->extent.is_constant() || !only_reduces(*loop)) return {};
+  const std::int64_t extent = loop->extent.payload();
+  if (extent < 1 || extent > longest_unrolled) return {};
+  std::int64_t size = 0;
+  for (auto& inner : loop->body) {
+    const auto each = straight_size(inner);
+    if (!each) return {};
+    size += *each * extent;
+    if (size > most_of_a_body) return {};
+  }
+  return size;
+}
+
+// Of the iterations of a loop over the batch together.
+std::optional<std::int64_t> body_size(const Loop& loop) {
+  if (!is_batch(loop.extent) || !only_reduces(loop)) return {};
+  std::int64_t size = 0;
+  for (auto& step : loop.body) {
+    const auto each = straight_size(step);
+    if (!each) return {};
+    size += *each;
+  }
+  return size <= most_of_a_body ? std::optional(size) : std::nullopt;
+}
+bool holds_loops(const Loop& loop) {
+  return std::any_of(loop.body.begin(), loop.body.end(),
+                     [](auto& step) { return std::holds_alternative<Loop>(step.what); });
+}
+
+// What steps read and write; of buffers, the axes along which each access is at the index of the loop that it is in.
+struct Effects {
+  std::set<std::int64_t> reads, writes, used, defined;  // buffers; variables
+  std::map<std::int64_t, std::set<std::size_t>> own_axes;
+
+  void add(const Step& step, Expr index = {}) {
+    std::vector<Expr> indices;
+    for_each_place(step, indices, [&](std::int64_t buffer, const std::vector<Expr>* at, bool writes_it) {
+      (writes_it ? writes : reads).insert(buffer);
+      std::set<std::size_t> here;
+      if (at && index)
+        for (std::size_t axis = 0; axis < at->size(); ++axis)
+          if ((*at)[axis] == index) here.insert(axis);
+      const auto [known, is_new] = own_axes.try_emplace(buffer, here);
+      if (!is_new) std::erase_if(known->second, [&](std::size_t axis) { return !here.contains(axis); });
+    });
+    add_other(step);
+    program::for_each_body(
+        step, [&](const Steps& body) { program::visit_steps(body, [&](const Step& inner) { add_other(inner); }); });
+  }
+  void add(const Effects& other) {
+    const auto join = [](auto& to, const auto& from) { to.insert(from.begin(), from.end()); };
+    join(reads, other.reads), join(writes, other.writes), join(used, other.used), join(defined, other.defined);
+    for (auto& [buffer, axes] : other.own_axes) {
+      const auto [known, is_new] = own_axes.try_emplace(buffer, axes);
+      if (!is_new) std::erase_if(known->second, [&](std::size_t axis) { return !axes.contains(axis); });
+    }
+  }
+
+  // Whether one has to come before the other as the program has them; `apart` says of a buffer that it is no reason.
+  template <class Apart>
+  static bool depend(const Effects& a, const Effects& b, Apart&& apart) {
+    const auto meet = [&](const auto& one, const auto& other, auto&& is_apart) {
+      return std::any_of(one.begin(), one.end(), [&](auto id) { return other.contains(id) && !is_apart(id); });
+    };
+    const auto never = [](std::int64_t) { return false; };
+    return meet(a.writes, b.reads, apart) || meet(a.writes, b.writes, apart) || meet(a.reads, b.writes, apart) ||
+           meet(a.defined, b.used, never) || meet(a.used, b.defined, never);
+  }
+  static bool depend(const Effects& a, const Effects& b) {
+    return depend(a, b, [](std::int64_t) { return false; });
+  }
+  // Of loops over one extent: iterations meet only what the same iteration of the other does.
+  static bool may_fuse(const Effects& a, const Effects& b) {
+    return !depend(a, b, [&](std::int64_t buffer) {
+      const auto &one = a.own_axes.at(buffer), &other = b.own_axes.at(buffer);
+      return std::any_of(one.begin(), one.end(), [&](std::size_t axis) { return other.contains(axis); });
+    });
+  }
+
+ private:
+  void add_other(const Step& step) {
+    program::ExprWalk walk;
+    program::for_each_expr(step, [&](const Expr& root) {
+      walk(root, [&](Expr expr) {
+        if (expr.code() == Code::var) used.insert(expr.payload());
+      });
+    });
+    program::for_each_definition(step, [&](const Expr& var, program::Definition kind) {
+      if (kind == program::Definition::index) return;
+      // A state keeps its value until the iteration is done, and what updates combine is known after the loop.
+      (kind == program::Definition::combined ? used : defined).insert(var.payload());
+    });
+  }
+};
+
+void replace_index(Steps& steps, const program::Substitution& by) {
+  for (auto& step : steps) {
+    program::for_each_expr(step, [&](Expr& expr) { expr = program::substitute(expr, by); });
+    program::for_each_body(step, [&](Steps& body) { replace_index(body, by); });
+  }
+}
+
+// Loops over the batch among the steps, as one; the others before or after it, as they depend on it.
+struct Group {
+  Steps before, after;
+  std::optional<Loop> fused;
+  bool is_whole = true;  // no loop over the batch is among the others
+};
+
+Group group_of(Steps steps) {
+  Group out;
+  Effects fused, after;
+  for (auto& step : steps) {
+    auto* loop = std::get_if<Loop>(&step.what);
+    const bool fits = loop && body_size(*loop) && (!out.fused || loop->extent == out.fused->extent);
+    Effects here;
+    here.add(step, loop ? loop->index : Expr());
+    if (fits && !Effects::depend(after, here) && (!out.fused || Effects::may_fuse(fused, here))) {
+      fused.add(here);
+      if (!out.fused) {
+        out.fused = std::move(*loop);
+        continue;
+      }
+      if (!(loop->index == out.fused->index)) replace_index(loop->body, {{loop->index.id(), out.fused->index}});
+      out.fused->carries.insert(out.fused->carries.end(), loop->carries.begin(), loop->carries.end());
+      std::move(loop->body.begin(), loop->body.end(), std::back_inserter(out.fused->body));
+      continue;
+    }
+    out.is_whole &= !fits;
+    const bool is_next = std::holds_alternative<program::Next>(step.what);
+    if (!is_next && !Effects::depend(fused, here) && !Effects::depend(after, here)) {
+      out.before.push_back(std::move(step));
+    } else {
+      after.add(here);
+      out.after.push_back(std::move(step));
+    }
+  }
+  return out;
+}
+
+class Batches {
+ public:
+  Batches(Program& program, Declarations& declare) : program_(program), pool_(*program.pool), declare_(declare) {}
+
+  void run() {
+    make_lanes_in_steps(program_.steps);
+    if (made_.empty()) return;
+    choose_layouts();
+    make_lanes_beside(program_.steps);
+    lay_out();
+    forward_stores(program_);  // what only straight code has read is not stored
+  }
+
+ private:
+  // ---- loops ----
+
+  void make_lanes_in_steps(Steps& steps) {
+    for (auto& step : steps) {
+      program::for_each_body(step, [&](Steps& body) { make_lanes_in_steps(body); });
+      auto* loop = std::get_if<Loop>(&step.what);
+      if (!loop || !is_serial_loop(*loop)) continue;
+      const bool gains = std::any_of(loop->body.begin(), loop->body.end(), [](const Step& inner) {
+        const auto* batch = std::get_if<Loop>(&inner.what);
+        return batch && body_size(*batch) && (holds_loops(*batch) || reads_along_rows(*batch));
+      });
+      if (gains) loop->body = in_lanes(std::move(loop->body));
+    }
+  }
+
+  // Whether the batch is another axis than the last of something that the loop accesses.
+  static bool reads_along_rows(const Loop& loop) {
+    bool found = false;
+    std::vector<Expr> indices;
+    for (auto& step : loop.body)
+      for_each_place(step, indices, [&](std::int64_t, const std::vector<Expr>* at, bool) {
+        if (!at || at->empty()) return;
+        const auto place = std::find(at->begin(), at->end(), loop.index);
+        found |= place != at->end() && place + 1 != at->end();
+      });
+    return found;
+  }
+
+  Steps in_lanes(Steps steps) {
+    Group group = group_of(steps);
+    if (!group.fused || !body_size(*group.fused) || !make_straight(*group.fused)) return steps;
+    Steps out = std::move(group.before);
+    out.push_back({std::move(*group.fused)});
+    // What comes behind may have loops over the batch that could not be part of it.
+    Steps rest = group.is_whole ? std::move(group.after) : in_lanes(std::move(group.after));
+    std::move(rest.begin(), rest.end(), std::back_inserter(out));
+    return out;
+  }
+
+  // Buffers that the loop writes, of which an element is one for each iteration: along each axis all accesses are at
+  // one and the same place, or at numbers.
+  std::set<std::int64_t> elements_of_iterations(const Loop& loop) const {
+    std::set<std::int64_t> written, refused;
+    std::map<std::pair<std::int64_t, std::size_t>, Expr> places;  // null: numbers
+    std::vector<Expr> indices;
+    const auto is_fixed = [&](Expr place) {
+      return !program::any_within(place, [&](Expr expr) {
+        return expr.code() == Code::load || expr.code() == Code::var ||
+               (expr.code() == Code::index && std::find(indices.begin(), indices.end(), expr) != indices.end());
+      });
+    };
+    for (auto& step : loop.body)
+      for_each_place(step, indices, [&](std::int64_t buffer, const std::vector<Expr>* at, bool writes) {
+        if (writes) written.insert(buffer);
+        if (!at) refused.insert(buffer);
+        for (std::size_t axis = 0; at && axis < at->size(); ++axis) {
+          const Expr place = (*at)[axis], fixed = is_number_of(place, indices) ? Expr() : place;
+          const auto [known, is_new] = places.try_emplace({buffer, axis}, fixed);
+          const bool same = fixed ? known->second && known->second == fixed : !known->second;
+          if ((fixed && !is_fixed(fixed)) || !same) refused.insert(buffer);
+        }
+      });
+    std::erase_if(written, [&](std::int64_t buffer) {
+      const bool is_own = program_.buffers[std::size_t(buffer)].role == Role::temporary;  // a row for one iteration
+      return refused.contains(buffer) ||
+             !(has_place(places, buffer, loop.index) || (is_own && !has_place(places, buffer)));
+    });
+    return written;
+  }
+  // Whether the buffer is accessed at the index, or at any place that is no number.
+  static bool has_place(const std::map<std::pair<std::int64_t, std::size_t>, Expr>& places, std::int64_t buffer,
+                        Expr index = {}) {
+    for (auto at = places.lower_bound({buffer, 0}); at != places.end() && at->first.first == buffer; ++at)
+      if (at->second && (!index || at->second == index)) return true;
+    return false;
+  }
+
+  // Makes straight code of the loop; not where what it reads of memory that it writes would not be in variables, for
+  // code reads an element once.
+  bool make_straight(Loop& loop) {
+    const std::set<std::int64_t> chosen = elements_of_iterations(loop);
+    if (reads_back(loop, chosen)) return false;
+    bool good = true;
+    Steps first, straight;
+    StraightCode code(program_, declare_, chosen, [&](Expr load) {
+      const Expr var = declare_.var(load.dtype());
+      first.push_back({program::Let{var, load}});
+      const std::vector<Expr> at = program::arguments_of(load);
+      good &= std::find(at.begin(), at.end(), loop.index) != at.end();  // else it is left by another iteration
+      return var;
+    });
+    for (auto& step : loop.body) {
+      if (std::holds_alternative<Loop>(step.what))
+        code.unroll(step, straight);
+      else
+        code.append(step, straight);
+    }
+    if (!good) return false;
+    loop.body = std::move(first);
+    std::move(straight.begin(), straight.end(), std::back_inserter(loop.body));
+    for (auto& load : code.stored())
+      loop.body.push_back({program::Store{load.payload(), program::arguments_of(load), code.value_of(load.id())}});
+    made_.insert(loop.index.payload());
+    return true;
+  }
+  static bool reads_back(const Loop& loop, const std::set<std::int64_t>& chosen) {
+    std::set<std::int64_t> written, read;
+    program::ExprWalk walk;
+    program::visit_steps(loop.body, [&](const Step& step) {
+      program::for_each_load(step, walk, [&](Expr load) { read.insert(load.payload()); });
+      program::for_each_access(step, [&](const program::Access& access) {
+        if (access.writes()) written.insert(access.buffer);
+        if (access.reads()) read.insert(access.buffer);
+      });
+    });
+    return std::any_of(written.begin(), written.end(),
+                       [&](std::int64_t buffer) { return !chosen.contains(buffer) && read.contains(buffer); });
+  }
+
+  // ---- layouts ----
+
+  // Buffers in whose order of axes the batch is not the last.
+  void choose_layouts() {
+    std::set<std::int64_t> refused, read;
+    std::map<std::int64_t, std::size_t> axes;
+    program::visit_steps(program_.steps, [&](const Step& step) {
+      const auto* loop = std::get_if<Loop>(&step.what);
+      if (!loop || !made_.contains(loop->index.payload()) || holds_loops(*loop)) return;
+      std::vector<Expr> indices;
+      for (auto& inner : loop->body)
+        for_each_place(inner, indices, [&](std::int64_t buffer, const std::vector<Expr>* at, bool writes) {
+          if (!at) return;
+          if (!writes) read.insert(buffer);
+          const auto place = std::find(at->begin(), at->end(), loop->index);
+          if (place == at->end()) return;
+          const auto axis = std::size_t(place - at->begin());
+          const auto [known, is_new] = axes.try_emplace(buffer, axis);
+          if (known->second != axis || axis + 1 == at->size()) refused.insert(buffer);
+        });
+    });
+    refuse_handed(refused);
+    for (auto& [buffer, axis] : axes) {
+      const Role role = program_.buffers[std::size_t(buffer)].role;
+      // A state that is a result is another buffer until the loop is done.
+      if (!refused.contains(buffer) && (role == Role::temporary || (role == Role::output && read.contains(buffer))))
+        last_[buffer] = axis;
+    }
+  }
+  // Memory that functions and the host get lies as they know it, and so does what says how long it is.
+  void refuse_handed(std::set<std::int64_t>& refused) const {
+    const auto look_at = [&](Expr root) {
+      program::ExprWalk()(root, [&](Expr expr) {
+        if (expr.code() == Code::dim) refused.insert(expr.payload() >> 8);
+      });
+    };
+    program::visit_steps(program_.steps, [&](const Step& step) {
+      program::for_each_expr(step, [&](const Expr& root) { look_at(root); });
+      program::for_each_access(step, [&](const program::Access& access) {
+        if (access.reach == Reach::by_call || access.reach == Reach::by_host) refused.insert(access.buffer);
+      });
+    });
+    for (auto& buffer : program_.buffers)
+      for (auto& length : buffer.shape) look_at(length);
+  }
+
+  // Other loops over the batch that read or write what is laid out anew.
+  void make_lanes_beside(Steps& steps) {
+    Steps out;
+    for (auto& step : steps) {
+      auto* loop = std::get_if<Loop>(&step.what);
+      const bool touches = loop && is_batch(loop->extent) && holds_loops(*loop) && touches_along_batch(*loop);
+      const auto size = touches ? body_size(*loop) : std::nullopt;
+      if (size && *size <= most_outside_steps && make_straight(*loop)) {
+        // it is done
+      } else if (touches && sums_along(*loop)) {
+        exchange(std::move(*loop), out);
+        continue;
+      } else {
+        program::for_each_body(step, [&](Steps& body) { make_lanes_beside(body); });
+      }
+      out.push_back(std::move(step));
+    }
+    steps = std::move(out);
+  }
+  // Whether each iteration of the loop is a long loop that sums something up, and what is made of that.
+  static bool sums_along(const Loop& loop) {
+    const auto* inner = std::get_if<Loop>(&loop.body[0].what);
+    if (!loop.carries.empty() || loop.until || !inner || !only_reduces(*inner) ||
+        program::contains(inner->extent, loop.index))
+      return false;
+    for (std::size_t k = 1; k < loop.body.size(); ++k)
+      if (!program::is_simple(loop.body[k])) return false;
+    std::set<std::int64_t> carried;
+    for (auto& carry : inner->carries) carried.insert(carry.var.payload());
+    bool good = true;
+    for (auto& step : inner->body) {
+      const auto size = straight_size(step);
+      good &= size && *size <= most_outside_steps;
+    }
+    program::visit_steps(inner->body, [&](const Step& step) {
+      const auto* update = std::get_if<program::Update>(&step.what);
+      const auto* within = std::get_if<Loop>(&step.what);
+      good &= (update && carried.contains(update->var.payload()) && !update->position_var) ||
+              (within && within->carries.empty());
+    });
+    return good;
+  }
+  // The long loop outside, and sums in memory, one for each element of the batch.
+  void exchange(Loop loop, Steps& out) {
+    Loop inner = std::move(std::get<Loop>(loop.body[0].what));
+    std::map<std::int64_t, std::int64_t> sums;  // of carried variables
+    program::Substitution totals;
+    Loop starts{loop.index, loop.extent, {}, {}, false}, ends = starts, terms = starts;
+    for (auto& carry : std::exchange(inner.carries, {})) {
+      const DType dtype = carry.var.dtype();
+      program::Buffer memory;
+      memory.name = "sum";
+      memory.dtype = dtype;
+      memory.shape = {loop.extent};
+      const auto sum = declare_.buffer(std::move(memory));
+      sums[carry.var.payload()] = sum;
+      totals[carry.var.id()] = pool_.load(sum, dtype, std::vector<Expr>{loop.index});
+      starts.body.push_back({program::Store{sum, {loop.index}, program::identity(carry.combiner, pool_, dtype)}});
+    }
+    const auto in_memory = [&](auto& self, Steps& steps) -> void {
+      for (auto& step : steps) {
+        if (auto* update = std::get_if<program::Update>(&step.what))
+          step =
+              Step{program::Accumulate{sums.at(update->var.payload()), {loop.index}, update->combiner, update->value}};
+        program::for_each_body(step, [&](Steps& body) { self(self, body); });
+      }
+    };
+    in_memory(in_memory, inner.body);
+    terms.body = std::exchange(inner.body, {});
+    make_straight(terms);
+    inner.body.push_back({std::move(terms)});
+    for (std::size_t k = 1; k < loop.body.size(); ++k) {
+      program::for_each_expr(loop.body[k], [&](Expr& expr) { expr = program::substitute(expr, totals); });
+      ends.body.push_back(std::move(loop.body[k]));
+    }
+    out.push_back({std::move(starts)});
+    out.push_back({std::move(inner)});
+    out.push_back({std::move(ends)});
+  }
+  bool touches_along_batch(const Loop& loop) const {
+    bool found = false;
+    std::vector<Expr> indices;
+    for (auto& step : loop.body)
+      for_each_place(step, indices, [&](std::int64_t buffer, const std::vector<Expr>* at, bool) {
+        const auto known = last_.find(buffer);
+        found |= at && known != last_.end() && (*at)[known->second] == loop.index;
+      });
+    return found;
+  }
+
+  // ---- accesses ----
+
+  using Move = std::function<std::optional<std::int64_t>(std::int64_t buffer, std::vector<Expr>& at)>;
+
+  // With elements of some buffers at other places, and of other buffers.
+  void move_elements(Steps& steps, const Move& move) {
+    for (auto& step : steps) {
+      program::for_each_expr(step, [&](Expr& root) { root = moved(root, move); });
+      program::for_each_access(step, [&](const program::MutableAccess& access) {
+        std::vector<Expr> at = access.at ? *access.at : std::vector<Expr>();
+        const auto to = move(access.buffer, at);
+        if (!to) return;
+        access.buffer = *to;
+        if (access.at) *access.at = std::move(at);
+      });
+      program::for_each_body(step, [&](Steps& body) { move_elements(body, move); });
+    }
+  }
+  Expr moved(Expr root, const Move& move) {
+    for (;;) {  // again where a load is a place of another
+      program::Substitution there;
+      program::ExprWalk()(root, [&](Expr expr) {
+        if (expr.code() != Code::load) return true;
+        std::vector<Expr> at = program::arguments_of(expr);
+        const auto to = move(expr.payload(), at);
+        if (to) there[expr.id()] = pool_.load(*to, expr.dtype(), at);
+        return !to;
+      });
+      if (there.empty()) return root;
+      root = program::substitute(root, there);
+    }
+  }
+
+  static void put_last(std::vector<Expr>& at, std::size_t axis) {
+    if (at.empty()) return;
+    const auto place = at.begin() + std::ptrdiff_t(axis);
+    std::rotate(place, place + 1, at.end());
+  }
+
+  // Elements go by way of buffers of other numbers, so that none is moved twice. Those of temporaries come back.
+  void lay_out() {
+    std::map<std::int64_t, std::int64_t> there, back;
+    const auto add = [&](Role role) {
+      for (auto& [buffer, axis] : last_) {
+        if (program_.buffers[std::size_t(buffer)].role != role) continue;
+        program::Buffer other = program_.buffers[std::size_t(buffer)];
+        put_last(other.shape, axis);
+        other.role = Role::temporary;
+        other.slot = -1;
+        there[buffer] = declare_.buffer(std::move(other));
+        if (role == Role::temporary) back[there[buffer]] = buffer;
+      }
+    };
+    add(Role::output);
+    add(Role::temporary);
+    move_elements(program_.steps, [&](std::int64_t buffer, std::vector<Expr>& at) -> std::optional<std::int64_t> {
+      const auto found = there.find(buffer);
+      if (found == there.end()) return {};
+      put_last(at, last_.at(buffer));
+      return found->second;
+    });
+    move_elements(program_.steps, [&](std::int64_t buffer, std::vector<Expr>&) -> std::optional<std::int64_t> {
+      const auto found = back.find(buffer);
+      return found == back.end() ? std::nullopt : std::optional(found->second);
+    });
+    for (auto& [buffer, own] : back)
+      program_.buffers[std::size_t(own)].shape = program_.buffers[std::size_t(buffer)].shape;
+    program_.buffers.resize(program_.buffers.size() - back.size());
+    for (auto& [result, buffer] : there)
+      if (program_.buffers[std::size_t(result)].role == Role::output) copy(result, buffer, last_.at(result));
+  }
+  void copy(std::int64_t result, std::int64_t from, std::size_t axis) {
+    const std::vector<Expr> shape = program_.buffers[std::size_t(result)].shape;
+    std::vector<Expr> to = declare_.indices_of(shape), at = to;
+    put_last(at, axis);
+    Step step{program::Store{result, to, pool_.load(from, program_.buffers[std::size_t(result)].dtype, at)}};
+    for (std::size_t k = shape.size(); k-- > 0;)
+      if (!shape[k].is_constant(1)) step = Step{Loop{to[k], shape[k], {}, {std::move(step)}, false}};
+    program_.steps.push_back(std::move(step));
+  }
+
+  Program& program_;
+  program::ExprPool& pool_;
+  Declarations& declare_;
+  std::set<std::int64_t> made_;               // indices of loops of straight code
+  std::map<std::int64_t, std::size_t> last_;  // buffers that are laid out anew: the axis that becomes the last
+};
+
+}  // namespace
+
+void batches_in_lanes(Program& program, Declarations& declare) { Batches(program, declare).run(); }
+
+bool suits_lanes(const program::Steps& steps) {
+  bool has_products = false, has_batch = false;
+  program::visit_steps(steps, [&](const Step& step) {
+    if (const auto* call = std::get_if<program::Call>(&step.what)) {
+      const auto* function = runtime::find_function(call->function);
+      has_products |= function && function->meaning != runtime::SourceCall::other;
+    }
+    if (const auto* loop = std::get_if<Loop>(&step.what)) has_batch |= body_size(*loop).has_value();
+  });
+  return has_batch && !has_products;
+}
+
+}  // namespace bitale::lowering

@@ -1,0 +1,131 @@
+#include "lowering/straight_code.hpp"
+
+#include <algorithm>
+
+#include "program/lane_order.hpp"
+#include "program/math/scale.hpp"
+#include "program/steps.hpp"
+
+namespace bitale::lowering {
+
+using program::Code;
+using program::Loop;
+using program::OneOf;
+using program::Step;
+using program::Steps;
+
+std::int64_t expression_count(const Step& step) {
+  std::int64_t count = 1;
+  program::ExprWalk walk;
+  program::for_each_expr(step, [&](const Expr& root) {
+    walk(root, [&](Expr expr) {
+      count += !expr.is_constant() && expr.code() != Code::index;
+      return expr.code() != Code::load;
+    });
+  });
+  return count;
+}
+
+bool is_number_of(Expr place, const std::vector<Expr>& indices) {
+  return !program::any_within(place, [&](Expr expr) {
+    if (expr.code() == Code::index) return std::find(indices.begin(), indices.end(), expr) == indices.end();
+    return expr.code() == Code::var || expr.code() == Code::load || expr.code() == Code::dim;
+  });
+}
+
+void for_each_place(const Step& step, std::vector<Expr>& indices,
+                    const std::function<void(std::int64_t, const std::vector<Expr>*, bool)>& visit) {
+  program::ExprWalk walk;
+  program::for_each_load(step, walk, [&](Expr load) {
+    const std::vector<Expr> at = program::arguments_of(load);
+    visit(load.payload(), &at, false);
+  });
+  program::for_each_access(step,
+                           [&](const program::Access& access) { visit(access.buffer, access.at, access.writes()); });
+  const auto* loop = std::get_if<Loop>(&step.what);
+  if (loop) indices.push_back(loop->index);
+  program::for_each_body(step, [&](const Steps& body) {
+    for (auto& inner : body) for_each_place(inner, indices, visit);
+  });
+  if (loop) indices.pop_back();
+}
+
+// With variables for elements, as they are at this step.
+Expr StraightCode::promoted(Expr root) {
+  const Expr renamed = program::substitute(root, renamed_);
+  program::ExprWalk()(renamed, [&](Expr expr) {
+    if (expr.code() != Code::load || !chosen_.contains(expr.payload())) return;
+    if (!current_.contains(expr.id())) current_[expr.id()] = first_read_(expr);
+  });
+  return program::substitute(renamed, current_);
+}
+
+Expr StraightCode::element_of(std::int64_t buffer, std::span<const Expr> at) {
+  return pool_.load(buffer, program_.buffers[std::size_t(buffer)].dtype, at);
+}
+
+Expr StraightCode::named(Expr value, Steps& to) {
+  if (value.is_constant() || value.code() == Code::var) return value;
+  const Expr var = declare_.var(value.dtype());
+  to.push_back({program::Let{var, value}});
+  return var;
+}
+
+void StraightCode::set(std::int64_t buffer, const std::vector<Expr>& at, Expr value, Steps& to) {
+  const Expr load = element_of(buffer, at);
+  current_[load.id()] = named(value, to);
+  if (std::find(stored_.begin(), stored_.end(), load) == stored_.end()) stored_.push_back(load);
+}
+
+void StraightCode::append(Step step, Steps& to) {
+  if (auto* store = std::get_if<program::Store>(&step.what); store && chosen_.contains(store->buffer)) {
+    for (auto& place : store->at) place = program::substitute(place, renamed_);
+    return set(store->buffer, store->at, promoted(store->value), to);
+  }
+  if (auto* add = std::get_if<program::Accumulate>(&step.what); add && chosen_.contains(add->buffer)) {
+    for (auto& place : add->at) place = program::substitute(place, renamed_);
+    const Expr before = promoted(element_of(add->buffer, add->at));
+    return set(add->buffer, add->at, program::combine(add->combiner, before, promoted(add->value)), to);
+  }
+  replace_in(step);
+  to.push_back(std::move(step));
+}
+
+void StraightCode::replace_in(Step& step) {
+  program::for_each_expr(step, [&](Expr& expr) { expr = promoted(expr); });
+  program::for_each_body(step, [&](Steps& body) {
+    for (auto& inner : body) replace_in(inner);
+  });
+}
+
+void StraightCode::unroll(const Step& step, Steps& to) {
+  program::match(
+      step, [&](const OneOf<program::Store, program::Accumulate> auto& s) { append({s}, to); },
+      [&](const program::Let& let) {
+        const Expr value = named(promoted(let.value), to);
+        renamed_[let.var.id()] = value;
+      },
+      [&](const program::Update& update) {
+        const auto carried = renamed_.find(update.var.id());
+        if (carried == renamed_.end()) return append({update}, to);  // by a loop around
+        const Expr before = carried->second, value = promoted(update.value);
+        const bool is_product =
+            program::is_float_sum(update) && value.code() == Code::mul && !program::math::as_scaled(value);
+        renamed_[update.var.id()] = named(is_product ? program::fma(value.argument(0), value.argument(1), before)
+                                                     : program::combine(update.combiner, before, value),
+                                          to);
+      },
+      [&](const Loop& loop) {
+        for (auto& carry : loop.carries)
+          renamed_[carry.var.id()] = program::identity(carry.combiner, pool_, carry.var.dtype());
+        for (std::int64_t i = 0; i < loop.extent.payload(); ++i) {
+          renamed_[loop.index.id()] = pool_.integer(i);
+          for (auto& inner : loop.body) unroll(inner, to);
+        }
+        renamed_.erase(loop.index.id());
+      },
+      [](const OneOf<program::Allocate, program::Fill, program::Call, program::Check, program::HostCall, program::Next,
+                     program::If> auto&) {});
+}
+
+}  // namespace bitale::lowering
