@@ -76,7 +76,10 @@ Variable mirrored_at_points(const Variable& x, int axis, const Variable& before,
   const Variable shifts = switch_(turned, switch_(behind, sub(count, one), add(count, one)), count);
   const Variable shifted = add(base, mul(cast(along(shifts), x.dtype()), sub(last_edge, first_edge)));
   // 0 times an infinite difference is no number.
-  return switch_(along(eq(shifts, int64_constant(0))), base, shifted);
+  const Variable mirrored = switch_(along(eq(shifts, int64_constant(0))), base, shifted);
+  // x itself, and a single element, which NumPy repeats: a reflection at itself would be nan where it is infinite.
+  const Variable is_own = and_(ge(place, int64_constant(0)), le(place, last));
+  return switch_(or_(along(is_own), eq(n, one)), value, mirrored);
 }
 
 // `count` repetitions of a slice of length 1.

@@ -110,9 +110,9 @@ def test_pad_by_points(pad_mode, dtype, mode):
         for widths in ((0, 0), (3, 1), (0, 11), (14, 2)):
             np.testing.assert_array_equal(f(values, *widths), np.pad(values, widths, pad_mode, reflect_type="odd"))
     if np.dtype(dtype).kind == "f":
-        values = np.array([1, np.inf, 2], dtype)
-        with np.errstate(invalid="ignore"):
-            np.testing.assert_array_equal(f(values, 1, 2), np.pad(values, (1, 2), pad_mode, reflect_type="odd"))
+        for values in (np.array([1, np.inf, 2], dtype), np.array([1, 2, np.inf], dtype), np.array([np.inf], dtype)):
+            with np.errstate(invalid="ignore"):
+                np.testing.assert_array_equal(f(values, 1, 2), np.pad(values, (1, 2), pad_mode, reflect_type="odd"))
     with pytest.raises(NotImplementedError, match="bools"):
         pt.pad(pt.TensorType("bool", (None,))(), 1, pad_mode, reflect_type="odd")
     with pytest.raises(ValueError, match="reflect_type"):
