@@ -111,6 +111,8 @@ WORDS = np.arange(10.0).reshape(5, 2)
 ROWS = {
     "dirichlet": (("dirichlet", A[0]), {"size": (2, 2)}, lambda r: r.dirichlet(A[0], size=(2, 2))),
     "small": (("dirichlet", A[0] / 100), {"size": 5}, lambda r: r.dirichlet(A[0] / 100, size=5)),
+    # NumPy's own would not end.
+    "negative zero": (("dirichlet", np.array([0.03, -0.0])), {"size": 3}, lambda r: r.dirichlet(np.array([0.03, 0.0]), size=3)),
     "several": (("dirichlet", A), {}, lambda r: np.array([r.dirichlet(a) for a in A])),
     "multinomial": (("multinomial", 50, P), {"size": 4}, lambda r: r.multinomial(50, P, size=4)),
     "counts": (("multinomial", np.array([5, 500]), P), {}, lambda r: np.array([r.multinomial(n, P) for n in (5, 500)])),

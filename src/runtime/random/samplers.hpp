@@ -93,6 +93,7 @@ double standard_gamma(G& g, double shape) {
 // Johnk's method where both are at most 1, in logarithms where a power underflows; else two gammas.
 template <class G>
 double beta(G& g, double a, double b) {
+  a += 0.0, b += 0.0;  // of -0 the reciprocal is -inf, with which no pair would ever be accepted
   if (a > 1.0 || b > 1.0) {
     const double x = standard_gamma(g, a), y = standard_gamma(g, b);
     return x / (x + y);
