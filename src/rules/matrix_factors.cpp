@@ -100,12 +100,12 @@ std::optional<Variables> singular_values_of_diagonal(FunctionGraph& graph, const
   if (node.output_count() == 1) return one(fit(neg(sort(neg(abs(*d)), last)), node.output()));
   const Variable places = argsort(neg(abs(*d)), last);
   const Variable sorted = take_along_axis(*d, places, last);
-  // LAPACK changes the signs of right vectors, too.
+  // LAPACK changes the signs of right vectors, and is given the transpose, whose right vectors are the left ones here.
   const Variable vectors = vectors_along(places, node.output(0));
   const Variable signs = switch_(lt(sorted, 0), constant_like(-1, d->dtype()), constant_like(1, d->dtype()));
-  const auto u = fit(vectors, node.output(0));
+  const auto u = fit(times_columns(vectors, signs), node.output(0));
   const auto s = fit(abs(sorted), node.output(1));
-  const auto vt = fit(matrix_transpose(times_columns(vectors, signs)), node.output(2));
+  const auto vt = fit(matrix_transpose(vectors), node.output(2));
   if (!u || !s || !vt) return std::nullopt;
   return Variables{*u, *s, *vt};
 }
