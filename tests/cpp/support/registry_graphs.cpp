@@ -298,40 +298,55 @@ std::vector<std::string> generated_op_names() {
 
 namespace {
 
-using SamplesByName = std::map<std::string, std::vector<const Sample*>>;
+// A sample, and the leaves that its values are of.
+struct NamedSample {
+  const Sample* sample;
+  Variables leaves;
+};
+
+using SamplesByName = std::map<std::string, std::vector<NamedSample>>;
 
 const SamplesByName& samples_by_name() {
   static const SamplesByName by_name = [] {
     SamplesByName out;
     for (auto* samples : {&all_samples().elementwise, &all_samples().others})
-      for (auto& sample : *samples) out[op_label(sample.node.op())].push_back(&sample);
+      for (auto& sample : *samples)
+        out[op_label(sample.node.op())].push_back({&sample, graph_inputs(sample.node.inputs())});
     return out;
   }();
   return by_name;
 }
 
+// Whether some result of the producer has the rank and the dtype of what the consumer reads there, or a dtype that is
+// converted to it. States of generators are read by draws alone.
+bool may_read(const Sample& producer, const NamedSample& consumer, std::size_t leaf, bool converts) {
+  const Array& value = consumer.sample->values[leaf];
+  const auto fits = [&](const Variable& result) {
+    return as_tensor(result.type()) && result.ndim() == value.ndim() &&
+           (result.dtype() == value.dtype() || (converts && Generator::can_be(result.dtype(), value.dtype())));
+  };
+  const auto results = producer.node.outputs();
+  return as_tensor(consumer.leaves[leaf].type()) && std::any_of(results.begin(), results.end(), fits);
+}
+
 }  // namespace
 
 PairGraph pair_graph(const std::string& producer, const std::string& consumer) {
-  // Lengths of the samples, then drawn ones, then all equal, as square matrices have them.
+  // Lengths of the samples, then drawn ones, then all equal, as square matrices have them. With conversions, which are
+  // no pair of the two, only the first.
   constexpr std::int64_t lengths[] = {0, 0, 1, 2, 3, 4};
+  constexpr std::size_t tries_of_conversions = 2;
   PairGraph out;
-  for (std::size_t k = 0; k < std::size(lengths); ++k) {
-    for (const Sample* from : samples_by_name().at(producer))
-      for (const Sample* to : samples_by_name().at(consumer))
-        for (std::size_t leaf = 0; leaf < to->values.size(); ++leaf) {
-          const auto fits = [&](const Variable& result) {
-            return as_tensor(result.type()) && result.ndim() == to->values[leaf].ndim() &&
-                   Generator::can_be(result.dtype(), to->values[leaf].dtype());
-          };
-          const auto results = from->node.outputs();
-          if (!std::any_of(results.begin(), results.end(), fits)) continue;
-          out.is_legal = true;
-          out.graph = Generator(k + 1, nullptr, lengths[k]).run_pair(*from, *to, leaf);
-          if (out.graph) return out;
-        }
-    if (!out.is_legal) return out;
-  }
+  for (const bool converts : {false, true})
+    for (std::size_t k = 0; k < (converts ? tries_of_conversions : std::size(lengths)); ++k)
+      for (auto& from : samples_by_name().at(producer))
+        for (auto& to : samples_by_name().at(consumer))
+          for (std::size_t leaf = 0; leaf < to.leaves.size(); ++leaf) {
+            if (!may_read(*from.sample, to, leaf, converts)) continue;
+            out.is_legal |= !converts;
+            out.graph = Generator(k + 1, nullptr, lengths[k]).run_pair(*from.sample, *to.sample, leaf);
+            if (out.graph) return out;
+          }
   return out;
 }
 

@@ -23,7 +23,7 @@ std::string op_label(const Op& op);
 
 // The consumer applied to a result of the producer, both of which are names of generated ops.
 struct PairGraph {
-  bool is_legal = false;      // some result of the producer has the rank and a dtype of what the consumer reads
+  bool is_legal = false;      // some result of the producer has the rank and the dtype of what the consumer reads
   std::optional<Case> graph;  // nothing when the lengths or values never fit
 };
 PairGraph pair_graph(const std::string& producer, const std::string& consumer);
