@@ -15,6 +15,7 @@
 #include "ops/lengths.hpp"
 #include "ops/scalar_op.hpp"
 #include "ops/scan.hpp"
+#include "ops/shape.hpp"
 
 namespace bitale {
 
@@ -86,6 +87,11 @@ int cost_of(const Apply& node) {
   if (const ScalarOp* scalar = node.op().elementwise()) return scalar->traits & cheap ? 1 : 16;
   const auto views = node.op().view_of(node, 0);
   return views.empty() ? 64 : 0;
+}
+
+// Lengths are known without the elements, and a trace of them could not be lengths of a batch.
+bool is_length(const Apply& node) {
+  return dynamic_cast<const ShapeI*>(&node.op()) || dynamic_cast<const ShapeOp*>(&node.op());
 }
 
 // Whether all elements are one known number: nothing of that is worth keeping.
@@ -174,9 +180,9 @@ Variables worth_saving(const Variables& answers, const Variables& seeds, const V
   PointerMap<int> costs;
   Variables out;
   for (const Apply& node : order) {
-    int cost = cost_of(node);
+    int cost = is_length(node) ? 0 : cost_of(node);
     for (auto& input : node.inputs())
-      if (auto* known = costs.find(input.node())) cost = std::min(1 << 20, cost + *known);
+      if (auto* known = costs.find(input.node()); known && !is_length(node)) cost = std::min(1 << 20, cost + *known);
     for (auto& output : node.outputs()) {
       const bool is_forward = steps.contains(output.node()) && !backward.contains(output.node());
       const bool is_kept = is_forward && used.contains(output.node()) && cost >= worth_keeping &&

@@ -97,6 +97,17 @@ Shape lengths_of_batch(const Replacements& replacements, const VariableMap& batc
   return out;
 }
 
+// A length is the same for all of the batch: what is built of lengths has no batch dimensions. Null for other nodes.
+Variable own_lengths(const Apply& node, const Variables& inputs) {
+  const auto* one = dynamic_cast<const ShapeI*>(&node.op());
+  if (!one && !dynamic_cast<const ShapeOp*>(&node.op())) return {};
+  const int gained = inputs[0].ndim() - node.input(0).ndim();
+  if (one) return length_of(inputs[0], one->i + gained);
+  Variables lengths;
+  for (int axis = gained; axis < inputs[0].ndim(); ++axis) lengths.push_back(length_of(inputs[0], axis));
+  return make_vector(lengths, DType::Int64);
+}
+
 }  // namespace
 
 Variables vectorize_graph(const Variables& outputs, const Replacements& replacements) {
@@ -124,10 +135,8 @@ Variables vectorize_graph(const Variables& outputs, const Replacements& replacem
       changed |= !inputs.back().same_as(input);
     }
     if (!changed) continue;
-    // A length is the same for all of the batch: what is built of lengths has no batch dimensions.
-    if (auto* length = dynamic_cast<const ShapeI*>(&node.op())) {
-      const int gained = inputs[0].ndim() - node.input(0).ndim();
-      batched.emplace(node.output(), length_of(inputs[0], length->i + gained));
+    if (const Variable lengths = own_lengths(node, inputs)) {
+      batched.emplace(node.output(), lengths);
       continue;
     }
     const LineScope scope(node.provenance().where);

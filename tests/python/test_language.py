@@ -303,6 +303,17 @@ def test_pack_and_unpack(mode):
         np.testing.assert_array_equal(got, expected)
 
 
+def test_batches_of_what_is_built_of_a_shape(mode):
+    """A length is the same for all of a batch, also where it is an element of `x.shape`."""
+    x, many = pt.dmatrix("x"), pt.dtensor3("many")
+    outputs = [pt.eye(x.shape[0]) @ x, pt.zeros(x.shape) + x[0], x.reshape((x.shape[1], x.shape[0])), pt.arange(x.shape[1]) * x, x[: x.shape[0] - 1], x.shape]
+    values = A.reshape(2, -1, 2)
+    single = bt.function([x], outputs, mode=mode)
+    got = bt.function([many], bt.vectorize_graph(outputs, {x: many}), mode=mode)(values)
+    for of_batch, singles in zip(got, zip(*(single(each) for each in values))):
+        np.testing.assert_array_equal(of_batch, singles)
+
+
 def test_vectorize():
     x = pt.dtensor3("x")
     norm = pt.vectorize(lambda v: pt.sqrt((v**2).sum()), "(n)->()")

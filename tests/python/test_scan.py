@@ -236,6 +236,20 @@ def test_jacobian_and_batches():
     np.testing.assert_allclose(got, [f(s, r, 0.1) for s, r in zip(stack, rates)], rtol=1e-13)
 
 
+@pytest.mark.parametrize("step", [lambda x_t, y: pt.sort(y) * 0.2 + x_t, lambda x_t, y: pt.concatenate([y[1:], y[:1]]) * pt.cumsum(x_t)])
+def test_gradients_of_batches_of_unknown_lengths(step):
+    """Lengths that the backward loop needs are not kept for each step: those of a batch could differ."""
+    x, y0 = pt.dmatrix("x"), pt.dvector("y0")
+    ys = bt.scan(step, sequences=x, outputs_info=y0, return_updates=False)
+    gradients = bt.grad(pt.sum(pt.sin(ys)), [x, y0])
+    xs = pt.dtensor3("xs")
+    stack, start = rng.normal(size=(3, 4, 5)), rng.normal(size=5)
+    f = bt.function([x, y0], gradients)
+    got = bt.function([xs, y0], bt.vectorize_graph(gradients, {x: xs}))(stack, start)
+    for of_batch, singles in zip(got, zip(*(f(each, start) for each in stack))):
+        np.testing.assert_allclose(of_batch, singles, rtol=1e-12)
+
+
 @pytest.mark.parametrize("steps", [2, 5, 100])
 def test_truncated_gradient(steps):
     x, a, y0 = pt.dvector("x"), pt.dscalar("a"), pt.dscalar("y0")
