@@ -333,14 +333,14 @@ for tail, shape in SHAPES.items():
         row(f"svd, full={full}{tail}", lambda a, full=full: la.svd(a, full_matrices=full), inputs, svd_pairs, by_pairs=True,
             smooth="documented: of matrices known to be square alone" if full else invariant, scale=4)  # fmt: skip
     row(f"svd, values{tail}", lambda a: la.svd(a, compute_uv=False), inputs, lambda a: np.linalg.svd(a, compute_uv=False))
-    row(f"lu{tail}", la.lu, inputs, lambda a: list(scipy.linalg.lu(a)), smooth=first(1, 2), scale=30,
+    row(f"lu{tail}", la.lu, inputs, lambda a: list(scipy.linalg.lu(a)), smooth=first(1, 2), scale=30, smooth_to=5,
         empty=lambda a: [np.eye(a.shape[0]), np.zeros((a.shape[0], 0)), np.zeros((0, a.shape[1]))])  # fmt: skip
-    row(f"lu, permute_l{tail}", lambda a: la.lu(a, permute_l=True), inputs, lambda a: list(scipy.linalg.lu(a, permute_l=True)), scale=30,
+    row(f"lu, permute_l{tail}", lambda a: la.lu(a, permute_l=True), inputs, lambda a: list(scipy.linalg.lu(a, permute_l=True)), scale=30, smooth_to=5,
         empty=lambda a: [np.zeros((a.shape[0], 0)), np.zeros((0, a.shape[1]))])  # fmt: skip
     row(f"lu, p_indices{tail}", lambda a: la.lu(a, p_indices=True), inputs,
-        lambda a: list(scipy.linalg.lu(a, p_indices=True)), smooth=first(1, 2), scale=30,
+        lambda a: list(scipy.linalg.lu(a, p_indices=True)), smooth=first(1, 2), scale=30, smooth_to=5,
         empty=lambda a: [np.arange(a.shape[0]), np.zeros((a.shape[0], 0)), np.zeros((0, a.shape[1]))])  # fmt: skip
-    row(f"lu_factor{tail}", la.lu_factor, inputs, lambda a: list(scipy.linalg.lu_factor(a)), smooth=first(0), scale=30,
+    row(f"lu_factor{tail}", la.lu_factor, inputs, lambda a: list(scipy.linalg.lu_factor(a)), smooth=first(0), scale=30, smooth_to=5,
         empty=lambda a: [a, np.zeros(0, "int32")])  # fmt: skip
 
 
