@@ -1,6 +1,7 @@
 // Big blocks: memory comes back to the next request of about its size, within the flag's bound, from any thread.
 #include "core/big_blocks.hpp"
 
+#include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -56,10 +57,12 @@ TEST_CASE("no more is kept than the flag says") {
 }
 
 TEST_CASE("arrays reuse each other's memory, in many threads") {
+  const bool is_checked =
+      dlsym(RTLD_DEFAULT, "__asan_init");  // then each array has a block of its own, which ends with it
   const void* before = nullptr;
   for (int i = 0; i < 3; ++i) {
     const Array array = Array::zeros(DType::Float64, {1 << 20});
-    if (before) CHECK(array.data() == before);
+    if (before && !is_checked) CHECK(array.data() == before);
     before = array.data();
     CHECK(reinterpret_cast<std::uintptr_t>(before) % 64 == 0);
   }
