@@ -47,12 +47,9 @@ class ComposedDraw final : public Op, public Expansion {
   Apply make_node(std::span<const Variable> inputs) const override {
     require_inputs(*this, inputs, first_parameter() + of_.parameters.size());
     require_generator(inputs[0], distribution);
-    Variables own{inputs[0]};
-    for (int axis = 0; axis < batch_ndim; ++axis) own.push_back(as_length(inputs[std::size_t(1 + axis)], distribution));
-    Dims shape = static_lengths(std::span(own).subspan(1));
-    for (std::size_t axis = 0; axis < shape.size(); ++axis)
-      if (shape[axis] != unknown_length && shape[axis] < 0)
-        throw ValueError(cat(distribution, ": negative length ", shape[axis], " of dimension ", axis));
+    Variables own = given_lengths(distribution, inputs.subspan(1, std::size_t(batch_ndim)));
+    Dims shape = static_lengths(own);
+    own.insert(own.begin(), inputs[0]);
     std::vector<Shape> parameter_shapes;
     for (std::size_t k = 0; k < of_.parameters.size(); ++k) {
       const Variable& given = inputs[first_parameter() + k];

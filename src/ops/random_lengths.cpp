@@ -24,6 +24,16 @@ Variable with_new_axes(const Variable& x, int place, int count) {
 
 }  // namespace
 
+Variables given_lengths(std::string_view who, std::span<const Variable> lengths) {
+  Variables out;
+  for (auto& length : lengths) {
+    out.push_back(as_length(length, who));
+    if (const auto known = known_integer(out.back()); known && *known < 0)
+      throw ValueError(cat(who, ": negative length ", *known, " of dimension ", out.size() - 1));
+  }
+  return out;
+}
+
 Variable in_dtype_of_draw(std::string_view who, std::string_view parameter, const Variable& given, DType dtype) {
   if (dtype == DType::Int64 && !can_cast_safely(given.dtype(), DType::Int64))
     throw TypeError(cat(who, ": the parameter ", parameter, " is a whole number, got `", given.str(), "` of dtype ",

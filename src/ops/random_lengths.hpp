@@ -23,6 +23,9 @@ Shape lengths_of_draw(std::string_view who, std::span<const DrawParameter> param
 // by itself stays as it is where `may_broadcast`. ShapeError for lengths that don't fit.
 Variable fitted(const DrawParameter& parameter, const Shape& lengths, bool may_broadcast = false);
 
+// The lengths that a draw is given, as int64. ValueError naming `who` for one that is known to be negative.
+Variables given_lengths(std::string_view who, std::span<const Variable> lengths);
+
 // The parameter in the dtype that the draw takes. TypeError naming `who` for real numbers where whole ones are taken.
 Variable in_dtype_of_draw(std::string_view who, std::string_view parameter, const Variable& given, DType dtype);
 

@@ -72,8 +72,8 @@ class RandomRows final : public Op {
   Apply make_node(std::span<const Variable> inputs) const override {
     require_inputs(*this, inputs, first_parameter() + of_.parameters.size());
     require_generator(inputs[0], distribution);
-    Variables own{inputs[0]};
-    for (std::size_t i = 1; i < first_parameter(); ++i) own.push_back(as_length(inputs[i], distribution));
+    Variables own = given_lengths(distribution, inputs.subspan(1, first_parameter() - 1));
+    own.insert(own.begin(), inputs[0]);
     for (std::size_t k = 0; k < of_.parameters.size(); ++k) {
       const Variable& given = inputs[first_parameter() + k];
       const RowParameter& parameter = of_.parameters[k];

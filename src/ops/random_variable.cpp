@@ -42,12 +42,9 @@ class RandomVariable final : public Op, public Expansion {
   Apply make_node(std::span<const Variable> inputs) const override {
     require_inputs(*this, inputs, first_parameter() + of_.parameters.size());
     require_generator(inputs[0], distribution);
-    Variables own{inputs[0]};
-    for (int axis = 0; axis < ndim; ++axis) own.push_back(as_length(inputs[std::size_t(1 + axis)], distribution));
-    Dims shape = static_lengths(std::span(own).subspan(1));
-    for (std::size_t axis = 0; axis < shape.size(); ++axis)
-      if (const auto known = known_integer(own[1 + axis]); known && *known < 0)
-        throw ValueError(cat(distribution, ": negative length ", *known, " of dimension ", axis));
+    Variables own = given_lengths(distribution, inputs.subspan(1, std::size_t(ndim)));
+    Dims shape = static_lengths(own);
+    own.insert(own.begin(), inputs[0]);
     for (std::size_t k = 0; k < of_.parameters.size(); ++k) {
       const Variable& given = inputs[first_parameter() + k];
       if (given.ndim() != 0 && given.ndim() != ndim)

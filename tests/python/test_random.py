@@ -380,6 +380,13 @@ def test_broadcasting_and_sizes(linker, size):
     same_state(got[0], reference)
 
 
+@pytest.mark.parametrize("name, parameters", [("normal", ()), ("halfnormal", ()), ("invgamma", (1.0, 1.0)), ("dirichlet", ([1.0, 2.0],)), ("multinomial", (3, P))])
+def test_a_negative_length_is_refused_where_the_draw_is_built(name, parameters):
+    for length in (-1, -2):
+        with pytest.raises(ValueError, match=f"{name}: negative length {length} of dimension 1"):
+            getattr(pt.random.rng(), name)(*parameters, size=(2, length))
+
+
 def test_symbolic_lengths_and_parameters():
     rng, n, loc = pt.random.rng(), pt.lscalar(), pt.dvector()
     f = bt.function([rng, n, loc], rng.normal(loc, 1.0, size=(n, loc.shape[0]))[1])
