@@ -63,7 +63,7 @@ void check(const Variables& inputs, const Variable& output, const std::vector<Ar
     if (trouble(graph, optimizer, tolerance).empty()) continue;
     const test::Case small =
         test::shrink(graph, [&](const test::Case& each) { return !trouble(each, optimizer, tolerance).empty(); });
-    FAIL_CHECK(optimizer << ": " << describe(small) << trouble(small, optimizer, tolerance));
+    FAIL_CHECK(std::string(optimizer) << ": " << describe(small) << trouble(small, optimizer, tolerance));
   }
 }
 
