@@ -4,7 +4,7 @@
 #include "ops/lengths.hpp"
 #include "ops/registry.hpp"
 #include "ops/sample_values.hpp"
-#include "runtime/complex_decompositions.hpp"
+#include "runtime/matrix_functions.hpp"
 
 namespace bitale {
 

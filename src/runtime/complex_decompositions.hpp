@@ -1,35 +1,37 @@
-// Decompositions of complex matrices for generated code and for `perform`, by LAPACK. A complex number is a pair of
-// real ones: A[m, n] has 2 m n elements. Results are as those of decompositions.hpp; a matrix with a nan or an infinity
-// never reaches LAPACK.
+// Decompositions of complex matrices for generated code and for `perform`, by LAPACK: those of decompositions.hpp over
+// pairs, and those that real matrices have in another form or not at all. A complex number is a pair of real ones:
+// A[m, n] has 2 m n elements. A matrix with a nan or an infinity never reaches LAPACK.
 #pragma once
 
+#include <complex>
 #include <cstdint>
+
+#include "runtime/decompositions.hpp"
+#include "runtime/numbers.hpp"
 
 namespace bitale::runtime {
 
-// A = Q R (geqrf) with a real diagonal of R; Q[m, k] and R[k, n], or Q[m, m] and R[m, n] when `complete`.
 template <class T>
-std::int64_t complex_qr(std::int64_t m, std::int64_t n, std::int64_t complete, const T* A, T* Q, T* R) noexcept;
-// A[:, P] = Q R with a diagonal of R that does not grow (geqp3); P[n] counts from 0.
+constexpr auto complex_qr = over_pairs<qr<std::complex<T>>>;
 template <class T>
-std::int64_t complex_qr_pivoted(std::int64_t m, std::int64_t n, std::int64_t complete, const T* A, T* Q, T* R,
-                                std::int32_t* P) noexcept;
-// The reflections below the diagonal of H[m, n], their factors tau[k], and R[k, n]; with pivoting, or without.
+constexpr auto complex_qr_pivoted = over_pairs<qr_pivoted<std::complex<T>>>;
 template <class T>
-std::int64_t complex_qr_raw(std::int64_t m, std::int64_t n, const T* A, T* H, T* tau, T* R) noexcept;
+constexpr auto complex_qr_raw = over_pairs<qr_raw<std::complex<T>>>;
 template <class T>
-std::int64_t complex_qr_raw_pivoted(std::int64_t m, std::int64_t n, const T* A, T* H, T* tau, T* R,
-                                    std::int32_t* P) noexcept;
-// A = U diag(s) Vh (gesdd), s being real.
+constexpr auto complex_qr_raw_pivoted = over_pairs<qr_raw_pivoted<std::complex<T>>>;
 template <class T>
-std::int64_t complex_svd(std::int64_t m, std::int64_t n, std::int64_t full, const T* A, T* U, T* s, T* Vh) noexcept;
+constexpr auto complex_svd = over_pairs<svd<std::complex<T>>>;
 template <class T>
-std::int64_t complex_svdvals(std::int64_t m, std::int64_t n, const T* A, T* s) noexcept;
-// A V = V diag(w) of a Hermitian matrix of which one triangle is read (heevd), w being real and rising.
+constexpr auto complex_svdvals = over_pairs<svdvals<std::complex<T>>>;
 template <class T>
-std::int64_t complex_eigh(std::int64_t n, std::int64_t lower, const T* A, T* w, T* V) noexcept;
+constexpr auto complex_eigh = over_pairs<eigh<std::complex<T>>>;
 template <class T>
-std::int64_t complex_eigvalsh(std::int64_t n, std::int64_t lower, const T* A, T* w) noexcept;
+constexpr auto complex_eigvalsh = over_pairs<eigvalsh<std::complex<T>>>;
+template <class T>
+constexpr auto complex_lu_factor = over_pairs<lu_factor<std::complex<T>>>;
+template <class T>
+constexpr auto complex_schur = over_pairs<schur<std::complex<T>>>;
+
 // A V = V diag(w) of any matrix, complex or real; columns of V have length 1 (geev).
 template <class T>
 std::int64_t complex_eig(std::int64_t n, const T* A, T* w, T* V) noexcept;
@@ -39,19 +41,10 @@ template <class T>
 std::int64_t eig(std::int64_t n, const T* A, T* w, T* V) noexcept;
 template <class T>
 std::int64_t eigvals(std::int64_t n, const T* A, T* w) noexcept;
-// LU factors as those of lu_factor (getrf).
-template <class T>
-std::int64_t complex_lu_factor(std::int64_t m, std::int64_t n, const T* A, T* LU, std::int32_t* pivots) noexcept;
 // sign[1], of absolute value 1, and logarithm[1] of the absolute value of the determinant; 0 and -inf of a singular
 // matrix.
 template <class T>
 std::int64_t complex_slogdet(std::int64_t n, const T* A, T* sign, T* logarithm) noexcept;
-// A = Z upper Z^H (gees); sort as that of schur.
-template <class T>
-std::int64_t complex_schur(std::int64_t n, std::int64_t sort, const T* A, T* upper, T* Z) noexcept;
-// A[m, m] X + X B[n, n] = Q[m, n] by Schur forms (trsyl). 1 where A and -B share an eigenvalue.
-template <class T>
-std::int64_t complex_solve_sylvester(std::int64_t m, std::int64_t n, const T* A, const T* B, const T* Q, T* X) noexcept;
 // A = Q S Z^H and B = Q P Z^H with unitary Q and Z, triangular S and P (gges); alpha[n] / beta[n] are the eigenvalues.
 // sort: as that of qz.
 template <class T>

@@ -2,6 +2,7 @@
 // passes everything by address, and the lengths of texts behind all else.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +12,7 @@
 #include <type_traits>
 
 #include "runtime/blas.hpp"
+#include "runtime/numbers.hpp"
 
 namespace bitale::runtime {
 
@@ -26,29 +28,55 @@ class CallMemory {
   std::unique_ptr<T[]> data_;
 };
 
-// A function of LAPACK for float64 ("dgeqrf_") or float32 ("sgeqrf_"), looked up once per name and type.
-template <class Function, class T>
-Function lapack_symbol(const char* wide, const char* narrow) {
-  return reinterpret_cast<Function>(blas_symbol(std::is_same_v<T, double> ? wide : narrow));
-}
-// NOLINTNEXTLINE: names are pasted
-#define BITALE_LAPACK_SYMBOL(T, name, ...)                                                                           \
-  static const auto name = ::bitale::runtime::lapack_symbol<void (*)(__VA_ARGS__), T>("d" #name "_", "s" #name "_"); \
+// A function of LAPACK for a type of numbers, looked up once. Where functions of complex numbers have another name,
+// BITALE_LAPACK_SYMBOL_OF takes both: of orgqr and ungqr it makes a function orgqr.
+// NOLINTBEGIN: names are pasted
+#define BITALE_LAPACK_SYMBOL_OF(N, name, of_complex, ...)                              \
+  static const auto name = ::bitale::runtime::number_symbol<void (*)(__VA_ARGS__), N>( \
+      "", ::bitale::runtime::is_complex_number<N> ? #of_complex "_" : #name "_");      \
   if (!name) return ::bitale::runtime::no_lapack
+#define BITALE_LAPACK_SYMBOL(N, name, ...) BITALE_LAPACK_SYMBOL_OF(N, name, name, __VA_ARGS__)
+// NOLINTEND
+
+// Runs `call(work, length)` with as much memory as the function asks for when the length is -1. That depends on the
+// lengths and on modes alone (`form` counts them), so each thread keeps each call's last answer. False without memory.
+template <class N, class Call>
+bool with_work(std::int64_t m, std::int64_t n, int form, Call&& call) {
+  struct Asked {
+    std::int64_t m, n;
+    int form, length;
+  };
+  static thread_local constinit Asked asked{-1, -1, 0, 0};
+  if (asked.m != m || asked.n != n || asked.form != form) {
+    N size = 0;
+    const int query = -1;
+    call(&size, &query);
+    const double wanted = std::ceil(double(real_part(size)) * 1.0000003);  // a float32 may have rounded it
+    if (!(wanted < double(std::numeric_limits<int>::max()))) return false;
+    asked = {m, n, form, std::max(1, int(wanted))};
+  }
+  const int length = asked.length;
+  const CallMemory<N> work(length);
+  if (!work) return false;
+  call(work.get(), &length);
+  return true;
+}
 
 inline bool lengths_fit(std::int64_t a, std::int64_t b = 0) {
   return a <= std::numeric_limits<int>::max() && b <= std::numeric_limits<int>::max();
 }
 
-template <class T>
-bool all_finite(const T* x, std::int64_t count) {
-  T sum = 0;  // nan or infinite if any element is
-  for (std::int64_t i = 0; i < count; ++i) sum += x[i] * T(0);
+template <class N>
+bool all_finite(const N* x, std::int64_t count) {
+  using T = PartOf<N>;
+  const T* const parts = reinterpret_cast<const T*>(x);
+  T sum = 0;  // nan or infinite if any part is
+  for (std::int64_t i = 0; i < count * std::int64_t(sizeof(N) / sizeof(T)); ++i) sum += parts[i] * T(0);
   return sum == T(0);
 }
-template <class T>
-void fill_nan(T* x, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) x[i] = std::numeric_limits<T>::quiet_NaN();
+template <class N>
+void fill_nan(N* x, std::int64_t count) {
+  std::fill(x, x + count, nan_of<N>());
 }
 
 // out[n, m] = in[m, n] transposed.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <complex>
+#include <string_view>
 
 #include "runtime/lapack_calls.hpp"
 #include "runtime/lu.hpp"
@@ -133,35 +135,47 @@ std::int64_t expm(std::int64_t n, const T* A, T* X) noexcept {
 
 // ---- Sylvester's equation -------------------------------------------------------------------------------------------
 
-template <class T>
-std::int64_t solve_sylvester(std::int64_t m, std::int64_t n, const T* A, const T* B, const T* Q, T* X) noexcept {
-  BITALE_LAPACK_SYMBOL(T, trsyl, const char*, const char*, const int*, const int*, const int*, const T*, const int*,
-                       const T*, const int*, T*, const int*, T*, int*, std::size_t, std::size_t);
+// By columns, the memory has the transposed matrices, and these satisfy B' Y + Y A' = Q'. With B' = V S V^H and
+// A' = U R U^H it is S Z + Z R = V^H Q' U for Z = V^H Y U.
+template <class N>
+std::int64_t solve_sylvester(std::int64_t m, std::int64_t n, const N* A, const N* B, const N* Q, N* X) noexcept {
+  using T = PartOf<N>;
+  BITALE_LAPACK_SYMBOL(N, trsyl, const char*, const char*, const int*, const int*, const int*, const N*, const int*,
+                       const N*, const int*, N*, const int*, T*, int*, std::size_t, std::size_t);
+  BITALE_LAPACK_SYMBOL(N, gemm, const char*, const char*, const int*, const int*, const int*, const N*, const N*,
+                       const int*, const N*, const int*, const N*, N*, const int*, std::size_t, std::size_t);
   if (m == 0 || n == 0) return 0;
   if (!lengths_fit(m, n)) return no_work_memory;
   if (!all_finite(A, m * m) || !all_finite(B, n * n) || !all_finite(Q, m * n)) return fill_nan(X, m * n), 0;
-  const Matrices<T> left(3, m * m), right(3, n * n), both(2, m * n);
-  if (!left || !right || !both) return no_work_memory;
-  T *const U = left[1], *const V = right[1];
-  if (const auto failed = schur(m, 0, A, left[0], U)) return failed;
-  if (const auto failed = schur(n, 0, B, right[0], V)) return failed;
-  product_of(m, n, m, true, false, U, Q, both[0]);
-  product_of(m, n, n, false, false, both[0], V, both[1]);
-  transpose_into(m, m, left[0], left[2]);
-  transpose_into(n, n, right[0], right[2]);
-  transpose_into(m, n, both[1], both[0]);
-  const int rows = int(m), columns = int(n), sign = 1;
-  int info = 0;
+  const Matrices<N> left(2, n * n), right(2, m * m);
+  const CallMemory<N> other(m * n);
+  if (!left || !right || !other) return no_work_memory;
+  N *const S = left[0], *const V = left[1], *const R = right[0], *const U = right[1];
+  std::copy(B, B + n * n, S);
+  std::copy(A, A + m * m, R);
+  if (const auto failed = schur_by_columns(n, 0, S, V)) return failed;
+  if (const auto failed = schur_by_columns(m, 0, R, U)) return failed;
+  const int rows = int(n), columns = int(m), sign = 1;
+  const N one = 1, zero = 0;
+  const auto from_left = [&](const char* form, const N* of, N* to) {
+    gemm(form, "N", &rows, &columns, &rows, &one, V, &rows, of, &rows, &zero, to, &rows, 1, 1);
+  };
+  const auto from_right = [&](const char* form, const N* of, N* to) {
+    gemm("N", form, &rows, &columns, &columns, &one, of, &rows, U, &columns, &zero, to, &rows, 1, 1);
+  };
+  from_left("C", Q, other.get());
+  from_right("N", other.get(), X);
   T scale = 1;
-  trsyl("N", "N", &sign, &rows, &columns, left[2], &rows, right[2], &columns, both[0], &rows, &scale, &info, 1, 1);
+  int info = 0;
+  trsyl("N", "N", &sign, &rows, &columns, S, &rows, R, &columns, X, &rows, &scale, &info, 1, 1);
   if (info != 0) return singular_equation;
-  transpose_into(n, m, both[0], both[1]);
-  if (scale != 1)
-    for (std::int64_t i = 0; i < m * n; ++i) both[1][i] /= scale;
-  product_of(m, n, m, false, false, U, both[1], both[0]);
-  product_of(m, n, n, false, true, both[0], V, X);
+  for (std::int64_t i = 0; i < m * n && scale != 1; ++i) X[i] /= scale;
+  from_left("N", X, other.get());
+  from_right("C", other.get(), X);
   return 0;
 }
+template decltype(solve_sylvester<std::complex<double>>) solve_sylvester<std::complex<double>>;
+template decltype(solve_sylvester<std::complex<float>>) solve_sylvester<std::complex<float>>;
 
 // ---- tridiagonal systems --------------------------------------------------------------------------------------------
 
@@ -333,6 +347,8 @@ std::int64_t solve_continuous_are(std::int64_t n, std::int64_t m, const T* A, co
 
 namespace {
 
+constexpr std::string_view no_unique_solution = "solve_sylvester: the equation has no unique solution";
+
 #define ROW(T, suffix, name, parameters, failure, ...) \
   matrix_row<T>(runtime_function("bt_" #name "_" #suffix, name<T>, parameters), failure, Flops __VA_ARGS__)
 #define ROWS(T, suffix)                                                                                               \
@@ -340,8 +356,8 @@ namespace {
       ROW(T, suffix, lstsq, "m n k rcond A B X rank s", "lstsq: the iteration did not converge",                      \
           {16, {"m", "n", "n"}}),                                                                                     \
       ROW(T, suffix, expm, "n A X", "expm: there is not enough memory", {20, {"n", "n", "n"}}),                       \
-      ROW(T, suffix, solve_sylvester, "m n A B Q X", "solve_sylvester: the equation has no unique solution",          \
-          {25, {"m", "m", "n"}}),                                                                                     \
+      ROW(T, suffix, solve_sylvester, "m n A B Q X", no_unique_solution, {25, {"m", "m", "n"}}),                      \
+      ROW(T, suffix, complex_solve_sylvester, "m n A B Q X", no_unique_solution, {100, {"m", "m", "n"}}),             \
       ROW(T, suffix, solve_tridiagonal, "n k lower d upper inout:B scratch:work",                                     \
           "solve_tridiagonal: a matrix is singular", {6, {"n", "k"}}),                                                \
       ROW(T, suffix, solve_discrete_are, "n m A B Q R X", "solve_discrete_are: there is no stabilising solution",     \

@@ -41,8 +41,10 @@ std::int64_t expm(std::int64_t n, const T* A, T* X) noexcept;
 
 // X[m, n] with A X + X B = Q, by Schur forms (Bartels and Stewart 1972). `singular` where A and -B share an eigenvalue.
 inline constexpr std::int64_t singular_equation = -1003;
+template <class N>
+std::int64_t solve_sylvester(std::int64_t m, std::int64_t n, const N* A, const N* B, const N* Q, N* X) noexcept;
 template <class T>
-std::int64_t solve_sylvester(std::int64_t m, std::int64_t n, const T* A, const T* B, const T* Q, T* X) noexcept;
+constexpr auto complex_solve_sylvester = over_pairs<solve_sylvester<std::complex<T>>>;
 
 // B[n, k] becomes X with A X = B, A tridiagonal with the diagonals lower[n - 1], d[n] and upper[n - 1], by elimination
 // with partial pivoting; work: 4 n elements. Or the first place, from 1 on, that has no pivot.

@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <complex>
+#include <cstdint>
 #include <limits>
 #include <string>
 #include <type_traits>
@@ -84,5 +85,32 @@ template <class T>
 std::complex<T>* as_numbers(T* pairs) {
   return reinterpret_cast<std::complex<T>*>(pairs);
 }
+
+// A function of complex numbers as one of pairs, which is what Programs know: complex<T>* becomes T*.
+template <class P>
+struct PairsOf {
+  using Type = P;
+  static P numbers(P x) { return x; }
+};
+template <class T>
+struct PairsOf<const std::complex<T>*> {
+  using Type = const T*;
+  static const std::complex<T>* numbers(const T* x) { return as_numbers(x); }
+};
+template <class T>
+struct PairsOf<std::complex<T>*> {
+  using Type = T*;
+  static std::complex<T>* numbers(T* x) { return as_numbers(x); }
+};
+template <auto function>
+struct OverPairs;
+template <class... Args, std::int64_t (*function)(Args...) noexcept>
+struct OverPairs<function> {
+  static std::int64_t call(typename PairsOf<Args>::Type... x) noexcept {
+    return function(PairsOf<Args>::numbers(x)...);
+  }
+};
+template <auto function>
+inline constexpr auto over_pairs = OverPairs<function>::call;
 
 }  // namespace bitale::runtime

@@ -46,27 +46,21 @@ std::int64_t solve_symmetric(std::int64_t n, std::int64_t k, std::int64_t as_nan
                              std::int32_t* pivots) noexcept {
   using Sysv = void (*)(const char*, const int*, const int*, T*, const int*, int*, T*, const int*, T*, const int*, int*,
                         std::size_t);
-  static const auto sysv = lapack_symbol<Sysv, T>("dsysv_", "ssysv_");
+  static const auto sysv = number_symbol<Sysv, T>("", "sysv_");
   if (n == 0 || k == 0) return 0;
   if (n <= small_structured || !sysv) return solve(n, k, false, as_nan != 0, A, B, factor, pivots);
   if (!lengths_fit(n, k)) return no_work_memory;
   for (std::int64_t i = 0; i < n; ++i)
     if (!all_finite(A + i * n, i + 1)) return fill_nan(B, n * k), 0;
   std::copy(A, A + n * n, factor);
-  const int order = int(n), columns = int(k), query = -1;
+  const int order = int(n), columns = int(k);
   int info = 0;
-  T size = 0;
-  const auto call = [&](T* b, T* work, const int* length) {
-    // By columns the lower triangle is the upper one.
-    sysv("U", &order, &columns, factor, &order, pivots, b, &order, work, length, &info, 1);
-  };
-  call(B, &size, &query);
-  const int length = std::max(1, int(size));
-  const CallMemory<T> work(length);
-  if (!work) return no_work_memory;
   const std::int64_t place = by_columns(n, k, B, [&](T* b) {
-    call(b, work.get(), &length);
-    return std::int64_t(info);
+    const bool done = with_work<T>(n, k, 0, [&](T* work, const int* length) {
+      // By columns the lower triangle is the upper one.
+      sysv("U", &order, &columns, factor, &order, pivots, b, &order, work, length, &info, 1);
+    });
+    return done ? std::int64_t(info) : no_work_memory;
   });
   return singular_or_nan(place, as_nan != 0, B, n * k);
 }
@@ -140,35 +134,18 @@ std::int64_t solve_banded(std::int64_t n, std::int64_t k, std::int64_t below, st
 
 namespace {
 
-// E: T, or a complex number of two.
-template <class T, class E>
-constexpr std::int64_t parts_of_element = sizeof(E) / sizeof(T);
-template <class T, class E, class Function>
-Function lapack_of_elements(const char* const (&names)[4]) {
-  const bool of_complex = parts_of_element<T, E> == 2;
-  return lapack_symbol<Function, T>(names[of_complex ? 2 : 0], names[of_complex ? 3 : 1]);
-}
-template <class T, class E>
-bool elements_finite(const E* x, std::int64_t count) {
-  return all_finite(reinterpret_cast<const T*>(x), count * parts_of_element<T, E>);
-}
-template <class T, class E>
-void nan_elements(E* x, std::int64_t count) {
-  fill_nan(reinterpret_cast<T*>(x), count * parts_of_element<T, E>);
-}
-
-template <class T, class E>
+template <class E>
 std::int64_t factor_tridiagonal(std::int64_t n, const E* lower, const E* d, const E* upper, E* factors, E* U, E* U1,
                                 E* U2, std::int32_t* pivots) {
   using Gttrf = void (*)(const int*, E*, E*, E*, E*, int*, int*);
-  static const auto gttrf = lapack_of_elements<T, E, Gttrf>({"dgttrf_", "sgttrf_", "zgttrf_", "cgttrf_"});
+  static const auto gttrf = number_symbol<Gttrf, E>("", "gttrf_");
   if (!gttrf) return no_lapack;
   if (n == 0) return 0;
   if (!lengths_fit(n)) return no_work_memory;
   const std::int64_t beside = n - 1;
-  if (!elements_finite<T>(lower, beside) || !elements_finite<T>(d, n) || !elements_finite<T>(upper, beside)) {
-    nan_elements<T>(factors, beside), nan_elements<T>(U, n), nan_elements<T>(U1, beside);
-    nan_elements<T>(U2, std::max<std::int64_t>(n - 2, 0));
+  if (!all_finite(lower, beside) || !all_finite(d, n) || !all_finite(upper, beside)) {
+    fill_nan(factors, beside), fill_nan(U, n), fill_nan(U1, beside);
+    fill_nan(U2, std::max<std::int64_t>(n - 2, 0));
     for (std::int64_t i = 0; i < n; ++i) pivots[i] = std::int32_t(i);
     return 0;
   }
@@ -182,12 +159,12 @@ std::int64_t factor_tridiagonal(std::int64_t n, const E* lower, const E* d, cons
   return 0;
 }
 
-template <class T, class E>
+template <class E>
 std::int64_t solve_by_tridiagonal_factors(std::int64_t n, std::int64_t k, bool trans, const E* factors, const E* U,
                                           const E* U1, const E* U2, const std::int32_t* pivots, E* B) {
   using Gttrs = void (*)(const char*, const int*, const int*, const E*, const E*, const E*, const E*, const int*, E*,
                          const int*, int*, std::size_t);
-  static const auto gttrs = lapack_of_elements<T, E, Gttrs>({"dgttrs_", "sgttrs_", "zgttrs_", "cgttrs_"});
+  static const auto gttrs = number_symbol<Gttrs, E>("", "gttrs_");
   if (!gttrs) return no_lapack;
   if (n == 0 || k == 0) return 0;
   if (!lengths_fit(n, k)) return no_work_memory;
@@ -206,39 +183,30 @@ std::int64_t solve_by_tridiagonal_factors(std::int64_t n, std::int64_t k, bool t
   });
 }
 
-template <class T>
-const std::complex<T>* pair_elements(const T* pairs) {
-  return reinterpret_cast<const std::complex<T>*>(pairs);
-}
-template <class T>
-std::complex<T>* pair_elements(T* pairs) {
-  return reinterpret_cast<std::complex<T>*>(pairs);
-}
-
 }  // namespace
 
 template <class T>
 std::int64_t tridiagonal_lu_factor(std::int64_t n, const T* lower, const T* d, const T* upper, T* factors, T* U, T* U1,
                                    T* U2, std::int32_t* pivots) noexcept {
-  return factor_tridiagonal<T>(n, lower, d, upper, factors, U, U1, U2, pivots);
+  return factor_tridiagonal(n, lower, d, upper, factors, U, U1, U2, pivots);
 }
 template <class T>
 std::int64_t complex_tridiagonal_lu_factor(std::int64_t n, const T* lower, const T* d, const T* upper, T* factors, T* U,
                                            T* U1, T* U2, std::int32_t* pivots) noexcept {
-  return factor_tridiagonal<T>(n, pair_elements(lower), pair_elements(d), pair_elements(upper), pair_elements(factors),
-                               pair_elements(U), pair_elements(U1), pair_elements(U2), pivots);
+  return factor_tridiagonal(n, as_numbers(lower), as_numbers(d), as_numbers(upper), as_numbers(factors), as_numbers(U),
+                            as_numbers(U1), as_numbers(U2), pivots);
 }
 template <class T>
 std::int64_t tridiagonal_lu_solve(std::int64_t n, std::int64_t k, std::int64_t trans, const T* factors, const T* U,
                                   const T* U1, const T* U2, const std::int32_t* pivots, T* B) noexcept {
-  return solve_by_tridiagonal_factors<T>(n, k, trans != 0, factors, U, U1, U2, pivots, B);
+  return solve_by_tridiagonal_factors(n, k, trans != 0, factors, U, U1, U2, pivots, B);
 }
 template <class T>
 std::int64_t complex_tridiagonal_lu_solve(std::int64_t n, std::int64_t k, std::int64_t trans, const T* factors,
                                           const T* U, const T* U1, const T* U2, const std::int32_t* pivots,
                                           T* B) noexcept {
-  return solve_by_tridiagonal_factors<T>(n, k, trans != 0, pair_elements(factors), pair_elements(U), pair_elements(U1),
-                                         pair_elements(U2), pivots, pair_elements(B));
+  return solve_by_tridiagonal_factors(n, k, trans != 0, as_numbers(factors), as_numbers(U), as_numbers(U1),
+                                      as_numbers(U2), pivots, as_numbers(B));
 }
 
 // ---- the generalized Schur form -------------------------------------------------------------------------------------
@@ -291,17 +259,12 @@ std::int64_t qz(std::int64_t n, std::int64_t sort, const T* A, const T* B, T* S,
   transpose_into(n, n, A, a);
   transpose_into(n, n, B, b);
   const int order = int(n);
-  int query = -1, info = 0, selected = 0;
-  T room = 0;
-  const auto call = [&](T* work, const int* length) {
-    gges("V", "V", sort ? "S" : "N", selects[sort], &order, a, &order, b, &order, &selected, re, im, beta, left, &order,
-         right, &order, work, length, places.get(), &info, 1, 1, 1);
-  };
-  call(&room, &query);
-  const int length = std::max(1, int(room));
-  const CallMemory<T> work(length);
-  if (!work) return no_work_memory;
-  call(work.get(), &length);
+  int info = 0, selected = 0;
+  if (!with_work<T>(n, n, 0, [&](T* work, const int* length) {
+        gges("V", "V", sort ? "S" : "N", selects[sort], &order, a, &order, b, &order, &selected, re, im, beta, left,
+             &order, right, &order, work, length, places.get(), &info, 1, 1, 1);
+      }))
+    return no_work_memory;
   if (info != 0 && info != order + 2) return info;  // order + 2: rounding changed what an eigenvalue was sorted by
   transpose_into(n, n, a, S);
   transpose_into(n, n, b, P);

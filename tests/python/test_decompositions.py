@@ -114,6 +114,29 @@ def test_svd(shape, case):
     case.same(case(lambda x: la.svd(x, compute_uv=False), a), singular)
 
 
+@pytest.mark.parametrize("shape", [(1, 6), (6, 1), (3, 11), (25, 4), (25, 25), (26, 25), (25, 26)])
+@pytest.mark.parametrize("kind", ["float64", "float32", "complex128", "complex64"])
+def test_small_svd_of_any_size_of_elements(shape, kind):
+    """Up to 25 rows and columns it goes another way, except where squares of elements overflow or vanish."""
+    x = pt.tensor("x", dtype=kind, shape=(None, None))
+    f = bt.function([x], [*la.svd(x), *la.svd(x, full_matrices=False), la.svd(x, compute_uv=False)])
+    near = np.finfo(kind).maxexp // 2
+    a = values(*shape) + (1j * values(*shape, seed=1) if kind.startswith("c") else 0)
+    for power in [0, near + 8, -near - 8]:
+        scaled = (a * 2.0**power).astype(kind)
+        U, s, Vh, u, s_thin, vh, alone = (each.astype(each.dtype.char.replace("f", "d").replace("F", "D")) for each in f(scaled))
+        tolerance = 100 * np.finfo(kind).eps
+        expected = np.linalg.svd(a.astype(kind).astype(a.dtype), compute_uv=False) * 2.0**power
+        for got in (s, s_thin, alone):
+            np.testing.assert_allclose(got, expected, rtol=tolerance * 10)
+        k = min(shape)
+        for left, right in ((U[:, :k], Vh[:k]), (u, vh)):
+            np.testing.assert_allclose((left * (s * 2.0**-power)) @ right, a, atol=tolerance * 5)
+        for unitary in (U, Vh, u if k == shape[0] else u.conj().T, vh):
+            np.testing.assert_allclose(unitary @ unitary.conj().T, np.eye(len(unitary)), atol=tolerance)
+    assert not any(each.any() for each in (f(np.zeros(shape, kind))[1], f(np.zeros(shape, kind))[-1]))
+
+
 @pytest.mark.parametrize("lower", [True, False])
 @pytest.mark.parametrize("shape", SQUARE)
 def test_eigh(shape, lower, case):
