@@ -228,25 +228,67 @@ TEST_CASE("the generator reaches every op") {
     MESSAGE(count << " graphs: " << pairs.size() << " pairs of producer and consumer");
 }
 
+namespace {
+
+// Why the generator has no graph of some pairs. "*" stands for every op.
+struct WithoutGraph {
+  std::string_view producers, consumers, reason;
+};
+
+constexpr std::string_view of_square_matrices =
+    "Cholesky CholeskyGradient ComplexCholesky ComplexEigh ComplexLUFactor ComplexQR ComplexQZ ComplexSLogDet "
+    "ComplexSVD "
+    "ComplexSchur ComplexSolve ComplexSolveSylvester ComplexSolveTriangular Det Eig Eigh Eigvalsh Expm QZ SLogDet "
+    "Schur "
+    "SolveContinuousARE";
+
+constexpr WithoutGraph without_graph[] = {
+    {"Alloc ComposedDraw RandomBits RandomVariable Reshape", of_square_matrices, "the lengths are values"},
+    {"Convolve", of_square_matrices, "the lengths are sums of lengths"},
+    {"SolveLUFactorTridiagonal DimShuffle", of_square_matrices, "tensors of rank 3 have a length of their own"},
+    {"SpecifyAssumptions", "ComplexCholesky", "what is assumed does not hold"},
+    {"ArgSortOp", "Cholesky", "permutations are not positive definite"},
+    {"*", "RandomRows ComposedDraw RandomVariable", "parameters have a domain, and a size that fits their lengths"},
+    {"*", "SpecifyAssumptions", "what is assumed does not hold"},
+    {"*", "SpecifyShape RuntimeBroadcast CheckMask", "lengths have to be those that others say"},
+    {"*", "FFT IRFFT", "the length of the transform is an attribute"},
+    {"*", "LUFactorTridiagonal SolveLUFactorTridiagonal SolveTridiagonal", "diagonals differ in length"},
+    {"*", "Alloc Reshape", "the values are lengths"},
+    {"*", "AdvancedSubtensor AdvancedIncSubtensor", "the values are positions"},
+    {"ComplexSolveTriangular ComplexSolveSylvester ComplexSchur", "DimShuffle",
+     "the dimension that it drops has length 2"},
+};
+
+bool mentions(std::string_view words, const std::string& word) {
+  return words == "*" || cat(" ", words, " ").find(cat(" ", word, " ")) != std::string::npos;
+}
+
+bool has_reason(const std::string& producer, const std::string& consumer) {
+  return std::any_of(std::begin(without_graph), std::end(without_graph), [&](const WithoutGraph& each) {
+    return mentions(each.producers, producer) && mentions(each.consumers, consumer);
+  });
+}
+
+}  // namespace
+
 // Every pair of a producer and a consumer that dtypes and ranks allow, each as a graph of its own.
 TEST_CASE("every op reads what every other one produces") {
   const auto names = test::generated_op_names();
   const Way rewritten = ways_of(1)[0];
   std::size_t legal = 0, made = 0;
-  std::string missing;
   for (auto& producer : names)
     for (auto& consumer : names) {
       const test::PairGraph pair = test::pair_graph(producer, consumer);
       legal += pair.is_legal;
       if (!pair.graph) {
-        if (pair.is_legal) missing += cat(" ", producer, ">", consumer);
+        const bool is_known = !pair.is_legal || has_reason(producer, consumer);
+        CHECK_MESSAGE(is_known, producer << " > " << consumer << ": no graph");
         continue;
       }
       made += pair.is_legal;
       const std::string found = trouble(rewritten, *pair.graph) + structure_trouble(*pair.graph);
       CHECK_MESSAGE(found.empty(), producer << " > " << consumer << ": " << test::describe(*pair.graph) << found);
     }
-  // The rest has lengths or values that never fit: broadcast lengths where a matrix has to be square, matrices of
-  // complex numbers, which are square, where lengths are of another rank, a constant that is not positive definite.
-  CHECK_MESSAGE(made >= legal * 97 / 100, made << " of " << legal << " pairs; not:" << missing);
+  // The reasons are of ops as a whole; nearly all of their pairs have a graph all the same.
+  CHECK_MESSAGE(made * 1000 >= legal * 992, made << " of " << legal << " pairs have a graph");
 }

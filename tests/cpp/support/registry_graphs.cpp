@@ -41,9 +41,14 @@ const Samples& all_samples() {
 
 class Generator {
  public:
-  // `every_length`: of new inputs, but for lengths of 1; 0 where they are drawn.
-  Generator(std::uint64_t seed, PairCounts* pairs, std::int64_t every_length = 0)
-      : random_(seed), pairs_(pairs), every_length_(every_length) {}
+  // What new inputs have in place of a sample's own lengths and elements.
+  struct Inputs {
+    std::int64_t every_length = 0;     // but for lengths of 1; 0 where they are drawn
+    std::optional<int> every_element;  // of numbers
+  };
+
+  Generator(std::uint64_t seed, PairCounts* pairs) : Generator(seed, pairs, Inputs{}) {}
+  Generator(std::uint64_t seed, PairCounts* pairs, Inputs given) : random_(seed), pairs_(pairs), given_(given) {}
 
   Case run(int nodes) {
     for (int tries = 0, made = 0; made < nodes && tries < 20 * nodes; ++tries) made += grow();
@@ -235,7 +240,7 @@ class Generator {
       constexpr std::int64_t others[] = {0, 2, 3, 7, 33};
       const bool keeps = out_.inputs.size() > 0 || below(2);
       const std::int64_t drawn = keeps ? length : others[below(5)];
-      shape.push_back(lengths.try_emplace(length, every_length_ ? every_length_ : drawn).first->second);
+      shape.push_back(lengths.try_emplace(length, given_.every_length ? given_.every_length : drawn).first->second);
     }
     Array own = value;
     if (shape != value.shape()) {
@@ -246,6 +251,7 @@ class Generator {
       if (!size) every.assign(Array::zeros(value.dtype(), every.shape()));
       own = every.reshape(shape);
     }
+    if (given_.every_element && !forced_) own = Array::full(value.dtype(), shape, *given_.every_element);
     const std::string name = new_name();
     const bool fits = shape == value.shape();
     const bool is_static = below(3) == 0;
@@ -275,7 +281,7 @@ class Generator {
 
   std::mt19937_64 random_;
   PairCounts* pairs_;
-  std::int64_t every_length_;
+  Inputs given_;
   Variable forced_;  // what the next node reads as its leaf `forced_leaf_`; null: anything
   std::size_t forced_leaf_ = 0;
   Variables pool_, kept_;
@@ -300,18 +306,38 @@ namespace {
 
 // A sample, and the leaves that its values are of.
 struct NamedSample {
-  const Sample* sample;
+  Sample sample;
   Variables leaves;
 };
 
 using SamplesByName = std::map<std::string, std::vector<NamedSample>>;
 
+// The function of the sample's elementwise op, of operands that all have the shape of its result.
+Sample without_broadcasting(const Sample& sample, const Variables& leaves) {
+  const Dims shape = test::reference({leaves, sample.node.outputs(), sample.values}).results[0].shape();
+  Sample out = sample;
+  Variables operands;
+  out.values.clear();
+  const std::vector<Array> values = test::reference({leaves, sample.node.inputs(), sample.values}).results;
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    operands.push_back(tensor(cat("x", k), values[k].dtype(), Dims(shape.size(), unknown_length)));
+    out.values.push_back(values[k].broadcast_to(shape).copy());
+  }
+  out.node = sample.node.with_inputs(operands);
+  return out;
+}
+
 const SamplesByName& samples_by_name() {
   static const SamplesByName by_name = [] {
     SamplesByName out;
-    for (auto* samples : {&all_samples().elementwise, &all_samples().others})
-      for (auto& sample : *samples)
-        out[op_label(sample.node.op())].push_back({&sample, graph_inputs(sample.node.inputs())});
+    const auto add = [&](const Sample& sample) {
+      out[op_label(sample.node.op())].push_back({sample, graph_inputs(sample.node.inputs())});
+    };
+    for (auto& sample : all_samples().others) add(sample);
+    for (auto& sample : all_samples().elementwise) {
+      add(sample);
+      if (sample.node.inputs().size() > 1) add(without_broadcasting(sample, graph_inputs(sample.node.inputs())));
+    }
     return out;
   }();
   return by_name;
@@ -320,7 +346,7 @@ const SamplesByName& samples_by_name() {
 // Whether some result of the producer has the rank and the dtype of what the consumer reads there, or a dtype that is
 // converted to it. States of generators are read by draws alone.
 bool may_read(const Sample& producer, const NamedSample& consumer, std::size_t leaf, bool converts) {
-  const Array& value = consumer.sample->values[leaf];
+  const Array& value = consumer.sample.values[leaf];
   const auto fits = [&](const Variable& result) {
     return as_tensor(result.type()) && result.ndim() == value.ndim() &&
            (result.dtype() == value.dtype() || (converts && Generator::can_be(result.dtype(), value.dtype())));
@@ -332,19 +358,22 @@ bool may_read(const Sample& producer, const NamedSample& consumer, std::size_t l
 }  // namespace
 
 PairGraph pair_graph(const std::string& producer, const std::string& consumer) {
-  // Lengths of the samples, then drawn ones, then all equal, as square matrices have them. With conversions, which are
-  // no pair of the two, only the first.
-  constexpr std::int64_t lengths[] = {0, 0, 1, 2, 3, 4};
+  // What the producer's inputs are, in the order in which they are tried: those of the sample, then of other lengths;
+  // all lengths equal, as square matrices have them; all elements equal, of one sign, as parameters of draws want them.
+  // With conversions, which are no pair of the two, only the first.
+  constexpr std::optional<int> own;
+  constexpr Generator::Inputs inputs[] = {{0, own}, {0, own}, {1, own}, {2, own}, {3, own}, {4, own}, {0, 1},
+                                          {1, 1},   {2, 1},   {0, 2},   {2, 2},   {0, -1},  {2, -1},  {2, 0}};
   constexpr std::size_t tries_of_conversions = 2;
   PairGraph out;
   for (const bool converts : {false, true})
-    for (std::size_t k = 0; k < (converts ? tries_of_conversions : std::size(lengths)); ++k)
+    for (std::size_t k = 0; k < (converts ? tries_of_conversions : std::size(inputs)); ++k)
       for (auto& from : samples_by_name().at(producer))
         for (auto& to : samples_by_name().at(consumer))
           for (std::size_t leaf = 0; leaf < to.leaves.size(); ++leaf) {
-            if (!may_read(*from.sample, to, leaf, converts)) continue;
+            if (!may_read(from.sample, to, leaf, converts)) continue;
             out.is_legal |= !converts;
-            out.graph = Generator(k + 1, nullptr, lengths[k]).run_pair(*from.sample, *to.sample, leaf);
+            out.graph = Generator(k + 1, nullptr, inputs[k]).run_pair(from.sample, to.sample, leaf);
             if (out.graph) return out;
           }
   return out;
