@@ -58,7 +58,7 @@ if(NOT BITALE_UNITY AND NOT BITALE_SANITIZE)
   set_tests_properties(unity PROPERTIES LABELS build)
 endif()
 
-include(CheckedMemory)
+include(CheckedParts)
 
 # docs/rewrites.md is generated from the rules.
 add_executable(rewrites_doc tools/rewrites_doc.cpp)

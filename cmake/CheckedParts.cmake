@@ -1,0 +1,80 @@
+# C++ tests with a part of the library under sanitizers: those that handle memory under AddressSanitizer and
+# UndefinedBehaviorSanitizer (`./dev test --memory`), those that threads share under ThreadSanitizer (`./dev test --races`).
+# A library and an executable each in the tree of `dev`, not built by default. The other parts, and the tests, are the objects that
+# are there already, so that it takes a part of the time that the presets `sanitize` and `tsan` take.
+
+if(BITALE_SANITIZE OR BITALE_UNITY)
+  return()
+endif()
+# What is compiled with sanitizers.
+set(memory_parts core/ graph/ runtime/ ops/ program/ lowering/ link/)
+set(shared_parts cache/ codegen/code[.] compile/ core/ link/ runtime/)
+# Libraries of templates, a minute each; and functions of numbers, which have no memory and take most of the time when unoptimised.
+set(unchecked_files "/src/runtime/(fft|sort_vectors|bessel|hypergeometric|incomplete|incomplete_large|special)[.]cpp")
+
+# The library NAME, and the executable NAME_tests.
+function(add_checked_tests name parts)
+  set(sanitizers ${ARGN})
+  list(JOIN parts "|" of_parts)
+  set(of_parts "/src/(${of_parts})")
+  set(checked_sources ${sources})
+  list(FILTER checked_sources INCLUDE REGEX "${of_parts}")
+  list(FILTER checked_sources EXCLUDE REGEX "${unchecked_files}")
+  add_library(${name} SHARED EXCLUDE_FROM_ALL ${checked_sources})
+  bitale_target(${name})
+  target_include_directories(${name} PUBLIC include PRIVATE src)
+  target_compile_features(${name} PUBLIC cxx_std_20)
+  target_compile_definitions(${name} PRIVATE BITALE_VERSION="${PROJECT_VERSION}")
+  target_compile_options(${name} PRIVATE -O0 ${sanitizers} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  set_target_properties(${name} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12 LINK_DEPENDS $<TARGET_FILE:bitale>)
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${name} PRIVATE -Wno-subobject-linkage -Wno-array-bounds -Wno-stringop-overread)
+  endif()
+  # Of inline functions the instrumented definitions are taken, also where the tests have others.
+  target_link_options(${name} PUBLIC ${sanitizers} PRIVATE -Wl,-Bsymbolic-functions)
+  target_link_libraries(${name} PUBLIC Threads::Threads
+    PRIVATE ${CMAKE_DL_LIBS} "$<FILTER:$<TARGET_OBJECTS:bitale>,EXCLUDE,${of_parts}|[.]gch$>"
+      "$<FILTER:$<TARGET_OBJECTS:bitale>,INCLUDE,${unchecked_files}>")
+  add_dependencies(${name} bitale)
+
+  # One test has a malloc of its own, which counts calls.
+  add_executable(${name}_tests EXCLUDE_FROM_ALL
+    "$<FILTER:$<TARGET_OBJECTS:bitale_tests>,EXCLUDE,[.]gch$|/compile/typed_test[.]cpp>")
+  set_target_properties(${name}_tests PROPERTIES LINKER_LANGUAGE CXX)
+  target_link_libraries(${name}_tests PRIVATE ${name} ${BITALE_QUADMATH})
+endfunction()
+
+# Entries of a configuration of ctest, so that others leave them out: a test GROUP.FILE for each file whose name matches.
+function(add_checked_entries group name files excluded)
+  foreach(source ${test_sources})
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR}/tests/cpp OUTPUT_VARIABLE file)
+    if(NOT file MATCHES "^(${files})_test\\.cpp$")
+      continue()
+    endif()
+    string(REGEX REPLACE "_test\\.cpp$" "" entry ${file})
+    string(REPLACE "/" "." entry ${group}.${entry})
+    add_test(NAME ${entry} CONFIGURATIONS Checked
+      COMMAND ${name}_tests "--source-file=*tests/cpp/${file}" "--test-case-exclude=${excluded}")
+    set_tests_properties(${entry} PROPERTIES
+      ENVIRONMENT "BITALE_TEST_DATA=${CMAKE_CURRENT_SOURCE_DIR}/examples/data;BITALE_TEST_GRAPHS=300")
+    if(group STREQUAL "memory" AND file MATCHES "^(codegen/.*|link/(direct|failures|ifelse|registry_graphs))_test\\.cpp$")
+      set_tests_properties(${entry} PROPERTIES ENVIRONMENT_MODIFICATION BITALE_FLAGS=string_append:,memory__check=True)
+    endif()
+  endforeach()
+endfunction()
+
+# Of memory. Generators make fewer graphs than otherwise; not those tests whose time goes into graphs of a million nodes.
+# Where tests are of generated code, that is checked, too.
+add_checked_tests(bitale_checked "${memory_parts}" -fsanitize=address,undefined)
+set(files "codegen/(calls|checked_memory|control_flow|guarded_memory|outlined_loops)" "core/.*" "graph/(evaluate|function_graph|types?)"
+  "link/(direct|failures|ifelse|random_graphs|registry|registry_graphs)" "lowering/.*" "ops/[b-z].*" "program/(loop_nest|parse|steps|verify)"
+  "runtime/.*" "rules/indexing_graphs")
+list(JOIN files "|" files)
+add_checked_entries(memory bitale_checked "${files}" "the generator reaches*,every op reads*")
+
+# Of threads. ThreadSanitizer allows no threads after a fork; one thread at a time profiles the registry.
+add_checked_tests(bitale_raced "${shared_parts}" -fsanitize=thread -Wno-tsan)  # GCC warns of fences
+set(files "codegen/detach" "compile/(address|export|function|shared)" "core/(big_blocks|config|location|resident)"
+  "link/(callers|profile|threads)" "runtime/(added_variable|threads)")
+list(JOIN files "|" files)
+add_checked_entries(races bitale_raced "${files}" "*child made by fork*,profile: every op of the registry*")
