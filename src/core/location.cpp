@@ -9,6 +9,7 @@
 #include <unordered_set>
 
 #include "bitale/core/text.hpp"
+#include "core/call_scope.hpp"
 
 namespace bitale {
 
@@ -53,6 +54,12 @@ CallerTree& caller_tree() {
   return tree;
 }
 
+// The function of a CallScope is the nearest caller, and has no file.
+const char* called_function(const Location& where) {
+  const Location nearest = where.caller ? caller_tree().line(where.caller) : Location();
+  return nearest ? nullptr : nearest.function;
+}
+
 }  // namespace
 
 Location Location::interned(std::string_view file, std::uint32_t line, std::string_view function) {
@@ -84,12 +91,17 @@ Location Location::unnoted() {
 
 std::vector<Location> Location::callers() const {
   std::vector<Location> out;
-  for (std::uint32_t at = caller; at; at = out.back().caller) out.push_back(caller_tree().line(at));
+  for (std::uint32_t at = caller; at;) {
+    const Location line = caller_tree().line(at);
+    if (line) out.push_back(line);
+    at = line.caller;
+  }
   return out;
 }
 
 std::string Location::str_with_callers() const {
   std::string out = str();
+  if (const char* const function = called_function(*this)) out += cat(", by `", function, "`");
   for (auto& line : callers()) out += cat("\ncalled at ", line.str());
   return out;
 }
@@ -103,5 +115,15 @@ LocationScope::LocationScope(const Location& where) : outermost_(!present.file &
 LocationScope::~LocationScope() {
   if (outermost_) present = Location();
 }
+
+CallScope::CallScope(const char* function) : before_(present) {
+  if (!function || !present || called_function(present)) return;
+  Location call;
+  call.function = function;
+  call.caller = present.caller;
+  present.caller = caller_tree().number_of(call);
+}
+
+CallScope::~CallScope() { present = before_; }
 
 }  // namespace bitale

@@ -34,9 +34,21 @@ std::pair<Variable, Variable> in_common_dtype(const Variable& a, const Variable&
 
 Variable required_square(const char* who, const Variable& x) {
   require_square(who, x);
-  const Variable rows = length_of(x, x.ndim() - 2), columns = length_of(x, x.ndim() - 1);
-  if (is_same_length(rows, columns)) return x;
-  return check_and_raise(x, {eq(rows, columns)}, "ShapeError", cat(who, ": expected square matrices"));
+  return required_equal(x, length_of(x, x.ndim() - 2), length_of(x, x.ndim() - 1),
+                        cat(who, ": expected square matrices"));
+}
+
+Variable required_equal(const Variable& x, const Variable& a, const Variable& b, const std::string& message) {
+  if (is_same_length(a, b)) return x;
+  const auto known_a = known_integer(a), known_b = known_integer(b);
+  if (known_a && known_b) throw ShapeError(cat(message, ", got lengths ", *known_a, " and ", *known_b));
+  return check_and_raise(x, {eq(a, b)}, "ShapeError", message);
+}
+
+std::pair<Variable, Variable> required_square_pair(const char* who, const Variable& a, const Variable& b) {
+  const Variable first = required_square(who, a), second = required_square(who, b);
+  return {first, required_equal(second, length_of(a, a.ndim() - 1), length_of(b, b.ndim() - 1),
+                                cat(who, ": expected two square matrices of one size"))};
 }
 
 Variable as_blocks(const ComplexParts& parts) {

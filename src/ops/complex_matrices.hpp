@@ -23,6 +23,10 @@ std::pair<Variable, Variable> in_common_dtype(const Variable& a, const Variable&
 // x, whose matrices must be square: ShapeError naming `who` with their own lengths, not those of the real ones, now if
 // they are known, else when the function is called.
 Variable required_square(const char* who, const Variable& x);
+// x, once two lengths are known to be equal: ShapeError with this text, now or when the function is called.
+Variable required_equal(const Variable& x, const Variable& a, const Variable& b, const std::string& message);
+// a and b, which must be square matrices of one size.
+std::pair<Variable, Variable> required_square_pair(const char* who, const Variable& a, const Variable& b);
 // [..., m, n] as real [..., 2 m, 2 n], and back.
 Variable as_blocks(const ComplexParts& parts);
 Variable as_blocks(const Variable& z);

@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "bitale/ops/ops.hpp"
+#include "core/call_scope.hpp"
 #include "ops/complex_decomposition.hpp"
 #include "ops/lapack_forms.hpp"
 #include "ops/lengths.hpp"
@@ -153,7 +154,8 @@ REGISTER_OP(Eigh, "Eigenvalues and eigenvectors of a symmetric matrix, of which 
 REGISTER_OP(Eigvalsh, "Eigenvalues of a symmetric matrix, of which one triangle is read.", eigen_samples<Eigvalsh>);
 
 // The symmetric matrix with the eigenvalues of a v = w b v, and the Cholesky factor of b.
-std::pair<Variable, Variable> standard_form(const Variable& a, const Variable& b, bool lower) {
+std::pair<Variable, Variable> standard_form(const char* who, const Operand& left, const Operand& right, bool lower) {
+  const auto [a, b] = required_square_pair(who, require_matrices(who, left), require_matrices(who, right));
   if (any_complex({a, b})) {
     const Variable factor = cholesky(hermitian(b, lower));
     const SolveTriangularOptions from_left{.lower = true, .b_ndim = 2};
@@ -171,9 +173,9 @@ std::pair<Variable, Variable> standard_form(const Variable& a, const Variable& b
 EigenPairs eigh(const Operand& a, const std::optional<Operand>& b, bool lower) {
   const LocationScope here(a.where);
   const Variable& x = require_matrices("eigh", a);
+  const CallScope call(b ? "eigh" : nullptr);
   if (b) {
-    require_square("eigh", x);
-    const auto [form, factor] = standard_form(x, require_matrices("eigh", *b), lower);
+    const auto [form, factor] = standard_form("eigh", a, *b, lower);
     const EigenPairs pairs = eigh(form);
     if (is_complex(factor) || is_complex(pairs.vectors))
       return {pairs.values,
@@ -190,7 +192,8 @@ EigenPairs eigh(const Operand& a, const std::optional<Operand>& b, bool lower) {
 Variable eigvalsh(const Operand& a, const std::optional<Operand>& b, bool lower) {
   const LocationScope here(a.where);
   const Variable& x = require_matrices("eigvalsh", a);
-  if (b) return eigvalsh(standard_form(x, require_matrices("eigvalsh", *b), lower).first);
+  const CallScope call(b ? "eigvalsh" : nullptr);
+  if (b) return eigvalsh(standard_form("eigvalsh", a, *b, lower).first);
   if (is_complex(x)) return complex_eigvalsh(x, lower);
   const Variable inputs[] = {x};
   return apply_matrices(make_ref<Eigvalsh>(lower), inputs);

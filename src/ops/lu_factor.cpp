@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "bitale/ops/ops.hpp"
+#include "core/call_scope.hpp"
 #include "ops/complex_decomposition.hpp"
 #include "ops/lapack_forms.hpp"
 #include "ops/lengths.hpp"
@@ -240,19 +241,25 @@ Variables lu(const Operand& a, bool permute_l, bool p_indices) {
 
 Variable lu_solve(const Operand& factors, const Operand& pivots, const Operand& b, bool trans, int b_ndim) {
   const LocationScope here(factors.where);
-  require_matrices("lu_solve", factors);
+  const CallScope call("lu_solve");
+  const Variable both = required_square("lu_solve", require_matrices("lu_solve", factors));
   const int core = b_ndim ? b_ndim : std::min(b.ndim(), 2);
-  const Variable columns = core == 1 ? expand_dims(b.variable, b.ndim()) : b.variable;
+  if (b.ndim() < core || core < 1)
+    throw ShapeError(cat("lu_solve: expected b to be a vector or a matrix, got ", b.variable.str(), " with ", b.ndim(),
+                         " dimensions"));
+  const Variable right = core == 1 ? expand_dims(b.variable, b.ndim()) : b.variable;
+  const Variable columns = required_equal(right, length_of(both, both.ndim() - 1), length_of(right, right.ndim() - 2),
+                                          "lu_solve: expected b to have as many rows as the factors");
   // A = P L U as a product of matrices for batches of any kind.
   const Variable order = pivot_to_permutation(pivots, false), rows = length_of(order, order.ndim() - 1);
-  const Variable p = cast(eq(expand_dims(order, order.ndim()), arange(rows)), component_dtype(factors.dtype()));
+  const Variable p = cast(eq(expand_dims(order, order.ndim()), arange(rows)), component_dtype(both.dtype()));
   const SolveTriangularOptions lower{.lower = true, .trans = trans, .unit_diagonal = true, .b_ndim = 2};
   const SolveTriangularOptions upper{.lower = false, .trans = trans, .b_ndim = 2};
   Variable out;
   if (trans)
-    out = matmul(p, solve_triangular(factors, solve_triangular(factors, columns, upper), lower));
+    out = matmul(p, solve_triangular(both, solve_triangular(both, columns, upper), lower));
   else
-    out = solve_triangular(factors, solve_triangular(factors, matmul(t(p), columns), lower), upper);
+    out = solve_triangular(both, solve_triangular(both, matmul(t(p), columns), lower), upper);
   return core == 1 ? squeeze(out, Axes{{out.ndim() - 1}}) : out;
 }
 

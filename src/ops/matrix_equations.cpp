@@ -1,6 +1,7 @@
 // Equations whose unknown is a matrix: Sylvester's, Lyapunov's and Riccati's.
 #include "bitale/ops/contraction.hpp"
 #include "bitale/ops/ops.hpp"
+#include "core/call_scope.hpp"
 #include "ops/complex_decomposition.hpp"
 #include "ops/lapack_forms.hpp"
 #include "ops/lengths.hpp"
@@ -235,32 +236,36 @@ Variable solve_sylvester(const Operand& a, const Operand& b, const Operand& q) {
 
 Variable solve_continuous_lyapunov(const Operand& a, const Operand& q) {
   const LocationScope here(a.where);
-  const Variable& x = require_matrices("solve_continuous_lyapunov", a);
-  return solve_sylvester(a, is_complex(x) ? adjoint(x) : t(x), q);
+  const CallScope call("solve_continuous_lyapunov");
+  const auto [x, right] =
+      required_square_pair("solve_continuous_lyapunov", require_matrices("solve_continuous_lyapunov", a),
+                           require_matrices("solve_continuous_lyapunov", q));
+  return solve_sylvester(x, is_complex(x) ? adjoint(x) : t(x), right);
 }
 
 Variable solve_discrete_lyapunov(const Operand& a, const Operand& q, const std::string& method) {
   const LocationScope here(a.where);
-  const Variable& x = require_matrices("solve_discrete_lyapunov", a);
-  require_matrices("solve_discrete_lyapunov", q);
-  require_square("solve_discrete_lyapunov", x);
+  const CallScope call("solve_discrete_lyapunov");
+  const auto [x, right] =
+      required_square_pair("solve_discrete_lyapunov", require_matrices("solve_discrete_lyapunov", a),
+                           require_matrices("solve_discrete_lyapunov", q));
   if (method != "direct" && method != "bilinear")
     throw ValueError(cat("solve_discrete_lyapunov: expected method \"direct\" or \"bilinear\", got \"", method, "\""));
-  const bool has_complex = any_complex({x, q.variable});
-  const DType dtype = has_complex ? promote(x.dtype(), q.dtype()) : matrix_dtype({&x, 1});
+  const bool has_complex = any_complex({x, right});
+  const DType dtype = has_complex ? promote(x.dtype(), right.dtype()) : matrix_dtype({&x, 1});
   const Variable unit = eye(length_of(x, x.ndim() - 1), {}, 0, dtype);
-  if (method == "direct" && x.ndim() == 2 && q.ndim() == 2) {
+  if (method == "direct" && x.ndim() == 2 && right.ndim() == 2) {
     // (I - kron(A, conj(A))) vec(X) = vec(Q), by rows
     const Variable n = length_of(x, 0), all = lengths::mul(n, n);
     const Variable system = sub(eye(all, {}, 0, dtype), kron(x, is_complex(x) ? conj(x) : x));
-    const Variable solution = solve(system, reshape(q, Operands{all}), {.b_ndim = 1});
+    const Variable solution = solve(system, reshape(right, Operands{all}), {.b_ndim = 1});
     return reshape(solution, Operands{n, n});
   }
   // With M = (A + I)^-1 (A - I): M X + X M^H = -2 (A + I)^-1 Q (A + I)^-H.
   const Variable inverse = inv(add(x, unit)), moved = matmul(inverse, sub(x, unit));
   const Variable across = is_complex(inverse) ? adjoint(inverse) : t(inverse);
-  const Variable right = mul(cast(Operand(-2.), component_dtype(dtype)), matmul(matmul(inverse, q), across));
-  return solve_continuous_lyapunov(moved, right);
+  return solve_continuous_lyapunov(
+      moved, mul(cast(Operand(-2.), component_dtype(dtype)), matmul(matmul(inverse, right), across)));
 }
 
 namespace {

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "bitale/ops/ops.hpp"
+#include "core/call_scope.hpp"
 #include "ops/complex_matrices.hpp"
 #include "ops/lengths.hpp"
 #include "ops/linalg_core.hpp"
@@ -12,15 +13,15 @@ namespace bitale {
 
 Variable matrix_power(const Operand& m, std::int64_t n) {
   const LocationScope here(m.where);
-  const Variable& x = require_matrices("matrix_power", m);
-  require_square("matrix_power", x);
+  const CallScope call("matrix_power");
+  const Variable x = required_square("matrix_power", require_matrices("matrix_power", m));
   if (n < 0) {
     if (n == std::numeric_limits<std::int64_t>::min()) throw ValueError("matrix_power: the exponent is too small");
-    return matrix_power(inv(m), -n);
+    return matrix_power(inv(x), -n);
   }
   if (n == 0) {
     const Variable unit = eye(length_of(x, x.ndim() - 1), {}, 0, x.dtype());
-    return add(zeros_like(x), unit);
+    return required_square("matrix_power", add(zeros_like(x), unit));
   }
   Variable out, square = x;
   for (std::uint64_t rest = std::uint64_t(n); rest > 0; rest >>= 1) {
@@ -57,6 +58,7 @@ Variables lengths_between(const Variable& x, int begin, int end) {
 
 Variable tensorinv(const Operand& a, int ind) {
   const LocationScope here(a.where);
+  const CallScope call("tensorinv");
   if (ind <= 0) throw ValueError(cat("tensorinv: expected ind > 0, got ", ind));
   if (a.ndim() <= ind)
     throw ShapeError(
@@ -65,11 +67,12 @@ Variable tensorinv(const Operand& a, int ind) {
   const Variable matrix = reshape(x, Operands{length_product(x, 0, ind), length_product(x, ind, x.ndim())});
   Variables shape = lengths_between(x, ind, x.ndim());
   for (auto& length : lengths_between(x, 0, ind)) shape.push_back(length);
-  return reshape(inv(matrix), Operands(shape));
+  return reshape(inv(required_square("tensorinv", matrix)), Operands(shape));
 }
 
 Variable tensorsolve(const Operand& a, const Operand& b, const std::vector<int>& axes) {
   const LocationScope here(a.where);
+  const CallScope call("tensorsolve");
   Variable x = a.variable;
   if (!axes.empty()) {  // these go behind all others
     std::vector<int> order;
@@ -84,6 +87,7 @@ Variable tensorsolve(const Operand& a, const Operand& b, const std::vector<int>&
   if (x.ndim() < b.ndim())
     throw ShapeError(cat("tensorsolve: expected a of at least the dimensions of b, got ", x.ndim(), " and ", b.ndim()));
   const Variable rows = length_product(b.variable, 0, b.ndim()), unknowns = length_product(x, b.ndim(), x.ndim());
+  x = required_equal(x, rows, unknowns, "tensorsolve: expected as many unknowns as b has elements");
   const Variable solution = solve(reshape(x, Operands{rows, unknowns}), reshape(b, Operands{rows}), {.b_ndim = 1});
   return reshape(solution, Operands(lengths_between(x, b.ndim(), x.ndim())));
 }

@@ -1,5 +1,6 @@
 // General systems of equations.
 #include "bitale/ops/ops.hpp"
+#include "core/call_scope.hpp"
 #include "ops/complex_decomposition.hpp"
 #include "ops/lapack_forms.hpp"
 #include "ops/lengths.hpp"
@@ -156,8 +157,8 @@ Variable solve_complex(const Variable& a, const Variable& b, const SolveOptions&
                              .b_ndim = b_ndim,
                              .on_error = options.on_error});
   if (is("gen", "general")) return general(a);
-  if (is("sym", "symmetric")) return general(mirrored(a, options.lower));
-  if (is("her", "hermitian")) return general(hermitian(a, options.lower));
+  if (is("sym", "symmetric")) return general(mirrored(required_square("solve", a), options.lower));
+  if (is("her", "hermitian")) return general(hermitian(required_square("solve", a), options.lower));
   if (is("pos", "positive definite")) {  // whose transpose is the conjugate, and has the conjugate factor
     const Variable factor = cholesky(a, options.lower, options.on_error);
     return cho_solve(options.transposed ? conj(factor) : factor, options.lower, b, b_ndim);
@@ -183,6 +184,8 @@ Variable solve(const Operand& a, const Operand& b, const SolveOptions& options) 
     throw ShapeError(cat("solve: expected a matrix a and a vector or matrix b, or batches of them, got ",
                          a.variable.str(), " with ", a.ndim(), " dimensions and ", b.variable.str(), " with ",
                          b.ndim()));
+  const std::string& kind = options.assume_a;
+  const CallScope call(kind == "gen" || kind == "general" ? nullptr : "solve");
   const int b_ndim = core_ndim(options.b_ndim, b.variable);
   if (any_complex({a.variable, b.variable})) {
     const auto [left, right] = in_common_dtype(a.variable, b.variable);
@@ -197,7 +200,6 @@ Variable solve(const Operand& a, const Operand& b, const SolveOptions& options) 
     return apply_matrices(make_ref<Solve>(transposed, b_ndim, on_error_name(options.on_error)), inputs);
   };
   const auto diagonal_of = [&](int k) { return diagonal(a, k, a.ndim() - 2, a.ndim() - 1); };
-  const std::string& kind = options.assume_a;
   if (kind == "gen" || kind == "general") return general(a.variable, options.transposed);
   if (kind == "banded")
     return solve_structured("banded", a.variable, b.variable, b_ndim, options.transposed, options.on_error);
@@ -206,8 +208,8 @@ Variable solve(const Operand& a, const Operand& b, const SolveOptions& options) 
   if (kind == "lower triangular") return triangular(true);
   if (kind == "upper triangular") return triangular(false);
   if (kind == "sym" || kind == "symmetric" || kind == "her" || kind == "hermitian")
-    return solve_structured("symmetric", mirrored(a.variable, options.lower), b.variable, b_ndim, false,
-                            options.on_error);
+    return solve_structured("symmetric", mirrored(required_square("solve", a.variable), options.lower), b.variable,
+                            b_ndim, false, options.on_error);
   // What is not a finite set of diagonals is not read; of a singular one only the general solver gives nan.
   const bool has_nan = options.on_error == OnError::Nan;
   if (kind == "diagonal") {
@@ -230,6 +232,7 @@ Variable solve(const Operand& a, const Operand& b, const SolveOptions& options) 
 
 Variable inv(const Operand& a) {
   const LocationScope here(a.where);
+  const CallScope call("inv");
   if (a.ndim() < 2)
     throw ShapeError(
         cat("inv: expected a matrix, or a batch of them, got ", a.variable.str(), " with ", a.ndim(), " dimensions"));

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "bitale/ops/ops.hpp"
+#include "core/call_scope.hpp"
 #include "ops/complex_decomposition.hpp"
 #include "ops/lapack_forms.hpp"
 #include "ops/lengths.hpp"
@@ -192,6 +193,7 @@ Variable solve_triangular(const Operand& a, const Operand& b, const SolveTriangu
 
 Variable cho_solve(const Operand& factor, bool lower, const Operand& b, int b_ndim) {
   const LocationScope here(factor.where);
+  const CallScope call("cho_solve");
   if (any_complex({factor.variable, b.variable})) {
     const int core = core_ndim(b_ndim, b.variable);
     const auto solved = [&](const Variable& right, int trans) {

@@ -49,7 +49,11 @@ _names = ("exp expm1 log log1p sqrt sin cos tan sinh cosh tanh arcsinh arctan co
           " concatenate stack reshape transpose flip tile tril triu trace diff").split()  # fmt: skip
 _linalg = types.SimpleNamespace(
     solve=lambda a, b, transposed=False, b_ndim=None: np.linalg.solve(a.T if transposed else a, b),
-    solve_triangular=lambda a, b, lower=False, trans=0, b_ndim=None: scipy.linalg.solve_triangular(a, b, lower=lower, trans=trans),
+    solve_triangular=lambda a, b, lower=False, trans=0, unit_diagonal=False, b_ndim=None: scipy.linalg.solve_triangular(
+        a, b, lower=lower, trans=trans, unit_diagonal=unit_diagonal),
+    solve_sylvester=scipy.linalg.solve_sylvester, solve_continuous_lyapunov=scipy.linalg.solve_continuous_lyapunov,
+    solve_discrete_lyapunov=lambda a, q: scipy.linalg.solve_discrete_lyapunov(a, q).astype(np.result_type(a, q)), cho_solve=scipy.linalg.cho_solve,
+    lu_solve=scipy.linalg.lu_solve, lu_factor=scipy.linalg.lu_factor, matrix_power=np.linalg.matrix_power,
     inv=np.linalg.inv, det=np.linalg.det, slogdet=np.linalg.slogdet, expm=scipy.linalg.expm, pinv=np.linalg.pinv,
     cholesky=lambda a, lower=True: np.linalg.cholesky(a) if lower else np.linalg.cholesky(a).conj().T,
     eigvalsh=lambda a, lower=True: np.linalg.eigvalsh(a, "L" if lower else "U"), norm=np.linalg.norm,
@@ -162,9 +166,9 @@ class _Generator:
             return self.choice(["2.0", "0.5", "1j", "(1 - 2j)", "3"]) if self.wide else self.choice(["2.0", "3"])
         return self.pick(self.choice(["c", "c", "f", "cf"]), shape=self.choice([shape, shape, ()]))
 
-    def square(self) -> str:
+    def square(self, n: int | None = None) -> str:
         """Of a regular matrix of moderate numbers."""
-        n = self.choice([1, 2, 3])
+        n = n or self.choice([1, 2, 3])
         x = self.pick(ndim=2, shape=(n, n))
         eye = "np.eye({0}, dtype='{1}')".format(n, "float64" if self.wide else "float32")
         return f"(pt.tanh(0.3 * {x}) + {2 * n} * {eye})" if self.wide else f"(pt.tanh({x} / 4) + {2 * n} * {eye})"
@@ -264,7 +268,12 @@ class _Generator:
         b = self.pick(self.choice("ccf"), shape=self.choice([(n,), (n, 2)]))
         return self.choice([
             f"pt.linalg.solve({a}, {b}, transposed={self.chance(0.5)})" if self.values[b].ndim == 2 else f"pt.linalg.solve({a}, {b})",
-            f"pt.linalg.solve_triangular({a}, {b}, lower={self.chance(0.5)}, trans={self.choice([0, 1])})",
+            f"pt.linalg.solve_triangular({a}, {b}, lower={self.chance(0.5)}, trans={self.choice([0, 1, 2])}, unit_diagonal={self.chance(0.2)})",
+            f"pt.linalg.solve_sylvester({a}, {self.square(n)}, {self.pick('c', shape=(n, n))})",
+            f"pt.linalg.solve_continuous_lyapunov({a}, {self.pick(self.choice('ccf'), shape=(n, n))})",
+            f"pt.linalg.solve_discrete_lyapunov({a}, {self.pick('c', shape=(n, n))})",
+            f"pt.linalg.cho_solve((pt.linalg.cholesky({hermitian}), True), {b})", f"pt.linalg.lu_solve(pt.linalg.lu_factor({a}), {b})",
+            f"pt.linalg.matrix_power({a}, {self.choice([-1, 0, 2, 3])})",
             f"pt.linalg.inv({a})", f"pt.linalg.det({a})", f"pt.linalg.slogdet({a})[{self.choice([0, 1])}]", f"pt.linalg.expm({a})",
             f"pt.linalg.cholesky({hermitian}, lower={self.chance(0.5)})", f"pt.linalg.eigvalsh({hermitian})", f"pt.linalg.pinv({a}[:1])",
             f"pt.linalg.norm({a})", f"pt.linalg.svd({a}, compute_uv=False)", f"pt.linalg.qr({a}, mode='reduced')[{self.choice([0, 1])}]",

@@ -120,6 +120,19 @@ def composed(g: Generator) -> str:
     return f"pt.{name}({x}, {g.partner(x, kinds)})"
 
 
+def draw_of_vectors(g: Generator, rng: str) -> str:
+    x = g.pick(least=1, kinds="f", nonempty=True)
+    shape = g.values[x].shape
+    batch = g.choice([shape[:-1], (g.between(1, 3), *shape[:-1])])
+    size = g.choice(["", f", size={batch!r}"])
+    moderate = f"pt.clip({x}, -2.0, 2.0)"
+    if g.chance(0.6):
+        return f"pt.random.categorical(pt.special.softmax({moderate}, axis=-1){size}, rng={rng})"
+    y = f"pt.clip({g.new_input(g.dtype('f'), (shape[-1], g.between(1, 3)))}, -2.0, 2.0)"
+    cov = f"(pt.dot({y}, {y}.T) / 4.0 + np.eye({shape[-1]}))"
+    return f"pt.floor(pt.random.multivariate_normal({moderate}, {cov}{size}, rng={rng}) * 64) / 64"
+
+
 @kind(4)
 def draw(g: Generator) -> str:
     """From a stream of its own, or from a child of one: parameters are numbers, scalars or arrays of the draw's shape."""
@@ -127,6 +140,8 @@ def draw(g: Generator) -> str:
     seed = g.between(0, 2**31)
     rng = f"bt.random.stream({seed})" if g.chance(0.7) else f"pt.random.as_rng(bt.random.stream({seed})).fold({g.between(0, 9)})"
     size = g.values[x].shape if g.values[x].ndim == 0 or g.chance(0.5) else g.shape(g.between(0, 3))
+    if g.chance(0.2):
+        return draw_of_vectors(g, rng)
     first = g.choice([x, f"pt.abs({x})"]) if size == g.values[x].shape else g.choice(["0.5", "2.0", "0.0"])
     if g.chance(0.6):
         return f"pt.random.uniform(0.0, {first}, size={size!r}, rng={rng})"

@@ -62,12 +62,25 @@ def composed(name: str, source: Any, size: Any, parameters: list[Any]) -> Any:
         states.append(type(state)(state.key, state.drawn + 1))
         return np.maximum(streams.unit(streams.words(state.key, state.drawn, size)), 2.0**-54)
 
-    def normal() -> Any:
+    def normal(*length: int) -> Any:
+        whole = (*size, *length)
         if not is_stream:
-            return source.standard_normal(size=size)
+            return source.standard_normal(size=whole)
         state = states[-1]
         states.append(type(state)(state.key, state.drawn + 1))
-        return ndtri(streams.open_unit(streams.words(state.key, state.drawn, size)))
+        return ndtri(streams.open_unit(streams.words(state.key, state.drawn, whole)))
+
+    def place(p: Any) -> Any:
+        if not np.all(p >= 0) or not np.all(np.abs(p.sum(-1) - 1) <= (3.4526698300124393e-04 if name.endswith("32") else 1.4901161193847656e-08)):
+            raise ValueError("no probabilities")
+        return np.minimum((np.cumsum(p, -1) < unit()[..., None]).sum(-1), p.shape[-1] - 1)
+
+    def normal_vector(mean: Any, cov: Any) -> Any:
+        if cov.shape[-1] != cov.shape[-2] or mean.shape[-1] not in (1, cov.shape[-1]):
+            raise ValueError("the mean does not have the covariance's length")
+        if not np.isfinite(cov).all():
+            raise ValueError("the covariance matrix is not positive definite")
+        return (np.linalg.cholesky(cov) @ normal(cov.shape[-1])[..., None])[..., 0] + mean
 
     def truncated(loc: Any, scale: Any, lower: Any, upper: Any) -> Any:
         u, a, b = unit(), (lower - loc) / scale, (upper - loc) / scale
@@ -84,6 +97,9 @@ def composed(name: str, source: Any, size: Any, parameters: list[Any]) -> Any:
         "halfcauchy": lambda loc, scale: loc + scale * np.tan(np.pi / 2 * unit()),
         "truncexpon": lambda b, loc, scale: loc - scale * np.log1p(unit() * np.expm1(-b)),
         "truncated_normal": truncated,
+        "categorical": place,
+        "categorical_float32": place,
+        "multivariate_normal": normal_vector,
     }
     if not is_stream:  # of draws that the oracle has from Generators alone
         formulas |= {
@@ -94,7 +110,9 @@ def composed(name: str, source: Any, size: Any, parameters: list[Any]) -> Any:
             "betabinom": lambda n, a, b: source.binomial(n, source.beta(a, b, size), size),
         }
     domains = {"pareto": (0,), "truncexpon": (0,), "t": (0,), "gengamma": (0, 1), "betabinom": (1, 2), "truncated_normal": (1,)}
-    scales = {"truncated_normal": 1, "gengamma": 2, "bernoulli": None, "betabinom": 0}.get(name, len(parameters) - 1)
+    scales = {"truncated_normal": 1, "gengamma": 2, "betabinom": 0}.get(name, len(parameters) - 1)
+    if name.split("_")[0] in ("bernoulli", "categorical", "multivariate"):
+        scales = None
     if any(not np.all(parameters[k] > 0) for k in domains.get(name, ())) or (scales is not None and not np.all(parameters[scales] >= 0)):
         raise ValueError(f"parameters of {name}")
     if name == "truncated_normal" and not np.all(parameters[2] <= parameters[3]):
@@ -125,3 +143,21 @@ uniform, normal, exponential = (_distribution(name) for name in ("uniform", "nor
 halfnormal, pareto, gumbel, cauchy, halfcauchy, truncexpon, truncated_normal = (
     _distribution(name, True) for name in ("halfnormal", "pareto", "gumbel", "cauchy", "halfcauchy", "truncexpon", "truncated_normal")
 )
+
+
+def _vectors(name: str, core_ndims: tuple[int, ...]) -> Any:
+    """The same where parameters are vectors or matrices, whose leading dimensions are the draw's."""
+
+    def draw(*given: Any, size: Any = None, rng: Stream) -> Val:
+        wide = name != "categorical" or val(given[0]).dtype == np.float64
+        parameters = [val(each).array.astype(np.float64) for each in given]
+        batch = np.broadcast_shapes(*(each.shape[: each.ndim - core] for each, core in zip(parameters, core_ndims)))
+        shape = tuple(int(n) for n in size) if size is not None else batch
+        if np.broadcast_shapes(batch, shape) != shape:
+            raise ValueError("parameters that do not have the draw's shape")
+        return Val(np.asarray(composed(name if wide else f"{name}_float32", rng, shape, parameters)[1]))
+
+    return draw
+
+
+categorical, multivariate_normal = _vectors("categorical", (1,)), _vectors("multivariate_normal", (1, 2))

@@ -680,3 +680,39 @@ def test_arguments_that_are_no_choice_are_named():
         la.solve(x, x, assume_a="other")
     with pytest.raises(ValueError, match="mode"):
         la.qr(x, mode="other")
+
+
+UNIT, TALL, ZERO = np.eye(3), np.ones((3, 2)), np.zeros((3, 3))
+COMPOSED = {  # of inner ops: the function, matrices of wrong sizes, matrices of right sizes with which it fails
+    "solve_discrete_lyapunov": (la.solve_discrete_lyapunov, [(TALL, UNIT), (UNIT, np.eye(2)), (UNIT, TALL)], (UNIT, UNIT)),
+    "solve_continuous_lyapunov": (la.solve_continuous_lyapunov, [(TALL, UNIT), (UNIT, np.eye(2))], (ZERO, UNIT)),
+    "eigh": (la.eigh, [(TALL, UNIT), (UNIT, TALL), (UNIT, np.eye(2))], (UNIT, -UNIT)),
+    "eigvalsh": (la.eigvalsh, [(TALL, UNIT), (UNIT, np.eye(2))], (UNIT, -UNIT)),
+    "lu_solve": (lambda a, b: la.lu_solve((a, np.arange(3, dtype="int32")), b), [(TALL, UNIT), (UNIT, np.ones((2, 2)))], (ZERO, UNIT)),
+    "cho_solve": (lambda a, b: la.cho_solve((a, True), b), [], (ZERO, UNIT)),
+    "matrix_power": (lambda a: la.matrix_power(a, 3), [(TALL,)], None),
+    "matrix_power -2": (lambda a: la.matrix_power(a, -2), [(TALL,)], (ZERO,)),
+    "matrix_power 0": (lambda a: la.matrix_power(a, 0), [(TALL,), (TALL.T,)], None),
+    "tensorinv": (lambda a: la.tensorinv(a, ind=1), [(TALL,)], (ZERO,)),
+    "tensorsolve": (la.tensorsolve, [(TALL, np.ones(3))], (ZERO, np.ones(3))),
+    "inv": (la.inv, [], (ZERO,)),
+    "solve sym": (lambda a, b: la.solve(a, b, assume_a="sym"), [(TALL, UNIT)], (ZERO, UNIT)),
+    "solve pos": (lambda a, b: la.solve(a, b, assume_a="pos"), [], (ZERO, UNIT)),
+}
+
+
+@pytest.mark.parametrize("complex_too", [False, True])
+@pytest.mark.parametrize("name", COMPOSED)
+def test_errors_name_the_function_that_was_called(name, complex_too):
+    """Functions that are made of other ops check sizes themselves; where an inner op fails, the error says of which call it is."""
+    function, of_wrong_sizes, failing = COMPOSED[name]
+    called = name.split()[0]
+    for arrays in [*of_wrong_sizes, *([failing] if failing else [])]:
+        kind = np.linalg.LinAlgError if arrays is failing else ValueError
+        arrays = [array.astype("complex128") for array in arrays] if complex_too else arrays
+        for static in [False, True]:
+            with pytest.raises(kind) as error:
+                inputs = [pt.tensor(f"x{i}", dtype=a.dtype.name, shape=a.shape if static else (None,) * a.ndim) for i, a in enumerate(arrays)]
+                bt.function(inputs, function(*inputs))(*arrays)
+            first = str(error.value).splitlines()[0]
+            assert first.startswith(f"{called}: ") or f", by `{called}`" in str(error.value), str(error.value)

@@ -132,3 +132,17 @@ def test_symmetric_and_banded_systems_in_c(tmp_path, n, below, above):
     assert ctypes.CDLL(library).systems(*arguments, room.ctypes.data_as(ctypes.c_void_p)) == 0
     for got, wanted in zip(out, f(a, bands, right)):
         np.testing.assert_allclose(got, wanted, rtol=1e-6, atol=1e-8)
+
+
+def test_complex_systems_are_refused_by_name(tmp_path):
+    """They are calls of LAPACK; of bands, which go by real matrices of twice the size, there is C code."""
+    z, w, la = pt.zmatrix("z"), pt.zmatrix("w"), pt.linalg
+    for name, out in {
+        "solve": la.solve(z, w), "solve_triangular": la.solve_triangular(z, w, lower=True), "cholesky": la.cholesky(z),
+        "solve_sylvester": la.solve_sylvester(z, z, w), "slogdet": la.slogdet(z)[1], "qr": la.qr(z)[1], "svd": la.svd(z)[1], "eigh": la.eigh(z)[0],
+    }.items():  # fmt: skip
+        f = bitale.function([z, w], out, on_unused_input="ignore")
+        for export in (f.export_c, f.export_object):
+            with pytest.raises(NotImplementedError, match=f"bt_complex_{name}_f64"):
+                export(tmp_path)
+    assert bitale.function([z, w], la.solve(z, w, assume_a="tridiagonal")).export_c(tmp_path)
