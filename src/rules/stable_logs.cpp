@@ -3,6 +3,7 @@
 // of.
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "bitale/core/text.hpp"
 #include "core/limits.hpp"
@@ -420,14 +421,18 @@ std::optional<Variables> log_of_extreme(FunctionGraph& graph, const Apply& node)
   return form ? one(fit(like(*op, *form), node.output())) : std::nullopt;
 }
 
-// log(switch(c, a, b)) is switch(c, log(a), log(b)).
+// log(switch(c, a, b)) is switch(c, log(a), log(b)), likewise log1mexp.
 std::optional<Variables> log_of_switch(FunctionGraph& graph, const Apply& node) {
   const Variable& value = node.input(0);
   if (!is_elemwise(value, "switch")) return std::nullopt;
-  const Variable a = cast(operand(value, 1), value.dtype()), b = cast(operand(value, 2), value.dtype());
-  const auto of_a = stable_log(graph, a), of_b = stable_log(graph, b);
-  if (!of_a && !of_b) return std::nullopt;
-  return one(fit(switch_(operand(value, 0), of_a.value_or(log(a)), of_b.value_or(log(b))), node.output()));
+  const auto of = [&](int branch) {
+    const Variable operands[] = {cast(operand(value, branch), value.dtype())};
+    return apply_elemwise(scalar_op_of(node.output())->name, operands);
+  };
+  const Variable of_first = of(1), of_second = of(2);
+  const auto first = stable_form_of(graph, of_first.owner()), second = stable_form_of(graph, of_second.owner());
+  if (!first && !second) return std::nullopt;
+  return one(fit(switch_(operand(value, 0), first.value_or(of_first), second.value_or(of_second)), node.output()));
 }
 
 // ---- special functions ----------------------------------------------------------------------------------------------
@@ -515,6 +520,12 @@ void special_functions(Rules& rules) {
   rules.equation("log_of_distance_from_one", log(abs(1 - x)), log1p(-minimum(x, 2 - x)))
       .tags(stabilize)
       .more_accurate()
+      .either_zero();
+  // The logarithm of a survival function, of that of its distribution function: 1 - (1 - exp(x)) is exp(x).
+  rules.equation("log1mexp_of_log1mexp", log1mexp(log1mexp(x)), switch_(le(x, 0), x, nan))
+      .tags(stabilize)
+      .more_accurate()
+      .wider_domain()
       .either_zero();
   rules.equation("log_of_expm1", log(expm1(x)), x + log1mexp(-x)).tags(stabilize).wider_domain();
   // Where exp(x) is below the precision of 1, 1 - exp(-exp(x)) is exp(x).
@@ -617,13 +628,19 @@ void declare_stable_logs(Rules& rules) {
       .depth(6)
       .wider_domain()
       .sample([] { return log(max(softmax(sample_matrix(), std::vector<int>{1}), std::vector<int>{1})); });
-  rules.function("log_of_switch", Root::scalar({"log"}), log_of_switch)
-      .doc("log(switch(c, a, b)) is switch(c, log(a), log(b)) where one of both is simpler than its argument.")
+  rules.function("log_of_switch", Root::scalar({"log", "log1mexp"}), log_of_switch)
+      .doc(
+          "log(switch(c, a, b)) is switch(c, log(a), log(b)) where one of both is simpler than its argument, likewise "
+          "log1mexp.")
       .tags(stabilize)
       .with_input(Root::scalar({"switch"}))
       .depth(6)
       .wider_domain()
-      .sample([] { return log(switch_(sample_vector() > 0, sigmoid(sample_vector()), 1)); });
+      .sample([] { return log(switch_(sample_vector() > 0, sigmoid(sample_vector()), 1)); })
+      .sample([] {
+        return log1mexp(
+            switch_(sample_vector() > 0, log1mexp(-sqr(sample_vector())), -std::numeric_limits<double>::infinity()));
+      });
   rules.function("log_of_half_erfc", Root::scalar({"log"}), log_of_half_erfc)
       .doc("log(erfc(x) / 2) is log_ndtr(-sqrt(2) * x).")
       .tags(stabilize)

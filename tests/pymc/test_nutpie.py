@@ -6,7 +6,10 @@ import ctypes
 
 import numpy as np
 import pymc as pm
+import pytensor.tensor as pt
 import pytest
+from pytensor.graph.basic import Apply
+from pytensor.graph.op import Op
 
 import bitale.pytensor
 from models import MODELS
@@ -97,3 +100,52 @@ def test_errors_while_it_samples_are_shown():
     compiled = bitale.pytensor.nutpie(model).with_data(index=np.array([0, 1, 7]))
     with pytest.warns(UserWarning, match="(?s)only once.*index 7 .*is out of bounds for axis 0 with size 3"), pytest.raises(RuntimeError):
         nutpie.sample(compiled, draws=5, tune=5, chains=1, progress_bar=False)
+
+
+class Squares(Op):
+    """An op without a converter, which runs by its own perform, and with a gradient of its own."""
+
+    def make_node(self, x):
+        return Apply(self, [pt.as_tensor(x)], [pt.dvector()])
+
+    def perform(self, node, inputs, outputs):
+        outputs[0][0] = inputs[0] ** 2
+
+    def pullback(self, inputs, outputs, cotangents):
+        return [2 * inputs[0] * cotangents[0]]
+
+    L_op = pullback
+
+
+def test_gradients_of_ops_that_are_called_back():
+    with pm.Model() as model:
+        x = pm.Normal("x", shape=3)
+        pm.Deterministic("twice", Squares()(Squares()(x)))
+        pm.Potential("density", -pt.sum(Squares()(x) * pt.as_tensor([1.0, 2.0, 3.0])))
+    compiled = bitale.pytensor.nutpie(model)
+    point, gradient, value = np.array([0.3, -1.2, 2.0]), np.empty(3), np.empty(())
+    assert Density(compiled.compiled_logp_func.address)(3, *(a.ctypes.data for a in (point, gradient, value)), None) == 0
+    np.testing.assert_allclose(gradient, -point - 2 * point * [1, 2, 3])
+    np.testing.assert_allclose(compiled.expand_func(point), [*point, *point**4])
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_density_is_that_of_pymc_for_every_model(name):
+    model = MODELS[name]()
+    try:
+        expected = model.logp_dlogp_function(ravel_inputs=True, mode="FAST_COMPILE")
+    except NotImplementedError:  # a likelihood without a gradient
+        with pytest.raises(NotImplementedError, match="pullback|L_op|grad"):
+            bitale.pytensor.nutpie(model)
+        return
+    expected.set_extra_values({})
+    compiled = bitale.pytensor.nutpie(model)
+    density = Density(compiled.compiled_logp_func.address)
+    start = np.asarray(compiled.initial_point_func(3))
+    random = np.random.default_rng(1)
+    for scale in (0, 0.1, 0.3):
+        point, gradient, value = start + scale * random.normal(size=start.size), np.empty(start.size), np.empty(())
+        assert density(point.size, *(a.ctypes.data for a in (point, gradient, value)), None) == 0
+        found = expected(point)
+        np.testing.assert_allclose(value, found[0], rtol=1e-9)
+        np.testing.assert_allclose(gradient, found[1], rtol=1e-7, atol=1e-9 * np.abs(found[1]).max())

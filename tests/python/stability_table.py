@@ -57,6 +57,8 @@ PAIRS = [(0.3, -0.7), (1.0, 1.0), (900.0, 899.0), (-900.0, -899.0), (900.0, -900
 SCALARS = [
     Row("1 / (1 + exp(-x))", lambda x: 1 / (1 + pt.exp(-x)), sigmoid, ALL),
     Row("exp(x) / (1 + exp(x))", lambda x: pt.exp(x) / (1 + pt.exp(x)), sigmoid, ALL),
+    Row("log1mexp(log1mexp(x))", lambda x: pt.log1mexp(pt.log1mexp(x)), lambda x: x, NEGATIVE),
+    Row("log1mexp(switch(x < 1, log1mexp(x), -inf))", lambda x: pt.log1mexp(pt.switch(x < 1, pt.log1mexp(x), -np.inf)), lambda x: x, NEGATIVE),
     Row("1 - sigmoid(x)", lambda x: 1 - pt.sigmoid(x), lambda x: sigmoid(-x), ALL),
     Row("log(sigmoid(x))", lambda x: pt.log(pt.sigmoid(x)), lambda x: mp.log(sigmoid(x)), ALL),
     Row("log(1 - sigmoid(x))", lambda x: pt.log(1 - pt.sigmoid(x)), lambda x: mp.log(sigmoid(-x)), ALL),

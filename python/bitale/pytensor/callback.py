@@ -6,12 +6,15 @@ from typing import Any, Sequence
 
 import numpy as np
 import pytensor.graph.op as _op
+from pytensor.gradient import DisconnectedType
 from pytensor.graph.basic import Apply as PyTensorApply, Constant
+from pytensor.graph.null_type import NullType
 from pytensor.scalar.basic import ScalarType
 from pytensor.scan.op import Scan
 from pytensor.tensor.random.type import RandomGeneratorType
 
 import bitale as bt
+from bitale._core import disconnected, is_disconnected
 from bitale.graph import Apply, Op
 from bitale.pytensor.types import converted_type, is_expressible
 
@@ -57,6 +60,27 @@ class Callback(Op):
             # An array without a base owns its memory, so it shares none with an input, each of which views memory of the call.
             shares = value.base is not None and any(np.may_share_memory(value, x) for x in inputs if isinstance(x, np.ndarray))
             cell[0] = value.copy() if shares else value
+
+    def pullback(self, inputs: Sequence[Any], outputs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
+        """By PyTensor's own for the op, which is converted. NotImplementedError where it has none."""
+        from bitale.pytensor.conversion import Conversion  # which needs this module
+
+        given = [x.type() for x in self.node.outputs]
+        found = getattr(self.op, "pullback", self.op.L_op)(self.node.inputs, self.node.outputs, given)
+        own = [x for x, fixed in zip(self.node.inputs, self.fixed) if fixed is None]
+        wanted = [g for g, fixed in zip(found, self.fixed) if fixed is None]
+        known = dict(zip([*own, *self.node.outputs], [*inputs, *outputs]))
+        known.update(
+            (g, x.zeros_like() if is_disconnected(c) else c) for g, x, c in zip(given, outputs, cotangents)
+        )
+        connected = [g for g in wanted if not isinstance(g.type, (DisconnectedType, NullType))]
+        made = iter(Conversion(known)(connected))
+        return [
+            disconnected() if isinstance(g.type, DisconnectedType)
+            else bt.gradient.grad_undefined(self, k, inputs[k], str(g.type)) if isinstance(g.type, NullType)
+            else next(made)
+            for k, g in enumerate(wanted)
+        ]
 
     def _values(self, inputs: Sequence[Any]) -> list[Any]:
         given = iter(inputs)

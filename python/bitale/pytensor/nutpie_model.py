@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
+import math
 import threading
 from types import SimpleNamespace
-from typing import Any, Callable, Iterable
+from typing import Any, Callable, Iterable, Sequence
 
 import numpy as np
 from nutpie import compile_pymc as _nutpie
 from pymc import Model
-from pymc.initial_point import make_initial_point_fn
+from pymc.initial_point import convert_str_to_rv_dict, make_initial_point_expression
+from pymc.pytensorf import compile as compile_pymc, find_rng_nodes, replace_rng_nodes, reseed_rngs
+from pytensor.compile.mode import FAST_COMPILE, Mode
+from pytensor.compile.sharedvalue import SharedVariable
+from pytensor.graph.fg import FunctionGraph
+from pytensor.tensor import as_tensor
 
 import bitale as bt
 from bitale.pytensor.conversion import Conversion
-from bitale.pytensor.linker import prepare_inner_graph
+from bitale.pytensor.linker import QUERY, BitaleLinker, prepare_inner_graph
+
 
 @dataclasses.dataclass(frozen=True)
 class CompiledModel(_nutpie.CompiledPyMCModel):
@@ -63,28 +71,66 @@ def _with_values(function: bt.Function, values: dict[str, np.ndarray]) -> bt.Fun
     return function.copy(swap=swap) if swap else function
 
 
-def _native(function: Any) -> bt.Function:
-    """The Bitale function of a PyTensor function of one vector; shared variables are Bitale's own, with their values of this moment."""
-    fgraph = function.maker.fgraph
-    shared = {inner: given.variable for inner, given in zip(fgraph.inputs, function.maker.inputs) if given.shared}
-    plain = [x for x in fgraph.inputs if x not in shared]
-    conversion = Conversion(prepare=prepare_inner_graph)
-    inputs = conversion.add_inputs(plain)
-    for inner, outer in shared.items():
-        conversion.variables[inner] = bt.shared(outer.get_value(), name=outer.name, shape=outer.type.shape)
-    outputs = conversion(fgraph.outputs)
-    return bt.function(inputs, outputs if len(outputs) > 1 else outputs[0], on_unused_input="ignore", threads=1)
+def _rewritten(model: Model, outputs: Sequence[Any]) -> list[Any]:
+    """Copies of the model's graphs as PyMC's own rewrites leave them, and with those PyTensor canonicalizes and stabilizes. A parameter
+    outside its domain gives -inf."""
+    bounds = "local_check_parameter_to_ninf_switch" if model.check_bounds else "local_remove_check_parameter"
+    fgraph = FunctionGraph(outputs=list(outputs), clone=True, copy_inputs=False)
+    Mode(BitaleLinker(), QUERY.including(bounds)).optimizer.rewrite(fgraph)
+    return list(fgraph.outputs)
 
 
-def _one_at_a_time(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """PyTensor's functions are not re-entrant, and nutpie's threads ask for their initial points at the same time."""
+def _initial_values(model: Model, overrides: Any, jitter_rvs: Any) -> Callable[[Any], list[np.ndarray]]:
+    """A function of a seed: the start values of the free variables, by PyMC's expressions of them. PyTensor's own Python linker runs it,
+    which compiles nothing. PyTensor's functions are not re-entrant, and nutpie's threads call it at the same time."""
+    strategies = {**model.rvs_to_initial_values, **convert_str_to_rv_dict(model, overrides or {})}
+    values = make_initial_point_expression(
+        free_rvs=model.free_RVs, rvs_to_transforms=model.rvs_to_transforms, initval_strategies=strategies,
+        jitter_rvs=set(model.free_RVs) if jitter_rvs is None else jitter_rvs, default_strategy="support_point", return_transformed=True,
+    )
+    function = compile_pymc([], replace_rng_nodes(values), mode=Mode("py", FAST_COMPILE.provided_optimizer))
+    generators = find_rng_nodes(function.maker.fgraph.outputs)
     lock = threading.Lock()
 
-    def locked(seed: Any) -> Any:
+    def evaluate(seed: Any) -> list[np.ndarray]:
         with lock:
-            return function(seed)
+            reseed_rngs(generators, seed)
+            return [np.asarray(x) for x in function()]
 
-    return locked
+    return evaluate
+
+
+def _flat(start: Callable[[Any], list[np.ndarray]], names: Sequence[str], shapes: Sequence[tuple[int, ...]]) -> Callable[[Any], np.ndarray]:
+    """The start values as one vector. ValueError where a shape is another than that of the first start."""
+
+    def flat(seed: Any = None) -> np.ndarray:
+        values = start(seed)
+        for value, name, shape in zip(values, names, shapes):
+            if value.shape != shape:
+                raise ValueError(f"the initial value of {name} has shape {value.shape}; expected {shape}")
+        return np.concatenate([np.ravel(x) for x in values]).astype("float64", copy=False)
+
+    return flat
+
+
+@dataclasses.dataclass(frozen=True)
+class _Layout:
+    """Where the variables of a trace lie in one vector."""
+
+    names: list[str]
+    shapes: list[tuple[int, ...]]
+
+    @property
+    def slices(self) -> list[slice]:
+        ends = [0, *itertools.accumulate(map(math.prod, self.shapes))]
+        return [slice(start, end) for start, end in zip(ends, ends[1:])]
+
+    @property
+    def size(self) -> int:
+        return sum(map(math.prod, self.shapes))
+
+    def __add__(self, other: _Layout) -> _Layout:
+        return _Layout(self.names + other.names, self.shapes + other.shapes)
 
 
 def _require_samplable(model: Any, var_names: Iterable[str] | None) -> None:
@@ -107,29 +153,45 @@ def compile_model(
     """See `bitale.pytensor.nutpie`."""
     var_names = None if var_names is None else list(var_names)
     _require_samplable(model, var_names)
-    start = make_initial_point_fn(
-        model=model, overrides=initial_points, default_strategy="support_point",
-        jitter_rvs=set(model.free_RVs) if jitter_rvs is None else jitter_rvs, return_transformed=True,
+    start = _initial_values(model, initial_points, jitter_rvs)
+    values = [model.rvs_to_values[v] for v in model.free_RVs]
+    free = _Layout([v.name for v in values], [x.shape for x in start(0)])
+    others = [v for v in model.unobserved_value_vars if v.name not in free.names and (var_names is None or v.name in var_names)]
+
+    # The variables of PyMC are parts of one vector, and the gradient is Bitale's.
+    point = bt.tensor.tensor("_unconstrained_point", dtype="float64", shape=(free.size,))
+    conversion = Conversion(prepare=prepare_inner_graph)
+    for value, where, shape in zip(values, free.slices, free.shapes):
+        conversion.variables[value] = point[where].reshape(shape).astype(value.dtype)
+    logp, *expanded = conversion(_rewritten(model, [model.logp(), *(as_tensor(v, allow_xtensor_conversion=True) for v in others)]))
+    shared = {variable: made for variable, made in conversion.inputs.items() if isinstance(variable, SharedVariable)}
+    if missing := [str(v) for v in conversion.inputs if v not in shared]:
+        raise bt.MissingInputError(f"the model depends on variables without a value: {', '.join(missing)}")
+    logp = logp.astype("float64")
+    density = bt.function([point], [logp, bt.grad(logp, point)], on_unused_input="ignore", threads=1)
+    expand = bt.function(
+        [point], bt.tensor.concatenate([point, *(x.ravel().astype("float64") for x in expanded)]), on_unused_input="ignore", threads=1
     )
-    made = _nutpie._make_functions(
-        model,
-        mode="BITALE",  # type: ignore[arg-type]
-        compute_grad=True,
-        join_expanded=True,
-        pymc_initial_point_fn=start,
-        var_names=var_names,
-    )
-    n_dim, n_expanded, logp_fn, expand_fn, initial_point, shape_info, *reparameterized = made
-    logp, expand = _native(logp_fn), _native(expand_fn)
-    shared = list(dict.fromkeys([*logp_fn.get_shared(), *expand_fn.get_shared()]))
+    stored = free + _Layout([v.name for v in others], _shapes(expanded, point, start(0)))
+
     keys = {variable: f"shared{k}" for k, variable in enumerate(shared)}
-    dims, coords = _nutpie._prepare_dims_and_coords(model, shape_info, *reparameterized)
+    shape_info = (stored.names, stored.slices, stored.shapes)
+    reparameterized = [value.name for rv, value in zip(model.free_RVs, values) if model.rvs_to_transforms.get(rv) is not None]
     known = {field.name for field in dataclasses.fields(_nutpie.CompiledPyMCModel)}
-    newer = {"shared_var_keys": keys, "reparameterized_names": reparameterized[0] if reparameterized else None}  # newer versions of nutpie
+    newer = {"shared_var_keys": keys, "reparameterized_names": reparameterized}  # newer versions of nutpie
+    dims, coords = _nutpie._prepare_dims_and_coords(model, shape_info, *([reparameterized] if "reparameterized_names" in known else []))
     return CompiledModel(
-        _n_dim=n_dim, dims=dims, _coords=coords, _shapes={name: tuple(shape) for name, _, shape in zip(*shape_info)},
-        compiled_logp_func=_address(logp, "finite_value_and_grad"), compiled_expand_func=_address(expand, "vector"),
-        initial_point_func=_one_at_a_time(initial_point), shared_data={key: np.array(v.get_value()) for v, key in keys.items()}, data_keys=keys,
-        user_data=_nutpie.make_user_data({}, {}), n_expanded=n_expanded, shape_info=shape_info, logp_func=logp, expand_func=expand,
-        **{name: value for name, value in newer.items() if name in known},
+        _n_dim=free.size, dims=dims, _coords=coords, _shapes=dict(zip(stored.names, stored.shapes)),
+        compiled_logp_func=_address(density, "finite_value_and_grad"), compiled_expand_func=_address(expand, "vector"),
+        initial_point_func=_flat(start, free.names, free.shapes), shared_data={key: np.array(v.get_value()) for v, key in keys.items()},
+        data_keys=keys, user_data=_nutpie.make_user_data({}, {}), n_expanded=stored.size, shape_info=shape_info, logp_func=density,
+        expand_func=expand, **{name: value for name, value in newer.items() if name in known},
     )
+
+
+def _shapes(variables: Sequence[bt.Variable], point: bt.Variable, start: list[np.ndarray]) -> list[tuple[int, ...]]:
+    """The shapes of functions of `point`, evaluated at the start where types don't know them."""
+    unknown = [x for x in variables if None in x.type.shape]
+    evaluate = bt.function([point], [x.shape for x in unknown], mode="FAST_COMPILE", on_unused_input="ignore")
+    found = dict(zip(unknown, evaluate(np.concatenate([np.ravel(x) for x in start]).astype("float64")) if unknown else []))
+    return [tuple(int(n) for n in (found[x] if x in found else x.type.shape)) for x in variables]
