@@ -32,14 +32,22 @@ def same(wanted, got):
     return wanted.dtype == got.dtype and wanted.shape == got.shape and np.allclose(wanted, got, rtol, atol, equal_nan=True)
 
 
-# Eigenvectors and singular vectors, whose signs and phases are LAPACK's: what they make with the values.
+# Eigenvectors and singular vectors, whose signs and phases are LAPACK's: what they make with the values. Of singular vectors without a
+# value only the space is defined.
 MADE_OF_VECTORS = {
     "Eigh": lambda w, v: [w, np.abs(v), (v * w) @ v.T],
-    "SVD": lambda *usv: usv if len(usv) == 1 else [np.abs(usv[0]), usv[1], np.abs(usv[2]), product(*usv)],
+    "SVD": lambda *usv: usv if len(usv) == 1 else of_singular_vectors(*usv),
     "ComplexEigh": lambda w, *v: [w, *(np.abs(each) for each in map(numbers, v)), *((v * w) @ v.conj().T for v in map(numbers, v))],
     "ComplexSVD": lambda *usv: usv if len(usv) == 1 else MADE_OF_VECTORS["SVD"](numbers(usv[0]), usv[1], numbers(usv[2])),
     "Eig": lambda w, *v: [w, *(np.abs(numbers(each)) for each in v)],
 }
+
+
+def of_singular_vectors(u, s, vt):
+    k = len(s)
+    rest_left, rest_right = u[:, k:], vt[k:]
+    spaces = [rest_left @ rest_left.conj().T, rest_right.conj().T @ rest_right]
+    return [np.abs(u[:, :k]), s, np.abs(vt[:k]), product(u, s, vt), *spaces]
 
 
 def numbers(pairs):
