@@ -187,7 +187,7 @@ class Config:
         configparam.name = name
         _added[name] = [configparam, doc, configparam.first()]
 
-    def change_flags(self, changes: Mapping[str, Any] | None = None, **more: Any) -> ContextDecorator:
+    def change_flags(self, changes: Mapping[str, Any] | None = None, **more: Any) -> _Change:
         """Changes flags for a ``with`` block or, as a decorator, for the calls of a function.
 
         >>> with bt.config.change_flags(floatX="float32"):

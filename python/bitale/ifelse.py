@@ -7,6 +7,8 @@ from typing import Any
 from bitale import _core
 from bitale.tensor.op_classes import IfElse
 
+__all__ = ["IfElse", "ifelse"]
+
 
 def ifelse(condition: Any, then_branch: Any, else_branch: Any, name: str | None = None) -> Any:
     """then_branch where the scalar condition is true (not zero), else else_branch (PyTensor's pytensor.ifelse.ifelse).

@@ -60,21 +60,25 @@ void break_in_python(std::string_view why, std::span<Array> values) {
   }
 }
 
-// Python's own exceptions keep their class; the lines become a note, and the node an attribute.
-void describe_python_error(const Apply& node, const std::string& lines) {
+// Python's own exceptions keep their class; the lines become a note, and the node that failed first an attribute.
+bool describe_python_error(const Apply* node, const std::string& lines) {
   try {
     throw;
   } catch (nb::python_error& error) {
     nb::gil_scoped_acquire locked;
     const nb::object exception = nb::borrow(error.value());
     try {
-      if (nb::hasattr(exception, "node")) return;
-      nb::setattr(exception, "node", wrap(node));
-      if (nb::hasattr(exception, "add_note")) exception.attr("add_note")(lines);
+      if (node && !nb::hasattr(exception, "node")) nb::setattr(exception, "node", wrap(*node));
+      const nb::object notes = nb::getattr(exception, "__notes__", nb::none());
+      const bool is_noted =
+          PyList_Check(notes.ptr()) && PySequence_Contains(notes.ptr(), nb::str(lines.c_str()).ptr()) == 1;
+      if (!is_noted && nb::hasattr(exception, "add_note")) exception.attr("add_note")(lines);
     } catch (nb::python_error&) {
       // an exception that takes no attributes is raised as it is
     }
+    return true;
   } catch (...) {
+    return false;
   }
 }
 

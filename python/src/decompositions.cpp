@@ -18,7 +18,7 @@ namespace bitale::python {
 
 namespace {
 
-nb::object one_or_tuple(const Variables& variables) {
+Any one_or_tuple(const Variables& variables) {
   if (variables.size() == 1) return wrap(variables[0]);
   return tuple_of(variables);
 }
@@ -57,7 +57,7 @@ void bind_decompositions(nb::module_& m) {
       "square.");
   add_function(
       m, "svd",
-      [](const Like& a, bool full_matrices, bool compute_uv) -> nb::object {
+      [](const Like& a, bool full_matrices, bool compute_uv) -> Any {
         if (!compute_uv) return wrap(svdvals(as_variable(a)));
         const SingularValues out = svd(as_variable(a), full_matrices);
         return nb::make_tuple(wrap(out.u), wrap(out.s), wrap(out.vt));

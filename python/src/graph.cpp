@@ -354,8 +354,10 @@ void bind_copies(Class cls, const char* reduce) {
   cls.def("__copy__", [](nb::handle self) { return nb::borrow(self); });
   cls.def(
       "__deepcopy__", [](nb::handle self, nb::handle) { return nb::borrow(self); }, "memo"_a);
-  cls.def("__reduce__",
-          [reduce](nb::handle self) { return nb::module_::import_("bitale.graph.storing").attr(reduce)(self); });
+  cls.def(
+      "__reduce__",
+      [reduce](nb::handle self) { return nb::module_::import_("bitale.graph.storing").attr(reduce)(self); },
+      nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
 }
 
 // Ops of the library never change either; those written in Python may, between their making and their first node.
@@ -369,8 +371,9 @@ void bind_op_copies(nb::class_<OpObject> cls) {
         return is_python(self) ? copier("deepcopy_op")(self, memo) : nb::borrow(self);
       },
       "memo"_a);
-  cls.def("__reduce__",
-          [=](nb::handle self) { return copier(is_python(self) ? "reduce_python_op" : "reduce_op")(self); });
+  cls.def(
+      "__reduce__", [=](nb::handle self) { return copier(is_python(self) ? "reduce_python_op" : "reduce_op")(self); },
+      nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"));
 }
 
 void bind_variable(nb::module_& m) {
@@ -440,6 +443,9 @@ void bind_variable(nb::module_& m) {
       m, "RandomGeneratorVariable", "A symbolic random generator: its methods draw, and give the next one.");
   nb::class_<TensorVariableObject, VariableObject> tensor(m, "TensorVariable", "A symbolic array.");
   tensor
+      .def_prop_ro(
+          "type", [](const TensorVariableObject& self) { return self.variable.type(); },
+          nb::sig("def type(self) -> TensorType"))
       .def_prop_ro("dtype",
                    [](const TensorVariableObject& self) { return std::string(dtype_name(self.variable.dtype())); })
       .def_prop_ro("ndim", [](const TensorVariableObject& self) { return self.variable.ndim(); })
@@ -465,7 +471,7 @@ void bind_variable(nb::module_& m) {
                                                          "A variable whose value is known and never changes.")
       .def_prop_ro(
           "data", [](const TensorConstantObject& self) { return to_numpy(self.variable.constant()->read_only()); },
-          "The value: a read-only array.");
+          nb::sig("def data(self) -> numpy.typing.NDArray[typing.Any]"), "The value: a read-only array.");
   m.attr("Constant") = m.attr("TensorConstant");
   for (auto* name : {"Variable", "TensorVariable", "TensorConstant", "Constant"}) export_name(m, name);
 }

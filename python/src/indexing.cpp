@@ -165,7 +165,7 @@ void bind_indexing(nb::module_& m) {
       "The elements at the indices along an axis; of the flattened x when axis is None. Indices out of range are an "
       "IndexError (mode=\"raise\"), the nearest end (\"clip\", negative ones are the first), or counted around "
       "(\"wrap\"; IndexError where there is nothing to take).");
-  const auto positions = [](const Like& a, bool return_matrix) -> nb::object {
+  const auto positions = [](const Like& a, bool return_matrix) -> Any {
     const Variables found = nonzero(as_variable(a));
     if (return_matrix) return nb::cast(stack(found));
     return nb::tuple(nb::cast(found));

@@ -62,17 +62,17 @@ std::vector<Padding> paddings(nb::handle given, const char* what) {
   return out;
 }
 
-nb::object tensordot_of(const Like& a, const Like& b, const Any& axes) {
+Variable tensordot_of(const Like& a, const Like& b, const Any& axes) {
   if (!is_sequence(axes)) {
     const auto count = as_optional_int(axes, "tensordot: axes");
     if (!count) throw TypeError("tensordot: expected a number of axes, or the axes of both operands");
-    return wrap(tensordot(as_variable(a), as_variable(b), *count));
+    return tensordot(as_variable(a), as_variable(b), *count);
   }
   if (nb::len(axes) != 2) throw ValueError("tensordot: expected the axes of both operands");
   const auto several = [](nb::handle given) {
     return is_sequence(given) ? as_ints(given, "tensordot: axes") : std::vector<int>{nb::cast<int>(given)};
   };
-  return wrap(tensordot(as_variable(a), as_variable(b), several(axes[0]), several(axes[1])));
+  return tensordot(as_variable(a), as_variable(b), several(axes[0]), several(axes[1]));
 }
 
 SequenceOptions sequence_options(bool endpoint, const DTypeLike& dtype, int axis) {

@@ -195,7 +195,7 @@ void bind_linker(nb::module_& m) {
           "as soon as no node needs them; default: config.allow_gc. ValueError for an unknown name.")
       .def_ro("name", &Linker::name)
       .def_ro("ways", &Linker::ways)
-      .def("__reduce__", stored)
+      .def("__reduce__", stored, nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"))
       .def("__repr__", [](const Linker& self) { return cat("Linker(", self.name, ")"); });
   m.def(
       "make_dual_linker",

@@ -162,6 +162,14 @@ Array array_from(nb::handle object, Share share) {
                       Py_REFCNT(ndarray.ptr()) == 1 && !PyArray_BASE(as_ndarray(ndarray)) ? Share::Borrow : share);
 }
 
+nb::object as_dtype(nb::handle object, DType dtype) {
+  if (is_ndarray(object) && PyArray_TYPE(as_ndarray(object)) == numpy_type_number(dtype)) return nb::borrow(object);
+  PyArray_Descr* descr = PyArray_DescrFromType(numpy_type_number(dtype));
+  PyObject* converted = PyArray_FromAny(object.ptr(), descr, 0, 0, NPY_ARRAY_FORCECAST, nullptr);
+  if (!converted) nb::raise_python_error();
+  return nb::steal(converted);
+}
+
 std::optional<Array> try_array_from(nb::handle object, Share share) {
   if (is_variable(object)) return {};
   PyObject* ndarray = PyArray_FromAny(object.ptr(), nullptr, 0, 0, 0, nullptr);
@@ -227,14 +235,22 @@ Array value_for(const TensorType& type, nb::handle object, Downcast downcast) {
                       ") would change by conversion; allow_input_downcast=True converts anyway"));
 }
 
+nb::object numpy_copy(const Array& array) {
+  const Array rows = array.contiguous();
+  nb::object ndarray = nb::steal(new_ndarray(rows, nullptr, 0));
+  if (rows.nbytes()) std::memcpy(PyArray_DATA(as_ndarray(ndarray)), rows.data(), std::size_t(rows.nbytes()));
+  return ndarray;
+}
+
+nb::object read_only_copy(const Array& array) {
+  nb::object ndarray = numpy_copy(array);
+  PyArray_CLEARFLAGS(as_ndarray(ndarray), NPY_ARRAY_WRITEABLE);
+  return ndarray;
+}
+
 nb::object to_numpy(Array array) {
   constexpr std::int64_t small = 256;  // bytes; below that a copy is cheaper than a capsule
-  if (array.writeable() && array.is_contiguous() && array.nbytes() <= small) {
-    PyObject* ndarray = new_ndarray(array, nullptr, 0);
-    if (array.nbytes())
-      std::memcpy(PyArray_DATA(reinterpret_cast<PyArrayObject*>(ndarray)), array.data(), std::size_t(array.nbytes()));
-    return nb::steal(ndarray);
-  }
+  if (array.writeable() && array.is_contiguous() && array.nbytes() <= small) return numpy_copy(array);
   nb::object ndarray = nb::steal(new_ndarray(array, array.mutable_data(), array.writeable() ? NPY_ARRAY_WRITEABLE : 0));
   PyArray_UpdateFlags(as_ndarray(ndarray), NPY_ARRAY_UPDATE_ALL);
   auto held = std::make_unique<Array>(std::move(array));

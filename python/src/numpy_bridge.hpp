@@ -23,6 +23,8 @@ enum class Share { Borrow, Copy };
 // Any array-like as NumPy sees it, in its own dtype, in native byte order. Borrowed memory is kept alive. TypeError
 // naming the dtype when Bitale has no such elements; NotImplementedError for those it will have.
 Array array_from(nb::handle object, Share share);
+// The object as an array of that dtype, itself if it is one, else converted as NumPy's astype does.
+nb::object as_dtype(nb::handle object, DType dtype);
 // array_from, or nothing when NumPy or Bitale can't make an array of numbers of it.
 std::optional<Array> try_array_from(nb::handle object, Share share);
 
@@ -33,6 +35,10 @@ Array value_for(const TensorType& type, nb::handle object, Downcast downcast);
 
 // A NumPy array that owns a handle to the data (small ones are copied); 0-d results are 0-d arrays.
 nb::object to_numpy(Array array);
+
+// A NumPy array in memory of its own.
+nb::object numpy_copy(const Array& array);
+nb::object read_only_copy(const Array& array);
 
 // A read-only NumPy array of a contiguous Array's elements, for as long as these are there: nothing keeps them alive.
 nb::object numpy_view(const Array& array);

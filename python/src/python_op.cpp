@@ -160,6 +160,28 @@ bool is_only_holder(nb::handle ndarray) {
          PyArray_CHKFLAGS(reinterpret_cast<PyArrayObject*>(base), NPY_ARRAY_OWNDATA);
 }
 
+// Whether no other array's memory is in its own, but those of views of it.
+bool owns_memory(nb::handle ndarray) {
+  return PyArray_CHKFLAGS(reinterpret_cast<PyArrayObject*>(ndarray.ptr()), NPY_ARRAY_OWNDATA);
+}
+
+nb::list list_of_objects(std::span<const nb::object> items) {
+  PyObject* list = PyList_New(Py_ssize_t(items.size()));
+  if (!list) nb::raise_python_error();
+  for (std::size_t i = 0; i < items.size(); ++i)
+    PyList_SET_ITEM(list, Py_ssize_t(i), nb::object(items[i]).release().ptr());
+  return nb::steal<nb::list>(list);
+}
+
+// [[None], [None], ...]
+nb::list empty_cells(std::size_t count) {
+  const nb::object nothing = nb::none();
+  std::vector<nb::object> cells;
+  cells.reserve(count);
+  for (std::size_t k = 0; k < count; ++k) cells.push_back(list_of_objects({&nothing, 1}));
+  return list_of_objects(cells);
+}
+
 // `what` gives the words for errors.
 Array stored_value(nb::object stored, const TensorType& type, const auto& what) {
   const bool is_array = is_ndarray(stored), is_ours = is_array && is_only_holder(stored);
@@ -174,7 +196,7 @@ Array stored_value(nb::object stored, const TensorType& type, const auto& what) 
                         " and shape ", tuple_text(value.shape())));
   if (!lengths_agree(value.shape(), type.shape))
     throw ShapeError(cat(what(), " has a wrong shape: expected ", type.str(), ", got ", tuple_text(value.shape())));
-  return is_array && !is_ours ? value.copy() : value;
+  return is_array && !is_ours && value.ndim() ? value.copy() : value;  // scalars are copies
 }
 
 // ---- the op ---------------------------------------------------------------------------------------------------------
@@ -187,7 +209,8 @@ class PythonOp final : public Op, public Expansion {
         views_(map_of(object, "view_map")),
         destroyed_(map_of(object, "destroy_map")),
         performs_(overrides(object, "perform")),
-        infers_(overrides(object, "infer_shape")) {}
+        infers_(overrides(object, "infer_shape")),
+        stands_for_other_(nb::hasattr(object.type(), "_performs_as")) {}
 
   nb::handle object() const { return object_->get(); }
 
@@ -211,22 +234,16 @@ class PythonOp final : public Op, public Expansion {
   void perform(const Apply& node, std::span<const Array> in, std::span<Array> out) const override {
     nb::gil_scoped_acquire locked;
     if (!performs_) return perform_formula(node, in, out);
-    std::vector<Array> given;
-    nb::list inputs, storage;
-    hand_over(node, in, given, inputs);
-    for (std::size_t k = 0; k < out.size(); ++k) {
-      nb::list cell;
-      cell.append(nb::none());
-      storage.append(cell);
-    }
-    static PyObject* const name = PyUnicode_InternFromString("perform");
-    const nb::object returned = object().attr(name)(wrap(node), inputs, storage);
+    const std::vector<nb::object> given = hand_over(node, in);
+    nb::list inputs = list_of_objects(given);
+    const nb::list storage = empty_cells(out.size());
+    const nb::object returned = call_perform(node, inputs, storage);
     inputs.clear();
     if (nb::len(storage) != out.size())
       throw ValueError(
           cat(method("perform"), ": output_storage has ", nb::len(storage), " entries now, expected ", out.size()));
     for (std::size_t k = 0; k < out.size(); ++k)
-      out[k] = take_output(node, int(k), nb::object(storage[k]), returned, given, out.first(k));
+      out[k] = take_output(node, int(k), PyList_GET_ITEM(storage.ptr(), Py_ssize_t(k)), returned, given, out.first(k));
     check_lengths(node, in, out);
   }
 
@@ -374,20 +391,56 @@ class PythonOp final : public Op, public Expansion {
 
   // ---- perform ----
 
-  // Copies, which are read-only unless the op destroys the input: the op may keep them, and what it writes by mistake
-  // is seen. What it destroys is its own already.
-  void hand_over(const Apply& node, std::span<const Array> in, std::vector<Array>& given, nb::list& inputs) const {
-    const std::vector<int> destroyed = destroyed_inputs(node);
-    for (std::size_t i = 0; i < in.size(); ++i) {
-      const bool is_destroyed = is_among(int(i), destroyed);
-      given.push_back(is_destroyed && in[i].writeable() ? in[i] : in[i].copy());
-      const TypeBase& type = *node.input(int(i)).type();
-      inputs.append(is_destroyed || !type.tensor() ? value_object(type, given.back())
-                                                   : to_numpy(given.back().read_only()));
+  // What the op's `perform` returns, or, where the op stands for one of another library, that op's with its own node.
+  nb::object call_perform(const Apply& node, nb::handle inputs, nb::handle storage) const {
+    static PyObject* const perform = PyUnicode_InternFromString("perform");
+    nb::object other, returned;
+    if (stands_for_other_) other = object().attr("_performs_as");
+    if (other.is_valid() && PyTuple_CheckExact(other.ptr()) && PyTuple_GET_SIZE(other.ptr()) == 2) {
+      PyObject* const arguments[] = {PyTuple_GET_ITEM(other.ptr(), 1), inputs.ptr(), storage.ptr()};
+      returned = nb::steal(PyObject_Vectorcall(PyTuple_GET_ITEM(other.ptr(), 0), arguments, 3, nullptr));
+    } else {
+      const nb::object applied = wrap(node);
+      PyObject* const arguments[] = {object().ptr(), applied.ptr(), inputs.ptr(), storage.ptr()};
+      returned = nb::steal(PyObject_VectorcallMethod(perform, arguments, 4, nullptr));
     }
+    if (!returned.is_valid()) nb::raise_python_error();
+    return returned;
   }
 
-  Array take_output(const Apply& node, int k, nb::handle entry, nb::handle returned, std::span<const Array> given,
+  // Copies, which are read-only unless the op destroys the input: the op may keep them, and what it writes by mistake
+  // is seen. What it destroys is its own already.
+  std::vector<nb::object> hand_over(const Apply& node, std::span<const Array> in) const {
+    std::vector<nb::object> given;
+    given.reserve(in.size());
+    std::vector<int> destroyed;
+    if (!destroyed_.empty()) destroyed = destroyed_inputs(node);
+    for (std::size_t i = 0; i < in.size(); ++i) {
+      const bool is_destroyed = is_among(int(i), destroyed);
+      const TypeBase& type = *node.inputs()[i].type();
+      if (is_destroyed || !type.tensor())
+        given.push_back(value_object(type, is_destroyed && in[i].writeable() ? in[i] : in[i].copy()));
+      else
+        given.push_back(read_only_copy(in[i]));
+    }
+    return given;
+  }
+
+  // Whether what was stored is a view of an input that the op does not declare, and of which.
+  std::optional<std::size_t> viewed_input(const Apply& node, int k, nb::handle stored,
+                                          std::span<const nb::object> given) const {
+    const auto is_same = [&](const nb::object& other) { return other.is(stored); };
+    if (owns_memory(stored) && std::none_of(given.begin(), given.end(), is_same)) return {};
+    const std::vector<int> viewed = view_of(node, k), destroyed = destroys(node, k);
+    const Array value = array_from(stored, Share::Borrow);
+    for (std::size_t i = 0; i < given.size() && value.ndim(); ++i)
+      if (is_ndarray(given[i]) && value.shares_memory_with(array_from(given[i], Share::Borrow)) &&
+          !is_among(int(i), viewed) && !is_among(int(i), destroyed))
+        return i;
+    return {};
+  }
+
+  Array take_output(const Apply& node, int k, nb::handle entry, nb::handle returned, std::span<const nb::object> given,
                     std::span<const Array> earlier) const {
     const auto what = [&] { return cat(method("perform"), ": output ", k); };
     if (!PyList_Check(entry.ptr()) || PyList_GET_SIZE(entry.ptr()) < 1)
@@ -398,17 +451,18 @@ class PythonOp final : public Op, public Expansion {
       throw TypeError(cat(what(), " was not stored: output_storage[", k, "][0] is None",
                           returned.is_none() ? "" : "; perform stores its results, what it returns is not looked at"));
     PyList_SetItem(entry.ptr(), 0, nb::none().release().ptr());
+    const TypeBase& type = *node.node()->outputs[std::size_t(k)].type;
+    if (stands_for_other_ && type.tensor()) stored = as_dtype(stored, type.tensor()->dtype);
     // Looked at before it may be copied.
-    if (is_ndarray(stored)) {
-      const std::vector<int> viewed = view_of(node, k), destroyed = destroys(node, k);
-      const Array value = array_from(stored, Share::Borrow);
-      for (std::size_t i = 0; i < given.size() && value.ndim(); ++i)
-        if (value.shares_memory_with(given[i]) && !is_among(int(i), viewed) && !is_among(int(i), destroyed))
-          throw ValueError(cat(what(), " is a view of input ", i,
-                               ", which the op does not declare: store a copy, or set ", "view_map = {", k, ": [", i,
-                               "]}"));
-    }
-    if (const TypeBase& type = *node.output(k).type(); !type.tensor()) {
+    if (is_ndarray(stored))
+      if (const auto input = viewed_input(node, k, stored, given)) {
+        if (!stands_for_other_)
+          throw ValueError(cat(what(), " is a view of input ", *input,
+                               ", which the op does not declare: store a copy, or set ", "view_map = {", k, ": [",
+                               *input, "]}"));
+        stored = numpy_copy(array_from(stored, Share::Borrow));
+      }
+    if (!type.tensor()) {
       try {
         return value_from(type, stored, Downcast::Never, true);
       } catch (Error& error) {
@@ -416,7 +470,7 @@ class PythonOp final : public Op, public Expansion {
         throw;
       }
     }
-    Array value = stored_value(std::move(stored), *as_tensor(node.output(k).type()), what);
+    Array value = stored_value(std::move(stored), *type.tensor(), what);
     for (auto& other : earlier)
       if (value.shares_memory_with(other)) return value.copy();
     return value;
@@ -532,6 +586,10 @@ class PythonOp final : public Op, public Expansion {
   const std::string name_;
   const Map views_, destroyed_;
   const bool performs_, infers_;  // whether the class has these methods
+  // Classes of ops of another library have an attribute `_performs_as`: its `perform` and its node, or None where the
+  // class has a `perform` of its own. Such an op may store what is converted or copied here: other dtypes, numbers,
+  // views.
+  const bool stands_for_other_;
   mutable std::shared_ptr<const Promise> promise_;
 };
 

@@ -28,6 +28,8 @@ nb::object spread(const nb::args& given) {
 }
 
 Variable dimshuffle_by(const Like& x, nb::args pattern) {
+  const Variable given = as_variable(x);
+  const int ndim = given.ndim();
   std::vector<int> order;
   nb::object entries = spread(pattern);
   for (nb::handle entry : entries) {
@@ -36,10 +38,13 @@ Variable dimshuffle_by(const Like& x, nb::args pattern) {
       continue;
     }
     auto axis = is_integer_object(entry) ? as_optional_int(entry, "dimshuffle") : std::nullopt;
-    if (!axis || *axis < 0) throw ValueError(cat("dimshuffle: expected dimensions and \"x\", got ", shown(entry)));
+    if (!axis) throw TypeError(cat("dimshuffle: expected dimensions and \"x\", got ", shown(entry)));
+    if (*axis < 0 && *axis >= -ndim) *axis += ndim;
+    if (*axis < 0)
+      throw ValueError(cat("dimshuffle: there is no dimension ", *axis, " in an input of ", ndim, " dimensions"));
     order.push_back(*axis);
   }
-  return dimshuffle(as_variable(x), order);
+  return dimshuffle(given, order);
 }
 
 Variable transpose_by(const Like& x, nb::handle axes) {
@@ -196,6 +201,8 @@ void bind_creation(nb::module_& m) {
         return make_constant(x, name, ndim, dtype);
       },
       "x"_a.none(), "name"_a = nb::none(), "ndim"_a = nb::none(), "dtype"_a = nb::none(),
+      nb::sig("def constant(x: TensorVariable | numpy.typing.ArrayLike | None, name: str | None = None, "
+              "ndim: int | None = None, dtype: numpy.typing.DTypeLike | None = None) -> TensorConstant"),
       "A value that never changes.\n\n"
       ">>> pt.constant([1, 2]).data\n"
       "array([1, 2])");

@@ -36,7 +36,7 @@ nb::tuple broadcastable(const TensorType& type) {
 }
 
 // Any value of the type's kind as one that the type accepts.
-nb::object filter_value(const TypeObject& self, Any value, bool strict, std::optional<bool> allow_downcast) {
+Any filter_value(const TypeObject& self, Any value, bool strict, std::optional<bool> allow_downcast) {
   const Downcast downcast = !allow_downcast   ? Downcast::FloatLiteral
                             : *allow_downcast ? Downcast::Always
                                               : Downcast::Never;
@@ -56,7 +56,7 @@ const TypeObject& type_object(nb::handle self) {
 }
 
 // Of any type of the library. A type written in Python has a method of its own.
-nb::object filter_any(nb::handle self, Any value, bool strict, std::optional<bool> allow_downcast) {
+Any filter_any(nb::handle self, Any value, bool strict, std::optional<bool> allow_downcast) {
   const TypeObject& object = type_object(self);
   if (!object.type)
     throw NotImplementedError(
@@ -272,10 +272,12 @@ void bind_types(nb::module_& m) {
              const TypeObject& object = type_object(self);
              return object.type ? Py_ssize_t(std::hash<std::string>{}(object.type->str())) : python_op_hash(self);
            })
-      .def("__reduce__",
-           [](nb::handle self) {
-             return nb::module_::import_("bitale.graph.storing").attr("reduce_type")(nb::borrow(self));
-           })
+      .def(
+          "__reduce__",
+          [](nb::handle self) {
+            return nb::module_::import_("bitale.graph.storing").attr("reduce_type")(nb::borrow(self));
+          },
+          nb::sig("def __reduce__(self) -> tuple[typing.Any, ...]"))
       .def("__repr__", [](nb::handle self) {
         const TypeObject& object = type_object(self);
         return object.type ? object.type->str() : python_op_label(self);

@@ -38,10 +38,27 @@ struct StoredValue {
   const Array* value;
 };
 void add_storage(Error& error, std::vector<StoredValue> stored);
-// An exception of another kind, being handled now: whoever is asked knows how to note the lines and the node on it.
-using Describer = void (*)(const Apply& node, const std::string& lines);
+// An exception of another kind, being handled now. Whoever knows its kind notes the lines, and the node if there is
+// one, on it and says so. One of the standard library's own classes is thrown anew, as that class, with the lines under
+// its message; other classes pass as they are, as nobody else can make such an object.
+using Describer = bool (*)(const Apply* node, const std::string& lines);
 void set_foreign_error_describer(Describer describer);
 void describe_foreign_error(const Apply& node, std::span<const Array> in);
+void add_to_foreign_error(const std::string& label, const std::string& text);
+
+// What f returns; an exception from it gets a line with what text() says.
+template <class Text, class F>
+auto with_error_line(const char* label, Text text, F&& f) {
+  try {
+    return f();
+  } catch (Error& error) {
+    error.add(label, text());
+    throw;
+  } catch (...) {
+    add_to_foreign_error(label, text());
+    throw;
+  }
+}
 // What f returns; what it throws names the node.
 template <class F>
 auto with_node_context(const Apply& node, F&& f) {

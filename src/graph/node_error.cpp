@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
+#include <typeinfo>
 #include <vector>
 
 #include "bitale/core/config.hpp"
@@ -113,6 +115,30 @@ std::vector<Line> context_lines(const Apply& node, std::span<const Array> in) {
 
 std::atomic<Describer> foreign_describer{nullptr};
 
+// Throws an exception of the one of these classes that `error` is of; returns where it is of none.
+template <class... Classes>
+void throw_longer(const std::exception& error, const std::string& lines) {
+  const auto try_class = [&]<class Class>(const Class*) {
+    if (typeid(error) == typeid(Class)) throw Class(cat(error.what(), "\n", lines));
+  };
+  (try_class(static_cast<const Classes*>(nullptr)), ...);
+}
+
+void note_foreign(const Apply* node, const std::vector<Line>& lines) {
+  Error text("");
+  for (auto& [label, line] : lines) text.add(label, line);
+  const std::string noted = std::string(text.what()).substr(1);
+  const Describer describer = foreign_describer;
+  if (describer && describer(node, noted)) return;
+  try {
+    throw;
+  } catch (const std::exception& error) {
+    throw_longer<std::runtime_error, std::logic_error, std::invalid_argument, std::domain_error, std::length_error,
+                 std::out_of_range, std::range_error, std::overflow_error, std::underflow_error>(error, noted);
+  } catch (...) {  // of no class with a message
+  }
+}
+
 }  // namespace
 
 void add_node_context(Error& error, const Apply& node, std::span<const Array> in) {
@@ -141,11 +167,9 @@ void add_storage(Error& error, std::vector<StoredValue> stored) {
 void set_foreign_error_describer(Describer describer) { foreign_describer = describer; }
 
 void describe_foreign_error(const Apply& node, std::span<const Array> in) {
-  const Describer describer = foreign_describer;
-  if (!describer) return;
-  Error lines("");
-  for (auto& [label, text] : context_lines(node, in)) lines.add(label, text);
-  describer(node, std::string(lines.what()).substr(1));
+  note_foreign(&node, context_lines(node, in));
 }
+
+void add_to_foreign_error(const std::string& label, const std::string& text) { note_foreign(nullptr, {{label, text}}); }
 
 }  // namespace bitale

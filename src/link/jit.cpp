@@ -352,11 +352,12 @@ class JitThunk final : public Thunk {
       const Apply& node = thunk.lowered_.callbacks[std::size_t(callback)];
       const auto& steps = thunk.host_steps_.at(std::size_t(callback));
       std::vector<Array> in, out(node.output_count());
+      in.reserve(steps.inputs.size());
       for (auto b : steps.inputs) {
         const Buffer& buffer = thunk.buffers()[std::size_t(b)];
         const Dims shape = shape_of(b);
         const Dims strides = contiguous_strides(shape, itemsize(buffer.dtype));
-        in.push_back(borrow_value(*node.input(int(in.size())).type(),
+        in.push_back(borrow_value(*node.inputs()[in.size()].type(),
                                   {workspace.data[std::size_t(b)], shape.data(), strides.data()}));
       }
       copy_destroyed(node, in);  // others read the buffers too
@@ -365,7 +366,8 @@ class JitThunk final : public Thunk {
         const bool is_view = !node.op().view_of(node, int(k)).empty();
         const std::int64_t b = steps.outputs[k];
         Array value = is_view ? out[k].copy() : out[k].contiguous();
-        value = node.output(int(k)).type()->filter(value, true, Downcast::Never);
+        const TypeBase& type = *node.node()->outputs[k].type;
+        if (!type.is_valid_value(value)) value = type.filter(value, true, Downcast::Never);
         std::int64_t* lengths = workspace.lengths.data() + thunk.offsets_[std::size_t(b)];
         for (int axis = 0; axis < value.ndim(); ++axis) lengths[axis] = value.shape(axis);
         if (is_complex(value.dtype())) lengths[value.ndim()] = 2;

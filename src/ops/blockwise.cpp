@@ -5,6 +5,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/vectorize.hpp"
+#include "graph/evaluate.hpp"
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
 #include "ops/own_error.hpp"
@@ -204,12 +205,8 @@ void Blockwise::perform(const Apply& node, std::span<const Array> in, std::span<
         one_in[i] = one_in[i].take_index(0, repeats_along(variables[i], axis) ? 0 : at[std::size_t(axis)]);
     }
     for (auto& each : one_out) each = Array();
-    try {
-      core->perform(inner, one_in, one_out);
-    } catch (Error& error) {
-      error.add("batch", cat("in matrix ", place_text(at), " of ", place_text(lengths)));
-      throw;
-    }
+    const auto which = [&] { return cat("in matrix ", place_text(at), " of ", place_text(lengths)); };
+    with_error_line("batch", which, [&] { core->perform(inner, one_in, one_out); });
     for (std::size_t k = 0; k < out.size(); ++k) {
       if (n == 0) {
         Dims shape = lengths;

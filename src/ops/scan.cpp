@@ -278,9 +278,9 @@ void ScanOp::perform_by(const Apply& node, std::span<const Array> in, std::span<
     throw_if_interrupted();
     for (int k = 0; k < layout_.sequences; ++k)
       given[std::size_t(k)] = in[std::size_t(sequence_input(k))].take_index(0, made);
-    std::vector<Array> results;
-    try {
-      results = step(given);
+    const auto number = [&] { return cat(made, " of ", steps, " (counted from 0)"); };
+    with_error_line("step", number, [&] {
+      const std::vector<Array> results = step(given);
       for (int k = 0; k < layout_.states; ++k) {
         Array& before = given[std::size_t(layout_.sequences + k)];
         const Array& after = results[std::size_t(k)];
@@ -305,10 +305,7 @@ void ScanOp::perform_by(const Apply& node, std::span<const Array> in, std::span<
         place.assign(row);
       }
       stops = layout_.has_until && results.back().item() != 0;
-    } catch (Error& error) {
-      error.add("step", cat(made, " of ", steps, " (counted from 0)"));
-      throw;
-    }
+    });
   }
   for (int k = 0; k < layout_.states; ++k) out[std::size_t(k)] = given[std::size_t(layout_.sequences + k)].copy();
   if (made == 0 && trace_count() > 0) {

@@ -8,7 +8,7 @@ constructors = r"[bwilfdcz]?(scalar|vector|matrix|row|col|tensor[3-7])s?|[ilfd]?
 
 _missing = {
     r"slicetype|none_type_t": "slices and None are what they are in Python, not values of graphs",
-    r"special\.[A-Z]\w+|special\.vectorize_softmax_node": "a formula here, not an op class",
+    r"special\.vectorize_softmax_node": "a formula here, not an op class",
 }  # fmt: skip
 
 _other_library = "a backend of PyTensor's; bitale.pytensor takes PyTensor's graphs the other way"
@@ -56,6 +56,39 @@ _missing_of_modules = {
     r"ifelse\.(Cond\w+|cond_\w+|ifelse_lift\w+)": "rules on branches are those of docs/rewrites.md",
     r"raise_op\.(ExceptionType|exception_type)": "CheckAndRaise takes the class of the exception itself",
 }  # fmt: skip
+
+
+# At PyTensor's modules of tensors and scalars: what its own code uses there. Those of bitale.scalar have their reasons above.
+_missing_places = {
+    r"tensor\.(basic|math|shape|subtensor|extra_ops|elemwise|interpolate|reshape|sharedvar|variable|type_other)\.(CachedEquilibrimDB|infer_shape_db|"
+    r"register_infer_shape|isn?inf_?|isnan_|makeKeepDims|mod_check|register_shape\w*_c_code|as_scalar_index_variable|as_tensor_index_variable|basic_shape|"
+    r"get_constant_idx|get_slice_elements|group_indices|slice_static_length|broadcast_shape_iter|\w+_|get_normalized_batch_axes|pad_or_return|"
+    r"ShapeValueType|load_shared_variable|scalar_constructor|tensor_constructor|get_unique_constant_value|as_int_none_variable|as_symbolic_\w+)":
+        "a helper of PyTensor's own ops and rewrites",
+    r"tensor\.\w+\.(\w*WithCoreShape|FixedOpCAReduce|MaxAndMinCAReduce|NonZeroDimsCAReduce|MulWithoutZeros|ProdWithoutZeros|mul_without_zeros|BaseSubtensor|"
+    r"BaseBLAS|CGemv|GemmRelated|Dense\w+Meta|CpuContiguous|cpu_contiguous)": "a step between classes, or a node that PyTensor's rewrites make; no node here has it",
+    r"tensor\.blas\.(blas_header_\w+|cgemv_\w+|ldflags|\w+_threads_text|must_initialize\w+|view_roots)": "C code of PyTensor's calls of BLAS",
+    r"tensor\.(einsum\.Einsum|pad\.Pad)": "a formula here, not an op class",
+    r"tensor\.type\.u\w+": "a second name of u8, u16, u32 and u64 scalars, which PyTensor does not export: pt.scalar(dtype=)",
+    r"tensor\.type_other\.(MakeSlice|SliceConstant)": "slices are what they are in Python, with variables as bounds",
+    r"tensor\.exceptions\.AdvancedIndexingError": "what can't be an index is a TypeError or an IndexError",
+    r"tensor\.variable\.TensorConstantSignature": "x.signature() is a tuple that can be compared and hashed",
+    r"graph\.rewriting\.\w+\.\w+": "rules are functions and equations (bitale.rewrite); there are no classes of rewriters to build them from",
+    r"graph\.destroyhandler\.\w+": "no op that users build writes over its operands",
+    r"scalar\.sharedvar\.ScalarSharedVariable": "a shared variable of rank 0",
+    r"compile\.(aliasing|executor)\.\w+": "results share no memory with inputs or each other, so there is nothing to mark or copy",
+    r"compile\.rebuild\.construct_function_ins_and_outs": "a step of compiling that is no function of its own; FunctionMaker has the steps",
+    r"compile\.debug\.profiling\.\w+": "profiles are objects: ProfileStats of a function, printed where its owner likes",
+    r"scan\.basic\.get_updates_and_outputs": "how scan reads what a step returns",
+    r"tensor\.special\.\w+": "a formula here, not an op class",
+}  # fmt: skip
+
+
+def reason_missing_at(place: str) -> str | None:
+    for pattern, reason in _missing_places.items():
+        if re.fullmatch(pattern, place):
+            return reason
+    return reason_missing_of_module(re.sub(r"^scalar\.(basic|math)\.", "scalar.", place)) if place.startswith("scalar.") else None
 
 
 def reason_missing(name: str) -> str | None:

@@ -1,9 +1,11 @@
 """What Python, its tools and notebooks expect of objects: copies, pickles, examples in docstrings, displays, types."""
 
+import ast
 import copy
 import doctest
 import importlib
 import inspect
+import pathlib
 import pickle
 
 import numpy as np
@@ -248,3 +250,27 @@ def test_examples_in_docstrings(documented, module):
     output = []
     runner.run(test, out=output.append)
     assert not runner.failures, "".join(output)
+
+
+# ---- type checkers -----------------------------------------------------------------------------------------------------
+
+
+def test_packages_say_which_names_are_theirs():
+    """Checkers take an imported name for a module's own only where __all__ says so."""
+    for module in ("bitale", "bitale.compile", "bitale.compile.mode", "bitale.graph", "bitale.graph.basic", "bitale.graph.features", "bitale.link"):
+        found = importlib.import_module(module)
+        assert all(hasattr(found, name) for name in found.__all__) and len(set(found.__all__)) == len(found.__all__), module
+        missing = {name for name, value in vars(found).items() if name[0] != "_" and callable(value) and not inspect.ismodule(value)} - set(found.__all__)
+        own = {name for name in missing if getattr(vars(found)[name], "__module__", "").startswith("bitale")}
+        assert module != "bitale" or own == set(), own
+
+
+def test_stubs_say_what_comes_back():
+    stub = ast.parse(pathlib.Path(bt._core.__file__).with_name("_core.pyi").read_text())
+    public = [node for node in stub.body if isinstance(node, ast.FunctionDef) and node.name[0] != "_" and node.name in dir(pt)]
+    assert len(public) > 300
+    assert [node.name for node in public if node.returns is None or ast.unparse(node.returns) == "object"] == []
+    (variable,) = [node for node in stub.body if isinstance(node, ast.ClassDef) and node.name == "TensorVariable"]
+    returns = {node.name: ast.unparse(node.returns) for node in variable.body if isinstance(node, ast.FunctionDef) and node.returns}
+    assert returns["type"] == "TensorType" and returns["shape"] == "TensorVariable" and "object" not in returns.values()
+    assert {node.name: ast.unparse(node.returns) for node in public}["constant"] == "TensorConstant"

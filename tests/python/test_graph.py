@@ -293,7 +293,7 @@ def test_classes_of_ops():
     assert isinstance(pt.stack([x[0, 0], x[1, 1]]).owner.op, (MakeVector, Join)) and isinstance(x.reshape((-1,)).owner.op, Reshape)
     assert isinstance(pt.arange(x.shape[0]).owner.op, ARange)
     with pytest.raises(TypeError, match="made by functions"):
-        Subtensor()
+        pt.fft.RFFTOp()
     with pytest.raises(ValueError, match="counts axes from the front"):
         Sum(axis=-1)
 
@@ -318,6 +318,130 @@ def test_classes_of_ops_take_what_pytensors_take():
     assert isinstance(pt.sort(v).owner.op, SortOp) and isinstance(pt.argsort(v).owner.op, ArgSortOp)
     assert isinstance(pt.fft.rfft(x).owner.op, pt.fft.RFFTOp) and x.__dot__(v).eval({x: [[1.0, 2.0]], v: [3.0, 4.0]}).tolist() == [11.0]
     assert isinstance(pt.cumsum(v).owner.op, CumOp) and isinstance(pt.searchsorted(v, 1.0).owner.op, SearchsortedOp)
+
+
+def test_classes_of_ops_without_attributes_of_their_own_are_built_as_well():
+    from bitale.tensor.blas import BatchedDot, Dot22Scalar, Gemm, Gemv
+    from bitale.tensor.blockwise import Blockwise
+    from bitale.tensor.op_classes import CumOp, IfElse, Nonzero, SearchsortedOp, SortOp, SpecifyShape
+    from bitale.tensor.special import LogSumExp, Softmax
+
+    x, t, n = pt.dmatrix("x"), pt.dtensor3("t"), pt.lscalar("n")
+    value = np.array([[3.0, 1.0, 2.0], [0.0, 5.0, 4.0]])
+    same = bt.graph.equal_computations
+    assert same([CumOp(1, "mul")(x)], [pt.cumprod(x, 1)]) and isinstance(CumOp(0).make_node(x).op, CumOp)
+    assert same([SortOp("stable", 0)(x)], [pt.sort(x, 0)]) and same(Nonzero()(x), x.nonzero())
+    assert same([SearchsortedOp("right")(x[0], 1.0)], [pt.searchsorted(x[0], 1.0, "right")])
+    assert SpecifyShape()(x, 2, None).type.shape == (2, None)
+    assert same([IfElse(1)(n, x, -x)], [bt.ifelse(n, x, -x)])
+    with pytest.raises(ValueError, match="2 values for each side"):
+        IfElse(2)(n, x, -x)
+    with pytest.raises(ValueError, match="add"):
+        CumOp(0, "max")
+    assert same([BatchedDot()(t, t)], [pt.matmul(t, t)])
+    np.testing.assert_allclose(Softmax(axis=0)(value).eval(), np.exp(value) / np.exp(value).sum(0))
+    np.testing.assert_allclose(LogSumExp(axis=1, keepdims=True)(value).eval(), np.log(np.exp(value).sum(1, keepdims=True)))
+    np.testing.assert_allclose(Dot22Scalar()(value, value.T, 2.0).eval(), 2 * value @ value.T)
+    np.testing.assert_allclose(Gemm(True)(np.ones((2, 2)), 2.0, value, value.T, 0.5).eval(), 0.5 + 2 * value @ value.T)
+    np.testing.assert_allclose(Gemv()(np.ones(2), 2.0, value, np.ones(3), 0.5).eval(), 0.5 + 2 * value.sum(1))
+
+    class Form(bt.graph.Op):
+        itypes, otypes = [pt.dmatrix, pt.dvector], [pt.dscalar]
+
+        def perform(self, node, inputs, output_storage):
+            output_storage[0][0] = np.asarray(inputs[1] @ inputs[0] @ inputs[1])
+
+    matrices, vectors = np.arange(18.0).reshape(2, 3, 3), np.arange(6.0).reshape(2, 3)
+    expected = np.einsum("bi,bij,bj->b", vectors, matrices, vectors)
+    for op in (Blockwise(Form()), Blockwise(Form(), "(n,n),(n)->()")):
+        np.testing.assert_allclose(op(t, x).eval({t: matrices, x: vectors}), expected)
+        with pytest.raises(ValueError):
+            op(t, n)
+    assert isinstance(Blockwise(bt.tensor.linalg.cholesky, "(n,n)->(n,n)")(t).owner.op, Blockwise)
+    Form.itypes = None
+    del Form.itypes
+    with pytest.raises(TypeError, match="gufunc_signature"):
+        Blockwise(Form())
+
+
+@pytest.mark.parametrize(
+    "index", [np.s_[1], np.s_[1:, 2], np.s_[::-1], np.s_[-3:, ::2], np.s_[[0, 2]], np.s_[:, [1, 1]], np.s_[[0, 1], [2, 0]], np.s_[1:2]]
+)
+def test_the_index_of_a_node_is_found_again(index):
+    from bitale.tensor.op_classes import AdvancedIncSubtensor, AdvancedSubtensor, IncSubtensor, Subtensor
+    from bitale.tensor.subtensor import flatten_index_variables, get_idx_list, indices_from_subtensor
+
+    x, value = pt.dmatrix("x"), np.arange(12.0).reshape(3, 4)
+    index = tuple(np.array(part) if isinstance(part, list) else part for part in (index if isinstance(index, tuple) else (index,)))
+    is_advanced = any(isinstance(part, np.ndarray) for part in index)
+    node = x[index].owner
+    assert isinstance(node.op, AdvancedSubtensor if is_advanced else Subtensor)
+    for found in (indices_from_subtensor(node.inputs[1:], node.op.idx_list), get_idx_list(node.inputs, node.op.idx_list)):
+        np.testing.assert_array_equal(x[found].eval({x: value}), value[index])
+    changed = pt.set_subtensor(x[index], 7.0).owner
+    assert isinstance(changed.op, AdvancedIncSubtensor if is_advanced else IncSubtensor)
+    expected = value.copy()
+    expected[index] = 7.0
+    found = indices_from_subtensor(changed.inputs[2:], changed.op.idx_list)
+    np.testing.assert_array_equal(pt.set_subtensor(x[found], 7.0).eval({x: value}), expected)
+    listed, flat = flatten_index_variables(index)
+    built = (AdvancedSubtensor if is_advanced else Subtensor)(listed)(x, *flat)
+    assert bt.graph.equal_computations([built], [x[index]])
+    setting = (AdvancedIncSubtensor if is_advanced else IncSubtensor)(listed, set_instead_of_inc=True)
+    np.testing.assert_array_equal(setting(x, 7.0, *flat).eval({x: value}), expected)
+    with pytest.raises(NotImplementedError, match="inplace"):
+        IncSubtensor(listed, inplace=True)
+    with pytest.raises(TypeError, match="new dimensions"):
+        flatten_index_variables((None, *index))
+
+
+def test_slices_in_canonical_form():
+    from bitale.tensor.subtensor import get_canonical_form_slice, slice_len
+
+    start, stop, length = pt.lscalars("start", "stop", "length")
+    step = pt.lscalar("step")
+    numbers = list(range(7))
+    form, order = get_canonical_form_slice(slice(start, stop, step), length)
+    by_variables = bt.function([start, stop, step, length], [form.start, form.stop, form.step, order])
+    for s in (1, 3, -1, -2, -9):
+        form, order = get_canonical_form_slice(slice(start, stop, s), length)
+        bounds = bt.function([start, stop, length], [form.start, form.stop, slice_len(slice(start, stop, s), length)])
+        for a in (-9, -7, -2, 0, 3, 7, 9):
+            for b in (-9, -3, -1, 0, 4, 7, 8):
+                expected = numbers[a:b:s]
+                low, high, count = map(int, bounds(a, b, 7))
+                assert numbers[low : high : form.step][::order] == expected and count == len(expected)
+                low, high, each, turned = map(int, by_variables(a, b, s, 7))
+                assert numbers[low:high:each][::turned] == expected
+                known, order_known = get_canonical_form_slice(slice(a, b, s), 7)
+                assert numbers[known][::order_known] == expected and all(type(part) is int for part in (known.start, known.stop, known.step))
+    at, _ = get_canonical_form_slice(start, length)
+    assert at.eval({start: -2, length: 7}) == 5 and get_canonical_form_slice(-2, 7) == (5, 1)
+    whole, order = get_canonical_form_slice(slice(None, None, -1), length)
+    assert (int(whole.start.eval({length: 7})), int(whole.stop.eval({length: 7})), whole.step, order) == (0, 7, 1, -1)
+
+
+def test_shared_variables_of_a_copied_graph_are_collected():
+    from bitale.compile.rebuild import rebuild_collect_shared
+
+    x, y = pt.dscalars("x", "y")
+    s, counter = bt.shared(2.0, "s"), bt.shared(1.0, "counter")
+    counter.default_update = counter + 1
+    inputs, outputs, (copies, updates, _, shared) = rebuild_collect_shared(
+        {"sum": x * s + counter, "input": bt.Out(x, borrow=True)}, [bt.In(x)], replace={s: y}, updates={counter: counter * x}, copy_inputs_over=False
+    )
+    assert inputs[0] is not x and copies[x] is inputs[0] and outputs["input"].variable is inputs[0] and shared == [counter]
+    assert updates[counter].eval({inputs[0]: 3.0}) == 3 and counter.get_value() == 2  # each call counts
+    assert outputs["sum"].eval({inputs[0]: 3.0, y: 5.0}) == 17
+    inputs, outputs, (_, updates, _, shared) = rebuild_collect_shared([x * s + counter], [x], updates=[(s, s + x)])
+    assert inputs == [x] and shared == [s, counter] and set(updates) == {s, counter} and updates[counter].eval() == 4
+    assert set(rebuild_collect_shared(x * counter, [x], no_default_updates=True)[2][1]) == set()
+    with pytest.raises(ValueError, match="twice"):
+        rebuild_collect_shared(x, [x], updates=[(s, x), (s, x)])
+    with pytest.raises(TypeError, match="shared variables"):
+        rebuild_collect_shared(x, [x], updates=[(x, x)])
+    with pytest.raises(TypeError):
+        rebuild_collect_shared(x, [x], updates=[(s, pt.dvector("v"))])
 
 
 def test_classes_of_formulas_take_their_arguments_and_then_inputs():

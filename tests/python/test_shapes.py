@@ -122,6 +122,14 @@ def test_only_static_ones_broadcast(mode):
         f(np.ones((3, 1)), np.ones((3, 4)))
 
 
+def test_dimshuffle_counts_from_the_end_as_well():
+    x = pt.matrix("x", shape=(2, 3))
+    assert x.dimshuffle(-1, "x", -2).type.shape == (3, 1, 2)
+    for bad, error in (((0, "y"), TypeError), ((0, 1.0), TypeError), ((0, -3), ValueError), ((0, 2), ValueError), ((1, -1), ValueError)):
+        with pytest.raises(error, match="dimshuffle"):
+            x.dimshuffle(*bad)
+
+
 @pytest.mark.parametrize(
     "bad",
     [

@@ -26,6 +26,49 @@ from bitale.compile.sharedvalue import SharedVariable, collect_new_shareds, gene
 from bitale.compile.ops import FromFunctionOp, as_op, wrap_py
 
 
+__all__ = [
+    "BadDestroyMap",
+    "BadOptimization",
+    "BadThunkOutput",
+    "BadViewMap",
+    "Container",
+    "DebugMode",
+    "DebugModeError",
+    "FromFunctionOp",
+    "Function",
+    "FunctionMaker",
+    "In",
+    "InvalidValueError",
+    "Mode",
+    "MonitorMode",
+    "NanGuardError",
+    "NanGuardMode",
+    "OpFromGraph",
+    "Out",
+    "SharedVariable",
+    "StochasticOrder",
+    "Supervisor",
+    "SymbolicInput",
+    "SymbolicOutput",
+    "UnusedInputError",
+    "UpdateConflictError",
+    "as_op",
+    "collect_new_shareds",
+    "detect_nan",
+    "function",
+    "function_dump",
+    "generic",
+    "get_default_mode",
+    "get_mode",
+    "mode_names",
+    "register_linker",
+    "register_mode",
+    "shared",
+    "shared_constructor",
+    "std_fgraph",
+    "wrap_py",
+]
+
 def __getattr__(name: str) -> Any:
     if name in ("FAST_RUN", "FAST_COMPILE", "C", "VM", "CVM", "predefined_modes", "predefined_linkers"):
         return getattr(importlib.import_module("bitale.compile.mode"), name)

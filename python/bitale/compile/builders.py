@@ -8,6 +8,8 @@ from typing import Any
 from bitale import _core
 from bitale._core import Op, Variable
 
+__all__ = ["OpFromGraph", "infer_shape"]
+
 
 class _Override:
     """What stands for a derivative that is given in another form than one function; equal ones are the same."""
@@ -147,3 +149,21 @@ class OpFromGraph(Op):
 
 
 _core.set_class_of_ops("OpFromGraph", OpFromGraph)
+
+
+def infer_shape(outs: Sequence[Any], inputs: Sequence[Variable], input_shapes: Sequence[Sequence[Any]]) -> list[tuple[Any, ...]]:
+    """The lengths of each of outs as expressions of the lengths of inputs, which input_shapes gives: numbers or integer scalars.
+
+    >>> from bitale.compile.builders import infer_shape
+    >>> x, n = pt.dmatrix("x"), pt.lscalar("n")
+    >>> [(rows, columns)] = infer_shape([x.T[1:]], [x], [(n, 4)])
+    >>> bt.function([n], [rows, columns])(7)
+    [array(3), array(7)]
+    """
+    from bitale.tensor import empty
+
+    if len(inputs) != len(input_shapes):
+        raise ValueError(f"infer_shape: {len(inputs)} inputs, but {len(input_shapes)} shapes")
+    stand_ins = {x: empty(tuple(shape), dtype=x.dtype) for x, shape in zip(inputs, input_shapes)}
+    replaced = _core.clone_replace(list(outs), stand_ins)
+    return [tuple(out.shape[axis] for axis in range(out.ndim)) for out in replaced]

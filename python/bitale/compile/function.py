@@ -15,6 +15,8 @@ from bitale.compile.io import Container, In, SharedVariable, refuse
 from bitale.compile.maker import FunctionMaker, Recipe, replaced, wants_profile
 from bitale.configuration import config
 
+__all__ = ["Function", "function", "function_dump"]
+
 Function.__module__ = __name__
 
 

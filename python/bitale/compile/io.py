@@ -10,6 +10,8 @@ import numpy as np
 from bitale import _core
 from bitale._core import TensorSharedVariable, TensorVariable, Variable
 
+__all__ = ["Container", "In", "Out", "SharedVariable", "SymbolicInput", "SymbolicOutput"]
+
 
 class _IsShared(type):
     def __instancecheck__(cls, instance: Any) -> bool:

@@ -7,6 +7,8 @@ from typing import Any
 from bitale import _core
 from bitale._core import Linker, Mode, get_default_mode, linker_names, mode_names
 
+__all__ = ["Linker", "Mode", "get_default_mode", "get_mode", "linker_names", "mode_names", "register_linker", "register_mode"]
+
 Mode.__module__ = __name__
 
 _registered: dict[str, Mode] = {}

@@ -15,6 +15,8 @@ from bitale.random import Stream
 from bitale._core import TensorSharedVariable, Type, Variable
 from bitale.compile.io import SharedVariable, refuse
 
+__all__ = ["Generic", "SharedVariable", "collect_new_shareds", "generic", "shared", "shared_constructor", "shared_of"]
+
 TensorSharedVariable.__module__ = "bitale.tensor.sharedvar"
 
 

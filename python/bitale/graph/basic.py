@@ -17,6 +17,23 @@ from bitale._core import (
     toposort,
 )
 
+__all__ = [
+    "Apply",
+    "Constant",
+    "Variable",
+    "ancestors",
+    "as_string",
+    "clone",
+    "clone_get_equiv",
+    "clone_node_and_cache",
+    "default_node_formatter",
+    "equal_computations",
+    "explicit_graph_inputs",
+    "graph_inputs",
+    "op_as_string",
+    "toposort",
+]
+
 for _class in (Apply, Variable):
     _class.__module__ = __name__
 del _class

@@ -30,6 +30,28 @@ from bitale._core import (
     Validator,
 )
 
+__all__ = [
+    "AlreadyThere",
+    "Bookkeeper",
+    "ChangeTracker",
+    "CheckStackTraceFeature",
+    "DestroyHandler",
+    "DispatchingFeature",
+    "Feature",
+    "FullHistory",
+    "FunctionGraph",
+    "History",
+    "InconsistencyError",
+    "NoOutputFromInplace",
+    "NoOutputInplaceOnInput",
+    "NodeFinder",
+    "PrintListener",
+    "ReplacementDidNotRemoveError",
+    "ShapeFeature",
+    "Supervisor",
+    "Validator",
+]
+
 for _class in vars(_core).copy().values():
     if isinstance(_class, type) and issubclass(_class, Feature):
         _class.__module__ = __name__

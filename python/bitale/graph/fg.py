@@ -2,4 +2,6 @@
 
 from bitale._core import FunctionGraph
 
+__all__ = ["FunctionGraph"]
+
 FunctionGraph.__module__ = __name__

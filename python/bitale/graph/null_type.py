@@ -2,3 +2,5 @@
 
 from bitale._core import NullType
 from bitale.gradient import null_type
+
+__all__ = ["NullType", "null_type"]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any, Sequence
 
-import numpy as np
 import pytensor.graph.op as _op
 from pytensor.gradient import DisconnectedType
 from pytensor.graph.basic import Apply as PyTensorApply, Constant
@@ -31,6 +30,7 @@ class Callback(Op):
     """The op of one PyTensor node. Nodes of equal ops and inputs' types are computed once."""
 
     __props__ = ("op", "fixed", "input_types", "output_types")
+    _performs_as: Any = None  # what the C++ side calls instead of perform (python_op.cpp)
 
     def __init__(self, node: PyTensorApply):
         self.node = _detached(node)
@@ -39,8 +39,8 @@ class Callback(Op):
         self.fixed = tuple(x if _is_fixed(x) else None for x in node.inputs)
         self.input_types = tuple(x.type for x in node.inputs)
         self.output_types = tuple(x.type for x in node.outputs)
-        self.takes_arrays = not any(isinstance(t, ScalarType) for t in self.input_types) and all(x is None for x in self.fixed)
-        self.output_dtypes = [None if isinstance(t, RandomGeneratorType) else np.dtype(t.dtype) for t in self.output_types]
+        if not any(isinstance(t, ScalarType) for t in self.input_types) and all(x is None for x in self.fixed):
+            self._performs_as = (self.performing.perform, self.node)
 
     def __str__(self) -> str:
         return f"pytensor.{self.op}"
@@ -49,17 +49,7 @@ class Callback(Op):
         return Apply(self, list(inputs), [_output_type(t, inputs)() for t in self.output_types])
 
     def perform(self, node: Apply, inputs: Sequence[Any], output_storage: list[list[Any]]) -> None:
-        values = inputs if self.takes_arrays else self._values(inputs)
-        self.performing.perform(self.node, values, output_storage)
-        for cell, dtype in zip(output_storage, self.output_dtypes):
-            if dtype is None:
-                continue
-            value = cell[0]
-            if type(value) is not np.ndarray or value.dtype != dtype:
-                value = np.asarray(value, dtype)
-            # An array without a base owns its memory, so it shares none with an input, each of which views memory of the call.
-            shares = value.base is not None and any(np.may_share_memory(value, x) for x in inputs if isinstance(x, np.ndarray))
-            cell[0] = value.copy() if shares else value
+        self.performing.perform(self.node, self._values(inputs), output_storage)
 
     def pullback(self, inputs: Sequence[Any], outputs: Sequence[Any], cotangents: Sequence[Any]) -> list[Any]:
         """By PyTensor's own for the op, which is converted. NotImplementedError where it has none."""

@@ -1,41 +1,58 @@
 """Tensors: variables, and the functions that make more of them. Names and arguments are PyTensor's."""
 
 import math as _math
+import typing as _typing
 
-# PyTensor's places first: some have the name of a function, which comes after and is what bitale.tensor means by it.
-from bitale.tensor import basic, einsum, elemwise, math, op_classes, pad, reshape, shape, sort, subtensor
+# PyTensor's places first: some have the name of a function, which comes after and is what bitale.tensor means by it, so that type
+# checkers are not to see them. Names are imported `as` themselves to tell checkers that they are of this module.
+from bitale.tensor import basic as basic, elemwise as elemwise, math as math, op_classes as op_classes, subtensor as subtensor
+
+if _typing.TYPE_CHECKING:
+    from bitale.tensor import random as random
+else:
+    from bitale.tensor import einsum, pad, reshape, shape, sort
 
 from bitale._core import *
-from bitale._core import NotScalarConstantError, ShapeError
+from bitale._core import NotScalarConstantError as NotScalarConstantError, ShapeError as ShapeError
 from bitale._core import (
-    add,
-    and_,
-    eq,
-    exp,
-    ge,
-    gt,
-    int_div,
-    invert,
-    le,
-    lt,
-    mul,
-    neg,
-    neq,
-    or_,
-    pow,
-    psi,
-    second,
+    add as add,
+    and_ as and_,
+    eq as eq,
+    exp as exp,
+    ge as ge,
+    gt as gt,
+    int_div as int_div,
+    invert as invert,
+    le as le,
+    lt as lt,
+    mul as mul,
+    neg as neg,
+    neq as neq,
+    or_ as or_,
+    pow as pow,
+    psi as psi,
+    second as second,
 )
-from bitale._core import sigmoid, sign, softplus, sqr, sub, switch, transpose, true_div, xor
-from bitale.tensor.sharedvar import TensorSharedVariable
-from bitale.tensor.type import TensorType
-from bitale.tensor.variable import TensorConstant, TensorVariable
-from bitale.tensor.unexported import values_eq_approx_always_true
-from bitale.typing import TensorLike
+from bitale._core import (
+    sigmoid as sigmoid,
+    sign as sign,
+    softplus as softplus,
+    sqr as sqr,
+    sub as sub,
+    switch as switch,
+    transpose as transpose,
+    true_div as true_div,
+    xor as xor,
+)
+from bitale.tensor.sharedvar import TensorSharedVariable as TensorSharedVariable
+from bitale.tensor.type import TensorType as TensorType
+from bitale.tensor.variable import TensorConstant as TensorConstant, TensorVariable as TensorVariable
+from bitale.tensor.unexported import values_eq_approx_always_true as values_eq_approx_always_true
+from bitale.typing import TensorLike as TensorLike
 from bitale.tensor.extra_ops import *
 from bitale.tensor.composed import *
 from bitale.tensor.interpolate import *
-from bitale.tensor import fft, linalg, optimize, signal, special, xlogx
+from bitale.tensor import fft as fft, linalg as linalg, optimize as optimize, signal as signal, special as special, xlogx as xlogx
 
 # Other names of the same functions.
 power = pow

@@ -11,6 +11,7 @@ from __future__ import annotations
 from typing import Any
 
 from bitale._core import TensorVariable, as_tensor_variable, cast, dot, outer
+from bitale.tensor.places import finder
 
 __all__ = [
     "gemm",
@@ -70,6 +71,8 @@ def ger(A: Any, alpha: Any, x: Any, y: Any) -> TensorVariable:
     A, alpha, x, y = _of("ger", A=(A, 2), alpha=(alpha, 0), x=(x, 1), y=(y, 1))
     return A + alpha * outer(x, y)
 
+
+__getattr__ = finder(__name__)  # classes of ops
 
 gemm_inplace = gemm_no_inplace = gemm
 gemv_inplace = gemv_no_inplace = gemv

@@ -76,3 +76,25 @@ Unique = _class(
     return_index=False, return_inverse=False, return_counts=False, axis=None,
 )  # fmt: skip
 UnravelIndex = _class("UnravelIndex", "Index tuples of positions.", lambda indices, dims, order: pt.unravel_index(indices, dims, order), order="C")
+
+
+def _of_blas(name: str) -> Callable[..., Any]:
+    def apply(*inputs: Any, **options: Any) -> Any:
+        from bitale.tensor import blas  # which needs this module
+
+        return getattr(blas, name)(*inputs)
+
+    return apply
+
+
+Gemm = _class("Gemm", "b * z + a * x @ y; nothing is written in place.", _of_blas("gemm"), inplace=False)
+Gemv = _class("Gemv", "beta * y + alpha * A @ x; nothing is written in place.", _of_blas("gemv"), inplace=False)
+Ger = _class("Ger", "A + alpha * outer(x, y); nothing is written in place.", _of_blas("ger"), destructive=False)
+Dot22 = _class("Dot22", "The product of two matrices.", pt.dot)
+Dot22Scalar = _class("Dot22Scalar", "The product of two matrices, times a scalar.", lambda x, y, a: a * pt.dot(x, y))
+Softmax = _class("Softmax", "Softmax along an axis.", lambda x, axis: pt.softmax(x, axis), axis=None)
+LogSoftmax = _class("LogSoftmax", "The logarithm of softmax.", lambda x, axis: pt.log_softmax(x, axis), axis=None)
+LogSumExp = _class("LogSumExp", "The logarithm of a sum of exponentials.", lambda x, axis, keepdims: pt.logsumexp(x, axis, keepdims), axis=None, keepdims=False)
+LogAddExp = _class("LogAddExp", "The logarithm of the sum of exponentials of tensors.", pt.logaddexp)
+XLogY = _class("XLogY", "x log(y), 0 where x is 0.", pt.special.xlogy)
+XLog1PY = _class("XLog1PY", "x log(1 + y), 0 where x is 0.", pt.special.xlog1py)

@@ -4,6 +4,7 @@ class finds it here."""
 
 from __future__ import annotations
 
+import itertools
 import typing
 from collections.abc import Callable, Sequence
 
@@ -135,15 +136,118 @@ def _argmax(axis: typing.Any = None) -> typing.Any:
     return _op("Argmax", ("axis", _integer, None if axes is None else axes[0]), ("smallest", _flag, False))
 
 
-class _JoinAlong:
-    """Join() of PyTensor, which takes the axis as its first input."""
+class _Maker:
+    """What is built as an op of PyTensor's is, and makes nodes of the class: it takes the inputs that PyTensor's op takes, while the
+    node's op and inputs are those of this library."""
 
-    def __call__(self, axis: int, *tensors: typing.Any) -> typing.Any:
-        return _core.join(axis, *tensors)
+    __slots__ = ("_apply", "_text")
+
+    def __init__(self, text: str, apply: Callable[..., typing.Any]):
+        self._text, self._apply = text, apply
+
+    def __call__(self, *inputs: typing.Any) -> typing.Any:
+        return self._apply(*inputs)
+
+    def make_node(self, *inputs: typing.Any) -> typing.Any:
+        """The Apply node of these inputs."""
+        out = self(*inputs)
+        return (out[0] if isinstance(out, (list, tuple)) else out).owner
+
+    def __repr__(self) -> str:
+        return self._text
+
+
+def _functions() -> typing.Any:
+    import bitale.tensor  # which needs this module
+
+    return bitale.tensor
 
 
 def _join(axis: int | None = None) -> typing.Any:
-    return _JoinAlong() if axis is None else _op("Join", ("axis", _integer, axis))
+    return _Maker("Join", _core.join) if axis is None else _op("Join", ("axis", _integer, axis))
+
+
+def _signature_of(op: typing.Any) -> str:
+    """An op's own, or one of the ranks of its itypes and otypes."""
+    if stated := getattr(op, "gufunc_signature", None):
+        return str(stated)
+    sides = [getattr(op, "itypes", None), getattr(op, "otypes", None)]
+    if None in sides:
+        raise TypeError(f"Blockwise: {op} has no gufunc_signature: give the signature, such as \"(m,n),(n)->(m)\"")
+    names = (f"d{i}" for i in itertools.count())
+    return "->".join(",".join(f"({','.join(next(names) for _ in range(t.ndim))})" for t in side) for side in sides)
+
+
+def _blockwise(core_op: typing.Any, signature: str | None = None, name: str | None = None) -> typing.Any:
+    stated = signature or _signature_of(core_op)
+    return _Maker(name or f"Blockwise{{{core_op}, {stated}}}", _functions().vectorize(core_op, stated))
+
+
+def _cumulate(axis: int | None = None, mode: str = "add") -> typing.Any:
+    if mode not in ("add", "mul"):
+        raise ValueError(f"CumOp: expected \"add\" or \"mul\" as mode, got {mode!r}")
+    return _Maker(f"CumOp{{{axis}, {mode}}}", lambda x: getattr(_functions(), "cumsum" if mode == "add" else "cumprod")(x, axis))
+
+
+def _index(inputs: Sequence[typing.Any], idx_list: Sequence[typing.Any]) -> tuple[typing.Any, ...]:
+    from bitale.tensor.index_lists import unflatten_index_variables
+
+    return unflatten_index_variables(inputs, idx_list)
+
+
+def _subtensor(idx_list: Sequence[typing.Any]) -> typing.Any:
+    return _Maker(f"Subtensor{{{idx_list}}}", lambda x, *inputs: _core.as_tensor_variable(x)[_index(inputs, idx_list)])
+
+
+def _inc_subtensor(
+    idx_list: Sequence[typing.Any], inplace: bool = False, set_instead_of_inc: bool = False, **options: typing.Any
+) -> typing.Any:
+    if inplace:
+        raise NotImplementedError("IncSubtensor: inplace=True; no op that users build writes over its operands")
+    change = _core.set_subtensor if set_instead_of_inc else _core.inc_subtensor
+
+    def apply(x: typing.Any, y: typing.Any, *inputs: typing.Any) -> typing.Any:
+        return change(_core.as_tensor_variable(x)[_index(inputs, idx_list)], y, **options)
+
+    return _Maker(f"{'Set' if set_instead_of_inc else 'Inc'}Subtensor{{{idx_list}}}", apply)
+
+
+def _advanced_inc_subtensor(
+    idx_list: Sequence[typing.Any], inplace: bool = False, set_instead_of_inc: bool = False, ignore_duplicates: bool = False
+) -> typing.Any:
+    options = {"ignore_duplicates": True} if ignore_duplicates and not set_instead_of_inc else {}
+    return _inc_subtensor(idx_list, inplace, set_instead_of_inc, **options)
+
+
+def _listed(text: str) -> tuple[typing.Any, ...]:
+    """idx_list of the library's own text, which names the bounds that there are: "start:, i"."""
+    count = 0
+
+    def place(named: str) -> int | None:
+        nonlocal count
+        count += bool(named)
+        return count - 1 if named else None
+
+    found: list[typing.Any] = []
+    for entry in text.replace(" ", "").split(",") if text else ():
+        found.append(slice(*[place(part) for part in entry.split(":")]) if ":" in entry else place(entry))
+    return tuple(found)
+
+
+def _listed_axes(axes: Sequence[int]) -> tuple[typing.Any, ...]:
+    return tuple(axes.index(axis) if axis in axes else slice(None) for axis in range(max(axes) + 1))
+
+
+def _make_ifelse(n_outs: int, as_view: bool = False, name: str | None = None) -> typing.Any:
+    from bitale.ifelse import ifelse
+
+    def apply(condition: typing.Any, *branches: typing.Any) -> typing.Any:
+        if len(branches) != 2 * n_outs:
+            raise ValueError(f"IfElse: expected {n_outs} values for each side, got {len(branches)} in all")
+        out = ifelse(condition, list(branches[:n_outs]), list(branches[n_outs:]))
+        return out[0] if n_outs == 1 else out
+
+    return _Maker(name or "IfElse", apply)
 
 
 CAReduce = _class("CAReduce", "Reduces elements along axes: CAReduce(pt.add, axis=0). See Sum, Prod, Max, Min, All and Any.", _careduce)
@@ -158,23 +262,46 @@ ARange = _class("ARange", "Numbers with equal steps.", lambda dtype: _op("ARange
 Shape = _class("Shape", "All lengths of a tensor.", lambda: _op("Shape"))
 Alloc = _class("Alloc", "A value in a shape.", lambda: _op("Alloc"))
 Dot = _class("Dot", "The product of vectors and matrices.", lambda: _op("Dot"))
-BatchedDot = _class("BatchedDot", "Products of matrices, one per element of a batch.")
-Blockwise = _class("Blockwise", "An op on each element of a batch.")
-CumOp = _class("CumOp", "Running sums and products.")
-SortOp = _class("SortOp", "Elements in increasing order.")
-ArgSortOp = _class("ArgSortOp", "The positions of elements in increasing order.")
-SearchsortedOp = _class("SearchsortedOp", "Where elements would have to be inserted.", of="SearchSorted")
+BatchedDot = _class(
+    "BatchedDot", "Products of matrices, one per element of a batch.", lambda: _Maker("BatchedDot", lambda x, y: _core.matmul(x, y))
+)
+Blockwise = _class("Blockwise", "An op on each element of a batch: Blockwise(op, \"(m,n),(n)->(m)\")(a, b).", _blockwise)
+CumOp = _class("CumOp", "Running sums (mode \"add\") and products (\"mul\") along an axis.", _cumulate)
+SortOp = _class(
+    "SortOp", "Elements in increasing order.",
+    lambda kind="quicksort", axis=-1: _Maker(f"SortOp{{{kind}, {axis}}}", lambda x: _functions().sort(x, axis, kind)),
+)  # fmt: skip
+ArgSortOp = _class(
+    "ArgSortOp", "The positions of elements in increasing order.",
+    lambda kind="quicksort", axis=-1: _Maker(f"ArgSortOp{{{kind}, {axis}}}", lambda x: _functions().argsort(x, axis, kind)),
+)  # fmt: skip
+SearchsortedOp = _class(
+    "SearchsortedOp", "Where elements would have to be inserted.",
+    lambda side="left": _Maker(f"SearchsortedOp{{{side}}}", lambda x, v, sorter=None: _functions().searchsorted(x, v, side, sorter)),
+    of="SearchSorted",
+)  # fmt: skip
 RFFTOp = _class("RFFTOp", "Fourier transforms of real numbers.", of="RFFT")
 IRFFTOp = _class("IRFFTOp", "Their inverse.", of="IRFFT")
-Nonzero = _class("Nonzero", "The positions of elements that are not 0.")
-SpecifyShape = _class("SpecifyShape", "A tensor whose lengths are stated, and checked.")
-Subtensor = _class("Subtensor", "A slice, or an element.")
-IncSubtensor = _class("IncSubtensor", "A tensor with a slice that is set or incremented.")
-AdvancedSubtensor = _class("AdvancedSubtensor", "Elements at positions that tensors of integers give.")
-AdvancedIncSubtensor = _class("AdvancedIncSubtensor", "A tensor with elements set or incremented at such positions.")
+Nonzero = _class("Nonzero", "The positions of elements that are not 0.", lambda: _Maker("Nonzero", lambda x: _functions().nonzero(x)))
+SpecifyShape = _class(
+    "SpecifyShape", "A tensor whose lengths are stated, and checked.",
+    lambda: _Maker("SpecifyShape", lambda x, *shape: _functions().specify_shape(x, shape)),
+)  # fmt: skip
+Subtensor = _class("Subtensor", "A slice, or an element: Subtensor([slice(0, None), 1])(x, i, j) is x[i:, j].", _subtensor)
+IncSubtensor = _class("IncSubtensor", "A tensor with a slice that is set or incremented.", _inc_subtensor)
+AdvancedSubtensor = _class("AdvancedSubtensor", "Elements at positions that tensors of integers give.", _subtensor)
+AdvancedIncSubtensor = _class(
+    "AdvancedIncSubtensor", "A tensor with elements set or incremented at such positions.", _advanced_inc_subtensor
+)
+_doc_of_lists = "Of each indexed dimension, the number of the input that says which element, or a slice of such numbers (bitale.tensor.index_lists)."
+for _cls in (Subtensor, IncSubtensor):
+    _cls.idx_list = property(lambda op: _listed(dict(op.__props__)["idx_list"]), doc=_doc_of_lists)
+for _cls in (AdvancedSubtensor, AdvancedIncSubtensor):
+    _cls.idx_list = property(lambda op: _listed_axes(dict(op.__props__)["axes"]), doc=_doc_of_lists)
+del _cls
 
 
-IfElse = _class("IfElse", "A choice of which only one side is computed.")
+IfElse = _class("IfElse", "A choice of which only one side is computed.", _make_ifelse)
 ZeroGrad = _class("ZeroGrad", "x, whose derivative is zero.", lambda: _op("ZeroGrad"))
 UndefinedGrad = _class("UndefinedGrad", "x, whose derivative is undefined.", lambda: _op("UndefinedGrad"))
 DisconnectedGrad = _class("DisconnectedGrad", "x, on which nothing depends as far as derivatives go.", lambda: _op("DisconnectedGrad"))

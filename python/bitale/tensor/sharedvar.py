@@ -2,4 +2,6 @@
 
 from bitale._core import TensorSharedVariable
 
+__all__ = ["TensorSharedVariable"]
+
 TensorSharedVariable.__module__ = __name__

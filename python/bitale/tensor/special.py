@@ -17,6 +17,9 @@ from bitale._core import (
     xlogy,
 )
 
+from bitale.tensor.places import finder
+
+__getattr__ = finder(__name__)  # classes of ops
 __all__ = [
     "beta",
     "betaln",

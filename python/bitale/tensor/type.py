@@ -3,5 +3,7 @@
 from bitale._core import TensorType
 from bitale.tensor.places import finder
 
+__all__ = ["TensorType"]
+
 TensorType.__module__ = __name__
 __getattr__ = finder(__name__)

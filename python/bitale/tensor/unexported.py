@@ -11,13 +11,17 @@ from bitale._core import (
     TensorConstant,
     TensorType,
     TensorVariable,
+    add,
     arange,
     as_tensor_variable,
+    constant,
     inc_subtensor,
+    mul,
     set_subtensor,
     zeros,
 )
 
+from bitale.graph.type import Type
 from bitale.tensor.composed import register_transfer
 
 __all__ = [
@@ -27,6 +31,8 @@ __all__ = [
     "advanced_inc_subtensor",
     "advanced_set_subtensor",
     "advanced_subtensor",
+    "NoneTypeT",
+    "SliceType",
     "all_dtypes",
     "alloc_diag",
     "complex_dtypes",
@@ -38,14 +44,20 @@ __all__ = [
     "int_dtypes",
     "integer_dtypes",
     "ix_",
+    "none_type_t",
     "register_transfer",
     "scalar_elemwise",
+    "shape_tuple",
+    "slicetype",
+    "to_one_hot",
     "uint_dtypes",
     "values_eq_approx",
     "values_eq_approx_always_true",
     "values_eq_approx_remove_inf",
     "values_eq_approx_remove_inf_nan",
     "values_eq_approx_remove_nan",
+    "variadic_add",
+    "variadic_mul",
 ]
 
 # All tensors are dense here.
@@ -232,3 +244,69 @@ def values_eq_approx_always_true(a: Any, b: Any) -> bool:
     True
     """
     return True
+
+
+def shape_tuple(x: Any) -> tuple[TensorVariable, ...]:
+    """The lengths of x, those that are known as constants.
+
+    >>> from bitale.tensor.shape import shape_tuple
+    >>> shape_tuple(pt.matrix("x", shape=(3, None)))[0]
+    TensorConstant{3}
+    """
+    v = as_tensor_variable(x)
+    return tuple(v.shape[axis] if known is None else constant(known, dtype="int64") for axis, known in enumerate(v.type.shape))
+
+
+def to_one_hot(y: Any, nb_class: Any, dtype: Any = None) -> TensorVariable:
+    """A row of nb_class elements for each integer of the vector y, with 1 at its place and 0 elsewhere.
+
+    >>> from bitale.tensor.extra_ops import to_one_hot
+    >>> to_one_hot(np.array([1, 0]), 3, "int64").eval()
+    array([[0, 1, 0],
+           [1, 0, 0]])
+    """
+    places = as_tensor_variable(y)
+    if places.ndim != 1 or places.dtype not in integer_dtypes:
+        raise TypeError(f"to_one_hot: expected a vector of integers, got {places} of type {places.type}")
+    rows = zeros((places.shape[0], nb_class), dtype=dtype)
+    return set_subtensor(rows[arange(places.shape[0]), places], 1)
+
+
+def variadic_add(*args: Any) -> TensorVariable:
+    """The sum of any number of tensors: 0 of none, the tensor itself of one."""
+    return add(*args) if len(args) > 1 else as_tensor_variable(args[0] if args else 0)
+
+
+def variadic_mul(*args: Any) -> TensorVariable:
+    """The product of any number of tensors: 1 of none, the tensor itself of one."""
+    return mul(*args) if len(args) > 1 else as_tensor_variable(args[0] if args else 1)
+
+
+class NoneTypeT(Type):
+    """The type of None: an argument of an op of one's own that may be absent."""
+
+    __props__ = ()
+
+    def filter(self, data: Any, strict: bool = False, allow_downcast: bool | None = None) -> None:
+        if data is not None:
+            raise TypeError(f"expected None, got {data!r}")
+
+
+class SliceType(Type):
+    """The type of slices of numbers: an argument of an op of one's own. As an index, Python's slices are used, whose bounds may be
+    variables.
+
+    >>> from bitale.tensor.type_other import slicetype
+    >>> slicetype.filter(slice(1, 3))
+    slice(1, 3, None)
+    """
+
+    __props__ = ()
+
+    def filter(self, data: Any, strict: bool = False, allow_downcast: bool | None = None) -> slice:
+        if not isinstance(data, slice):
+            raise TypeError(f"expected a slice, got {data!r}")
+        return data
+
+
+none_type_t, slicetype = NoneTypeT(), SliceType()

@@ -1,6 +1,9 @@
 """Tensor variables."""
 
 from bitale._core import TensorConstant, TensorVariable, dot
+from bitale.tensor.places import finder
+
+__all__ = ["TensorConstant", "TensorVariable"]
 
 
 def _dot(left: TensorVariable, right: object) -> TensorVariable:
@@ -9,6 +12,7 @@ def _dot(left: TensorVariable, right: object) -> TensorVariable:
 
 
 TensorVariable.__dot__ = _dot
+__getattr__ = finder(__name__)
 
 for _class in (TensorConstant, TensorVariable):
     _class.__module__ = __name__

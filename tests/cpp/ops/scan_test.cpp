@@ -128,3 +128,50 @@ TEST_CASE("scan: a matrix of a batch of a step that is not positive definite") {
       CHECK(get_value(total).item() > 0);
     }
 }
+
+namespace {
+
+struct OwnFailure {};
+
+// The number as it is, up to 2.
+class UpToTwo final : public OpOf<UpToTwo> {
+ public:
+  explicit UpToTwo(bool own) : own(own) {}
+  bool own;
+  static constexpr auto fields = attribute_list(attribute("own", &UpToTwo::own));
+  std::string_view name() const override { return "UpToTwo"; }
+  Apply make_node(std::span<const Variable> inputs) const override {
+    return Apply(OpRef(this), {inputs[0]}, {inputs[0].type()});
+  }
+  void perform(const Apply&, std::span<const Array> in, std::span<Array> out) const override {
+    if (in[0].item() > 2) {
+      if (own) throw OwnFailure();
+      throw std::out_of_range("more than 2");
+    }
+    out[0] = in[0].copy();
+  }
+};
+
+}  // namespace
+
+TEST_CASE("an exception of another kind in a step keeps its class and says which step") {
+  const Variable x = scalar("x");
+  for (const char* linker : {"vm", "jit"}) {
+    const auto loop_of = [&](bool own) {
+      const auto up = [&](const Variable& s) { return (*make_ref<UpToTwo>(own))({s + 1}); };
+      return function({x}, scan({.initial = {ScanInitial(x)}, .n_steps = 9}, up).finals[0],
+                      {.mode = Mode(linker, "fast_run")});
+    };
+    const Function f = loop_of(false), g = loop_of(true);
+    std::string told;
+    try {
+      f({Array(-1.0)});
+    } catch (const std::out_of_range& error) {
+      told = error.what();
+    }
+    CHECK(told.starts_with("more than 2\n  node     UpToTwo"));
+    CHECK(told.find("step     3 of 9") != told.npos);
+    CHECK(told.find("node     Scan") != told.npos);
+    CHECK_THROWS_AS(g({Array(-1.0)}), OwnFailure);
+  }
+}

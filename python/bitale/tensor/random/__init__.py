@@ -8,6 +8,8 @@
 Names and arguments are PyTensor's. See docs/random.md.
 """
 
+import typing as _typing
+
 from bitale._core import RandomGeneratorType, RandomGeneratorVariable
 from bitale.tensor.random.basic import *
 from bitale.tensor.random.basic import __all__ as _distributions
@@ -29,3 +31,7 @@ __all__ = [
     "rng",
     "shared_rng",
 ]
+
+if _typing.TYPE_CHECKING:  # the distributions of basic are made from a table
+
+    def __getattr__(name: str) -> _typing.Any: ...

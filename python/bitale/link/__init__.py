@@ -8,6 +8,19 @@ from typing import Any, Callable, Sequence
 from bitale import _core
 from bitale._core import DualLinkerError, Linker, NodeThunk, linker_names
 
+__all__ = [
+    "DualLinker",
+    "DualLinkerError",
+    "Linker",
+    "NodeThunk",
+    "OpWiseCLinker",
+    "PerformLinker",
+    "VMLinker",
+    "WrapLinker",
+    "WrapLinkerMany",
+    "linker_names",
+]
+
 for _class in (DualLinkerError, Linker, NodeThunk):
     _class.__module__ = __name__
 del _class

@@ -1,0 +1,5 @@
+"""PyTensor's place for the type of lists."""
+
+from bitale.typed_list.basic import TypedListType
+
+__all__ = ["TypedListType"]
