@@ -163,7 +163,7 @@ class BodyEmitter final : public ExportEmitter {
     for (auto& each : lengths) {
       lengths_[std::size_t(id)].push_back(atom(each));
       const bool given = is_word(each);
-      if (!given) line(cat("if (", each, " < 0) return ", file_.negative_length(), ";"));
+      if (!given) line(cat("if (", lengths_[std::size_t(id)].back(), " < 0) return ", file_.negative_length(), ";"));
     }
     if (buffer(id).role == Role::output) return;
     if (buffer(id).on_stack) return line(cat(pointer(id, stack_memory(id)), ";"));
