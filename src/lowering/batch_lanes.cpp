@@ -2,6 +2,8 @@
 // batch around short loops of known lengths, these become one innermost loop of straight code, whose iterations can run
 // as lanes. Loops over the batch are fused, loops in them unrolled, and what an iteration leaves to itself is in
 // variables. Buffers of which the batch is an outer axis are laid out with the batch last: lanes are then neighbours.
+// The rows of small matrices are such a batch, where their elements would be so many scalars that code is long to
+// compile and no registers hold them.
 #include <algorithm>
 #include <functional>
 #include <iterator>
@@ -25,12 +27,21 @@ using program::Role;
 using program::Step;
 using program::Steps;
 
-constexpr std::int64_t least_batch = 16;          // where the length is a number
+constexpr std::int64_t least_batch = 16;  // where the length is a number
+constexpr std::int64_t least_rows = 4, most_rows = 7;
+constexpr std::int64_t worth_rows = 400;          // expressions that they would be as scalars
+constexpr std::int64_t most_copied = 4096;        // elements of an input
 constexpr std::int64_t longest_unrolled = 32;     // of loops in the batch
 constexpr std::int64_t most_of_a_body = 6000;     // expressions of straight code
 constexpr std::int64_t most_outside_steps = 600;  // the same of loops that are not in steps
 
-bool is_batch(Expr extent) { return !extent.is_constant() || extent.payload() >= least_batch; }
+// What the lanes are: elements of a batch, or rows of small matrices, of which a vector holds all.
+enum class Over { batch, rows };
+
+bool is_over(Over what, Expr extent) {
+  if (what == Over::batch) return !extent.is_constant() || extent.payload() >= least_batch;
+  return extent.is_constant() && extent.payload() >= least_rows && extent.payload() <= most_rows;
+}
 
 bool is_serial_loop(const Loop& loop) {
   return std::any_of(loop.carries.begin(), loop.carries.end(), [](auto& carry) { return carry.is_state(); });
@@ -57,9 +68,9 @@ std::optional<std::int64_t> straight_size(const Step& step) {
   return size;
 }
 
-// Of the iterations of a loop over the batch together.
-std::optional<std::int64_t> body_size(const Loop& loop) {
-  if (!is_batch(loop.extent) || !only_reduces(loop)) return {};
+// Of the steps in a loop over the batch together.
+std::optional<std::int64_t> body_size(const Loop& loop, Over what) {
+  if (!is_over(what, loop.extent) || !only_reduces(loop)) return {};
   std::int64_t size = 0;
   for (auto& step : loop.body) {
     const auto each = straight_size(step);
@@ -153,12 +164,12 @@ struct Group {
   bool is_whole = true;  // no loop over the batch is among the others
 };
 
-Group group_of(Steps steps) {
+Group group_of(Steps steps, Over what) {
   Group out;
   Effects fused, after;
   for (auto& step : steps) {
     auto* loop = std::get_if<Loop>(&step.what);
-    const bool fits = loop && body_size(*loop) && (!out.fused || loop->extent == out.fused->extent);
+    const bool fits = loop && body_size(*loop, what) && (!out.fused || loop->extent == out.fused->extent);
     Effects here;
     here.add(step, loop ? loop->index : Expr());
     if (fits && !Effects::depend(after, here) && (!out.fused || Effects::may_fuse(fused, here))) {
@@ -186,7 +197,8 @@ Group group_of(Steps steps) {
 
 class Batches {
  public:
-  Batches(Program& program, Declarations& declare) : program_(program), pool_(*program.pool), declare_(declare) {}
+  Batches(Program& program, Declarations& declare, const Lengths& lengths)
+      : program_(program), pool_(*program.pool), declare_(declare), lengths_(lengths) {}
 
   void run() {
     make_lanes_in_steps(program_.steps);
@@ -201,16 +213,35 @@ class Batches {
   // ---- loops ----
 
   void make_lanes_in_steps(Steps& steps) {
+    Steps out;
     for (auto& step : steps) {
       program::for_each_body(step, [&](Steps& body) { make_lanes_in_steps(body); });
       auto* loop = std::get_if<Loop>(&step.what);
-      if (!loop || !is_serial_loop(*loop)) continue;
-      const bool gains = std::any_of(loop->body.begin(), loop->body.end(), [](const Step& inner) {
-        const auto* batch = std::get_if<Loop>(&inner.what);
-        return batch && body_size(*batch) && (holds_loops(*batch) || reads_along_rows(*batch));
-      });
-      if (gains) loop->body = in_lanes(std::move(loop->body));
+      if (loop && is_serial_loop(*loop)) {
+        if (batch_gains(loop->body))
+          loop->body = in_lanes(std::move(loop->body), Over::batch);
+        else if (rows_gain(loop->body))
+          loop->body = in_lanes(std::move(loop->body), Over::rows);
+        copy_inputs(*loop, out);
+      }
+      out.push_back(std::move(step));
     }
+    steps = std::move(out);
+  }
+
+  static bool batch_gains(const Steps& steps) {
+    return std::any_of(steps.begin(), steps.end(), [](const Step& step) {
+      const auto* batch = std::get_if<Loop>(&step.what);
+      return batch && body_size(*batch, Over::batch) && (holds_loops(*batch) || reads_along_rows(*batch));
+    });
+  }
+  // Rows that are few expressions are scalars: what one iteration leaves to the next then stays in registers.
+  static bool rows_gain(const Steps& steps) {
+    std::int64_t scalars = 0;
+    for (auto& step : steps)
+      if (const auto* rows = std::get_if<Loop>(&step.what); rows && holds_loops(*rows))
+        scalars += body_size(*rows, Over::rows).value_or(0) * rows->extent.payload();
+    return scalars >= worth_rows;
   }
 
   // Whether the batch is another axis than the last of something that the loop accesses.
@@ -226,13 +257,13 @@ class Batches {
     return found;
   }
 
-  Steps in_lanes(Steps steps) {
-    Group group = group_of(steps);
-    if (!group.fused || !body_size(*group.fused) || !make_straight(*group.fused)) return steps;
+  Steps in_lanes(Steps steps, Over what) {
+    Group group = group_of(steps, what);
+    if (!group.fused || !body_size(*group.fused, what) || !make_straight(*group.fused)) return steps;
     Steps out = std::move(group.before);
     out.push_back({std::move(*group.fused)});
     // What comes behind may have loops over the batch that could not be part of it.
-    Steps rest = group.is_whole ? std::move(group.after) : in_lanes(std::move(group.after));
+    Steps rest = group.is_whole ? std::move(group.after) : in_lanes(std::move(group.after), what);
     std::move(rest.begin(), rest.end(), std::back_inserter(out));
     return out;
   }
@@ -317,12 +348,61 @@ class Batches {
                        [&](std::int64_t buffer) { return !chosen.contains(buffer) && read.contains(buffer); });
   }
 
+  // ---- inputs ----
+
+  // Small inputs and constants that lanes read at numbers, along another axis than the last: they are copied before the
+  // loop, with the batch last.
+  void copy_inputs(Loop& loop, Steps& before) {
+    std::map<std::pair<std::int64_t, std::size_t>, std::int64_t> copies;  // by buffer and axis of the batch
+    for (auto& step : loop.body) {
+      auto* lanes = std::get_if<Loop>(&step.what);
+      if (!lanes || !made_.contains(lanes->index.payload())) continue;
+      move_elements(lanes->body, [&](std::int64_t buffer, std::vector<Expr>& at) -> std::optional<std::int64_t> {
+        const auto place = std::find(at.begin(), at.end(), lanes->index);
+        if (place == at.end() || place + 1 == at.end() || !is_small_input(buffer)) return {};
+        const auto axis = std::size_t(place - at.begin());
+        for (std::size_t k = 0; k < at.size(); ++k)
+          if (k != axis && !at[k].is_constant()) return {};
+        const auto [known, is_new] = copies.try_emplace({buffer, axis}, 0);
+        if (is_new) known->second = copy_before(buffer, axis, before);
+        put_last(at, axis);
+        return known->second;
+      });
+    }
+  }
+  bool is_small_input(std::int64_t b) const {
+    const program::Buffer& buffer = program_.buffers[std::size_t(b)];
+    if (buffer.role != Role::input && buffer.role != Role::constant) return false;
+    std::int64_t count = 1;
+    for (auto& length : lengths_.canonical(buffer.shape)) {
+      if (!length.is_constant() || length.payload() < 1 || length.payload() > most_copied) return false;
+      count *= length.payload();
+      if (count > most_copied) return false;
+    }
+    return true;
+  }
+  std::int64_t copy_before(std::int64_t buffer, std::size_t axis, Steps& before) {
+    std::vector<Expr> shape = lengths_.canonical(program_.buffers[std::size_t(buffer)].shape);
+    const DType dtype = program_.buffers[std::size_t(buffer)].dtype;
+    std::vector<Expr> from = declare_.indices_of(shape), to = from;
+    put_last(to, axis);
+    put_last(shape, axis);
+    program::Buffer copy;
+    copy.name = "lanes";
+    copy.dtype = dtype;
+    copy.shape = shape;
+    const std::int64_t out = declare_.buffer(std::move(copy));
+    before.push_back(in_loops(to, shape, {program::Store{out, to, pool_.load(buffer, dtype, from)}}));
+    return out;
+  }
+
   // ---- layouts ----
 
-  // Buffers in whose order of axes the batch is not the last.
+  // Buffers in whose order of axes the batch is not the last. Where lanes are along several axes in turn, the one along
+  // which they are most often counts; that they store elsewhere costs twice what it does that they read there.
   void choose_layouts() {
     std::set<std::int64_t> refused, read;
-    std::map<std::int64_t, std::size_t> axes;
+    std::map<std::int64_t, std::map<std::size_t, int>> along;
     program::visit_steps(program_.steps, [&](const Step& step) {
       const auto* loop = std::get_if<Loop>(&step.what);
       if (!loop || !made_.contains(loop->index.payload()) || holds_loops(*loop)) return;
@@ -332,14 +412,15 @@ class Batches {
           if (!at) return;
           if (!writes) read.insert(buffer);
           const auto place = std::find(at->begin(), at->end(), loop->index);
-          if (place == at->end()) return;
-          const auto axis = std::size_t(place - at->begin());
-          const auto [known, is_new] = axes.try_emplace(buffer, axis);
-          if (known->second != axis || axis + 1 == at->size()) refused.insert(buffer);
+          if (place != at->end()) along[buffer][std::size_t(place - at->begin())] += writes ? 2 : 1;
         });
     });
     refuse_handed(refused);
-    for (auto& [buffer, axis] : axes) {
+    for (auto& [buffer, counts] : along) {
+      std::size_t axis = program_.buffers[std::size_t(buffer)].shape.size() - 1;
+      for (auto& [other, count] : counts)
+        if (const auto known = counts.find(axis); known == counts.end() || count > known->second) axis = other;
+      if (axis + 1 == program_.buffers[std::size_t(buffer)].shape.size()) continue;
       const Role role = program_.buffers[std::size_t(buffer)].role;
       // A state that is a result is another buffer until the loop is done.
       if (!refused.contains(buffer) && (role == Role::temporary || (role == Role::output && read.contains(buffer))))
@@ -368,8 +449,9 @@ class Batches {
     Steps out;
     for (auto& step : steps) {
       auto* loop = std::get_if<Loop>(&step.what);
-      const bool touches = loop && is_batch(loop->extent) && holds_loops(*loop) && touches_along_batch(*loop);
-      const auto size = touches ? body_size(*loop) : std::nullopt;
+      const bool touches =
+          loop && is_over(Over::batch, loop->extent) && holds_loops(*loop) && touches_along_batch(*loop);
+      const auto size = touches ? body_size(*loop, Over::batch) : std::nullopt;
       if (size && *size <= most_outside_steps && make_straight(*loop)) {
         // it is done
       } else if (touches && sums_along(*loop)) {
@@ -528,22 +610,28 @@ class Batches {
     const std::vector<Expr> shape = program_.buffers[std::size_t(result)].shape;
     std::vector<Expr> to = declare_.indices_of(shape), at = to;
     put_last(at, axis);
-    Step step{program::Store{result, to, pool_.load(from, program_.buffers[std::size_t(result)].dtype, at)}};
+    program_.steps.push_back(in_loops(
+        to, shape, {program::Store{result, to, pool_.load(from, program_.buffers[std::size_t(result)].dtype, at)}}));
+  }
+  static Step in_loops(const std::vector<Expr>& indices, const std::vector<Expr>& shape, Step step) {
     for (std::size_t k = shape.size(); k-- > 0;)
-      if (!shape[k].is_constant(1)) step = Step{Loop{to[k], shape[k], {}, {std::move(step)}, false}};
-    program_.steps.push_back(std::move(step));
+      if (!shape[k].is_constant(1)) step = Step{Loop{indices[k], shape[k], {}, {std::move(step)}, false}};
+    return step;
   }
 
   Program& program_;
   program::ExprPool& pool_;
   Declarations& declare_;
+  const Lengths& lengths_;
   std::set<std::int64_t> made_;               // indices of loops of straight code
   std::map<std::int64_t, std::size_t> last_;  // buffers that are laid out anew: the axis that becomes the last
 };
 
 }  // namespace
 
-void batches_in_lanes(Program& program, Declarations& declare) { Batches(program, declare).run(); }
+void batches_in_lanes(Program& program, Declarations& declare, const Lengths& lengths) {
+  Batches(program, declare, lengths).run();
+}
 
 bool suits_lanes(const program::Steps& steps) {
   bool has_products = false, has_batch = false;
@@ -552,7 +640,7 @@ bool suits_lanes(const program::Steps& steps) {
       const auto* function = runtime::find_function(call->function);
       has_products |= function && function->meaning != runtime::SourceCall::other;
     }
-    if (const auto* loop = std::get_if<Loop>(&step.what)) has_batch |= body_size(*loop).has_value();
+    if (const auto* loop = std::get_if<Loop>(&step.what)) has_batch |= body_size(*loop, Over::batch).has_value();
   });
   return has_batch && !has_products;
 }

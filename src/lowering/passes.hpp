@@ -12,8 +12,9 @@ using program::Program;
 void forward_stores(Program& program);
 // Temporaries used row by row become rows.
 void narrow_temporaries(Program& program);
-// Loops over a batch in the steps of a scan become one loop of straight code, and buffers have the batch last.
-void batches_in_lanes(Program& program, Declarations& declare);
+// Loops over a batch, or over rows of small matrices, in the steps of a scan become one loop of straight code, and
+// buffers have the batch last.
+void batches_in_lanes(Program& program, Declarations& declare, const Lengths& lengths);
 // Whether that can be done with these steps of a loop.
 bool suits_lanes(const program::Steps& steps);
 // Small buffers in loops whose iterations follow one another become variables.

@@ -70,12 +70,13 @@ class Promoter {
     if (extent < 1 || extent > most_elements) return {};
     for (auto& carry : loop->carries)
       if (carry.kind != program::CarryKind::reduce) return {};
-    std::int64_t size = 0;
+    std::int64_t size = 0, straight = 0;
     for (auto& inner : loop->body) {
       const auto each = unrolled_size(inner);
       if (!each) return {};
       const bool is_innermost = !std::holds_alternative<Loop>(inner.what);
-      if (is_innermost && (extent >= full_lanes || (*each > worth_lanes && extent >= enough_lanes))) return {};
+      if (is_innermost) straight += *each;
+      if (is_innermost && (extent >= full_lanes || (straight > worth_lanes && extent >= enough_lanes))) return {};
       size += *each;
     }
     size *= extent;

@@ -15,6 +15,7 @@
 #include "graph/pointer_map.hpp"
 #include "graph/replay.hpp"
 #include "ops/complex.hpp"
+#include "ops/dimshuffle.hpp"
 #include "ops/lengths.hpp"
 #include "ops/lowering.hpp"
 
@@ -349,6 +350,21 @@ void ScanOp::emit_tensors(TensorLowering& to, const Apply&) const {
 
 // ---- construction from parts ----------------------------------------------------------------------------------------
 
+namespace {
+
+// What the variable is a view of with its dimensions in another order. Outside a loop that would be a copy, where steps
+// give it to a function that can read matrices either way; of a few elements a copy costs nothing.
+std::optional<Variable> transposed_from(const Variable& v) {
+  constexpr std::int64_t few = 16;
+  const auto* shuffle = v.has_owner() ? dynamic_cast<const DimShuffle*>(v.owner_op()) : nullptr;
+  if (!shuffle || !shuffle->dropped().empty() || !shuffle->inserted().empty()) return std::nullopt;
+  std::int64_t count = 1;
+  for (auto length : v.static_shape()) count = length < 0 || count > few ? few + 1 : count * length;
+  return count <= few ? std::nullopt : std::optional(v.owner().input(0));
+}
+
+}  // namespace
+
 Apply make_scan(const ScanParts& parts) {
   const TestValuesOff none_are_known;
   Variables outputs = parts.next;
@@ -365,8 +381,10 @@ Apply make_scan(const ScanParts& parts) {
   };
   Variables captured, leaves;
   PointerMap<std::size_t> places;
-  const auto capture = [&](const Variable& v) {
-    if (depends_on(v) != Depends::on_outside || !places.insert(v.node(), captured.size()).second) return;
+  const auto capture = [&](Variable v) {
+    if (depends_on(v) != Depends::on_outside) return;
+    while (const auto source = transposed_from(v)) v = *source;
+    if (!places.insert(v.node(), captured.size()).second) return;
     captured.push_back(v);
     leaves.emplace_back(v.type(), v.name());
   };

@@ -39,6 +39,12 @@ std::optional<Variables> lift(FunctionGraph& graph, const Apply& node) {
   return one(value.owner().op()(operands));
 }
 
+bool is_one_element(const Variable& v) {
+  for (int axis = 0; axis < v.ndim(); ++axis)
+    if (!is_one(v, axis)) return false;
+  return true;
+}
+
 // In the end elements are computed at the lowest rank: dimensions that were put in below an elementwise operation are
 // put in above it.
 bool is_put_in(const Variable& v, int axis) {
@@ -73,6 +79,26 @@ std::optional<Variables> sink(FunctionGraph&, const Apply& node) {
       operands.push_back(constant(input.constant()->reshape(without_axes(*input.constant(), kept))));
     }
   }
+  return one(dimshuffle(node.op()(operands), order));
+}
+
+// Where all operands are in one other order, so is the result: whoever can read a matrix either way then does.
+std::optional<Variables> sink_order(FunctionGraph&, const Apply& node) {
+  const Variable output = node.output();
+  std::vector<int> order;
+  Variables operands;
+  for (auto& input : node.inputs()) {
+    if (is_one_element(input)) {
+      operands.push_back(input);
+      continue;
+    }
+    const auto* op = op_as<DimShuffle>(input);
+    if (!op || !op->dropped().empty() || !op->inserted().empty()) return std::nullopt;
+    if (!order.empty() && order != op->new_order) return std::nullopt;
+    order = op->new_order;
+    operands.push_back(input.owner().input(0));
+  }
+  if (order.empty()) return std::nullopt;
   return one(dimshuffle(node.op()(operands), order));
 }
 
@@ -126,6 +152,14 @@ void declare_dimshuffle(Rules& rules) {
         const Variable x = sample_vector(), y = sample_vector();
         return sample_matrix() - (dimshuffle(x, {0, new_axis}) * 2 + dimshuffle(y, {0, new_axis}));
       });
+  rules.function("elemwise_of_transposes", Root::elemwise(), sink_order)
+      .with_input(Root::op({"DimShuffle"}))
+      .doc(
+          "Of arrays that are all read in one other order, elements are computed in their own, and the result is read "
+          "so.")
+      .tags(specialize)
+      .sample([] { return dot(transpose(sample_matrix()) * exp(transpose(sample_matrix())), sample_matrix()); })
+      .sample([] { return 2 * transpose(sample_matrix()); });
 }
 
 const RegisterRules register_dimshuffle("dimshuffle", declare_dimshuffle);

@@ -335,9 +335,9 @@ void merge_scans(FunctionGraph& graph) {
   }
 }
 
-// The number that all elements are, of a computed value.
+// The number that all elements are, of a constant or a computed value.
 std::optional<Variable> uniform_number(const Variable& v) {
-  if (!v.has_owner() || !as_tensor(v.type())) return std::nullopt;
+  if (!(v.has_owner() || v.is_constant()) || !as_tensor(v.type())) return std::nullopt;
   try {
     return cast(constant(get_underlying_scalar_constant_value(v)), v.dtype());
   } catch (const NotScalarConstantError&) {
@@ -516,10 +516,12 @@ bool is_little_of(const Variable& value, const VariableSet& leaves, int& left) {
   if (leaves.contains(value) || value.is_constant()) return true;
   if (!value.has_owner() || --left < 0) return false;
   const Apply node = value.owner();
-  const bool is_power = is_elemwise(value, "pow") && node.input(1).is_constant() &&
-                        node.input(1).constant()->size() == 1 &&
-                        (node.input(1).constant()->item() == 2 || node.input(1).constant()->item() == 1);
-  if (!is_power && (!node.op().elementwise() || is_dear(node))) return false;
+  if (is_elemwise(value, "pow")) {  // of a derivative, the exponent is a difference of constants still
+    const auto exponent = uniform_number(node.input(1));
+    const double number = exponent ? exponent->constant()->item() : 0;
+    return (number == 1 || number == 2) && is_little_of(node.input(0), leaves, left);
+  }
+  if (!node.op().elementwise() || is_dear(node)) return false;
   return std::ranges::all_of(node.inputs(), [&](auto& input) { return is_little_of(input, leaves, left); });
 }
 

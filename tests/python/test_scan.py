@@ -1056,6 +1056,54 @@ def test_the_batch_of_small_arrays_is_innermost():
             body = re.split(r"\n  (?=\S)", loop)[0]
             assert "call" not in body and body.count("\n    for ") == 1 and "vector of" in body, body
 
+@pytest.mark.parametrize("steps", [0, 1, 5])
+@pytest.mark.parametrize("n, dtype", [(4, "float64"), (5, "float64"), (7, "float64"), (4, "float32")])
+def test_rows_of_small_matrices_run_in_lanes(n, dtype, steps):
+    f, p0, q = (pt.tensor(name, dtype=dtype, shape=(n, n)) for name in "fpq")
+
+    def step(p):
+        def product(a, b):
+            return (a[:, :, None] * b[None]).sum(1)
+
+        p = product(product(f, p), f.T) + q
+        return p / (1 + abs(p[0, 0])), (p * p.T).sum(0)
+
+    last, traced = bt.scan(step, outputs_info=[p0, None], n_steps=steps, return_updates=False)
+    cost = (last**2).sum() + traced.sum()
+    inputs, outputs = [f, p0, q], [last, traced, *bt.grad(cost, [f, p0, q])]
+    values = [(rng.normal(size=(n, n)) / n).astype(dtype) for _ in range(3)]
+    expected = call(inputs, outputs, values, "vm")
+    for linker in ("c", "jit"):
+        got = bt.function(inputs, outputs, mode=bt.Mode(linker=linker))
+        for one, other in zip(got(*values), expected):
+            np.testing.assert_allclose(one, other, rtol=1e-11 if dtype == "float64" else 1e-4, atol=1e-5 if dtype == "float32" else 1e-12)
+    if steps > 1:
+        body = re.split(r"\n  (?=\S)", got.dprint("program", file="str").split("\n  for step")[1])[0]
+        assert f" in {n}, vector" in body and body.count("\n") < 5 * n * n, body  # as scalars they are 14 n^2 and more
+
+
+def test_what_a_power_s_derivative_reads_is_not_stored():
+    x, a, s0 = pt.tensor("x", dtype="float64", shape=(50,)), pt.dscalar("a"), pt.dscalar("s0")
+    errors = bt.scan(lambda x_t, s: (a * x_t + (1 - a) * s, (x_t - s) ** 2), x, [s0, None], return_updates=False)[1]
+    outputs = [errors.sum(), *bt.grad(errors.sum(), [a, s0])]
+    f = bt.function([x, a, s0], outputs)
+    values = [rng.normal(size=50), 0.3, 0.1]
+    np.testing.assert_allclose(f(*values), call([x, a, s0], outputs, values, "vm"), rtol=1e-12)
+    assert len(re.findall(r"(?:temporary|stack) \w+: f64\[50\]", f.dprint("program", file="str"))) == 1
+
+
+def test_transposed_weights_are_read_in_place():
+    x, h0, w = pt.tensor3("x"), pt.dmatrix("h0"), pt.dmatrix("w")
+    h = bt.scan(lambda x_t, h: pt.tanh(x_t + (h * x_t) @ w), x, h0, return_updates=False)
+    f = bt.function([x, h0, w], bt.grad(h[-1].sum(), [h0, w]))
+    values = [rng.normal(size=(4, 3, 5)), rng.normal(size=(3, 5)), rng.normal(size=(5, 5)) * 0.3]
+    for one, other in zip(f(*values), call([x, h0, w], bt.grad(h[-1].sum(), [h0, w]), values, "vm")):
+        np.testing.assert_allclose(one, other, rtol=1e-12)
+    program = f.dprint("program", file="str")
+    flags = re.findall(r"call bt_gemm_f64\(.*?, (\d), (\d), in (\w+)", program)
+    assert ("1", "0") in [each[:2] for each in flags] and ("0", "1") in [each[:2] for each in flags], program
+    assert "tile" not in program  # no copy of a matrix is transposed
+
 
 @pytest.mark.parametrize("linker", LINKERS)
 @pytest.mark.parametrize("batch", [(), (3,), (2, 2)])

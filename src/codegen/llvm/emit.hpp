@@ -26,8 +26,9 @@ class Emitter : public FunctionBuilder {
 
   // Adds the program's function to the module.
   void emit_program(const std::string& name);
-  // A program so long that what counts is how soon it runs.
-  bool is_huge() const { return built_before_ + built_ > huge; }
+  // A program so long that what counts is how soon it runs, and the number of expressions that says so.
+  bool is_huge() const { return built() > huge; }
+  std::size_t built() const { return built_before_ + built_; }
   // Of memory for values that its parts hand on.
   std::int64_t spill_bytes() const { return spill_bytes_; }
 

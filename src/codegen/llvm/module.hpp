@@ -54,6 +54,7 @@ class Module {
   Owned<LLVMModuleRef, &LlvmApi::DisposeModule> module_;
   Owned<LLVMTargetMachineRef, &LlvmApi::DisposeTargetMachine> machine_;
   bool is_huge_ = false;
+  std::size_t built_ = 0;  // expressions
   std::int64_t spill_bytes_ = 0;
 };
 

@@ -19,6 +19,12 @@ void collapse(Program& program) {
   lowering::Declarations declare(program);
   lowering::collapse_loops(program, declare, {});
 }
+void lanes(Program& program) {
+  lowering::Declarations declare(program);
+  lowering::Lengths lengths;
+  for (int axis = 0; axis < 2; ++axis) lengths.equate(program.pool->dim(1, axis), program.pool->integer(4));
+  lowering::batches_in_lanes(program, declare, lengths);
+}
 
 }  // namespace
 
@@ -116,6 +122,106 @@ TEST_CASE("collapse: rows and columns of elements that lie in order are one loop
       y[i, j] = x[j, i]
 )";
   CHECK(after(collapse, transposed) == transposed);
+}
+
+TEST_CASE(
+    "lanes of batches: loops over a batch in steps become one of straight code, and buffers have the batch last") {
+  CHECK(after(lanes, R"(program p(x: f64[?, ?], h: f64[?, ?]) -> y: f64[len(x, 0), 2]
+  buffer s: f64[len(x, 0), 2]
+  for b in len(x, 0):
+    for i in 2:
+      s[b, i] = x[b, i]
+  for t in 10, state v0 = 0:
+    for b in len(x, 0):
+      for i in 2, sum v1:
+        v1 += (h[0, i] * s[b, i])
+      s[b, 0] = v1
+    for b in len(x, 0):
+      s[b, 1] = (s[b, 0] + 1.0)
+    next v0 = (v0 + 1)
+  for b in len(x, 0):
+    for i in 2:
+      y[b, i] = s[b, i]
+)") == R"(program p(x: f64[?, ?], h: f64[?, ?]) -> y: f64[len(x, 0), 2]
+  buffer s: f64[2, len(x, 0)]
+  for b in len(x, 0):
+    v7 = x[b, 0]
+    v8 = x[b, 1]
+    s[0, b] = v7
+    s[1, b] = v8
+  for t in 10, state v0 = 0:
+    for b in len(x, 0):
+      v2 = s[0, b]
+      v4 = s[1, b]
+      v3 = fma(h[0, 0], v2, 0.0)
+      v5 = fma(h[0, 1], v4, v3)
+      v6 = (v5 + 1.0)
+      s[0, b] = v5
+      s[1, b] = v6
+    next v0 = (v0 + 1)
+  for b in len(x, 0):
+    v9 = s[0, b]
+    v10 = s[1, b]
+    y[b, 0] = v9
+    y[b, 1] = v10
+)");
+}
+
+TEST_CASE("lanes of rows: rows that would be many scalars are lanes, and inputs are copied with the rows last") {
+  CHECK(after(lanes, R"(program p(x: f64[?], a: f64[?, ?]) -> y: f64[4]
+  buffer s: f64[4]
+  for i in 4:
+    s[i] = x[i]
+  for t in 10, state v0 = 0:
+    for i in 4:
+      for j in 4, sum v1:
+        v1 += a[i, j]
+      for k in 8, sum v2:
+        v2 += (sqrt((v1 * x[k])) + (abs((v1 - x[k])) * floor(((v1 + x[k]) * (ceil(x[k]) - trunc((x[k] / v1)))))))
+      y[i] = (v2 + s[i])
+    for i in 4:
+      s[i] = y[i]
+    next v0 = (v0 + 1)
+)") == R"(program p(x: f64[?], a: f64[?, ?]) -> y: f64[4]
+  buffer s: f64[4]
+  buffer lanes: f64[4, 4]
+  for i in 4:
+    s[i] = x[i]
+  for j5 in 4:
+    for i4 in 4:
+      lanes[j5, i4] = a[i4, j5]
+  for t in 10, state v0 = 0:
+    for i in 4:
+      v15 = s[i]
+      v3 = (0.0 + lanes[0, i])
+      v4 = (v3 + lanes[1, i])
+      v5 = (v4 + lanes[2, i])
+      v6 = (v5 + lanes[3, i])
+      v7 = (0.0 + (sqrt((v6 * x[0])) + (abs((v6 - x[0])) * floor(((v6 + x[0]) * (ceil(x[0]) - trunc((x[0] / v6))))))))
+      v8 = (v7 + (sqrt((v6 * x[1])) + (abs((v6 - x[1])) * floor(((v6 + x[1]) * (ceil(x[1]) - trunc((x[1] / v6))))))))
+      v9 = (v8 + (sqrt((v6 * x[2])) + (abs((v6 - x[2])) * floor(((v6 + x[2]) * (ceil(x[2]) - trunc((x[2] / v6))))))))
+      v10 = (v9 + (sqrt((v6 * x[3])) + (abs((v6 - x[3])) * floor(((v6 + x[3]) * (ceil(x[3]) - trunc((x[3] / v6))))))))
+      v11 = (v10 + (sqrt((v6 * x[4])) + (abs((v6 - x[4])) * floor(((v6 + x[4]) * (ceil(x[4]) - trunc((x[4] / v6))))))))
+      v12 = (v11 + (sqrt((v6 * x[5])) + (abs((v6 - x[5])) * floor(((v6 + x[5]) * (ceil(x[5]) - trunc((x[5] / v6))))))))
+      v13 = (v12 + (sqrt((v6 * x[6])) + (abs((v6 - x[6])) * floor(((v6 + x[6]) * (ceil(x[6]) - trunc((x[6] / v6))))))))
+      v14 = (v13 + (sqrt((v6 * x[7])) + (abs((v6 - x[7])) * floor(((v6 + x[7]) * (ceil(x[7]) - trunc((x[7] / v6))))))))
+      v16 = (v14 + v15)
+      y[i] = v16
+      s[i] = v16
+    next v0 = (v0 + 1)
+)");
+}
+
+TEST_CASE("lanes of rows: a few scalars stay") {
+  const char* product = R"(program p(x: f64[?], a: f64[?, ?]) -> y: f64[4]
+  for t in 10, state v0 = 0:
+    for i in 4:
+      for j in 4, sum v1:
+        v1 += (a[i, j] * x[j])
+      y[i] = v1
+    next v0 = (v0 + 1)
+)";
+  CHECK(after(lanes, product) == product);
 }
 
 TEST_CASE(
