@@ -44,11 +44,19 @@ Expr further_uniform(Expr u, std::uint64_t counter) {
 // Lemire (2019).
 Expr expand_below(Args in, DType) {
   const std::array arguments{in[0], in[1]};
+  const auto either = [&](Expr is_near, Expr upper) {
+    return in[0].pool().rare_call("bt_random_below_again", is_near, upper, arguments);
+  };
+  const auto is_short = [&](int bits) { return in[1].is_constant() && std::uint64_t(in[1].payload()) >> bits == 0; };
+  if (is_short(16)) {
+    // The lower half of x adds less than y to the product of the upper half: that neither carries nor leaves zeros but
+    // in one of 2^16 cases.
+    const Expr product = (in[0] >> 32) * in[1] + in[1];
+    return either(cast(product, DType::UInt32) <= cast(in[1], DType::UInt32), product >> 32);
+  }
   const auto [upper, lower, middle] = random_product(in[0], in[1]);
   // Below a limit that is below 2^32: whether the lower half begins with 32 zeros tells nearly as much, and costs less.
-  const bool is_short = in[1].is_constant() && std::uint64_t(in[1].payload()) < (std::uint64_t(1) << 32);
-  const Expr is_near = is_short ? equal(middle, 0) : lower < in[2];
-  return in[0].pool().rare_call("bt_random_below_again", is_near, upper, arguments);
+  return either(is_short(32) ? equal(middle, 0) : lower < in[2], upper);
 }
 
 bool is_known(Expr x, bool (*holds)(double)) { return x.is_constant() && holds(std::bit_cast<double>(x.payload())); }

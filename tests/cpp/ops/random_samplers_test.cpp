@@ -2,12 +2,14 @@
 // nan would say what is drawn, in native code as in the interpreter.
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "bitale/bitale.hpp"
 #include "ops/elemwise.hpp"
 #include "ops/scalar_op.hpp"
+#include "runtime/random/from_uniform.hpp"
 
 using namespace bitale;
 
@@ -33,6 +35,35 @@ TEST_CASE("samplers give nan for nan in all linkers") {
           CHECK(x[0] == x[2]);
           CHECK(!std::isnan(x[0]));
         }
+    }
+  }
+}
+
+// Native code looks at words whose upper halves are near a multiple of 2^32 / count again: all others must not need it.
+TEST_CASE("whole numbers below a count are exact near the ends of what a number is drawn from") {
+  constexpr std::uint64_t half = std::uint64_t(1) << 32;
+  for (const std::uint64_t count :
+       {std::uint64_t(1), std::uint64_t(2), std::uint64_t(3), std::uint64_t(100), half / 65536 - 1, half / 65536,
+        half / 65536 + 1, half - 1, half, half + 1, std::uint64_t(1) << 63, ~std::uint64_t(0)}) {
+    const std::uint64_t limit = (0 - count) % count;
+    std::vector<std::uint64_t> words;
+    for (const std::uint64_t k : {std::uint64_t(0), std::uint64_t(1), count / 3, count / 2, count - 1, count})
+      for (int step = -2; step <= 2; ++step) {
+        const std::uint64_t upper =
+            k % count * (half / count) + k % count * (half % count) / count + std::uint64_t(step);
+        for (const std::uint64_t lower : {std::uint64_t(0), std::uint64_t(1), half / 2, half - 2, half - 1})
+          words.push_back((upper << 32) | lower);
+      }
+    const Array x = Array::empty(DType::UInt64, Dims{std::int64_t(words.size())});
+    std::copy(words.begin(), words.end(), x.data_as<std::uint64_t>());
+    const Variable v = vector("v", DType::UInt64);
+    const Variable drawn = apply_elemwise("random_below", Variables{v, constant(Array(count)), constant(Array(limit))});
+    for (const char* linker : {"vm", "jit", "c"}) {
+      const Array got = function({v}, {drawn}, {.mode = Mode(linker, "fast_run")})({x})[0];
+      for (std::size_t i = 0; i < words.size(); ++i) {
+        INFO(linker << ", below " << count << ", of " << words[i]);
+        CHECK(got.data_as<std::uint64_t>()[i] == runtime::random::below_from_word(words[i], count, limit));
+      }
     }
   }
 }
