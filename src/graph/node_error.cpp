@@ -42,8 +42,20 @@ std::string number(T value) {
   return Array(value).str();
 }
 
+// The first part of an array that has not too many elements to be looked at for a message.
+Array beginning(Array value) {
+  constexpr std::int64_t most_elements = std::int64_t(1) << 22;
+  for (int axis = 0; axis < value.ndim() && value.size() > most_elements; ++axis) {
+    const std::int64_t others = value.size() / value.shape(axis);
+    value = value.slice(axis, 0, std::max<std::int64_t>(1, most_elements / others), 1);
+  }
+  return value;
+}
+
 // "from -1.0 to 2.5, 1 nan"; an array of one number says it below.
-std::string range_text(const Array& value) {
+std::string range_text(const Array& whole) {
+  const Array value = beginning(whole);
+  if (value.size() < whole.size()) return cat(range_text(value), " in the first ", value.size(), " elements");
   if (is_complex(value.dtype()))
     return cat("real parts ", range_text(value.component(0)), ", imaginary parts ", range_text(value.component(1)));
   return visit_dtype(value.dtype(), [&]<class T>() -> std::string {

@@ -5,6 +5,7 @@
 
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/random.hpp"
+#include "core/call_scope.hpp"
 #include "graph/evaluate.hpp"
 #include "graph/expansion.hpp"
 #include "ops/lengths.hpp"
@@ -189,6 +190,7 @@ namespace random {
 Draw composed(std::string_view distribution, const Operand& rng, const Operands& given, const Size& size) {
   const LocationScope here(rng.where);
   const Composition& of = composition_named(distribution);
+  const CallScope call(of.name.data());
   if (given.variables.size() != of.parameters.size())
     throw TypeError(
         cat(distribution, ": expected ", of.parameters.size(), " parameters, got ", given.variables.size()));

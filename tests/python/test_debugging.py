@@ -81,6 +81,16 @@ def test_python_exceptions_keep_their_class(linker):
 # ---- checks ----------------------------------------------------------------------------------------------------------
 
 
+def test_only_the_beginning_of_a_large_array_is_looked_at():
+    x = pt.fmatrix("x")
+    f = bt.function([x], pt.linalg.det(x))
+    large = np.ones((2**22 // 64 + 1, 64), "float32")
+    large[-1] = 7
+    with pytest.raises(ValueError) as error:
+        f(large)
+    assert "x: f32 (65537, 64), strides (256, 4), from 1.0 to 1.0 in the first 4194304 elements, [1.0" in str(error.value)
+
+
 @pytest.mark.parametrize("cls", [ValueError, AssertionError, ZeroDivisionError, MemoryError, Flood])
 def test_check_and_raise(linker, cls):
     x = pt.dvector("x")

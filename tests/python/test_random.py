@@ -663,3 +663,13 @@ def test_threads_with_one_shared_generator_draw_in_turn():
         thread.join()
     expected = np.random.default_rng(3).normal(size=(80, 1000))
     assert {row.tobytes() for row in got} == {row.tobytes() for row in expected}
+
+
+@pytest.mark.parametrize("generator", [lambda: bt.random.stream(1), lambda: pt.random.shared_rng(np.random.default_rng(1))])
+@pytest.mark.parametrize("name", ["normal", "halfnormal"])
+def test_errors_inside_of_a_draw_name_the_distribution(name, generator):
+    x = pt.dvector("x")
+    f = bt.function([x], getattr(pt.random, name)(x, 1.0, size=(2,), rng=generator()))
+    with pytest.raises(ValueError) as error:
+        f(np.zeros(3))
+    assert str(error.value).startswith(f"{name}: ") or f", by `{name}`" in str(error.value), str(error.value)
