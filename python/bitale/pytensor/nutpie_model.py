@@ -155,7 +155,8 @@ def compile_model(
     _require_samplable(model, var_names)
     start = _initial_values(model, initial_points, jitter_rvs)
     values = [model.rvs_to_values[v] for v in model.free_RVs]
-    free = _Layout([v.name for v in values], [x.shape for x in start(0)])
+    first = start(0)
+    free = _Layout([v.name for v in values], [x.shape for x in first])
     others = [v for v in model.unobserved_value_vars if v.name not in free.names and (var_names is None or v.name in var_names)]
 
     # The variables of PyMC are parts of one vector, and the gradient is Bitale's.
@@ -172,7 +173,7 @@ def compile_model(
     expand = bt.function(
         [point], bt.tensor.concatenate([point, *(x.ravel().astype("float64") for x in expanded)]), on_unused_input="ignore", threads=1
     )
-    stored = free + _Layout([v.name for v in others], _shapes(expanded, point, start(0)))
+    stored = free + _Layout([v.name for v in others], _shapes(expanded, point, first))
 
     keys = {variable: f"shared{k}" for k, variable in enumerate(shared)}
     shape_info = (stored.names, stored.slices, stored.shapes)
@@ -191,7 +192,9 @@ def compile_model(
 
 def _shapes(variables: Sequence[bt.Variable], point: bt.Variable, start: list[np.ndarray]) -> list[tuple[int, ...]]:
     """The shapes of functions of `point`, evaluated at the start where types don't know them."""
-    unknown = [x for x in variables if None in x.type.shape]
-    evaluate = bt.function([point], [x.shape for x in unknown], mode="FAST_COMPILE", on_unused_input="ignore")
-    found = dict(zip(unknown, evaluate(np.concatenate([np.ravel(x) for x in start]).astype("float64")) if unknown else []))
-    return [tuple(int(n) for n in (found[x] if x in found else x.type.shape)) for x in variables]
+    shapes = {x: x.type.shape for x in variables}
+    if unknown := [x for x in variables if None in x.type.shape]:
+        evaluate = bt.function([point], [x.shape for x in unknown], mode="FAST_COMPILE", on_unused_input="ignore")
+        found = evaluate(np.concatenate([np.ravel(x) for x in start]).astype("float64"))
+        shapes.update((x, tuple(map(int, shape))) for x, shape in zip(unknown, found))
+    return [shapes[x] for x in variables]
