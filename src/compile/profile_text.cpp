@@ -164,6 +164,7 @@ std::string node_table(const Profile& profile, const ProfileTextOptions& options
   struct Row {
     double seconds = 0;
     std::int64_t calls = 0, nodes = 0;
+    std::string steps = {};  // of a node that makes them
   };
   const auto parts = node_parts(profile);
   if (profile.calls == 0 || parts.empty()) return {};
@@ -173,7 +174,7 @@ std::string node_table(const Profile& profile, const ProfileTextOptions& options
     Row& row = rows[name_of(*part)];
     row.seconds += part->seconds;
     row.calls += part->calls;
-    ++row.nodes;
+    row.steps = ++row.nodes == 1 && part->steps > 0 ? steps_text(*part) : "";
   }
   std::vector<std::pair<std::string, Row>> order(rows.begin(), rows.end());
   std::stable_sort(order.begin(), order.end(), [](auto& a, auto& b) { return a.second.seconds > b.second.seconds; });
@@ -190,6 +191,7 @@ std::string node_table(const Profile& profile, const ProfileTextOptions& options
                   time_text(row.seconds).c_str(), time_text(row.seconds / calls).c_str(), (long long)row.calls,
                   (long long)row.nodes);
     out += shortened(name, 100) + "\n";
+    if (!row.steps.empty()) out += cat(std::string(60, ' '), row.steps, "\n");
   }
   return out + rest_line(order.size(), shown, left, whole);
 }

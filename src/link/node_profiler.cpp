@@ -10,12 +10,15 @@ namespace bitale::link {
 
 NodeProfiler::Call::Call(NodeProfiler& profiler, std::size_t cell_count)
     : profiler_(profiler), began_(Clock::now()), bytes_(cell_count, 0) {
-  seconds_.reserve(profiler.order_.size());
+  passed_.reserve(profiler.order_.size());
 }
 
 // An output that is a view, or is written over an input, has no memory of its own.
 void NodeProfiler::Call::note(const Node& node) {
-  seconds_.emplace_back(node.number, seconds_since(node_began_));
+  const double seconds = seconds_since(node_began_);
+  const auto* makes_steps = dynamic_cast<const MakesSteps*>(&profiler_.order_[node.number].op());
+  passed_.push_back(
+      {node.number, seconds, makes_steps ? makes_steps->steps_made(node.inputs, node.outputs) : StepsMade()});
   for (std::size_t k = 0; k < node.out.size(); ++k) {
     const Array& output = node.outputs[k];
     const bool is_own = std::none_of(node.inputs.begin(), node.inputs.end(),
@@ -48,9 +51,12 @@ void NodeProfiler::Call::succeed(std::span<const Array> results) {
   to.seconds += seconds;
   to.results = std::max(to.results, bytes);
   to.temporaries = std::max(to.temporaries, most_held_ - std::min(bytes, held_));
-  for (auto& [number, passed] : seconds_) {
-    profiler_.totals_[number].seconds += passed;
-    ++profiler_.totals_[number].calls;
+  for (auto& [number, passed, steps] : passed_) {
+    Total& total = profiler_.totals_[number];
+    total.seconds += passed;
+    ++total.calls;
+    total.steps.count += steps.count;
+    total.steps.trace_bytes += steps.trace_bytes;
   }
 }
 
@@ -61,6 +67,8 @@ Measured NodeProfiler::measured() const {
     out.parts.push_back({.kind = "node",
                          .text = order_[k].op().label(),
                          .nodes = {order_[k]},
+                         .steps = double(totals_[k].steps.count),
+                         .trace_bytes = double(totals_[k].steps.trace_bytes),
                          .seconds = totals_[k].seconds,
                          .calls = totals_[k].calls});
   return out;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "bitale/core/array.hpp"
+#include "graph/steps_made.hpp"
 #include "link/measured.hpp"
 
 namespace bitale::link {
@@ -47,8 +48,13 @@ class NodeProfiler {
 
     NodeProfiler& profiler_;
     Clock::time_point began_, node_began_;
-    std::vector<std::pair<Index, double>> seconds_;  // of the nodes so far
-    std::vector<std::int64_t> bytes_;                // per cell: of its memory, unless that is another's
+    struct Passed {
+      Index number;
+      double seconds;
+      StepsMade steps;
+    };
+    std::vector<Passed> passed_;       // of the nodes so far
+    std::vector<std::int64_t> bytes_;  // per cell: of its memory, unless that is another's
     std::int64_t held_ = 0, most_held_ = 0;
   };
 
@@ -58,6 +64,7 @@ class NodeProfiler {
   struct Total {
     double seconds = 0;
     std::int64_t calls = 0;
+    StepsMade steps;
   };
   std::vector<Total> totals_;  // per node
   Measured calls_;

@@ -338,6 +338,12 @@ void ScanOp::perform_by(const Apply& node, std::span<const Array> in, std::span<
   if (layout_.has_until) out.back() = Array(made);
 }
 
+StepsMade ScanOp::steps_made(std::span<const Array> in, std::span<const Array> out) const {
+  StepsMade made{layout_.has_until ? out.back().int_item() : in[0].int_item(), 0};
+  for (int k = 0; k < trace_count(); ++k) made.trace_bytes += out[std::size_t(trace_output(k))].nbytes();
+  return made;
+}
+
 bool ScanOp::emit(Lowering& to, const Apply& node) const {
   for (auto& input : node.inputs())
     if (!as_tensor(input.type()) && !as_random(input.type())) return false;

@@ -12,6 +12,7 @@
 #include "bitale/graph/inner_graph.hpp"
 #include "bitale/graph/traversal.hpp"
 #include "graph/state_reader.hpp"
+#include "graph/steps_made.hpp"
 #include "ops/inner_duties.hpp"
 #include "ops/tensor_lowering.hpp"
 
@@ -24,7 +25,7 @@ struct ScanLayout {
   std::string name = {};                // for printing and errors
 };
 
-class ScanOp final : public Op, public HasInnerGraph, public EmitsTensors, public RepeatsDraws {
+class ScanOp final : public Op, public HasInnerGraph, public EmitsTensors, public RepeatsDraws, public MakesSteps {
  public:
   // ValueError for a graph that has fewer inputs and outputs than the layout says; TypeError for a next state of
   // another dtype, rank or static length than the state, or an `until` that is no scalar bool.
@@ -48,6 +49,7 @@ class ScanOp final : public Op, public HasInnerGraph, public EmitsTensors, publi
   bool emit(Lowering& to, const Apply& node) const override;
   void emit_tensors(TensorLowering& to, const Apply& node) const override;
   bool draws_the_same(const Apply& node, const Apply& other) const override;
+  StepsMade steps_made(std::span<const Array> in, std::span<const Array> out) const override;
 
   const InnerGraphRef& inner_graph() const override { return graph_; }
   OpRef with_inner_graph(InnerGraphRef graph) const override;

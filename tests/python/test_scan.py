@@ -1222,16 +1222,29 @@ def test_debug_mode_checks_steps_of_nested_scans_and_gradients():
         f([1.0, -5.0, 1.0], 2.0)
 
 
-def test_a_profile_has_the_time_of_steps_and_the_memory_of_traces():
+@pytest.mark.parametrize("linker", ["vm", "opwise", "jit"])
+def test_a_profile_has_the_time_of_steps_and_the_memory_of_traces(linker):
     x, y0 = pt.dvector("x"), pt.dscalar("y0")
     ys = bt.scan(lambda e, y: pt.tanh(y + e), x, y0, return_updates=False)
     for outputs, stored in ((ys, 8 * 50), (ys[-1], 0)):
-        f = bt.function([x, y0], outputs, profile=True)
+        f = bt.function([x, y0], outputs, profile=True, mode=bt.Mode(linker=linker))
         for _ in range(3):
             f(np.ones(50), 0.5)
         (part,) = [part for part in f.profile.parts if part.steps]
         assert part.steps == 3 * 50 and part.trace_bytes == 3 * stored and part.seconds > 0
-        assert "50 steps a call, each" in f.profile.summary_parts(file="str")
+        summary = f.profile.summary_parts if linker == "jit" else f.profile.summary_nodes
+        assert "50 steps a call, each" in summary(file="str")
+
+
+@pytest.mark.parametrize("linker", ["vm", "jit"])
+def test_a_profile_counts_the_steps_that_were_made(linker):
+    y0 = pt.dscalar("y0")
+    ys = bt.scan(lambda y: (y * 2, until(y > 100)), outputs_info=y0, n_steps=50, return_updates=False)
+    f = bt.function([y0], ys, profile=True, mode=bt.Mode(linker=linker))
+    assert f(1.0).size == 8
+    (part,) = [part for part in f.profile.parts if part.steps]
+    assert part.steps == 8
+
 
 
 @pytest.mark.skipif(not __import__("shutil").which("cc"), reason="no C compiler")
