@@ -43,6 +43,20 @@ bool holds(DType to, DType from) {
   }
 }
 
+// A sequence, checked to have elements for its taps.
+Variable long_enough(const std::string& who, std::size_t i, const Variable& sequence, int first, int last) {
+  const int least = last - first;
+  const auto length = sequence.static_shape()[0];
+  if (least == 0 || length >= least) return sequence;
+  const auto message = [&](std::string_view has) {
+    return cat(who, ": sequence ", i, " has taps from ", first, " to ", last, ", and ", has, ": expected ", least,
+               " or more, for else taps reach ", first < 0 ? "before the start" : "behind the end");
+  };
+  if (length != unknown_length) throw ValueError(message(cat(length, length == 1 ? " element" : " elements")));
+  return check_and_raise(sequence, {ge(length_of(sequence, 0), int64_constant(least))}, "ValueError",
+                         message("fewer elements"));
+}
+
 }  // namespace
 
 void scan_detail::refuse_arity(std::size_t taken, std::size_t given) {
@@ -75,11 +89,12 @@ ScanBuilder::ScanBuilder(ScanArguments arguments) : given_(std::move(arguments))
     // The steps are those at which tap 0 has an element, too.
     const int first = std::min(0, *std::min_element(taps.begin(), taps.end()));
     const int last = std::max(0, *std::max_element(taps.begin(), taps.end()));
+    const Variable sequence = long_enough(who, i, input, first, last);
     for (int tap : taps) {
       std::optional<Operand> start, stop;
       if (tap != first) start = Operand(tap - first);
       if (tap != last) stop = Operand(tap - last);
-      Variable slice = rows(input, start, stop);
+      Variable slice = rows(sequence, start, stop);
       if (given_.go_backwards) slice = subtensor(slice, {IndexItem(Slice{{}, {}, Operand(-1)})});
       if (given_.n_steps) {
         const auto length = slice.static_shape()[0];
@@ -227,9 +242,14 @@ ScanResult ScanBuilder::finish(const ScanStep& step) const {
     inner.push_back(filtered(value, variable.type(), cat(who, ": the update of `", variable.str(), "`")));
   }
   if (step.until) {
-    if (!as_tensor(step.until.type()) || step.until.ndim() != 0)
-      throw TypeError(cat(who, ": until: expected a scalar bool, got ", step.until.type()->str()));
-    inner.push_back(step.until.dtype() == DType::Bool ? step.until : neq(step.until, 0));
+    if (!as_tensor(step.until.type()) || step.until.ndim() != 0 || step.until.dtype() != DType::Bool) {
+      TypeError error(cat(who, ": until: expected a scalar bool, got ", step.until.type()->str()));
+      error.add("try", as_tensor(step.until.type()) && step.until.ndim() != 0
+                           ? "any or all of it, which are scalars"
+                           : "a comparison, such as `until(error < tolerance)` or `until(left == 0)`");
+      throw error;
+    }
+    inner.push_back(step.until);
   }
   if (!shared.empty()) inner = clone_replace(inner, shared);
   auto at = inner.begin();

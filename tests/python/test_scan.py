@@ -1274,6 +1274,17 @@ def test_bad_input_names_what_to_do():
         bt.function([y], taps)(np.ones(2))
     with pytest.raises(TypeError, match="until"):
         bt.scan(lambda s: (s, until(None)), outputs_info=0.0, n_steps=2)
+    with pytest.raises(TypeError, match="(?s)until: expected a scalar bool, got.*float32.*a comparison"):
+        bt.scan(lambda s: (s, until(s)), outputs_info=0.0, n_steps=2)
+    with pytest.raises(TypeError, match=r"(?s)until: expected a scalar bool, got.*\(2,\).*any or all"):
+        bt.scan(lambda s: (s, until(s > 0)), outputs_info=np.zeros(2), n_steps=2)
+    for taps, where in (([-3, 0], "before the start"), ([0, 3], "behind the end")):
+        for sequence in (x, pt.tensor("x", dtype="float64", shape=(2,))):
+            with pytest.raises(ValueError, match=f"sequence 0 has taps.*expected 3 or more.*{where}"):
+                sums = bt.scan(lambda a, b: a + b, {"input": sequence, "taps": taps}, return_updates=False)
+                bt.function([sequence], sums)(np.ones(2))
+    taps = bt.scan(lambda a, b: a + b, {"input": x, "taps": [-2, 1]}, return_updates=False)
+    assert bt.function([x], taps)(np.ones(3)).shape == (0,)  # just long enough
     with pytest.raises(ValueError, match="sequence 1"):
         f = bt.function([x, y], bt.scan(lambda a, b, s: s + a * pt.tanh(s * b), [x, y], 0.0, return_updates=False, n_steps=3))
         f(np.ones(3), np.ones(2))
