@@ -797,6 +797,37 @@ def loop(g: Generator) -> str:
     return f"bt.scan(lambda e, s, c: {step.replace('e)', 'e + c)')}, sequences={x}, outputs_info={s}, non_sequences={s}{more}"
 
 
+@kind(0.6)
+def loop_of_other_states(g: Generator) -> str:
+    """A scan whose state is an integer or a truth, one that ends by itself, or one in another."""
+    form = g.choice(["i", "b", "until", "nest"])
+    if form in "ib":
+        x = g.new_input(g.choice(["int64", "int32", "int8", "uint8"]) if form == "i" else "bool", (g.between(0, 4), g.between(0, 5)))
+        s = g.new_input(g.values[x].dtype.name, g.values[x].shape[1:])
+        step = g.choice(["s + e", "s - e", "s ^ e", "pt.maximum(s, e)", "s * s + e"] if form == "i" else ["s | e", "s ^ e", "s & e", "pt.switch(e, s, ~s)"])
+        also = g.choice(["s", "pt.switch(s > e, s, e)", "pt.sum(s, dtype='int64')"])
+        return f"bt.scan(lambda e, s: ({step}, {also}), sequences={x}, outputs_info=[{s}, None], return_updates=False)"
+    x = g.new_input(g.choice(["float64", "float32"]), (g.between(1, 5), g.between(1, 4)))
+    s = g.new_input(g.values[x].dtype.name, g.values[x].shape[1:])
+    half = f"np.{g.values[x].dtype.name}(0.5)"
+    if form == "until":
+        return f"bt.scan(lambda e, s: (pt.tanh(s * {half} + e), bt.until(pt.sum(s) > {half})), sequences={x}, outputs_info={s}, return_updates=False)"
+    inner = f"bt.scan(lambda i: pt.tanh(i * {half} + e), outputs_info=s, n_steps={g.between(1, 3)}, return_updates=False)"
+    return f"bt.scan(lambda e, s: pt.sum({inner}, axis=0), sequences={x}, outputs_info={s}, return_updates=False)"
+
+
+@kind(0.4)
+def loop_of_matrices(g: Generator) -> str:
+    """A scan with products of small matrices, whose rows may be lanes."""
+    k, dtype = g.choice([3, 4, 4, 5, 7]), g.choice(["float64", "float32"])
+    x, s, c = g.new_input(dtype, (g.between(0, 4), k, k)), g.new_input(dtype, (k, k)), g.new_input(dtype, (k, k))
+    product = (lambda a, b: f"({a} @ {b})") if k < 5 and g.chance(0.7) else (lambda a, b: f"({a}[:, :, None] * {b}[None]).sum(1)")
+    first = product(g.choice(["s", "c", "s.T"]), g.choice(["e", "c", "c.T"]))
+    step = f"pt.tanh({product(first, g.choice(['s', 's.T', 'c.T']))} + e)"
+    also = g.choice(["s", "pt.sum(s * e.T, axis=0)", product("e", "s")])
+    return f"bt.scan(lambda e, s, c: ({step}, {also}), sequences={x}, outputs_info=[{s}, None], non_sequences={c}, return_updates=False)"
+
+
 @kind(1.5)
 def passed_on(g: Generator) -> str:
     x = g.pick()

@@ -45,6 +45,7 @@ bt = types.SimpleNamespace(
     compile=types.SimpleNamespace(OpFromGraph=op_from_graph),
     ifelse=ifelse,
     scan=loops.scan,
+    until=loops.until,
     zero_grad=identity,
     disconnected_grad=identity,
     gradient=types.SimpleNamespace(

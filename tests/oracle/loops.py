@@ -26,6 +26,13 @@ def dummy(sequence: Val) -> Val:
     return Val(np.zeros(sequence.shape[1:], sequence.array.dtype), sequence.dtype)
 
 
+class until:
+    """Among what a step returns: the loop ends behind it where the condition holds."""
+
+    def __init__(self, condition: Any):
+        self.condition = val(condition)
+
+
 def scan(fn: Callable[..., Any], sequences: Any = (), outputs_info: Any = (), non_sequences: Any = (), n_steps: Any = None,
          go_backwards: bool = False, return_updates: bool = False) -> Any:  # fmt: skip
     def listed(x: Any) -> list[Any]:
@@ -38,20 +45,24 @@ def scan(fn: Callable[..., Any], sequences: Any = (), outputs_info: Any = (), no
     if n_steps is not None and any(len(x.array) < int(n_steps) for x in whole):
         raise ValueError("a sequence is shorter than the loop")
 
-    def step(elements: list[Val], states: list[Val | None]) -> list[Val]:
-        results = fn(*elements, *(s for s in states if s is not None), *others)
-        return [val(x) for x in listed(results)]
+    def step(elements: list[Val], states: list[Val | None]) -> tuple[list[Val], bool]:
+        results = listed(fn(*elements, *(s for s in states if s is not None), *others))
+        ends = any(bool(x.condition.array) for x in results if isinstance(x, until))
+        return [val(x) for x in results if not isinstance(x, until)], ends
 
-    states, traces = list(initial), None
+    states, traces, made = list(initial), None, 0
     for t in range(length):
         elements = [element(x, len(x.array) - 1 - t if go_backwards else t) for x in whole]
-        results = step(elements, states)
+        results, ends = step(elements, states)
+        made += 1
         traces = traces or [[] for _ in results]
         for k, result in enumerate(results):
             if initial and initial[k] is not None and (result.shape != states[k].shape or result.dtype != states[k].dtype):
                 raise ValueError("a state changes")
             traces[k].append(result)
         states = [None if s is None else r for s, r in zip(states, results)]
-    rows = [trace[0] for trace in traces] if traces else step([dummy(x) for x in whole], states)
-    out = [stacked(trace, row, length) for trace, row in zip(traces or [[] for _ in rows], rows)]
+        if ends:
+            break
+    rows = [trace[0] for trace in traces] if traces else step([dummy(x) for x in whole], states)[0]
+    out = [stacked(trace, row, made) for trace, row in zip(traces or [[] for _ in rows], rows)]
     return out if len(out) > 1 else out[0]

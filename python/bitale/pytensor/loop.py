@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bitale import _core
+from bitale import _core, tensor
 
 
 class Loop:
@@ -34,4 +34,6 @@ class Loop:
         self.values: list[Any] = [None] * len(self.initial)  # of each result after a step
 
     def finish(self, until: Any) -> None:
+        if until is not None and until.dtype != "bool":  # PyTensor takes any number that is not zero for true
+            until = tensor.neq(until, 0)
         self.traces, self.finals, self.steps, _ = self._builder.finish(self.values, until, [])

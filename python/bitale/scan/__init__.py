@@ -196,9 +196,9 @@ def scan(
     one alone is no list unless return_list. updates: of shared variables, for `function`. With return_updates=False,
     the results alone.
 
-    ValueError: nothing says how many steps, n_steps is negative, a tap reaches before the start, or fn gives another
+    ValueError: nothing says how many steps, n_steps is negative, a tap reaches before the start or behind the end, or fn gives another
     number of results. TypeError: a result that is not of its initial value's dtype, rank and static shape, saying which
-    and what to cast; an `until` that is no scalar. ShapeError: sequences of different lengths.
+    and what to cast; an `until` that is no scalar bool. ShapeError: sequences of different lengths.
 
     >>> a = pt.dscalar("a")
     >>> powers = bt.scan(lambda p: p * a, outputs_info=1.0, n_steps=4, return_updates=False)
