@@ -37,9 +37,11 @@ std::string_view text_of(PyObject* string) {
 constexpr std::string_view of_a_module = "<module>";
 
 bool is_of_a_module(PyCodeObject* code) { return text_of(code->co_name) == of_a_module; }
+// Of the package's files, or of functools, whose wrappers (singledispatch) stand around some of its functions.
 bool is_own(PyCodeObject* code) {
   const std::string& folder = package_folder();
-  return !folder.empty() && text_of(code->co_filename).starts_with(folder);
+  const std::string_view file = text_of(code->co_filename);
+  return (!folder.empty() && file.starts_with(folder)) || file.ends_with("/functools.py");
 }
 
 std::string_view function_name(PyCodeObject* code) {

@@ -149,6 +149,20 @@ void bind_arranging(nb::module_& m) {
       [](nb::args tensors) { return list_of(broadcast_arrays(as_variables(tensors, "broadcast_arrays"))); }, "args"_a,
       "All with the shape that they have when broadcast together.");
   define(
+      m, "meshgrid",
+      [](nb::args xi, bool copy, bool sparse, const std::string& indexing) {
+        if (!copy) throw NotImplementedError("meshgrid: copy=False; results share no memory with inputs");
+        return list_of(meshgrid(as_variables(xi, "meshgrid"), sparse, indexing));
+      },
+      "xi"_a, "copy"_a = true, "sparse"_a = false, "indexing"_a = "xy",
+      "The coordinates of the points of a grid, from those along each of its dimensions, as numpy.meshgrid: one tensor "
+      "for "
+      "each of xi, which are vectors, scalars, or flattened to vectors. sparse: only such that they broadcast. "
+      "indexing: "
+      "\"xy\", by which the first two dimensions are exchanged, or \"ij\"; ValueError for others. NotImplementedError "
+      "for "
+      "copy=False, as results share no memory.");
+  define(
       m, "join_dims",
       [](const Like& x, int start_axis, std::optional<int> n_axes) {
         return join_dims(as_variable(x), start_axis, n_axes);

@@ -108,6 +108,8 @@ array([2., 5.]))"},
     {"min", R"(>>> pt.min([[1.0, 5.0], [4.0, 2.0]], axis=1, keepdims=True).eval()
 array([[1.],
        [2.]]))"},
+    {"meshgrid", R"(>>> [x.eval().tolist() for x in pt.meshgrid([1, 2, 3], [10, 20])]
+[[[1, 2, 3], [1, 2, 3]], [[10, 10, 10], [20, 20, 20]]])"},
     {"nonzero", R"(>>> [places.eval().tolist() for places in pt.nonzero([[1, 0], [0, 2]])]
 [[0, 1], [0, 1]])"},
     {"nonzero_values", R"(>>> pt.nonzero_values([[0, 1], [2, 0]]).eval()

@@ -115,6 +115,15 @@ Apply CheckAndRaise::vectorize(const Apply& node, std::span<const Variable> batc
 
 std::vector<int> CheckAndRaise::view_of(const Apply&, int) const { return {0}; }
 
+Variable checked_length(const Variable& scalar, std::string_view who) {
+  const Variable length = as_length(scalar, who);
+  if (const auto known = known_integer(length); known && *known < 0)
+    throw ValueError(cat(who, ": expected a number of at least 0, got ", *known));
+  if (is_never_negative(length)) return length;
+  return check_and_raise(length, {ge(length, int64_constant(0))}, "ValueError",
+                         cat(who, ": expected a number of at least 0, got a negative one"));
+}
+
 Variable check_and_raise(const Operand& x, const std::vector<Operand>& conditions, std::string exc_type,
                          std::string message) {
   LocationScope here(x.where);

@@ -37,4 +37,8 @@ class CheckAndRaise final : public OpOf<CheckAndRaise>, public OwnError, public 
   bool may_fold(const Apply&) const override { return false; }  // a call fails, not its compilation
 };
 
+// An integer scalar as a length that a function makes something of: ValueError for a negative one, when the graph is
+// built where it is known, else in the call. Lengths of tensors are not asked.
+Variable checked_length(const Variable& scalar, std::string_view who);
+
 }  // namespace bitale

@@ -9,6 +9,7 @@
 #include "bitale/ops/arrange.hpp"
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/linalg.hpp"
+#include "ops/check_and_raise.hpp"
 #include "ops/lengths.hpp"
 
 namespace bitale {
@@ -33,9 +34,7 @@ struct Steps {
   Variable number, index, count;
 };
 Steps steps_of(const Operand& num, bool endpoint, int ndim, DType dtype, const char* who) {
-  const Variable length = as_length(num.variable, who);
-  if (const auto known = known_integer(length); known && *known < 0)
-    throw ValueError(cat(who, ": expected a number of at least 0, got ", *known));
+  const Variable length = checked_length(num.variable, who);
   Variable index = arange(length);
   for (int k = 0; k < ndim; ++k) index = expand_dims(index, -1);
   const Variable count = endpoint ? lengths::max(lengths::sub(length, int64_constant(1)), int64_constant(1))
@@ -205,6 +204,20 @@ Variables ogrid(const std::vector<Slice>& slices) {
 }
 
 Variables mgrid(const std::vector<Slice>& slices) { return broadcast_arrays(Operands(ogrid(slices))); }
+
+Variables meshgrid(const Operands& xi, bool sparse, std::string_view indexing) {
+  if (indexing != "xy" && indexing != "ij")
+    throw ValueError(cat("meshgrid: expected indexing \"xy\" or \"ij\", got \"", indexing, "\""));
+  const LocationScope here(xi.where);
+  const std::size_t rank = xi.variables.size();
+  Variables out;
+  for (std::size_t k = 0; k < rank; ++k) {
+    std::vector<int> order(rank, new_axis);
+    order[indexing == "xy" && rank > 1 && k < 2 ? 1 - k : k] = 0;
+    out.push_back(dimshuffle(flatten(xi.variables[k]), order));
+  }
+  return sparse ? out : broadcast_arrays(Operands(out));
+}
 
 Variables tril_indices(const Operand& n, int k, const std::optional<Operand>& m) {
   return nonzero(tri(n, m, k, DType::Bool));

@@ -7,6 +7,7 @@
 #include "bitale/core/text.hpp"
 #include "bitale/ops/linalg.hpp"
 #include "bitale/ops/ops.hpp"
+#include "ops/check_and_raise.hpp"
 #include "ops/lengths.hpp"
 
 namespace bitale {
@@ -87,7 +88,7 @@ Variable diag(const Operand& x, int k) {
 
 Variable eye(const Operand& n, const std::optional<Operand>& m, int k, std::optional<DType> dtype) {
   const LocationScope here(n.where);
-  const Variable rows = as_length(n.variable, "eye"), columns = m ? as_length(m->variable, "eye") : rows;
+  const Variable rows = checked_length(n.variable, "eye"), columns = m ? checked_length(m->variable, "eye") : rows;
   const auto [row, column] = matrix_places(rows, columns);
   return cast(eq(add(row, offset_constant(k)), column), dtype.value_or(config::float_x()));
 }

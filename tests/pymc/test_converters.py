@@ -147,6 +147,29 @@ def test_ops_without_converter_are_called_back_with_one_warning():
         f([1000.0])
 
 
+@pytest.mark.parametrize(
+    "store",
+    [lambda x: x[::-1], lambda x: x, lambda x: x.astype("float32"), lambda x: x.astype(int), lambda x: list(x), lambda x: x.reshape(1, -1)[0]],
+    ids=["view", "input", "float32", "int", "list", "view of a view"],
+)
+def test_ops_that_run_by_callback_may_store_what_is_converted_or_copied(store):
+    class Loose(Op):
+        __props__ = ()
+        itypes, otypes = [pt.dvector], [pt.dvector]
+
+        def perform(self, node, inputs, output_storage):
+            output_storage[0][0] = store(inputs[0])
+
+    f = pytensor.function([v], [Loose()(v), v + 1], mode="BITALE")
+    given = np.array([1.0, 2.0, 4.0])
+    for _ in range(2):
+        found, more = f(given)
+        np.testing.assert_array_equal(found, np.asarray(store(given), dtype="float64"))
+        assert found.dtype == "float64" and found.flags.writeable and not np.may_share_memory(found, given)
+        found[:] = 7
+        np.testing.assert_array_equal(given, [1.0, 2.0, 4.0])
+
+
 def test_strict_names_all_ops_at_once():
     with pytest.raises(ConversionError) as error:
         bitale.pytensor.function([v], Doubled()(Tripled()(v)), strict=True)

@@ -510,6 +510,47 @@ def test_products_of_scalars_are_refused_as_in_numpy():
             product()
 
 
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.parametrize("indexing", ["xy", "ij"])
+def test_meshgrid(mode, indexing, sparse):
+    x, y, z = pt.dvector("x"), pt.lvector("y"), pt.dmatrix("z")
+    values = [np.array([1.0, 2.0, 3.0]), np.array([10, 20]), np.array([[5.0, 6.0]])]
+    for n in (1, 2, 3):
+        made = pt.meshgrid(*[x, y, z][:n], indexing=indexing, sparse=sparse)
+        expected = np.meshgrid(*values[:n], indexing=indexing, sparse=sparse)
+        for got, wanted in zip(bt.function([x, y, z][:n], made, mode=mode)(*values[:n]), expected, strict=True):
+            np.testing.assert_array_equal(got, wanted)
+            assert got.dtype == wanted.dtype and got.shape == wanted.shape
+    assert pt.meshgrid() == [] and [g.eval().shape for g in pt.meshgrid(1.0, [])] == [(0, 1), (0, 1)]
+    slope = bt.grad((pt.meshgrid(x, y)[0] ** 2).sum(), x)
+    np.testing.assert_allclose(slope.eval({x: values[0], y: values[1]}), 4 * values[0])
+    with pytest.raises(ValueError, match="indexing"):
+        pt.meshgrid(x, y, indexing="yx")
+
+
+def test_numbers_of_elements_must_not_be_negative(mode):
+    n, m = pt.lscalars("n", "m")
+    with pytest.raises(ValueError, match="eye: .* at least 0, got -1"):
+        pt.eye(-1)
+    with pytest.raises(ValueError, match="eye: .* at least 0, got -2"):
+        pt.eye(3, -2)
+    square = bt.function([n, m], pt.eye(n, m, 1), mode=mode)
+    np.testing.assert_array_equal(square(2, 3), np.eye(2, 3, 1))
+    assert square(0, 3).shape == (0, 3)
+    for bad in ((-1, 3), (3, -1)):
+        with pytest.raises(ValueError, match="eye: .* negative"):
+            square(*bad)
+    for function in (pt.linspace, pt.logspace, pt.geomspace):
+        with pytest.raises(ValueError, match="at least 0"):
+            function(1.0, 2.0, -1)
+        points = bt.function([n], function(1.0, 2.0, n), mode=mode)
+        assert points(0).shape == (0,) and points(2).shape == (2,)
+        with pytest.raises(ValueError, match="at least 0, got a negative one"):
+            points(-2)
+    x = pt.dvector("x")
+    assert not any("CheckAndRaise" in str(node.op) for node in bt.graph.toposort([pt.eye(x.shape[0] + 1), pt.linspace(0, 1, x.shape[0] * 2)]))
+
+
 def test_dropped_dimensions_of_unknown_length_are_checked_in_the_call(mode):
     m = pt.dmatrix("m")
     f = bt.function([m], m.dimshuffle(1), mode=mode)

@@ -84,3 +84,11 @@ def test_utilities():
     assert list(utils.faster_ndindex((2, 2))) == list(np.ndindex(2, 2)) and utils.faster_broadcast_to(m, (4, 2, 3)).shape == (4, 2, 3)
     f = pt.vectorize(lambda a, b: a @ b, utils.safe_signature([2, 1], [1]))
     assert f(pt.dtensor3(), pt.dvector()).ndim == 2
+
+
+def test_lines_are_the_users():
+    """Not those of functools, whose wrappers stand around functions of the package."""
+    s = bt.shared(np.ones(2), "s")
+    with pytest.raises(bt.MissingInputError) as caught:
+        bt.compile.OpFromGraph([], [s * 2])
+    assert "functools" not in str(caught.value) and "test_lines_are_the_users" in str(caught.value)

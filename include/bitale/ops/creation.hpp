@@ -39,6 +39,11 @@ Variable bartlett(const Operand& m);
 Variables mgrid(const std::vector<Slice>& slices);
 Variables ogrid(const std::vector<Slice>& slices);
 
+// The coordinates of the points of a grid, from those along each of its dimensions, as numpy.meshgrid: vectors,
+// scalars, or what is flattened to a vector. sparse: only such that they broadcast. indexing: "xy" (the first two
+// dimensions exchanged) or "ij"; ValueError for others.
+Variables meshgrid(const Operands& xi, bool sparse = false, std::string_view indexing = "xy");
+
 // The places on and below (above) diagonal k of [n, m], a vector for each dimension; m: n when not given.
 Variables tril_indices(const Operand& n, int k = 0, const std::optional<Operand>& m = {});
 Variables triu_indices(const Operand& n, int k = 0, const std::optional<Operand>& m = {});

@@ -83,3 +83,16 @@ TEST_CASE("nothing has no extreme element, which is an error where lengths are k
   CHECK(argmax(x, 0).ndim() == 1);  // of no column, maybe
   CHECK_THROWS_AS(argmax(tensor("y", DType::Float64, {0})), ValueError);
 }
+
+TEST_CASE("grids and numbers of elements") {
+  const Variable x = vector("x"), n = tensor("n", DType::Int64, Dims{});
+  const Variables grid = meshgrid({x, Operand(Array{5.0, 6.0})});
+  const auto f = function({x}, grid);
+  CHECK(f({Array{1.0, 2.0, 3.0}})[0].str() == "[[1. 2. 3.]\n [1. 2. 3.]]");
+  CHECK(f({Array{1.0, 2.0, 3.0}})[1].str() == "[[5. 5. 5.]\n [6. 6. 6.]]");
+  CHECK(meshgrid({x, x}, true, "ij")[1].static_shape() == Dims{1, unknown_length});
+  CHECK_THROWS_AS(meshgrid({x}, false, "yx"), ValueError);
+  CHECK_THROWS_AS(eye(-1), ValueError);
+  CHECK_THROWS_WITH_AS(function({n}, eye(n))({Array(std::int64_t(-2))}), doctest::Contains("eye"), ValueError);
+  CHECK_THROWS_AS(function({n}, linspace(0.0, 1.0, n))({Array(std::int64_t(-2))}), ValueError);
+}
