@@ -17,7 +17,6 @@ _library_c = "an op has its native code in C++"
 _in_library = "a step of compiling that is no function of its own; FunctionMaker has the steps"
 _views = "results share no memory with inputs or each other, so there is nothing to mark or copy"
 _node_classes = "nodes have one class each, Apply, Variable and Constant"
-_dtype_rule = "the dtype rule of an elementwise function is part of its definition in C++"
 _scalar_graph = "elementwise functions are not made of graphs of scalars; expressions fuse by themselves"
 
 # By module and name.
@@ -48,7 +47,6 @@ _missing_of_modules = {
     r"scalar\.(Complex|Conj|Imag|Real|Identity|RoundHalfAwayFromZero|round_half_away_from_zero_\w*)": "a formula, or nothing to compute; no op has it as its name",
     r"scalar\.(ComplexError|IntegerDivisionError)": "what has no meaning is a TypeError",
     r"scalar\.Grad2F1Loop": "the derivatives of hyp2f1 are functions of the runtime, not loops of the graph",
-    r"scalar\.(same|upcast|upgrade|float|int|real|specific)_\w+": _dtype_rule,
     r"scalar\.(Composite|ScalarLoop|ScalarInnerGraphOp|ScalarConstantSignature)": _scalar_graph,
     r"scalar\.(NumpyAutocaster|autocast_\w+)": "config.cast_policy says what constants become",
     r"scalar\.mod_check": "bt.tensor.mod raises by itself",

@@ -12,6 +12,25 @@ import bitale.tensor as _pt
 from bitale import _core
 from bitale.tensor.op_classes import Elemwise as _Elemwise
 from bitale._core import TensorConstant as ScalarConstant, TensorType, TensorVariable as ScalarVariable
+from bitale.scalar.output_types import (
+    float_out,
+    int_out,
+    real_out,
+    same_out,
+    same_out_float_only,
+    same_out_min8,
+    same_out_nobool,
+    same_out_nocomplex,
+    specific_out,
+    upcast_out,
+    upcast_out_min8,
+    upcast_out_no_complex,
+    upcast_out_nobool,
+    upgrade_to_float,
+    upgrade_to_float64,
+    upgrade_to_float_no_complex,
+)
+from bitale.scalar.own import OwnScalarOp
 
 if typing.TYPE_CHECKING:
     import builtins
@@ -143,22 +162,24 @@ def _scalar_name(op: typing.Any) -> str:
 
 
 class _Class(type):
-    """Of elementwise ops, those of some functions."""
+    """Of elementwise ops, those of some functions. A subclass that a program makes is one of functions of its own, by `impl`."""
 
     functions: typing.ClassVar[tuple[str, ...]]
 
     def __instancecheck__(cls, op: typing.Any) -> builtins.bool:
-        return _scalar_name(op) in cls.functions
+        return type.__instancecheck__(cls, op) or ("functions" in vars(cls) and _scalar_name(op) in cls.functions)
 
     def __call__(cls, *args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+        if "functions" not in vars(cls):
+            return super().__call__(*args, **kwargs)
         if len(cls.functions) != 1:
             raise TypeError(f"{cls.__name__}: the ops of this class are functions such as scalar.{cls.functions[0]}")
         return _Elemwise(cls.functions[0])
 
 
-def _class(name: str, *functions: str) -> typing.Any:
+def _class(name: str, *functions: str, bases: tuple[typing.Any, ...] = (OwnScalarOp,), **members: typing.Any) -> typing.Any:
     doc = f"Elementwise ops of {', '.join(functions) if len(functions) < 5 else 'their kind'}: ``isinstance(node.op.scalar_op, {name})``."
-    return _Class(name, (), {"functions": functions, "__doc__": doc, "__module__": __name__})
+    return _Class(name, bases, {"functions": functions, "__doc__": doc, "__module__": __name__, **members})
 
 
 _named = {
@@ -182,9 +203,11 @@ LogicalComparison = FixedLogicalComparison = _class("LogicalComparison", "eq", "
 BinaryBitOp = _class("BinaryBitOp", "and", "or", "xor")
 UnaryBitOp = _class("UnaryBitOp", "invert")
 _arities = dict(_core.elementwise_functions())
-UnaryScalarOp = _class("UnaryScalarOp", *(name.rstrip("_") for name, n in _arities.items() if n == 1), *Cast.functions)
-BinaryScalarOp = _class("BinaryScalarOp", *(name.rstrip("_") for name, n in _arities.items() if n == 2))
 ScalarOp = _class("ScalarOp", *(name.rstrip("_") for name in _arities), *Cast.functions)
+UnaryScalarOp = _class(
+    "UnaryScalarOp", *(name.rstrip("_") for name, n in _arities.items() if n == 1), *Cast.functions, bases=(ScalarOp,), nin=1
+)
+BinaryScalarOp = _class("BinaryScalarOp", *(name.rstrip("_") for name, n in _arities.items() if n == 2), bases=(ScalarOp,), nin=2)
 
 
 def betainc_grad(p: typing.Any, q: typing.Any, x: typing.Any, wrtp: builtins.bool) -> typing.Any:

@@ -13,6 +13,7 @@ from bitale._core import (
     TensorVariable,
     Variable,
     as_tensor_variable,
+    cast,
     clip,
     constant,
     inc_subtensor,
@@ -170,7 +171,7 @@ def slice_len(slc: slice, n: Any) -> Any:
     array(3)
     """
     form, _ = get_canonical_form_slice(slc, n)
-    return maximum((as_tensor_variable(form.stop) - form.start + form.step - 1) // form.step, 0)
+    return maximum((cast(form.stop, "int64") - form.start + form.step - 1) // form.step, 0)
 
 
 def indexed_result_shape(array_shape: Sequence[Any], indices: Sequence[Any], indices_are_shapes: bool = False) -> tuple[Any, ...]:

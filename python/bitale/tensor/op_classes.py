@@ -94,7 +94,15 @@ def _name_of_function(scalar_op: typing.Any) -> str:
     return name.removesuffix("_")
 
 
-def _elemwise(scalar_op: typing.Any, inplace_pattern: typing.Any = None, name: str | None = None) -> typing.Any:
+def _elemwise(
+    scalar_op: typing.Any, inplace_pattern: typing.Any = None, name: str | None = None, nfunc_spec: typing.Any = None, openmp: typing.Any = None
+) -> typing.Any:
+    from bitale.scalar.own import ElemwiseOfOwn, OwnScalarOp
+
+    if isinstance(scalar_op, OwnScalarOp):
+        if inplace_pattern:
+            raise NotImplementedError("Elemwise: inplace_pattern; no op that users build writes over its operands")
+        return ElemwiseOfOwn(scalar_op, name, nfunc_spec)
     return _op("Elemwise", ("scalar_op", _text, _name_of_function(scalar_op)))
 
 

@@ -2,10 +2,12 @@
 // refused. tests/python/test_language.py has the many cases.
 #include <doctest/doctest.h>
 
+#include "bitale/compile/function.hpp"
 #include "bitale/core/error.hpp"
 #include "bitale/ops/arrange.hpp"
 #include "bitale/ops/contraction.hpp"
 #include "bitale/ops/creation.hpp"
+#include "bitale/ops/linalg.hpp"
 #include "bitale/ops/search.hpp"
 #include "graph/evaluate.hpp"
 

@@ -1,0 +1,125 @@
+"""Scalar functions of one's own, and the rules for the types of their results."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import bitale as bt
+import bitale.tensor as pt
+from bitale import scalar
+from bitale.tensor.elemwise import Elemwise
+
+
+class Softer(scalar.UnaryScalarOp):
+    """log(1 + exp(x)), with its derivative."""
+
+    def impl(self, x):
+        return np.log1p(np.exp(x))
+
+    def grad(self, inputs, output_gradients):
+        return [output_gradients[0] * pt.sigmoid(inputs[0])]
+
+
+class Hypotenuse(scalar.BinaryScalarOp):
+    """By a function of arrays."""
+
+    nfunc_spec = ("numpy.hypot", 2, 1)
+
+    def impl(self, x, y):
+        raise AssertionError("nfunc_spec has a function")
+
+    def L_op(self, inputs, outputs, cotangents):
+        return [cotangents[0] * x / outputs[0] for x in inputs]
+
+
+class SumAndProduct(scalar.ScalarOp):
+    """Of any number of inputs, with two results."""
+
+    nout = 2
+
+    def impl(self, *inputs):
+        return sum(inputs), np.prod(inputs)
+
+    def output_types(self, types):
+        return scalar.upcast_out(*types) * 2
+
+
+softer = Softer(scalar.upgrade_to_float, name="softer")
+X, V = np.array([[0.0, 1.0, -2.0], [0.5, np.nan, 30.0]]), np.array([3.0, 4.0, 12.0])
+
+
+def test_on_each_element(mode):
+    x = pt.dmatrix("x")
+    y = Elemwise(softer)(x)
+    expected = np.log1p(np.exp(X))
+    np.testing.assert_allclose(bt.function([x], y * 2, mode=mode)(X), expected * 2)
+    assert y.type == x.type and str(y.owner.op) == "Elemwise{softer}"
+    small = X[:, :1]
+    np.testing.assert_allclose(bt.function([x], bt.grad(y.sum(), x), mode=mode)(small), 1 / (1 + np.exp(-small)))
+    assert Elemwise(softer)(pt.bvector("b")).dtype == "float32" and softer(1).eval() == pytest.approx(np.log1p(np.e))
+    assert bt.function([x], y, mode=mode)(np.zeros((0, 3))).shape == (0, 3)
+    v = pt.dvector("v")
+    np.testing.assert_array_equal(bt.graph.vectorize_graph(Elemwise(softer)(v), {v: x}).eval({x: small}), expected[:, :1])
+
+
+def test_several_inputs_are_broadcast(mode):
+    x, v = pt.dmatrix("x"), pt.dvector("v")
+    y = Elemwise(Hypotenuse(scalar.upgrade_to_float))(x, v)
+    ones = np.ones((2, 3))
+    np.testing.assert_allclose(bt.function([x, v], y, mode=mode)(ones, V), np.hypot(ones, V))
+    np.testing.assert_allclose(bt.function([x, v], bt.grad(y.sum(), v), mode=mode)(ones, V), 2 * V / np.hypot(1, V))
+    total, product = Elemwise(SumAndProduct())(x, v, 2)
+    found = bt.function([x, v], [total, product], mode=mode)(ones, V)
+    np.testing.assert_array_equal(found, [1 + V + 2 + 0 * ones, ones * V * 2])
+    batch = bt.graph.vectorize_graph(Elemwise(Hypotenuse(scalar.upgrade_to_float))(v, 4.0), {v: x})
+    np.testing.assert_allclose(batch.eval({x: X}), np.hypot(X, 4.0))
+
+
+def test_classes_and_equality():
+    assert isinstance(softer, scalar.UnaryScalarOp) and isinstance(softer, scalar.ScalarOp)
+    assert not isinstance(softer, scalar.BinaryScalarOp) and not isinstance(softer, scalar.Exp)
+    assert isinstance(pt.exp(pt.dscalar()).owner.op.scalar_op, scalar.UnaryScalarOp)
+    assert softer == Softer(scalar.upgrade_to_float) and softer != Softer(scalar.same_out) and hash(softer) == hash(Softer(scalar.upgrade_to_float))
+    x = pt.dscalar("x")
+    twice = bt.function([x], Elemwise(softer)(x) + Elemwise(Softer(scalar.upgrade_to_float))(x))
+    assert sum("softer" in str(node.op) for node in twice.maker.fgraph.toposort()) == 1  # equal ops are one
+    assert pickle.loads(pickle.dumps(twice))(1.0) == twice(1.0)
+
+
+@pytest.mark.parametrize(
+    "bad, error, message",
+    [
+        (lambda x: Elemwise(softer)(x, x), TypeError, "expected 1 inputs, got 2"),
+        (lambda x: Elemwise(Softer())(x), NotImplementedError, "output_types"),
+        (lambda x: Softer(3), TypeError, "upgrade_to_float"),
+        (lambda x: Elemwise(softer, {0: 0}), NotImplementedError, "inplace"),
+        (lambda x: Elemwise(scalar.UnaryScalarOp(scalar.same_out)), TypeError, "functions such as"),
+        (lambda x: bt.grad(Elemwise(SumAndProduct())(x)[0].sum(), x), NotImplementedError, "no derivative"),
+        (lambda x: Elemwise(Hypotenuse(scalar.same_out_nobool), nfunc_spec=("numpy.no_such", 2, 1)), (ValueError, AttributeError), "no_such"),
+        (lambda x: Elemwise(Hypotenuse(scalar.upcast_out))(pt.vector(shape=(2,)), pt.vector(shape=(3,))), bt.ShapeError, "2 and 3"),
+    ],
+)
+def test_what_is_refused(bad, error, message):
+    with pytest.raises(error, match=message):
+        bad(pt.dvector("x"))
+
+
+def test_types_of_results():
+    types = scalar
+    cases = [
+        (scalar.upcast_out, "int8 uint8", "int16"), (scalar.upcast_out, "bool", "bool"), (scalar.upcast_out_min8, "bool", "int8"),
+        (scalar.upcast_out_nobool, "bool", None), (scalar.upcast_out_no_complex, "float64 complex64", None), (scalar.same_out, "int32", "int32"),
+        (scalar.same_out_min8, "bool", "int8"), (scalar.same_out_nobool, "bool", None), (scalar.same_out_float_only, "int8", None),
+        (scalar.same_out_float_only, "float32", "float32"), (scalar.same_out_nocomplex, "complex64", None), (scalar.upgrade_to_float, "int16", "float32"),
+        (scalar.upgrade_to_float, "int32", "float64"), (scalar.upgrade_to_float, "uint16 float16", "float32"), (scalar.upgrade_to_float64, "float32", "float64"),
+        (scalar.upgrade_to_float64, "complex64", None), (scalar.upgrade_to_float_no_complex, "complex128", None), (scalar.int_out, "float32", "int64"),
+        (scalar.float_out, "int8", "float64"), (scalar.real_out, "complex64", "float32"), (scalar.specific_out(scalar.int8), "float64", "int8"),
+    ]  # fmt: skip
+    for rule, given, expected in cases:
+        arguments = [types.get_scalar_type(dtype) for dtype in given.split()]
+        if expected is None:
+            with pytest.raises(TypeError, match=getattr(rule, "__name__", "")):
+                rule(*arguments)
+        else:
+            assert [each.dtype for each in rule(*arguments)] == [expected], (rule, given)
