@@ -61,7 +61,7 @@ TEST_CASE("whole numbers below a count are exact near the ends of what a number 
     for (const char* linker : {"vm", "jit", "c"}) {
       const Array got = function({v}, {drawn}, {.mode = Mode(linker, "fast_run")})({x})[0];
       for (std::size_t i = 0; i < words.size(); ++i) {
-        INFO(linker << ", below " << count << ", of " << words[i]);
+        INFO(std::string(linker) << ", below " << count << ", of " << words[i]);
         CHECK(got.data_as<std::uint64_t>()[i] == runtime::random::below_from_word(words[i], count, limit));
       }
     }
