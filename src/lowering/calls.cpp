@@ -39,6 +39,20 @@ bool has_elements_of(const Variable& a, const Variable& b) {
 
 }  // namespace
 
+// What lies in memory as the variable does: dimensions of length 1 that a view puts in or drops are no matter there.
+Variable Definitions::same_memory(Variable variable) {
+  for (;;) {
+    const Value& value = value_of(variable);
+    if (!value.permuted_from || value.permuted_from.ndim() == 0) return variable;
+    int last = -1;
+    for (const int axis : value.order) {
+      if (axis >= 0 && axis < last) return variable;
+      last = std::max(last, axis);
+    }
+    variable = value.permuted_from;
+  }
+}
+
 void Definitions::call_each(std::string_view name, std::vector<Expr> extents, CallRule rule) {
   const runtime::RuntimeFunction& function = runtime::function_named(name);
   auto& sources = matrix_sources_[node_];
@@ -48,7 +62,7 @@ void Definitions::call_each(std::string_view name, std::vector<Expr> extents, Ca
   require_fit(function, arguments);
   for (auto& argument : arguments) {
     if (auto* data = std::get_if<InputData>(&argument))
-      want(sources.try_emplace(data->input, node_->inputs[std::size_t(data->input)]).first->second);
+      want(sources.try_emplace(data->input, same_memory(node_->inputs[std::size_t(data->input)])).first->second);
     if (auto* data = std::get_if<OutputData>(&argument)) {
       const Variable variable = Variable::of(&node_->outputs[std::size_t(data->output)]);
       std::optional<std::int64_t> inherited;

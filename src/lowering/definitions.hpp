@@ -142,6 +142,7 @@ class Definitions final : public Lowering {
   Expr read(const Variable& variable, Index at);
   ElementRule bound(ElementRule rule);  // evaluated later, as of the node now being defined
   void want(const Variable& variable);
+  Variable same_memory(Variable variable);
   std::int64_t add_buffer(const Variable& variable, program::Role role);
   std::int64_t result_buffer(const Variable& variable);  // of role output where the variable is one
   std::optional<int> take_output_slot(const Variable& variable);
