@@ -4,10 +4,22 @@
 
 #include "bitale/bitale.hpp"
 #include "bitale/graph/traversal.hpp"
+#include "lowering/lower.hpp"
 #include "ops/registry.hpp"
 #include "support/passes.hpp"
+#include "support/program_interpreter.hpp"
 
 using namespace bitale;
+
+TEST_CASE("numbers of 16 bits are their bits where Programs are interpreted") {
+  const Variable a = vector("a", DType::Float16);
+  const Variables inputs{a}, outputs{cast(a, DType::Float64)};
+  const Array expected{-3.0, 1.0, 0.5, 0.0}, given[] = {expected.astype(DType::Float16)};
+  lowering::lower(FunctionGraph(inputs, outputs), {}, false,
+                  [&](std::string_view, const program::Program& program, std::span<const Apply> callbacks) {
+                    CHECK(test::interpret(program, callbacks, given).outputs[0].str() == expected.str());
+                  });
+}
 
 TEST_CASE("each pass keeps what the programs of all ops compute") {
   for (auto& entry : op_registry())

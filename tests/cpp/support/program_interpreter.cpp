@@ -44,6 +44,8 @@ std::vector<Scalar> elements_of(const Array& given) {
         out[i] = {std::bit_cast<std::int64_t>(data[i]), true};
       else if constexpr (std::is_same_v<T, float>)
         out[i] = {std::int64_t(std::bit_cast<std::uint32_t>(data[i])), true};
+      else if constexpr (std::is_same_v<T, Half>)
+        out[i] = {std::int64_t(std::bit_cast<std::uint16_t>(data[i])), true};
       else
         out[i] = {std::int64_t(data[i]), true};
     }
@@ -61,6 +63,8 @@ Array array_of(const Memory& memory, DType dtype) {
         data[i] = std::bit_cast<double>(bits);
       else if constexpr (std::is_same_v<T, float>)
         data[i] = std::bit_cast<float>(std::uint32_t(bits));
+      else if constexpr (std::is_same_v<T, Half>)
+        data[i] = std::bit_cast<Half>(std::uint16_t(bits));
       else
         data[i] = T(bits);
     }
