@@ -47,7 +47,7 @@ _missing_of_modules = {
     r"scalar\.(Complex|Conj|Imag|Real|Identity|RoundHalfAwayFromZero|round_half_away_from_zero_\w*)": "a formula, or nothing to compute; no op has it as its name",
     r"scalar\.(ComplexError|IntegerDivisionError)": "what has no meaning is a TypeError",
     r"scalar\.Grad2F1Loop": "the derivatives of hyp2f1 are functions of the runtime, not loops of the graph",
-    r"scalar\.(Composite|ScalarLoop|ScalarInnerGraphOp|ScalarConstantSignature)": _scalar_graph,
+    r"scalar\.(ScalarLoop|ScalarConstantSignature)": _scalar_graph,
     r"scalar\.(NumpyAutocaster|autocast_\w+)": "config.cast_policy says what constants become",
     r"scalar\.mod_check": "bt.tensor.mod raises by itself",
     r"scalar\.round_half_away_from_zero": "of tensors: pt.round_half_away_from_zero",

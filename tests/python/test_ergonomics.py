@@ -216,7 +216,7 @@ def documented_with_examples():
     for place in ("bitale", "bitale.tensor", "bitale.tensor.special", "bitale.tensor.linalg", "bitale.tensor.fft", "bitale.tensor.signal",
                   "bitale.tensor.optimize", "bitale.tensor.blas", "bitale.tensor.unexported", "bitale.tensor.utils", "bitale.compile.debug.nanguardmode", "bitale.typed_list", "bitale.d3viz", "bitale.gradient", "bitale.graph.basic", "bitale.graph.op", "bitale.graph.traversal",
                   "bitale.graph.type", "bitale.graph.utils", "bitale.compile", "bitale.compile.mode", "bitale.compile.sharedvalue", "bitale.ifelse",
-                  "bitale.printing", "bitale.rewrite", "bitale.scalar", "bitale.scalar.own", "bitale.scan", "bitale.random", "bitale.tensor.random",
+                  "bitale.printing", "bitale.rewrite", "bitale.scalar", "bitale.scalar.own", "bitale.scalar.composite", "bitale.scan", "bitale.random", "bitale.tensor.random",
                   "bitale.tensor.index_lists", "bitale.compile.builders", "bitale.compile.rebuild"):  # fmt: skip
         module = importlib.import_module(place)
         for name in dir(module):

@@ -123,3 +123,27 @@ def test_types_of_results():
                 rule(*arguments)
         else:
             assert [each.dtype for each in rule(*arguments)] == [expected], (rule, given)
+
+
+def test_graphs_of_scalars(mode):
+    x, y = scalar.floats("x", "y")
+    both = scalar.Composite([x, y], [x * x + y, pt.exp(x)])
+    m, v = pt.dmatrix("m"), pt.dvector("v")
+    total, power = Elemwise(both)(m, v)
+    f = bt.function([m, v], [total, power, bt.grad(total.sum(), v)], mode=mode)
+    given = np.array([[1.0, 2.0, 3.0], [0.0, -1.0, 0.5]])
+    for found, expected in zip(f(given, V), [given**2 + V, np.exp(given) + 0 * V, np.full(3, 2.0)], strict=True):
+        np.testing.assert_allclose(found, expected)
+    assert [each.eval() for each in both(1.0, 2.0)] == [3, np.e] and both.impl(1.0, 2.0) == (3, np.e)
+    assert both == scalar.Composite([x, y], [x * x + y, pt.exp(x)]) and both != scalar.Composite([y, x], [x * x + y, pt.exp(x)])
+    assert hash(both) == hash(scalar.Composite([x, y], [x * x + y, pt.exp(x)])) and len(both.fgraph.toposort()) == 3
+    assert isinstance(both, scalar.ScalarInnerGraphOp) and not isinstance(softer, scalar.ScalarInnerGraphOp)
+    assert Elemwise(both)(pt.ivector("i"), 1)[0].dtype == "float64"
+    with pytest.raises(bt.MissingInputError, match="depend on y"):
+        scalar.Composite([x], [x + y])
+    for bad in (([x], []), ([x, x], [x])):
+        with pytest.raises(ValueError, match="Composite"):
+            scalar.Composite(*bad)
+    for bad in (lambda: scalar.Composite([v], [v]), lambda: Elemwise(both)(v), lambda: Elemwise(both)(pt.zvector("z"), v)):
+        with pytest.raises(TypeError, match="Composite"):
+            bad()

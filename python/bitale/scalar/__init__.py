@@ -210,6 +210,9 @@ UnaryScalarOp = _class(
 BinaryScalarOp = _class("BinaryScalarOp", *(name.rstrip("_") for name, n in _arities.items() if n == 2), bases=(ScalarOp,), nin=2)
 
 
+from bitale.scalar.composite import Composite, ScalarInnerGraphOp  # which needs ScalarOp
+
+
 def betainc_grad(p: typing.Any, q: typing.Any, x: typing.Any, wrtp: builtins.bool) -> typing.Any:
     """The derivative of betainc(p, q, x) by p, or by q unless wrtp."""
     return _pt.betainc_derivative(p, q, x) if wrtp else -_pt.betainc_derivative(q, p, 1 - _pt.as_tensor_variable(x))

@@ -102,6 +102,8 @@ def _elemwise(
     if isinstance(scalar_op, OwnScalarOp):
         if inplace_pattern:
             raise NotImplementedError("Elemwise: inplace_pattern; no op that users build writes over its operands")
+        if hasattr(scalar_op, "of_tensors"):
+            return _Maker(name or f"Elemwise{{{scalar_op}}}", scalar_op.of_tensors)
         return ElemwiseOfOwn(scalar_op, name, nfunc_spec)
     return _op("Elemwise", ("scalar_op", _text, _name_of_function(scalar_op)))
 
