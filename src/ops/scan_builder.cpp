@@ -8,6 +8,7 @@
 #include "bitale/ops/debugging.hpp"
 #include "bitale/ops/ops.hpp"
 #include "bitale/ops/scan.hpp"
+#include "ops/arange.hpp"
 #include "ops/lengths.hpp"
 #include "ops/scan.hpp"
 
@@ -64,6 +65,30 @@ void scan_detail::refuse_arity(std::size_t taken, std::size_t given) {
                       ": elements of the sequences, earlier values, and non_sequences"));
 }
 
+namespace {
+
+// An `arange` among the sequences numbers the steps and may go on for longer than the others, or end before them: the
+// shorter says how many steps there are.
+void end_with_numbers(Variables& slices, Variable& n_steps) {
+  const auto is_range = [](const Variable& slice) { return dynamic_cast<const ARange*>(slice.owner_op()) != nullptr; };
+  if (std::none_of(slices.begin(), slices.end(), is_range)) return;
+  Variable fewest;
+  for (const bool of_ranges : {false, true})
+    for (auto& slice : slices) {
+      if (is_range(slice) != of_ranges) continue;
+      const Variable length = length_of(slice, 0);
+      if (!fewest || (!of_ranges && known_integer(length) && !known_integer(fewest)))
+        fewest = length;
+      else if (of_ranges && !is_same_length(length, fewest))
+        fewest = lengths::min(fewest, length);
+    }
+  n_steps = fewest;
+  for (auto& slice : slices)
+    if (!is_same_length(length_of(slice, 0), fewest)) slice = rows(slice, {}, Operand(fewest));
+}
+
+}  // namespace
+
 std::string ScanBuilder::called() const { return given_.name.empty() ? "scan" : cat("scan `", given_.name, "`"); }
 
 ScanBuilder::ScanBuilder(ScanArguments arguments) : given_(std::move(arguments)) {
@@ -108,6 +133,7 @@ ScanBuilder::ScanBuilder(ScanArguments arguments) : given_(std::move(arguments))
       slices_.push_back(slice);
     }
   }
+  if (!given_.n_steps) end_with_numbers(slices_, n_steps_);
   for (std::size_t k = 0; k < given_.initial.size(); ++k) {
     const auto& [value, taps, is_weak] = given_.initial[k];
     initial_.emplace_back();

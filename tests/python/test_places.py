@@ -92,3 +92,12 @@ def test_lines_are_the_users():
     with pytest.raises(bt.MissingInputError) as caught:
         bt.compile.OpFromGraph([], [s * 2])
     assert "functools" not in str(caught.value) and "test_lines_are_the_users" in str(caught.value)
+
+
+def test_modules_of_random_variables():
+    from bitale.tensor.random.op import RandomVariable
+    from bitale.tensor.random.type import RandomGeneratorType, random_generator_type
+    from bitale.tensor.random.utils import RandomStream
+
+    assert RandomStream is pt.random.RandomStream and RandomVariable is pt.random.RandomVariable
+    assert isinstance(random_generator_type, RandomGeneratorType)

@@ -1292,3 +1292,32 @@ def test_bad_input_names_what_to_do():
         bt.scan(lambda a, s: s + a, x, pt.lscalar("s"), return_updates=False)
     with pytest.raises(ValueError, match="-1"):
         bt.scan(lambda s: s + 1, outputs_info=0.0, n_steps=-1, return_updates=False)
+
+
+@pytest.mark.parametrize("mode", ["FAST_COMPILE", "FAST_RUN"])
+def test_a_range_among_the_sequences_may_be_longer_or_shorter(mode):
+    """The shorter says how many steps there are, as in PyTensor's polynomial."""
+    c, x, n = pt.dvector("c"), pt.dscalar("x"), pt.lscalar("n")
+
+    def term(coefficient, power, base):
+        return coefficient * base**power
+
+    def polynomial(powers, *given):
+        terms = bt.scan(term, sequences=[c, powers], non_sequences=x, return_updates=False)
+        swapped = bt.scan(lambda p, a, b: term(a, p, b), sequences=[powers, c], non_sequences=x, return_updates=False)
+        f = bt.function([c, x, *given], [terms.sum(), swapped.sum(), bt.grad(terms.sum(), c)], mode=mode)
+        return lambda *values: [part.tolist() for part in f(*values)]
+
+    for powers in (pt.arange(10000), pt.arange(c.shape[0] + 5), pt.arange(c.shape[0])):
+        assert polynomial(powers)([1.0, 0.0, 2.0], 3.0) == [19.0, 19.0, [1.0, 3.0, 9.0]]
+    few = polynomial(pt.arange(n), n)
+    assert few([1.0, 0.0, 2.0], 3.0, 1) == [1.0, 1.0, [1.0, 0.0, 0.0]] and few([1.0, 0.0, 2.0], 3.0, 7)[0] == 19.0
+    static = pt.tensor("static", shape=(3,))
+    known = bt.scan(term, sequences=[static, pt.arange(100)], non_sequences=x, return_updates=False)
+    assert known.type.shape == (3,)
+    both = bt.scan(lambda i, j: i * j, sequences=[pt.arange(4), pt.arange(n)], return_updates=False)
+    assert bt.function([n], both, mode=mode)(2).tolist() == [0, 1]
+    # Sequences of other kinds are to be of one length.
+    y = pt.dvector("y")
+    with pytest.raises(bt.ShapeError, match="elements"):
+        bt.function([c, y], bt.scan(lambda a, b: a + b, sequences=[c, y], return_updates=False), mode=mode)([1.0], [1.0, 2.0])
