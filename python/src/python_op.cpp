@@ -19,6 +19,7 @@
 #include "graph/aliasing.hpp"
 #include "graph/evaluate.hpp"
 #include "graph/expansion.hpp"
+#include "graph/interpreted.hpp"
 #include "numpy_api.hpp"
 #include "numpy_bridge.hpp"
 #include "values.hpp"
@@ -201,7 +202,7 @@ Array stored_value(nb::object stored, const TensorType& type, const auto& what) 
 
 // ---- the op ---------------------------------------------------------------------------------------------------------
 
-class PythonOp final : public Op, public Expansion {
+class PythonOp final : public Op, public Expansion, public Interpreted {
  public:
   explicit PythonOp(nb::handle object)
       : object_(make_ref<const PythonObject>(object)),

@@ -64,6 +64,7 @@ double bound(Expr root, double length) {
 
 class Estimate {
  public:
+  explicit Estimate(bool host_calls_count) : host_calls_count_(host_calls_count) {}
   // Of lengths that are not larger.
   double operator()(const Steps& steps, double length) {
     length_ = length;
@@ -93,7 +94,7 @@ class Estimate {
         step, [&](const program::Loop& loop) { return bound(loop.extent, length_) * of(loop.body); },
         [&](const program::Fill&) { return length_ * length_; }, [&](const program::Call& call) { return of(call); },
         [&](const program::If& branch) { return of(branch.then) + of(branch.otherwise); },
-        [](const program::HostCall&) { return unbounded; },
+        [&](const program::HostCall&) { return host_calls_count_ ? unbounded : 0.0; },
         [](const OneOf<program::Store, program::Accumulate, program::Let, program::Update, program::Allocate,
                        program::Check, program::Next> auto&) { return 0.0; });
   }
@@ -105,6 +106,7 @@ class Estimate {
     return work;
   }
 
+  const bool host_calls_count_;
   double length_ = 0;
   PointerMap<double> operations_;
 };
@@ -112,8 +114,8 @@ class Estimate {
 }  // namespace
 
 // What grows with the length is bisected: each look goes over the whole Program.
-std::int64_t short_call_length(const program::Program& program) {
-  Estimate estimate;
+std::int64_t short_call_length(const program::Program& program, bool host_calls_count) {
+  Estimate estimate(host_calls_count);
   const auto is_short = [&](int log2) {
     return estimate(program.steps, double(std::int64_t(1) << log2)) <= short_call;
   };

@@ -9,7 +9,7 @@
 namespace bitale::link {
 
 // Inputs of which no length exceeds this make a short call: some microseconds. -1 when no call is surely short, as
-// where lengths are computed from values, or the host is called back.
-std::int64_t short_call_length(const program::Program& program);
+// where lengths are computed from values, or the host is called back, unless its calls don't count.
+std::int64_t short_call_length(const program::Program& program, bool host_calls_count = true);
 
 }  // namespace bitale::link

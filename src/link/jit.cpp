@@ -16,6 +16,7 @@
 #include "codegen/code.hpp"
 #include "codegen/schedule.hpp"
 #include "graph/evaluate.hpp"
+#include "graph/interpreted.hpp"
 #include "link/arrangement.hpp"
 #include "link/branches.hpp"
 #include "link/direct.hpp"
@@ -40,6 +41,19 @@ using program::Role;
 
 double milliseconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Whether all calls of the host are of ops in an interpreter, and give scalars: the lengths of all else are those of
+// inputs.
+bool calls_back_for_scalars(std::span<const Apply> callbacks) {
+  return std::all_of(callbacks.begin(), callbacks.end(), [](const Apply& node) {
+    bool are_scalars = dynamic_cast<const Interpreted*>(&node.op()) != nullptr;
+    for (auto& output : node.outputs()) {
+      const TensorType* type = as_tensor(output.type());
+      are_scalars &= type && type->ndim() == 0;
+    }
+    return are_scalars;
+  });
 }
 
 class JitThunk final : public Thunk {
@@ -76,7 +90,7 @@ class JitThunk final : public Thunk {
       if (buffers()[b].role == Role::output) results_.push_back(b);
     writes_last_ = link::writes_last(lowered_.program);
     if (threads_ == 1 && !profiler_) direct_ = DirectCode::of(lowered_, *graph, code_->entry(), stream_from_);
-    short_call_length_ = link::short_call_length(lowered_.program);
+    short_call_length_ = link::short_call_length(lowered_.program, !calls_back_for_scalars(lowered_.callbacks));
     for (auto& node : lowered_.callbacks) by_host_.insert(node.node());
     for (auto& step : lowered_.program.steps)
       if (auto* host = std::get_if<program::HostCall>(&step.what)) host_steps_.push_back(*host);

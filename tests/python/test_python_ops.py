@@ -974,6 +974,37 @@ def test_two_threads_are_in_perform_at_once(linker):
     np.testing.assert_allclose([got[0], got[1]], np.exp([1, 2]))
 
 
+def test_ops_that_give_scalars_meet_in_perform_as_well(linker):
+    """Short calls keep the lock of the interpreter, which it lets go of by itself; an update waits for another thread's."""
+    meeting = threading.Barrier(2, timeout=60)
+    total = bt.shared(0.0, "total")
+
+    class Sum(bt.graph.Op):
+        itypes, otypes = [pt.dvector], [pt.dscalar]
+
+        def perform(self, node, inputs, output_storage):
+            if inputs[0][0] >= 0:
+                meeting.wait()
+            output_storage[0][0] = np.asarray(inputs[0].sum())
+
+    x = pt.dvector("x")
+    f = bt.function([x], Sum()(x) * 2, mode=linker)
+    g = bt.function([x], [], updates=[(total, total + Sum()(x))], mode=linker)
+    got = {}
+
+    def work(k):
+        got[k] = f([float(k), 1.0])
+        for _ in range(50):
+            g([-1.0, 2.0])
+
+    threads = [threading.Thread(target=work, args=(k,)) for k in range(2)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert got == {0: 2.0, 1: 4.0} and total.get_value() == 100.0
+
+
 def test_exceptions_that_are_no_errors(linker):
     for exception in (KeyboardInterrupt, SystemExit):
 
