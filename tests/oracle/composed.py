@@ -88,6 +88,12 @@ def broadcast_arrays(*args: Any) -> list[Val]:
     return [Val(out.copy(), x.dtype) for out, x in zip(np.broadcast_arrays(*(x.array for x in values)), values)]
 
 
+def meshgrid(*xi: Any, copy: bool = True, sparse: bool = False, indexing: str = "xy") -> list[Val]:
+    values = [val(x) for x in xi]
+    made = np.meshgrid(*(x.array for x in values), sparse=sparse, indexing=indexing)
+    return [Val(out, x.dtype) for out, x in zip(made, values)]
+
+
 def _indices(rows: Any, columns: Any, keep: Any) -> tuple[Val, ...]:
     return tuple(Val(i) for i in np.nonzero(keep(*np.indices((rows, rows if columns is None else columns)))))
 
@@ -140,7 +146,7 @@ table: dict[str, Callable[..., Any]] = {
     "vecmat": computing(lambda x, y, dtype=None: np.einsum("...i,...ij->...j", x, y)),
     "dense_dot": computing(np.dot),
     "iround": integers(np.rint),
-    "split": split, "broadcast_arrays": broadcast_arrays, "unique": unique,
+    "split": split, "broadcast_arrays": broadcast_arrays, "meshgrid": meshgrid, "unique": unique,
     "topk": topk, "argtopk": argtopk, "topk_and_argtopk": topk_and_argtopk, "kron": computing(np.kron),
     "tril_indices": lambda n, k=0, m=None: _indices(n, m, lambda i, j: j <= i + k),
     "triu_indices": lambda n, k=0, m=None: _indices(n, m, lambda i, j: j >= i + k),
