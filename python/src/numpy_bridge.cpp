@@ -236,9 +236,9 @@ Array value_for(const TensorType& type, nb::handle object, Downcast downcast) {
 }
 
 nb::object numpy_copy(const Array& array) {
-  const Array rows = array.contiguous();
-  nb::object ndarray = nb::steal(new_ndarray(rows, nullptr, 0));
-  if (rows.nbytes()) std::memcpy(PyArray_DATA(as_ndarray(ndarray)), rows.data(), std::size_t(rows.nbytes()));
+  if (!array.is_contiguous()) return numpy_copy(array.contiguous());
+  nb::object ndarray = nb::steal(new_ndarray(array, nullptr, 0));
+  if (array.nbytes()) std::memcpy(PyArray_DATA(as_ndarray(ndarray)), array.data(), std::size_t(array.nbytes()));
   return ndarray;
 }
 
