@@ -6,6 +6,7 @@ set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/bitale)
 install(TARGETS bitale EXPORT bitale
   LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library
   NAMELINK_COMPONENT library)
+install(TARGETS bitale_digits LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
 if(TARGET bitale_llvm)
   install(TARGETS bitale_llvm LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
 endif()

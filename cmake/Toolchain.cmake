@@ -44,6 +44,8 @@ function(bitale_target target)
     -fno-math-errno -ffp-contract=off                    # IEEE arithmetic as written
     -ffile-prefix-map=${PROJECT_SOURCE_DIR}/=            # __FILE__ and debug information relative to the checkout
     -ffile-prefix-map=${to_source}=                      # (ccache gives the compiler relative paths)
-    $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)          # lets ccache work with the precompiled header
+    $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>           # lets ccache work with the precompiled header
+    # Files that are many as one fill GCC's memory again and again, whose collection takes a seventh of the time.
+    "$<$<AND:$<CXX_COMPILER_ID:GNU>,$<CONFIG:Release>>:--param=ggc-min-heapsize=393216>")  # KiB
   target_compile_definitions(${target} PRIVATE $<$<NOT:$<CONFIG:Release>>:_GLIBCXX_ASSERTIONS>)
 endfunction()

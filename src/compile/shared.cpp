@@ -134,14 +134,14 @@ std::optional<Container::Memories> Container::memories(bool is_updated) const {
   const std::lock_guard lock(mutex_);
   if (value_.object() || fetched_ || !value_.is_contiguous()) return {};
   if (!is_updated) return Memories{value_.mutable_data(), nullptr};
-  if (!spare_ || !spare_->is_unique()) return {};
+  if (!spare_ || !spare_->is_unique() || spare_->strides() != value_.strides()) return {};
   std::atomic_thread_fence(std::memory_order_acquire);  // the last reader has read
   return Memories{value_.mutable_data(), spare_->mutable_data()};
 }
 
 void Container::exchange() const noexcept {
   const std::lock_guard lock(mutex_);
-  std::swap(value_, *spare_);
+  value_.exchange_memory(*spare_);
   is_lent_ = false;
 }
 

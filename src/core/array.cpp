@@ -289,8 +289,8 @@ Array Array::holding(Ref<const HostObject> object) {
   return array;
 }
 
-const HostObject* Array::object() const noexcept {
-  return holds_object_ ? static_cast<const ObjectCell*>(storage_.get())->object() : nullptr;
+const HostObject* Array::held_object() const noexcept {
+  return static_cast<const ObjectCell*>(storage_.get())->object();
 }
 
 Array Array::borrow(void* data, DType dtype, const Dims& shape, const Dims& strides, std::shared_ptr<void> keep_alive,

@@ -53,7 +53,7 @@ class Array {
   // Copies of the Array hold a copy of the object (HostObject::copy).
   static Array holding(Ref<const HostObject> object);
   // The object that is held, or nullptr.
-  const HostObject* object() const noexcept;
+  const HostObject* object() const noexcept { return holds_object_ ? held_object() : nullptr; }
 
   DType dtype() const noexcept { return dtype_; }
   int ndim() const noexcept { return int(shape_.size()); }
@@ -107,6 +107,13 @@ class Array {
   bool shares_memory_with(const Array& other) const noexcept;
   // Owns its buffer alone: nobody else can see a write. Never true of borrowed memory.
   bool is_unique() const noexcept { return owns_data_ && storage_->use_count() == 1; }
+  // Each gets the other's memory. Both have the same dtype, shape and strides.
+  void exchange_memory(Array& other) noexcept {
+    std::swap(storage_, other.storage_);
+    std::swap(data_, other.data_);
+    std::swap(writeable_, other.writeable_);
+    std::swap(owns_data_, other.owns_data_);
+  }
 
   std::string str() const;   // as numpy prints
   std::string repr() const;  // "array([0., 2.])"
@@ -115,6 +122,7 @@ class Array {
   struct NoData {};
   explicit Array(NoData) noexcept {}
   void require_dtype(DType dtype) const;
+  const HostObject* held_object() const noexcept;
 
   Ref<RefCounted> storage_;  // a counted block that holds the data, or the keep-alive of borrowed memory
   void* data_ = nullptr;

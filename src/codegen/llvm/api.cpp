@@ -10,6 +10,7 @@
 #include "bitale/core/text.hpp"
 #include "codegen/generate.hpp"
 #include "core/library_pages.hpp"
+#include "core/own_folder.hpp"
 
 namespace bitale::codegen {
 
@@ -30,14 +31,6 @@ struct Library {
 };
 
 constexpr std::string_view own_library = "libbitale_llvm.so";
-
-// The folder that this library lies in, with a slash.
-std::string own_folder() {
-  Dl_info info{};
-  if (!dladdr(reinterpret_cast<const void*>(&own_folder), &info) || !info.dli_fname) return {};
-  const std::string file = info.dli_fname;
-  return file.substr(0, file.rfind('/') + 1);
-}
 
 Library open_library() {
   const std::string chosen = config::get("llvm_library"), own = cat(own_folder(), own_library);

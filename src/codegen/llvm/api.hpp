@@ -4,6 +4,7 @@
 #pragma once
 
 #include <llvm-c/Analysis.h>
+#include <llvm-c/BitWriter.h>
 #include <llvm-c/Core.h>
 #include <llvm-c/Error.h>
 #include <llvm-c/IRReader.h>
@@ -47,6 +48,9 @@ namespace bitale::codegen {
   X(DisposeTargetMachine) X(TargetMachineEmitToMemoryBuffer) X(CreatePassBuilderOptions)                             \
   X(DisposePassBuilderOptions) X(RunPasses) X(ParseIRInContext) X(LinkModules2) X(ParseCommandLineOptions)           \
   X(CreateMemoryBufferWithMemoryRangeCopy)                                                                           \
+  /* pieces */                                                                                                       \
+  X(GetFirstFunction) X(GetNextFunction) X(GetValueName2) X(GetFirstBasicBlock) X(GetNextBasicBlock)                 \
+  X(GetFirstInstruction) X(IsDeclaration) X(SetVisibility) X(WriteBitcodeToMemoryBuffer)                             \
   /* parts */                                                                                                         \
   X(GetNextInstruction) X(ReplaceAllUsesWith) X(InstructionEraseFromParent) X(IsAInstruction) X(IsAPHINode)          \
   X(SetLinkage) X(SetValueName2) X(GlobalGetValueType) X(BuildRetVoid)                                               \

@@ -87,7 +87,9 @@ class Emitter : public FunctionBuilder {
   };
   void open_part();
   void spill_stack();
-  void cut_if_long();  // goes on in a new part; at the top level, where nothing is half made
+  void cut();  // goes on in a new part; at the top level, where nothing is half made
+  void cut_if_long();
+  void cut_before(const program::Step& step);
   void call_parts(const std::string& name);
   bool is_earlier(Expr expr, std::size_t level) const { return level == 0 && prior_values_.count(expr.id()) != 0; }
   Value reload(Expr expr);  // of an earlier part
@@ -269,6 +271,7 @@ class Emitter : public FunctionBuilder {
   Value numbers_ = nullptr;  // of a function for equal loops: a table of which buffers stand behind its own
   std::unordered_map<std::uint32_t, PriorValue> prior_values_;
   static constexpr std::size_t huge = 20'000;
+  static constexpr std::size_t blocks_of_a_loop = 20;  // take as long to compile as so many expressions
   std::size_t built_ = 0, built_before_ = 0;  // expressions, in the present part and in those before
   std::int64_t spill_bytes_ = 0;
   std::vector<std::int64_t> known_data_;  // the buffers of which data_ knows something

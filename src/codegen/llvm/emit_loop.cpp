@@ -11,8 +11,7 @@ namespace bitale::codegen {
 
 namespace {
 
-constexpr std::size_t blocks_of_a_loop = 20;  // take as long to compile as so many expressions
-constexpr std::size_t large_body = 400;       // expressions: emitted once, in masked passes
+constexpr std::size_t large_body = 400;  // expressions: emitted once, in masked passes
 
 bool reduces_in_any_order(const program::Loop& loop, const std::unordered_set<std::int64_t>& running) {
   return std::any_of(loop.body.begin(), loop.body.end(), [&](const program::Step& step) {

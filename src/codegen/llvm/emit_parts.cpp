@@ -7,12 +7,15 @@
 
 #include "bitale/core/text.hpp"
 #include "codegen/llvm/emit.hpp"
+#include "program/steps.hpp"
 #include "runtime/frame.hpp"
 
 namespace bitale::codegen {
 
 namespace {
 constexpr std::size_t longest_part = 1000;  // expressions
+constexpr std::size_t worth_a_part = 200;
+constexpr std::int64_t most_on_stack = 4096;  // bytes of what crosses
 constexpr std::int64_t frame_spill_area = offsetof(runtime::Frame, spill_area) / sizeof(void*);
 constexpr std::int64_t slot_alignment = 64;  // that of the widest vector
 }  // namespace
@@ -36,7 +39,24 @@ void Emitter::open_part() {
 }
 
 void Emitter::cut_if_long() {
-  if (built_ < longest_part) return;
+  if (built_ >= longest_part) cut();
+}
+
+// A long loop is not of one function with what is before it, if that is long, too: the two can be compiled at once.
+void Emitter::cut_before(const program::Step& step) {
+  if (built_ < worth_a_part || !std::holds_alternative<program::Loop>(step.what)) return cut_if_long();
+  std::size_t size = 0;
+  program::ExprWalk walk;
+  const auto count = [&](const program::Step& inner) {
+    size += std::holds_alternative<program::Loop>(inner.what) ? blocks_of_a_loop : 0;
+    program::for_each_expr(inner, [&](Expr root) { walk(root, [&](Expr) { ++size; }); });
+  };
+  count(step);
+  program::for_each_body(step, [&](const program::Steps& body) { program::visit_steps(body, count); });
+  if (size >= worth_a_part) cut();
+}
+
+void Emitter::cut() {
   l_.BuildRet(builder_, l_.ConstNull(l_.Int32TypeInContext(context_)));
   for (auto& [id, value] : levels_[0].values) prior_values_.try_emplace(id, PriorValue{value, parts_.size() - 1});
   levels_.clear();
@@ -119,10 +139,16 @@ void Emitter::call_parts(const std::string& name) {
   const LLVMTypeRef word = l_.Int64TypeInContext(context_);
   const std::int64_t bytes = spill_bytes_ / slot_alignment * slot_alignment + slot_alignment;
   Value memory = nullptr;
+  const bool on_stack = bytes <= most_on_stack;
   if (!target_.memory_is_given) {
-    memory = outside("aligned_alloc", pointer, {word, word}, {int64(slot_alignment), int64(bytes)});
-    fail_unless(l_.BuildICmp(builder_, LLVMIntNE, memory, l_.ConstNull(pointer), ""),
-                l_.ConstInt(status, std::uint64_t(runtime::no_memory), true));
+    if (on_stack) {
+      memory = l_.BuildArrayAlloca(builder_, l_.Int8TypeInContext(context_), int64(bytes), "crossing");
+      l_.SetAlignment(memory, unsigned(slot_alignment));
+    } else {
+      memory = outside("aligned_alloc", pointer, {word, word}, {int64(slot_alignment), int64(bytes)});
+      fail_unless(l_.BuildICmp(builder_, LLVMIntNE, memory, l_.ConstNull(pointer), ""),
+                  l_.ConstInt(status, std::uint64_t(runtime::no_memory), true));
+    }
     Value field = int64(frame_spill_area);
     l_.BuildStore(builder_, memory, l_.BuildGEP2(builder_, pointer, frame, &field, 1, ""));
   }
@@ -142,7 +168,7 @@ void Emitter::call_parts(const std::string& name) {
   results.push_back(results.back());
   from.push_back(from.back());
   l_.AddIncoming(result, results.data(), from.data(), unsigned(from.size()));
-  if (memory) outside("free", l_.VoidTypeInContext(context_), {pointer}, {memory});
+  if (memory && !on_stack) outside("free", l_.VoidTypeInContext(context_), {pointer}, {memory});
   l_.BuildRet(builder_, result);
 }
 

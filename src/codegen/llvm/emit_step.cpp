@@ -37,7 +37,7 @@ void Emitter::emit(const program::Steps& steps) {
     const program::Step& step = steps[i++];
     if (levels_.size() == 1) {
       nest_.begin(step);
-      cut_if_long();
+      cut_before(step);
       top_step_ = &step;
       streams_ = false;
       program::match(

@@ -127,6 +127,32 @@ Module::Module(const std::string& name, const Target& target)
   set_target(module_.get());
 }
 
+namespace {
+
+// What the reader takes, which disposes of it.
+LLVMMemoryBufferRef buffer_of(std::string_view content) {
+  return llvm().CreateMemoryBufferWithMemoryRangeCopy(content.data(), content.size(), "module");
+}
+
+LLVMModuleRef parsed(LLVMContextRef context, std::string_view bitcode) {
+  LLVMModuleRef module = nullptr;
+  char* message = nullptr;
+  if (llvm().ParseIRInContext(context, buffer_of(bitcode), &module, &message))
+    throw InternalError(cat("LLVM refuses the bitcode of a module: ", take(message)));
+  return module;
+}
+
+}  // namespace
+
+Module::Module(const Module& like, std::string_view bitcode)
+    : target_(like.target_),
+      info_(like.info_),
+      context_(llvm().ContextCreate()),
+      module_(parsed(context_.get(), bitcode)),
+      machine_(make_machine(target_, info_, LLVMCodeGenLevelDefault)),
+      is_huge_(like.is_huge_),
+      built_(like.built_) {}
+
 void Module::set_target(LLVMModuleRef module) const {
   const LlvmApi& l = llvm();
   LLVMTargetDataRef layout = l.CreateTargetDataLayout(machine_.get());
@@ -146,10 +172,9 @@ void Module::add(const program::Program& program, const std::string& entry) {
 
 void Module::add(const std::string& text) {
   const LlvmApi& l = llvm();
-  LLVMMemoryBufferRef buffer = l.CreateMemoryBufferWithMemoryRangeCopy(text.data(), text.size(), "text");
   LLVMModuleRef parsed = nullptr;
   char* message = nullptr;
-  if (l.ParseIRInContext(context_.get(), buffer, &parsed, &message))  // which takes the buffer
+  if (l.ParseIRInContext(context_.get(), buffer_of(text), &parsed, &message))
     throw InternalError(cat("LLVM refuses what is written in its language: ", take(message), "\n", text));
   set_target(parsed);
   if (l.LinkModules2(module_.get(), parsed)) throw InternalError("LLVM: two modules do not fit together");  // takes it
@@ -172,6 +197,48 @@ void Module::optimise(const std::string& passes) {
   if (llvm().VerifyModule(module_.get(), LLVMReturnStatusAction, &message))
     throw InternalError(cat("LLVM refuses the code generated for a program: ", take(message), "\n", text()));
   llvm().DisposeMessage(message);
+}
+
+template <class Visit>
+void Module::for_each_definition(Visit visit) const {
+  const LlvmApi& l = llvm();
+  for (LLVMValueRef function = l.GetFirstFunction(module_.get()); function; function = l.GetNextFunction(function))
+    if (!l.IsDeclaration(function)) {
+      std::size_t length = 0;
+      const char* name = l.GetValueName2(function, &length);
+      visit(function, std::string(name, length));
+    }
+}
+
+std::vector<Module::Function> Module::functions() const {
+  const LlvmApi& l = llvm();
+  std::vector<Function> out;
+  for_each_definition([&](LLVMValueRef function, std::string name) {
+    std::size_t count = 0;
+    for (LLVMBasicBlockRef block = l.GetFirstBasicBlock(function); block; block = l.GetNextBasicBlock(block))
+      for (LLVMValueRef each = l.GetFirstInstruction(block); each; each = l.GetNextInstruction(each)) ++count;
+    out.push_back({std::move(name), count});
+  });
+  return out;
+}
+
+void Module::share_functions() {
+  for_each_definition([](LLVMValueRef function, const std::string&) {
+    llvm().SetLinkage(function, LLVMExternalLinkage);
+    llvm().SetVisibility(function, LLVMHiddenVisibility);
+  });
+}
+
+std::string Module::bitcode() const {
+  const LlvmApi& l = llvm();
+  const Owned<LLVMMemoryBufferRef, &LlvmApi::DisposeMemoryBuffer> buffer(l.WriteBitcodeToMemoryBuffer(module_.get()));
+  return std::string(l.GetBufferStart(buffer.get()), l.GetBufferSize(buffer.get()));
+}
+
+void Module::keep(const std::unordered_set<std::string>& names) {
+  for_each_definition([&](LLVMValueRef function, const std::string& name) {
+    if (!names.contains(name)) llvm().SetLinkage(function, LLVMAvailableExternallyLinkage);
+  });
 }
 
 std::string Module::text() const { return take(llvm().PrintModuleToString(module_.get())); }

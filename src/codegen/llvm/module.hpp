@@ -2,6 +2,9 @@
 #pragma once
 
 #include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
 
 #include "codegen/llvm/api.hpp"
 #include "codegen/llvm/emit.hpp"
@@ -29,6 +32,8 @@ class Module {
  public:
   // NotImplementedError when the LLVM library that was found has no code generator for the target's processor.
   Module(const std::string& name, const Target& target);
+  // A copy, in a context of its own, of a module whose bitcode that is.
+  Module(const Module& like, std::string_view bitcode);
 
   // The function of a Program, called `entry`.
   void add(const program::Program& program, const std::string& entry);
@@ -44,7 +49,22 @@ class Module {
   std::string text() const;
   std::string object() const;
 
+  // ---- pieces (pieces.hpp) ----
+  struct Function {
+    std::string name;
+    std::size_t instructions;
+  };
+  std::vector<Function> functions() const;  // that it defines
+  // Functions may be called from other pieces of the module, and from nowhere else.
+  void share_functions();
+  std::string bitcode() const;
+  // Only those functions are compiled: `dropping_passes` leave of others what is needed to call them.
+  void keep(const std::unordered_set<std::string>& names);
+  static constexpr std::string_view dropping_passes = "elim-avail-extern,globaldce";
+
  private:
+  template <class Visit>
+  void for_each_definition(Visit visit) const;
   void set_target(LLVMModuleRef module) const;
   void check() const;
 

@@ -12,6 +12,7 @@
 
 #include "bitale/core/error.hpp"
 #include "bitale/core/text.hpp"
+#include "codegen/object/archive.hpp"
 #include "codegen/object/machine.hpp"
 
 namespace bitale::codegen {
@@ -86,6 +87,8 @@ class File {
   std::string_view names_, section_names_;
 };
 
+constexpr std::uint64_t most_alignment = 4096;
+
 // Sections that go into memory. Tables for unwinding do not: no exception passes through generated code.
 bool is_loaded(const File& file, const Elf64_Shdr& section) {
   if (!(section.sh_flags & SHF_ALLOC) || section.sh_size == 0) return false;
@@ -97,51 +100,77 @@ bool is_loaded(const File& file, const Elf64_Shdr& section) {
   return true;
 }
 
+// A function by its name: where a symbol of a file is.
+struct Definition {
+  std::size_t file, symbol;
+};
+using Definitions = std::unordered_map<std::string_view, Definition>;
+
+// What files define for each other.
+Definitions definitions_of(const std::vector<File>& files) {
+  Definitions out;
+  for (std::size_t k = 0; k < files.size(); ++k)
+    for (std::size_t i = 1; i < files[k].symbols().size(); ++i) {
+      const Elf64_Sym& symbol = files[k].symbols()[i];
+      if (ELF64_ST_BIND(symbol.st_info) == STB_LOCAL || symbol.st_shndx == SHN_UNDEF) continue;
+      const std::string_view name = files[k].name_of(symbol);
+      require(out.emplace(name, Definition{k, i}).second, cat("two files define `", name, "`"));
+    }
+  return out;
+}
+
 // Where everything goes: the sections, then a jump and an address for each outside function.
 struct Layout {
-  std::vector<bool> loaded;                              // of each section: it goes into memory
-  std::vector<std::uint64_t> at;                         // of each section that does
-  std::unordered_map<std::size_t, std::size_t> outside;  // symbol -> number of its jump
-  std::vector<void*> addresses;                          // of outside functions
-  std::uint64_t jumps = 0, slots = 0, size = 0;
+  std::vector<bool> loaded;                               // of each section: it goes into memory
+  std::vector<std::uint64_t> at;                          // of each section that does
+  std::unordered_map<std::size_t, std::size_t> outside;   // symbol -> number of its jump
+  std::unordered_map<std::size_t, Definition> of_others;  // symbol -> where another file defines it
+  std::vector<void*> addresses;                           // of outside functions
+  std::uint64_t jumps = 0, slots = 0, end = 0;
 };
 
-Layout lay_out(const File& file, const Resolve& resolve) {
+// Of a file whose memory begins at an offset that every alignment divides.
+Layout lay_out(const File& file, std::uint64_t begin, const Definitions& definitions, const Resolve& resolve) {
   constexpr std::uint64_t most = std::uint64_t(1) << 30;  // distances between parts fit 32 bits
   Layout layout;
+  layout.end = begin;
   for (auto& section : file.sections()) {
     const bool loaded = is_loaded(file, section);
     const std::uint64_t align = section.sh_addralign ? section.sh_addralign : 1;
     if (loaded) {
-      require(std::has_single_bit(align) && align <= 4096, "a bad alignment");
-      require(section.sh_size < most && layout.size < most, "too large");
-      layout.size = (layout.size + align - 1) & ~(align - 1);
+      require(std::has_single_bit(align) && align <= most_alignment, "a bad alignment");
+      require(section.sh_size < most && layout.end < most, "too large");
+      layout.end = (layout.end + align - 1) & ~(align - 1);
     }
     layout.loaded.push_back(loaded);
-    layout.at.push_back(layout.size);
-    if (loaded) layout.size += section.sh_size;
+    layout.at.push_back(layout.end);
+    if (loaded) layout.end += section.sh_size;
   }
   for (std::size_t i = 1; i < file.symbols().size(); ++i) {
     const Elf64_Sym& symbol = file.symbols()[i];
     if (symbol.st_shndx != SHN_UNDEF) continue;
     const std::string name(file.name_of(symbol));
+    if (const auto found = definitions.find(name); found != definitions.end()) {
+      layout.of_others.emplace(i, found->second);
+      continue;
+    }
     void* address = resolve(name);
     require(address != nullptr, cat("nobody defines `", name, "`"));
     layout.outside.emplace(i, layout.addresses.size());
     layout.addresses.push_back(address);
   }
-  layout.jumps = (layout.size + 15) & ~std::uint64_t(15);
+  layout.jumps = (layout.end + 15) & ~std::uint64_t(15);
   layout.slots = layout.jumps + layout.addresses.size() * this_machine()->jump_bytes;
   layout.slots = (layout.slots + 7) & ~std::uint64_t(7);
-  layout.size = layout.slots + layout.addresses.size() * sizeof(void*);
-  require(layout.size < most, "too large");
+  layout.end = layout.slots + layout.addresses.size() * sizeof(void*);
+  require(layout.end < most, "too large");
   return layout;
 }
 
 class Loader {
  public:
-  Loader(const File& file, const Layout& layout, std::uint8_t* memory)
-      : file_(file), layout_(layout), memory_(memory) {}
+  Loader(const std::vector<File>& files, const std::vector<Layout>& layouts, std::size_t number, std::uint8_t* memory)
+      : files_(files), layouts_(layouts), file_(files[number]), layout_(layouts[number]), memory_(memory) {}
 
   void copy() const {
     for (std::size_t i = 0; i < file_.sections().size(); ++i) {
@@ -166,22 +195,23 @@ class Loader {
     }
   }
 
+  // Nothing when there is no such function.
   std::uint8_t* find(const std::string& name) const {
     for (auto& symbol : file_.symbols())
       if (ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF && file_.name_of(symbol) == name)
-        return memory_ + offset_of(symbol);
-    refuse(cat("it has no function `", name, "`"));
+        return memory_ + offset_of(file_, layout_, symbol);
+    return nullptr;
   }
 
  private:
   std::uint64_t slot(std::size_t k) const { return address(layout_.slots + k * sizeof(void*)); }
   std::uint64_t address(std::uint64_t offset) const { return reinterpret_cast<std::uintptr_t>(memory_) + offset; }
 
-  std::uint64_t offset_of(const Elf64_Sym& symbol) const {
-    require(symbol.st_shndx < file_.sections().size(), "a symbol of no section");
-    const bool inside = symbol.st_value <= file_.sections()[symbol.st_shndx].sh_size;
-    require(layout_.loaded[symbol.st_shndx] && inside, "a symbol outside its section");
-    return layout_.at[symbol.st_shndx] + symbol.st_value;
+  static std::uint64_t offset_of(const File& file, const Layout& layout, const Elf64_Sym& symbol) {
+    require(symbol.st_shndx < file.sections().size(), "a symbol of no section");
+    const bool inside = symbol.st_value <= file.sections()[symbol.st_shndx].sh_size;
+    require(layout.loaded[symbol.st_shndx] && inside, "a symbol outside its section");
+    return layout.at[symbol.st_shndx] + symbol.st_value;
   }
 
   // In a section of that size, which lies at `at`.
@@ -196,12 +226,17 @@ class Loader {
     if (auto found = layout_.outside.find(index); found != layout_.outside.end()) {
       r.target = address(layout_.jumps + found->second * this_machine()->jump_bytes);
       r.slot = slot(found->second);
+    } else if (auto other = layout_.of_others.find(index); other != layout_.of_others.end()) {
+      const auto [number, symbol] = other->second;
+      r.target = address(offset_of(files_[number], layouts_[number], files_[number].symbols()[symbol]));
     } else {
-      r.target = address(offset_of(file_.symbols()[index]));
+      r.target = address(offset_of(file_, layout_, file_.symbols()[index]));
     }
     if (!this_machine()->relocate(r)) refuse(cat("relocation ", r.type, " is unknown or does not fit"));
   }
 
+  const std::vector<File>& files_;
+  const std::vector<Layout>& layouts_;
   const File& file_;
   const Layout& layout_;
   std::uint8_t* memory_;
@@ -211,11 +246,18 @@ class Loader {
 
 std::shared_ptr<const Object> Object::load(std::string_view bytes, const Resolve& resolve, const std::string& entry) {
   if (!this_machine()) throw NotImplementedError("native code is not implemented for this processor");
-  const File file(bytes);
-  const Layout layout = lay_out(file, resolve);
+  std::vector<File> files;
+  for (const std::string_view member : members_of(bytes)) files.emplace_back(member);
+  const Definitions definitions = files.size() > 1 ? definitions_of(files) : Definitions();
+  std::vector<Layout> layouts;
+  std::uint64_t end = 0;
+  for (auto& file : files) {
+    layouts.push_back(lay_out(file, end, definitions, resolve));
+    end = (layouts.back().end + most_alignment - 1) & ~(most_alignment - 1);
+  }
   std::shared_ptr<Object> object(new Object);
   const auto page = std::size_t(sysconf(_SC_PAGESIZE));
-  const std::size_t size = (std::size_t(layout.size) + page - 1) / page * page;
+  const std::size_t size = (std::size_t(end) + page - 1) / page * page;
   const auto no_memory = [&] {
     throw OutOfMemoryError(cat("the system gives no ", size, " bytes of memory for code: ", std::strerror(errno)));
   };
@@ -223,10 +265,13 @@ std::shared_ptr<const Object> Object::load(std::string_view bytes, const Resolve
   if (memory == MAP_FAILED) no_memory();
   object->memory_ = memory;
   object->size_ = size;
-  const Loader loader(file, layout, static_cast<std::uint8_t*>(memory));
-  loader.copy();
-  loader.relocate();
-  object->entry_ = loader.find(entry);
+  for (std::size_t k = 0; k < files.size(); ++k) {
+    const Loader loader(files, layouts, k, static_cast<std::uint8_t*>(memory));
+    loader.copy();
+    loader.relocate();
+    if (!object->entry_) object->entry_ = loader.find(entry);
+  }
+  require(object->entry_ != nullptr, cat("it has no function `", entry, "`"));
   if (mprotect(memory, size, PROT_READ | PROT_EXEC) != 0) no_memory();
   __builtin___clear_cache(static_cast<char*>(memory), static_cast<char*>(memory) + size);
   return object;

@@ -1,4 +1,5 @@
 // Where code comes from: generated, from the store, or from a function of the same process; and that it is the same.
+#include <dlfcn.h>
 #include <doctest/doctest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,7 +13,10 @@
 #include "codegen/code.hpp"
 #include "codegen/generate.hpp"
 #include "codegen/key.hpp"
+#include "codegen/object/archive.hpp"
 #include "lowering/lower.hpp"
+#include "runtime/functions.hpp"
+#include "runtime/threads.hpp"
 #include "support/directory.hpp"
 
 using namespace bitale;
@@ -168,6 +172,47 @@ TEST_CASE("object: whatever is in the file, it is loaded or refused") {
   for (int round = 0; round < 3000; ++round) {
     std::string damaged = whole;
     damaged[round % 2 ? random() % 64 : whole.size() - 1 - random() % tables] = char(random());
+    try {
+      load(damaged);
+    } catch (const ValueError&) {
+    } catch (const OutOfMemoryError&) {
+    }
+  }
+}
+
+TEST_CASE("object: an archive of files that call each other is loaded as one, or refused") {
+  const auto x = vector("x");
+  const std::string one = codegen::llvm_generator().generate(lowered({x}, {exp(x)}), codegen::this_target());
+  CHECK(codegen::members_of(one) == std::vector<std::string_view>{one});
+
+  Variable y = x;  // so long that it is compiled in pieces, where there are several processors
+  for (int i = 0; i < 900; ++i) y = y * (1 - 0.0001 * i) + 0.1 * sin(y);
+  const std::string whole = codegen::llvm_generator().generate(lowered({x}, {y}), codegen::this_target());
+  const auto members = codegen::members_of(whole);
+  CHECK((members.size() > 1) == (runtime::processor_count() > 1));
+  std::vector<std::string> files(members.begin(), members.end());
+  if (files.size() > 1) CHECK(codegen::archive_of(files) == whole);
+
+  const auto load = [](const std::string& file) {
+    const codegen::Resolve known = [](const std::string& name) {
+      void* const address = runtime::find_symbol(name);
+      return address ? address : dlsym(RTLD_DEFAULT, name.c_str());
+    };
+    return codegen::Object::load(file, known, codegen::entry_name);
+  };
+  CHECK(load(whole)->entry());
+  if (files.size() == 1) return;
+  // Cut short, or with a file missing or twice.
+  for (std::size_t length = 0; length < whole.size(); length += 1 + length / 50)
+    CHECK_THROWS_AS(load(whole.substr(0, length)), ValueError);
+  std::vector<std::string> wrong = files;
+  wrong.push_back(files[0]);
+  CHECK_THROWS_WITH_AS(load(codegen::archive_of(wrong)), doctest::Contains("two files define"), ValueError);
+  for (auto& file : files) CHECK_THROWS_AS(load(codegen::archive_of(std::span(&file, 1))), ValueError);
+  std::mt19937 random(1);
+  for (int round = 0; round < 1000; ++round) {
+    std::string damaged = whole;
+    damaged[random() % (round % 2 ? 200 : damaged.size())] = char(random());
     try {
       load(damaged);
     } catch (const ValueError&) {

@@ -1,6 +1,7 @@
 // Programs so long that they become several functions compute what the interpreter does, and take all the ways out that
 // a short one has.
 #include <doctest/doctest.h>
+#include <sched.h>
 
 #include <cmath>
 
@@ -40,6 +41,36 @@ TEST_CASE("parts: straight code of scalars") {
   const auto f = function({x}, outputs);
   CHECK(has(f, "@part1"));
   compare(f, {x}, outputs, {Array(0.3)});
+}
+
+// Compiled by several threads, if there are several processors, and by one: the same bits.
+TEST_CASE("parts: what is compiled in pieces computes the same") {
+  const auto x = vector("x");
+  const auto outputs = chain(x, 200);
+  const Array at{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1};
+  const auto results = [&] {
+    const config::Change no_cache("cache", "off");
+    return function({x}, outputs).call(std::vector{at});
+  };
+  const auto in_pieces = results();
+  cpu_set_t all, one;
+  REQUIRE(sched_getaffinity(0, sizeof all, &all) == 0);
+  CPU_ZERO(&one);
+  CPU_SET(std::size_t(sched_getcpu()), &one);
+  REQUIRE(sched_setaffinity(0, sizeof one, &one) == 0);
+  const auto whole = results();
+  REQUIRE(sched_setaffinity(0, sizeof all, &all) == 0);
+  for (std::size_t k = 0; k < whole.size(); ++k) CHECK(identical(in_pieces[k], whole[k]));
+}
+
+TEST_CASE("parts: a long loop is of another function than a long loop before it") {
+  const auto x = vector("x");
+  Variable y = x;
+  for (int i = 0; i < 60; ++i) y = y * (1 - 0.01 * i) + 0.1 * tanh(y);
+  const auto total = sum(y);
+  const Variables outputs{total, y / total + sin(y) * cos(y)};
+  const auto f = function({x}, outputs);
+  compare(f, {x}, outputs, {Array{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}});
 }
 
 TEST_CASE("parts: loops, whole vectors and the rest") {

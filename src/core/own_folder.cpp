@@ -1,0 +1,14 @@
+#include "core/own_folder.hpp"
+
+#include <dlfcn.h>
+
+namespace bitale {
+
+std::string own_folder() {
+  Dl_info info{};
+  if (!dladdr(reinterpret_cast<const void*>(&own_folder), &info) || !info.dli_fname) return {};
+  const std::string file = info.dli_fname;
+  return file.substr(0, file.rfind('/') + 1);
+}
+
+}  // namespace bitale
