@@ -14,8 +14,9 @@ namespace bitale::python {
 namespace nb = nanobind;
 
 namespace {
-constexpr std::int64_t big_result = std::int64_t(1) << 20;  // bytes
-}
+constexpr std::int64_t big_result = std::int64_t(1) << 20;      // bytes
+constexpr std::int64_t quickly_copied = std::int64_t(1) << 13;  // bytes: in the time that a capsule takes
+}  // namespace
 
 NumpyReceiver::~NumpyReceiver() {
   if (released_) PyEval_RestoreThread(released_);
@@ -43,7 +44,8 @@ void* NumpyReceiver::place(int output, DType dtype, std::span<const std::int64_t
 }
 
 void* NumpyReceiver::receive(int output, Array value) {
-  if (!released_ && !value.object() && value.nbytes() < big_result) return Receiver::receive(output, std::move(value));
+  if (!released_ && !value.object() && value.nbytes() < quickly_copied)
+    return Receiver::receive(output, std::move(value));
   return keep(output, std::move(value));
 }
 

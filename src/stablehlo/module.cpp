@@ -51,7 +51,8 @@ class Writer {
   // The node's outputs as graphs over its inputs.
   void write_formula(const Apply& node, const Variables& outputs, Values& values);
   void require(const TensorValue& condition, const Apply& node, std::string message) {
-    if (with_checks_) checks.push_back({condition, node, std::move(message)});
+    if (with_checks_ && condition.name != builder.number(1, DType::Bool).name)
+      checks.push_back({condition, node, std::move(message)});
   }
   // Whether everything holds that was required since `checks` had so many entries.
   TensorValue conjunction(std::size_t from);
@@ -179,6 +180,7 @@ void NodeLowering::loop(const InnerLoop& loop) {
   if (writer_.with_checks()) initial.push_back(builder.number(1, DType::Bool));
   const std::size_t first_state = initial.size();
   for (std::size_t k = 0; k < states; ++k) initial.push_back(in(int(1 + sequences + k)));
+  bool may_fail = false;
   TensorValues made =
       builder.repeat(count, initial, loop.has_until, [&](const TensorValue& number, const TensorValues& carried) {
         const std::size_t checks_before = writer_.checks.size();
@@ -207,18 +209,20 @@ void NodeLowering::loop(const InnerLoop& loop) {
           if (out[k].lengths != carried[first_state + k].lengths)
             refuse(cat("state ", k, " changes its lengths from step to step"));
         if (writer_.with_checks()) {
+          may_fail = writer_.checks.size() > checks_before;
           writer_.require(carried[0], node_, "");
           out.insert(out.begin(), writer_.all_hold(checks_before));
         }
         return out;
       });
-  if (writer_.with_checks()) writer_.require(made[0], node_, cat(loop.called, ": a step fails"));
+  if (may_fail) writer_.require(made[0], node_, cat(loop.called, ": a step fails"));
   for (std::size_t k = 0; k < states + traces; ++k) out(int(k), made[first_state + k]);
   if (loop.has_until) out(int(states + traces), made.back());
 }
 
 void NodeLowering::choose(int condition, const Side& then, const Side& otherwise) {
   Builder& builder = writer_.builder;
+  bool may_fail = false;
   const auto branch = [&](const Side& side) {
     const std::size_t checks_before = writer_.checks.size();
     Values inner;
@@ -227,6 +231,7 @@ void NodeLowering::choose(int condition, const Side& then, const Side& otherwise
     writer_.write(toposort(side.outputs, VariableSet(side.inputs.begin(), side.inputs.end())), inner);
     TensorValues out;
     for (auto& output : side.outputs) out.push_back(writer_.tensor(output, inner));
+    may_fail |= writer_.checks.size() > checks_before;
     if (writer_.with_checks()) out.push_back(writer_.all_hold(checks_before));
     return out;
   };
@@ -234,7 +239,7 @@ void NodeLowering::choose(int condition, const Side& then, const Side& otherwise
   TensorValues made = builder.either(
       truth, [&] { return branch(then); }, [&] { return branch(otherwise); });
   if (writer_.with_checks()) {
-    writer_.require(made.back(), node_, "a branch fails");
+    if (may_fail) writer_.require(made.back(), node_, "a branch fails");
     made.pop_back();
   }
   for (std::size_t k = 0; k < made.size(); ++k) out(int(k), made[k]);
