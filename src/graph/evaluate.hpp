@@ -40,7 +40,8 @@ struct StoredValue {
 void add_storage(Error& error, std::vector<StoredValue> stored);
 // An exception of another kind, being handled now. Whoever knows its kind notes the lines, and the node if there is
 // one, on it and says so. One of the standard library's own classes is thrown anew, as that class, with the lines under
-// its message; other classes pass as they are, as nobody else can make such an object.
+// its message; other classes pass as they are, as nobody else can make such an object, and failure_context() has the
+// lines.
 using Describer = bool (*)(const Apply* node, const std::string& lines);
 void set_foreign_error_describer(Describer describer);
 void describe_foreign_error(const Apply& node, std::span<const Array> in);

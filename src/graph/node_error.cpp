@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cmath>
+#include <exception>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -136,6 +137,19 @@ void throw_longer(const std::exception& error, const std::string& lines) {
   (try_class(static_cast<const Classes*>(nullptr)), ...);
 }
 
+// Of the last exception of a class of the user's own in this thread.
+struct OwnFailure {
+  std::exception_ptr error;
+  std::string lines;
+};
+thread_local OwnFailure own_failure;
+
+void remember(const std::string& lines) {
+  const std::exception_ptr present = std::current_exception();
+  if (own_failure.error != present) own_failure = {present, ""};
+  own_failure.lines += cat(own_failure.lines.empty() ? "" : "\n", lines);
+}
+
 void note_foreign(const Apply* node, const std::vector<Line>& lines) {
   Error text("");
   for (auto& [label, line] : lines) text.add(label, line);
@@ -147,11 +161,17 @@ void note_foreign(const Apply* node, const std::vector<Line>& lines) {
   } catch (const std::exception& error) {
     throw_longer<std::runtime_error, std::logic_error, std::invalid_argument, std::domain_error, std::length_error,
                  std::out_of_range, std::range_error, std::overflow_error, std::underflow_error>(error, noted);
+    remember(noted);
   } catch (...) {  // of no class with a message
+    remember(noted);
   }
 }
 
 }  // namespace
+
+std::string failure_context() {
+  return own_failure.error && own_failure.error == std::current_exception() ? own_failure.lines : std::string();
+}
 
 void add_node_context(Error& error, const Apply& node, std::span<const Array> in) {
   for (auto& [label, text] : context_lines(node, in)) error.add(label, text);
