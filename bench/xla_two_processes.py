@@ -29,7 +29,7 @@ import bitale as bt
 import bitale.jax
 import bitale.tensor as pt
 
-ROWS, COLUMNS = 200_000, 40
+ROWS, COLUMNS = 1_000_000, 40
 rng = np.random.default_rng(0)
 X, y, w = rng.normal(size=(ROWS, COLUMNS)), rng.integers(0, 2, ROWS).astype(float), rng.normal(size=COLUMNS)
 a, b, c = pt.dmatrix("X"), pt.dvector("y"), pt.dvector("w")

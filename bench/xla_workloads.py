@@ -208,7 +208,7 @@ def main() -> None:
     print(f"a module of 300 nodes is written in {statistics.median(times):.2f} ms")
 
     alone, shared = (statistics.median(milliseconds_of(count) for _ in range(3)) for count in (1, 2))
-    print(f"log density of 200000 rows: {alone:.1f} ms in one process, {shared:.1f} ms in two: {alone / shared:.2f} times as fast")
+    print(f"log density of a million rows: {alone:.1f} ms in one process, {shared:.1f} ms in two: {alone / shared:.2f} times as fast")
 
 
 if __name__ == "__main__":
