@@ -272,7 +272,7 @@ class Emitter : public FunctionBuilder {
   std::unordered_map<std::uint32_t, PriorValue> prior_values_;
   static constexpr std::size_t huge = 20'000;
   static constexpr std::size_t blocks_of_a_loop = 20;  // take as long to compile as so many expressions
-  std::size_t built_ = 0, built_before_ = 0;  // expressions, in the present part and in those before
+  std::size_t built_ = 0, built_before_ = 0;           // expressions, in the present part and in those before
   std::int64_t spill_bytes_ = 0;
   std::vector<std::int64_t> known_data_;  // the buffers of which data_ knows something
   struct StackMemory {
