@@ -26,6 +26,9 @@ OUTSIDE = [
     (r"llvm-c/|llvm/", "LLVM", ["src/codegen/llvm/"]),
     (r"cblas|lapacke?\b|openblas", "BLAS and LAPACK", ["src/runtime/"]),
     (r"boost/", "Boost", ["src/runtime/"]),
+    # Constants of its functions are computed when a library is loaded, so those are in one that is opened when first needed;
+    # exact.cpp does arithmetic only.
+    (r"boost/multiprecision/", "numbers of many digits", ["src/runtime/digits/", "src/runtime/exact.cpp"]),
     (r"hwy/", "Highway", ["src/runtime/"]),
     (r"pocketfft", "pocketfft", ["src/runtime/"]),
     (r"xxhash|xxh3", "xxHash", ["src/core/"]),
