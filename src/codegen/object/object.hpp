@@ -1,8 +1,7 @@
 // Object: a relocatable ELF file, as a compiler writes it, or an archive of several that call each other, made callable
-// in this process. Sections are copied into
-// fresh memory, relocated, and made executable; never writable and executable at once. It serves code that was
-// generated just now and code from the cache alike, so it trusts nothing: every offset is checked, and what it does not
-// know is refused.
+// in this process. Sections are copied into fresh memory, relocated, and made executable; never writable and executable
+// at once. It serves code that was generated just now and code from the cache alike, so it trusts nothing: every offset
+// is checked, and what it does not know is refused.
 #pragma once
 
 #include <functional>

@@ -46,11 +46,13 @@ TEST_CASE("parts: straight code of scalars") {
 // Compiled by several threads, if there are several processors, and by one: the same bits.
 TEST_CASE("parts: what is compiled in pieces computes the same") {
   const auto x = vector("x");
-  const auto outputs = chain(x, 200);
+  const auto outputs = chain(x, 300);
   const Array at{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0, 1.1};
   const auto results = [&] {
     const config::Change no_cache("cache", "off");
-    return function({x}, outputs).call(std::vector{at});
+    const auto f = function({x}, outputs);
+    CHECK(has(f, "@part1"));
+    return f.call(std::vector{at});
   };
   const auto in_pieces = results();
   cpu_set_t all, one;
@@ -70,6 +72,7 @@ TEST_CASE("parts: a long loop is of another function than a long loop before it"
   const auto total = sum(y);
   const Variables outputs{total, y / total + sin(y) * cos(y)};
   const auto f = function({x}, outputs);
+  CHECK(has(f, "@part1"));
   compare(f, {x}, outputs, {Array{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9}});
 }
 
