@@ -42,7 +42,19 @@ std::optional<Selection> selection_from(const Variable& x, const std::vector<int
   return out;
 }
 
-// What was reshaped to make the dimensions one.
+// Whether a dimension of `whole` is certainly as long as the k-th of the mask: by its type, or because a check says so.
+bool has_length_of_mask(const Variable& whole, const Selection& of, int k) {
+  const int axis = of.axis + k;
+  if (is_length_of(length_of(of.mask, k), whole, axis)) return true;
+  return std::any_of(of.checks.begin(), of.checks.end(), [&](const Variable& check) {
+    const Apply pairs = check.owner();
+    return op_as<CheckMask>(check)->axis == of.axis && int(pairs.inputs().size()) == 1 + 2 * of.covered() &&
+           is_length_of(pairs.input(1 + of.covered() + k), whole, axis);
+  });
+}
+
+// What was reshaped to make the dimensions one, if those are the dimensions that the mask covers: others may have the
+// same number of elements.
 std::optional<Variable> taken_apart(const Variable& x, const Selection& of) {
   if (!op_as<Reshape>(x)) return std::nullopt;
   const Variable whole = x.owner().input(0), lengths = x.owner().input(1);
@@ -51,6 +63,8 @@ std::optional<Variable> taken_apart(const Variable& x, const Selection& of) {
   for (int axis = 0; axis < x.ndim(); ++axis)
     if (axis != of.axis && !is_length_of(element_of(lengths, axis), whole, axis < of.axis ? axis : axis + more))
       return std::nullopt;
+  for (int k = 0; k < of.covered(); ++k)
+    if (!has_length_of_mask(whole, of, k)) return std::nullopt;
   return whole;
 }
 

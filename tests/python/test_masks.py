@@ -457,3 +457,17 @@ def test_a_mask_that_does_not_fit_is_an_error_though_nothing_depends_on_it(mode)
     assert f(np.ones((0, 1)), np.ones(0, bool)).shape == (0,)
     with pytest.raises(IndexError):
         f(np.ones((0, 1)), [False])
+
+
+@pytest.mark.parametrize("lengths", [(2, 6), (1, 4)])
+def test_masks_over_dimensions_that_were_reshaped(lengths, mode):
+    """The mask's dimensions are made one by a second reshape, after one from as many dimensions of other lengths."""
+    x = pt.TensorType("float64", (None, None, 1 if lengths[0] == 1 else None))("x")
+    m = pt.TensorType("bool", (lengths[0], None))("m")
+    y = x.reshape((x.shape[0], *lengths))
+    f = bt.function([x, m], [pt.set_subtensor(y[:, m], 1.0), pt.sum(y[:, m])], mode=mode)
+    values, bits = np.arange(2.0 * np.prod(lengths)).reshape(2, *lengths), some(lengths)
+    updated, total = f(values.reshape(2, *lengths[::-1]), bits)
+    assert total == values[:, bits].sum()
+    values[:, bits] = 1
+    np.testing.assert_array_equal(updated, values)
