@@ -34,11 +34,12 @@ bool agrees(const Array& before, const Array& after, double tolerance) {
   return true;
 }
 
-// Whether the graph as built, where all of it is finite, is as sensitive to rounding as `actual` is far from it: a
-// constant of float32 makes a part of a graph of float64 less accurate than the tolerance.
+// Whether the graph as built is as sensitive to rounding as `actual` is far from it: a constant of float32 makes a part
+// of a graph of float64 less accurate than the tolerance. Nor does a graph say what is right where a part of it is
+// infinite or nan, though its result is not: 1 / log(erfc(35)) is -0, as erfc underflows, and -0.0008 after the rules.
 bool agrees_up_to_rounding(const test::Case& graph, const std::vector<Array>& actual) {
   const test::Reference reference = test::reference(graph);
-  return reference.is_finite && test::difference(graph, actual, reference.results).empty();
+  return !reference.is_finite || test::difference(graph, actual, reference.results).empty();
 }
 
 constexpr const char* optimizers[] = {"fast_run", "fast_compile", "stabilize", "o1", "o2", "o3", "None"};
