@@ -1,0 +1,373 @@
+// The gradient of a recurrence of one number by few numbers, in forward mode. Reverse mode goes back over the steps
+// with an adjoint y, which is linear in each step (y' = a y + c), and adds up what depends on it (s' = s + p y + q).
+// What is added up in all steps is linear in each c, too: by the tangent x' = a x + p, in the order of the loop itself,
+// it is the sum of x c + q. So both are one loop, of which no trace is stored.
+#include <algorithm>
+#include <unordered_map>
+
+#include "bitale/ops/ops.hpp"
+#include "bitale/rewriting/passes.hpp"
+#include "ops/dimshuffle.hpp"
+#include "ops/elemwise.hpp"
+#include "ops/lengths.hpp"
+#include "rules/scan_loop.hpp"
+
+namespace bitale::rewriting {
+
+namespace {
+
+constexpr std::size_t most_sums = 4;    // each takes a tangent of its own, where the adjoint is one for all
+constexpr std::size_t most_states = 4;  // of the loop that is differentiated
+constexpr int most_operations = 8;      // that make an element of what the loop has there
+
+// ---- linear expressions ---------------------------------------------------------------------------------------------
+
+// slope * variable + rest; a part that is null is 0.
+struct Linear {
+  Variable slope, rest;
+};
+
+Variable sum_of(const Variable& a, const Variable& b) { return !a ? b : !b ? a : add(a, b); }
+Variable product_of(const Variable& a, const Variable& b) { return a && b ? mul(a, b) : Variable(); }
+Variable negative(const Variable& a) { return a ? neg(a) : a; }
+
+// Expressions of a step as linear functions of one of its variables.
+class LinearForms {
+ public:
+  explicit LinearForms(const Variable& variable) : variable_(variable) {}
+
+  // None where the expression is another function of it.
+  std::optional<Linear> of(const Variable& result) {
+    for (const Apply& node : toposort(Variables{result}))
+      for (auto& output : node.outputs())
+        if (const auto form = of_node(node, output)) forms_.insert_or_assign(output.node(), *form);
+    auto form = form_of(result);
+    if (form)  // numbers of less precision may be all there is of a part
+      for (Variable* part : {&form->slope, &form->rest})
+        if (*part) *part = cast(*part, variable_.dtype());
+    return form;
+  }
+
+ private:
+  std::optional<Linear> form_of(const Variable& v) const {
+    if (v.same_as(variable_)) return Linear{ones_like(v), {}};
+    if (!v.has_owner()) return Linear{{}, v};
+    const auto found = forms_.find(v.node());
+    return found == forms_.end() ? std::nullopt : std::optional(found->second);
+  }
+
+  std::optional<Linear> of_node(const Apply& node, const Variable& output) const {
+    std::vector<Linear> of;
+    for (auto& input : node.inputs()) {
+      const auto form = form_of(input);
+      if (!form) return std::nullopt;
+      of.push_back(*form);
+    }
+    const auto is_free = [](const Linear& each) { return !each.slope; };
+    if (std::ranges::all_of(of, is_free)) return Linear{{}, output};
+    const ScalarOp* scalar = scalar_op_of(output);
+    if (!scalar || !output.type()->equals(*variable_.type())) return std::nullopt;
+    if (scalar->name == "add") {
+      Linear out;
+      for (auto& each : of) out = {sum_of(out.slope, each.slope), sum_of(out.rest, each.rest)};
+      return out;
+    }
+    if (scalar->name == "sub")
+      return Linear{sum_of(of[0].slope, negative(of[1].slope)), sum_of(of[0].rest, negative(of[1].rest))};
+    if (scalar->name == "neg") return Linear{negative(of[0].slope), negative(of[0].rest)};
+    if (scalar->name == "mul") {
+      if (std::ranges::count_if(of, is_free) + 1 != std::ptrdiff_t(of.size())) return std::nullopt;
+      Linear out = *std::ranges::find_if_not(of, is_free);
+      for (auto& each : of)
+        if (is_free(each)) out = {product_of(out.slope, each.rest), product_of(out.rest, each.rest)};
+      return out;
+    }
+    if (scalar->name == "switch" && is_free(of[0])) {
+      const auto chosen = [&](const Variable& a, const Variable& b) {
+        if (!a && !b) return Variable();
+        const Variable zero = zeros_like(variable_);
+        return switch_(node.input(0), a ? a : zero, b ? b : zero);
+      };
+      return Linear{chosen(of[1].slope, of[2].slope), chosen(of[1].rest, of[2].rest)};
+    }
+    if (scalar->name == "true_div" && is_free(of[1]))
+      return Linear{true_div(of[0].slope, of[1].rest), of[0].rest ? true_div(of[0].rest, of[1].rest) : Variable()};
+    return std::nullopt;
+  }
+  const Variable& variable_;
+  std::unordered_map<const void*, Linear> forms_;
+};
+
+// ---- the adjoint's loop ---------------------------------------------------------------------------------------------
+
+// A sum s' = s + p y + q of the adjoint y, or y itself after all steps.
+struct Sum {
+  Variable p, q;             // of a step; null: 0
+  Variable initial_tangent;  // null: 0
+  Variable initial;          // of the sum; null: 0
+  Variables finals;          // what it stands for
+};
+
+struct Adjoint {
+  Variable a, c;  // of a step; null: 0
+  Variable initial;
+  std::vector<Sum> sums;
+};
+
+bool is_real_number(const Variable& v) { return as_tensor(v.type()) && v.ndim() == 0 && is_float(v.dtype()); }
+
+bool is_number(const Variable& v, double value) {
+  const auto number = uniform_number(v);
+  return number && number->constant()->item() == value;
+}
+Variable unless_zero(const Variable& v) { return is_number(v, 0) ? Variable() : v; }
+
+std::optional<Adjoint> adjoint_of(const FunctionGraph& graph, const Loop& loop) {
+  const ScanParts& parts = loop.parts;
+  const std::size_t count = parts.states.size();
+  const auto is_read = [&](const Variables& outputs) {
+    return std::ranges::any_of(outputs, [&](auto& each) { return !graph.clients(each).empty(); });
+  };
+  if (parts.until || std::ranges::any_of(loop.traces, is_read) || count < 1 || count > most_sums + 1)
+    return std::nullopt;
+  for (auto& state : parts.states)
+    if (!is_real_number(state) || !state.type()->equals(*parts.states[0].type())) return std::nullopt;
+  // A sum reads itself only to add to it, and no other state reads it; the adjoint is the one state that is none.
+  std::vector<std::optional<Variable>> added(count);
+  std::optional<std::size_t> adjoint;
+  for (std::size_t k = 0; k < count; ++k) {
+    const PointerSet readers = dependents(parts, {parts.states[k]});
+    bool is_sum = true;
+    for (std::size_t other = 0; other < count; ++other)
+      is_sum = is_sum && (other == k || !readers.contains(parts.next[other].node()));
+    const auto form = is_sum ? LinearForms(parts.states[k]).of(parts.next[k]) : std::nullopt;
+    if (form && form->slope && form->rest && is_number(form->slope, 1)) {
+      added[k] = form->rest;
+    } else {
+      if (adjoint) return std::nullopt;
+      adjoint = k;
+    }
+  }
+  if (!adjoint) return std::nullopt;
+  LinearForms forms(parts.states[*adjoint]);
+  const auto step = forms.of(parts.next[*adjoint]);
+  if (!step || !step->rest) return std::nullopt;
+  Adjoint out{step->slope, step->rest, unless_zero(parts.initial[*adjoint]), {}};
+  for (std::size_t k = 0; k < count; ++k) {
+    if (k == *adjoint) continue;
+    const auto form = forms.of(*added[k]);
+    if (!form) return std::nullopt;
+    out.sums.push_back({form->slope, form->rest, {}, unless_zero(parts.initial[k]), loop.finals[k]});
+  }
+  const Variables& finals = loop.finals[*adjoint];
+  if (is_read(finals)) out.sums.push_back({{}, {}, ones_like(parts.states[*adjoint]), {}, finals});
+  if (out.sums.empty() || out.sums.size() > most_sums) return std::nullopt;
+  return out;
+}
+
+// ---- its sequences in the order of the other loop
+// --------------------------------------------------------------------
+
+// The sequence from its last element on: what was reversed, where it is a reversed one.
+Variable backwards(const Variable& sequence) {
+  if (uniform_number(sequence)) return sequence;
+  const auto reversed = [](const Variable& v) { return subtensor(v, {Slice{{}, {}, Operand(-1)}}); };
+  if (!sequence.has_owner()) return reversed(sequence);
+  const Apply node = sequence.owner();
+  if (node.op().name() == "Subtensor") {
+    const Apply twice = reversed(node.input(0)).owner();
+    if (twice.op().equals(node.op()) && std::ranges::equal(twice.inputs(), node.inputs(), same_value))
+      return node.input(0);
+  }
+  if (!node.op().elementwise() || node.outputs().size() != 1) return reversed(sequence);
+  Variables operands;
+  for (auto& input : node.inputs()) operands.push_back(is_one(input, 0) ? input : backwards(input));
+  return node.op()(operands);
+}
+
+// Whether values depend on a node, of what is computed before another one and of what was made of that since.
+class Dependence {
+ public:
+  Dependence(const Apply& on, const Apply& before) {
+    for (const Apply& each : toposort(before.inputs()))
+      for (auto& output : each.outputs()) depends_.emplace(output.node(), each.same_as(on) || any_of(each.inputs()));
+  }
+  bool of(const Variable& v) {
+    if (!v.has_owner()) return false;
+    const auto [at, is_new] = depends_.try_emplace(v.node(), false);
+    if (is_new) {
+      const bool depends = std::ranges::any_of(v.owner().inputs(), [&](auto& input) { return of(input); });
+      depends_.insert_or_assign(v.node(), depends);
+      return depends;
+    }
+    return at->second;
+  }
+
+ private:
+  bool any_of(std::span<const Variable> values) {
+    return std::ranges::any_of(values, [&](auto& v) { return of(v); });
+  }
+  std::unordered_map<const void*, bool> depends_;
+};
+
+// Expressions of the steps of a loop for the elements of sequences. What depends on the loop has to be made of its
+// traces by simple operations; of anything else the loop gets a sequence.
+class Elements {
+ public:
+  Elements(Loop& loop, Dependence& dependence) : loop_(loop), dependence_(dependence) {}
+
+  std::optional<Variable> of(const Variable& sequence) {
+    if (const auto number = uniform_number(sequence)) return number;
+    ScanParts& parts = loop_.parts;
+    for (std::size_t k = 0; k < loop_.traces.size(); ++k)
+      for (auto& trace : loop_.traces[k])
+        if (trace.same_as(sequence)) return parts.traced[k];
+    for (std::size_t k = 0; k < parts.sequences.size(); ++k)
+      if (parts.sequences[k].same_as(sequence)) return parts.elements[k];
+    if (!dependence_.of(sequence)) {  // where it has another length, the loop says so
+      parts.sequences.push_back(sequence);
+      parts.elements.emplace_back(tensor_type(sequence.dtype(), {}));
+      return parts.elements.back();
+    }
+    if (!sequence.has_owner()) return std::nullopt;
+    const Apply node = sequence.owner();
+    if (!node.op().elementwise() || ++operations_ > most_operations) return std::nullopt;
+    Variables operands;
+    for (auto& input : node.inputs()) {
+      const auto element = is_one(input, 0) ? constant_of(input) : of(input);
+      if (!element) return std::nullopt;
+      operands.push_back(*element);
+    }
+    if (is_expensive(node)) return in_step(node.op(), operands);
+    return node.op()(operands);
+  }
+
+ private:
+  // Of what is the same for all steps.
+  std::optional<Variable> constant_of(const Variable& repeated) {
+    if (const auto number = uniform_number(repeated)) return number;
+    if (dependence_.of(repeated)) return std::nullopt;
+    return subtensor(repeated, {IndexItem(0)});
+  }
+  // What the loop computes already.
+  std::optional<Variable> in_step(const Op& op, const Variables& operands) const {
+    for (const Apply& each : toposort(results_of(loop_.parts)))
+      if (each.op().equals(op) && std::ranges::equal(each.inputs(), operands, same_value)) return each.output();
+    return std::nullopt;
+  }
+
+  Loop& loop_;
+  Dependence& dependence_;
+  int operations_ = 0;
+};
+
+bool is_simple(const Loop& loop) {
+  const ScanParts& parts = loop.parts;
+  return !parts.until && !parts.states.empty() && parts.states.size() <= most_states &&
+         std::ranges::all_of(parts.states, is_real_number) &&
+         std::ranges::all_of(parts.elements, [](auto& each) { return as_tensor(each.type()) && each.ndim() == 0; });
+}
+
+// Whether an expression of a step may be 0 in many steps: by a mask, a choice or a weight, and not where a difference
+// happens to be none. True of long expressions.
+bool may_vanish(const Variable& v, const Loop& loop, int& left) {
+  if (--left < 0) return true;
+  if (const auto number = uniform_number(v)) return is_number(*number, 0);
+  if (!v.has_owner()) return std::ranges::any_of(loop.parts.elements, [&](auto& each) { return each.same_as(v); });
+  const ScalarOp* scalar = scalar_op_of(v);
+  if (!is_float(v.dtype())) return true;
+  if (!scalar) return false;
+  const std::string_view name = scalar->name;
+  const auto inputs = v.owner().inputs();
+  const auto vanishes = [&](const Variable& input) { return may_vanish(input, loop, left); };
+  if (name == "mul" || name == "neg") return std::ranges::any_of(inputs, vanishes);
+  if (name == "true_div") return vanishes(inputs[0]);
+  if (name == "add" || name == "sub") return std::ranges::all_of(inputs, vanishes);
+  if (name.starts_with("cast")) return vanishes(inputs[0]);
+  return name == "switch";
+}
+
+// ---- both as one loop -----------------------------------------------------------------------------------------------
+
+// The sums of the adjoint's loop, from states of this one: its old states, and a tangent and a sum for each.
+bool put_into(FunctionGraph& graph, const Apply& scan, const Apply& adjoint_scan, const Loop& of_adjoint,
+              const Adjoint& adjoint) {
+  Loop loop = loop_of(scan);
+  if (!is_simple(loop) || !reads(adjoint_scan, scan)) return false;
+  Dependence dependence(scan, adjoint_scan);
+  Elements elements(loop, dependence);
+  Replacements step;
+  for (std::size_t k = 0; k < of_adjoint.parts.sequences.size(); ++k) {
+    const Variable& sequence = of_adjoint.parts.sequences[k];
+    if (sequence.ndim() != 1) return false;
+    const auto element = elements.of(backwards(sequence));
+    if (!element || !(*element).type()->equals(*of_adjoint.parts.elements[k].type())) return false;
+    step.emplace_back(of_adjoint.parts.elements[k], *element);
+  }
+  for (auto& [leaf, value] : of_adjoint.parts.constants) {
+    if (dependence.of(value)) return false;
+    step.emplace_back(leaf, value);
+  }
+  const auto here = [&](const Variable& v) { return v ? clone_replace(Variables{v}, step)[0] : v; };
+
+  ScanParts& parts = loop.parts;
+  const Variable a = here(adjoint.a), c = here(adjoint.c);
+  const Variable zero = zeros_like(of_adjoint.parts.states[0]);
+  const auto new_state = [&](const Variable& initial) {
+    parts.initial.push_back(initial);
+    parts.states.emplace_back(zero.type());
+    return parts.states.back();
+  };
+  // Where c is 0 in many steps, a tangent may have overflowed there, and reverse mode has no such product.
+  int operations_looked_at = 64;
+  if (may_vanish(c, loop, operations_looked_at)) return false;
+  std::vector<std::size_t> places;
+  for (auto& sum : adjoint.sums) {
+    const Variable tangent = new_state(sum.initial_tangent ? sum.initial_tangent : zero);
+    const Variable total = new_state(zero);
+    const Variable next = sum_of(product_of(a, tangent), here(sum.p));
+    places.push_back(parts.next.size());
+    parts.next.push_back(next ? next : zero);
+    parts.next.push_back(add(total, sum_of(mul(c, tangent), here(sum.q))));
+    loop.finals.emplace_back(), loop.finals.emplace_back();
+  }
+  for (auto& next : parts.next)
+    if (!next.type()->equals(*parts.states[std::size_t(&next - parts.next.data())].type())) return false;
+  const Variables outputs = make_scan(parts).outputs();
+  Replacements pairs;
+  for (std::size_t k = 0; k < places.size(); ++k) {
+    const Sum& sum = adjoint.sums[k];
+    Variable result = sum_of(outputs[places[k] + 1], sum.initial);
+    if (adjoint.initial) result = add(result, mul(outputs[places[k]], adjoint.initial));
+    for (auto& old : sum.finals)
+      if (!graph.clients(old).empty()) pairs.emplace_back(old, fit(result, old).value_or(result));
+  }
+  append_results(graph, loop, outputs, pairs);
+  graph.replace_all(pairs, "scan_forward_mode");
+  return true;
+}
+
+void forward_mode(FunctionGraph& graph) {
+  const RuleScope scope("scan_forward_mode");
+  std::vector<Apply> scans = scans_of(graph);
+  for (std::size_t j = scans.size(); j-- > 1;) {
+    const Loop loop = loop_of(scans[j]);
+    const auto adjoint = adjoint_of(graph, loop);
+    for (std::size_t i = j; adjoint && i-- > 0;)
+      if (graph.contains(scans[i]) && same_value(scans[i].input(0), scans[j].input(0)) &&
+          put_into(graph, scans[i], scans[j], loop, *adjoint))
+        break;
+  }
+}
+
+const RegisterPasses passes({
+    {"scan_forward_mode",
+     1.603,
+     {"fast_run", "scan"},
+     "The derivatives of a recurrence of one number by few numbers are computed by its own loop, in forward mode.",
+     forward_mode},
+});
+
+}  // namespace
+
+}  // namespace bitale::rewriting
