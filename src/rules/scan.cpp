@@ -311,7 +311,7 @@ void declare_scans(Rules& rules) {
 
 const RegisterRules register_scans("scan", declare_scans);
 
-const RegisterPasses passes({
+const RegisterPasses merging_passes({
     {"scan_merge",
      0.2,
      {"fast_run", "scan"},

@@ -360,7 +360,7 @@ void forward_mode(FunctionGraph& graph) {
   }
 }
 
-const RegisterPasses passes({
+const RegisterPasses forward_mode_passes({
     {"scan_forward_mode",
      1.603,
      {"fast_run", "scan"},

@@ -225,7 +225,7 @@ void push_out_all_products(FunctionGraph& graph) {
   each(push_out_traced_products);
 }
 
-const RegisterPasses passes({
+const RegisterPasses product_passes({
     {"scan_push_out_products",
      0.28,
      {"fast_run", "scan"},

@@ -353,7 +353,7 @@ void free_all_states(FunctionGraph& graph) {
   }
 }
 
-const RegisterPasses passes({
+const RegisterPasses push_out_passes({
     {"scan_free_states",
      0.29,
      {"fast_run", "scan"},
