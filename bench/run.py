@@ -305,11 +305,13 @@ def measure_kernels(rows, build, peers, at_256=False):
     print(f"\n{'kernel':<44}{'Bitale':>10}{'of best':>9}{'GB/s':>7}{'of ports':>10}   rivals")
     for name, times in kernels.items():
         rivals = {rival: seconds for rival, seconds in times.items() if rival != "Bitale"}
-        ratios[name] = times["Bitale"] / min(rivals.values())
+        if rivals:  # without peers, an index by arrays and the like have none
+            ratios[name] = times["Bitale"] / min(rivals.values())
+        of_best = f"{ratios[name]:.2f}x" if rivals else ""
         moved = f"{found['moved'][name] / times['Bitale'] / 1e9:.1f}" if found["moved"][name] else ""
         share = found["bound"][name]
         bound = f"{share:.0%}" if share else ""
-        print(f"{name:<44}{duration(times['Bitale']):>10}{ratios[name]:>8.2f}x{moved:>7}{bound:>10}   {durations(rivals)}")
+        print(f"{name:<44}{duration(times['Bitale']):>10}{of_best:>9}{moved:>7}{bound:>10}   {durations(rivals)}")
     print()
     libraries = {name: {rival: seconds for rival, seconds in times.items() if not rival.startswith("C++")}
                  for name, times in kernels.items()}
