@@ -1,6 +1,7 @@
 // Nodes whose inputs are all constants are evaluated once, by the reference implementation, unless the result would be
 // a large array that was not there before.
 #include <algorithm>
+#include <limits>
 
 #include "bitale/core/error.hpp"
 #include "graph/evaluate.hpp"
@@ -13,12 +14,13 @@ namespace {
 // Elements that a result may have beyond those of the inputs.
 constexpr std::int64_t largest_new_constant = 4096;
 
-// Known number of elements, or the largest allowed and one more where it is not known.
+// Known number of elements, at most `largest`; 0 where it is not known.
 std::int64_t known_size(const Variable& v) {
+  constexpr std::int64_t largest = std::numeric_limits<std::int64_t>::max();
   std::int64_t size = 1;
   for (std::int64_t length : v.static_shape()) {
     if (length == unknown_length) return 0;  // found out by evaluation: ops that make much of little say so in may_fold
-    if (length != 0 && size > largest_new_constant * largest_new_constant / length) return size * 2;
+    if (length != 0 && size > largest / length) return largest;
     size *= length;
   }
   return size;

@@ -122,6 +122,15 @@ TEST_CASE("models and statistics keep their values") {
   check(inputs, logsumexp(logits, Axis{1}, true) - max(logits, Axis{1}, true), values);
 }
 
+TEST_CASE("a product of constants that is much larger than they are stays") {
+  const Array numbers = filled({5000}, 1);
+  const Variable outer = reshape(constant(numbers), {5000, 1}) * reshape(constant(numbers), {1, 5000});
+  FunctionGraph graph({outer});
+  rewrite(graph, OPT_FAST_RUN);
+  CHECK(!graph.outputs()[0].is_constant());
+  CHECK(nodes_after(exp(constant(numbers))) == 0);
+}
+
 TEST_CASE("gradients keep their values") {
   auto X = matrix("X"), W = matrix("W");
   auto b = vector("b"), s = dscalar("s");
